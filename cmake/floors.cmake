@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# A floor is one folder of src/. What stands above the seam is compiled once for each back end that wants it, from the same
+# sources; the back end is chosen by include directory alone.
+set(TXSYNC_BACKEND_INCLUDE_native ${PROJECT_SOURCE_DIR}/include/txsync/machine/native)
+set(TXSYNC_BACKEND_INCLUDE_scripted ${PROJECT_SOURCE_DIR}/src/machine/scripted/include)
+set(TXSYNC_BACKEND_INCLUDE_virtual ${PROJECT_SOURCE_DIR}/src/machine/virtual/include)
+
+# An abort on the scripted machine leaves functions without returning from them, and returns from others twice. Sanitizers
+# that keep books of calls, or frames outside the stack, must not where that happens.
+set(TXSYNC_BACKEND_OPTIONS_scripted "")
+if(TXSYNC_SANITIZE MATCHES "thread")
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set(TXSYNC_BACKEND_OPTIONS_scripted --param=tsan-instrument-func-entry-exit=0)
+  else()
+    set(TXSYNC_BACKEND_OPTIONS_scripted "SHELL:-mllvm -tsan-instrument-func-entry-exit=0")
+  endif()
+elseif(TXSYNC_SANITIZE MATCHES "address" AND NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  set(TXSYNC_BACKEND_OPTIONS_scripted -fsanitize-address-use-after-return=never)
+endif()
+
+# txsync_floor(NAME BACKEND SOURCES...): an object of the floor for one back end. The target is txsync_NAME_BACKEND, built
+# when something needs it: who only wants the library compiles nothing for the other back ends.
+function(txsync_floor name backend)
+  set(target txsync_${name}_${backend})
+  add_library(${target} OBJECT EXCLUDE_FROM_ALL ${ARGN})
+  target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                                              $<BUILD_INTERFACE:${TXSYNC_BACKEND_INCLUDE_${backend}}>
+                                       PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_compile_options(${target} PRIVATE ${TXSYNC_COMPILE_OPTIONS} ${TXSYNC_BACKEND_OPTIONS_${backend}})
+  target_link_libraries(${target} PUBLIC Threads::Threads)
+endfunction()

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# What txsync runs on; everything else is refused with a sentence.
+if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  message(FATAL_ERROR "txsync runs on Linux with glibc; ${CMAKE_SYSTEM_NAME} is not supported.")
+endif()
+include(CheckCXXSourceCompiles)
+check_cxx_source_compiles("#include <features.h>\n#ifndef __GLIBC__\n#error no glibc\n#endif\nint main() {}" TXSYNC_HAVE_GLIBC)
+if(NOT TXSYNC_HAVE_GLIBC)
+  message(FATAL_ERROR "txsync runs on Linux with glibc; this C library (musl?) is not supported.")
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
+  message(FATAL_ERROR "txsync needs GCC 12 or later; this is ${CMAKE_CXX_COMPILER_VERSION}.")
+endif()
+find_package(Threads REQUIRED)
+
+set(TXSYNC_COMPILE_OPTIONS -Wall -Wextra -Wshadow $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
+if(TXSYNC_WERROR)
+  list(APPEND TXSYNC_COMPILE_OPTIONS -Werror)
+endif()
+if(TXSYNC_SANITIZE)
+  add_compile_options(-fsanitize=${TXSYNC_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${TXSYNC_SANITIZE})
+  if(TXSYNC_SANITIZE MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # GCC's ThreadSanitizer ignores fences and says so; ours stand only beside atomics that it does see.
+    add_compile_options(-Wno-tsan)
+  endif()
+endif()
+
+# The commit that results name, "unknown" outside a checkout.
+execute_process(COMMAND git -C ${PROJECT_SOURCE_DIR} rev-parse --short=12 HEAD OUTPUT_VARIABLE TXSYNC_COMMIT
+                OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(NOT TXSYNC_COMMIT)
+  set(TXSYNC_COMMIT unknown)
+endif()
