@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seam: hardware attempts. Contracts here; each back end's <txsync_backend/attempt.hpp> holds the code.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <txsync/export.hpp>
+#include <txsync/machine/abort_cause.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::machine {
+
+/// What begin() answers, in one 32-bit word with the layout of Intel's RTM status register (EAX after XBEGIN,
+/// Intel SDM vol. 1, 16.3.5), to which the other machines' answers are translated. RTM reserves bits 6..23; machines
+/// that tell more than RTM (POWER, s390, the simulated ones) use some of them.
+struct attempt_status {
+  static constexpr std::uint32_t started_value = ~std::uint32_t{0};
+  static constexpr std::uint32_t explicit_bit = 1u << 0;
+  static constexpr std::uint32_t retry_bit = 1u << 1;
+  static constexpr std::uint32_t conflict_bit = 1u << 2;
+  static constexpr std::uint32_t capacity_bit = 1u << 3;
+  static constexpr std::uint32_t debug_bit = 1u << 4;
+  static constexpr std::uint32_t nested_bit = 1u << 5;
+  static constexpr std::uint32_t capacity_read_bit = 1u << 8;
+  static constexpr std::uint32_t capacity_write_bit = 1u << 9;
+  static constexpr std::uint32_t interrupt_bit = 1u << 10;
+  static constexpr std::uint32_t syscall_bit = 1u << 11;
+  static constexpr std::uint32_t fault_bit = 1u << 12;
+  static constexpr std::uint32_t unfriendly_bit = 1u << 13;
+  static constexpr std::uint32_t spurious_bit = 1u << 14;
+  /// Codes for abort<Code>() that txsync itself uses; 0..0xCF are free for users (Linux on POWER uses 0xD0..0xE3).
+  static constexpr std::uint8_t code_lock_busy = 0xFF;
+  static constexpr std::uint8_t code_fall_back = 0xFE;
+
+  std::uint32_t raw = 0;
+
+  constexpr bool started() const noexcept { return raw == started_value; }
+  constexpr bool may_retry() const noexcept { return !started() && (raw & retry_bit) != 0; }
+  constexpr bool is_explicit() const noexcept { return !started() && (raw & explicit_bit) != 0; }
+  /// The argument of abort<Code>(); meaningful only where is_explicit().
+  constexpr std::uint8_t code() const noexcept { return static_cast<std::uint8_t>(raw >> 24); }
+
+  /// The first cause. Requires: !started().
+  constexpr abort_cause cause() const noexcept {
+    if ((raw & explicit_bit) != 0) return explicit_cause();
+    for (const auto& [bit, meaning] : causes_by_bit) {
+      if ((raw & bit) != 0) return meaning;
+    }
+    return abort_cause::unknown;
+  }
+
+  /// Whether the machine signalled this cause, among others perhaps. Requires: !started().
+  constexpr bool signals(abort_cause cause) const noexcept {
+    if (cause == abort_cause::unknown) return this->cause() == abort_cause::unknown;
+    if ((raw & explicit_bit) != 0 && cause == explicit_cause()) return true;
+    for (const auto& [bit, meaning] : causes_by_bit) {
+      if (meaning == cause) return (raw & bit) != 0;
+    }
+    return false;
+  }
+
+ private:
+  struct bit_and_cause {
+    std::uint32_t bit;
+    abort_cause cause;
+  };
+  // In the order of abort_cause, but that a machine which knows the set also says "capacity".
+  static constexpr bit_and_cause causes_by_bit[] = {
+      {conflict_bit, abort_cause::conflict},
+      {capacity_read_bit, abort_cause::capacity_read},
+      {capacity_write_bit, abort_cause::capacity_write},
+      {capacity_bit, abort_cause::capacity},
+      {nested_bit, abort_cause::nested},
+      {debug_bit, abort_cause::debug},
+      {interrupt_bit, abort_cause::interrupt},
+      {syscall_bit, abort_cause::syscall},
+      {fault_bit, abort_cause::fault},
+      {unfriendly_bit, abort_cause::unfriendly_instruction},
+      {spurious_bit, abort_cause::spurious},
+  };
+
+  constexpr abort_cause explicit_cause() const noexcept {
+    return code() == code_lock_busy ? abort_cause::lock_busy : abort_cause::explicit_abort;
+  }
+};
+
+/// What the machine can do, measured once by trying (see try_htm() in txsync/machine/capability.hpp).
+struct htm_capability {
+  bool attempts = false;       ///< begin/end/abort work: a one-store attempt has committed
+  bool hle = false;            ///< the hardware honours XACQUIRE/XRELEASE: an elided lock has been seen from inside
+  bool suspend = false;        ///< suspend() and resume() work (POWER8)
+  bool rollback_only = false;  ///< begin_rollback_only() works (POWER8)
+  bool always_abort = false;   ///< warm_begin() can run a body at all
+  unsigned max_depth = 0;      ///< deepest flat nesting that commits; 0 without attempts
+};
+
+/// The capability of this machine. The first call tries (some microseconds); later ones read. Thread-safe.
+/// All false where the environment says TXSYNC_HTM=off (the kill switch).
+TXSYNC_EXPORT const htm_capability& htm() noexcept;
+
+/// Starts an attempt, or one more level of flat nesting. Answers started() in the attempt; after an abort the
+/// thread continues from here a second time, all its stores undone, with the reason.
+/// Nesting is flat: an abort of an inner level comes back to the outermost begin().
+/// Requires: htm().attempts; the instruction may be illegal elsewhere. (Back ends without attempts answer status 0.)
+/// Cost: RTM begin+end 36..96 cycles (docs/costs.md), an abort 120..250 and what was lost from the caches.
+[[gnu::always_inline]] inline attempt_status begin() noexcept;
+
+/// Commits the innermost level; at depth one all stores become visible at once. Requires: active(); ends the program by
+/// a signal elsewhere.
+[[gnu::always_inline]] inline void end() noexcept;
+
+/// Aborts the whole attempt: begin() answers is_explicit() with Code. Outside an attempt: no effect.
+template <std::uint8_t Code>
+[[gnu::always_inline]] inline void abort() noexcept;
+
+/// True inside an attempt, also one that HLE began (XTEST). Safe, and false, on CPUs that have no such instruction.
+/// Call htm() once before the first attempt: the first look asks CPUID, which would abort an attempt.
+[[gnu::always_inline]] inline bool active() noexcept;
+
+/// The depth of nesting, 0 outside. Machines that do not tell (RTM) answer 1 for any depth inside.
+[[gnu::always_inline]] inline unsigned depth() noexcept;
+
+/// exchange(value) with the HLE hint XACQUIRE: where the hardware elides, the store stays speculative. Otherwise a
+/// plain acquire exchange. Pairs with hle_release on the same word with the value that was there before.
+[[gnu::always_inline]] inline std::uint32_t hle_acquire(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept;
+[[gnu::always_inline]] inline void hle_release(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept;
+
+/// Starts an always-abort attempt (always-abort paper, II-B): its stores never become visible. Answers started()
+/// inside, and the reason once it has aborted. On RTM it opens extra levels of nesting, so that a stray end() cannot
+/// commit it. Requires: htm().always_abort, and outside an attempt.
+[[gnu::always_inline]] inline attempt_status warm_begin() noexcept;
+/// True inside an always-abort attempt (AAHTM_TEST).
+[[gnu::always_inline]] inline bool warm_active() noexcept;
+
+/// Leaves and re-enters speculation without ending the attempt (POWER8): stores between the two stay whatever becomes
+/// of the attempt, and active() and depth() stay as they were. Require htm().suspend; elsewhere no effect.
+inline void suspend() noexcept;
+inline void resume() noexcept;
+/// An attempt that buffers stores and does not track reads (POWER8). Requires htm().rollback_only; else answers status
+/// 0.
+[[gnu::always_inline]] inline attempt_status begin_rollback_only() noexcept;
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine
+
+#include <txsync_backend/attempt.hpp>

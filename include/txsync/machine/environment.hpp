@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seam: what the outside says.
+#pragma once
+
+#include <cstdint>
+
+#include <txsync/export.hpp>
+#include <txsync_backend/name.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::machine {
+
+/// The value of an environment variable, or null; null for every name in programs with raised privileges
+/// (secure_getenv).
+TXSYNC_EXPORT const char* environment(const char* name) noexcept;
+
+/// A seed that differs from run to run natively, and is the run's own seed elsewhere. TXSYNC_SEED, a number, overrides
+/// it.
+TXSYNC_EXPORT std::uint64_t random_seed() noexcept;
+
+/// The name of this back end as results print it: "native", "scripted" or "simulated".
+TXSYNC_EXPORT const char* backend_name() noexcept;
+
+/// The operating system's and the C library's own words, for example "Linux 6.12.8" and "glibc 2.36". Never null.
+TXSYNC_EXPORT const char* kernel_version() noexcept;
+TXSYNC_EXPORT const char* libc_version() noexcept;
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine

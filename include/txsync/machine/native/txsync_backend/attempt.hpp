@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Native attempts: one file an architecture; machines without hardware transactions share the generic one.
+#pragma once
+
+namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+/// How many levels a warm_begin() opens beyond the first.
+inline constexpr unsigned warm_extra_depth = 3;
+}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+
+#if defined(__x86_64__)
+#include <txsync_backend/x86_64/attempt.hpp>
+#elif defined(__powerpc64__)
+#include <txsync_backend/ppc64/attempt.hpp>
+#elif defined(__s390x__)
+#include <txsync_backend/s390x/attempt.hpp>
+#else
+#include <txsync_backend/generic/attempt.hpp>
+#endif

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether the CPU knows the instructions that ask about, abort or suspend an attempt. They are illegal where it does
+// not, and begin() is only reached after htm() has looked; these may be called at any time.
+#pragma once
+
+namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+
+enum class facility : std::uint8_t { unknown, absent, present };
+
+/// Written by find_facility(), always with the same answer. Relaxed: it guards no other data.
+TXSYNC_EXPORT extern std::atomic<facility> attempt_facility;
+TXSYNC_EXPORT bool find_facility() noexcept;
+
+[[gnu::always_inline]] inline bool has_facility() noexcept {
+  const facility found = attempt_facility.load(std::memory_order_relaxed);
+  return found == facility::present || (found == facility::unknown && find_facility());
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Native releases. On x86-64 Linux: a restartable sequence (rseq, Linux 4.18), made safe against other CPUs by
+// membarrier's rseq command (Linux 5.10), which settle_releases() issues. Everywhere else, and under ThreadSanitizer,
+// which does not see into assembly: a compare-exchange.
+#pragma once
+
+#include <cstddef>
+
+#if defined(__SANITIZE_THREAD__)
+#define TXSYNC_NATIVE_RSEQ 0
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TXSYNC_NATIVE_RSEQ 0
+#endif
+#endif
+#if !defined(TXSYNC_NATIVE_RSEQ)
+#if defined(__x86_64__) && defined(__linux__)
+#define TXSYNC_NATIVE_RSEQ 1
+#else
+#define TXSYNC_NATIVE_RSEQ 0
+#endif
+#endif
+
+namespace txsync::inline TXSYNC_BACKEND::machine {
+
+namespace detail {
+
+#if TXSYNC_NATIVE_RSEQ
+/// Distance from the thread pointer to this thread's rseq area's rseq_cs field; 0 while unknown or not to be used.
+/// Written once. Relaxed: it guards nothing, either way of releasing is right.
+TXSYNC_EXPORT extern std::atomic<std::ptrdiff_t> rseq_field;
+#endif
+
+}  // namespace detail
+
+inline bool release_unless_waited(lock_word& word, std::uint16_t value) noexcept {
+#if TXSYNC_NATIVE_RSEQ
+  const std::ptrdiff_t field = detail::rseq_field.load(std::memory_order_relaxed);
+  if (field == 0) [[unlikely]]
+    return detail::release_by_exchange(word, value);
+  auto* const current = reinterpret_cast<std::uint64_t*>(static_cast<char*>(__builtin_thread_pointer()) + field);
+  // Between labels 1 and 2 an interruption, or settle_releases() elsewhere, sends this thread to label 4. The last
+  // instruction is the store that gives the lock up. The descriptor's address is taken back at once, so that this code
+  // may be unloaded.
+  asm goto volatile(
+      // "?": in the COMDAT group of the function, so that the linker drops both together where it is emitted twice.
+      ".pushsection __rseq_cs, \"aw?\"\n\t"
+      ".balign 32\n"
+      "3:\t.long 0, 0\n\t"
+      ".quad 1f, 2f - 1f, 4f\n\t"
+      ".popsection\n\t"
+      // A section of its own: the compiler puts cold halves and landing pads of functions into .text.unlikely, and
+      // bytes pushed there would stand in the middle of them.
+      ".pushsection .text.unlikely.txsync_restart, \"ax?\"\n\t"
+      ".byte 0x0f, 0xb9, 0x3d\n\t"  // an undefined instruction with the signature the kernel looks for
+      ".long 0x53053053\n"
+      "4:\tjmp %l[interrupted]\n\t"
+      ".popsection\n\t"
+      "leaq 3b(%%rip), %%rax\n\t"
+      "movq %%rax, %[current]\n"
+      "1:\tcmpl $0, 4(%[word])\n\t"
+      "jg %l[interrupted]\n\t"
+      "movw %w[value], (%[word])\n"
+      "2:\tmovq $0, %[current]"
+      :
+      : [current] "m"(*current), [word] "r"(&word), [value] "ri"(value)
+      : "rax", "cc", "memory"
+      : interrupted);
+  return true;
+interrupted:
+  *current = 0;
+  return false;
+#else
+  return detail::release_by_exchange(word, value);
+#endif
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seam: sleeping until told.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <txsync/export.hpp>
+#include <txsync_backend/name.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::machine {
+
+/// A point on clock_ns() after which park() gives up.
+inline constexpr std::uint64_t no_deadline = ~std::uint64_t{0};
+
+enum class park_result : std::uint8_t {
+  woken,     ///< unpark() of this address, or a spurious return: the caller checks its condition again
+  changed,   ///< the word did not hold `expected`; the thread did not sleep
+  timed_out  ///< the deadline has passed
+};
+
+/// Sleeps while `word` holds `expected`, until unpark() of the same word or the deadline. The comparison and the
+/// falling asleep are one atomic step against unpark(). Threads of one process only. Cost of a sleep and a wake: 2..50
+/// us.
+TXSYNC_EXPORT park_result park(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                               std::uint64_t deadline_ns = no_deadline) noexcept;
+
+/// The same on the high half of a lock_word (see restartable.hpp).
+TXSYNC_EXPORT park_result park_high(const std::atomic<std::uint64_t>& word, std::uint32_t expected_high,
+                                    std::uint64_t deadline_ns = no_deadline) noexcept;
+
+/// Wakes at most `count` threads that sleep on the word, oldest first; answers how many. Reads nothing at the address:
+/// a word that is gone is harmless (a stranger that reuses the address sees a spurious return). About 0.3..1 us.
+TXSYNC_EXPORT unsigned unpark(const std::atomic<std::uint32_t>& word, unsigned count) noexcept;
+TXSYNC_EXPORT unsigned unpark_high(const std::atomic<std::uint64_t>& word, unsigned count) noexcept;
+inline constexpr unsigned everyone = 0x7FFFFFFF;
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+#include <sys/random.h>
+#include <sys/utsname.h>
+
+#if defined(__GLIBC__)
+#include <gnu/libc-version.h>
+#endif
+
+#include <txsync/machine/environment.hpp>
+
+#include "../seed.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::machine {
+
+const char* environment(const char* name) noexcept { return secure_getenv(name); }
+
+std::uint64_t random_seed() noexcept {
+  if (const std::optional<std::uint64_t> given = detail::seed_from_environment()) return *given;
+  std::uint64_t seed = 0;
+  if (getrandom(&seed, sizeof seed, 0) != static_cast<ssize_t>(sizeof seed))
+    seed = static_cast<std::uint64_t>(std::time(nullptr));
+  return seed;
+}
+
+const char* backend_name() noexcept { return "native"; }
+
+const char* kernel_version() noexcept {
+  static const auto text = [] {
+    struct {
+      char chars[160];
+    } made{};
+    utsname names{};
+    uname(&names);
+    std::snprintf(made.chars, sizeof made.chars, "%s %s", names.sysname, names.release);
+    return made;
+  }();
+  return text.chars;
+}
+
+const char* libc_version() noexcept {
+#if defined(__GLIBC__)
+  static const auto text = [] {
+    struct {
+      char chars[64];
+    } made{};
+    std::snprintf(made.chars, sizeof made.chars, "glibc %s", gnu_get_libc_version());
+    return made;
+  }();
+  return text.chars;
+#else
+  return "unknown libc";
+#endif
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <txsync/machine/cpu.hpp>
+#include <txsync/machine/restartable.hpp>
+
+#if TXSYNC_NATIVE_RSEQ
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// glibc 2.35 and later register every thread; weak, so that older ones still link.
+extern "C" {
+extern const std::ptrdiff_t __rseq_offset __attribute__((weak));
+extern const unsigned int __rseq_size __attribute__((weak));
+}
+#endif
+
+namespace txsync::inline TXSYNC_BACKEND::machine {
+
+#if TXSYNC_NATIVE_RSEQ
+
+namespace detail {
+constinit std::atomic<std::ptrdiff_t> rseq_field{0};
+}
+
+namespace {
+
+constexpr std::ptrdiff_t offset_of_rseq_cs = 8;  // struct rseq: cpu_id_start, cpu_id, rseq_cs (linux/rseq.h)
+
+// Runs before main; locks used earlier release by compare-exchange, which is right at any time: settle_releases() is a
+// full barrier besides, and a word may be released either way.
+[[gnu::constructor(101)]] void use_restartable_sequences() noexcept {
+  if (&__rseq_size == nullptr || &__rseq_offset == nullptr || __rseq_size == 0) return;
+  const long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+  if (commands < 0 || (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ) == 0) return;
+  if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ, 0, 0) != 0) return;
+  detail::rseq_field.store(__rseq_offset + offset_of_rseq_cs, std::memory_order_relaxed);
+}
+
+bool restart_all_sequences() noexcept {
+  return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, 0, 0) == 0;
+}
+
+}  // namespace
+
+void settle_releases() noexcept {
+  if (detail::rseq_field.load(std::memory_order_relaxed) != 0) {
+    // Restarts every sequence that runs on another CPU; those of preempted threads were restarted when they were
+    // preempted.
+    if (restart_all_sequences()) return;
+    // A kernel that drops the registration at fork: register this process again.
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ, 0, 0) == 0 && restart_all_sequences())
+      return;
+    __builtin_trap();  // was supported at start: going on would lose wake-ups
+  }
+  fence();
+}
+
+bool releases_are_restartable() noexcept { return detail::rseq_field.load(std::memory_order_relaxed) != 0; }
+
+#else
+
+void settle_releases() noexcept { fence(); }
+bool releases_are_restartable() noexcept { return false; }
+
+#endif
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Access faults: one handler in front of whatever handled SIGSEGV and SIGBUS before.
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+
+#include <pthread.h>
+#include <ucontext.h>
+
+#include <atomic>
+
+#include <txsync/machine/memory.hpp>
+
+#include "permit.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::machine {
+
+namespace {
+
+struct claim {
+  std::atomic<fault_handler> handler{nullptr};
+  std::atomic<void*> argument{nullptr};
+};
+
+// The claim in force is claims[generation % 2]. A setter fills the other one and then publishes it, so that a reader
+// that still sees its generation after reading has read an untorn pair. Locks are no choice in a signal handler.
+constinit claim claims[2];
+constinit std::atomic<std::uint64_t> generation{0};
+constinit pthread_mutex_t setters = PTHREAD_MUTEX_INITIALIZER;
+
+// Written once before our own handler stands, read by it.
+struct sigaction previous_segv;
+struct sigaction previous_bus;
+constinit bool installed = false;  // guarded by setters
+
+bool ask_claim(void* address, bool write) noexcept {
+  for (;;) {
+    const std::uint64_t seen = generation.load(std::memory_order_acquire);  // pairs with the release in the setter
+    // acquire: keeps the second look at the generation behind these loads; pairs with the setter's release stores
+    const fault_handler handler = claims[seen % 2].handler.load(std::memory_order_acquire);
+    void* const argument = claims[seen % 2].argument.load(std::memory_order_acquire);
+    if (generation.load(std::memory_order_relaxed) != seen) continue;  // relaxed: ordered by the acquires before it
+    return handler != nullptr && handler(address, write, argument) == fault_answer::retry;
+  }
+}
+
+#if defined(__aarch64__)
+/// The exception syndrome, which the kernel appends to the signal frame as one of a chain of records.
+bool syndrome(const ucontext_t& context, std::uint64_t& value) noexcept {
+  struct record {
+    std::uint32_t magic;
+    std::uint32_t bytes;
+  };
+  constexpr std::uint32_t esr_magic = 0x45535201;
+  const char* at = reinterpret_cast<const char*>(context.uc_mcontext.__reserved);
+  const char* const end = at + sizeof context.uc_mcontext.__reserved;
+  while (at + sizeof(record) <= end) {
+    const record& head = *reinterpret_cast<const record*>(at);
+    if (head.magic == esr_magic) {
+      value = *reinterpret_cast<const std::uint64_t*>(at + sizeof(record));
+      return true;
+    }
+    if (head.magic == 0 || head.bytes == 0) return false;
+    at += head.bytes;
+  }
+  return false;
+}
+#endif
+
+/// Whether the access was a store; true where the machine does not tell.
+bool was_write(const void* raw) noexcept {
+  [[maybe_unused]] const auto& context = *static_cast<const ucontext_t*>(raw);
+#if defined(__x86_64__)
+  constexpr greg_t write_bit = 1 << 1;  // page-fault error code (Intel SDM vol. 3, 4.7)
+  return (context.uc_mcontext.gregs[REG_ERR] & write_bit) != 0;
+#elif defined(__aarch64__)
+  std::uint64_t esr = 0;
+  if (!syndrome(context, esr)) return true;
+  const std::uint64_t exception_class = (esr >> 26) & 0x3F;
+  const bool data_abort = exception_class == 0x24 || exception_class == 0x25;
+  return !data_abort || (esr & (1u << 6)) != 0;  // WnR (Arm ARM, ESR_ELx, data abort)
+#elif defined(__powerpc64__)
+  constexpr unsigned dsisr = 42;                  // index in gp_regs (asm/ptrace.h, PT_DSISR)
+  constexpr std::uint64_t is_store = 0x02000000;  // Power ISA book III, DSISR
+  return (context.uc_mcontext.gp_regs[dsisr] & is_store) != 0;
+#else
+  return true;
+#endif
+}
+
+bool is_access_fault(int signal, const siginfo_t& info) noexcept {
+  if (signal == SIGSEGV) return info.si_code == SEGV_MAPERR || info.si_code == SEGV_ACCERR;
+  return info.si_code == BUS_ADRERR;
+}
+
+/// Lets the default action happen: a fault by running the access again, a signal that somebody sent by sending it once
+/// more; it is blocked until this handler returns.
+void die_by_default(int signal, const siginfo_t& info) noexcept {
+  std::signal(signal, SIG_DFL);
+  if (info.si_code <= 0) raise(signal);
+}
+
+/// Does what would have been done had we not been there.
+void pass_on(int signal, siginfo_t* info, void* context) noexcept {
+  struct sigaction& before = signal == SIGSEGV ? previous_segv : previous_bus;
+  const bool with_info = (before.sa_flags & SA_SIGINFO) != 0;
+  if (!with_info && before.sa_handler == SIG_DFL) return die_by_default(signal, *info);
+  if (!with_info && before.sa_handler == SIG_IGN) {
+    if (info->si_code > 0) die_by_default(signal, *info);  // the kernel does not let a program ignore its own faults
+    return;
+  }
+  const struct sigaction action = before;
+  if ((action.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) {
+    before.sa_flags = 0;
+    before.sa_handler = SIG_DFL;
+  }
+  pthread_sigmask(SIG_BLOCK, &action.sa_mask, nullptr);  // the kernel restores the mask when we return
+  if ((action.sa_flags & SA_NODEFER) != 0) {
+    sigset_t own;
+    sigemptyset(&own);
+    sigaddset(&own, signal);
+    pthread_sigmask(SIG_UNBLOCK, &own, nullptr);
+  }
+  if (with_info) {
+    action.sa_sigaction(signal, info, context);
+  } else {
+    action.sa_handler(signal);
+  }
+}
+
+void on_signal(int signal, siginfo_t* info, void* context) {
+  const int saved_errno = errno;
+  const bool dealt_with = is_access_fault(signal, *info) && ask_claim(info->si_addr, was_write(context));
+  if (!dealt_with) pass_on(signal, info, context);
+  errno = saved_errno;
+}
+
+/// Requires: `setters` is held.
+bool install() noexcept {
+  if (installed) return true;
+  struct sigaction ours{};
+  ours.sa_sigaction = on_signal;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&ours.sa_mask);
+  if (sigaction(SIGSEGV, nullptr, &previous_segv) != 0 || sigaction(SIGBUS, nullptr, &previous_bus) != 0) return false;
+  if (sigaction(SIGSEGV, &ours, nullptr) != 0) return false;
+  if (sigaction(SIGBUS, &ours, nullptr) != 0) {
+    sigaction(SIGSEGV, &previous_segv, nullptr);
+    return false;
+  }
+  installed = true;
+  return true;
+}
+
+}  // namespace
+
+bool set_fault_handler(fault_handler handler, void* argument) noexcept {
+  if (!detail::permitted(detail::system_call::fault_handler)) return false;
+  pthread_mutex_lock(&setters);
+  // Our signal handler stays once it is there: somebody may have put theirs in front and call us from it.
+  const bool standing = handler == nullptr ? true : install();
+  if (standing) {
+    const std::uint64_t next = generation.load(std::memory_order_relaxed) + 1;  // relaxed: only setters write it
+    // release: a reader that sees one of these also sees the generation before it, and retries; pairs with ask_claim()
+    claims[next % 2].handler.store(handler, std::memory_order_release);
+    claims[next % 2].argument.store(argument, std::memory_order_release);
+    generation.store(next, std::memory_order_release);  // pairs with the acquire in ask_claim()
+  }
+  pthread_mutex_unlock(&setters);
+  return standing;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include <txsync/machine/memory.hpp>
+
+#include "permit.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::machine {
+
+namespace {
+
+constexpr int all_rights = PROT_READ | PROT_WRITE;
+
+int rights_of(page_rights rights) noexcept {
+  switch (rights) {
+    case page_rights::none:
+      return PROT_NONE;
+    case page_rights::read:
+      return PROT_READ;
+    case page_rights::read_write:
+      break;
+  }
+  return all_rights;
+}
+
+void* or_null(void* mapped) noexcept { return mapped == MAP_FAILED ? nullptr : mapped; }
+
+}  // namespace
+
+std::size_t page_size() noexcept {
+  // Asked by whoever comes first; the answers are the same. Relaxed: it guards no other data.
+  static constinit std::atomic<std::size_t> size{0};
+  std::size_t known = size.load(std::memory_order_relaxed);
+  if (known == 0) {
+    known = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    size.store(known, std::memory_order_relaxed);
+  }
+  return known;
+}
+
+void* map_pages(std::size_t bytes) noexcept {
+  if (!detail::permitted(detail::system_call::map_pages)) return nullptr;
+  return or_null(mmap(nullptr, bytes, all_rights, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+}
+
+double_mapping map_pages_twice(std::size_t bytes) noexcept {
+  double_mapping made;
+  if (!detail::permitted(detail::system_call::map_pages)) return made;
+  const int memory = memfd_create("txsync", MFD_CLOEXEC);
+  if (memory < 0) return made;
+  if (ftruncate(memory, static_cast<off_t>(bytes)) == 0) {
+    made.first = or_null(mmap(nullptr, bytes, all_rights, MAP_SHARED | MAP_NORESERVE, memory, 0));
+    made.second = or_null(mmap(nullptr, bytes, all_rights, MAP_SHARED | MAP_NORESERVE, memory, 0));
+  }
+  close(memory);  // the mappings keep the memory
+  if (made.first == nullptr || made.second == nullptr) {
+    if (made.first != nullptr) unmap_pages(made.first, bytes);
+    if (made.second != nullptr) unmap_pages(made.second, bytes);
+    return {};
+  }
+  return made;
+}
+
+void unmap_pages(void* address, std::size_t bytes) noexcept { munmap(address, bytes); }
+
+bool protect_pages(void* address, std::size_t bytes, page_rights rights) noexcept {
+  return detail::permitted(detail::system_call::protect_pages) && mprotect(address, bytes, rights_of(rights)) == 0;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the attempts of the scripted machine do.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "../claim.hpp"
+#include "state.hpp"
+
+// AddressSanitizer's, where the program was linked with it.
+extern "C" [[gnu::weak]] void __asan_handle_no_return();
+
+namespace txsync::inline TXSYNC_BACKEND::machine {
+
+using script::count;
+using script::plan;
+using script::the_state;
+
+namespace detail {
+
+extern "C" {
+[[gnu::visibility("hidden")]] std::uint32_t txsync_scripted_decide(std::uint32_t kind, void* frame) noexcept;
+[[noreturn]] void txsync_scripted_restore(void* frame, const void* copy, std::size_t bytes,
+                                          std::uint32_t status) noexcept;
+}
+
+namespace {
+
+/// The attempt of one thread. The copy of its stack lies elsewhere, so that putting it back does not undo this.
+struct attempt {
+  unsigned depth = 0;  ///< 0: none
+  std::uint32_t kind = plain_attempt;
+  plan todo = plan::commits();
+  unsigned steps = 0;
+  bool suspended = false;
+  bool doomed = false;  ///< aborts when it is resumed, with doom
+  std::uint32_t doom = 0;
+  const std::atomic<std::uint32_t>* elided = nullptr;
+
+  void* frame = nullptr;
+  std::size_t bytes = 0;
+};
+
+constinit thread_local attempt mine;
+thread_local std::unique_ptr<char[]> stack_copy;
+constinit thread_local unsigned trials = 0;  ///< trial_scopes of this thread
+
+/// The end of the calling thread's stack; the addresses above are not its own.
+const char* stack_end() noexcept {
+  static constinit thread_local const char* known = nullptr;
+  if (known == nullptr) {
+    pthread_attr_t attributes;
+    void* lowest = nullptr;
+    std::size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) != 0) script::refuse("the thread's stack is unknown");
+    pthread_attr_getstack(&attributes, &lowest, &size);
+    pthread_attr_destroy(&attributes);
+    known = static_cast<const char*>(lowest) + size;
+  }
+  return known;
+}
+
+/// Copies without a look from the sanitizers: between the variables of a frame lies memory they forbid.
+__attribute__((no_sanitize("address", "thread", "undefined"))) void copy_stack(char* to, const char* from,
+                                                                               std::size_t bytes) noexcept {
+  for (std::size_t i = 0; i < bytes; ++i) const_cast<volatile char*>(to)[i] = from[i];
+}
+
+void remember_stack(void* frame) noexcept {
+  const char* const start = static_cast<const char*>(frame);
+  if (start >= stack_end()) script::refuse("an attempt begins on a stack that is not its thread's own");
+  if (!stack_copy) stack_copy = std::make_unique<char[]>(script::snapshot_bytes);
+  mine.frame = frame;
+  mine.bytes = std::min(script::snapshot_bytes, static_cast<std::size_t>(stack_end() - start));
+  copy_stack(stack_copy.get(), start, mine.bytes);
+}
+
+[[noreturn]] void abort_now(std::uint32_t status) noexcept {
+  if (trials == 0 && (mine.kind == plain_attempt || mine.kind == rollback_only_attempt))
+    count(the_state().tally.aborts);
+  mine.depth = 0;
+  mine.suspended = false;
+  mine.doomed = false;
+  mine.elided = nullptr;
+  if (__asan_handle_no_return != nullptr) __asan_handle_no_return();  // what is left behind must not stay forbidden
+  txsync_scripted_restore(mine.frame, stack_copy.get(), mine.bytes, status);
+}
+
+void abort_or_doom(std::uint32_t status) noexcept {
+  if (!mine.suspended) abort_now(status);
+  mine.doomed = true;
+  mine.doom = status;
+}
+
+/// The next of a list, if it has one.
+std::optional<plan> take(std::deque<plan>& plans) {
+  if (plans.empty()) return std::nullopt;
+  const plan next = plans.front();
+  plans.pop_front();
+  return next;
+}
+
+constexpr std::uint32_t not_elided = 0;
+
+/// What the outermost begin of that kind is to do.
+plan next_plan(std::uint32_t kind) noexcept {
+  script::state& all = the_state();
+  const std::lock_guard hold(all.guard);
+  if (kind == hle_attempt) return take(all.plans.hle).value_or(plan::aborts(not_elided));
+  if (kind == rollback_only_attempt && !all.cpu.rollback_only) return plan::aborts(0);
+  switch (all.cpu.nature) {
+    case script::begin_nature::illegal:
+      script::refuse("begin() on a CPU that has no such instruction; look at htm().attempts first");
+    case script::begin_nature::always_aborts:
+      return plan::aborts(0);
+    case script::begin_nature::commits:
+      break;
+  }
+  if (trials != 0) return plan::commits();
+  if (kind == warm_attempt) return take(all.plans.warm).value_or(plan::commits());
+  return take(all.plans.begins).value_or(all.plans.by_default);
+}
+
+void count_begin(std::uint32_t kind) noexcept {
+  if (trials != 0) return;
+  auto& tally = the_state().tally;
+  count(kind == warm_attempt ? tally.warm_begins : tally.begins);
+}
+
+unsigned deepest_nesting() noexcept {
+  script::state& all = the_state();
+  const std::lock_guard hold(all.guard);
+  return all.cpu.deepest;
+}
+
+std::uint32_t begin_inner() noexcept {
+  scripted_step();
+  if (mine.depth == deepest_nesting()) abort_or_doom(attempt_status::nested_bit);
+  ++mine.depth;
+  return attempt_status::started_value;
+}
+
+}  // namespace
+
+std::uint32_t txsync_scripted_decide(std::uint32_t kind, void* frame) noexcept {
+  if (mine.depth != 0) return kind == hle_attempt ? not_elided : begin_inner();
+  const plan todo = next_plan(kind);
+  const unsigned levels = kind == warm_attempt ? 1 + warm_extra_depth : 1;
+  const bool too_deep = levels > deepest_nesting();
+  if (kind != hle_attempt) count_begin(kind);
+  if (todo.where == plan::point::at_begin || too_deep) {
+    if (trials == 0 && kind != warm_attempt && kind != hle_attempt) count(the_state().tally.aborts);
+    return too_deep ? attempt_status::nested_bit : todo.status;
+  }
+  remember_stack(frame);
+  mine.kind = kind;
+  mine.todo = todo;
+  mine.steps = 0;
+  mine.depth = levels;
+  return attempt_status::started_value;
+}
+
+void scripted_step() noexcept {
+  if (mine.depth == 0 || mine.suspended) return;
+  if (++mine.steps == mine.todo.step && mine.todo.where == plan::point::at_step) abort_now(mine.todo.status);
+}
+
+void scripted_system_call() noexcept {
+  if (mine.depth == 0 || mine.suspended) return;
+  std::uint32_t status;
+  {
+    script::state& all = the_state();
+    const std::lock_guard hold(all.guard);
+    status = all.cpu.system_call_status;
+  }
+  abort_now(status);
+}
+
+void scripted_end() noexcept {
+  if (mine.depth == 0) script::refuse("end() outside an attempt");
+  if (mine.suspended) script::refuse("end() of an attempt that is suspended");
+  if (mine.elided != nullptr) script::refuse("end() of an attempt that HLE began");
+  scripted_step();
+  if (mine.depth > 1) {
+    --mine.depth;
+    return;
+  }
+  if (mine.kind == warm_attempt) script::refuse("end() has committed an always-abort attempt");
+  if (mine.todo.where == plan::point::at_end) abort_now(mine.todo.status);
+  mine.depth = 0;
+  if (trials == 0) count(the_state().tally.commits);
+}
+
+void scripted_abort(std::uint8_t code) noexcept {
+  if (mine.depth == 0) return;
+  const std::uint32_t nested = mine.depth > 1 && mine.kind != warm_attempt ? attempt_status::nested_bit : 0;
+  abort_or_doom(attempt_status::explicit_bit | nested | std::uint32_t{code} << 24);
+}
+
+unsigned scripted_depth() noexcept {
+  if (mine.depth == 0) return 0;
+  script::state& all = the_state();
+  const std::lock_guard hold(all.guard);
+  return all.cpu.tells_depth ? mine.depth : 1;
+}
+
+bool scripted_warm() noexcept { return mine.depth != 0 && mine.kind == warm_attempt; }
+
+namespace {
+bool can_suspend() noexcept {
+  script::state& all = the_state();
+  const std::lock_guard hold(all.guard);
+  return all.cpu.suspend;
+}
+}  // namespace
+
+void scripted_suspend() noexcept {
+  if (mine.depth == 0 || !can_suspend()) return;
+  scripted_step();
+  mine.suspended = true;
+}
+
+void scripted_resume() noexcept {
+  if (mine.depth == 0 || !mine.suspended) return;
+  mine.suspended = false;
+  if (mine.doomed) abort_now(mine.doom);
+  scripted_step();
+}
+
+void scripted_hle_elide(const std::atomic<std::uint32_t>* word) noexcept {
+  count(the_state().tally.elisions);
+  mine.elided = word;
+}
+
+bool scripted_hle_end(const std::atomic<std::uint32_t>* word, std::uint32_t value) noexcept {
+  if (mine.depth == 0 || mine.elided != word) return false;
+  scripted_step();
+  // HLE demands that the release puts back what was there before.
+  if (word->load(std::memory_order_relaxed) != value) abort_now(0);
+  if (mine.todo.where == plan::point::at_end) abort_now(mine.todo.status);
+  mine.depth = 0;
+  mine.elided = nullptr;
+  count(the_state().tally.elisions_ended);
+  return true;
+}
+
+trial_scope::trial_scope() noexcept { ++trials; }
+trial_scope::~trial_scope() { --trials; }
+
+void add_extras(htm_capability& found) noexcept {
+  script::state& all = the_state();
+  const std::lock_guard hold(all.guard);
+  found.hle = all.cpu.hle;
+  found.suspend = all.cpu.suspend;
+  found.rollback_only = all.cpu.rollback_only;
+}
+
+}  // namespace detail
+
+htm_claim claimed_htm() noexcept {
+  {
+    script::state& all = the_state();
+    const std::lock_guard hold(all.guard);
+    if (all.cpu.claim) return *all.cpu.claim;
+  }
+  return detail::claim_by_cpuid();
+}
+
+unclaimed_trial try_unclaimed_htm(unsigned tries) noexcept {
+  script::begin_nature nature;
+  {
+    script::state& all = the_state();
+    const std::lock_guard hold(all.guard);
+    nature = all.cpu.nature;
+  }
+  unclaimed_trial trial;
+  trial.illegal = nature == script::begin_nature::illegal;
+  trial.tries = trial.illegal ? 1 : tries;
+  if (nature == script::begin_nature::commits) trial.commits = tries;
+  if (nature == script::begin_nature::always_aborts) trial.without_reason = tries;
+  return trial;
+}
+
+const htm_capability& htm() noexcept {
+  // Each answer is kept for ever, because references to it are out; a script changes it a few times at most.
+  static std::mutex asking;
+  static std::uint64_t known_generation = ~std::uint64_t{0};
+  static std::deque<htm_capability> answers;
+  const std::lock_guard hold(asking);
+  std::uint64_t generation;
+  std::optional<htm_capability> told;
+  {
+    script::state& all = the_state();
+    const std::lock_guard hold_state(all.guard);
+    generation = all.generation;
+    told = all.cpu.htm;
+  }
+  if (generation != known_generation) {
+    answers.push_back(told ? *told : try_htm(htm_default_tries).capability);
+    known_generation = generation;
+  }
+  return answers.back();
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attempts of the scripted machine: what each does is read from the script (src/machine/scripted/script.hpp).
+//
+// An abort really comes back to begin(): the registers that a function must keep, and the thread's own stack from
+// begin's caller upwards, are put back to what they were (at most script::snapshot_bytes of it). Stores to other memory
+// are NOT undone, and nothing keeps other threads from seeing them before the end. To the compiler this is an ordinary
+// call that returns twice with the same registers and the same stack, which is what it may assume of any call, so that
+// begin() may be inlined and the function around it may return before the abort.
+#pragma once
+
+namespace txsync::inline TXSYNC_BACKEND::machine {
+
+namespace detail {
+
+enum scripted_begin_kind : std::uint32_t { plain_attempt, rollback_only_attempt, warm_attempt, hle_attempt };
+
+/// In assembly (scripted/restore.cpp). Answers a raw attempt_status, once or twice.
+extern "C" std::uint32_t txsync_scripted_begin(std::uint32_t kind) noexcept;
+
+void scripted_end() noexcept;
+void scripted_abort(std::uint8_t code) noexcept;
+unsigned scripted_depth() noexcept;
+bool scripted_warm() noexcept;
+void scripted_suspend() noexcept;
+void scripted_resume() noexcept;
+void scripted_hle_elide(const std::atomic<std::uint32_t>* word) noexcept;
+/// True: `word` was elided, and now it is no longer; nothing is to be stored.
+bool scripted_hle_end(const std::atomic<std::uint32_t>* word, std::uint32_t value) noexcept;
+
+/// How many levels a warm_begin() opens beyond the first.
+inline constexpr unsigned warm_extra_depth = 3;
+
+}  // namespace detail
+
+inline attempt_status begin() noexcept { return attempt_status{detail::txsync_scripted_begin(detail::plain_attempt)}; }
+inline void end() noexcept { detail::scripted_end(); }
+template <std::uint8_t Code>
+inline void abort() noexcept {
+  detail::scripted_abort(Code);
+}
+inline bool active() noexcept { return detail::scripted_depth() != 0; }
+inline unsigned depth() noexcept { return detail::scripted_depth(); }
+
+inline std::uint32_t hle_acquire(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
+  if (detail::txsync_scripted_begin(detail::hle_attempt) == attempt_status::started_value) {
+    detail::scripted_hle_elide(&word);
+    return word.load(std::memory_order_acquire);  // pairs with hle_release, as the exchange below
+  }
+  return word.exchange(value, std::memory_order_acquire);  // pairs with hle_release
+}
+
+inline void hle_release(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
+  if (!detail::scripted_hle_end(&word, value)) word.store(value, std::memory_order_release);  // pairs with hle_acquire
+}
+
+inline attempt_status warm_begin() noexcept {
+  return attempt_status{detail::txsync_scripted_begin(detail::warm_attempt)};
+}
+inline bool warm_active() noexcept { return detail::scripted_warm(); }
+inline void suspend() noexcept { detail::scripted_suspend(); }
+inline void resume() noexcept { detail::scripted_resume(); }
+inline attempt_status begin_rollback_only() noexcept {
+  return attempt_status{detail::txsync_scripted_begin(detail::rollback_only_attempt)};
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
+// Chosen by include directory: this build runs on a fake machine whose answers a unit test scripts.
+#pragma once
+#define TXSYNC_BACKEND scripted

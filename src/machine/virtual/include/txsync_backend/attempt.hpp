@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attempts of the simulated machine. The runtime restores the thread's registers and stack itself.
+#pragma once
+
+#include <txsync_backend/runtime.h>
+
+namespace txsync::inline TXSYNC_BACKEND::machine {
+
+// An abort restores the thread's registers and stack to what they were in begin, so that the compiler needs no hint of
+// a second return, which would keep begin() from being inlined.
+inline attempt_status begin() noexcept { return attempt_status{txsync_sim_begin()}; }
+inline void end() noexcept { txsync_sim_end(); }
+template <std::uint8_t Code>
+inline void abort() noexcept {
+  txsync_sim_abort(Code);
+}
+inline bool active() noexcept { return txsync_sim_depth() != 0; }
+inline unsigned depth() noexcept { return txsync_sim_depth(); }
+inline std::uint32_t hle_acquire(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
+  return txsync_sim_hle_acquire(reinterpret_cast<std::uint32_t*>(&word), value);
+}
+inline void hle_release(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
+  txsync_sim_hle_release(reinterpret_cast<std::uint32_t*>(&word), value);
+}
+inline attempt_status warm_begin() noexcept { return attempt_status{txsync_sim_warm_begin()}; }
+inline bool warm_active() noexcept { return txsync_sim_warm_active() != 0; }
+inline void suspend() noexcept { txsync_sim_suspend(); }
+inline void resume() noexcept { txsync_sim_resume(); }
+inline attempt_status begin_rollback_only() noexcept { return attempt_status{txsync_sim_begin_rollback_only()}; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+   What the simulated machine's runtime (src/sim) offers to a program: C functions only, so that no C++ type crosses
+   between the program's image and the runtime. Until src/sim stands, tests/virtual_stub.cpp serves one thread. */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+uint32_t txsync_sim_begin(void);
+void txsync_sim_end(void);
+void txsync_sim_abort(uint8_t code);
+unsigned txsync_sim_depth(void);
+uint32_t txsync_sim_hle_acquire(uint32_t* word, uint32_t value);
+void txsync_sim_hle_release(uint32_t* word, uint32_t value);
+uint32_t txsync_sim_warm_begin(void);
+int txsync_sim_warm_active(void);
+uint32_t txsync_sim_begin_rollback_only(void);
+void txsync_sim_suspend(void);
+void txsync_sim_resume(void);
+
+void txsync_sim_prefetch(const void* address, int for_write);
+void txsync_sim_fence(void);
+void txsync_sim_relax(void);
+uint64_t txsync_sim_cycles(void);
+uint64_t txsync_sim_cycles_per_second(void);
+uint64_t txsync_sim_clock_ns(void);
+
+int txsync_sim_thread_start(uintptr_t* handle, void (*function)(void*), void* argument);
+void txsync_sim_thread_join(uintptr_t handle);
+uint32_t txsync_sim_thread_id(void);
+int txsync_sim_at_thread_exit(void (*function)(void*), void* argument);
+void txsync_sim_yield(void);
+void txsync_sim_sleep_ns(uint64_t duration);
+unsigned txsync_sim_cpu_count(void);
+int txsync_sim_pin(unsigned cpu);
+int txsync_sim_park(const void* word, uint32_t expected, uint64_t deadline_ns); /* 0 woken, 1 changed, 2 timed out */
+unsigned txsync_sim_unpark(const void* word, unsigned count);
+
+size_t txsync_sim_page_size(void);
+void* txsync_sim_map_pages(size_t bytes);
+void txsync_sim_unmap_pages(void* address, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The out-of-line part of the seam, handed on to the simulated machine's runtime.
+#include <txsync/machine/attempt.hpp>
+#include <txsync/machine/cpu.hpp>
+#include <txsync/machine/environment.hpp>
+#include <txsync/machine/memory.hpp>
+#include <txsync/machine/park.hpp>
+#include <txsync/machine/restartable.hpp>
+#include <txsync/machine/thread.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::machine {
+
+std::uint64_t clock_ns() noexcept { return txsync_sim_clock_ns(); }
+std::uint64_t cycles_per_second() noexcept { return txsync_sim_cycles_per_second(); }
+
+void settle_releases() noexcept { txsync_sim_fence(); }
+bool releases_are_restartable() noexcept { return false; }
+
+thread::~thread() {
+  if (joinable_) __builtin_trap();
+}
+bool thread::start(entry function, void* argument) noexcept {
+  joinable_ = txsync_sim_thread_start(&handle_, function, argument) != 0;
+  return joinable_;
+}
+void thread::join() noexcept {
+  txsync_sim_thread_join(handle_);
+  joinable_ = false;
+}
+std::uint32_t thread_id() noexcept { return txsync_sim_thread_id(); }
+bool at_thread_exit(thread::entry function, void* argument) noexcept {
+  return txsync_sim_at_thread_exit(function, argument) != 0;
+}
+void yield() noexcept { txsync_sim_yield(); }
+void sleep_ns(std::uint64_t duration) noexcept { txsync_sim_sleep_ns(duration); }
+unsigned cpu_count() noexcept { return txsync_sim_cpu_count(); }
+bool pin(unsigned cpu) noexcept { return txsync_sim_pin(cpu) != 0; }
+
+park_result park(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t deadline_ns) noexcept {
+  return static_cast<park_result>(txsync_sim_park(&word, expected, deadline_ns));
+}
+park_result park_high(const std::atomic<std::uint64_t>& word, std::uint32_t expected_high,
+                      std::uint64_t deadline_ns) noexcept {
+  return static_cast<park_result>(
+      txsync_sim_park(reinterpret_cast<const char*>(&word) + 4, expected_high, deadline_ns));
+}
+unsigned unpark(const std::atomic<std::uint32_t>& word, unsigned count) noexcept {
+  return txsync_sim_unpark(&word, count);
+}
+unsigned unpark_high(const std::atomic<std::uint64_t>& word, unsigned count) noexcept {
+  return txsync_sim_unpark(reinterpret_cast<const char*>(&word) + 4, count);
+}
+
+std::size_t page_size() noexcept { return txsync_sim_page_size(); }
+void* map_pages(std::size_t bytes) noexcept { return txsync_sim_map_pages(bytes); }
+void unmap_pages(void* address, std::size_t bytes) noexcept { txsync_sim_unmap_pages(address, bytes); }
+
+const char* backend_name() noexcept { return "simulated"; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine
