@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is counted of each site, and how to read it.
+#pragma once
+
+#include <cstdint>
+
+#include <txsync/export.hpp>
+#include <txsync/observe/histogram.hpp>
+#include <txsync/site.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::observe {
+
+/// The counts of one site over all threads since the start of the process, those that have ended included.
+struct site_totals {
+  const char* name = nullptr;
+  std::uint32_t id = 0;
+  /// Estimated from samples: one acquisition in `sampling_period` is looked at (the first of each thread all are). The
+  /// standard error is about sqrt(acquisitions * sampling_period).
+  std::uint64_t acquisitions = 0;
+  std::uint64_t contended = 0;  ///< exact: acquisitions that had to wait
+  std::uint64_t wait_ns = 0;    ///< exact: time between asking and getting, over the contended ones
+  std::uint64_t hold_ns = 0;    ///< estimated from samples
+  std::uint64_t condition_waits = 0;
+  std::uint64_t condition_wait_ns = 0;
+  histogram_total wait;  ///< ns, contended acquisitions
+  histogram_total hold;  ///< ns, sampled acquisitions
+};
+
+/// At full rate one acquisition in so many is sampled, with jitter of half of it.
+inline constexpr std::uint32_t sampling_period = 256;
+
+/// Adds up the counts of every known site into `out`, by id; answers how many there are (may exceed `capacity`, which
+/// bounds what is written). Runs beside counting threads; each number is one that was true within the call. Not for
+/// signal handlers.
+TXSYNC_EXPORT std::uint32_t snapshot(site_totals* out, std::uint32_t capacity) noexcept;
+
+/// What happened between two snapshots of the same site. Requires: `later` was taken after `earlier`.
+TXSYNC_EXPORT site_totals difference(const site_totals& later, const site_totals& earlier) noexcept;
+
+namespace detail {
+
+/// Acquisitions of the calling thread until its next sample.
+[[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local std::int32_t until_sample;
+
+/// A sample begins: the calling thread has just acquired `lock` of `place`. True when the lock should call hold_ends()
+/// before it is given up (one lock of a thread at a time).
+TXSYNC_EXPORT bool sample(site& place, const void* lock) noexcept;
+TXSYNC_EXPORT void hold_ends(const void* lock) noexcept;
+/// The calling thread waited that many machine::cycles() for a lock, or on a condition.
+TXSYNC_EXPORT void waited(site& place, std::uint64_t cycles) noexcept;
+TXSYNC_EXPORT void condition_waited(site& place, std::uint64_t cycles) noexcept;
+
+}  // namespace detail
+
+}  // namespace txsync::inline TXSYNC_BACKEND::observe

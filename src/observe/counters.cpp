@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// Per-thread blocks of counters. A block is mapped when its thread first has something to count, never freed, and taken
+// over by a later thread once its own has ended, counts included: totals only ever need adding up.
+#include <txsync/machine/attempt.hpp>
+#include <txsync/machine/cpu.hpp>
+#include <txsync/machine/memory.hpp>
+#include <txsync/machine/thread.hpp>
+#include <txsync/observe/counters.hpp>
+
+#include "registry.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::observe {
+
+namespace {
+
+/// One number with one writer. Relaxed throughout: readers take each as it is.
+class tally {
+ public:
+  void add(std::uint64_t amount) noexcept {
+    value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+  }
+  std::uint64_t read() const noexcept { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+struct site_counters {
+  tally acquisitions, contended, wait_ns, hold_ns, condition_waits, condition_wait_ns;
+  histogram wait, hold;
+};
+
+struct thread_block {
+  thread_block* next = nullptr;  // fixed before the block is published
+  std::atomic<bool> in_use{true};
+  // What the owning thread needs for sampling:
+  std::uint64_t random = 0;
+  std::uint32_t samples = 0;
+  std::uint32_t weight = 1;  // acquisitions that the next sample stands for
+  const void* held_lock = nullptr;
+  std::uint64_t held_since = 0;  // cycles
+  std::uint32_t held_weight = 0;
+  site* held_site = nullptr;
+  site_counters sites[site::site_limit + 1];
+};
+
+constinit std::atomic<thread_block*> all_blocks{nullptr};
+[[gnu::tls_model("initial-exec")]] constinit thread_local thread_block* my_block = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool ended = false;
+
+void give_back(void* raw) {
+  auto* const block = static_cast<thread_block*>(raw);
+  my_block = nullptr;
+  ended = true;                                           // locks taken by later exit handlers are not counted
+  block->in_use.store(false, std::memory_order_release);  // pairs with the acquire in adopt()
+}
+
+/// A block whose thread has ended, or null.
+thread_block* adopt() noexcept {
+  // acquire pairs with the release in publish()
+  for (thread_block* block = all_blocks.load(std::memory_order_acquire); block != nullptr; block = block->next) {
+    bool free = false;
+    // relaxed: a look only. acquire pairs with the release in give_back(): the counts of the thread before are ours now
+    if (!block->in_use.load(std::memory_order_relaxed) &&
+        block->in_use.compare_exchange_strong(free, true, std::memory_order_acquire, std::memory_order_relaxed)) {
+      return block;
+    }
+  }
+  return nullptr;
+}
+
+thread_block* publish() noexcept {
+  // Zeroed pages are a valid block (but for in_use and next), and a new-expression would touch them all.
+  auto* const block = static_cast<thread_block*>(machine::map_pages(sizeof(thread_block)));
+  if (block == nullptr) return nullptr;
+  block->in_use.store(true, std::memory_order_relaxed);  // published by the release below
+  block->weight = 1;
+  block->next = all_blocks.load(std::memory_order_relaxed);
+  while (!all_blocks.compare_exchange_weak(block->next, block, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+  return block;
+}
+
+/// The calling thread's block, or null where nothing may be counted now.
+thread_block* block_of_thread() noexcept {
+  if (my_block != nullptr) return my_block;
+  if (ended || machine::active()) return nullptr;  // no mapping inside an attempt
+  thread_block* block = adopt();
+  if (block == nullptr) block = publish();
+  if (block == nullptr) return nullptr;
+  if (!machine::at_thread_exit(give_back, block)) {
+    ended = true;
+    block->in_use.store(false, std::memory_order_release);  // pairs with the acquire in adopt()
+    return nullptr;
+  }
+  block->random = (std::uint64_t{machine::thread_id()} * 0x9E3779B97F4A7C15u) | 1;
+  block->samples = 0;
+  block->held_lock = nullptr;
+  my_block = block;
+  return block;
+}
+
+std::uint64_t to_ns(std::uint64_t cycles) noexcept {
+  // Nanoseconds a cycle in 1/2^20; relaxed: a constant, whoever finds it first.
+  static constinit std::atomic<std::uint64_t> scale{0};
+  std::uint64_t known = scale.load(std::memory_order_relaxed);
+  if (known == 0) {
+    known = (std::uint64_t{1'000'000'000} << 20) / machine::cycles_per_second();
+    scale.store(known, std::memory_order_relaxed);
+  }
+  return static_cast<std::uint64_t>((static_cast<unsigned __int128>(cycles) * known) >> 20);
+}
+
+/// How many acquisitions until the next sample. The period grows with the number of samples taken, so that a thread's
+/// first acquisitions are counted one by one and small numbers stay right.
+std::uint32_t next_weight(thread_block& block) noexcept {
+  ++block.samples;
+  std::uint32_t period = block.samples / 16 + 1;
+  if (period > sampling_period) period = sampling_period;
+  if (period < 4) return period;
+  block.random ^= block.random << 13;
+  block.random ^= block.random >> 7;
+  block.random ^= block.random << 17;
+  return period / 2 + static_cast<std::uint32_t>(block.random % (period + 1));
+}
+
+}  // namespace
+
+namespace detail {
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local std::int32_t until_sample = 1;
+
+bool sample(site& place, const void* lock) noexcept {
+  thread_block* const block = block_of_thread();
+  if (block == nullptr) {
+    until_sample = sampling_period;
+    return false;
+  }
+  const std::uint32_t stood_for = block->weight;
+  block->weight = next_weight(*block);
+  until_sample = static_cast<std::int32_t>(block->weight);
+  const std::uint32_t id = place.id();
+  if (id == 0 || (place.policy() & policy_word::counting_off) != 0) return false;
+  block->sites[id].acquisitions.add(stood_for);
+  if (block->held_lock != nullptr) return false;  // an outer lock is being timed
+  block->held_lock = lock;
+  block->held_site = &place;
+  block->held_weight = stood_for;
+  block->held_since = machine::cycles();
+  return true;
+}
+
+void hold_ends(const void* lock) noexcept {
+  thread_block* const block = my_block;
+  if (block == nullptr || block->held_lock != lock) return;
+  const std::uint64_t held = to_ns(machine::cycles() - block->held_since);
+  block->held_lock = nullptr;
+  site_counters& counters = block->sites[block->held_site->id()];
+  counters.hold_ns.add(held * block->held_weight);
+  counters.hold.add(held);
+}
+
+void waited(site& place, std::uint64_t cycles) noexcept {
+  thread_block* const block = block_of_thread();
+  if (block == nullptr || (place.policy() & policy_word::counting_off) != 0) return;
+  const std::uint32_t id = place.id();
+  if (id == 0) return;
+  site_counters& counters = block->sites[id];
+  const std::uint64_t ns = to_ns(cycles);
+  counters.contended.add(1);
+  counters.wait_ns.add(ns);
+  counters.wait.add(ns);
+}
+
+void condition_waited(site& place, std::uint64_t cycles) noexcept {
+  thread_block* const block = block_of_thread();
+  if (block == nullptr || (place.policy() & policy_word::counting_off) != 0) return;
+  const std::uint32_t id = place.id();
+  if (id == 0) return;
+  block->sites[id].condition_waits.add(1);
+  block->sites[id].condition_wait_ns.add(to_ns(cycles));
+}
+
+}  // namespace detail
+
+std::uint32_t snapshot(site_totals* out, std::uint32_t capacity) noexcept {
+  const std::uint32_t known = site_registry::count();
+  for (std::uint32_t id = 1; id <= known && id <= capacity; ++id) {
+    site_totals& total = out[id - 1];
+    total = {};
+    total.id = id;
+    total.name = site_registry::name(id);
+    // acquire pairs with the release in publish()
+    for (thread_block* block = all_blocks.load(std::memory_order_acquire); block != nullptr; block = block->next) {
+      const site_counters& counters = block->sites[id];
+      total.acquisitions += counters.acquisitions.read();
+      total.contended += counters.contended.read();
+      total.wait_ns += counters.wait_ns.read();
+      total.hold_ns += counters.hold_ns.read();
+      total.condition_waits += counters.condition_waits.read();
+      total.condition_wait_ns += counters.condition_wait_ns.read();
+      total.wait.add(counters.wait);
+      total.hold.add(counters.hold);
+    }
+    // Samples may lag behind what was counted exactly.
+    if (total.acquisitions < total.contended) total.acquisitions = total.contended;
+  }
+  return known;
+}
+
+site_totals difference(const site_totals& later, const site_totals& earlier) noexcept {
+  site_totals result = later;
+  result.acquisitions -= earlier.acquisitions;
+  result.contended -= earlier.contended;
+  result.wait_ns -= earlier.wait_ns;
+  result.hold_ns -= earlier.hold_ns;
+  result.condition_waits -= earlier.condition_waits;
+  result.condition_wait_ns -= earlier.condition_wait_ns;
+  for (std::size_t i = 0; i < buckets::count; ++i) {
+    result.wait.slots[i] -= earlier.wait.slots[i];
+    result.hold.slots[i] -= earlier.hold.slots[i];
+  }
+  return result;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::observe

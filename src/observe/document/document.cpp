@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/document/document.hpp"
+
+#include <ctime>
+
+namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace {
+
+template <class Value>
+json object_of(const std::vector<std::pair<std::string, Value>>& members) {
+  json made = json::object();
+  for (const auto& [name, value] : members) made[name] = value;
+  return made;
+}
+
+void put_text(json& into, const char* name, const std::string& text) {
+  if (!text.empty()) into[name] = text;
+}
+
+template <class Value>
+void put_list(json& into, const char* name, const std::vector<Value>& list) {
+  if (!list.empty()) into[name] = list;
+}
+
+json to_json(const tool_record& tool) {
+  json made = {{"name", "txsync"}, {"version", tool.version}, {"commit", tool.commit}, {"compiler", tool.compiler}};
+  put_text(made, "build_type", tool.build_type);
+  put_text(made, "sanitizers", tool.sanitizers);
+  return made;
+}
+
+void put_attempts(json& into, const attempt_record& attempts) {
+  into["attempts"] = attempts.attempts;
+  into["commits"] = attempts.commits;
+  into["fallbacks"] = attempts.fallbacks;
+  into["aborts"] = object_of(attempts.aborts);
+  into["signals"] = object_of(attempts.signals);
+}
+
+json to_json(const percentile_record& percentiles) {
+  json made = {{"samples", percentiles.samples}};
+  made.update(object_of(percentiles.values));
+  return made;
+}
+
+json to_json(const site_record& site) {
+  json made = {{"name", site.name},
+               {"acquisitions", site.acquisitions},
+               {"contended", site.contended},
+               {"wait_ns", site.wait_ns},
+               {"hold_ns", site.hold_ns}};
+  if (site.condition_waits != 0) {
+    made["condition_waits"] = site.condition_waits;
+    made["condition_wait_ns"] = site.condition_wait_ns;
+  }
+  if (site.wait.samples != 0) made["wait_percentiles_ns"] = to_json(site.wait);
+  if (site.hold.samples != 0) made["hold_percentiles_ns"] = to_json(site.hold);
+  return made;
+}
+
+void put_details(json& into, const point& one) {
+  if (one.attempts) put_attempts(into, *one.attempts);
+  if (one.cycles) {
+    into["cycles"] = {
+        {"total", one.cycles->total}, {"transactional", one.cycles->transactional}, {"aborted", one.cycles->aborted}};
+  }
+  for (const auto& [operation, percentiles] : one.latency) into["latency_ns"][operation] = to_json(percentiles);
+  put_list(into, "series", one.series);
+  if (!one.sites.empty()) {
+    json& sites = into["sites"] = json::array();
+    for (const site_record& site : one.sites) sites.push_back(to_json(site));
+  }
+  put_text(into, "end_hash", one.end_hash);
+  put_text(into, "key", one.key);
+}
+
+}  // namespace
+
+json to_json(const point& one) {
+  json made = {{"workload", one.workload}, {"params", one.params}};
+  put_text(made, "preset", one.preset);
+  made["threads"] = one.threads;
+  made["place"] = one.place;
+  made["subject"] = one.subject;
+  made["kind"] = to_string(one.kind);
+  put_text(made, "waiting", one.waiting);
+  made["metric"] = one.metric;
+  made["unit"] = one.unit;
+  made["better"] = one.way == better::higher ? "higher" : "lower";
+  made["values"] = one.values;
+  if (!one.values.empty()) {
+    const summary range = summarize(one.values);
+    made["median"] = range.median;
+    made["low"] = range.low;
+    made["high"] = range.high;
+  }
+  if (!one.fewest.empty()) made["thread_operations"] = {{"fewest", one.fewest}, {"most", one.most}};
+  put_list(made, "faults", one.faults);
+  if (one.unpinned != 0) made["unpinned"] = one.unpinned;
+  put_details(made, one);
+  return made;
+}
+
+json to_json(const claim& one) {
+  json made = {{"id", one.id}, {"claim", one.words}, {"value", one.value}};
+  if (one.value_interval) {
+    made["low95"] = one.value_interval->low95;
+    made["high95"] = one.value_interval->high95;
+    made["coverage"] = one.value_interval->coverage;
+  }
+  made["goal"] = one.goal;
+  put_text(made, "rule", one.rule);
+  made["holds"] = one.holds;
+  made["from"] = one.from;
+  return made;
+}
+
+json to_json(const document& all) {
+  json made = {{"schema", document_schema},
+               {"tool", to_json(all.tool)},
+               {"command", all.command},
+               {"machine", all.machine},
+               {"seed", all.seed}};
+  put_text(made, "started", all.started);
+  if (all.interrupted) made["interrupted"] = true;
+  put_text(made, "end_hash", all.end_hash);
+  json& points = made["points"] = json::array();
+  for (const point& one : all.points) points.push_back(to_json(one));
+  json& claims = made["claims"] = json::array();
+  for (const claim& one : all.claims) claims.push_back(to_json(one));
+  made.update(all.more);
+  return made;
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[sizeof "2025-01-31T12:00:00Z"];
+  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::observe

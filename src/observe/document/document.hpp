@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// The result document: what every verb of txsync and every benchmark writes with --json FILE. docs/result-document.md
+// explains each member, docs/result.schema.json is its schema. It only grows: a member is never renamed or removed and
+// never changes its meaning or unit, new ones may come.
+//
+// A document is a plain record that one thread fills; to_json() makes the JSON, output (output.hpp) writes it.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "observe/statistics.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::observe {
+
+/// Keeps the order of insertion, so that documents read as they are described.
+using json = nlohmann::ordered_json;
+
+inline constexpr int document_schema = 1;
+
+/// The build that measured. A result without it is none.
+struct tool_record {
+  std::string version;     ///< "0.1.0"
+  std::string commit;      ///< of the checkout that was built, with "-dirty" behind it when it had changes; "unknown"
+  std::string compiler;    ///< "GCC 12.2.0"
+  std::string build_type;  ///< CMake's: "RelWithDebInfo"
+  std::string sanitizers;  ///< "address,undefined"; empty without
+};
+
+/// The build of this program.
+tool_record this_tool();
+
+/// Who a point is about: ours, a peer, or the numbers that a paper printed.
+enum class subject_kind : std::uint8_t { ours, peer, paper };
+
+/// "ours", "peer" or "paper".
+constexpr const char* to_string(subject_kind kind) noexcept {
+  return kind == subject_kind::ours ? "ours" : kind == subject_kind::peer ? "peer" : "paper";
+}
+
+/// How many attempts ended how, all repetitions together.
+struct attempt_record {
+  std::uint64_t attempts = 0;
+  std::uint64_t commits = 0;
+  std::uint64_t fallbacks = 0;                                 ///< sections that ran under the real lock instead
+  std::vector<std::pair<std::string, std::uint64_t>> aborts;   ///< first cause of each abort; words of abort_cause
+  std::vector<std::pair<std::string, std::uint64_t>> signals;  ///< every cause that was signalled
+};
+
+/// In units of machine::cycles(), summed over the threads.
+struct cycle_record {
+  std::uint64_t total = 0;
+  std::uint64_t transactional = 0;  ///< in attempts that committed
+  std::uint64_t aborted = 0;        ///< in attempts that did not
+};
+
+/// Percentiles of a duration in nanoseconds: ("p50", 120), ..., and how many samples they rest on.
+struct percentile_record {
+  std::uint64_t samples = 0;
+  std::vector<std::pair<std::string, double>> values;
+};
+
+/// The percentiles that are written wherever there are some, with the part of the samples that each stands for.
+inline constexpr std::pair<const char*, double> written_percentiles[] = {{"p10", 0.1},  {"p25", 0.25},   {"p50", 0.5},
+                                                                         {"p75", 0.75}, {"p90", 0.9},    {"p95", 0.95},
+                                                                         {"p99", 0.99}, {"p99.9", 0.999}};
+
+/// A lock site over one point, all repetitions and threads together.
+struct site_record {
+  std::string name;
+  std::uint64_t acquisitions = 0;
+  std::uint64_t contended = 0;  ///< acquisitions that had to wait
+  std::uint64_t wait_ns = 0;    ///< time between asking and getting, over the contended ones
+  std::uint64_t hold_ns = 0;    ///< time between getting and giving up
+  std::uint64_t condition_waits = 0;
+  std::uint64_t condition_wait_ns = 0;
+  percentile_record wait;  ///< of the contended acquisitions
+  percentile_record hold;  ///< of the sampled acquisitions
+};
+
+/// One cell of a measurement: one subject on one workload with one set of parameters and threads.
+struct point {
+  std::string workload;
+  json params = json::object();  ///< every parameter by name, the fallbacks too; a number or a word
+  std::string preset;            ///< empty without
+  unsigned threads = 1;
+  std::string place;    ///< "cores-first", "smt-first", "socket=0", "none"
+  std::string subject;  ///< "txsync::mutex"
+  subject_kind kind = subject_kind::ours;
+  std::string waiting;  ///< how the subject waits: "spins", "parks"; empty where that means nothing
+  std::string metric;   ///< "throughput"
+  std::string unit;     ///< "sections/s"
+  better way = better::higher;
+  std::vector<double> values;  ///< one a repetition, in the order of the rounds; a failed repetition has none
+
+  std::vector<std::uint64_t> fewest;  ///< operations of the thread with the fewest, by repetition; may be empty
+  std::vector<std::uint64_t> most;    ///< and of the one with the most
+  std::vector<std::string> faults;    ///< repetitions that failed their own check, one sentence each
+  unsigned unpinned = 0;              ///< threads that the system refused to pin, greatest of all repetitions
+
+  std::optional<attempt_record> attempts;
+  std::optional<cycle_record> cycles;
+  /// By kind of operation, "op" where there is only one.
+  std::vector<std::pair<std::string, percentile_record>> latency;
+  std::vector<std::pair<double, double>> series;  ///< (seconds since the start, operations until then)
+  std::vector<site_record> sites;
+  std::string end_hash;  ///< simulated: of the machine's whole history
+  std::string key;       ///< what `txsync replay` repeats it by
+};
+
+/// The answer to a numbered line of an issue.
+struct claim {
+  std::string id;     ///< "A1-3"
+  std::string words;  ///< what is claimed; member "claim"
+  json value;         ///< what came out: a number, a truth value or a word
+  json goal;          ///< what was asked for, of the same type
+  bool holds = false;
+  std::vector<std::size_t> from;           ///< indices into document::points that it was computed from
+  std::optional<interval> value_interval;  ///< of a number; members "low95", "high95", "coverage"
+  std::string rule;                        ///< how `holds` follows, for example "high95 >= goal"; may be empty
+};
+
+struct document {
+  tool_record tool = this_tool();
+  std::vector<std::string> command;  ///< as it was called, argv[0] first
+  json machine = json::object();     ///< made by doctor::machine_object()
+  std::uint64_t seed = 0;
+  std::string started;       ///< UTC, "2025-01-31T12:00:00Z"; empty for simulated runs, which do not depend on it
+  bool interrupted = false;  ///< the user stopped it: points may have fewer repetitions than asked for
+  std::vector<point> points;
+  std::vector<claim> claims;
+  std::string end_hash;        ///< over the points' hashes (simulated)
+  json more = json::object();  ///< further members of single verbs, as docs/result-document.md has them
+};
+
+/// Now, in UTC, for document::started.
+std::string utc_now();
+
+/// A point as the document has it. Computes median, low and high from the values.
+json to_json(const point& one);
+json to_json(const claim& one);
+json to_json(const document& all);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::observe

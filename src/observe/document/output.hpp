@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "observe/document/document.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::observe {
+
+/// Says which file and why, in one line without a full stop.
+struct output_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The place where a document will go, made sure of before a long run starts. A regular file appears whole or not at
+/// all: the text goes to a new file beside it, which then takes its name. Other files (a device, a pipe) are written
+/// directly. Not thread-safe.
+class output {
+ public:
+  /// Opens what write() will need. "-" is the standard output.
+  /// Throws output_error when the file cannot be written; then nothing was made or changed.
+  explicit output(std::string path);
+  output(const output&) = delete;
+  output& operator=(const output&) = delete;
+  /// Without write(): leaves the file as it was.
+  ~output();
+
+  bool is_standard_output() const noexcept { return path_ == "-"; }
+
+  /// Writes the document, indented, with a line feed at its end. At most once. Throws output_error; then the file is as
+  /// it was.
+  void write(const document& all);
+
+ private:
+  std::string path_;       // as the user said it
+  std::string target_;     // with symbolic links followed
+  std::string temporary_;  // the new file beside the target; empty when written directly
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::observe

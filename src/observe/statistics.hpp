@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statistics of repeated measurements. Few, robust and free of assumptions about the distribution: timings on shared
+// machines have long tails, so nothing here uses a mean or a variance of raw values.
+//
+// Methods and their sources:
+// - interval of a median: order statistics. The rank is found from the binomial distribution with p = 1/2; the interval
+//   holds for every continuous distribution. (W. J. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2.)
+// - ratio of two subjects: repetitions were interleaved (A B A B), so the i-th of both saw the same disturbances. The
+//   ratio is formed in each round, then the median of these ratios is taken, with its order-statistic interval.
+// - geometric mean over cells: of the cells' median ratios (P. Fleming, J. Wallace, How not to lie with statistics,
+//   CACM 29(3), 1986). Its interval is a stratified percentile bootstrap: the rounds of each cell are drawn anew with
+//   replacement (B. Efron, R. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13). It tells how far the
+//   measurement may be off, not what other cells would have given.
+//
+// All functions are pure, take values in any unit and throw std::invalid_argument on values that break a "Requires".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <txsync_backend/name.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::observe {
+
+/// The middle of repeated values (of an even number: the mean of the two in the middle), and their range.
+struct summary {
+  double median = 0;
+  double low = 0;
+  double high = 0;
+};
+
+/// Requires: at least one value, all finite.
+summary summarize(std::span<const double> values);
+
+/// A median and the interval that covers the true one with at least 95 %, where there are enough values: `coverage` is
+/// the real probability. Up to 5 values even the whole range covers less: 5 values 0.9375, 2 values 0.5, 1 value 0.
+struct interval {
+  double median = 0;
+  double low95 = 0;
+  double high95 = 0;
+  double coverage = 0;
+};
+
+/// Requires: at least one value, all finite.
+interval median_interval(std::span<const double> values);
+
+/// Which way a metric is good: throughput is better higher, latency lower.
+enum class better : std::uint8_t { higher, lower };
+
+/// Ratios further from 1 than this are taken as this, either way. A round in which a lock stood still (0 operations) is
+/// a measurement too: it neither stops a comparison nor rules a mean of logarithms.
+inline constexpr double greatest_ratio = 1000;
+
+/// By round, so that more than 1 means that ours is better: ours/theirs, or theirs/ours where lower is better; 0/0
+/// is 1. Each from 1/greatest_ratio to greatest_ratio. Requires: as many of ours as of theirs, at least one, all finite
+/// and not negative.
+std::vector<double> ratios(std::span<const double> ours, std::span<const double> theirs, better way = better::higher);
+
+/// The median of ratios() and its interval. Requires: as ratios().
+interval ratio_interval(std::span<const double> ours, std::span<const double> theirs, better way = better::higher);
+
+/// The geometric mean of the cells' median ratios. `median` is that mean; `coverage` is 0.95, and 0 when no cell has
+/// more than one ratio (then there is nothing to draw from, and the interval is the point).
+/// The same seed gives the same interval, on every machine. Cost: 5,000 draws of all values.
+/// Requires: at least one cell, none empty, all values finite and greater than 0.
+interval geometric_mean(std::span<const std::vector<double>> ratios_by_cell, std::uint64_t seed = 1);
+
+/// The values of one peer, by round, in the order of the rounds.
+struct peer_values {
+  std::string_view name;
+  std::span<const double> values;
+};
+
+/// What compare_to_best_peer() found.
+struct peer_comparison {
+  std::size_t peer = 0;        ///< index of the best peer
+  std::string_view peer_name;  ///< its name, as given
+  interval ratio;              ///< ours to it over the even rounds
+  std::vector<double> ratios;  ///< the same by round: what geometric_mean() takes as a cell
+};
+
+/// Ours against the best of several peers without the winner's curse: who is the best is decided by the median over the
+/// odd rounds (the 1st, 3rd, ...), the comparison uses the even ones alone. Of equal peers the first wins.
+/// Requires: at least one peer, at least 2 rounds, the same number of rounds for all, all values finite and not
+/// negative.
+peer_comparison compare_to_best_peer(std::span<const double> ours, std::span<const peer_values> peers,
+                                     better way = better::higher);
+
+/// The rule for every goal: it is missed only when the whole interval lies under it.
+constexpr bool misses(const interval& measured, double goal) noexcept { return measured.high95 < goal; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::observe

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// document_samples FOLDER: writes result documents with every member that the model has, for document_test.py, which
+// holds them against the schema.
+#include <cstdio>
+#include <limits>
+#include <string>
+
+#include "observe/document/document.hpp"
+#include "observe/document/output.hpp"
+
+namespace observe = txsync::observe;
+
+namespace {
+
+constexpr std::uint64_t greatest = std::numeric_limits<std::uint64_t>::max();
+
+observe::json machine(const char* backend) {
+  return {{"backend", backend},   {"cpus", 2},
+          {"page_bytes", 4096},   {"kernel", "Linux 6.1"},
+          {"libc", "glibc 2.36"}, {"htm", {{"works", false}, {"verdict", "always-aborts"}}}};
+}
+
+observe::document frame(const char* backend = "native") {
+  observe::document made;
+  made.command = {"txsync", "bench", "arraybench"};
+  made.machine = machine(backend);
+  made.seed = greatest;
+  return made;
+}
+
+observe::point small_point() {
+  observe::point made;
+  made.workload = "arraybench";
+  made.params = {{"ints", 1048576}, {"contention", "low"}};
+  made.threads = 2;
+  made.place = "cores-first";
+  made.subject = "txsync::mutex";
+  made.metric = "throughput";
+  made.unit = "sections/s";
+  made.values = {3e6, 1e6, 2e6};
+  return made;
+}
+
+observe::point full_point() {
+  observe::point made = small_point();
+  made.preset = "small-low";
+  made.place = "socket=1";
+  made.kind = observe::subject_kind::peer;
+  made.waiting = "parks";
+  made.way = observe::better::lower;
+  made.fewest = {1, 2, 3};
+  made.most = {4, 5, greatest};
+  made.faults = {"repetition 4: the sum is wrong"};
+  made.unpinned = 1;
+  made.attempts = {{100, 90, 10, {{"conflict", 7}, {"unknown", 3}}, {{"conflict", 7}, {"capacity-read", 1}}}};
+  made.cycles = {{1000, 800, 100}};
+  made.latency = {{"op", {12, {{"p10", 1}, {"p50", 2.5}, {"p99.9", 40}}}}};
+  made.series = {{0.5, 1000}, {1.0, 2500}};
+  made.sites = {{"shop.orders", 100, 10, 5000, 7000, 3, 900, {10, {{"p50", 100}}}, {12, {{"p99", 200}}}},
+                {"shop.bills", 1, 0, 0, 40, 0, 0, {}, {}}};
+  made.end_hash = "9f86d081884c7d65";
+  made.key = "arraybench/1/9f86";
+  return made;
+}
+
+observe::document full() {
+  observe::document made = frame("simulated");
+  made.started = observe::utc_now();
+  made.interrupted = true;
+  made.end_hash = "60303ae22b998861";
+  observe::point failed = small_point();
+  failed.values = {};
+  failed.faults = {"repetition 1: \"lost\" updates, bytes \xff and \n in the text"};
+  made.points = {small_point(), full_point(), failed};
+  made.claims = {{"A1-3",
+                  "the mean ratio to the best peer",
+                  1.07,
+                  1.05,
+                  true,
+                  {0, 1},
+                  {{1.07, 1.06, 1.08, 0.95}},
+                  "high95 >= goal"},
+                 {"A1-6", "doctor names the reason", "always-aborts", "always-aborts", true, {}, {}, {}},
+                 {"A1-7", "sanitizers are silent", false, true, false, {}, {}, {}}};
+  return made;
+}
+
+void write(const std::string& file, const observe::document& all) {
+  observe::output out(file);
+  out.write(all);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  const std::string folder = argv[1];
+  try {
+    write(folder + "/least.json", frame());
+    write(folder + "/full.json", full());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
