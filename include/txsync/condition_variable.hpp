@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+#include <txsync/machine/cpu.hpp>
+#include <txsync/machine/park.hpp>
+#include <txsync/mutex.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+/// A condition variable for txsync::mutex, and for any lock through wait_with().
+///
+/// What it does: a notification changes a number on which waiters sleep. No notification that follows the caller's
+/// unlock (inside wait) is lost. Spurious returns are possible, as with the standard's. notify_one wakes the thread
+/// that has waited longest, among threads of one scheduling priority; with several real-time priorities at one variable
+/// use notify_all, since the kernel wakes by priority first.
+/// Requires: all concurrent waiters use the same mutex.
+/// May be destroyed once every waiter has been notified, even before they have returned: the destructor waits until the
+/// notified ones have left.
+/// Cost: a notification that nobody waits for is one load; a wake-up one system call. 8 bytes, constant-initialised,
+/// all zero is a valid one. Condition waits are counted at the mutex's site, apart from lock waits. Thread-safe.
+/// At most 65,535 threads wait at one time.
+class condition_variable {
+ public:
+  constexpr condition_variable() noexcept = default;
+  condition_variable(const condition_variable&) = delete;
+  condition_variable& operator=(const condition_variable&) = delete;
+  ~condition_variable() {
+    // acquire pairs with the release of those that leave: nothing touches the variable any more
+    if ((state_.load(std::memory_order_acquire) & leavers_bits) != 0) [[unlikely]]
+      await_leavers();
+  }
+
+  void notify_one() noexcept {
+    // relaxed: a waiter that the caller has to know of is visible through the mutex
+    if ((state_.load(std::memory_order_relaxed) & waiters_bits) != 0) notify(1);
+  }
+  void notify_all() noexcept {
+    // relaxed: as in notify_one()
+    if ((state_.load(std::memory_order_relaxed) & waiters_bits) != 0) notify(waiters_bits);
+  }
+
+  void wait(std::unique_lock<mutex>& lock) noexcept { (void)wait_until_ns(lock, machine::no_deadline); }
+  template <class Predicate>
+  void wait(std::unique_lock<mutex>& lock, Predicate predicate) {
+    while (!predicate()) wait(lock);
+  }
+
+  /// `deadline` on machine::clock_ns().
+  TXSYNC_EXPORT std::cv_status wait_until_ns(std::unique_lock<mutex>& lock, std::uint64_t deadline) noexcept;
+
+  template <class Rep, class Period>
+  std::cv_status wait_for(std::unique_lock<mutex>& lock, const std::chrono::duration<Rep, Period>& time) {
+    return wait_until_ns(lock, deadline_after(time));
+  }
+  template <class Rep, class Period, class Predicate>
+  bool wait_for(std::unique_lock<mutex>& lock, const std::chrono::duration<Rep, Period>& time, Predicate predicate) {
+    const std::uint64_t deadline = deadline_after(time);
+    while (!predicate()) {
+      if (wait_until_ns(lock, deadline) == std::cv_status::timeout) return predicate();
+    }
+    return true;
+  }
+  template <class Clock, class Duration>
+  std::cv_status wait_until(std::unique_lock<mutex>& lock, const std::chrono::time_point<Clock, Duration>& time) {
+    const auto now = Clock::now();
+    // The difference to a time long ago, such as time_point::min(), is no duration that exists.
+    const std::cv_status status = wait_for(lock, now < time ? time - now : time - time);
+    return status == std::cv_status::timeout && Clock::now() < time ? std::cv_status::no_timeout : status;
+  }
+  template <class Clock, class Duration, class Predicate>
+  bool wait_until(std::unique_lock<mutex>& lock, const std::chrono::time_point<Clock, Duration>& time,
+                  Predicate predicate) {
+    while (!predicate()) {
+      if (wait_until(lock, time) == std::cv_status::timeout) return predicate();
+    }
+    return true;
+  }
+
+  /// wait() with any lock that has lock() and unlock(), held by the caller. False when the deadline has passed.
+  template <class Lockable>
+  bool wait_with(Lockable& lock, std::uint64_t deadline = machine::no_deadline) {
+    const std::uint64_t ticket = enter();
+    lock.unlock();
+    const bool notified = sleep(ticket, deadline);
+    lock.lock();
+    return notified;
+  }
+
+ private:
+  // From the low end: threads that wait and have not been notified; those that were and have not left yet; and, in the
+  // high half, the number of notifications.
+  static constexpr std::uint64_t waiter = 1;
+  static constexpr std::uint64_t waiters_bits = 0xFFFF;
+  static constexpr std::uint64_t leaver = std::uint64_t{1} << 16;
+  static constexpr std::uint64_t leavers_bits = 0xFFFF'0000;
+  static constexpr std::uint64_t notification = std::uint64_t{1} << 32;
+
+  template <class Rep, class Period>
+  static std::uint64_t deadline_after(const std::chrono::duration<Rep, Period>& time) {
+    const std::uint64_t now = machine::clock_ns();
+    if (time <= time.zero()) return now;
+    // Far-away times, in a type that cannot overflow.
+    const auto ns = std::chrono::duration_cast<std::chrono::duration<double, std::nano>>(time).count();
+    if (ns >= 9e18) return machine::no_deadline;
+    return now + static_cast<std::uint64_t>(ns);
+  }
+
+  std::uint64_t enter() noexcept {
+    // relaxed: published to notifiers by the unlock that follows
+    return state_.fetch_add(waiter, std::memory_order_relaxed);
+  }
+  TXSYNC_EXPORT void await_leavers() noexcept;
+  /// From enter() to the last touch.
+  TXSYNC_EXPORT bool sleep(std::uint64_t ticket, std::uint64_t deadline) noexcept;
+  TXSYNC_EXPORT void notify(std::uint64_t how_many) noexcept;
+
+  std::atomic<std::uint64_t> state_{0};
+};
+static_assert(sizeof(condition_variable) == 8);
+
+}  // namespace txsync::inline TXSYNC_BACKEND

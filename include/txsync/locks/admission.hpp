@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <txsync/export.hpp>
+#include <txsync_backend/name.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+/// The door of a fair lock: lets in as many waiters as there are CPUs to run them and makes the others sleep outside,
+/// oldest called first. A fair spin lock needs its next owner to be running; with more threads than CPUs it waits for
+/// the scheduler at every hand-over without this. (Generic concurrency restriction: Dice and Kogan, EuroSys 2019; the
+/// passive set of Dice's Malthusian locks, EuroSys 2017.)
+///
+/// A thread outside is called in when nobody else waits, after `patience` acquisitions, or after a millisecond,
+/// whichever comes first. If it has not come in within `patience` further acquisitions the door is shut to all
+/// newcomers until it has.
+/// So with T threads a thread is passed by at most bypass_bound(T) times.
+///
+/// Used by the lock it belongs to; all but crowded() and wait_outside() only by the lock's holder. 24 bytes.
+class admission {
+ public:
+  static constexpr std::uint32_t patience = 16'384;
+
+  static constexpr std::uint64_t bypass_bound(std::uint64_t threads) noexcept {
+    return threads * (std::uint64_t{2} * patience + threads);
+  }
+
+  constexpr admission() noexcept = default;
+
+  /// True when a newcomer that would be the (waiting + 1)-th waiter has to stay outside.
+  bool crowded(std::uint32_t waiting) const noexcept {
+    // relaxed: a wrong answer costs time only; a thread that stays outside looks again, in order
+    return shut_.load(std::memory_order_relaxed) || waiting >= limit();
+  }
+
+  /// Somebody is outside or on the way in: the holder has to call release_passed() before it gives the lock up.
+  bool busy() const noexcept {
+    // relaxed: see admission.cpp on who sees whose number
+    return outside_called_.load(std::memory_order_relaxed) != outside_.load(std::memory_order_relaxed) ||
+           one_called_.load(std::memory_order_relaxed);
+  }
+
+  /// Sleeps until called. `still_crowded(context)` looks at the lock again, after this thread can be seen to be
+  /// outside; when it says no, `kick(context)` has to acquire and release the lock past the door, which calls somebody
+  /// in.
+  struct lock_view {
+    bool (*still_crowded)(void* context);
+    void (*kick)(void* context);
+    void* context;
+  };
+  TXSYNC_EXPORT void wait_outside(const lock_view& lock) noexcept;
+
+  /// By the holder that was called in, once it has the lock.
+  TXSYNC_EXPORT void came_in() noexcept;
+
+  /// By the holder before it gives the lock up, where busy(). `nobody_waits`: no other waiter is inside.
+  TXSYNC_EXPORT void release_passed(bool nobody_waits) noexcept;
+
+ private:
+  TXSYNC_EXPORT std::uint32_t limit() const noexcept;
+
+  std::atomic<std::uint32_t> outside_{0};         // numbers given to threads outside
+  std::atomic<std::uint32_t> outside_called_{0};  // numbers called; written by the holder
+  std::atomic<bool> shut_{false};                 // written by the holder
+  std::atomic<bool> one_called_{false};           // somebody was called and has not been in yet; written by the holder
+  std::uint32_t passed_ = 0;                      // acquisitions since then, or since the last call; the holder's
+  std::uint64_t last_call_ = 0;                   // cycles; the holder's
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <txsync/export.hpp>
+#include <txsync/locks/admission.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+namespace detail {
+
+/// The queue of Mellor-Crummey and Scott (TOCS 1991), which both MCS locks share: each waiter spins on its own node.
+class mcs_queue {
+ public:
+  struct alignas(64) node {
+    std::atomic<node*> next{nullptr};
+    std::atomic<bool> waiting{false};
+  };
+
+  constexpr mcs_queue() noexcept = default;
+
+  void lock(node& mine) noexcept {
+    mine.next.store(nullptr, std::memory_order_relaxed);  // relaxed: published by the exchange below
+    // acquire pairs with the release in unlock() of a free lock, release publishes the node to the successor
+    node* const ahead = tail_.exchange(&mine, std::memory_order_acq_rel);
+    if (ahead != nullptr) [[unlikely]]
+      wait_behind(*ahead, mine);
+  }
+  bool try_lock(node& mine) noexcept {
+    mine.next.store(nullptr, std::memory_order_relaxed);  // relaxed: published by the exchange below
+    node* expected = nullptr;
+    // relaxed load: a look only. acq_rel: as in lock()
+    return tail_.load(std::memory_order_relaxed) == nullptr &&
+           tail_.compare_exchange_strong(expected, &mine, std::memory_order_acq_rel, std::memory_order_relaxed);
+  }
+  void unlock(node& mine) noexcept {
+    node* next = mine.next.load(std::memory_order_acquire);  // pairs with the release in wait_behind()
+    if (next == nullptr) {
+      node* expected = &mine;
+      // release pairs with the acquire in lock()
+      if (tail_.compare_exchange_strong(expected, nullptr, std::memory_order_release, std::memory_order_relaxed))
+        return;
+      next = await_successor(mine);
+    }
+    // seq_cst, and before the successor can be seen inside: what a newcomer counts is waiters without the lock
+    // (admission.cpp)
+    waiting_.fetch_sub(1, std::memory_order_seq_cst);
+    next->waiting.store(false, std::memory_order_release);  // pairs with the acquire in wait_behind()
+  }
+  /// Threads in the queue without the lock. seq_cst: read by threads outside the door (admission.cpp).
+  std::uint32_t waiting() const noexcept { return waiting_.load(std::memory_order_seq_cst); }
+
+ private:
+  TXSYNC_EXPORT void wait_behind(node& ahead, node& mine) noexcept;
+  TXSYNC_EXPORT static node* await_successor(node& mine) noexcept;
+
+  std::atomic<node*> tail_{nullptr};
+  std::atomic<std::uint32_t> waiting_{0};
+};
+
+/// The guard that both locks offer: a node on the stack for the length of a scope.
+template <class Lock>
+class node_guard {
+ public:
+  explicit node_guard(Lock& lock) noexcept : lock_(lock) { lock_.lock(node_); }
+  ~node_guard() { lock_.unlock(node_); }
+  node_guard(const node_guard&) = delete;
+  node_guard& operator=(const node_guard&) = delete;
+
+ private:
+  Lock& lock_;
+  typename Lock::node node_;
+};
+
+}  // namespace detail
+
+/// A strictly FIFO queue lock: MCS, as published.
+///
+/// What it does: waiters queue up with a node each and spin on it, so that a hand-over is two line transfers however
+/// many wait.
+/// Fairness: strictly first come, first served. NOT for more threads than cores (see fifo_ticket_lock).
+/// Use it for: many cores, short contended sections, order.
+/// Cost: one exchange and one compare-exchange uncontended.
+/// The node lives until unlock(node) has returned, is passed to it again, and is used for one lock at a time.
+/// Constant-initialised; all zero is unlocked; 16 bytes, a node 64.
+class fifo_mcs_lock {
+ public:
+  using node = detail::mcs_queue::node;
+  using guard = detail::node_guard<fifo_mcs_lock>;
+
+  constexpr fifo_mcs_lock() noexcept = default;
+  fifo_mcs_lock(const fifo_mcs_lock&) = delete;
+  fifo_mcs_lock& operator=(const fifo_mcs_lock&) = delete;
+
+  void lock(node& mine) noexcept { queue_.lock(mine); }
+  /// The "attempt" of Shore-MT's mcs lock: acquires only when free.
+  [[nodiscard]] bool try_lock(node& mine) noexcept { return queue_.try_lock(mine); }
+  /// Requires: the calling thread holds the lock with this node.
+  void unlock(node& mine) noexcept { queue_.unlock(mine); }
+
+ private:
+  detail::mcs_queue queue_;
+};
+
+/// A fair queue lock that stays fast with more threads than cores.
+///
+/// What it does: MCS behind a door (admission.hpp): as many waiters as there are CPUs queue up, the others sleep and
+/// are called in, oldest first.
+/// Fairness: first come, first served inside; with T threads a thread is passed by at most bypass_bound(T) times.
+/// Use it for: contended sections on many cores that want fairness.
+/// Cost: as fifo_mcs_lock, plus a few loads of the same line.
+/// Nodes as in fifo_mcs_lock.
+/// Constant-initialised; all zero is unlocked; 40 bytes, a node 64.
+class mcs_lock {
+ public:
+  using node = detail::mcs_queue::node;
+  using guard = detail::node_guard<mcs_lock>;
+
+  constexpr mcs_lock() noexcept = default;
+  mcs_lock(const mcs_lock&) = delete;
+  mcs_lock& operator=(const mcs_lock&) = delete;
+
+  static constexpr std::uint64_t bypass_bound(std::uint64_t threads) noexcept {
+    return admission::bypass_bound(threads);
+  }
+
+  void lock(node& mine) noexcept {
+    if (door_.crowded(queue_.waiting())) [[unlikely]]
+      return lock_from_outside(mine);
+    queue_.lock(mine);
+  }
+  [[nodiscard]] bool try_lock(node& mine) noexcept { return queue_.try_lock(mine); }
+  /// Requires: the calling thread holds the lock with this node.
+  void unlock(node& mine) noexcept {
+    if (door_.busy()) [[unlikely]]
+      door_.release_passed(queue_.waiting() == 0);
+    queue_.unlock(mine);
+  }
+
+ private:
+  TXSYNC_EXPORT void lock_from_outside(node& mine) noexcept;
+
+  detail::mcs_queue queue_;
+  admission door_;
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND

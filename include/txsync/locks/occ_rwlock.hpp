@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <txsync/export.hpp>
+#include <txsync/locks/futex_mutex.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+/// A reader-writer lock for sections that are read all the time and written hardly ever ("occasional" writers):
+/// Shore-MT's occ_rwlock (shore-mt paper, 3.2), which guards its histograms and checkpoints.
+///
+/// What it does: readers count themselves in and out of one word; a writer announces itself there, keeps newcomers out
+/// and waits until the readers inside have left. Writers queue at a mutex of their own.
+/// Fairness: a writer waits for the readers that are inside only; while writers follow each other, readers wait.
+/// Use it for: read-mostly sections with rare writers. Do not: frequent writers (shared_mutex).
+/// Cost: two atomic read-modify-writes a read section, on one shared line; a write adds a mutex.
+/// Named requirements: SharedLockable.
+/// Constant-initialised; all zero is unlocked; 16 bytes.
+class occ_rwlock {
+ public:
+  constexpr occ_rwlock() noexcept = default;
+  occ_rwlock(const occ_rwlock&) = delete;
+  occ_rwlock& operator=(const occ_rwlock&) = delete;
+
+  void lock_shared() noexcept {
+    // acquire pairs with the release in unlock()
+    if ((state_.fetch_add(1, std::memory_order_acquire) & writer) != 0) [[unlikely]]
+      lock_shared_slow();
+  }
+  TXSYNC_EXPORT [[nodiscard]] bool try_lock_shared() noexcept;
+  void unlock_shared() noexcept {
+    // release pairs with the writer's acquire; the last reader tells a waiting writer
+    if (state_.fetch_sub(1, std::memory_order_release) == (writer | 1)) [[unlikely]]
+      wake_writer();
+  }
+
+  TXSYNC_EXPORT void lock() noexcept;
+  TXSYNC_EXPORT [[nodiscard]] bool try_lock() noexcept;
+  TXSYNC_EXPORT void unlock() noexcept;
+
+  /// Readers inside now, those that are on their way out again included. Of use to monitors and to elision.
+  std::uint32_t readers() const noexcept { return state_.load(std::memory_order_relaxed) & ~writer; }
+  bool has_writer() const noexcept { return (state_.load(std::memory_order_relaxed) & writer) != 0; }
+
+ private:
+  static constexpr std::uint32_t writer = std::uint32_t{1} << 31;
+
+  TXSYNC_EXPORT void lock_shared_slow() noexcept;
+  TXSYNC_EXPORT void wake_writer() noexcept;
+
+  std::atomic<std::uint32_t> state_{0};
+  std::atomic<std::uint32_t> sleeping_readers_{0};
+  futex_mutex writers_;
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <txsync/export.hpp>
+#include <txsync/locks/mcs.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+/// How a latch is held.
+enum class latch_mode : std::uint8_t { none, shared, exclusive };
+
+/// The single-writer, multiple-reader latch of a storage manager, which can tell its mode and its readers: Shore-MT's
+/// srwlock (shore-mt paper, 3.2), the latch of pages.
+///
+/// What it does: one word counts readers and marks a writer; whoever cannot enter at once queues up fairly (mcs_lock),
+/// and only the first of the queue watches the word.
+/// Fairness: first come, first served among those that queue; nobody overtakes a queue, so writers are not starved by
+/// readers.
+/// With more waiters than cores, those beyond are let into the queue about one a millisecond (mcs_lock).
+/// Use it for: latches held for short, known work. Do not: sections that sleep for long (shared_mutex).
+/// Cost: one compare-exchange to enter and one fetch-sub to leave when nobody queues.
+/// Named requirements: SharedLockable.
+/// Constant-initialised; all zero is unlocked; 48 bytes.
+class srwlock {
+ public:
+  constexpr srwlock() noexcept = default;
+  srwlock(const srwlock&) = delete;
+  srwlock& operator=(const srwlock&) = delete;
+
+  void lock_shared() noexcept {
+    if (!try_lock_shared()) [[unlikely]]
+      lock_shared_slow();
+  }
+  [[nodiscard]] bool try_lock_shared() noexcept {
+    // relaxed: a look; the exchange decides, and its acquire pairs with the releases in unlock() and unlock_shared()
+    std::uint32_t seen = word_.load(std::memory_order_relaxed);
+    while ((seen & (writer | queued)) == 0) {
+      if (word_.compare_exchange_weak(seen, seen + reader, std::memory_order_acquire, std::memory_order_relaxed))
+        return true;
+    }
+    return false;
+  }
+  void unlock_shared() noexcept {
+    word_.fetch_sub(reader, std::memory_order_release);
+  }  // pairs with the writer's acquire
+
+  void lock() noexcept {
+    if (!try_lock()) [[unlikely]]
+      lock_slow();
+  }
+  [[nodiscard]] bool try_lock() noexcept {
+    std::uint32_t expected = 0;
+    // acquire pairs with the releases in unlock() and unlock_shared()
+    return word_.compare_exchange_strong(expected, writer, std::memory_order_acquire, std::memory_order_relaxed);
+  }
+  void unlock() noexcept {
+    word_.fetch_and(~writer, std::memory_order_release);
+  }  // pairs with the next owners' acquire
+
+  /// From shared to exclusive, where the caller is the only reader and nobody queues. False: still shared.
+  [[nodiscard]] bool try_upgrade() noexcept {
+    std::uint32_t expected = reader;
+    // acquire pairs with the other readers' release
+    return word_.compare_exchange_strong(expected, writer, std::memory_order_acquire, std::memory_order_relaxed);
+  }
+  /// From exclusive to shared.
+  void downgrade() noexcept {
+    word_.fetch_add(reader - writer, std::memory_order_release);
+  }  // pairs with readers' acquire
+
+  /// Relaxed: true at some moment during the call, of use to the holder and to monitors.
+  std::uint32_t readers() const noexcept { return word_.load(std::memory_order_relaxed) / reader; }
+  latch_mode mode() const noexcept {
+    const std::uint32_t seen = word_.load(std::memory_order_relaxed);
+    if ((seen & writer) != 0) return latch_mode::exclusive;
+    return seen / reader != 0 ? latch_mode::shared : latch_mode::none;
+  }
+
+ private:
+  static constexpr std::uint32_t writer = 1;
+  static constexpr std::uint32_t queued = 2;  // the first of the queue has asked newcomers to queue up too
+  static constexpr std::uint32_t reader = 4;
+
+  TXSYNC_EXPORT void lock_shared_slow() noexcept;
+  TXSYNC_EXPORT void lock_slow() noexcept;
+
+  std::atomic<std::uint32_t> word_{0};
+  mcs_lock queue_;
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <txsync/export.hpp>
+#include <txsync/locks/admission.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+namespace detail {
+
+/// Tickets: the part that both ticket locks share (Mellor-Crummey and Scott 1991, with proportional backoff).
+class ticket_queue {
+ public:
+  constexpr ticket_queue() noexcept = default;
+
+  std::uint32_t draw() noexcept {
+    return next_.fetch_add(1, std::memory_order_relaxed);  // relaxed: only the number matters
+  }
+  bool is_served(std::uint32_t ticket) const noexcept {
+    return serving_.load(std::memory_order_acquire) == ticket;  // pairs with the release in serve_next()
+  }
+  /// Waits in proportion to the distance; returns once served, with a fence behind it.
+  TXSYNC_EXPORT void wait(std::uint32_t ticket) noexcept;
+  /// Draws a ticket only where it is served at once.
+  bool draw_if_served() noexcept {
+    std::uint32_t ticket = serving_.load(std::memory_order_acquire);  // pairs with the release in serve_next()
+    // relaxed on success: acquired by the load above, nobody can have been served since
+    return next_.compare_exchange_strong(ticket, ticket + 1, std::memory_order_relaxed);
+  }
+  /// Threads with a ticket that is not served yet. An estimate for all but the holder.
+  std::uint32_t waiting() const noexcept {
+    // seq_cst: read by threads outside the door after their number is out (admission.cpp)
+    const std::uint32_t serving = serving_.load(std::memory_order_seq_cst);
+    const std::uint32_t drawn = next_.load(std::memory_order_seq_cst) - serving;
+    return drawn > 1 ? drawn - 1 : 0;
+  }
+  void serve_next() noexcept {
+    // relaxed: only the holder writes it. release pairs with is_served()
+    serving_.store(serving_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+
+ private:
+  std::atomic<std::uint32_t> next_{0};
+  std::atomic<std::uint32_t> serving_{0};
+};
+
+}  // namespace detail
+
+/// A strictly FIFO ticket spin lock.
+///
+/// What it does: threads draw numbers and are served in that order; the pause between looks grows with the distance.
+/// Fairness: strictly first come, first served. NOT for more threads than cores: each hand-over to a thread that does
+/// not run costs a time slice of the scheduler.
+/// Use it for: short sections among at most as many threads as cores, where order matters.
+/// Cost: one fetch-add, one store.
+/// Named requirements: Lockable.
+/// Constant-initialised; all zero is unlocked; 8 bytes.
+class fifo_ticket_lock {
+ public:
+  constexpr fifo_ticket_lock() noexcept = default;
+  fifo_ticket_lock(const fifo_ticket_lock&) = delete;
+  fifo_ticket_lock& operator=(const fifo_ticket_lock&) = delete;
+
+  void lock() noexcept {
+    const std::uint32_t ticket = queue_.draw();
+    if (!queue_.is_served(ticket)) [[unlikely]]
+      queue_.wait(ticket);
+  }
+  [[nodiscard]] bool try_lock() noexcept { return queue_.draw_if_served(); }
+  /// Requires: the calling thread holds the lock.
+  void unlock() noexcept { queue_.serve_next(); }
+
+ private:
+  detail::ticket_queue queue_;
+};
+
+/// A fair ticket lock that stays fast with more threads than cores.
+///
+/// What it does: a ticket lock behind a door (admission.hpp): as many waiters as there are CPUs spin in order, the
+/// others sleep and are called in, oldest first.
+/// Fairness: first come, first served inside; with T threads a thread is passed by at most bypass_bound(T) times, and
+/// in practice waits about a millisecond for each thread that came outside before it.
+/// Use it for: short contended sections that want fairness. Do not: sections that block (mutex).
+/// Cost: as fifo_ticket_lock, plus three loads of the same line.
+/// Named requirements: Lockable.
+/// Constant-initialised; all zero is unlocked; 32 bytes.
+class ticket_lock {
+ public:
+  constexpr ticket_lock() noexcept = default;
+  ticket_lock(const ticket_lock&) = delete;
+  ticket_lock& operator=(const ticket_lock&) = delete;
+
+  static constexpr std::uint64_t bypass_bound(std::uint64_t threads) noexcept {
+    return admission::bypass_bound(threads);
+  }
+
+  void lock() noexcept {
+    if (door_.crowded(queue_.waiting())) [[unlikely]]
+      return lock_from_outside();
+    const std::uint32_t ticket = queue_.draw();
+    if (!queue_.is_served(ticket)) [[unlikely]]
+      queue_.wait(ticket);
+  }
+  [[nodiscard]] bool try_lock() noexcept { return queue_.draw_if_served(); }
+  /// Requires: the calling thread holds the lock.
+  void unlock() noexcept {
+    if (door_.busy()) [[unlikely]]
+      door_.release_passed(queue_.waiting() == 0);
+    queue_.serve_next();
+  }
+
+ private:
+  TXSYNC_EXPORT void lock_from_outside() noexcept;
+
+  detail::ticket_queue queue_;
+  admission door_;
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND

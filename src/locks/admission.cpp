@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why nobody sleeps outside for ever: a thread is numbered before it looks at the lock again (seq_cst, with a fence
+// between). If it then sees a waiter inside, that waiter will hold the lock later, will see the number when it gives
+// the lock up (it fences after it got the lock), and will call when it is time. If it sees none, it goes in past the
+// door itself, holds the lock for a moment and calls the oldest when it is time; else it sleeps for a while and looks
+// again. Whoever is called is on its way to the lock, and looks after those outside when it gives the lock up.
+#include <txsync/locks/admission.hpp>
+#include <txsync/machine/cpu.hpp>
+#include <txsync/machine/park.hpp>
+#include <txsync/machine/thread.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+namespace {
+
+/// Sleeping places, shared by all locks: a thread sleeps on the place of its lock and number; two on one place wake for
+/// nothing now and then (a waiting array as in Dice and Kogan's TWA, EuroSys 2019).
+constexpr std::size_t place_count = 256;
+constinit std::atomic<std::uint32_t> places[place_count] = {};
+
+std::atomic<std::uint32_t>& place_of(const void* lock, std::uint32_t number) noexcept {
+  const std::uint64_t mixed = (reinterpret_cast<std::uintptr_t>(lock) >> 4) * 0x9E3779B97F4A7C15u;
+  return places[((mixed >> 40) + number) % place_count];
+}
+
+constexpr std::uint32_t look_at_clock_every = 64;
+
+constexpr std::uint64_t call_distance_ns = 1'000'000;
+std::uint64_t call_distance_cycles() noexcept { return machine::cycles_per_second() / 1000; }
+
+}  // namespace
+
+std::uint32_t admission::limit() const noexcept {
+  // Every CPU but the holder's may spin. While somebody is on its way in it needs a CPU as well.
+  const std::uint32_t spinning = machine::cpu_count() > 2 ? machine::cpu_count() - 1 : 1;
+  // relaxed: a hint
+  return one_called_.load(std::memory_order_relaxed) ? spinning - 1 : spinning;
+}
+
+void admission::wait_outside(const lock_view& lock) noexcept {
+  const std::uint32_t number = outside_.fetch_add(1, std::memory_order_seq_cst);
+  machine::fence();  // the number before the second look; pairs with the fence of contended owners
+  std::atomic<std::uint32_t>& place = place_of(this, number);
+  for (;;) {
+    const std::uint32_t seen = place.load(std::memory_order_seq_cst);
+    // seq_cst: against the change of the place in release_passed()
+    const auto ahead = static_cast<std::int32_t>(number - outside_called_.load(std::memory_order_seq_cst));
+    if (ahead < 0) return;
+    if (!lock.still_crowded(lock.context)) {
+      lock.kick(lock.context);
+      if (static_cast<std::int32_t>(number - outside_called_.load(std::memory_order_seq_cst)) < 0) return;
+    }
+    machine::park(place, seen, machine::clock_ns() + call_distance_ns * (static_cast<std::uint64_t>(ahead) + 1));
+  }
+}
+
+void admission::came_in() noexcept {
+  // relaxed: hints for newcomers; the next holder sees them through the lock
+  one_called_.store(false, std::memory_order_relaxed);
+  shut_.store(false, std::memory_order_relaxed);
+  machine::fence();  // before this holder looks who is outside: a thread that still saw it called has a number by then
+  passed_ = 0;
+  last_call_ = machine::cycles();
+}
+
+void admission::release_passed(bool nobody_waits) noexcept {
+  ++passed_;
+  if (one_called_.load(std::memory_order_relaxed)) {                        // relaxed: written by holders only
+    if (passed_ >= patience) shut_.store(true, std::memory_order_relaxed);  // relaxed: a hint for newcomers
+    return;
+  }
+  // seq_cst: with the fences of contended owners and of those outside
+  if (outside_called_.load(std::memory_order_seq_cst) == outside_.load(std::memory_order_seq_cst)) return;
+  // A queue that is empty at this moment need not stay so: its threads may be back in no time. So nobody is called
+  // twice within a millisecond; who is left outside of an idle lock comes to look by itself.
+  const bool look_at_clock = nobody_waits || passed_ % look_at_clock_every == 0;
+  const bool long_ago = look_at_clock && machine::cycles() - last_call_ > call_distance_cycles();
+  if (!long_ago && passed_ < patience) return;
+  one_called_.store(true, std::memory_order_relaxed);  // relaxed: a hint for newcomers
+  passed_ = 0;
+  last_call_ = machine::cycles();
+  // relaxed: only holders write it
+  const std::uint32_t number = outside_called_.load(std::memory_order_relaxed);
+  std::atomic<std::uint32_t>& place = place_of(this, number);
+  outside_called_.store(number + 1, std::memory_order_seq_cst);  // before the place changes: see wait_outside()
+  place.fetch_add(1, std::memory_order_seq_cst);
+  machine::unpark(place, machine::everyone);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND

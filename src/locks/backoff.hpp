@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// How to wait without a place to sleep at: longer after each look, then off the CPU.
+#pragma once
+
+#include <cstdint>
+
+#include <txsync/machine/cpu.hpp>
+#include <txsync/machine/thread.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::detail {
+
+/// Pauses for about `length` units of machine::cycles().
+inline void pause_for(std::uint64_t length) noexcept {
+  const std::uint64_t start = machine::cycles();
+  do machine::relax();
+  while (machine::cycles() - start < length);
+}
+
+/// A small generator for jitter, so that waiters do not march in step (xorshift, Marsaglia 2003). Seeded by an address
+/// and the clock; the simulated machine's clock makes it repeat itself from run to run.
+class jitter {
+ public:
+  explicit jitter(const void* place) noexcept
+      : state_(((reinterpret_cast<std::uintptr_t>(place) * 0x9E3779B97F4A7C15u) ^ machine::cycles()) | 1) {}
+  /// A value in [half of bound, bound].
+  std::uint64_t upto(std::uint64_t bound) noexcept {
+    state_ ^= state_ << 13;
+    state_ ^= state_ >> 7;
+    state_ ^= state_ << 17;
+    return bound - (state_ % (bound / 2 + 1));
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+/// Bounded exponential backoff in cycles, then sleep.
+class exponential_backoff {
+ public:
+  struct limits {
+    std::uint64_t first;        ///< cycles
+    std::uint64_t longest;      ///< cycles; from here on each pause is this long
+    std::uint64_t spin_budget;  ///< cycles of pausing in all before the thread sleeps instead
+    std::uint64_t first_nap_ns;
+    std::uint64_t longest_nap_ns;
+  };
+
+  explicit exponential_backoff(const limits& bounds) noexcept
+      : bounds_(bounds), next_(bounds.first), nap_(bounds.first_nap_ns), jitter_(this) {}
+
+  void wait() noexcept {
+    if (spent_ < bounds_.spin_budget) {
+      const std::uint64_t length = jitter_.upto(next_);
+      pause_for(length);
+      spent_ += length;
+      if (next_ < bounds_.longest) next_ *= 2;
+    } else {
+      machine::sleep_ns(jitter_.upto(nap_));
+      if (nap_ < bounds_.longest_nap_ns) nap_ *= 2;
+    }
+  }
+
+ private:
+  const limits& bounds_;
+  std::uint64_t next_;
+  std::uint64_t nap_;
+  std::uint64_t spent_ = 0;
+  jitter jitter_;
+};
+
+/// Waiting for one's turn in a fair lock: spins, then lets others run between looks, then sleeps between looks. The
+/// turn comes whether this thread looks or not, so a long pause costs everybody behind it: the steps are small.
+class patient_spin {
+ public:
+  /// One pause; at least `cycles` long while still spinning.
+  void wait(std::uint64_t cycles) noexcept {
+    if (start_ == 0) start_ = machine::cycles();
+    const std::uint64_t waited = machine::cycles() - start_;
+    if (waited < spin_budget) {
+      if (cycles == 0) {
+        machine::relax();
+      } else {
+        pause_for(cycles);
+      }
+    } else if (waited < yield_budget) {
+      machine::yield();
+    } else {
+      machine::sleep_ns(nap_ns);
+    }
+  }
+
+ private:
+  static constexpr std::uint64_t spin_budget = 20'000;
+  static constexpr std::uint64_t yield_budget = 20'000'000;
+  static constexpr std::uint64_t nap_ns = 50'000;
+  std::uint64_t start_ = 0;
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::detail

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <txsync/locks/mcs.hpp>
+
+#include "backoff.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+namespace detail {
+
+void mcs_queue::wait_behind(node& ahead, node& mine) noexcept {
+  mine.waiting.store(true, std::memory_order_relaxed);  // relaxed: published by the release below
+  waiting_.fetch_add(1, std::memory_order_relaxed);     // relaxed: ordered by the release below
+  ahead.next.store(&mine, std::memory_order_release);   // pairs with the acquires in unlock() and await_successor()
+  patient_spin patience;
+  while (mine.waiting.load(std::memory_order_acquire)) patience.wait(0);  // pairs with the release in unlock()
+  machine::fence();  // before this holder looks who is outside (admission.cpp)
+}
+
+/// A successor has changed the tail and is about to link itself.
+mcs_queue::node* mcs_queue::await_successor(node& mine) noexcept {
+  patient_spin patience;
+  for (;;) {
+    node* const next = mine.next.load(std::memory_order_acquire);  // pairs with the release in wait_behind()
+    if (next != nullptr) return next;
+    patience.wait(0);
+  }
+}
+
+}  // namespace detail
+
+void mcs_lock::lock_from_outside(node& mine) noexcept {
+  const auto still_crowded = [](void* self) {
+    auto& lock = *static_cast<mcs_lock*>(self);
+    return lock.door_.crowded(lock.queue_.waiting());
+  };
+  const auto kick = [](void* self) {
+    auto& lock = *static_cast<mcs_lock*>(self);
+    node passing;
+    lock.queue_.lock(passing);
+    lock.door_.release_passed(true);
+    lock.queue_.unlock(passing);
+  };
+  door_.wait_outside({still_crowded, kick, this});
+  queue_.lock(mine);
+  door_.came_in();
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND

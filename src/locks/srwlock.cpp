@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <txsync/locks/srwlock.hpp>
+
+#include "backoff.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+// The holder of the queue's lock is the first in line. It sets `queued`, so that nobody slips past, waits until it can
+// enter, and takes the mark away as it does; the next in line sets it again.
+
+void srwlock::lock_shared_slow() noexcept {
+  const mcs_lock::guard first(queue_);
+  std::uint32_t seen =
+      word_.fetch_or(queued, std::memory_order_relaxed) | queued;  // relaxed: keeps others out, no data
+  detail::patient_spin patience;
+  for (;;) {
+    if ((seen & writer) == 0) {
+      // acquire pairs with the release in unlock()
+      if (word_.compare_exchange_weak(seen, (seen + reader) & ~queued, std::memory_order_acquire,
+                                      std::memory_order_relaxed)) {
+        return;
+      }
+    } else {
+      patience.wait(0);
+      seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+    }
+  }
+}
+
+void srwlock::lock_slow() noexcept {
+  const mcs_lock::guard first(queue_);
+  std::uint32_t seen =
+      word_.fetch_or(queued, std::memory_order_relaxed) | queued;  // relaxed: keeps others out, no data
+  detail::patient_spin patience;
+  for (;;) {
+    if (seen == queued) {
+      // acquire pairs with the releases in unlock() and unlock_shared()
+      if (word_.compare_exchange_weak(seen, writer, std::memory_order_acquire, std::memory_order_relaxed)) return;
+    } else {
+      patience.wait(0);
+      seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+    }
+  }
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <txsync/locks/ticket.hpp>
+
+#include "backoff.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+namespace {
+constexpr std::uint64_t pause_a_place = 256;  // cycles of pause for each thread ahead but the first
+}  // namespace
+
+namespace detail {
+
+void ticket_queue::wait(std::uint32_t ticket) noexcept {
+  patient_spin patience;
+  for (;;) {
+    const std::uint32_t ahead = ticket - serving_.load(std::memory_order_acquire);  // pairs with serve_next()
+    if (ahead == 0) break;
+    patience.wait((ahead - 1) * pause_a_place);
+  }
+  machine::fence();  // before this holder looks who is outside (admission.cpp)
+}
+
+}  // namespace detail
+
+void ticket_lock::lock_from_outside() noexcept {
+  const auto still_crowded = [](void* self) {
+    auto& lock = *static_cast<ticket_lock*>(self);
+    return lock.door_.crowded(lock.queue_.waiting());
+  };
+  const auto kick = [](void* self) {
+    auto& lock = *static_cast<ticket_lock*>(self);
+    lock.queue_.wait(lock.queue_.draw());
+    lock.door_.release_passed(true);
+    lock.queue_.serve_next();
+  };
+  door_.wait_outside({still_crowded, kick, this});
+  queue_.wait(queue_.draw());
+  door_.came_in();
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// One test for each mistake that was found in a lock once, so that it does not come back.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+#include <txsync/condition_variable.hpp>
+#include <txsync/mutex.hpp>
+
+namespace {
+
+constinit txsync::mutex guarded;
+constinit int entered = 0;
+
+[[gnu::noipa]] void fail_if(bool wanted) {
+  if (wanted) throw std::runtime_error("wanted");
+}
+
+[[gnu::noipa]] void enter_and_maybe_fail(bool fails) {
+  std::lock_guard guard(guarded);
+  ++entered;
+  fail_if(fails);
+}
+
+/// The compiler puts the landing pad of the guard, and cold functions whole, into .text.unlikely, where the restart
+/// code of the inlined release must not stand in their way. (Seen with GCC -O2: the exception ended the program.)
+TEST(Release, WorksInALandingPad) {
+  enter_and_maybe_fail(false);
+  EXPECT_THROW(enter_and_maybe_fail(true), std::runtime_error);
+  ASSERT_TRUE(guarded.try_lock()) << "the landing pad gave the lock up";
+  guarded.unlock();
+  EXPECT_EQ(entered, 2);
+}
+
+[[gnu::cold, gnu::noipa]] void lock_and_unlock_in_a_cold_function() {
+  guarded.lock();
+  guarded.unlock();
+}
+
+TEST(Release, WorksInAColdFunction) {
+  lock_and_unlock_in_a_cold_function();
+  ASSERT_TRUE(guarded.try_lock());
+  guarded.unlock();
+}
+
+using namespace std::chrono_literals;
+
+void await(const std::atomic<bool>& flag) {
+  while (!flag.load()) std::this_thread::sleep_for(100us);
+}
+
+/// Its unlock() returns when it is told to, which holds a waiter between "counted" and "asleep".
+struct slow_lock {
+  std::atomic<bool>& reached;
+  std::atomic<bool>& may_go;
+  const std::atomic<bool>& destroyed;
+  bool& too_early;
+  void lock() {}
+  void unlock() {
+    reached = true;
+    await(may_go);
+    std::this_thread::sleep_for(20ms);
+    too_early = destroyed.load();
+  }
+};
+
+/// Two threads wait, one is notified and the other's time runs out just then, so that both leave on one notification.
+void leave_both_on_one_notification(txsync::condition_variable& changed) {
+  txsync::mutex lock;
+  int waiting = 0;
+  const auto wait_for = [&](std::chrono::nanoseconds time) {
+    std::unique_lock guard(lock);
+    ++waiting;
+    (void)changed.wait_for(guard, time);
+  };
+  const auto arrived = [&](int count) {
+    const std::lock_guard guard(lock);
+    return waiting == count;
+  };
+  std::thread patient([&] { wait_for(100h); });
+  while (!arrived(1)) std::this_thread::yield();
+  std::this_thread::sleep_for(10ms);
+  std::thread impatient([&] { wait_for(100ms); });
+  while (!arrived(2)) std::this_thread::yield();
+  changed.notify_one();
+  impatient.join();
+  patient.join();
+}
+
+/// A waiter that was notified and has not left holds the destructor up, whatever happened before. (Once, a thread that
+/// had left on another's notification stayed in the count of those that wait, and hid the next one.)
+TEST(ConditionVariable, DestructorWaitsForTheNotified) {
+  for (const bool after_timeout : {false, true}) {
+    SCOPED_TRACE(after_timeout);
+    auto changed = std::make_unique<txsync::condition_variable>();
+    if (after_timeout) leave_both_on_one_notification(*changed);
+    std::atomic<bool> reached{false}, may_go{false}, destroyed{false};
+    bool too_early = false;
+    std::thread waiter([&, raw = changed.get()] {
+      slow_lock lock{reached, may_go, destroyed, too_early};
+      EXPECT_TRUE(raw->wait_with(lock));
+    });
+    await(reached);
+    changed->notify_one();
+    std::thread destroyer([&] {
+      may_go = true;
+      changed.reset();
+      destroyed = true;
+    });
+    waiter.join();
+    destroyer.join();
+    EXPECT_FALSE(too_early);
+  }
+}
+
+}  // namespace
