@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/arraybench.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+namespace {
+
+constexpr std::uint64_t one_mi = std::uint64_t{1} << 20;
+enum key : unsigned { ints, writes, contention, outside };
+enum : std::uint64_t { low, high };
+constexpr const char* contentions[] = {"low", "high"};
+
+constexpr parameter keys[] = {
+    {"ints", one_mi, 1, std::uint64_t{1} << 30, "length of the array, in 4-byte integers"},
+    {"writes", 10, 0, array_data::most_writes, "random writes in a section"},
+    {"contention", low, low, high, "high: every section writes element 0 first", contentions},
+    {"outside", 0, 0, 1'000'000, "steps of computing between sections, about 1 ns each"},
+};
+
+constexpr setting small_low[] = {{"ints", one_mi}, {"writes", 10}, {"contention", low}};
+constexpr setting small_high[] = {{"ints", one_mi}, {"writes", 10}, {"contention", high}};
+constexpr setting large_low[] = {{"ints", one_mi}, {"writes", 100}, {"contention", low}};
+constexpr setting large_high[] = {{"ints", one_mi}, {"writes", 100}, {"contention", high}};
+constexpr setting hazard[] = {{"ints", 160}, {"writes", 100}, {"contention", low}};  // 10 lines of 64 bytes
+constexpr setting empty[] = {{"ints", one_mi}, {"writes", 0}, {"contention", low}};
+
+constexpr preset presets[] = {
+    {"small-low", "always-abort paper, Fig 7a", small_low},
+    {"small-high", "always-abort paper, Fig 7, small footprint, high contention", small_high},
+    {"large-low", "always-abort paper, Fig 7, large footprint, low contention", large_low},
+    {"large-high", "always-abort paper, Fig 7, large footprint, high contention", large_high},
+    {"hazard", "always-abort paper, Fig 13", hazard},
+    {"empty", "txsync: nothing between lock and unlock", empty},
+    {"small", "txsync: the same as small-low", small_low},
+};
+
+}  // namespace
+
+constinit const workload arraybench_workload{
+    .name = "arraybench",
+    .summary = "random writes to a shared array under one lock",
+    .operation = "sections",
+    .keys = keys,
+    .presets = presets,
+};
+
+array_data::array_data(const parameters& values) noexcept
+    : cells(values[key::ints]),
+      writes(static_cast<unsigned>(values[key::writes])),
+      high(values[key::contention] == workloads::high),
+      outside(values[key::outside]) {}
+
+const char* array_data::complaint(std::uint64_t operations) const noexcept {
+  std::uint32_t sum = 0;
+  for (const std::uint32_t cell : cells) sum += cell;
+  // Modulo 2^32, as the cells count.
+  const auto expected = static_cast<std::uint32_t>(operations * (writes + (high ? 1 : 0)));
+  return sum == expected ? nullptr : "the elements of the array do not add up to the number of writes";
+}
+
+std::uint64_t array_data::hash() const noexcept {
+  running_hash all;
+  for (const std::uint32_t cell : cells) all.add(cell);
+  return all.value();
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes a subject of any lock: one line for each, in a table. Instantiates every workload for the adapter (about a
+// second of compile time each), so keep a handful to a source file.
+//
+//   constexpr subject table[] = {
+//       make_subject<lockable<tbb::spin_mutex>>("tbb::spin_mutex", true, waiting::spins, "oneTBB's test-and-set lock"),
+//   };
+#pragma once
+
+#include "workloads/adapters.hpp"
+#include "workloads/arraybench.hpp"
+#include "workloads/counter_array.hpp"
+#include "workloads/counters.hpp"
+#include "workloads/lock_overhead.hpp"
+#include "workloads/mapbench.hpp"
+#include "workloads/readers.hpp"
+#include "workloads/workload.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+/// The name and the summary are kept by address: string literals.
+template <class Adapter>
+constexpr subject make_subject(const char* name, bool peer, waiting how, const char* summary) noexcept {
+  subject made{.name = name,
+               .peer = peer,
+               .how = how,
+               .exclusive = excludes<Adapter>(),
+               .has_shared = has_read_sections<Adapter>,
+               .summary = summary};
+  const auto set = [&](workload_id which, subject::runner run) { made.run[static_cast<unsigned>(which)] = run; };
+  set(workload_id::arraybench, run_arraybench<Adapter>);
+  if constexpr (excludes<Adapter>()) set(workload_id::mapbench, run_mapbench<Adapter>);  // a broken tree ends nowhere
+  set(workload_id::counters, run_counters<Adapter>);
+  set(workload_id::counter_array, run_counter_array<Adapter>);
+  set(workload_id::lock_overhead, run_lock_overhead<Adapter>);
+  set(workload_id::readers, run_readers<Adapter>);
+  return made;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+
+#include <txsync/machine/cpu.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+/// Pages as machine::map_pages() gives them, except that those of a run before may come again, with what stands in
+/// them: whether an array happens to lie on large pages then does not change from one lock's run to the next.
+void* take_pages(std::size_t bytes) noexcept;
+void give_pages(void* address, std::size_t bytes) noexcept;
+
+/// An array of value-initialised objects in pages of its own: page-aligned, away from the heap, and every page touched
+/// before anything is measured. Empty when the machine has no memory: ask with ok(). Cells are destroyed with it.
+template <class Cell>
+class page_array {
+ public:
+  explicit page_array(std::size_t size) noexcept
+      : cells_(size <= most ? static_cast<Cell*>(take_pages(size * sizeof(Cell))) : nullptr), size_(size) {
+    if (ok()) std::uninitialized_value_construct_n(cells_, size_);
+  }
+  page_array(const page_array&) = delete;
+  page_array& operator=(const page_array&) = delete;
+  ~page_array() {
+    if (!ok()) return;
+    std::destroy_n(cells_, size_);
+    give_pages(cells_, size_ * sizeof(Cell));
+  }
+
+  bool ok() const noexcept { return cells_ != nullptr; }
+  std::size_t size() const noexcept { return size_; }
+  Cell* data() noexcept { return cells_; }
+  const Cell* data() const noexcept { return cells_; }
+  Cell& operator[](std::size_t index) noexcept { return cells_[index]; }
+  Cell* begin() noexcept { return cells_; }
+  Cell* end() noexcept { return cells_ + size_; }
+  const Cell* begin() const noexcept { return cells_; }
+  const Cell* end() const noexcept { return cells_ + size_; }
+
+ private:
+  static constexpr std::size_t most = std::size_t{1} << 40;
+
+  Cell* cells_;
+  std::size_t size_;
+};
+
+/// An object alone on its cache lines.
+template <class Object>
+struct alignas(machine::pad_bytes) padded {
+  Object object{};
+};
+
+inline constexpr const char* no_memory = "the machine has no memory for the data of this workload";
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The locks that every Linux machine has: pthread's and the standard library's. Native only.
+#include <pthread.h>
+
+#include <mutex>
+#include <shared_mutex>
+
+#include "workloads/make_subject.hpp"
+#include "workloads/subjects.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+namespace {
+
+/// A pthread mutex of one kind; its errors are programming errors that cannot happen here.
+template <int Kind>
+class pthread_lock {
+ public:
+  pthread_lock() noexcept {
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_settype(&kind, Kind);
+    pthread_mutex_init(&mutex_, &kind);
+    pthread_mutexattr_destroy(&kind);
+  }
+  pthread_lock(const pthread_lock&) = delete;
+  pthread_lock& operator=(const pthread_lock&) = delete;
+  ~pthread_lock() { pthread_mutex_destroy(&mutex_); }
+  void lock() noexcept { pthread_mutex_lock(&mutex_); }
+  void unlock() noexcept { pthread_mutex_unlock(&mutex_); }
+
+ private:
+  pthread_mutex_t mutex_;
+};
+
+class pthread_spin {
+ public:
+  pthread_spin() noexcept { pthread_spin_init(&lock_, PTHREAD_PROCESS_PRIVATE); }
+  pthread_spin(const pthread_spin&) = delete;
+  pthread_spin& operator=(const pthread_spin&) = delete;
+  ~pthread_spin() { pthread_spin_destroy(&lock_); }
+  void lock() noexcept { pthread_spin_lock(&lock_); }
+  void unlock() noexcept { pthread_spin_unlock(&lock_); }
+
+ private:
+  pthread_spinlock_t lock_;
+};
+
+using pthread_normal = pthread_lock<PTHREAD_MUTEX_TIMED_NP>;  // what an initialised mutex is when nothing is asked for
+using pthread_adaptive = pthread_lock<PTHREAD_MUTEX_ADAPTIVE_NP>;
+
+constexpr bool peer = true;
+constexpr subject table[] = {
+    make_subject<lockable<pthread_normal>>("pthread_mutex", peer, waiting::parks, "glibc's default mutex"),
+    make_subject<lockable<pthread_adaptive>>("pthread_adaptive", peer, waiting::parks,
+                                             "glibc's mutex that spins first"),
+    make_subject<lockable<pthread_spin>>("pthread_spin", peer, waiting::spins, "glibc's spin lock"),
+    make_subject<lockable<std::mutex>>("std::mutex", peer, waiting::parks, "the standard library's mutex"),
+    make_subject<lockable<std::shared_mutex>>("std::shared_mutex", peer, waiting::parks,
+                                              "the standard library's reader-writer mutex"),
+};
+
+}  // namespace
+
+std::span<const subject> peer_subjects() noexcept { return table; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/subjects.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+namespace {
+
+/// All groups one after the other, put together at the first question.
+struct subject_table {
+  static constexpr unsigned most = 64;
+
+  subject_table() noexcept {
+    for (const auto group : {parking_subjects(), spinning_subjects(), shared_subjects(), peer_subjects()}) {
+      for (const subject& one : group) {
+        if (count == most) __builtin_trap();  // raise `most`
+        list[count++] = one;
+      }
+    }
+  }
+
+  subject list[most];
+  unsigned count = 0;
+};
+
+}  // namespace
+
+std::span<const subject> subjects() noexcept {
+  static const subject_table table;
+  return {table.list, table.count};
+}
+
+const subject* find_subject(std::string_view name) noexcept {
+  for (const subject& one : subjects()) {
+    if (name == one.name) return &one;
+  }
+  return nullptr;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads

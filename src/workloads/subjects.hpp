@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups of subjects, each table in a source file of its own, which keeps the compile time of each bearable.
+#pragma once
+
+#include <span>
+
+#include "workloads/workload.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+std::span<const subject> parking_subjects() noexcept;   ///< parking.cpp
+std::span<const subject> spinning_subjects() noexcept;  ///< spinning.cpp
+std::span<const subject> shared_subjects() noexcept;    ///< shared.cpp
+std::span<const subject> peer_subjects() noexcept;      ///< peers.cpp on native machines, else no_peers.cpp
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads

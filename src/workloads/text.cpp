@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "workloads/text.hpp"
+
+#include <charconv>
+#include <limits>
+#include <optional>
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+namespace {
+
+std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+/// The factor that a number's ending stands for; nothing when it stands for none.
+std::optional<std::uint64_t> factor_of(std::string_view ending) {
+  struct named_factor {
+    std::string_view ending;
+    std::uint64_t factor;
+  };
+  constexpr named_factor known[] = {{"", 1},
+                                    {"K", 1'000},
+                                    {"M", 1'000'000},
+                                    {"G", 1'000'000'000},
+                                    {"Ki", std::uint64_t{1} << 10},
+                                    {"Mi", std::uint64_t{1} << 20},
+                                    {"Gi", std::uint64_t{1} << 30}};
+  for (const named_factor& one : known) {
+    if (ending == one.ending) return one.factor;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint64_t> number_of(std::string_view text) {
+  std::uint64_t number = 0;
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [rest, error] = std::from_chars(begin, end, number);
+  if (error != std::errc{}) return std::nullopt;
+  const auto factor = factor_of(std::string_view(rest, static_cast<std::size_t>(end - rest)));
+  if (!factor || number > std::numeric_limits<std::uint64_t>::max() / *factor) return std::nullopt;
+  return number * *factor;
+}
+
+std::optional<std::uint64_t> value_of(const parameter& key, std::string_view text) {
+  if (key.names.empty()) return number_of(text);
+  for (std::size_t i = 0; i < key.names.size(); ++i) {
+    if (text == key.names[i]) return i;
+  }
+  return std::nullopt;
+}
+
+std::string join(const auto& list, auto name_of) {
+  std::string all;
+  for (const auto& one : list) all += (all.empty() ? "" : ", ") + std::string(name_of(one));
+  return all;
+}
+
+std::string assign_preset(const workload& which, std::string_view name, parameters& values) {
+  const preset* const chosen = find_preset(which, name);
+  if (chosen == nullptr) {
+    return std::string(which.name) + " has no preset " + quoted(name) + "; it has " +
+           join(which.presets, [](const preset& one) { return one.name; });
+  }
+  values = preset_parameters(which, *chosen);
+  return {};
+}
+
+}  // namespace
+
+std::string assign(const workload& which, std::string_view assignment, parameters& values) {
+  const std::size_t equals = assignment.find('=');
+  if (equals == std::string_view::npos) {
+    return quoted(assignment) + " is not a parameter of " + which.name + "; write key=value or preset=name";
+  }
+  const std::string_view key = assignment.substr(0, equals);
+  const std::string_view text = assignment.substr(equals + 1);
+  if (key == "preset") return assign_preset(which, text, values);
+
+  const int index = find_parameter(which, key);
+  if (index < 0) {
+    return std::string(which.name) + " has no parameter " + quoted(key) + "; it has preset, " +
+           join(which.keys, [](const parameter& one) { return one.key; });
+  }
+  const parameter& chosen = which.keys[static_cast<std::size_t>(index)];
+  const auto value = value_of(chosen, text);
+  if (!value || *value < chosen.least || *value > chosen.greatest) {
+    return std::string(which.name) + ": " + chosen.key + " cannot be " + quoted(text) + "; allowed is " +
+           allowed_text(chosen);
+  }
+  values.values[index] = *value;
+  return {};
+}
+
+std::string value_text(const parameter& key, std::uint64_t value) {
+  return value < key.names.size() ? key.names[value] : std::to_string(value);
+}
+
+std::string allowed_text(const parameter& key) {
+  if (key.names.empty()) return std::to_string(key.least) + ".." + std::to_string(key.greatest);
+  std::string all;
+  for (const char* const name : key.names) all += (all.empty() ? "" : "|") + std::string(name);
+  return all;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parameters as text, for the command line and for results. Host only: not part of the simulated machine's image.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "workloads/workload.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+/// Sets one parameter from "key=value", or all of a preset from "preset=name". A number may end in K, M or G (decimal)
+/// or Ki, Mi, Gi. Answers an empty string, or one sentence that says what is wrong and what is allowed; then `values`
+/// is unchanged. Values that contradict each other are complaint()'s business, after the last assignment.
+[[nodiscard]] std::string assign(const workload& which, std::string_view assignment, parameters& values);
+
+/// The value as results print it: a name where the parameter has names, else the number.
+std::string value_text(const parameter& key, std::uint64_t value);
+
+/// The values that the parameter allows: "0..4096" or "low|high".
+std::string allowed_text(const parameter& key);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads

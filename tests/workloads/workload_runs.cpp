@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every workload on every subject, at 1, 2 and 4 threads, by a number of operations: the counts are exact and the
+// checks pass.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "workloads/workload.hpp"
+
+namespace {
+
+namespace w = txsync::workloads;
+
+/// Small enough for every test machine: the parameters that matter for time cut down.
+w::parameters small(const w::workload& one) {
+  w::parameters values = w::default_parameters(one);
+  const auto set = [&](const char* key, std::uint64_t value) {
+    if (const int index = w::find_parameter(one, key); index >= 0) values.values[index] = value;
+  };
+  set("ints", 4'096);
+  set("keys", 1'000);
+  set("pairs", 64);
+  return values;
+}
+
+class EveryWorkload : public testing::TestWithParam<unsigned> {};
+
+TEST_P(EveryWorkload, CountsExactlyAndPassesItsCheckOnEverySubject) {
+  const w::workload& one = w::workloads()[GetParam()];
+  for (const w::subject& lock : w::subjects()) {
+    if (!lock.exclusive || lock.run[GetParam()] == nullptr) continue;
+    for (const unsigned threads : {1U, 2U, 4U}) {
+      SCOPED_TRACE(std::string(one.name) + " on " + lock.name + ", threads " + std::to_string(threads));
+      const w::outcome seen = lock.run[GetParam()](small(one), w::plan{.threads = threads, .operations = 2'000});
+      EXPECT_EQ(seen.fault, nullptr) << seen.fault;
+      EXPECT_EQ(seen.operations, 2'000U * threads);
+      EXPECT_EQ(seen.fewest, 2'000U);
+      EXPECT_EQ(seen.most, 2'000U);
+      EXPECT_GT(seen.elapsed_ns, 0U);
+      EXPECT_GT(seen.cycles, 0U);
+      EXPECT_EQ(seen.latency.samples(), 0U) << "nobody asked for samples";
+    }
+  }
+}
+
+TEST_P(EveryWorkload, RunsItsPresets) {
+  const w::workload& one = w::workloads()[GetParam()];
+  const w::subject& lock = *w::find_subject("tatas");
+  for (const w::preset& chosen : one.presets) {
+    if (std::string(chosen.name).starts_with("10m")) continue;  // ten seconds of filling a map
+    SCOPED_TRACE(std::string(one.name) + " preset=" + chosen.name);
+    const w::outcome seen =
+        lock.run[GetParam()](w::preset_parameters(one, chosen), w::plan{.threads = 2, .operations = 500});
+    EXPECT_EQ(seen.fault, nullptr) << seen.fault;
+    EXPECT_EQ(seen.operations, 1'000U);
+  }
+}
+
+TEST_P(EveryWorkload, RepeatsItselfWithOneThreadAndASeed) {
+  const w::workload& one = w::workloads()[GetParam()];
+  const auto hash = [&](const char* lock, std::uint64_t seed) {
+    const auto run = w::find_subject(lock)->run[GetParam()];
+    return run(small(one), w::plan{.operations = 3'000, .seed = seed}).end_hash;
+  };
+  EXPECT_EQ(hash("tatas", 1), hash("tatas", 1));
+  EXPECT_EQ(hash("tatas", 1), hash("pthread_mutex", 1)) << "the lock does not matter";
+  const std::string name = one.name;
+  if (name == "counters" || name == "lock-overhead") return;  // nothing is drawn
+  EXPECT_NE(hash("tatas", 1), hash("tatas", 2));
+}
+
+TEST_P(EveryWorkload, RefusesParametersAndPlansOutOfRange) {
+  const w::workload& one = w::workloads()[GetParam()];
+  const auto run = w::find_subject("tatas")->run[GetParam()];
+  w::parameters values = w::default_parameters(one);
+  values.values[0] = one.keys[0].greatest + 1;
+  const w::outcome bad_value = run(values, w::plan{.operations = 10});
+  EXPECT_NE(bad_value.fault, nullptr);
+  EXPECT_EQ(bad_value.operations, 0U);
+  const w::outcome bad_plan = run(w::default_parameters(one), w::plan{.threads = 0, .operations = 10});
+  EXPECT_NE(bad_plan.fault, nullptr);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EveryWorkload, testing::Range(0U, w::workload_count), [](const auto& chosen) {
+  std::string name = w::workloads()[chosen.param].name;
+  for (char& letter : name) letter = letter == '-' ? '_' : letter;
+  return name;
+});
+
+/// Commuting operations leave the same data behind, whatever the order.
+TEST(Arraybench, LeavesTheSameArrayBehindAtAnyInterleaving) {
+  const w::workload& one = *w::find_workload("arraybench");
+  const auto hash = [&](const char* lock) {
+    const auto run = w::find_subject(lock)->runner_of(w::workload_id::arraybench);
+    return run(small(one), w::plan{.threads = 4, .operations = 1'000}).end_hash;
+  };
+  EXPECT_EQ(hash("tatas"), hash("std::mutex"));
+}
+
+TEST(Arraybench, EmptySectionsWriteNothing) {
+  const w::workload& one = *w::find_workload("arraybench");
+  w::parameters values = w::preset_parameters(one, *w::find_preset(one, "empty"));
+  const auto run = w::find_subject("tatas")->runner_of(w::workload_id::arraybench);
+  const w::outcome some = run(values, w::plan{.threads = 2, .operations = 1'000});
+  const w::outcome few = run(values, w::plan{.threads = 1, .operations = 1});
+  EXPECT_EQ(some.fault, nullptr);
+  EXPECT_EQ(some.end_hash, few.end_hash);
+}
+
+}  // namespace
