@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `txsync bench` prints for people.
+#include <algorithm>
+#include <cmath>
+
+#include "cli/bench.hpp"
+#include "cli/describe.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace {
+
+using observe::point;
+
+/// Four figures or more, whatever the size.
+std::string millions(double value) {
+  const double shown = value / 1e6;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", shown >= 100 ? 1 : shown >= 1 ? 3 : 5, shown);
+  return text;
+}
+
+/// The median over the repetitions of the fewest operations of a thread to the most.
+double fairness(const point& one) {
+  std::vector<double> parts;
+  parts.reserve(one.fewest.size());
+  for (std::size_t i = 0; i < one.fewest.size(); ++i) {
+    parts.push_back(one.most[i] == 0 ? 0 : static_cast<double>(one.fewest[i]) / static_cast<double>(one.most[i]));
+  }
+  return observe::summarize(parts).median;
+}
+
+double percentile(const observe::percentile_record& times, const char* name) {
+  for (const auto& [known, value] : times.values) {
+    if (known == name) return value;
+  }
+  return 0;
+}
+
+std::size_t name_width(const bench_result& result) {
+  std::size_t width = 4;
+  for (const point& one : result.points) width = std::max(width, one.subject.size());
+  return width;
+}
+
+void print_row(std::FILE* out, const point& one, int width, bool latency) {
+  std::fprintf(out, "%7u  %-*s  %-5s %-6s", one.threads, width, one.subject.c_str(), to_string(one.kind),
+               one.waiting.empty() ? "-" : one.waiting.c_str());
+  if (!one.faults.empty()) {
+    std::fprintf(out, " FAILED at %s\n", one.faults.front().c_str());
+    return;
+  }
+  const observe::summary range = observe::summarize(one.values);
+  std::fprintf(out, " %10s %10s %10s  %8.2f", millions(range.median).c_str(), millions(range.low).c_str(),
+               millions(range.high).c_str(), fairness(one));
+  if (latency && !one.latency.empty()) {
+    const observe::percentile_record& times = one.latency.front().second;
+    std::fprintf(out, " %9.0f %9.0f %10.0f", percentile(times, "p50"), percentile(times, "p99"),
+                 percentile(times, "p99.9"));
+  }
+  std::fputc('\n', out);
+}
+
+}  // namespace
+
+void print_heading(std::FILE* out, const bench_request& request, const std::string& machine) {
+  std::fprintf(out, "%s: %s\n", request.workload->name, request.workload->summary);
+  std::fprintf(out, "  with%s%s%s\n", settings_text(named_values(*request.workload, request.values)).c_str(),
+               request.preset.empty() ? "" : "; preset ", request.preset.c_str());
+  std::fprintf(out, "  on   %s\n", machine.c_str());
+  const std::string length = request.plan.operations != 0
+                                 ? std::to_string(request.plan.operations) + " operations a thread"
+                                 : std::to_string(request.plan.duration_ns / 1'000'000) + " ms";
+  std::fprintf(out, "  %u interleaved repetitions of %s, place %s, seed %llu\n\n", request.repeat, length.c_str(),
+               request.place.c_str(), static_cast<unsigned long long>(request.plan.seed));
+  std::fflush(out);
+}
+
+void print_table(std::FILE* out, const bench_request& request, const bench_result& result) {
+  const auto width = static_cast<int>(name_width(result));
+  const bool latency = request.plan.sample_every != 0;
+  std::fprintf(out, "%*s million %s/s%s\n", 7 + 2 + width + 2 + 12 + 1, "", request.workload->operation,
+               latency ? "                fewest/most      ns from before lock to after unlock" : "");
+  std::fprintf(out, "threads  %-*s  %-5s %-6s %10s %10s %10s  %8s%s\n", width, "lock", "kind", "waits", "median", "low",
+               "high", "fairness", latency ? "       p50       p99      p99.9" : "");
+  unsigned threads = 0;
+  for (const point& one : result.points) {
+    if (threads != 0 && threads != one.threads) std::fputc('\n', out);
+    threads = one.threads;
+    print_row(out, one, width, latency);
+  }
+  std::fprintf(out, "\nfairness: operations of the thread with the fewest to that with the most\n");
+}
+
+void print_sites(std::FILE* out, const bench_result& result) {
+  const auto width = static_cast<int>(name_width(result));
+  std::fprintf(out, "\n%*s           wait, ns                hold, ns\n", 7 + 2 + width + 2 + 20 + 2 + 14 + 11, "");
+  std::fprintf(out, "threads  %-*s  %-20s  %14s %10s %10s %10s  %10s %10s\n", width, "lock", "site", "acquisitions",
+               "contended", "p50", "p99", "p50", "p99");
+  for (const point& one : result.points) {
+    for (const observe::site_record& site : one.sites) {
+      const double part =
+          site.acquisitions == 0 ? 1 : static_cast<double>(site.contended) / static_cast<double>(site.acquisitions);
+      std::fprintf(out, "%7u  %-*s  %-20s  %14llu %8.2f %% %10.0f %10.0f  %10.0f %10.0f\n", one.threads, width,
+                   one.subject.c_str(), site.name.c_str(), static_cast<unsigned long long>(site.acquisitions),
+                   100 * std::min(part, 1.0), percentile(site.wait, "p50"), percentile(site.wait, "p99"),
+                   percentile(site.hold, "p50"), percentile(site.hold, "p99"));
+    }
+  }
+  std::fprintf(out,
+               "\nsites: locks of txsync only; all repetitions and their run-in; acquisitions and hold are sampled\n");
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cli

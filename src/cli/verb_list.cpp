@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// txsync list KIND: what there is.
+#include "cli/describe.hpp"
+#include "cli/verbs.hpp"
+#include "cli/words.hpp"
+#include "workloads/text.hpp"
+#include "workloads/workload.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace {
+
+using observe::json;
+
+json parameter_item(const workloads::parameter& key) {
+  json item = {{"key", key.key}, {"meaning", key.words}, {"allowed", workloads::allowed_text(key)}};
+  if (key.names.empty()) {
+    item["fallback"] = key.fallback;
+  } else {
+    item["fallback"] = workloads::value_text(key, key.fallback);
+  }
+  return item;
+}
+
+json preset_item(const workloads::workload& which, const workloads::preset& one) {
+  json item = {{"name", one.name}, {"source", one.source}};
+  item["params"] = named_values(which, workloads::preset_parameters(which, one));
+  if (one.threads != 0) item["threads"] = one.threads;
+  if (one.operations_per_thread != 0) item["operations_per_thread"] = one.operations_per_thread;
+  return item;
+}
+
+json workload_items() {
+  json items = json::array();
+  for (const workloads::workload& one : workloads::workloads()) {
+    json item = {{"name", one.name}, {"summary", one.summary}, {"operation", one.operation}};
+    for (const workloads::parameter& key : one.keys) item["parameters"].push_back(parameter_item(key));
+    for (const workloads::preset& preset : one.presets) item["presets"].push_back(preset_item(one, preset));
+    items.push_back(std::move(item));
+  }
+  return items;
+}
+
+json lock_items() {
+  json items = json::array();
+  for (const workloads::subject& one : workloads::subjects()) {
+    json item = {{"name", one.name}, {"summary", one.summary}, {"kind", one.peer ? "peer" : "ours"}};
+    if (const std::string waits = waiting_word(one.how); !waits.empty()) item["waiting"] = waits;
+    item["shared"] = one.has_shared;
+    items.push_back(std::move(item));
+  }
+  return items;
+}
+
+json no_items() { return json::array(); }
+
+/// A member as it is printed; "-" where there is none.
+std::string text(const json& item, const char* member) {
+  if (!item.contains(member)) return "-";
+  return item[member].is_string() ? item[member].get<std::string>() : item[member].dump();
+}
+
+void print_preset(std::FILE* out, const json& preset) {
+  std::fprintf(out, "    --preset %-16s %s:%s\n", text(preset, "name").c_str(), text(preset, "source").c_str(),
+               settings_text(preset["params"]).c_str());
+}
+
+void print_workloads(std::FILE* out, const json& items) {
+  for (const json& item : items) {
+    std::fprintf(out, "%s: %s; counts %s\n", text(item, "name").c_str(), text(item, "summary").c_str(),
+                 text(item, "operation").c_str());
+    for (const json& key : item.value("parameters", json::array())) {
+      const std::string set = text(key, "key") + "=" + text(key, "fallback");
+      std::fprintf(out, "    %-25s %s (%s)\n", set.c_str(), text(key, "meaning").c_str(), text(key, "allowed").c_str());
+    }
+    for (const json& preset : item.value("presets", json::array())) print_preset(out, preset);
+  }
+}
+
+void print_locks(std::FILE* out, const json& items) {
+  for (const json& item : items) {
+    std::fprintf(out, "%-22s %-5s %-6s %s\n", text(item, "name").c_str(), text(item, "kind").c_str(),
+                 text(item, "waiting").c_str(), text(item, "summary").c_str());
+  }
+}
+
+void print_nothing(std::FILE*, const json&) {}
+
+struct kind {
+  const char* name;
+  json (*items)();
+  void (*print)(std::FILE* out, const json& items);
+  const char* when_empty;
+};
+
+constexpr kind kinds[] = {
+    {"workloads", workload_items, print_workloads, "none"},
+    {"machines", no_items, print_nothing, "none yet; simulated machines come with txsync sim"},
+    {"locks", lock_items, print_locks, "none"},
+    {"policies", no_items, print_nothing, "none yet; policies come with speculation"},
+    {"algorithms", no_items, print_nothing, "none yet; algorithms come with transactional memory"},
+    {"experiments", no_items, print_nothing, "none yet; experiments come with txsync lab"},
+    {"tests", no_items, print_nothing, "none yet; tests to explore come with txsync explore"},
+};
+
+words kind_names() {
+  words names;
+  for (const kind& one : kinds) names.emplace_back(one.name);
+  return names;
+}
+
+const kind& kind_of(const std::string& name) {
+  if (name.empty()) throw bad_input("a kind is missing; allowed: " + join(kind_names()));
+  for (const kind& one : kinds) {
+    if (name == one.name) return one;
+  }
+  throw bad_input(unknown("kind", name, kind_names()));
+}
+
+class list_verb final : public verb {
+ public:
+  const char* name() const override { return "list"; }
+  const char* summary() const override { return "Say which workloads, locks, ... there are"; }
+
+  void define(CLI::App& app) override { app.add_option("KIND", kind_, "One of " + join(kind_names()))->type_name(""); }
+
+  int run(session& with) override {
+    const kind& asked = kind_of(kind_);
+    const json items = asked.items();
+    if (items.empty()) {
+      std::fprintf(with.table, "%s: %s\n", asked.name, asked.when_empty);
+    } else {
+      asked.print(with.table, items);
+    }
+    with.document.more["list"] = {{"kind", asked.name}, {"items", items}};
+    return ok;
+  }
+
+ private:
+  std::string kind_;
+};
+
+}  // namespace
+
+std::unique_ptr<verb> make_list() { return std::make_unique<list_verb>(); }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/verbs.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cli {
+
+verb_list all_verbs() {
+  verb_list all;
+  all.push_back(make_doctor());
+  all.push_back(make_bench());
+  all.push_back(make_list());
+  return all;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// One function a verb. Each stands in verb_NAME.cpp; all_verbs() in verbs.cpp calls them.
+#pragma once
+
+#include "cli/verb.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cli {
+
+std::unique_ptr<verb> make_bench();
+std::unique_ptr<verb> make_doctor();
+std::unique_ptr<verb> make_list();
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cli

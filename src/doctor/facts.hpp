@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts that collect() puts together.
+#pragma once
+
+#include "report.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::doctor {
+
+processor read_processor();
+doctor::topology read_topology();
+/// `rtm_offered`: CPUID has the RTM bit, so that the kernel has not switched it off.
+operating_system read_operating_system(bool rtm_offered);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::doctor

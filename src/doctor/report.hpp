@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What this machine offers, found by asking and by trying. `txsync doctor` prints it; the "machine" object of every
+// result document is made from the same struct.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <txsync/machine/capability.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::doctor {
+
+/// Three-valued, because much cannot be told.
+enum class known : std::uint8_t { no, yes, unknown };
+
+/// "yes", "no" or "unknown".
+constexpr const char* to_string(known answer) noexcept {
+  return answer == known::yes ? "yes" : answer == known::no ? "no" : "unknown";
+}
+
+/// The bits of CPUID that concern transactions (Intel SDM vol. 2, CPUID leaf 7; leaf 1 for the hypervisor bit).
+struct cpuid_bits {
+  bool readable = false;  ///< false: no CPUID here (not x86), the rest means nothing
+  bool rtm = false;
+  bool hle = false;
+  bool rtm_always_abort = false;  ///< the microcode makes every XBEGIN abort
+  bool tsx_force_abort = false;   ///< the CPU has the switch that trades RTM for a performance counter
+  bool tsxldtrk = false;          ///< load tracking may be suspended (Sapphire Rapids and later)
+  bool hypervisor = false;        ///< a virtual machine
+};
+
+struct processor {
+  std::string architecture;  ///< "x86-64", "aarch64", "ppc64le", "s390x"
+  std::string vendor;        ///< "GenuineIntel"; empty where unknown, as all texts here
+  std::string model_name;
+  unsigned family = 0;  ///< x86: with the extended parts added; 0 elsewhere
+  unsigned model = 0;
+  unsigned stepping = 0;
+  std::string microcode;   ///< as the kernel prints it, "0x1"
+  std::string hypervisor;  ///< its signature, "KVMKVMKVM"; empty on bare metal
+  cpuid_bits cpuid;
+};
+
+struct operating_system {
+  std::string kernel;                 ///< "Linux 6.12.8"
+  std::string tsx_option;             ///< value of `tsx=` on the kernel's command line; empty without
+  std::string taa;                    ///< the kernel's words on TSX asynchronous abort; empty where it has none
+  known disabled_tsx;                 ///< the kernel says that it switched TSX off
+  std::string libc;                   ///< "glibc 2.36"
+  known libc_has_elision;             ///< the libc has lock elision of its own (glibc 2.18 to 2.42)
+  bool restartable_releases = false;  ///< rseq and membarrier's rseq command are there and used
+};
+
+struct cache {
+  unsigned level = 0;
+  std::string type;  ///< "Data", "Instruction", "Unified"
+  std::uint64_t bytes = 0;
+  unsigned line_bytes = 0;
+  unsigned ways = 0;
+  unsigned shared_by = 0;  ///< hardware threads
+};
+
+/// Of the online CPUs; counts are 0 where the system does not tell.
+struct topology {
+  unsigned sockets = 0;
+  unsigned cores = 0;
+  unsigned hardware_threads = 0;
+  unsigned allowed = 0;     ///< hardware threads that this process may run on
+  unsigned line_bytes = 0;  ///< of the first data cache
+  std::uint64_t page_bytes = 0;
+  std::vector<cache> caches;  ///< those of the first online CPU, innermost first
+
+  /// More than one hardware thread a core.
+  bool smt() const noexcept { return cores != 0 && hardware_threads > cores; }
+};
+
+enum class verdict_kind : std::uint8_t {
+  works,
+  killed_by_environment,   ///< TXSYNC_HTM=off
+  no_instructions,         ///< an architecture without them
+  no_claim,                ///< x86: no RTM in CPUID, and XBEGIN is illegal or was not tried; else: not in hwcap
+  always_aborts,           ///< XBEGIN is there and always aborts
+  switched_off_microcode,  ///< RTM_ALWAYS_ABORT
+  disabled_by_kernel,      ///< tsx=off, or the kernel says so
+  hidden_by_hypervisor     ///< XBEGIN commits, yet CPUID hides it
+};
+
+/// The word used in documents: "works", "killed-by-environment", ...
+const char* to_string(verdict_kind kind) noexcept;
+
+/// One sentence each; empty where there is nothing to say.
+struct verdict {
+  verdict_kind kind = verdict_kind::no_instructions;
+  std::string what;    ///< what is on or off
+  std::string why;     ///< the evidence
+  std::string remedy;  ///< what would switch it on
+  std::string risk;    ///< what that costs
+};
+
+struct machine_report {
+  std::string backend;  ///< "native", "scripted", "simulated"
+  processor cpu;
+  operating_system system;
+  doctor::topology topology;
+  machine::htm_trial trial;
+  machine::unclaimed_trial unclaimed;  ///< tries == 0 unless the claim was absent
+  doctor::verdict verdict;
+};
+
+/// What the report's facts mean. Pure: the same facts give the same sentences.
+doctor::verdict judge(const machine_report& facts);
+
+/// Asks and tries; some milliseconds. `probe_unclaimed`: also try XBEGIN where CPUID has no RTM (see
+/// try_unclaimed_htm()); `txsync doctor` does, benchmarks need not.
+machine_report collect(bool probe_unclaimed = false);
+
+/// For people, about 30 lines.
+void print(const machine_report& report, std::FILE* out);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::doctor

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parts of the command that its built form cannot be driven into: a lock that fails its check, a single run at a time.
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "cli/bench.hpp"
+#include "cli/words.hpp"
+
+namespace cli = txsync::cli;
+namespace workloads = txsync::workloads;
+
+namespace {
+
+unsigned runs_of_broken = 0;
+std::vector<const char*> order;  // of the runs, by lock
+
+workloads::outcome good_outcome() {
+  workloads::outcome made;
+  made.operations = 1000;
+  made.elapsed_ns = 1'000'000;
+  made.fewest = 400;
+  made.most = 600;
+  return made;
+}
+
+workloads::outcome run_good(const workloads::parameters&, const workloads::plan&) {
+  order.push_back("good");
+  return good_outcome();
+}
+
+workloads::outcome run_broken(const workloads::parameters&, const workloads::plan&) {
+  order.push_back("broken");
+  workloads::outcome made = good_outcome();
+  if (++runs_of_broken == 2) made.fault = "the sum is wrong";
+  return made;
+}
+
+workloads::outcome run_idle(const workloads::parameters&, const workloads::plan&) {
+  workloads::outcome made;
+  made.elapsed_ns = 1'000'000;
+  return made;
+}
+
+workloads::outcome run_interrupted(const workloads::parameters&, const workloads::plan&) {
+  std::raise(SIGINT);
+  return good_outcome();
+}
+
+workloads::subject lock_of(const char* name, workloads::subject::runner run) {
+  workloads::subject made;
+  made.name = name;
+  for (workloads::subject::runner& one : made.run) one = run;
+  return made;
+}
+
+cli::bench_request request_of(std::vector<const workloads::subject*> locks, unsigned repeat) {
+  cli::bench_request made;
+  made.workload = &workloads::workloads()[0];
+  made.values = workloads::default_parameters(*made.workload);
+  made.threads = {1, 2};
+  made.locks = std::move(locks);
+  made.place = "none";
+  made.repeat = repeat;
+  return made;
+}
+
+}  // namespace
+
+TEST(measure, interleaves_the_locks_over_the_repetitions) {
+  const auto good = lock_of("good", run_good);
+  const auto broken = lock_of("broken", run_broken);
+  order.clear();
+  runs_of_broken = 100;  // never again the second
+  const auto result = cli::measure(request_of({&good, &broken}, 2));
+  EXPECT_EQ(order, (std::vector<const char*>{"good", "broken", "good", "broken", "good", "broken", "good", "broken"}));
+  ASSERT_EQ(result.points.size(), 4u);
+  EXPECT_EQ(result.points[0].values, (std::vector<double>{1e6, 1e6}));
+  EXPECT_EQ(result.points[0].fewest, (std::vector<std::uint64_t>{400, 400}));
+  EXPECT_EQ(result.points[1].subject, "broken");
+  EXPECT_EQ(result.points[2].threads, 2u);
+  EXPECT_EQ(result.runs, 8u);
+}
+
+TEST(measure, runs_a_cell_that_failed_its_check_no_more) {
+  const auto good = lock_of("good", run_good);
+  const auto broken = lock_of("broken", run_broken);
+  runs_of_broken = 0;  // the second run of it is the one with 2 threads in the first round
+  const auto result = cli::measure(request_of({&good, &broken}, 3));
+  EXPECT_EQ(runs_of_broken, 4u);
+  ASSERT_EQ(result.points.size(), 4u);
+  EXPECT_EQ(result.points[1].values.size(), 3u);
+  EXPECT_TRUE(result.points[1].faults.empty());
+  EXPECT_TRUE(result.points[3].values.empty());
+  EXPECT_EQ(result.points[3].faults, (std::vector<std::string>{"repetition 1: the sum is wrong"}));
+  EXPECT_EQ(result.points[2].values.size(), 3u);
+}
+
+TEST(measure, takes_a_run_without_an_operation_as_a_value) {
+  const auto idle = lock_of("idle", run_idle);
+  const auto result = cli::measure(request_of({&idle}, 1));
+  EXPECT_EQ(result.points[0].values, (std::vector<double>{0}));
+  EXPECT_TRUE(result.points[0].faults.empty());
+}
+
+TEST(measure, ends_after_the_run_in_which_the_user_asks) {
+  const auto interrupted = lock_of("interrupted", run_interrupted);
+  const auto before = std::signal(SIGINT, SIG_DFL);
+  const auto result = cli::measure(request_of({&interrupted}, 5));
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_EQ(result.runs, 1u);
+  EXPECT_EQ(result.planned, 10u);
+  ASSERT_EQ(result.points.size(), 1u);  // the cell that was never run is left out
+  EXPECT_EQ(result.points[0].values.size(), 1u);
+  EXPECT_EQ(std::signal(SIGINT, before), SIG_DFL);  // restored
+}
+
+TEST(table, marks_what_failed) {
+  const auto broken = lock_of("broken", run_broken);
+  auto request = request_of({&broken}, 1);
+  request.threads = {1};
+  runs_of_broken = 1;
+  const auto result = cli::measure(request);
+  char* text = nullptr;
+  std::size_t size = 0;
+  std::FILE* out = open_memstream(&text, &size);
+  cli::print_table(out, request, result);
+  std::fclose(out);
+  EXPECT_NE(std::string(text).find("FAILED at repetition 1: the sum is wrong"), std::string::npos);
+  std::free(text);
+}
+
+TEST(words, are_numbers_only_when_nothing_else_is_there) {
+  std::uint64_t value = 7;
+  EXPECT_TRUE(cli::parse_number("0", 9, value));
+  EXPECT_EQ(value, 0u);
+  EXPECT_TRUE(cli::parse_number("18446744073709551615", ~std::uint64_t{0}, value));
+  EXPECT_EQ(value, ~std::uint64_t{0});
+  for (const char* wrong : {"", " 1", "1 ", "+1", "-1", "0x1", "10", "18446744073709551616", "1e3"}) {
+    EXPECT_FALSE(cli::parse_number(wrong, 9, value)) << wrong;
+  }
+}
+
+TEST(words, are_split_at_each_comma) {
+  EXPECT_EQ(cli::split("a,b,,c"), (cli::words{"a", "b", "", "c"}));
+  EXPECT_EQ(cli::split(""), (cli::words{""}));
+  EXPECT_EQ(cli::split(","), (cli::words{"", ""}));
+}
+
+TEST(words, are_near_when_few_letters_differ) {
+  const cli::words allowed{"arraybench", "mapbench", "txsync::mutex", "list"};
+  EXPECT_EQ(cli::nearest("arraybnech", allowed), "arraybench");  // two letters swapped
+  EXPECT_EQ(cli::nearest("MAPBENCH", allowed), "mapbench");
+  EXPECT_EQ(cli::nearest("mutex", allowed), "txsync::mutex");
+  EXPECT_EQ(cli::nearest("lst", allowed), "list");
+  EXPECT_EQ(cli::nearest("frobnicate", allowed), "");
+  EXPECT_EQ(cli::nearest("", allowed), "");
+  EXPECT_EQ(cli::nearest("x", allowed), "");
+}
+
+TEST(words, say_what_is_allowed) {
+  EXPECT_EQ(cli::unknown("fruit", "aple", {"apple", "pear"}),
+            "unknown fruit 'aple'; allowed: apple, pear (did you mean 'apple'?)");
+}

@@ -1,0 +1,287 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""command_line_test.py TXSYNC: drives the built command. Bad input is one line and status 2, before anything else happens;
+good input is a table and a document that keeps to the schema.
+
+command_line_test.py TXSYNC --write-page puts the present help texts into docs/command-line.md instead."""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from result_schema import complaints, load
+
+TXSYNC = ""
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "command-line.md"
+SHOWN_HELP = re.compile(r"```text\n\$ txsync (.*?)\n(.*?)```", re.DOTALL)
+LIST_KINDS = ("workloads", "machines", "locks", "policies", "algorithms", "experiments", "tests")
+# A few operations rather than a time: a test must not depend on how busy the machine is.
+QUICK = ("--operations", "200", "--repeat", "2")
+
+
+def call(*arguments, **options):
+    return subprocess.run([TXSYNC, *arguments], capture_output=True, text=True, timeout=100, **options)
+
+
+class BadInput(unittest.TestCase):
+    def refused(self, *arguments, says):
+        """One line on the standard error that says all of `says`, nothing on the standard output, status 2."""
+        with self.subTest(arguments=arguments):
+            done = call(*arguments)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertEqual(done.stdout, "")
+            self.assertRegex(done.stderr, r"\Atxsync[^\n]*: [^\n]+\n\Z")
+            for part in says:
+                self.assertIn(part, done.stderr)
+
+    def test_verbs(self):
+        self.refused(says=["txsync: a verb is missing", "allowed: ", "bench, list"])
+        self.refused("benhc", "arraybench", says=["unknown verb 'benhc'", "allowed: ", "did you mean 'bench'?"])
+        self.refused("", says=["unknown verb ''"])
+        self.refused("frobnicate", says=["unknown verb 'frobnicate'"])
+
+    def test_verbs_that_do_not_exist_yet_are_not_offered(self):
+        for verb in ("run", "tune", "sim", "explore", "replay", "report", "lab", "store"):
+            self.refused(verb, says=[f"unknown verb '{verb}'", "allowed: "])
+            self.assertNotRegex(call("--help").stdout, rf"(?m)^  {verb} ")
+
+    def test_options(self):
+        self.refused("--frob", says=["txsync: unknown option '--frob'", "--version"])
+        self.refused("bench", "arraybench", "--thread", "2",
+                     says=["txsync bench: unknown option '--thread'", "did you mean '--threads'?"])
+        self.refused("bench", "arraybench", "--thread=2", says=["unknown option '--thread'"])
+        self.refused("bench", "arraybench", "-t", "2", says=["unknown option '-t'"])
+        self.refused("list", "locks", "--threads", "2", says=["txsync list: unknown option '--threads'"])
+        self.refused("bench", "arraybench", "--threads", says=["--threads needs a value"])
+        self.refused("bench", "arraybench", "--seed", "1", "--seed", "2", says=["--seed is there twice"])
+        self.refused("bench", "arraybench", "--duration", "5", "--operations", "5", says=["--duration and --operations"])
+
+    def test_workloads(self):
+        self.refused("bench", says=["txsync bench: a workload is missing", "arraybench, mapbench"])
+        self.refused("bench", "", says=["a workload is missing"])
+        self.refused("bench", "arraybnch", says=["unknown workload 'arraybnch'", "did you mean 'arraybench'?"])
+        self.refused("bench", "list", says=["unknown workload 'list'"])
+
+    def test_presets_and_parameters(self):
+        self.refused("bench", "arraybench", "--preset", "smal-low", says=["unknown preset 'smal-low'", "did you mean 'small-low'?"])
+        self.refused("bench", "arraybench", "--preset", "", says=["unknown preset ''"])
+        self.refused("bench", "arraybench", "preset=small", "--preset", "small", says=["two presets"])
+        self.refused("bench", "arraybench", "write=3", says=["no parameter 'write'", "did you mean 'writes'?"])
+        self.refused("bench", "arraybench", "writes=x", says=["writes", "'x'", "0..1024"])
+        self.refused("bench", "arraybench", "writes=1025", says=["writes", "'1025'", "0..1024"])
+        self.refused("bench", "arraybench", "writes=-1", says=["writes", "'-1'"])
+        self.refused("bench", "arraybench", "contention=lo", says=["contention", "low|high"])
+        self.refused("bench", "arraybench", "writes", says=["'writes'", "key=value"])
+        self.refused("bench", "arraybench", "writes=1", "writes=2", says=["'writes' is set twice"])
+
+    def test_locks(self):
+        self.refused("bench", "arraybench", "--lock", "tata", says=["unknown lock 'tata'", "did you mean 'tatas'?"])
+        self.refused("bench", "arraybench", "--lock", "shared_mutx", says=["did you mean 'txsync::shared_mutex'?"])
+        self.refused("bench", "arraybench", "--lock", "tatas,,ticket", says=["unknown lock ''"])
+        self.refused("bench", "arraybench", "--lock", "tatas,tatas", says=["'tatas' is there twice"])
+        self.refused("bench", "mapbench", "--lock", "none", says=["mapbench cannot run on 'none'", "allowed: "])
+
+    def test_threads(self):
+        for wrong in ("0", "-1", "", "two", "1,", "1,,2", "1.5", "4097", "99999999999999999999", "1 2"):
+            self.refused("bench", "arraybench", "--threads", wrong, says=["--threads: ", "numbers from 1 to 4096"])
+        self.refused("bench", "arraybench", "--threads", "2,4,2", says=["--threads: 2 is there twice"])
+
+    def test_numbers(self):
+        for option in ("--seed", "--repeat", "--duration", "--operations", "--sample"):
+            for wrong in ("", "x", "-1", "1x", "99999999999999999999"):
+                self.refused("bench", "arraybench", option, wrong, says=[f"{option}: '{wrong}' is not a number from "])
+        self.refused("bench", "arraybench", "--repeat", "0", says=["--repeat: '0'", "1 to 1000"])
+
+    def test_places(self):
+        self.refused("bench", "arraybench", "--place", "core-first",
+                     says=["unknown place 'core-first'", "did you mean 'cores-first'?", "smt-first", "socket=N"])
+        for wrong in ("socket=9999", "socket=", "socket=x"):
+            self.refused("bench", "arraybench", "--place", wrong, says=[f"'{wrong}'", "allowed: socket=0"])
+
+    def test_kinds_of_lists(self):
+        self.refused("list", says=["a kind is missing", *LIST_KINDS])
+        self.refused("list", "lokcs", says=["unknown kind 'lokcs'", "did you mean 'locks'?"])
+        self.refused("list", "locks", "workloads", says=["'workloads'", "too many"])
+
+    def test_documents_that_cannot_be_written(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for arguments in (("list", "locks"), ("bench", "arraybench")):
+                self.refused(*arguments, "--json", f"{folder}/none/r.json",
+                             says=["--json: cannot write", f"{folder}/none/r.json", "No such file or directory"])
+                self.refused(*arguments, "--json", folder, says=["Is a directory"])
+                self.refused(*arguments, "--json", "", says=["cannot write ''"])
+
+    def test_bad_input_leaves_the_old_document(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "r.json"
+            file.write_text("old")
+            self.refused("bench", "arraybench", "--threads", "0", "--json", str(file), says=["--threads"])
+            self.assertEqual(file.read_text(), "old")
+            self.assertEqual(os.listdir(folder), ["r.json"])
+
+
+class GoodInput(unittest.TestCase):
+    def document(self, *arguments, status=0):
+        """The document on the standard output, which keeps to the closed schema; the table on the standard error."""
+        done = call(*arguments, "--json", "-")
+        self.assertEqual(done.returncode, status, done.stderr)
+        made = load(done.stdout)
+        self.assertEqual(complaints(made), [])
+        self.assertEqual(made["command"][1:], [*arguments, "--json", "-"])
+        return made, done.stderr
+
+    def test_help_and_version(self):
+        for arguments, says in ((["--help"], ["bench", "list", "Exit status"]), (["bench", "--help"], ["--threads", "--json"]),
+                                (["list", "-h"], ["KIND", "--json"]), (["--version"], ["txsync ", "commit "])):
+            with self.subTest(arguments=arguments):
+                done = call(*arguments)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                for part in says:
+                    self.assertIn(part, done.stdout)
+
+    def test_doctor(self):
+        made, table = self.document("doctor")
+        self.assertIn(made["machine"]["htm"]["verdict"], table)
+        self.assertEqual(made["points"], [])
+
+    def test_lists(self):
+        for kind in LIST_KINDS:
+            with self.subTest(kind=kind):
+                made, table = self.document("list", kind)
+                self.assertEqual(made["list"]["kind"], kind)
+                self.assertEqual(call("list", kind).stdout, table)
+                items = made["list"]["items"]
+                for item in items:
+                    self.assertIn(item["name"], table)
+                if not items:
+                    self.assertRegex(table, rf"\A{kind}: none yet; [^\n]+\n\Z")
+
+    def test_every_workload_has_a_point_a_lock_and_thread_count(self):
+        for item in self.document("list", "workloads")[0]["list"]["items"]:
+            with self.subTest(workload=item["name"]):
+                made, table = self.document("bench", item["name"], "--threads", "1,3", "--lock", "tatas,pthread_mutex", *QUICK)
+                cells = [(point["threads"], point["subject"], point["kind"]) for point in made["points"]]
+                self.assertEqual(cells, [(1, "tatas", "ours"), (1, "pthread_mutex", "peer"),
+                                         (3, "tatas", "ours"), (3, "pthread_mutex", "peer")])
+                for point in made["points"]:
+                    self.assertEqual(len(point["values"]), 2)
+                    self.assertEqual(point["unit"], item["operation"] + "/s")
+                    self.assertEqual(set(point["params"]), {one["key"] for one in item["parameters"]})
+                self.assertIn(f"million {item['operation']}/s", table)
+
+    def test_the_document_goes_to_a_file_and_the_table_to_the_standard_output(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "r.json"
+            done = call("bench", "arraybench", "--lock", "tatas", "--threads", "1", *QUICK, "--json", str(file))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertRegex(done.stdout, r"(?m)^ +1  tatas +ours  spins +[0-9.]+ +[0-9.]+ +[0-9.]+ +1\.00$")
+            self.assertEqual(complaints(load(file.read_text())), [])
+            self.assertEqual(os.listdir(folder), ["r.json"])
+
+    def test_parameters_change_single_values_of_a_preset(self):
+        made, _ = self.document("bench", "arraybench", "writes=7", "ints=4Ki", "--preset", "large-high", "--lock", "tatas",
+                                "--threads", "1", *QUICK)
+        point = made["points"][0]
+        self.assertEqual(point["preset"], "large-high")
+        self.assertEqual(point["params"], {"ints": 4096, "writes": 7, "contention": "high", "outside": 0})
+
+    def test_seed_and_place(self):
+        made, _ = self.document("bench", "arraybench", "--seed", str(2**64 - 1), "--place", "none", "--lock", "tatas",
+                                "--threads", "2", *QUICK)
+        self.assertEqual(made["seed"], 2**64 - 1)
+        self.assertEqual(made["points"][0]["place"], "none")
+        self.document("bench", "arraybench", "--place", "socket=0", "--lock", "tatas", "--threads", "2", *QUICK)
+
+    def test_latency(self):
+        made, table = self.document("bench", "arraybench", "--lock", "tatas", "--threads", "2", "--sample", "1", *QUICK)
+        latency = made["points"][0]["latency_ns"]["op"]
+        self.assertGreater(latency["samples"], 0)
+        self.assertLessEqual(latency["p50"], latency["p99"])
+        self.assertIn("p99.9", table)
+
+    def test_sites(self):
+        made, table = self.document("bench", "arraybench", "--lock", "txsync::mutex,tatas", "--threads", "2", "--sites", *QUICK)
+        mutex, tatas = made["points"]
+        self.assertNotIn("sites", tatas)
+        # 2 threads of 200 operations, twice; the first acquisitions of a thread are counted one by one, later ones estimated.
+        self.assertGreater(sum(site["acquisitions"] for site in mutex["sites"]), 100)
+        self.assertIn(mutex["sites"][0]["name"], table)
+
+    def test_every_lock_runs_by_default_and_twice_the_cpus_too(self):
+        made, _ = self.document("bench", "arraybench", "ints=1024", *QUICK)
+        locks = {item["name"] for item in self.document("list", "locks")[0]["list"]["items"]} - {"none"}
+        self.assertEqual({point["subject"] for point in made["points"]}, locks)
+        self.assertIn(2 * made["machine"]["cpus"], {point["threads"] for point in made["points"]})
+
+    def test_an_interrupted_run_leaves_what_was_measured(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "r.json"
+            running = subprocess.Popen(
+                [TXSYNC, "bench", "arraybench", "--lock", "tatas", "--threads", "1", "--duration", "50", "--repeat", "1000",
+                 "--json", str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.assertTrue(running.stdout.readline().startswith("arraybench: "))  # checked, and about to measure
+            time.sleep(0.5)
+            running.send_signal(signal.SIGINT)
+            table, errors = running.communicate(timeout=60)
+            self.assertEqual(running.returncode, 1)
+            self.assertRegex(errors, r"\Atxsync bench: interrupted after [0-9]+ of 1000 runs\n\Z")
+            made = load(file.read_text())
+            self.assertEqual(complaints(made), [])
+            self.assertTrue(made["interrupted"])
+            runs = int(re.search(r"after ([0-9]+) of", errors).group(1))
+            self.assertEqual(sum(len(point["values"]) for point in made["points"]), runs)
+            self.assertEqual("tatas" in table, runs > 0)
+
+    def test_a_reader_that_goes_away_is_no_crash(self):
+        reading, writing = os.pipe()
+        os.close(reading)
+        done = subprocess.run([TXSYNC, "list", "workloads"], stdout=writing, stderr=subprocess.PIPE, timeout=100)
+        os.close(writing)
+        self.assertEqual(done.returncode, 1)
+
+    def test_a_full_device_is_a_failed_run(self):
+        done = call("list", "locks", "--json", "/dev/full")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("/dev/full", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1)
+
+
+class Neighbours(unittest.TestCase):
+    def test_the_page_shows_the_help_as_it_is(self):
+        blocks = SHOWN_HELP.findall(PAGE.read_text(encoding="utf-8"))
+        self.assertGreaterEqual(len(blocks), 4)
+        for arguments, text in blocks:
+            with self.subTest(arguments=arguments):
+                self.assertEqual(call(*arguments.split()).stdout, text)
+
+    def test_bench_locks_writes_the_same_document(self):
+        program = pathlib.Path(TXSYNC).parent / "bench_locks"
+        if not program.exists():
+            self.skipTest("bench_locks is not built")
+        done = subprocess.run([program, "--threads", "1", "--locks", "txsync::mutex", "tatas", "pthread_mutex", "pthread_spin",
+                               "--rounds", "4", "--duration", "1", "--json", "-"], capture_output=True, text=True, timeout=100)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        made = load(done.stdout)
+        self.assertEqual(complaints(made), [])
+        self.assertTrue(made["claims"])
+
+
+def write_page():
+    def shown(block):
+        return f"```text\n$ txsync {block.group(1)}\n{call(*block.group(1).split()).stdout}```"
+
+    PAGE.write_text(SHOWN_HELP.sub(shown, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    TXSYNC = sys.argv.pop(1)
+    if sys.argv[1:] == ["--write-page"]:
+        write_page()
+    else:
+        unittest.main()
