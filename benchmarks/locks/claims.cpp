@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "locks/claims.hpp"
+
+#include <cstring>
+
+namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+
+namespace {
+
+using observe::claim;
+
+std::size_t index_of(const request& wanted, const char* name) {
+  std::size_t index = 0;
+  while (index < wanted.subjects.size() && std::strcmp(wanted.subjects[index].name, name) != 0) ++index;
+  return index;
+}
+
+std::size_t position(const std::vector<cell>& cells, const cell* one) {
+  return static_cast<std::size_t>(one - cells.data());
+}
+
+/// Both measured, in the same rounds.
+bool comparable(const cell* one, const cell* other) {
+  return one != nullptr && other != nullptr && !one->throughput.empty() &&
+         one->throughput.size() == other->throughput.size();
+}
+
+/// Two claims of one subject against its peers: no cell far below, and the mean above.
+void against_peers(const std::vector<comparison>& compared, const char* subject, std::vector<claim>& claims) {
+  std::vector<std::vector<double>> ratios;
+  std::vector<std::size_t> from;
+  unsigned missed = 0;
+  for (const comparison& one : compared) {
+    if (one.subject != subject) continue;
+    ratios.push_back(one.result.ratios);
+    from.insert(from.end(), one.from.begin(), one.from.end());
+    if (observe::misses(one.result.ratio, lowest_ratio)) ++missed;
+  }
+  if (ratios.empty()) return;
+  claims.push_back({.id = "A1-3",
+                    .words = std::string(subject) + ", cells whose ratio to the best peer of its class is under 0.95",
+                    .value = missed,
+                    .goal = 0,
+                    .holds = missed == 0,
+                    .from = from,
+                    .value_interval = {},
+                    .rule = "a cell counts when the upper 95 % bound of its ratio is under 0.95"});
+  const observe::interval mean = observe::geometric_mean(ratios);
+  claims.push_back({.id = "A1-3",
+                    .words = std::string(subject) + ", geometric mean of the ratio to the best peer over all cells",
+                    .value = mean.median,
+                    .goal = goal_mean,
+                    .holds = !observe::misses(mean, goal_mean),
+                    .from = from,
+                    .value_interval = mean,
+                    .rule = "high95 >= goal"});
+}
+
+/// How much of its 2-thread figure a lock keeps with more threads than the machine has cores.
+void oversubscribed(const request& wanted, const std::vector<cell>& cells, const char* name,
+                    std::vector<claim>& claims) {
+  const std::size_t subject = index_of(wanted, name);
+  observe::interval worst{.median = 1e9, .low95 = 1e9, .high95 = 1e9, .coverage = 0};
+  std::vector<std::size_t> from;
+  std::string where;
+  for (std::size_t place = 0; place < wanted.sections.size(); ++place) {
+    const cell* const two = find_cell(cells, place, 2, subject);
+    for (const unsigned threads : {4u, 8u}) {
+      const cell* const more = find_cell(cells, place, threads, subject);
+      if (!comparable(two, more)) continue;
+      from.push_back(position(cells, two));
+      from.push_back(position(cells, more));
+      const observe::interval kept = observe::ratio_interval(more->throughput, two->throughput);
+      if (kept.median >= worst.median) continue;
+      worst = kept;
+      where = wanted.sections[place].name + ", " + std::to_string(threads) + " threads";
+    }
+  }
+  if (from.empty()) return;
+  claims.push_back(
+      {.id = "A1-4",
+       .words = std::string(name) + ", least part of its 2-thread figure kept at 4 and 8 threads (" + where + ")",
+       .value = worst.median,
+       .goal = goal_kept,
+       .holds = !observe::misses(worst, goal_kept),
+       .from = from,
+       .value_interval = worst,
+       .rule = "high95 >= goal in the worst cell"});
+}
+
+/// What site and counting add to the same mutex without them, one thread.
+void counting(const request& wanted, const std::vector<cell>& cells, const char* section_name, double goal,
+              std::vector<claim>& claims) {
+  const std::size_t with = index_of(wanted, "txsync::mutex");
+  const std::size_t without = index_of(wanted, "futex");
+  for (std::size_t place = 0; place < wanted.sections.size(); ++place) {
+    if (wanted.sections[place].name != section_name) continue;
+    const cell* const counted = find_cell(cells, place, 1, with);
+    const cell* const plain = find_cell(cells, place, 1, without);
+    if (!comparable(counted, plain)) continue;
+    observe::interval cost = observe::ratio_interval(plain->throughput, counted->throughput);
+    for (double* const bound : {&cost.median, &cost.low95, &cost.high95}) *bound -= 1;
+    claims.push_back({.id = "A1-5",
+                      .words = std::string("time that site and counting add to a section, ") + section_name,
+                      .value = cost.median,
+                      .goal = goal,
+                      .holds = cost.low95 <= goal,
+                      .from = {position(cells, counted), position(cells, plain)},
+                      .value_interval = cost,
+                      .rule = "low95 <= goal"});
+  }
+}
+
+}  // namespace
+
+std::vector<comparison> compare_with_peers(const request& wanted, const std::vector<cell>& cells, const char* subject) {
+  std::vector<comparison> all;
+  const std::size_t ours = index_of(wanted, subject);
+  if (ours == wanted.subjects.size()) return all;
+  for (std::size_t place = 0; place < wanted.sections.size(); ++place) {
+    for (const unsigned threads : wanted.threads) {
+      const cell* const mine = find_cell(cells, place, threads, ours);
+      if (mine == nullptr || mine->throughput.size() < 2) continue;
+      comparison one{subject, place, threads, {}, {}, {position(cells, mine)}};
+      std::vector<observe::peer_values> peers;
+      for (std::size_t other = 0; other < wanted.subjects.size(); ++other) {
+        const workloads::subject& peer = wanted.subjects[other];
+        const cell* const theirs = find_cell(cells, place, threads, other);
+        if (!peer.peer || peer.how != wanted.subjects[ours].how || !comparable(mine, theirs)) continue;
+        peers.push_back({peer.name, theirs->throughput});
+        one.from.push_back(position(cells, theirs));
+      }
+      if (peers.empty()) continue;
+      one.result = observe::compare_to_best_peer(mine->throughput, peers);
+      one.peer = one.result.peer_name;
+      all.push_back(std::move(one));
+    }
+  }
+  return all;
+}
+
+std::vector<claim> make_claims(const request& wanted, const std::vector<cell>& cells,
+                               const std::vector<comparison>& compared) {
+  std::vector<claim> claims;
+  against_peers(compared, "txsync::mutex", claims);
+  against_peers(compared, "tatas", claims);
+  for (const char* const name : {"txsync::mutex", "tatas", "ticket", "mcs"})
+    oversubscribed(wanted, cells, name, claims);
+  counting(wanted, cells, "small", goal_counting_small, claims);
+  counting(wanted, cells, "empty", goal_counting_empty, claims);
+  return claims;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

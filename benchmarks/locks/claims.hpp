@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbered lines that this benchmark answers.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "locks/measure.hpp"
+#include "observe/document/document.hpp"
+#include "observe/statistics.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+
+inline constexpr double lowest_ratio = 0.95;  ///< of a cell to the best peer of its class
+inline constexpr double goal_mean = 1.05;     ///< of all cells
+inline constexpr double goal_kept = 0.6;      ///< of the 2-thread figure at 4 and 8 threads
+inline constexpr double goal_counting_small = 0.05;
+inline constexpr double goal_counting_empty = 0.15;
+
+struct comparison {
+  std::string subject;
+  std::size_t section;
+  unsigned threads;
+  std::string peer;
+  observe::peer_comparison result;
+  std::vector<std::size_t> from;  ///< cells: ours first, then the peers
+};
+
+/// `subject` against the best peer of its waiting class, in every cell that has both.
+std::vector<comparison> compare_with_peers(const request& wanted, const std::vector<cell>& cells, const char* subject);
+
+/// A1-3, A1-4 and A1-5, as far as the cells hold what they need. `from` counts cells.
+std::vector<observe::claim> make_claims(const request& wanted, const std::vector<cell>& cells,
+                                        const std::vector<comparison>& compared);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench_locks: our locks beside the best of other libraries (./dev bench locks).
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <optional>
+
+#include "doctor/machine_object.hpp"
+#include "locks/claims.hpp"
+#include "locks/measure.hpp"
+#include "locks/table.hpp"
+#include "observe/document/output.hpp"
+#include "peers/peers.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+
+namespace {
+
+constexpr int bad_input = 2;
+
+struct options {
+  std::vector<unsigned> threads{1, 2, 4, 8};
+  std::vector<std::string> sections;
+  std::vector<std::string> locks;
+  std::string workload;
+  unsigned rounds = 12;
+  unsigned milliseconds = 50;
+  std::uint64_t seed = 1;
+  bool quick = false;
+  std::string json;
+};
+
+struct bad_request : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+int complain(const std::string& what) {
+  std::fprintf(stderr, "bench_locks: %s\n", what.substr(0, what.find('\n')).c_str());
+  return bad_input;
+}
+
+template <class Item, class Name>
+void keep_named(std::vector<Item>& items, const std::vector<std::string>& names, const char* kind, Name name_of) {
+  if (names.empty()) return;
+  std::vector<Item> kept;
+  for (const std::string& name : names) {
+    const std::size_t before = kept.size();
+    std::string known;
+    for (const Item& item : items) {
+      if (name == name_of(item)) kept.push_back(item);
+      known += (known.empty() ? "" : ", ") + std::string(name_of(item));
+    }
+    if (kept.size() == before) throw bad_request("no " + std::string(kind) + " '" + name + "'; there are: " + known);
+  }
+  items = std::move(kept);
+}
+
+request make_request(const options& asked) {
+  request wanted;
+  wanted.sections = lock_sections();
+  wanted.subjects = all_subjects();
+  wanted.threads = asked.threads;
+  wanted.rounds = asked.rounds;
+  wanted.duration_ns = std::uint64_t{asked.milliseconds} * 1'000'000;
+  wanted.seed = asked.seed;
+  keep_named(wanted.sections, asked.sections, "section", [](const section& one) { return one.name; });
+  keep_named(wanted.subjects, asked.locks, "lock", [](const workloads::subject& one) { return one.name; });
+  if (!asked.workload.empty()) {
+    std::erase_if(wanted.sections, [&](const section& one) { return one.workload->name != asked.workload; });
+    if (wanted.sections.empty())
+      throw bad_request("no section of workload '" + asked.workload + "'; there are: arraybench, mapbench");
+  }
+  return wanted;
+}
+
+observe::point make_point(const request& wanted, const cell& one) {
+  const section& place = wanted.sections[one.section];
+  const workloads::subject& subject = wanted.subjects[one.subject];
+  observe::point made;
+  made.workload = place.workload->name;
+  for (unsigned key = 0; key < place.workload->keys.size(); ++key) {
+    made.params[place.workload->keys[key].key] = place.values[key];
+  }
+  made.preset = place.name;
+  made.threads = one.threads;
+  made.place = "cores-first";
+  made.subject = subject.name;
+  made.kind = subject.peer ? observe::subject_kind::peer : observe::subject_kind::ours;
+  if (subject.how != workloads::waiting::none) {
+    made.waiting = subject.how == workloads::waiting::spins ? "spins" : "parks";
+  }
+  made.metric = "throughput";
+  made.unit = "sections/s";
+  made.values = one.throughput;
+  made.fewest = one.fewest;
+  made.most = one.most;
+  made.faults = one.faults;
+  return made;
+}
+
+int run(const options& asked, int count, char** arguments) {
+  const request wanted = make_request(asked);
+  std::optional<observe::output> output;
+  if (!asked.json.empty()) output.emplace(asked.json);
+
+  const std::vector<cell> cells = measure(wanted);
+  std::vector<comparison> compared = compare_with_peers(wanted, cells, "txsync::mutex");
+  for (comparison& one : compare_with_peers(wanted, cells, "tatas")) compared.push_back(std::move(one));
+
+  std::FILE* const out = output && output->is_standard_output() ? stderr : stdout;
+  print_sections(out, wanted, cells);
+  print_ratios(out, wanted, compared);
+  observe::document result;
+  // A quick look is too short to answer with.
+  if (!asked.quick) result.claims = make_claims(wanted, cells, compared);
+  print_claims(out, result.claims);
+
+  bool sound = !interrupted();
+  for (const cell& one : cells) {
+    sound = sound && one.faults.empty();
+    for (const std::string& fault : one.faults) {
+      std::fprintf(stderr, "bench_locks: %s, %s, %u threads: %s\n", wanted.subjects[one.subject].name,
+                   wanted.sections[one.section].name.c_str(), one.threads, fault.c_str());
+    }
+    result.points.push_back(make_point(wanted, one));
+  }
+  if (output) {
+    result.command.assign(arguments, arguments + count);
+    result.machine = txsync::doctor::machine_object(txsync::doctor::collect());
+    result.seed = wanted.seed;
+    result.started = observe::utc_now();
+    result.interrupted = interrupted();
+    output->write(result);
+  }
+  return sound ? 0 : 1;
+}
+
+void add_options(CLI::App& app, options& asked) {
+  app.add_option("--threads", asked.threads, "numbers of threads (1,2,4,8)")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--sections", asked.sections, "of empty, small, large-low, large-high, mapbench (all)")
+      ->delimiter(',');
+  app.add_option("--workload", asked.workload, "only the sections of this workload");
+  app.add_option("--locks", asked.locks, "only these (all)")->delimiter(',');
+  app.add_option("--rounds", asked.rounds, "repetitions, each over all cells (12)")->check(CLI::Range(2, 1000));
+  app.add_option("--duration", asked.milliseconds, "milliseconds a run (50)")->check(CLI::Range(1, 60'000));
+  app.add_option("--seed", asked.seed, "of the random places (1)");
+  app.add_flag("--quick", asked.quick, "4 rounds of 20 ms for a first look; no claims");
+  app.add_option("--json", asked.json, "write a result document to this file; - is the standard output");
+}
+
+}  // namespace
+
+}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+
+int main(int count, char** arguments) {
+  using namespace txsync::benchmarks;
+  options asked;
+  CLI::App app{
+      "Our locks beside those of other libraries, interleaved: medians with ranges, and the ratio to the best peer.\n"
+      "Exit status: 1 when a lock gave a wrong result or the run was interrupted, 2 for bad input."};
+  add_options(app, asked);
+  try {
+    app.parse(count, arguments);
+    if (asked.quick && app.count("--rounds") == 0) asked.rounds = 4;
+    if (asked.quick && app.count("--duration") == 0) asked.milliseconds = 20;
+    return run(asked, count, arguments);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return complain(error.what());
+  } catch (const bad_request& error) {
+    return complain(error.what());
+  } catch (const txsync::observe::output_error& error) {
+    return complain(error.what());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_locks: %s\n", error.what());
+    return 1;
+  }
+}

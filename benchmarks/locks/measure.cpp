@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "locks/measure.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <stdexcept>
+
+namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+
+namespace {
+
+volatile std::sig_atomic_t stop_asked = 0;
+
+section preset_section(const char* name, const char* workload, const char* preset) {
+  const workloads::workload* const found = workloads::find_workload(workload);
+  const workloads::preset* const values = found != nullptr ? workloads::find_preset(*found, preset) : nullptr;
+  if (values == nullptr) throw std::logic_error(std::string("no preset ") + workload + " " + preset);
+  return {name, found, workloads::preset_parameters(*found, *values)};
+}
+
+void run_once(const request& wanted, const section& place, unsigned round, cell& result) {
+  const workloads::subject& subject = wanted.subjects[result.subject];
+  workloads::plan how;
+  how.threads = result.threads;
+  how.duration_ns = wanted.duration_ns;
+  how.run_in_ns = wanted.duration_ns / 10;
+  how.seed = wanted.seed + round;
+  const workloads::outcome got = subject.runner_of(workloads::id_of(*place.workload))(place.values, how);
+  if (got.fault != nullptr) {
+    result.faults.emplace_back(got.fault);
+    return;
+  }
+  // A strictly fair lock with more threads than cores may not finish one operation in a short run. Its rate is then
+  // under one in that time, and is written as one: ratios of rates need a number above 0, and this one errs in its
+  // favour.
+  const auto operations = std::max<std::uint64_t>(got.operations, 1);
+  result.throughput.push_back(static_cast<double>(operations) * 1e9 / static_cast<double>(got.elapsed_ns));
+  result.fewest.push_back(got.fewest);
+  result.most.push_back(got.most);
+}
+
+/// Keeps the rounds that every subject has finished, so that rounds stay comparable.
+void keep_whole_rounds(std::vector<cell>& cells, unsigned rounds) {
+  for (cell& one : cells) {
+    if (one.throughput.size() <= rounds) continue;
+    one.throughput.resize(rounds);
+    one.fewest.resize(rounds);
+    one.most.resize(rounds);
+  }
+}
+
+}  // namespace
+
+bool interrupted() noexcept { return stop_asked != 0; }
+
+std::vector<section> lock_sections() {
+  return {preset_section("empty", "arraybench", "empty"), preset_section("small", "arraybench", "small"),
+          preset_section("large-low", "arraybench", "large-low"),
+          preset_section("large-high", "arraybench", "large-high"), preset_section("mapbench", "mapbench", "10k-10")};
+}
+
+std::vector<cell> measure(const request& wanted) {
+  std::vector<cell> cells;
+  for (std::size_t place = 0; place < wanted.sections.size(); ++place) {
+    const workloads::workload_id id = workloads::id_of(*wanted.sections[place].workload);
+    for (const unsigned threads : wanted.threads) {
+      for (std::size_t subject = 0; subject < wanted.subjects.size(); ++subject) {
+        if (wanted.subjects[subject].runner_of(id) != nullptr) cells.push_back({place, threads, subject});
+      }
+    }
+  }
+  std::signal(SIGINT, [](int) { stop_asked = 1; });
+  unsigned whole = 0;
+  while (whole < wanted.rounds && !interrupted()) {
+    std::fprintf(stderr, "round %u of %u: %zu runs of %llu ms\n", whole + 1, wanted.rounds, cells.size(),
+                 static_cast<unsigned long long>(wanted.duration_ns / 1'000'000));
+    for (cell& one : cells) {
+      if (interrupted()) break;
+      run_once(wanted, wanted.sections[one.section], whole, one);
+    }
+    if (!interrupted()) ++whole;
+  }
+  keep_whole_rounds(cells, whole);
+  std::signal(SIGINT, SIG_DFL);
+  return cells;
+}
+
+const cell* find_cell(const std::vector<cell>& cells, std::size_t section, unsigned threads, std::size_t subject) {
+  for (const cell& one : cells) {
+    if (one.section == section && one.threads == threads && one.subject == subject) return &one;
+  }
+  return nullptr;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

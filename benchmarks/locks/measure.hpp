@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `./dev bench locks` measures: every subject on every cell (a section and a number of threads), once a round, the
+// subjects of a cell one after the other.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "workloads/workload.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+
+/// A kind of critical section: a workload with parameters.
+struct section {
+  std::string name;
+  const workloads::workload* workload;
+  workloads::parameters values;
+};
+
+/// The sections by their names in the table: empty, small, large-low, large-high, mapbench.
+std::vector<section> lock_sections();
+
+struct request {
+  std::vector<section> sections;
+  std::vector<unsigned> threads{1, 2, 4, 8};
+  std::vector<workloads::subject> subjects;
+  unsigned rounds = 12;
+  std::uint64_t duration_ns = 50'000'000;
+  std::uint64_t seed = 1;
+};
+
+/// All rounds of one subject in one cell.
+struct cell {
+  std::size_t section;
+  unsigned threads;
+  std::size_t subject;
+  std::vector<double> throughput = {};  ///< sections a second, by round
+  std::vector<std::uint64_t> fewest = {}, most = {};
+  std::vector<std::string> faults = {};
+};
+
+/// Runs it all; says on stderr how far it is. Stops early, with whole rounds only, after an interrupt.
+std::vector<cell> measure(const request& wanted);
+
+/// True once the user has pressed Ctrl-C.
+bool interrupted() noexcept;
+
+/// The cell of that place, or null.
+const cell* find_cell(const std::vector<cell>& cells, std::size_t section, unsigned threads, std::size_t subject);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdio>
+#include <vector>
+
+#include "locks/claims.hpp"
+#include "locks/measure.hpp"
+#include "observe/document/document.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+
+/// For each section a table of subjects by threads. The locks whose waiters sleep, those whose waiters spin, and the
+/// rest are ranked apart.
+void print_sections(std::FILE* out, const request& wanted, const std::vector<cell>& cells);
+/// The ratio of a subject to the best peer of its class, cell by cell.
+void print_ratios(std::FILE* out, const request& wanted, const std::vector<comparison>& compared);
+void print_claims(std::FILE* out, const std::vector<observe::claim>& claims);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

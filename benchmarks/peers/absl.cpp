@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <absl/synchronization/mutex.h>
+
+#include "peers/peers.hpp"
+#include "workloads/make_subject.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+
+namespace {
+
+using namespace workloads;
+
+class absl_mutex {
+ public:
+  struct slot {};
+  void lock(slot&) { mutex_.Lock(); }
+  void unlock(slot&) { mutex_.Unlock(); }
+  void lock_shared(slot&) { mutex_.ReaderLock(); }
+  void unlock_shared(slot&) { mutex_.ReaderUnlock(); }
+
+ private:
+  absl::Mutex mutex_;
+};
+
+constexpr subject table[] = {
+    make_subject<absl_mutex>("absl::Mutex", true, waiting::parks, "Abseil: reader-writer mutex, spins, then sleeps"),
+};
+
+}  // namespace
+
+std::span<const subject> absl_subjects() noexcept { return table; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "peers/peers.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+
+#if !defined(TXSYNC_PEER_TBB)
+std::span<const workloads::subject> tbb_subjects() noexcept { return {}; }
+#endif
+#if !defined(TXSYNC_PEER_ABSL)
+std::span<const workloads::subject> absl_subjects() noexcept { return {}; }
+#endif
+#if !defined(TXSYNC_PEER_CK)
+std::span<const workloads::subject> ck_subjects() noexcept { return {}; }
+#endif
+
+std::vector<workloads::subject> all_subjects() {
+  std::vector<workloads::subject> all;
+  for (const auto group : {workloads::subjects(), tbb_subjects(), absl_subjects(), ck_subjects()}) {
+    all.insert(all.end(), group.begin(), group.end());
+  }
+  return all;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The locks of other libraries, as subjects of the workloads. Each group is empty where its library is not installed.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "workloads/workload.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+
+std::span<const workloads::subject> tbb_subjects() noexcept;
+std::span<const workloads::subject> absl_subjects() noexcept;
+std::span<const workloads::subject> ck_subjects() noexcept;
+
+/// Those of src/workloads (ours, pthread's, the standard library's) and all installed peers.
+std::vector<workloads::subject> all_subjects();
+
+}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

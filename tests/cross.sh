@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# cross.sh: builds txsync with Debian's cross compilers. On AArch64 the tests run by emulation; POWER and s390 are
+# compiled only. What cannot be done for want of a tool is skipped with the reason.
+# Prints a line per step; also appends "status<TAB>name<TAB>details" to the file that TXSYNC_STEPS names.
+# Exit status 1 when a step failed.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
+
+readonly root=$PWD/build/cross
+# The host's libraries are no help here; what needs them is left out.
+export PKG_CONFIG_LIBDIR=$root/no-packages
+mkdir -p "$root"
+failures=0
+
+step() {  # STATUS NAME DETAILS
+  echo "== $2: $1, $3"
+  [[ $1 != failed ]] || failures=$((failures + 1))
+  [[ -z ${TXSYNC_STEPS:-} ]] || printf '%s\t%s\t%s\n' "$1" "$2" "$3" >> "$TXSYNC_STEPS"
+}
+
+# Runs a command quietly; shows what it said when it fails.
+quietly() {
+  "$@" > "$root/log" 2>&1 || { tail -50 "$root/log"; return 1; }
+}
+
+configure() {  # PROCESSOR [ARGUMENT...]
+  local processor=$1 launcher=()
+  shift
+  if command -v ccache > /dev/null; then
+    export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+    launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+  fi
+  quietly cmake -G Ninja -S . -B "$root/$processor" --toolchain "$PWD/cmake/toolchains/$processor.cmake" \
+    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTXSYNC_BUILD_TOOLS=OFF -DTXSYNC_BUILD_BENCHMARKS=OFF -DTXSYNC_BUILD_EXAMPLES=OFF \
+    "${launcher[@]}" "$@"
+}
+
+# Header-only libraries are the same for every processor, but their folder, /usr/include, is not.
+portable_headers() {
+  local name
+  mkdir -p "$root/include"
+  for name in nlohmann CLI toml++; do
+    [[ ! -d /usr/include/$name ]] || ln -sfn "/usr/include/$name" "$root/include/$name"
+  done
+}
+
+googletest_for_aarch64() {
+  [[ ! -e $root/googletest/lib/libgtest_main.a ]] || return 0
+  quietly cmake -G Ninja -S /usr/src/googletest -B "$root/googletest-build" --toolchain "$PWD/cmake/toolchains/aarch64.cmake" \
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$root/googletest" -DCMAKE_INSTALL_LIBDIR=lib \
+    && quietly cmake --build "$root/googletest-build" -j "$(nproc)" && quietly cmake --install "$root/googletest-build"
+}
+
+test_aarch64() {
+  local start=$SECONDS log=$root/ctest-aarch64.log tool
+  for tool in aarch64-linux-gnu-g++ qemu-aarch64; do
+    command -v $tool > /dev/null || { step skipped aarch64 "$tool is not installed"; return; }
+  done
+  [[ -d /usr/src/googletest ]] || { step skipped aarch64 "the package googletest (its sources) is not installed"; return; }
+  portable_headers
+  googletest_for_aarch64 || { step failed aarch64 "GoogleTest did not build"; return; }
+  configure aarch64 -DTXSYNC_BUILD_TESTS=ON -DCMAKE_PREFIX_PATH="$root/googletest" \
+    -DCMAKE_CXX_STANDARD_INCLUDE_DIRECTORIES="$root/include" && quietly cmake --build "$root/aarch64" -j "$(nproc)" \
+    || { step failed aarch64 "the build failed"; return; }
+  local status=ok
+  # An emulated processor is some ten times slower.
+  ctest --test-dir "$root/aarch64" -j "$(nproc)" --timeout 600 --no-tests=error --output-on-failure > "$log" 2>&1 || status=failed
+  if [[ $status == ok ]]; then tail -4 "$log"; else grep -vE '^ +Start ' "$log"; fi
+  step $status aarch64 "$(grep -E '% tests passed' "$log" || echo 'no tests ran') (qemu-user), $((SECONDS - start)) s"
+}
+
+compile_only() {  # PROCESSOR COMPILER
+  local start=$SECONDS
+  command -v "$2" > /dev/null || { step skipped "$1" "$2 is not installed"; return; }
+  configure "$1" -DTXSYNC_BUILD_TESTS=OFF && quietly cmake --build "$root/$1" --target txsync -j "$(nproc)" \
+    || { step failed "$1" "the library does not compile"; return; }
+  step ok "$1" "the library compiles, $((SECONDS - start)) s"
+}
+
+test_aarch64
+compile_only ppc64le powerpc64le-linux-gnu-g++
+compile_only s390x s390x-linux-gnu-g++
+[[ $failures -eq 0 ]]

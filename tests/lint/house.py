@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""house.py [ROOT]: the rules of the house over all tracked files; see CONTRIBUTING.md.
+
+floors   a file includes only headers of its own floor and of floors below it
+seam     no inline assembly, processor builtin, standalone fence or direct system call outside the machine's folders
+spdx     each source names its licence in its first line (the second under #!)
+length   no source has more than 600 lines
+
+Prints one line a violation, as file:line: rule: what, and exits with 1 when there is one."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+MAX_LINES = 600
+
+# From the ground up. Floors of one number are neighbours: neither uses the other.
+FLOORS = {
+    "sim": 0,
+    "machine": 1,
+    "observe": 2,
+    "locks": 3,
+    "speculate": 4,
+    "tm": 5,
+    "store": 5,
+    "preload": 6,
+    "workloads": 7,
+    "experiments": 8,
+    "tune": 9,
+    "report": 9,
+    "doctor": 9,
+    "cli": 10,
+}
+
+# Headers directly in include/txsync/ are the public faces of a floor.
+PUBLIC_FACES = {
+    "site.hpp": "observe",
+    "mutex.hpp": "locks",
+    "shared_mutex.hpp": "locks",
+    "condition_variable.hpp": "locks",
+    "barrier.hpp": "locks",
+}
+ANY_FLOOR = {"export.hpp"}  # uses nothing, so that everything may use it
+
+# Below the seam, or testing it.
+SEAM_FOLDERS = ("include/txsync/machine/", "src/machine/", "src/sim/", "tests/machine/", "tests/sim/")
+SEAM_RULES = [
+    (re.compile(r"\b(asm|__asm__|__asm)\b"), "inline assembly"),
+    (re.compile(r"\b__builtin_(ia32|aarch64|arm|ppc|s390|altivec)\w*"), "a processor's builtin"),
+    (re.compile(r"\b__builtin_(prefetch|thread_pointer|readcyclecounter)\b"), "a compiler builtin that machine:: offers"),
+    (re.compile(r"\b__(sync|atomic)_\w+\s*\("), "a compiler builtin for atomics"),
+    (re.compile(r"\b(_mm\w*_\w+|__rdtscp?|_xbegin|_xend|_xabort|_xtest)\s*\("), "a processor intrinsic"),
+    (re.compile(r"\batomic_(thread|signal)_fence\b"), "a standalone fence"),
+    (re.compile(r"(?<![\w.>:])syscall\s*\("), "a direct system call"),
+]
+SEAM_SUFFIXES = (".cpp", ".hpp", ".c", ".h")
+
+SOURCE_SUFFIXES = (".cpp", ".hpp", ".c", ".h", ".cmake", ".sh", ".py", ".in", ".toml")
+SOURCE_NAMES = ("CMakeLists.txt", "dev", "run", ".clang-tidy", ".clang-format", ".editorconfig")
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+class Unknown(Exception):
+    """A header or folder that stands in no floor."""
+
+
+def floor_of(path):
+    """The floor that holds a file, None for files outside the house (tests, benchmarks, examples)."""
+    parts = pathlib.PurePosixPath(path).parts
+    if parts[:2] == ("include", "txsync"):
+        name = parts[2]
+        if len(parts) == 3:
+            if name in ANY_FLOOR:
+                return None
+            if name not in PUBLIC_FACES:
+                raise Unknown(f"the public header {name} has no floor; name it in tests/lint/house.py")
+            return PUBLIC_FACES[name]
+    elif parts[0] == "src" and len(parts) > 2:
+        name = parts[1]
+    else:
+        return None
+    if name == "detail":
+        return None  # inlined parts: checked through the header that includes them
+    if name not in FLOORS:
+        raise Unknown(f"the folder {name} is no floor; allowed: {', '.join(FLOORS)}")
+    return name
+
+
+def resolve(root, path, bracket, name):
+    """The file of this repository that an #include names, or None."""
+    if name.startswith("txsync_backend/"):
+        # One name, a file for each back end; no back end has a floor of its own.
+        return "src/machine/" + name
+    places = ["include", "src"]
+    if bracket == '"':
+        places.insert(0, str(pathlib.PurePosixPath(path).parent))
+    for place in places:
+        found = (root / place / name).resolve()
+        if found.is_file() and found.is_relative_to(root):
+            return found.relative_to(root).as_posix()
+    if name.startswith("txsync/"):
+        return "include/" + name
+    return None
+
+
+def check_floors(root, path, lines):
+    try:
+        here = floor_of(path)
+    except Unknown as error:
+        yield 1, "floors", str(error)
+        return
+    if here is None:
+        return
+    for number, line in enumerate(lines, 1):
+        match = INCLUDE.match(line)
+        target = match and resolve(root, path, *match.groups())
+        if not target:
+            continue
+        if here == "sim" and target == "src/machine/txsync_backend/runtime.h":
+            continue  # the interface that sim implements
+        try:
+            there = floor_of(target)
+        except Unknown:
+            continue  # said once, at that header
+        if there is None or there == here:
+            continue
+        if FLOORS[there] >= FLOORS[here]:
+            relation = "stands beside" if FLOORS[there] == FLOORS[here] else "is above"
+            yield number, "floors", f"{here} includes {match.group(2)} of {there}, which {relation} it"
+
+
+def without_comments(text):
+    """The text with comments and string literals blanked, line by line as before."""
+    pattern = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+    return pattern.sub(lambda match: re.sub(r"[^\n]", " ", match.group(0)), text)
+
+
+def check_seam(path, text):
+    if not path.endswith(SEAM_SUFFIXES) or path.startswith(SEAM_FOLDERS):
+        return
+    for number, line in enumerate(without_comments(text).split("\n"), 1):
+        for pattern, what in SEAM_RULES:
+            if pattern.search(line):
+                yield number, "seam", f"{what} above the seam; machine:: offers it, or should"
+
+
+def is_source(path):
+    return path.endswith(SOURCE_SUFFIXES) or pathlib.PurePosixPath(path).name in SOURCE_NAMES
+
+
+def check_spdx(path, lines):
+    if not is_source(path):
+        return
+    at = 1 if lines and lines[0].startswith("#!") else 0
+    if len(lines) <= at or "SPDX-License-Identifier: Apache-2.0" not in lines[at]:
+        yield at + 1, "spdx", "the line 'SPDX-License-Identifier: Apache-2.0' is missing here"
+
+
+def check_length(path, lines):
+    if is_source(path) and len(lines) > MAX_LINES:
+        yield len(lines), "length", f"{len(lines)} lines; at most {MAX_LINES}"
+
+
+def check(root, paths):
+    """All violations in the files, as (path, line, rule, text)."""
+    root = root.resolve()
+    for path in paths:
+        try:
+            text = (root / path).read_text(encoding="utf-8")
+        except (FileNotFoundError, IsADirectoryError):
+            continue  # deleted, but not yet in the index
+        except UnicodeDecodeError:
+            continue  # not a text
+        lines = text.splitlines()
+        for found in (check_floors(root, path, lines), check_seam(path, text), check_spdx(path, lines), check_length(path, lines)):
+            for violation in found:
+                yield (path, *violation)
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2]
+    listed = subprocess.run(["git", "-C", str(root), "ls-files", "-z"], capture_output=True, check=True, text=True)
+    paths = [path for path in listed.stdout.split("\0") if path]
+    violations = list(check(root, paths))
+    for path, line, rule, text in violations:
+        print(f"{path}:{line}: {rule}: {text}")
+    print(f"rules of the house: {len(paths)} files, {len(violations)} violations")
+    sys.exit(1 if violations else 0)
+
+
+if __name__ == "__main__":
+    main()

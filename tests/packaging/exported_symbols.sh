@@ -1,0 +1,25 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# exported_symbols.sh LIBRARY
+# A shared txsync shows names of txsync's native back end and nothing else: no other library's code, no C name, no
+# instantiation of a standard template, and no name of a back end that only tests use.
+set -euo pipefail
+
+library=$1
+# Demangled kinds that belong to a txsync name.
+allowed='^((typeinfo( name)?|vtable|VTT|guard variable|TLS (wrapper|init) function|non-virtual thunk) (for|to) )?txsync::native::'
+# Names that every later version of this minor version must still have.
+required=('txsync::native::tatas_lock::lock_slow()' 'txsync::native::machine::htm()' 'txsync::native::mutex::lock_contended()'
+  'txsync::native::barrier::arrive_and_wait()' 'txsync::native::shared_mutex::lock()')
+
+symbols=$(nm --dynamic --defined-only --demangle --format=posix "$library" | sed -E 's/ [A-Za-z] [0-9a-f]*( [0-9a-f]*)?$//')
+strangers=$(grep -vE "$allowed" <<< "$symbols" || true)
+if [[ -n $strangers ]]; then
+  echo "$library exports names that are not txsync's; mark only what public headers declare with TXSYNC_EXPORT:" >&2
+  echo "$strangers" >&2
+  exit 1
+fi
+for name in "${required[@]}"; do
+  grep -qxF "$name" <<< "$symbols" || { echo "$library does not export $name" >&2; exit 1; }
+done
+echo "$(wc -l <<< "$symbols") exported names, all of txsync::native"

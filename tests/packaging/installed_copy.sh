@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# installed_copy.sh SOURCE_DIR BUILD_DIR WORK_DIR static|shared BUILD_TYPE CXX [LAUNCHER]
+# BUILD_DIR is a finished build of that kind; empty: one is made. Installs txsync into a fresh directory, then builds and
+# runs a project that finds it there, by find_package and by pkg-config. The installed copy is moved once, so that it
+# holds no path of the place where it was made.
+set -euo pipefail
+
+source_dir=$1 build_dir=$2 work=$3 kind=$4 build_type=$5 compiler=$6 launcher=${7:-}
+expected="40000 40000 400"
+case $kind in
+  static) shared=OFF library=libtxsync.a ;;
+  shared) shared=ON library=libtxsync.so ;;
+  *) echo "installed_copy.sh: '$kind' is not a kind of library; allowed: static, shared" >&2; exit 2 ;;
+esac
+
+rm -rf "$work"
+mkdir -p "$work"
+common=(-G Ninja -DCMAKE_BUILD_TYPE="$build_type" -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher")
+
+if [[ -z $build_dir ]]; then
+  echo "== build ($kind)"
+  build_dir=$work/build
+  cmake -S "$source_dir" -B "$build_dir" "${common[@]}" -DBUILD_SHARED_LIBS=$shared -DTXSYNC_BUILD_TESTS=OFF \
+    -DTXSYNC_BUILD_TOOLS=OFF -DTXSYNC_BUILD_BENCHMARKS=OFF -DTXSYNC_BUILD_EXAMPLES=OFF > "$work/log"
+  cmake --build "$build_dir" >> "$work/log" || { cat "$work/log"; exit 1; }
+fi
+
+echo "== install, and move what was installed"
+cmake --install "$build_dir" --prefix "$work/first" --component development >> "$work/log"
+[[ -e $work/first/lib/$library ]] || { echo "no $library was installed" >&2; exit 1; }
+mv "$work/first" "$work/moved"
+
+echo "== pkg-config"
+export PKG_CONFIG_PATH=$work/moved/lib/pkgconfig
+read -ra flags <<< "$(pkg-config --cflags --libs txsync)"
+"$compiler" -std=c++20 -O1 "$source_dir/tests/packaging/consumer/main.cpp" "${flags[@]}" "-Wl,-rpath,$work/moved/lib" \
+  -o "$work/by_pkg_config"
+[[ $("$work/by_pkg_config") == "$expected" ]]
+
+echo "== find_package"
+cmake -S "$source_dir/tests/packaging/consumer" -B "$work/consumer" "${common[@]}" -DCMAKE_PREFIX_PATH="$work/moved" >> "$work/log"
+grep -q "^txsync_DIR:PATH=$work/moved/" "$work/consumer/CMakeCache.txt"
+cmake --build "$work/consumer" >> "$work/log" || { cat "$work/log"; exit 1; }
+[[ $("$work/consumer/consumer") == "$expected" ]]
+
+if [[ $kind == static ]]; then
+  echo "== each public header stands alone"
+  (cd "$work/moved/include" && find txsync -name '*.hpp' ! -path 'txsync/machine/native/*') | sort > "$work/headers"
+  [[ -s $work/headers ]]
+  # shellcheck disable=SC2016  # $1 is the inner shell's
+  xargs -P "$(nproc)" -I '{}' bash -c 'echo "#include <$1>" | "$2" -std=c++20 -Wall -Wextra -Werror -fsyntax-only \
+    -I"$3" -I"$3/txsync/machine/native" -x c++ - || { echo "$1 does not compile alone" >&2; exit 255; }' \
+    _ '{}' "$compiler" "$work/moved/include" < "$work/headers"
+fi
+
+if [[ $kind == shared ]]; then
+  echo "== SONAME and exported symbols"
+  readelf -d "$work/moved/lib/libtxsync.so" | grep -E 'SONAME.*\[libtxsync\.so\.[0-9]+\.[0-9]+\]'
+  "$source_dir/tests/packaging/exported_symbols.sh" "$work/moved/lib/libtxsync.so"
+fi
