@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A policy as a site's word carries it (site::policy()), and as it crosses from `txsync run` to the program. Needs no
+// library: the preloaded library reads it.
+#pragma once
+
+#include <cstdint>
+
+#include <txsync/site.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::policy {
+
+/// What a pthread_mutex_t of a site is. `unsaid` stands for the default of the one who asks.
+enum class lock_kind : std::uint8_t { unsaid, libc, mutex, tatas, ticket, fifo_ticket };
+/// What a pthread_rwlock_t of a site is. as_mutex: readers exclude each other, too (the site's lock_kind decides how).
+enum class rwlock_kind : std::uint8_t { unsaid, libc, rwlock, as_mutex };
+/// What a pthread_spinlock_t of a site is.
+enum class spinlock_kind : std::uint8_t { unsaid, libc, tatas };
+
+/// The choices of one site. Bit 0 of the word is policy_word::counting_off.
+struct packed {
+  lock_kind lock = lock_kind::unsaid;
+  rwlock_kind rwlock = rwlock_kind::unsaid;
+  spinlock_kind spinlock = spinlock_kind::unsaid;
+  bool counting = true;
+
+  constexpr std::uint32_t word() const noexcept {
+    return (counting ? 0 : policy_word::counting_off) | static_cast<std::uint32_t>(lock) << 4 |
+           static_cast<std::uint32_t>(rwlock) << 8 | static_cast<std::uint32_t>(spinlock) << 12;
+  }
+  static constexpr packed of(std::uint32_t word) noexcept {
+    return {static_cast<lock_kind>(word >> 4 & 15), static_cast<rwlock_kind>(word >> 8 & 15),
+            static_cast<spinlock_kind>(word >> 12 & 15), (word & policy_word::counting_off) == 0};
+  }
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::policy

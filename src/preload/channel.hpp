@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// The file that `txsync run` and the program under it share: how the preloaded library asks for the site of a lock it
+// has not met, where it counts, and where it leaves what it noticed. The file outlives the program's processes, so that
+// kill -9, _exit and children lose nothing.
+//
+// Who writes what: the launcher makes the file, fills the header and the policies, and answers questions; every process
+// of the program maps the same file. All zero beyond the header is valid. Both sides are of one build (`version` is
+// checked all the same). No pointer is stored: a place in a program is a module and an offset in it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include <txsync_backend/name.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::preload {
+
+/// Of the preloaded library's environment variables, the one that names the file.
+inline constexpr const char* channel_variable = "TXSYNC_CHANNEL";
+
+/// One frame of a call chain: the address behind the call, relative to where the module is loaded.
+struct frame {
+  std::uint64_t offset = 0;
+  char module[248] = {};  ///< the path of the file, as the dynamic linker has it; empty where it is unknown
+};
+
+/// A chain of calls, the innermost first. The frames of the preloaded library itself are not in it.
+struct place {
+  static constexpr unsigned most = 12;
+  std::uint32_t count = 0;
+  frame frames[most];
+};
+
+/// What kind of object a site's lock is.
+enum class object_kind : std::uint32_t { mutex = 1, rwlock, spinlock, barrier };
+
+/// A question for the site of a call chain, and its answer. One process at a time uses a slot; it claims it by
+/// compare-exchange on `state`.
+struct question {
+  enum : std::uint32_t { free, claimed, asked, answered };
+  std::atomic<std::uint32_t> state{free};  // asked and answered: release; the other side reads with acquire
+  std::uint32_t process = 0;
+  object_kind kind{};
+  place where;
+  std::uint32_t site = 0;    // the answer: number of the site, 1 and up; 0: not counted (too many sites)
+  std::uint32_t policy = 0;  // the answer: policy::packed, with nothing unsaid
+};
+
+/// Something that the program did and should not have, or that the library could not do.
+enum class notice_kind : std::uint32_t {
+  double_unlock = 1,    ///< unlocked though nobody held it
+  unlock_by_stranger,   ///< unlocked by another thread than the one that locked it
+  destroyed_locked,     ///< destroyed, or initialised again, while a thread held it
+  order_inversion,      ///< two locks taken in both orders; `other_site` is the lock held before
+  wait_without_mutex,   ///< a condition wait by a thread that did not hold the mutex
+  relock_by_owner,      ///< a thread locked a mutex that it held: it will wait for ever
+};
+
+struct notice {
+  std::atomic<std::uint32_t> kind{0};  // written last, release; 0 while the record is being written
+  std::uint32_t process = 0;
+  std::uint32_t site = 0;
+  std::uint32_t other_site = 0;
+  place where;
+};
+
+/// The first bytes of the file.
+struct channel {
+  static constexpr std::uint64_t magic_number = 0x314C484353585401;
+  static constexpr std::uint32_t current_version = 1;
+  static constexpr unsigned questions_at_once = 16;
+  static constexpr unsigned most_notices = 128;
+
+  // Fixed before the program starts:
+  std::uint64_t magic = 0;
+  std::uint32_t version = 0;
+  std::uint32_t check_order = 0;      // 1: look for lock order inversions
+  std::uint32_t default_policy = 0;   // policy::packed; for places that were not answered in time
+  std::uint32_t block_limit = 0;
+  std::uint64_t block_bytes = 0;      // observe::block_bytes(), rounded up to whole pages
+  std::uint64_t first_block = 0;      // offset of block 0 in the file
+  // Grow and change:
+  std::atomic<std::uint32_t> blocks_given{0};     // may run past block_limit; who gets a number beyond it does not count
+  std::atomic<std::uint32_t> processes{0};        // that have opened the file
+  std::atomic<std::uint64_t> launcher_alive{0};   // machine::clock_ns() of the launcher's last look, at least every 100 ms
+  std::atomic<std::uint32_t> doorbell{0};         // counted up and woken (machine::unpark_shared) after a question
+  std::atomic<std::uint32_t> notices_given{0};    // may run past most_notices; what is beyond was dropped
+  question questions[questions_at_once];
+  notice notices[most_notices];
+};
+
+/// A question that nobody answers is given up when the launcher has not looked for so long.
+inline constexpr std::uint64_t launcher_patience_ns = 3'000'000'000;
+
+}  // namespace txsync::inline TXSYNC_BACKEND::preload
