@@ -72,7 +72,7 @@ class shared_mutex {
   }
   void count() noexcept {
     if (--observe::detail::until_sample <= 0) [[unlikely]]
-      observe::detail::sample(place(), nullptr);
+      observe::detail::sample(observe::detail::counted_id(place()), nullptr);
   }
   TXSYNC_EXPORT void lock_shared_slow() noexcept;
   TXSYNC_EXPORT void wake_writer() noexcept;

@@ -150,11 +150,14 @@ int run_command_line(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   // A reader that goes away (`txsync list locks | head -1`) ends the output, not with a signal but with a write error.
   std::signal(SIGPIPE, SIG_IGN);
   const int status = run_command_line(argc, argv);
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
   if (errno != EPIPE) complain("txsync", std::string("cannot write the standard output: ") + std::strerror(errno), 0);
   return std::max<int>(status, cli::failed);
+} catch (...) {  // no memory, not even for a complaint
+  std::fputs("txsync: out of memory\n", stderr);
+  return cli::failed;
 }

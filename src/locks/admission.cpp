@@ -26,7 +26,12 @@ std::atomic<std::uint32_t>& place_of(const void* lock, std::uint32_t number) noe
 constexpr std::uint32_t look_at_clock_every = 64;
 
 constexpr std::uint64_t call_distance_ns = 1'000'000;
-std::uint64_t call_distance_cycles() noexcept { return machine::cycles_per_second() / 1000; }
+/// In units of 1024 cycles, as admission::last_call_; wraps around after half an hour, when a wrong answer makes one
+/// thread wait for a millisecond more.
+std::uint32_t coarse_clock() noexcept { return static_cast<std::uint32_t>(machine::cycles() >> 10); }
+std::uint32_t call_distance() noexcept {
+  return static_cast<std::uint32_t>((machine::cycles_per_second() / 1000) >> 10);
+}
 
 }  // namespace
 
@@ -60,11 +65,11 @@ void admission::came_in() noexcept {
   shut_.store(false, std::memory_order_relaxed);
   machine::fence();  // before this holder looks who is outside: a thread that still saw it called has a number by then
   passed_ = 0;
-  last_call_ = machine::cycles();
+  last_call_ = coarse_clock();
 }
 
 void admission::release_passed(bool nobody_waits) noexcept {
-  ++passed_;
+  if (passed_ < 0xFFFF) ++passed_;
   if (one_called_.load(std::memory_order_relaxed)) {                        // relaxed: written by holders only
     if (passed_ >= patience) shut_.store(true, std::memory_order_relaxed);  // relaxed: a hint for newcomers
     return;
@@ -74,11 +79,11 @@ void admission::release_passed(bool nobody_waits) noexcept {
   // A queue that is empty at this moment need not stay so: its threads may be back in no time. So nobody is called
   // twice within a millisecond; who is left outside of an idle lock comes to look by itself.
   const bool look_at_clock = nobody_waits || passed_ % look_at_clock_every == 0;
-  const bool long_ago = look_at_clock && machine::cycles() - last_call_ > call_distance_cycles();
+  const bool long_ago = look_at_clock && coarse_clock() - last_call_ > call_distance();
   if (!long_ago && passed_ < patience) return;
   one_called_.store(true, std::memory_order_relaxed);  // relaxed: a hint for newcomers
   passed_ = 0;
-  last_call_ = machine::cycles();
+  last_call_ = coarse_clock();
   // relaxed: only holders write it
   const std::uint32_t number = outside_called_.load(std::memory_order_relaxed);
   std::atomic<std::uint32_t>& place = place_of(this, number);

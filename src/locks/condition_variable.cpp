@@ -57,7 +57,7 @@ std::cv_status condition_variable::wait_until_ns(std::unique_lock<mutex>& lock, 
   const bool notified = sleep(ticket, deadline);
   const std::uint64_t waited = machine::cycles() - start;
   lock.lock();
-  observe::detail::condition_waited(place, waited);
+  observe::detail::condition_waited(observe::detail::counted_id(place), waited);
   return notified ? std::cv_status::no_timeout : std::cv_status::timeout;
 }
 

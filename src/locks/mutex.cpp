@@ -5,13 +5,13 @@
 namespace txsync::inline TXSYNC_BACKEND {
 
 void mutex::count_sampled() noexcept {
-  if (observe::detail::sample(place(), this)) core_.mark();
+  if (observe::detail::sample(observe::detail::counted_id(place()), this)) core_.mark();
 }
 
 void mutex::lock_contended() noexcept {
   const std::uint64_t start = machine::cycles();
   core_.lock_slow(machine::no_deadline);
-  observe::detail::waited(place(), machine::cycles() - start);
+  observe::detail::waited(observe::detail::counted_id(place()), machine::cycles() - start);
   count();
 }
 
@@ -19,7 +19,7 @@ bool mutex::try_lock_until_ns(std::uint64_t deadline) noexcept {
   if (try_lock()) return true;
   const std::uint64_t start = machine::cycles();
   if (!core_.lock_slow(deadline)) return false;
-  observe::detail::waited(place(), machine::cycles() - start);
+  observe::detail::waited(observe::detail::counted_id(place()), machine::cycles() - start);
   count();
   return true;
 }

@@ -22,7 +22,7 @@ void shared_mutex::lock_shared_slow() noexcept {
     // acquire pairs with the release in unlock(), where this is the entry
     if (state_.compare_exchange_weak(seen, seen + (free ? reader : waiting_reader), std::memory_order_acquire,
                                      std::memory_order_relaxed)) {
-      if (free) return observe::detail::waited(place(), machine::cycles() - start);
+      if (free) return observe::detail::waited(observe::detail::counted_id(place()), machine::cycles() - start);
       break;
     }
   }
@@ -45,7 +45,7 @@ void shared_mutex::lock_shared_slow() noexcept {
       machine::relax();  // the writer is between its two stores
     }
   }
-  observe::detail::waited(place(), machine::cycles() - start);
+  observe::detail::waited(observe::detail::counted_id(place()), machine::cycles() - start);
 }
 
 // By address only: the lock may be gone.
@@ -67,7 +67,7 @@ void shared_mutex::lock() noexcept {
     }
     seen = state_.load(std::memory_order_acquire);  // pairs with the readers' release
   }
-  if (queued || !drained) observe::detail::waited(place(), machine::cycles() - start);
+  if (queued || !drained) observe::detail::waited(observe::detail::counted_id(place()), machine::cycles() - start);
   count();
 }
 

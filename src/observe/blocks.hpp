@@ -17,7 +17,8 @@ std::size_t block_bytes() noexcept;
 struct block_source {
   /// A zeroed block of block_bytes(), aligned to a page, or null. Thread-safe. Not called inside an attempt.
   void* (*take)() noexcept;
-  /// Makes sure that the bytes can be written (a page of a file on a full disk cannot). False: nothing is counted there.
+  /// Makes sure that the bytes can be written (a page of a file on a full disk cannot). False: nothing is counted
+  /// there.
   bool (*reserve)(void* begin, std::size_t bytes) noexcept;
 };
 

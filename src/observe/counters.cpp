@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Per-thread blocks of counters. A block is mapped when its thread first has something to count, never freed, and taken
 // over by a later thread once its own has ended, counts included: totals only ever need adding up.
+// Blocks may be shared with another process that reads them (blocks.hpp).
+#include <cstddef>
+
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/memory.hpp>
 #include <txsync/machine/thread.hpp>
 #include <txsync/observe/counters.hpp>
 
+#include "blocks.hpp"
 #include "registry.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
@@ -40,9 +44,14 @@ struct thread_block {
   const void* held_lock = nullptr;
   std::uint64_t held_since = 0;  // cycles
   std::uint32_t held_weight = 0;
-  site* held_site = nullptr;
+  std::uint32_t held_site = 0;
   site_counters sites[site::site_limit + 1];
 };
+
+void* take_pages() noexcept { return machine::map_pages(sizeof(thread_block)); }
+constexpr block_source own_pages = {take_pages, nullptr};
+// Relaxed: changed before anything is counted, by a process of one thread.
+constinit std::atomic<const block_source*> source{&own_pages};
 
 constinit std::atomic<thread_block*> all_blocks{nullptr};
 [[gnu::tls_model("initial-exec")]] constinit thread_local thread_block* my_block = nullptr;
@@ -50,6 +59,7 @@ constinit std::atomic<thread_block*> all_blocks{nullptr};
 
 void give_back(void* raw) {
   auto* const block = static_cast<thread_block*>(raw);
+  if (block != my_block) return;  // of the parent of this process
   my_block = nullptr;
   ended = true;                                           // locks taken by later exit handlers are not counted
   block->in_use.store(false, std::memory_order_release);  // pairs with the acquire in adopt()
@@ -71,8 +81,10 @@ thread_block* adopt() noexcept {
 
 thread_block* publish() noexcept {
   // Zeroed pages are a valid block (but for in_use and next), and a new-expression would touch them all.
-  auto* const block = static_cast<thread_block*>(machine::map_pages(sizeof(thread_block)));
+  const block_source& from = *source.load(std::memory_order_relaxed);
+  auto* const block = static_cast<thread_block*>(from.take());
   if (block == nullptr) return nullptr;
+  if (from.reserve != nullptr && !from.reserve(block, offsetof(thread_block, sites))) return nullptr;
   block->in_use.store(true, std::memory_order_relaxed);  // published by the release below
   block->weight = 1;
   block->next = all_blocks.load(std::memory_order_relaxed);
@@ -98,6 +110,15 @@ thread_block* block_of_thread() noexcept {
   block->held_lock = nullptr;
   my_block = block;
   return block;
+}
+
+/// The counters of a site in the thread's block, or null where they cannot be written.
+site_counters* counters_of(thread_block& block, std::uint32_t site_id) noexcept {
+  if (site_id == 0 || site_id > site::site_limit) return nullptr;
+  site_counters& counters = block.sites[site_id];
+  const block_source& from = *source.load(std::memory_order_relaxed);
+  if (from.reserve == nullptr || counters.acquisitions.read() != 0 || counters.contended.read() != 0) return &counters;
+  return from.reserve(&counters, sizeof counters) ? &counters : nullptr;
 }
 
 std::uint64_t to_ns(std::uint64_t cycles) noexcept {
@@ -130,7 +151,7 @@ namespace detail {
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::int32_t until_sample = 1;
 
-bool sample(site& place, const void* lock) noexcept {
+bool sample(std::uint32_t site_id, const void* lock) noexcept {
   thread_block* const block = block_of_thread();
   if (block == nullptr) {
     until_sample = sampling_period;
@@ -139,12 +160,12 @@ bool sample(site& place, const void* lock) noexcept {
   const std::uint32_t stood_for = block->weight;
   block->weight = next_weight(*block);
   until_sample = static_cast<std::int32_t>(block->weight);
-  const std::uint32_t id = place.id();
-  if (id == 0 || (place.policy() & policy_word::counting_off) != 0) return false;
-  block->sites[id].acquisitions.add(stood_for);
+  site_counters* const counters = counters_of(*block, site_id);
+  if (counters == nullptr) return false;
+  counters->acquisitions.add(stood_for);
   if (block->held_lock != nullptr) return false;  // an outer lock is being timed
   block->held_lock = lock;
-  block->held_site = &place;
+  block->held_site = site_id;
   block->held_weight = stood_for;
   block->held_since = machine::cycles();
   return true;
@@ -155,33 +176,43 @@ void hold_ends(const void* lock) noexcept {
   if (block == nullptr || block->held_lock != lock) return;
   const std::uint64_t held = to_ns(machine::cycles() - block->held_since);
   block->held_lock = nullptr;
-  site_counters& counters = block->sites[block->held_site->id()];
+  site_counters& counters = block->sites[block->held_site];
   counters.hold_ns.add(held * block->held_weight);
   counters.hold.add(held);
 }
 
-void waited(site& place, std::uint64_t cycles) noexcept {
+void waited(std::uint32_t site_id, std::uint64_t cycles) noexcept {
   thread_block* const block = block_of_thread();
-  if (block == nullptr || (place.policy() & policy_word::counting_off) != 0) return;
-  const std::uint32_t id = place.id();
-  if (id == 0) return;
-  site_counters& counters = block->sites[id];
+  site_counters* const counters = block != nullptr ? counters_of(*block, site_id) : nullptr;
+  if (counters == nullptr) return;
   const std::uint64_t ns = to_ns(cycles);
-  counters.contended.add(1);
-  counters.wait_ns.add(ns);
-  counters.wait.add(ns);
+  counters->contended.add(1);
+  counters->wait_ns.add(ns);
+  counters->wait.add(ns);
 }
 
-void condition_waited(site& place, std::uint64_t cycles) noexcept {
+void condition_waited(std::uint32_t site_id, std::uint64_t cycles) noexcept {
   thread_block* const block = block_of_thread();
-  if (block == nullptr || (place.policy() & policy_word::counting_off) != 0) return;
-  const std::uint32_t id = place.id();
-  if (id == 0) return;
-  block->sites[id].condition_waits.add(1);
-  block->sites[id].condition_wait_ns.add(to_ns(cycles));
+  site_counters* const counters = block != nullptr ? counters_of(*block, site_id) : nullptr;
+  if (counters == nullptr) return;
+  counters->condition_waits.add(1);
+  counters->condition_wait_ns.add(to_ns(cycles));
 }
 
 }  // namespace detail
+
+namespace {
+void add(site_totals& total, const site_counters& counters) noexcept {
+  total.acquisitions += counters.acquisitions.read();
+  total.contended += counters.contended.read();
+  total.wait_ns += counters.wait_ns.read();
+  total.hold_ns += counters.hold_ns.read();
+  total.condition_waits += counters.condition_waits.read();
+  total.condition_wait_ns += counters.condition_wait_ns.read();
+  total.wait.add(counters.wait);
+  total.hold.add(counters.hold);
+}
+}  // namespace
 
 std::uint32_t snapshot(site_totals* out, std::uint32_t capacity) noexcept {
   const std::uint32_t known = site_registry::count();
@@ -191,21 +222,27 @@ std::uint32_t snapshot(site_totals* out, std::uint32_t capacity) noexcept {
     total.id = id;
     total.name = site_registry::name(id);
     // acquire pairs with the release in publish()
-    for (thread_block* block = all_blocks.load(std::memory_order_acquire); block != nullptr; block = block->next) {
-      const site_counters& counters = block->sites[id];
-      total.acquisitions += counters.acquisitions.read();
-      total.contended += counters.contended.read();
-      total.wait_ns += counters.wait_ns.read();
-      total.hold_ns += counters.hold_ns.read();
-      total.condition_waits += counters.condition_waits.read();
-      total.condition_wait_ns += counters.condition_wait_ns.read();
-      total.wait.add(counters.wait);
-      total.hold.add(counters.hold);
-    }
+    for (thread_block* block = all_blocks.load(std::memory_order_acquire); block != nullptr; block = block->next)
+      add(total, block->sites[id]);
     // Samples may lag behind what was counted exactly.
     if (total.acquisitions < total.contended) total.acquisitions = total.contended;
   }
   return known;
+}
+
+std::size_t block_bytes() noexcept { return sizeof(thread_block); }
+
+void use_blocks_of(const block_source& from) noexcept { source.store(&from, std::memory_order_relaxed); }
+
+void forget_blocks() noexcept {
+  all_blocks.store(nullptr, std::memory_order_relaxed);  // relaxed: the process has one thread
+  my_block = nullptr;
+  detail::until_sample = 1;
+}
+
+void add_block(const void* block, site_totals* totals, std::uint32_t count) noexcept {
+  const auto& from = *static_cast<const thread_block*>(block);
+  for (std::uint32_t id = 1; id <= count && id <= site::site_limit; ++id) add(totals[id - 1], from.sites[id]);
 }
 
 site_totals difference(const site_totals& later, const site_totals& earlier) noexcept {

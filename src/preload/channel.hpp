@@ -49,12 +49,12 @@ struct question {
 
 /// Something that the program did and should not have, or that the library could not do.
 enum class notice_kind : std::uint32_t {
-  double_unlock = 1,    ///< unlocked though nobody held it
-  unlock_by_stranger,   ///< unlocked by another thread than the one that locked it
-  destroyed_locked,     ///< destroyed, or initialised again, while a thread held it
-  order_inversion,      ///< two locks taken in both orders; `other_site` is the lock held before
-  wait_without_mutex,   ///< a condition wait by a thread that did not hold the mutex
-  relock_by_owner,      ///< a thread locked a mutex that it held: it will wait for ever
+  double_unlock = 1,   ///< unlocked though nobody held it
+  unlock_by_stranger,  ///< unlocked by another thread than the one that locked it
+  destroyed_locked,    ///< destroyed, or initialised again, while a thread held it
+  order_inversion,     ///< two locks taken in both orders; `other_site` is the lock held before
+  wait_without_mutex,  ///< a condition wait by a thread that did not hold the mutex
+  relock_by_owner,     ///< a thread locked a mutex that it held: it will wait for ever
 };
 
 struct notice {
@@ -75,17 +75,18 @@ struct channel {
   // Fixed before the program starts:
   std::uint64_t magic = 0;
   std::uint32_t version = 0;
-  std::uint32_t check_order = 0;      // 1: look for lock order inversions
-  std::uint32_t default_policy = 0;   // policy::packed; for places that were not answered in time
+  std::uint32_t check_order = 0;     // 1: look for lock order inversions
+  std::uint32_t default_policy = 0;  // policy::packed; for places that were not answered in time
   std::uint32_t block_limit = 0;
-  std::uint64_t block_bytes = 0;      // observe::block_bytes(), rounded up to whole pages
-  std::uint64_t first_block = 0;      // offset of block 0 in the file
+  std::uint64_t block_bytes = 0;  // observe::block_bytes(), rounded up to whole pages
+  std::uint64_t first_block = 0;  // offset of block 0 in the file
   // Grow and change:
-  std::atomic<std::uint32_t> blocks_given{0};     // may run past block_limit; who gets a number beyond it does not count
-  std::atomic<std::uint32_t> processes{0};        // that have opened the file
-  std::atomic<std::uint64_t> launcher_alive{0};   // machine::clock_ns() of the launcher's last look, at least every 100 ms
-  std::atomic<std::uint32_t> doorbell{0};         // counted up and woken (machine::unpark_shared) after a question
-  std::atomic<std::uint32_t> notices_given{0};    // may run past most_notices; what is beyond was dropped
+  std::atomic<std::uint32_t> blocks_given{0};  // may run past block_limit; who gets a number beyond it does not count
+  std::atomic<std::uint32_t> processes{0};     // that have opened the file
+  std::atomic<std::uint64_t> launcher_alive{
+      0};                                  // machine::clock_ns() of the launcher's last look, at least every 100 ms
+  std::atomic<std::uint32_t> doorbell{0};  // counted up and woken (machine::unpark_shared) after a question
+  std::atomic<std::uint32_t> notices_given{0};  // may run past most_notices; what is beyond was dropped
   question questions[questions_at_once];
   notice notices[most_notices];
 };

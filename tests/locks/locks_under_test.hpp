@@ -10,6 +10,7 @@
 #include <string>
 
 #include <txsync/locks/futex_mutex.hpp>
+#include <txsync/locks/futex_rwlock.hpp>
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/occ_rwlock.hpp>
 #include <txsync/locks/posix_mutex.hpp>
@@ -55,7 +56,7 @@ struct promises<txsync::tatas_lock> : usual_promises {
 template <>
 struct promises<txsync::ticket_lock> : usual_promises {
   static constexpr const char* name = "ticket_lock";
-  static constexpr std::size_t bytes = 32;
+  static constexpr std::size_t bytes = 24;
 };
 
 template <>
@@ -68,7 +69,7 @@ struct promises<txsync::fifo_ticket_lock> : usual_promises {
 template <>
 struct promises<txsync::mcs_lock> : usual_promises {
   static constexpr const char* name = "mcs_lock";
-  static constexpr std::size_t bytes = 40;
+  static constexpr std::size_t bytes = 32;
   static constexpr bool lockable = false;
 };
 
@@ -100,9 +101,15 @@ struct promises<txsync::occ_rwlock> : usual_promises {
 };
 
 template <>
+struct promises<txsync::futex_rwlock> : usual_promises {
+  static constexpr const char* name = "futex_rwlock";
+  static constexpr std::size_t bytes = 8;
+};
+
+template <>
 struct promises<txsync::srwlock> : usual_promises {
   static constexpr const char* name = "srwlock";
-  static constexpr std::size_t bytes = 48;
+  static constexpr std::size_t bytes = 40;
   static constexpr bool writers_get_in = true;
 };
 
@@ -117,8 +124,9 @@ struct promises<txsync::shared_mutex> : usual_promises {
 using exclusive_locks =
     testing::Types<std::mutex, std::shared_mutex, txsync::posix_mutex, txsync::tatas_lock, txsync::ticket_lock,
                    txsync::fifo_ticket_lock, txsync::mcs_lock, txsync::fifo_mcs_lock, txsync::futex_mutex,
-                   txsync::mutex, txsync::occ_rwlock, txsync::srwlock, txsync::shared_mutex>;
-using shared_locks = testing::Types<std::shared_mutex, txsync::occ_rwlock, txsync::srwlock, txsync::shared_mutex>;
+                   txsync::mutex, txsync::occ_rwlock, txsync::futex_rwlock, txsync::srwlock, txsync::shared_mutex>;
+using shared_locks =
+    testing::Types<std::shared_mutex, txsync::occ_rwlock, txsync::futex_rwlock, txsync::srwlock, txsync::shared_mutex>;
 using strictly_fifo_locks = testing::Types<txsync::fifo_ticket_lock, txsync::fifo_mcs_lock>;
 using bounded_bypass_locks = testing::Types<txsync::ticket_lock, txsync::mcs_lock>;
 

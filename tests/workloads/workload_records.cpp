@@ -170,7 +170,7 @@ TEST(Subjects, AreFoundByNameAndRunEveryWorkload) {
     }
   }
   for (const char* const expected : {"txsync::mutex", "txsync::shared_mutex", "tatas", "ticket", "fifo_ticket", "mcs",
-                                     "fifo_mcs", "futex", "posix", "occ_rwlock", "srwlock", "none", "pthread_mutex",
+                                     "fifo_mcs", "futex", "posix", "occ_rwlock", "futex_rwlock", "srwlock", "none", "pthread_mutex",
                                      "pthread_adaptive", "pthread_spin", "std::mutex", "std::shared_mutex"}) {
     EXPECT_NE(w::find_subject(expected), nullptr) << expected;
   }

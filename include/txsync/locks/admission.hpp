@@ -19,7 +19,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// newcomers until it has.
 /// So with T threads a thread is passed by at most bypass_bound(T) times.
 ///
-/// Used by the lock it belongs to; all but crowded() and wait_outside() only by the lock's holder. 24 bytes.
+/// Used by the lock it belongs to; all but crowded() and wait_outside() only by the lock's holder. 16 bytes.
 class admission {
  public:
   static constexpr std::uint32_t patience = 16'384;
@@ -66,8 +66,10 @@ class admission {
   std::atomic<std::uint32_t> outside_called_{0};  // numbers called; written by the holder
   std::atomic<bool> shut_{false};                 // written by the holder
   std::atomic<bool> one_called_{false};           // somebody was called and has not been in yet; written by the holder
-  std::uint32_t passed_ = 0;                      // acquisitions since then, or since the last call; the holder's
-  std::uint64_t last_call_ = 0;                   // cycles; the holder's
+  std::uint16_t passed_ = 0;                      // acquisitions since then, or since the last call; the holder's
+  std::uint32_t last_call_ = 0;                   // in units of 1024 cycles; the holder's
 };
+static_assert(sizeof(admission) == 16);
+static_assert(admission::patience < 0xFFFF);
 
 }  // namespace txsync::inline TXSYNC_BACKEND

@@ -112,7 +112,7 @@ class fifo_mcs_lock {
 /// Use it for: contended sections on many cores that want fairness.
 /// Cost: as fifo_mcs_lock, plus a few loads of the same line.
 /// Nodes as in fifo_mcs_lock.
-/// Constant-initialised; all zero is unlocked; 40 bytes, a node 64.
+/// Constant-initialised; all zero is unlocked; 32 bytes, a node 64.
 class mcs_lock {
  public:
   using node = detail::mcs_queue::node;

@@ -23,7 +23,7 @@ enum class latch_mode : std::uint8_t { none, shared, exclusive };
 /// Use it for: latches held for short, known work. Do not: sections that sleep for long (shared_mutex).
 /// Cost: one compare-exchange to enter and one fetch-sub to leave when nobody queues.
 /// Named requirements: SharedLockable.
-/// Constant-initialised; all zero is unlocked; 48 bytes.
+/// Constant-initialised; all zero is unlocked; 40 bytes.
 class srwlock {
  public:
   constexpr srwlock() noexcept = default;

@@ -86,7 +86,7 @@ class fifo_ticket_lock {
 /// Use it for: short contended sections that want fairness. Do not: sections that block (mutex).
 /// Cost: as fifo_ticket_lock, plus three loads of the same line.
 /// Named requirements: Lockable.
-/// Constant-initialised; all zero is unlocked; 32 bytes.
+/// Constant-initialised; all zero is unlocked; 24 bytes.
 class ticket_lock {
  public:
   constexpr ticket_lock() noexcept = default;

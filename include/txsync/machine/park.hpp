@@ -35,4 +35,19 @@ TXSYNC_EXPORT unsigned unpark(const std::atomic<std::uint32_t>& word, unsigned c
 TXSYNC_EXPORT unsigned unpark_high(const std::atomic<std::uint64_t>& word, unsigned count) noexcept;
 inline constexpr unsigned everyone = 0x7FFFFFFF;
 
+/// park() and unpark() between processes: the word lies in memory that they share, at whatever addresses.
+TXSYNC_EXPORT park_result park_shared(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                                      std::uint64_t deadline_ns = no_deadline) noexcept;
+TXSYNC_EXPORT unsigned unpark_shared(const std::atomic<std::uint32_t>& word, unsigned count) noexcept;
+
+/// The clock that a deadline of park_cancelably() is on. realtime follows the system's date when it is set.
+enum class wait_clock : std::uint8_t { monotonic, realtime };
+
+/// park(), where the calling thread can be cancelled (POSIX 2.9.5): when it is, before or while it sleeps here, with
+/// cancellation enabled, clean_up(argument) is called and the thread ends. Callers must let the thread unwind through
+/// them: no noexcept function with exceptions compiled in may stand between.
+TXSYNC_EXPORT park_result park_cancelably(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                                          wait_clock clock, std::uint64_t deadline_ns, void (*clean_up)(void*),
+                                          void* argument);
+
 }  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -42,13 +42,18 @@ namespace detail {
 /// Acquisitions of the calling thread until its next sample.
 [[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local std::int32_t until_sample;
 
-/// A sample begins: the calling thread has just acquired `lock` of `place`. True when the lock should call hold_ends()
-/// before it is given up (one lock of a thread at a time).
-TXSYNC_EXPORT bool sample(site& place, const void* lock) noexcept;
+/// A sample begins: the calling thread has just acquired `lock` of the site with that number. True when the lock should
+/// call hold_ends() before it is given up (one lock of a thread at a time). A site that counts nothing has the number 0.
+TXSYNC_EXPORT bool sample(std::uint32_t site_id, const void* lock) noexcept;
 TXSYNC_EXPORT void hold_ends(const void* lock) noexcept;
 /// The calling thread waited that many machine::cycles() for a lock, or on a condition.
-TXSYNC_EXPORT void waited(site& place, std::uint64_t cycles) noexcept;
-TXSYNC_EXPORT void condition_waited(site& place, std::uint64_t cycles) noexcept;
+TXSYNC_EXPORT void waited(std::uint32_t site_id, std::uint64_t cycles) noexcept;
+TXSYNC_EXPORT void condition_waited(std::uint32_t site_id, std::uint64_t cycles) noexcept;
+
+/// The number under which acquisitions of the site are counted now.
+inline std::uint32_t counted_id(site& place) noexcept {
+  return (place.policy() & policy_word::counting_off) != 0 ? 0 : place.id();
+}
 
 }  // namespace detail
 

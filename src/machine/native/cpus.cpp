@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -15,9 +16,12 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 void yield() noexcept { sched_yield(); }
 
 void sleep_ns(std::uint64_t duration) noexcept {
+  // Not by the C library's function, which is a cancellation point: a thread may sleep on its way to a lock.
+  const int saved_errno = errno;
   timespec left{static_cast<time_t>(duration / 1'000'000'000), static_cast<long>(duration % 1'000'000'000)};
-  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+  while (syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &left, &left) != 0 && errno == EINTR) {
   }
+  errno = saved_errno;
 }
 
 unsigned cpu_count() noexcept {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <exception>
+#include <cstdlib>
 
 #include <txsync/machine/thread.hpp>
 
@@ -50,7 +50,7 @@ pthread_key_t exit_key() noexcept {
   static pthread_key_t key;
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, [] {
-    if (pthread_key_create(&key, run_exit_calls) != 0) std::terminate();
+    if (pthread_key_create(&key, run_exit_calls) != 0) std::abort();
   });
   return key;
 }
@@ -58,7 +58,7 @@ pthread_key_t exit_key() noexcept {
 }  // namespace
 
 thread::~thread() {
-  if (joinable_) std::terminate();
+  if (joinable_) std::abort();
 }
 
 bool thread::start(entry function, void* argument) noexcept {

@@ -112,4 +112,17 @@ unsigned unpark_high(const std::atomic<std::uint64_t>& word, unsigned count) noe
   return unpark_at(high_half(word), count);
 }
 
+// One process, one clock, and nobody cancels.
+park_result park_shared(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                        std::uint64_t deadline_ns) noexcept {
+  return park(word, expected, deadline_ns);
+}
+
+unsigned unpark_shared(const std::atomic<std::uint32_t>& word, unsigned count) noexcept { return unpark(word, count); }
+
+park_result park_cancelably(const std::atomic<std::uint32_t>& word, std::uint32_t expected, wait_clock,
+                            std::uint64_t deadline_ns, void (*)(void*), void*) {
+  return park(word, expected, deadline_ns);
+}
+
 }  // namespace txsync::inline TXSYNC_BACKEND::machine

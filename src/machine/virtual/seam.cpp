@@ -50,6 +50,16 @@ unsigned unpark(const std::atomic<std::uint32_t>& word, unsigned count) noexcept
 unsigned unpark_high(const std::atomic<std::uint64_t>& word, unsigned count) noexcept {
   return txsync_sim_unpark(reinterpret_cast<const char*>(&word) + 4, count);
 }
+// A simulated program is one process.
+park_result park_shared(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                        std::uint64_t deadline_ns) noexcept {
+  return park(word, expected, deadline_ns);
+}
+unsigned unpark_shared(const std::atomic<std::uint32_t>& word, unsigned count) noexcept { return unpark(word, count); }
+park_result park_cancelably(const std::atomic<std::uint32_t>& word, std::uint32_t expected, wait_clock,
+                            std::uint64_t deadline_ns, void (*)(void*), void*) {
+  return park(word, expected, deadline_ns);
+}
 
 std::size_t page_size() noexcept { return txsync_sim_page_size(); }
 void* map_pages(std::size_t bytes) noexcept { return txsync_sim_map_pages(bytes); }

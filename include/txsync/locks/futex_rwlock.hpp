@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <txsync/export.hpp>
+#include <txsync/machine/park.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+/// A reader-writer lock that admits readers as the C library's does, for code that relies on it: what a
+/// pthread_rwlock_t becomes under `txsync run`.
+///
+/// What it does: one 64-bit word holds the readers inside, the writer, and how many threads of each kind sleep; waiters
+/// spin a little, then sleep.
+/// Fairness: readers first: a reader enters whenever no writer is inside, so that a thread may read-lock again what it
+/// has read-locked; writers can starve. With admit::after_writers a reader stays outside while a writer sleeps; then a
+/// thread must not read-lock twice, and readers can starve.
+/// Use it for: programs written against pthread_rwlock_t. Else shared_mutex, which is fair to both.
+/// Cost: one compare-exchange each way, on one line for all readers; a sleep and wake 5..60 us.
+/// Named requirements: SharedLockable (SharedMutex); try_..._until_ns for deadlines. Thread-safe; not recursive for
+/// writers. At most 65,535 readers inside, and 4,095 threads of each kind asleep at one lock.
+/// Constant-initialised; all zero is unlocked; 8 bytes. May be destroyed by the next owner right after it has got and
+/// given up the lock.
+class futex_rwlock {
+ public:
+  enum class admit : std::uint8_t { readers_first, after_writers };
+
+  constexpr futex_rwlock() noexcept = default;
+  futex_rwlock(const futex_rwlock&) = delete;
+  futex_rwlock& operator=(const futex_rwlock&) = delete;
+
+  void lock() noexcept {
+    if (!try_lock()) [[unlikely]]
+      (void)lock_slow(machine::no_deadline);
+  }
+  [[nodiscard]] bool try_lock() noexcept {
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+    // acquire pairs with the release in leave()
+    while ((seen & inside_bits) == 0) {
+      if (word_.compare_exchange_weak(seen, seen | writer, std::memory_order_acquire, std::memory_order_relaxed))
+        return true;
+    }
+    return false;
+  }
+  /// Tries until machine::clock_ns() reaches the deadline.
+  [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept { return try_lock() || lock_slow(deadline); }
+  /// Requires: the calling thread is the writer inside.
+  void unlock() noexcept { leave(writer); }
+
+  void lock_shared(admit how = admit::readers_first) noexcept {
+    if (!try_lock_shared(how)) [[unlikely]]
+      (void)lock_shared_slow(how, machine::no_deadline);
+  }
+  [[nodiscard]] bool try_lock_shared(admit how = admit::readers_first) noexcept {
+    const std::uint64_t closed = closed_to_readers(how);
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+    while ((seen & closed) == 0 && (seen & readers_bits) != readers_bits) {
+      // acquire pairs with the release in leave()
+      if (word_.compare_exchange_weak(seen, seen + reader, std::memory_order_acquire, std::memory_order_relaxed))
+        return true;
+    }
+    return false;
+  }
+  [[nodiscard]] bool try_lock_shared_until_ns(std::uint64_t deadline, admit how = admit::readers_first) noexcept {
+    return try_lock_shared(how) || lock_shared_slow(how, deadline);
+  }
+  /// Requires: the calling thread is a reader inside.
+  void unlock_shared() noexcept { leave(reader); }
+
+  /// Whether a writer is inside; the number of readers inside. True at some moment of the call.
+  bool has_writer() const noexcept { return (word_.load(std::memory_order_relaxed) & writer) != 0; }
+  unsigned readers() const noexcept {
+    return static_cast<unsigned>(word_.load(std::memory_order_relaxed) & readers_bits);
+  }
+
+ private:
+  // The low half: who is inside.
+  static constexpr std::uint64_t reader = 1;
+  static constexpr std::uint64_t readers_bits = 0xFFFF;
+  static constexpr std::uint64_t writer = std::uint64_t{1} << 31;
+  static constexpr std::uint64_t inside_bits = readers_bits | writer;
+  // The high half, on which threads sleep: how many do, and whether a wake-up is under way.
+  static constexpr std::uint64_t sleeping_reader = std::uint64_t{1} << 32;
+  static constexpr std::uint64_t sleeping_readers_bits = std::uint64_t{0xFFF} << 32;
+  static constexpr std::uint64_t sleeping_writer = std::uint64_t{1} << 44;
+  static constexpr std::uint64_t sleeping_writers_bits = std::uint64_t{0xFFF} << 44;
+  static constexpr std::uint64_t sleepers_bits = sleeping_readers_bits | sleeping_writers_bits;
+  static constexpr std::uint64_t waking = std::uint64_t{1} << 63;
+
+  struct party {
+    std::uint64_t closed;    // bits that keep it outside
+    std::uint64_t entered;   // what it adds inside
+    std::uint64_t sleeping;  // what it adds asleep
+  };
+  static constexpr std::uint64_t closed_to_readers(admit how) noexcept {
+    return how == admit::readers_first ? writer : writer | sleeping_writers_bits;
+  }
+  TXSYNC_EXPORT bool lock_slow(std::uint64_t deadline) noexcept;
+  TXSYNC_EXPORT bool lock_shared_slow(admit how, std::uint64_t deadline) noexcept;
+  bool enter(const party& who, std::uint64_t deadline) noexcept;
+  bool spin(const party& who, std::uint64_t given_back) noexcept;
+  bool sleep(const party& who, std::uint64_t deadline) noexcept;
+  void give_up(const party& who) noexcept;
+  void wake(std::uint64_t seen) noexcept;
+
+  void leave(std::uint64_t who) noexcept {
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+    std::uint64_t next;
+    do {
+      next = seen - who;
+      const bool tell = (next & inside_bits) == 0 && (next & sleepers_bits) != 0 && (next & waking) == 0;
+      if (tell) next |= waking;
+      // release pairs with the acquire of who enters
+    } while (!word_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed));
+    if (((next ^ seen) & waking) != 0) [[unlikely]]
+      wake(next);
+  }
+
+  std::atomic<std::uint64_t> word_{0};
+};
+static_assert(sizeof(futex_rwlock) == 8);
+
+}  // namespace txsync::inline TXSYNC_BACKEND

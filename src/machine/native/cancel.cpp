@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sleeping as a cancellation point. Compiled without exceptions, so that the clean-up is the C library's own kind and a
+// cancelled thread unwinds through here like through a C function.
+#include <pthread.h>
+
+#include <txsync/machine/park.hpp>
+
+#include "futex_wait.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::machine {
+
+park_result park_cancelably(const std::atomic<std::uint32_t>& word, std::uint32_t expected, wait_clock clock,
+                            std::uint64_t deadline_ns, void (*clean_up)(void*), void* argument) {
+  const int operation =
+      FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG | (clock == wait_clock::realtime ? FUTEX_CLOCK_REALTIME : 0);
+  park_result result = park_result::woken;
+  pthread_cleanup_push(clean_up, argument);
+  // Asynchronous for the length of the system call only: a cancellation that comes just before it must not be slept
+  // over. One that comes just after it finds the word changed, or not: clean_up looks at it.
+  int before = PTHREAD_CANCEL_DEFERRED;
+  pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
+  result = detail::futex_wait(&word, operation, expected, deadline_ns);
+  pthread_setcanceltype(before, nullptr);
+  pthread_cleanup_pop(0);
+  return result;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine
