@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "call_chain.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <unwind.h>
+
+#include <cstring>
+
+namespace txsync::inline TXSYNC_BACKEND::preload {
+
+namespace {
+
+struct module_of {
+  const char* path = nullptr;
+  std::uintptr_t base = 0;
+};
+
+/// The loaded file that an address lies in. _dl_find_object takes no lock, unlike dladdr: a thread that is loading a
+/// library may wait for a lock that the caller holds.
+module_of find_module(std::uintptr_t address) noexcept {
+  dl_find_object found{};
+  if (_dl_find_object(reinterpret_cast<void*>(address), &found) != 0 || found.dlfo_link_map == nullptr) return {};
+  return {found.dlfo_link_map->l_name, found.dlfo_link_map->l_addr};
+}
+
+struct range {
+  std::uintptr_t begin = 0, end = 0;
+  bool has(std::uintptr_t address) const noexcept { return address >= begin && address < end; }
+};
+
+range own_range() noexcept {
+  dl_find_object found{};
+  if (_dl_find_object(reinterpret_cast<void*>(&chain_of_caller), &found) != 0) return {};
+  return {reinterpret_cast<std::uintptr_t>(found.dlfo_map_start), reinterpret_cast<std::uintptr_t>(found.dlfo_map_end)};
+}
+
+struct walk {
+  call_chain chain;
+  range own;
+};
+
+_Unwind_Reason_Code visit(_Unwind_Context* context, void* raw) noexcept {
+  auto& all = *static_cast<walk*>(raw);
+  const std::uintptr_t address = _Unwind_GetIP(context);
+  if (address == 0) return _URC_END_OF_STACK;
+  if (all.own.has(address)) return _URC_NO_REASON;
+  all.chain.addresses[all.chain.count++] = address;
+  return all.chain.count < place::most ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+}  // namespace
+
+std::uint64_t call_chain::hash() const noexcept {
+  std::uint64_t mixed = count;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    mixed = (mixed ^ addresses[i]) * 0x9E3779B97F4A7C15u;
+    mixed ^= mixed >> 29;
+  }
+  return mixed | 1;
+}
+
+call_chain chain_of_caller() noexcept {
+  walk all;
+  all.own = own_range();
+  _Unwind_Backtrace(visit, &all);
+  return all.chain;
+}
+
+void describe(const call_chain& chain, place& out) noexcept {
+  out.count = chain.count;
+  for (std::uint32_t i = 0; i < chain.count; ++i) {
+    frame& one = out.frames[i];
+    const module_of module = find_module(chain.addresses[i]);
+    one.offset = chain.addresses[i] - module.base;
+    std::memset(one.module, 0, sizeof one.module);
+    if (module.path == nullptr) continue;
+    // The program itself has no name for the linker.
+    const char* const path = module.path[0] != '\0' ? module.path : "/proc/self/exe";
+    std::strncpy(one.module, path, sizeof one.module - 1);
+  }
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::preload

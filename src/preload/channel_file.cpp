@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// This process' view of the launcher's file, and the blocks of counters in it.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include <txsync/machine/environment.hpp>
+#include <txsync/machine/memory.hpp>
+
+#include "observe/blocks.hpp"
+#include "sites.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::preload {
+
+namespace {
+
+// Written before the process has a second thread.
+constinit channel* the_file = nullptr;
+constinit std::size_t mapped_bytes = 0;
+
+void* take_block() noexcept {
+  const std::uint32_t number = the_file->blocks_given.fetch_add(1, std::memory_order_relaxed);  // relaxed: a ticket
+  const std::uint64_t begin = the_file->first_block + number * the_file->block_bytes;
+  if (number >= the_file->block_limit || begin + the_file->block_bytes > mapped_bytes) return nullptr;
+  return reinterpret_cast<char*>(the_file) + begin;
+}
+
+/// Has the pages made now: on a full disk a store to a page that is not there ends the program.
+bool reserve(void* begin, std::size_t bytes) noexcept {
+  const std::size_t page = machine::page_size();
+  const auto first = reinterpret_cast<std::uintptr_t>(begin) & ~(page - 1);
+  const auto end = reinterpret_cast<std::uintptr_t>(begin) + bytes;
+  const int saved_errno = errno;
+  const int status = madvise(reinterpret_cast<void*>(first), end - first, MADV_POPULATE_WRITE);
+  const int error = errno;
+  errno = saved_errno;
+  // EINVAL: a kernel before 5.14, which cannot be asked.
+  return status == 0 || error == EINVAL;
+}
+
+constexpr observe::block_source blocks_of_file = {take_block, reserve};
+
+bool is_ours(const channel& file, std::size_t bytes) noexcept {
+  return file.magic == channel::magic_number && file.version == channel::current_version &&
+         file.block_bytes >= observe::block_bytes() && file.first_block <= bytes;
+}
+
+/// Maps as much of the file as the process may: all, or less under a limit of its address space.
+void map_file(int descriptor, std::size_t bytes) noexcept {
+  constexpr std::size_t least = sizeof(channel);
+  for (; bytes >= least; bytes /= 2) {
+    void* const address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (address == MAP_FAILED) continue;
+    the_file = static_cast<channel*>(address);
+    mapped_bytes = bytes;
+    (void)madvise(address, bytes, MADV_DONTDUMP);
+    return;
+  }
+}
+
+}  // namespace
+
+channel* open_file() noexcept { return the_file; }
+
+void open_channel() noexcept {
+  const char* const path = machine::environment(channel_variable);
+  if (path == nullptr || the_file != nullptr) return;
+  const int saved_errno = errno;
+  const int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  struct stat status {};
+  if (descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+      status.st_size >= static_cast<off_t>(sizeof(channel)))
+    map_file(descriptor, static_cast<std::size_t>(status.st_size));
+  if (descriptor >= 0) close(descriptor);
+  errno = saved_errno;
+  if (the_file == nullptr) return;
+  if (!is_ours(*the_file, static_cast<std::size_t>(status.st_size))) {
+    munmap(the_file, mapped_bytes);
+    the_file = nullptr;
+    return;
+  }
+  the_file->processes.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
+  observe::use_blocks_of(blocks_of_file);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::preload
