@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/answerer.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <txsync/machine/cpu.hpp>
+#include <txsync/machine/park.hpp>
+#include <txsync/site.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace {
+
+using preload::question;
+
+constexpr std::uint64_t longest_sleep_ns = 50'000'000;
+/// An answer that nobody fetched for so long may be of a process that has ended.
+constexpr std::uint64_t abandoned_after_ns = 1'000'000'000;
+
+bool has_ended(std::uint32_t process) {
+  return process != 0 && kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH;
+}
+
+}  // namespace
+
+answerer::answerer(channel_file& channel, const policy::policy_set& policies, place_names& names)
+    : channel_(channel), policies_(policies), names_(names), notice_read_(preload::channel::most_notices) {
+  // Signals are for the thread that looks after the program.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { work(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void answerer::stop() {
+  if (!thread_.joinable()) return;
+  ending_.store(true);
+  channel_.head().doorbell.fetch_add(1);
+  machine::unpark_shared(channel_.head().doorbell, machine::everyone);
+  thread_.join();
+}
+
+void answerer::work() {
+  preload::channel& head = channel_.head();
+  for (;;) {
+    // acquire: pairs with whoever rings after its question; read before looking, so that no ring is missed
+    const std::uint32_t rung = head.doorbell.load(std::memory_order_acquire);
+    const bool last = ending_.load();
+    look();
+    if (last) return;
+    (void)machine::park_shared(head.doorbell, rung, machine::clock_ns() + longest_sleep_ns);
+  }
+}
+
+void answerer::look() {
+  channel_.say_alive();
+  for (unsigned i = 0; i < preload::channel::questions_at_once; ++i) {
+    question& asked = channel_.head().questions[i];
+    // acquire pairs with the asker's release: the place is all there
+    const std::uint32_t state = asked.state.load(std::memory_order_acquire);
+    if (state == question::asked) {
+      answered_at_[i] = 0;
+      answer(asked);
+    } else if (state == question::answered) {
+      give_up_if_abandoned(asked, answered_at_[i]);
+    } else {
+      answered_at_[i] = 0;
+    }
+  }
+  read_notices();
+}
+
+void answerer::answer(question& asked) {
+  asked.site = site_of(asked);
+  const std::string_view name = asked.site == 0 ? std::string_view() : sites_[asked.site - 1].place.name;
+  asked.policy = policies_.find(name).word();
+  // release: the asker reads the answer after it has seen this
+  asked.state.store(question::answered, std::memory_order_release);
+  machine::unpark_shared(asked.state, machine::everyone);
+}
+
+void answerer::give_up_if_abandoned(question& asked, std::uint64_t& answered_at) {
+  const std::uint64_t now = machine::clock_ns();
+  if (answered_at == 0) {
+    answered_at = now;
+  } else if (now - answered_at > abandoned_after_ns && has_ended(asked.process)) {
+    std::uint32_t expected = question::answered;
+    // release: whoever claims the slot next has it for itself
+    asked.state.compare_exchange_strong(expected, question::free, std::memory_order_release, std::memory_order_relaxed);
+    answered_at = 0;
+  }
+}
+
+std::string answerer::key_of(const preload::place& where) {
+  std::string key;
+  for (std::uint32_t i = 0; i < where.count && i < preload::place::most; ++i) {
+    const preload::frame& frame = where.frames[i];
+    key.append(reinterpret_cast<const char*>(&frame.offset), sizeof frame.offset);
+    key.append(frame.module, strnlen(frame.module, sizeof frame.module));
+    key += '\0';
+  }
+  return key;
+}
+
+std::uint32_t answerer::site_of(const question& asked) {
+  const auto [at, is_new_place] = by_place_.try_emplace(key_of(asked.where), 0);
+  if (!is_new_place) return at->second;
+  place_name place = names_.name(asked.where, asked.process);
+  const auto [known, is_new_site] = by_name_.try_emplace(place.name, 0);
+  if (is_new_site) {
+    if (sites_.size() < txsync::site::site_limit) {
+      sites_.push_back({std::move(place), asked.kind});
+      known->second = static_cast<std::uint32_t>(sites_.size());
+    } else {
+      ++refused_;
+    }
+  }
+  at->second = known->second;
+  return at->second;
+}
+
+void answerer::read_notices() {
+  preload::channel& head = channel_.head();
+  // relaxed: how far to look; each record has its own release
+  const std::uint32_t given = head.notices_given.load(std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < std::min(given, preload::channel::most_notices); ++i) {
+    preload::notice& one = head.notices[i];
+    if (notice_read_[i]) continue;
+    const auto kind = static_cast<preload::notice_kind>(one.kind.load(std::memory_order_acquire));  // the record is whole
+    if (kind == preload::notice_kind{}) continue;
+    notice_read_[i] = true;
+    notices_.push_back({kind, one.process, one.site, one.other_site, names_.name(one.where, one.process)});
+  }
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::launch

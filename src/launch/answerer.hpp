@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers a program's questions for the sites of its locks, and reads what it noticed.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "launch/channel_file.hpp"
+#include "launch/place_name.hpp"
+#include "policy/policy.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::launch {
+
+/// A thread that answers while it lives.
+class answerer {
+ public:
+  struct site {
+    place_name place;
+    preload::object_kind kind{};
+  };
+  struct noticed {
+    preload::notice_kind kind{};
+    std::uint32_t process = 0;
+    std::uint32_t site = 0;
+    std::uint32_t other_site = 0;
+    place_name place;
+  };
+
+  /// Requires: all three live longer, and nobody else uses `names` meanwhile.
+  answerer(channel_file& channel, const policy::policy_set& policies, place_names& names);
+  ~answerer() { stop(); }
+  answerer(const answerer&) = delete;
+  answerer& operator=(const answerer&) = delete;
+
+  /// Answers what has been asked, and ends. What follows is for after it.
+  void stop();
+
+  const std::vector<site>& sites() const noexcept { return sites_; }  ///< that of number i at [i - 1]
+  const std::vector<noticed>& notices() const noexcept { return notices_; }
+  std::uint64_t refused() const noexcept { return refused_; }  ///< places beyond the greatest number of sites
+
+ private:
+  void work();
+  void look();
+  void answer(preload::question& asked);
+  void give_up_if_abandoned(preload::question& asked, std::uint64_t& answered_at);
+  void read_notices();
+  std::uint32_t site_of(const preload::question& asked);
+  static std::string key_of(const preload::place& where);
+
+  channel_file& channel_;
+  const policy::policy_set& policies_;
+  place_names& names_;
+  std::map<std::string, std::uint32_t> by_place_;
+  std::map<std::string, std::uint32_t> by_name_;
+  std::vector<site> sites_;
+  std::vector<noticed> notices_;
+  std::vector<bool> notice_read_;
+  std::uint64_t answered_at_[preload::channel::questions_at_once] = {};
+  std::uint64_t refused_ = 0;
+  std::atomic<bool> ending_{false};
+  std::thread thread_;
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::launch

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The launcher's end of the file that a program under it counts in (preload/channel.hpp).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <txsync/observe/counters.hpp>
+
+#include "launch/handles.hpp"
+#include "policy/packed.hpp"
+#include "preload/channel.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::launch {
+
+/// A new channel in a folder that nobody else may enter: in /dev/shm, else in $TMPDIR or /tmp. Gone at the end of its
+/// life, whoever still counts there.
+class channel_file {
+ public:
+  /// Throws std::runtime_error when no place has room for it. `everywhere` says all.
+  channel_file(policy::packed everywhere, bool check_order);
+  ~channel_file();
+  channel_file(const channel_file&) = delete;
+  channel_file& operator=(const channel_file&) = delete;
+
+  const std::string& path() const noexcept { return path_; }
+  preload::channel& head() const noexcept { return *head_; }
+
+  /// Tells the program's processes that somebody answers.
+  void say_alive() const noexcept;
+
+  /// What all processes have counted, of site i at [i - 1].
+  std::vector<observe::site_totals> totals(std::uint32_t sites) const;
+
+  /// The blocks in use.
+  std::uint32_t blocks() const noexcept;
+
+ private:
+  bool make_in(const std::string& parent, policy::packed everywhere, bool check_order);
+  void remove() noexcept;
+
+  std::string folder_;
+  std::string path_;
+  descriptor file_;
+  preload::channel* head_ = nullptr;
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::launch

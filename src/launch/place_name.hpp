@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names of sites: which of the frames of a call chain says best where a lock belongs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "launch/symbols.hpp"
+#include "preload/channel.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::launch {
+
+/// Whether a function (a name of readable_name()) only wraps locks, so that all locks of a program would seem to be its
+/// own: methods of classes whose names end in Mutex, Lock, Latch, Guard, CondVar, ... (one rule for all libraries), and
+/// C functions such as mtx_lock, my_mutex_lock, g_mutex_init, tchdblockmethod.
+bool is_lock_wrapper(std::string_view function);
+
+struct place_name {
+  /// "kyotocabinet::HashDB::set@kchashdb.h:812" where there is debug information, "kyotocabinet::HashDB::set+0x1f" with a
+  /// symbol only, "libkyotocabinet.so.16+0x3fe20" with neither. The same from run to run of the same files.
+  std::string name;
+  std::string where;   ///< "FILE:LINE", the file as the compiler had it; empty without debug information
+  std::string module;  ///< the file that the code is from; empty where unknown
+};
+
+/// Names places, and remembers what it found: a module is opened once (up to a second with its debug information), an
+/// address looked for once (up to 1 ms); a known chain costs some us. One thread at a time.
+class place_names {
+ public:
+  /// Of frames without a module, and of those of processes that have ended, relative paths included.
+  void set_program(const std::string& path) { program_ = path; }
+
+  place_name name(const preload::place& where, std::uint32_t process);
+
+  /// Forgets files that have been replaced meanwhile. Between two programs.
+  void forget_changed_files();
+
+ private:
+  struct module {
+    std::unique_ptr<module_symbols> symbols;
+    std::map<std::uint64_t, std::vector<function_at>> known;
+  };
+
+  std::string path_of(const preload::frame& one, std::uint32_t process) const;
+  module& module_of(const std::string& path);
+  const std::vector<function_at>& around(module& in, std::uint64_t offset);
+
+  std::string program_;
+  std::map<std::string, module> modules_;  // by path
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::launch

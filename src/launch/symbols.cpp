@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/symbols.hpp"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <span>
+
+namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace {
+
+/// Debug files by build ID and by name, from this machine only: elfutils would ask a server that the environment names.
+int find_debug_file(Dwfl_Module* module, void** user, const char* name, Dwarf_Addr base, const char* file,
+                    const char* link, GElf_Word crc, char** found) {
+  const char* const servers = std::getenv("DEBUGINFOD_URLS");
+  const bool would_ask = servers != nullptr && *servers != '\0';
+  return would_ask ? dwfl_build_id_find_debuginfo(module, user, name, base, file, link, crc, found)
+                   : dwfl_standard_find_debuginfo(module, user, name, base, file, link, crc, found);
+}
+
+const Dwfl_Callbacks callbacks = {.find_elf = nullptr,
+                                  .find_debuginfo = find_debug_file,
+                                  .section_address = dwfl_offline_section_address,
+                                  .debuginfo_path = nullptr};
+
+struct dwfl_closer {
+  void operator()(Dwfl* all) const noexcept { dwfl_end(all); }
+};
+
+struct freer {
+  void operator()(void* memory) const noexcept { std::free(memory); }
+};
+
+/// A list that elfutils made by malloc.
+struct scopes {
+  std::unique_ptr<Dwarf_Die, freer> memory;
+  std::span<Dwarf_Die> list;
+
+  void take(Dwarf_Die* made, int count) {
+    memory.reset(count > 0 ? made : nullptr);
+    list = {made, static_cast<std::size_t>(count > 0 ? count : 0)};
+  }
+};
+
+bool is_function(Dwarf_Die* entry) {
+  const int tag = dwarf_tag(entry);
+  return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
+}
+
+std::string name_of(Dwarf_Die* entry) {
+  Dwarf_Attribute attribute;
+  for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name, DW_AT_name}) {
+    if (dwarf_attr_integrate(entry, kind, &attribute) == nullptr) continue;
+    if (const char* text = dwarf_formstring(&attribute); text != nullptr) return readable_name(text);
+  }
+  return {};
+}
+
+/// Where the call stands that an inlined function replaces.
+void put_call_place(Dwarf_Die* unit, Dwarf_Die* inlined, function_at& into) {
+  into.file.clear();
+  into.line = 0;
+  Dwarf_Attribute attribute;
+  Dwarf_Word file = 0;
+  Dwarf_Word line = 0;
+  Dwarf_Files* files = nullptr;
+  std::size_t count = 0;
+  if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) != 0 ||
+      dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) != 0 ||
+      dwarf_getsrcfiles(unit, &files, &count) != 0) {
+    return;
+  }
+  if (const char* name = dwarf_filesrc(files, file, nullptr, nullptr); name != nullptr) {
+    into.file = name;
+    into.line = static_cast<unsigned>(line);
+  }
+}
+
+}  // namespace
+
+struct module_symbols::state {
+  std::unique_ptr<Dwfl, dwfl_closer> all;
+  Dwfl_Module* module = nullptr;
+  Dwarf_Addr start = 0;
+  Dwarf_Addr end = 0;
+  std::string path;
+  struct stat opened {};
+
+  explicit state(const std::string& file) : path(file) {
+    if (stat(file.c_str(), &opened) != 0 || !S_ISREG(opened.st_mode)) return;
+    all.reset(dwfl_begin(&callbacks));
+    if (all == nullptr) return;
+    dwfl_report_begin(all.get());
+    // At base 0: addresses are those that stand in the file.
+    module = dwfl_report_elf(all.get(), file.c_str(), file.c_str(), -1, 0, true);
+    dwfl_report_end(all.get(), nullptr, nullptr);
+    if (module != nullptr) dwfl_module_info(module, nullptr, &start, &end, nullptr, nullptr, nullptr, nullptr);
+  }
+
+  /// Programs that are linked to a fixed address (not PIE) may be told relative to it, or not.
+  Dwarf_Addr address_of(std::uint64_t offset) const noexcept { return offset < start ? offset + start : offset; }
+
+  void add_symbol(Dwarf_Addr address, Dwarf_Addr call, std::vector<function_at>& found) const {
+    GElf_Off behind = 0;
+    GElf_Sym symbol;
+    const char* const name = dwfl_module_addrinfo(module, call, &behind, &symbol, nullptr, nullptr, nullptr);
+    if (name == nullptr || *name == '\0') return;
+    found.push_back({readable_name(name), {}, 0, behind + (address - call)});
+  }
+
+  /// From debug information: the function and those inlined there.
+  void add_debug(Dwarf_Addr call, std::vector<function_at>& found) const {
+    Dwarf_Addr bias = 0;
+    Dwarf_Die* const unit = dwfl_module_addrdie(module, call, &bias);
+    if (unit == nullptr) return;
+    Dwarf_Die* made = nullptr;
+    scopes around;
+    int count = dwarf_getscopes(unit, call - bias, &made);
+    around.take(made, count);
+    if (around.list.empty()) return;
+    // Of an inlined function those are the scopes of its definition; where it was inlined is asked anew.
+    made = nullptr;
+    scopes physical;
+    count = dwarf_getscopes_die(&around.list[0], &made);
+    physical.take(made, count);
+    function_at next;
+    if (Dwfl_Line* const line = dwfl_module_getsrc(module, call); line != nullptr) {
+      int number = 0;
+      if (const char* file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr); file != nullptr) {
+        next.file = file;
+        next.line = static_cast<unsigned>(number);
+      }
+    }
+    for (Dwarf_Die& entry : physical.list) {
+      if (!is_function(&entry)) continue;
+      next.name = name_of(&entry);
+      if (!next.name.empty()) found.push_back(next);
+      if (dwarf_tag(&entry) == DW_TAG_subprogram) return;
+      put_call_place(unit, &entry, next);
+    }
+  }
+};
+
+module_symbols::module_symbols(const std::string& path) : state_(std::make_unique<state>(path)) {}
+module_symbols::~module_symbols() = default;
+
+std::vector<function_at> module_symbols::around(std::uint64_t offset) const {
+  std::vector<function_at> found;
+  if (state_->module == nullptr || offset == 0) return found;
+  const Dwarf_Addr address = state_->address_of(offset);
+  const Dwarf_Addr call = address - 1;  // the last byte of the call
+  state_->add_debug(call, found);
+  if (found.empty()) state_->add_symbol(address, call, found);
+  return found;
+}
+
+bool module_symbols::covers(std::uint64_t offset) const noexcept {
+  return state_->module != nullptr && state_->address_of(offset) < state_->end;
+}
+
+bool module_symbols::is_stale() const noexcept {
+  struct stat now {};
+  const struct stat& then = state_->opened;
+  return stat(state_->path.c_str(), &now) != 0 || now.st_ino != then.st_ino || now.st_dev != then.st_dev ||
+         now.st_mtim.tv_sec != then.st_mtim.tv_sec || now.st_mtim.tv_nsec != then.st_mtim.tv_nsec ||
+         now.st_size != then.st_size;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::launch

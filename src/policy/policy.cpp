@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policy/policy.hpp"
+
+#include <algorithm>
+
+#include "policy/words.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::policy {
+namespace {
+
+template <class Kind>
+const char* word_of(Kind kind) noexcept {
+  for (const auto& [word, meaning] : words_of<Kind>::all) {
+    if (meaning == kind) return word;
+  }
+  return nullptr;
+}
+
+constexpr packed with_lock(lock_kind kind) {
+  packed made = built_in;
+  made.lock = kind;
+  return made;
+}
+
+constexpr named_policy by_name[] = {
+    {"libc", "the C library's own locks, counted", {lock_kind::libc, rwlock_kind::libc, spinlock_kind::libc, true}},
+    {"mutex", "a mutex that parks; the built-in default", built_in},
+    {"tatas", "a spin lock, test and test-and-set with backoff", with_lock(lock_kind::tatas)},
+    {"ticket", "a ticket lock, fair, that parks waiters beyond the cores", with_lock(lock_kind::ticket)},
+    {"fifo_ticket", "a ticket lock, strictly first come first served: for no more threads than cores",
+     with_lock(lock_kind::fifo_ticket)},
+    {"as-mutex",
+     "reader-writer locks as mutexes",
+     {lock_kind::mutex, rwlock_kind::as_mutex, spinlock_kind::tatas, true}},
+};
+
+}  // namespace
+
+const char* to_string(lock_kind kind) noexcept { return word_of(kind); }
+const char* to_string(rwlock_kind kind) noexcept { return word_of(kind); }
+const char* to_string(spinlock_kind kind) noexcept { return word_of(kind); }
+
+std::string to_string(packed choices) {
+  std::string text;
+  const auto add = [&text](const char* key, const char* word) {
+    if (word != nullptr) text += std::string(text.empty() ? "" : " ") + key + "=" + word;
+  };
+  add("lock", to_string(choices.lock));
+  add("rwlock", to_string(choices.rwlock));
+  add("spinlock", to_string(choices.spinlock));
+  add("counting", choices.counting ? "true" : "false");
+  return text;
+}
+
+packed policy_set::find(std::string_view site) const {
+  const auto or_else = [](packed first, packed second) {
+    if (first.lock == lock_kind::unsaid) first.lock = second.lock;
+    if (first.rwlock == rwlock_kind::unsaid) first.rwlock = second.rwlock;
+    if (first.spinlock == spinlock_kind::unsaid) first.spinlock = second.spinlock;
+    return first;
+  };
+  const packed base = or_else(defaults, built_in);
+  const auto at = std::find_if(sites.begin(), sites.end(), [site](const auto& one) { return one.first == site; });
+  return at == sites.end() ? base : or_else(at->second, base);
+}
+
+std::span<const named_policy> named_policies() noexcept { return by_name; }
+
+std::optional<policy_set> find_named(std::string_view name) {
+  for (const named_policy& one : by_name) {
+    if (name == one.name) return policy_set{one.defaults, {}};
+  }
+  return std::nullopt;
+}
+
+policy_set load_policy(const std::string& name_or_file) {
+  if (std::optional<policy_set> named = find_named(name_or_file)) return *named;
+  // A word without a dot or a slash was not meant as a file.
+  if (name_or_file.find_first_of("./") != std::string::npos) return read_policy_file(name_or_file);
+  std::string names;
+  for (const named_policy& one : by_name) names += std::string(one.name) + ", ";
+  throw policy_error("unknown policy '" + name_or_file + "'; allowed: " + names +
+                     "or a policy file (./FILE, FILE.toml)");
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::policy

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words of policy files, each with its meaning.
+#pragma once
+
+#include <utility>
+
+#include "policy/packed.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::policy {
+
+template <class Kind>
+struct words_of;
+
+template <>
+struct words_of<lock_kind> {
+  static constexpr std::pair<const char*, lock_kind> all[] = {{"libc", lock_kind::libc},
+                                                              {"mutex", lock_kind::mutex},
+                                                              {"tatas", lock_kind::tatas},
+                                                              {"ticket", lock_kind::ticket},
+                                                              {"fifo_ticket", lock_kind::fifo_ticket}};
+};
+
+template <>
+struct words_of<rwlock_kind> {
+  static constexpr std::pair<const char*, rwlock_kind> all[] = {
+      {"libc", rwlock_kind::libc}, {"rwlock", rwlock_kind::rwlock}, {"as-mutex", rwlock_kind::as_mutex}};
+};
+
+template <>
+struct words_of<spinlock_kind> {
+  static constexpr std::pair<const char*, spinlock_kind> all[] = {{"libc", spinlock_kind::libc},
+                                                                  {"tatas", spinlock_kind::tatas}};
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::policy

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Policies by name, and what a site gets.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "policy/policy.hpp"
+
+namespace policy = txsync::policy;
+using policy::lock_kind;
+using policy::packed;
+using policy::policy_set;
+using policy::rwlock_kind;
+using policy::spinlock_kind;
+
+namespace {
+
+bool says_all(packed one) {
+  return one.lock != lock_kind::unsaid && one.rwlock != rwlock_kind::unsaid && one.spinlock != spinlock_kind::unsaid;
+}
+
+TEST(Policies, APackedWordIsReadBackAsItWas) {
+  for (unsigned lock = 0; lock <= 5; ++lock) {
+    for (unsigned rwlock = 0; rwlock <= 3; ++rwlock) {
+      for (const bool counting : {false, true}) {
+        const packed one{static_cast<lock_kind>(lock), static_cast<rwlock_kind>(rwlock), spinlock_kind::tatas,
+                         counting};
+        const packed read = packed::of(one.word());
+        EXPECT_EQ(read.lock, one.lock);
+        EXPECT_EQ(read.rwlock, one.rwlock);
+        EXPECT_EQ(read.spinlock, one.spinlock);
+        EXPECT_EQ(read.counting, one.counting);
+      }
+    }
+  }
+}
+
+TEST(Policies, EveryNamedOneSaysAllAndIsFound) {
+  std::set<std::string> names;
+  for (const policy::named_policy& one : policy::named_policies()) {
+    EXPECT_TRUE(says_all(one.defaults)) << one.name;
+    EXPECT_TRUE(names.insert(one.name).second) << one.name << " twice";
+    const auto found = policy::find_named(one.name);
+    ASSERT_TRUE(found.has_value());
+    EXPECT_EQ(found->defaults.word(), one.defaults.word());
+    EXPECT_TRUE(found->sites.empty());
+    EXPECT_EQ(policy::load_policy(one.name).defaults.word(), one.defaults.word());
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"as-mutex", "fifo_ticket", "libc", "mutex", "tatas", "ticket"}));
+  EXPECT_EQ(policy::find_named("as-mutex")->defaults.rwlock, rwlock_kind::as_mutex);
+  EXPECT_EQ(policy::find_named("fifo_ticket")->defaults.lock, lock_kind::fifo_ticket);
+  EXPECT_FALSE(policy::find_named("mutx").has_value());
+}
+
+TEST(Policies, AnUnknownNameIsAnError) {
+  for (const char* wrong : {"mutx", "", "libc,tatas"}) {
+    try {
+      policy::load_policy(wrong);
+      ADD_FAILURE() << wrong;
+    } catch (const policy::policy_error& error) {
+      EXPECT_NE(std::string(error.what()).find("allowed: libc, mutex, "), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(Policies, ASiteGetsItsOwnThenTheDefaultThenTheBuiltIn) {
+  policy_set set;
+  set.defaults = {lock_kind::ticket, rwlock_kind::unsaid, spinlock_kind::libc, true};
+  set.sites = {{"hot", {lock_kind::tatas, rwlock_kind::unsaid, spinlock_kind::unsaid, false}}};
+  const packed hot = set.find("hot");
+  EXPECT_EQ(hot.lock, lock_kind::tatas);
+  EXPECT_EQ(hot.rwlock, rwlock_kind::rwlock);
+  EXPECT_EQ(hot.spinlock, spinlock_kind::libc);
+  EXPECT_FALSE(hot.counting);
+  const packed other = set.find("cold");
+  EXPECT_EQ(other.lock, lock_kind::ticket);
+  EXPECT_EQ(other.rwlock, rwlock_kind::rwlock);
+  EXPECT_TRUE(other.counting);
+  EXPECT_TRUE(says_all(policy_set{}.find("any")));
+}
+
+TEST(Policies, InWords) {
+  EXPECT_EQ(policy::to_string(policy::built_in), "lock=mutex rwlock=rwlock spinlock=tatas counting=true");
+  EXPECT_EQ(policy::to_string(packed{lock_kind::fifo_ticket, rwlock_kind::as_mutex, spinlock_kind::unsaid, false}),
+            "lock=fifo_ticket rwlock=as-mutex counting=false");
+  EXPECT_EQ(policy::to_string(lock_kind::unsaid), nullptr);
+}
+
+}  // namespace
