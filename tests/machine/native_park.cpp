@@ -8,6 +8,7 @@
 #include <atomic>
 
 #include <txsync/machine/cpu.hpp>
+#include <txsync/machine/memory.hpp>
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/restartable.hpp>
 #include <txsync/machine/thread.hpp>
@@ -74,6 +75,40 @@ TEST(NativePark, UnparkWakesAsManyAsItSays) {
     machine::yield();
   }
   for (machine::thread& one : threads) one.join();
+}
+
+/// A word that a forked child sees at another address too.
+struct shared_word {
+  machine::double_mapping at = machine::map_pages_twice(machine::page_size());
+  std::atomic<std::uint32_t>& first = *static_cast<std::atomic<std::uint32_t>*>(at.first);
+  std::atomic<std::uint32_t>& second = *static_cast<std::atomic<std::uint32_t>*>(at.second);
+  ~shared_word() {
+    machine::unmap_pages(at.first, machine::page_size());
+    machine::unmap_pages(at.second, machine::page_size());
+  }
+};
+
+TEST(NativePark, SharedComparesAndGivesUpLikePark) {
+  const std::atomic<std::uint32_t> word{1};
+  EXPECT_EQ(machine::park_shared(word, 2), park_result::changed);
+  EXPECT_EQ(machine::park_shared(word, 1, 0), park_result::timed_out);
+  EXPECT_EQ(machine::unpark_shared(word, 1), 0u);
+}
+
+TEST(NativePark, SharedWakesAnotherProcessAtAnotherAddress) {
+  shared_word word;
+  const pid_t child = fork();
+  if (child == 0) {
+    while (word.second == 0) (void)machine::park_shared(word.second, 0);
+    _exit(7);
+  }
+  ASSERT_GT(child, 0);
+  while (machine::unpark_shared(word.first, machine::everyone) == 0) machine::yield();
+  word.first = 1;
+  (void)machine::unpark_shared(word.first, machine::everyone);
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 7);
 }
 
 TEST(NativeReleases, LowBitsOnlyAndOnlyUnwaited) {

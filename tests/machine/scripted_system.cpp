@@ -122,6 +122,16 @@ TEST(ScriptedPark, EveryoneAtOnce) {
   for (sleeper& one : three) one.thread.join();
 }
 
+TEST(ScriptedPark, SharedIsTheSameInOneProcess) {
+  machine_script script;
+  std::atomic<std::uint32_t> word{1};
+  EXPECT_EQ(machine::park_shared(word, 2), park_result::changed);
+  script.on_park(park_result::woken);
+  EXPECT_EQ(machine::park_shared(word, 1), park_result::woken);
+  script.on_unpark(2);
+  EXPECT_EQ(machine::unpark_shared(word, 3), 2u);
+}
+
 TEST(ScriptedPark, ByHandOnlyTheHandEndsASleep) {
   machine_script script;
   script.clock_by_hand(100);
