@@ -11,7 +11,10 @@
 //  sleep
 //    turns it off and is the watcher, whomever it was meant for; nobody sleeps while it is set, so that a wake-up that
 //    finds its sleeper not yet asleep is not wasted.
+#include <algorithm>
+
 #include <txsync/locks/futex_mutex.hpp>
+#include <txsync/machine/thread.hpp>
 
 #include "backoff.hpp"
 
@@ -26,6 +29,8 @@ constexpr std::uint64_t shortest_pause = 128;
 constexpr std::uint64_t longest_pause = 8'192;
 constexpr std::uint64_t first_nap_ns = 20'000;
 constexpr std::uint64_t longest_nap_ns = 1'000'000;
+// In the child of a fork the watcher may be a thread of the parent, which will not look: sleepers watch in turn.
+constexpr std::uint64_t trust_in_watcher_ns = 10'000'000;
 
 /// With one CPU the holder can do nothing while another thread spins.
 std::uint64_t budget(std::uint64_t cycles) noexcept { return machine::cpu_count() > 1 ? cycles : 1; }
@@ -112,10 +117,23 @@ futex_mutex::outcome futex_mutex::sleep(std::uint64_t taken_back, std::uint64_t 
       if (word_.compare_exchange_weak(seen, seen - sleeper, std::memory_order_relaxed)) return outcome::timed_out;
     } else {
       const auto high = static_cast<std::uint32_t>(seen >> 32);
-      late = machine::park_high(word_, high, deadline) == machine::park_result::timed_out;
+      std::uint64_t until = deadline;
+      if (machine::fork_count() != 0) until = std::min(deadline, machine::clock_ns() + trust_in_watcher_ns);
+      const bool timed_out = machine::park_high(word_, high, until) == machine::park_result::timed_out;
+      late = timed_out && until == deadline;
+      if (timed_out && !late) return watch_instead();
       seen = word_.load(std::memory_order_relaxed);  // relaxed: a look; the exchange that follows orders
     }
   }
+}
+
+/// From a sleeper to one more watcher.
+futex_mutex::outcome futex_mutex::watch_instead() noexcept {
+  std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+  // relaxed: orders nothing; who looks at the lock next does it with the exchanges of watch()
+  while (!word_.compare_exchange_weak(seen, (seen - sleeper) | watched, std::memory_order_relaxed)) {
+  }
+  return outcome::watch;
 }
 
 bool futex_mutex::lock_slow(std::uint64_t deadline) noexcept {

@@ -21,15 +21,13 @@ void ticket_queue::wait(std::uint32_t ticket) noexcept {
   machine::fence();  // before this holder looks who is outside (admission.cpp)
 }
 
-}  // namespace detail
-
-void ticket_lock::lock_from_outside() noexcept {
+void ticket_behind_door::lock_from_outside() noexcept {
   const auto still_crowded = [](void* self) {
-    auto& lock = *static_cast<ticket_lock*>(self);
+    const auto& lock = *static_cast<const ticket_behind_door*>(self);
     return lock.door_.crowded(lock.queue_.waiting());
   };
   const auto kick = [](void* self) {
-    auto& lock = *static_cast<ticket_lock*>(self);
+    const auto& lock = *static_cast<const ticket_behind_door*>(self);
     lock.queue_.wait(lock.queue_.draw());
     lock.door_.release_passed(true);
     lock.queue_.serve_next();
@@ -38,5 +36,7 @@ void ticket_lock::lock_from_outside() noexcept {
   queue_.wait(queue_.draw());
   door_.came_in();
 }
+
+}  // namespace detail
 
 }  // namespace txsync::inline TXSYNC_BACKEND

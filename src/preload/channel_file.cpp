@@ -70,7 +70,7 @@ void open_channel() noexcept {
   if (path == nullptr || the_file != nullptr) return;
   const int saved_errno = errno;
   const int descriptor = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-  struct stat status {};
+  struct stat status{};
   if (descriptor >= 0 && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
       status.st_size >= static_cast<off_t>(sizeof(channel)))
     map_file(descriptor, static_cast<std::size_t>(status.st_size));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sites.hpp"
 
-#include <cstdio>
 #include <unistd.h>
+#include <cstdio>
 
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/park.hpp>

@@ -24,8 +24,8 @@ site_answer site_of_caller(object_kind kind) noexcept;
 /// Tells the launcher (else the standard error) of something that the program did. Each place and kind is told once.
 void tell(notice_kind kind, std::uint32_t site, std::uint32_t other_site = 0) noexcept;
 
-/// Opens the file of TXSYNC_CHANNEL, if there is one, and counts in it from now on. Requires: the process has one thread
-/// or has not locked anything.
+/// Opens the file of TXSYNC_CHANNEL, if there is one, and counts in it from now on. Requires: the process has one
+/// thread or has not locked anything.
 void open_channel() noexcept;
 /// The launcher's file, or null.
 channel* open_file() noexcept;

@@ -3,7 +3,6 @@
 // its thread holds do not.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 #include <txsync_backend/name.hpp>
@@ -19,8 +18,5 @@ std::uint32_t number_thread() noexcept;
 
 /// From 1 up; unique among the threads of the process.
 inline std::uint32_t thread_number() noexcept { return my_number != no_thread ? my_number : number_thread(); }
-
-/// How many forks lie between this process and the one that loaded the library.
-extern constinit std::atomic<std::uint32_t> fork_generation;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

@@ -88,6 +88,7 @@ class futex_mutex {
   outcome become_watcher() noexcept;
   outcome watch(std::uint64_t deadline) noexcept;
   outcome sleep(std::uint64_t taken_back, std::uint64_t deadline) noexcept;
+  outcome watch_instead() noexcept;
   void stop_watching() noexcept;
   TXSYNC_EXPORT void unlock_slow() noexcept;
 

@@ -77,6 +77,36 @@ class fifo_ticket_lock {
   detail::ticket_queue queue_;
 };
 
+namespace detail {
+
+/// The fair ticket lock over a queue and a door that lie wherever their owner has room.
+class ticket_behind_door {
+ public:
+  ticket_behind_door(ticket_queue& queue, admission& door) noexcept : queue_(queue), door_(door) {}
+
+  void lock() noexcept {
+    if (door_.crowded(queue_.waiting())) [[unlikely]]
+      return lock_from_outside();
+    const std::uint32_t ticket = queue_.draw();
+    if (!queue_.is_served(ticket)) [[unlikely]]
+      queue_.wait(ticket);
+  }
+  [[nodiscard]] bool try_lock() noexcept { return queue_.draw_if_served(); }
+  void unlock() noexcept {
+    if (door_.busy()) [[unlikely]]
+      door_.release_passed(queue_.waiting() == 0);
+    queue_.serve_next();
+  }
+
+ private:
+  TXSYNC_EXPORT void lock_from_outside() noexcept;
+
+  ticket_queue& queue_;
+  admission& door_;
+};
+
+}  // namespace detail
+
 /// A fair ticket lock that stays fast with more threads than cores.
 ///
 /// What it does: a ticket lock behind a door (admission.hpp): as many waiters as there are CPUs spin in order, the
@@ -97,23 +127,13 @@ class ticket_lock {
     return admission::bypass_bound(threads);
   }
 
-  void lock() noexcept {
-    if (door_.crowded(queue_.waiting())) [[unlikely]]
-      return lock_from_outside();
-    const std::uint32_t ticket = queue_.draw();
-    if (!queue_.is_served(ticket)) [[unlikely]]
-      queue_.wait(ticket);
-  }
-  [[nodiscard]] bool try_lock() noexcept { return queue_.draw_if_served(); }
+  void lock() noexcept { both().lock(); }
+  [[nodiscard]] bool try_lock() noexcept { return both().try_lock(); }
   /// Requires: the calling thread holds the lock.
-  void unlock() noexcept {
-    if (door_.busy()) [[unlikely]]
-      door_.release_passed(queue_.waiting() == 0);
-    queue_.serve_next();
-  }
+  void unlock() noexcept { both().unlock(); }
 
  private:
-  TXSYNC_EXPORT void lock_from_outside() noexcept;
+  detail::ticket_behind_door both() noexcept { return {queue_, door_}; }
 
   detail::ticket_queue queue_;
   admission door_;

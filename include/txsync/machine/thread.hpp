@@ -41,6 +41,10 @@ TXSYNC_EXPORT std::uint32_t thread_id() noexcept;
 /// after.
 TXSYNC_EXPORT bool at_thread_exit(thread::entry function, void* argument) noexcept;
 
+/// How many forks lie between this process and the one that started the program. In the child of a fork the parent's
+/// other threads do not exist, but what they did to shared words does. A load.
+TXSYNC_EXPORT std::uint32_t fork_count() noexcept;
+
 /// Gives the CPU to another runnable thread, if there is one.
 TXSYNC_EXPORT void yield() noexcept;
 /// Sleeps for at least that long.

@@ -89,6 +89,16 @@ std::uint32_t thread_id() noexcept {
   return id;
 }
 
+namespace {
+constinit std::atomic<std::uint32_t> forks{0};
+[[gnu::constructor]] void count_forks() noexcept {
+  // relaxed: the child has one thread
+  pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
+}
+}  // namespace
+
+std::uint32_t fork_count() noexcept { return forks.load(std::memory_order_relaxed); }
+
 bool at_thread_exit(thread::entry function, void* argument) noexcept {
   if (exit_call_count == exit_slots) return false;
   if (exit_call_count == 0 && pthread_setspecific(exit_key(), exit_calls) != 0) return false;

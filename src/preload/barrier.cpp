@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// pthread_barrier_*: arrivals counted, generations slept on. Waits are counted as waits on a condition.
+#include <pthread.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <new>
+
+#include <txsync/machine/cpu.hpp>
+#include <txsync/machine/park.hpp>
+#include <txsync/machine/thread.hpp>
+#include <txsync/observe/counters.hpp>
+
+#include "interpose.hpp"
+#include "next.hpp"
+#include "sites.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::preload {
+
+namespace {
+
+constexpr std::uint64_t spin_budget = 60'000;  // cycles
+
+/// Laid over a pthread_barrier_t, which has no static initialiser.
+struct barrier_state {
+  std::atomic<std::uint32_t> arrived;
+  std::atomic<std::uint32_t> generation;
+  std::uint32_t threads;
+  std::uint32_t process_shared;       // the C library's, at its place
+  std::atomic<std::uint32_t> inside;  // threads that may still touch the barrier
+  std::uint32_t site;
+};
+static_assert(sizeof(barrier_state) <= sizeof(pthread_barrier_t));
+
+constexpr std::size_t shared_offset = 12;  // in struct pthread_barrier of glibc, on every architecture
+static_assert(offsetof(barrier_state, process_shared) == shared_offset);
+
+barrier_state& state_of(pthread_barrier_t* barrier) noexcept {
+  return *std::launder(reinterpret_cast<barrier_state*>(barrier));
+}
+
+bool is_foreign(const barrier_state& barrier) noexcept { return barrier.process_shared != 0; }
+
+void wait_for_others(barrier_state& barrier, std::uint32_t mine) noexcept {
+  const std::uint64_t start = machine::cycles();
+  // acquire, here and below, pairs with the release of the last to arrive
+  while (barrier.generation.load(std::memory_order_acquire) == mine) {
+    if (barrier.threads <= machine::cpu_count() && machine::cycles() - start < spin_budget) {
+      machine::relax();
+    } else {
+      machine::park(barrier.generation, mine);
+    }
+  }
+  observe::detail::condition_waited(barrier.site, machine::cycles() - start);
+}
+
+int wait(barrier_state& barrier) noexcept {
+  barrier.inside.fetch_add(1, std::memory_order_relaxed);  // relaxed: ordered by the arrival below
+  // relaxed: cannot change before this thread has arrived
+  const std::uint32_t mine = barrier.generation.load(std::memory_order_relaxed);
+  // acq_rel: what each did before is handed on by the last
+  const bool last = barrier.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == barrier.threads;
+  if (last) {
+    barrier.arrived.store(0, std::memory_order_relaxed);  // relaxed: published by the generation
+    barrier.generation.store(mine + 1, std::memory_order_release);
+    machine::unpark(barrier.generation, machine::everyone);
+  } else {
+    wait_for_others(barrier, mine);
+  }
+  barrier.inside.fetch_sub(1, std::memory_order_release);  // the last touch; pairs with the acquire in destroy
+  return last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
+}
+
+}  // namespace
+
+}  // namespace txsync::inline TXSYNC_BACKEND::preload
+
+using namespace txsync;
+using namespace txsync::preload;
+
+TXSYNC_INTERPOSE int pthread_barrier_init(pthread_barrier_t* barrier, const pthread_barrierattr_t* attributes,
+                                          unsigned threads) noexcept {
+  const int status = next().barrier_init(barrier, attributes, threads);
+  if (status != 0) return status;
+  barrier_state& state = state_of(barrier);
+  if (is_foreign(state)) return 0;
+  const site_answer answer = site_of_caller(object_kind::barrier);
+  new (&state) barrier_state{.arrived = 0,
+                             .generation = 0,
+                             .threads = threads,
+                             .process_shared = 0,
+                             .inside = 0,
+                             .site = answer.policy.counting ? answer.site : 0};
+  return 0;
+}
+
+TXSYNC_INTERPOSE int pthread_barrier_destroy(pthread_barrier_t* barrier) noexcept {
+  barrier_state& state = state_of(barrier);
+  if (is_foreign(state)) return next().barrier_destroy(barrier);
+  // relaxed: nobody may arrive any more
+  if (state.arrived.load(std::memory_order_relaxed) != 0) return EBUSY;
+  // It may be destroyed as soon as one thread has come back from it: the others are on their way out.
+  while (state.inside.load(std::memory_order_acquire) != 0) machine::yield();  // pairs with the release in wait()
+  return 0;
+}
+
+TXSYNC_INTERPOSE int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
+  barrier_state& state = state_of(barrier);
+  return is_foreign(state) ? next().barrier_wait(barrier) : wait(state);
+}

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+// pthread_mutex_*. The fast path is a normal or adaptive mutex under futex_mutex; all else goes through one switch.
+#include <algorithm>
+#include <cerrno>
+
+#include <txsync/machine/cpu.hpp>
+#include <txsync/machine/thread.hpp>
+#include <txsync/observe/counters.hpp>
+
+#include "deadline.hpp"
+#include "interpose.hpp"
+#include "mutex_state.hpp"
+#include "next.hpp"
+#include "order.hpp"
+#include "sites.hpp"
+#include "thread_number.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::preload {
+
+namespace {
+
+using observe::detail::until_sample;
+
+bool is_checked(std::int32_t kind) noexcept {
+  const std::int32_t type = kind & mutex_state::kind_bits;
+  return type == PTHREAD_MUTEX_RECURSIVE || type == PTHREAD_MUTEX_ERRORCHECK;
+}
+
+algorithm algorithm_for(const policy::packed& policy, std::int32_t kind) noexcept {
+  if ((kind & mutex_state::foreign_bits) != 0) return algorithm::libc;
+  switch (policy.lock) {
+    case policy::lock_kind::libc:
+      return algorithm::libc;
+    case policy::lock_kind::tatas:
+      return algorithm::tatas;
+    case policy::lock_kind::ticket:
+      return algorithm::ticket;
+    case policy::lock_kind::fifo_ticket:
+      return algorithm::fifo_ticket;
+    case policy::lock_kind::unsaid:
+    case policy::lock_kind::mutex:
+      break;
+  }
+  return is_checked(kind) || watches_order() ? algorithm::checked_futex : algorithm::futex;
+}
+
+/// What a mutex is from its first use on. Destroyed ones stay unknown.
+lock_tag decide(mutex_state& mutex) noexcept {
+  const std::int32_t kind = mutex.kind.load(std::memory_order_relaxed);  // relaxed: constant since the initialisation
+  if (kind < 0) return lock_tag();
+  const site_answer answer = site_of_caller(object_kind::mutex);
+  return {algorithm_for(answer.policy, kind), answer.policy.counting ? answer.site : 0};
+}
+
+lock_tag tag_of(mutex_state& mutex) noexcept {
+  // relaxed here and below: nothing but the tag itself changes when a mutex is decided
+  std::uint16_t bits = mutex.tag.load(std::memory_order_relaxed);
+  if (bits != 0) [[likely]]
+    return lock_tag(bits);
+  const lock_tag mine = decide(mutex);
+  if (mutex.tag.compare_exchange_strong(bits, mine.bits(), std::memory_order_relaxed)) return mine;
+  return lock_tag(bits);
+}
+
+// ---- the algorithms
+
+bool try_acquire(mutex_state& mutex, algorithm how) noexcept {
+  switch (how) {
+    case algorithm::tatas:
+      return mutex.word.tatas.try_lock();
+    case algorithm::ticket:
+    case algorithm::fifo_ticket:
+      return mutex.word.queue.draw_if_served();
+    default:
+      return mutex.word.futex.try_lock();
+  }
+}
+
+void acquire(mutex_state& mutex, algorithm how) noexcept {
+  switch (how) {
+    case algorithm::tatas:
+      return mutex.word.tatas.lock();
+    case algorithm::ticket:
+      return detail::ticket_behind_door(mutex.word.queue, mutex.door).lock();
+    case algorithm::fifo_ticket: {
+      const std::uint32_t ticket = mutex.word.queue.draw();
+      if (!mutex.word.queue.is_served(ticket)) mutex.word.queue.wait(ticket);
+      return;
+    }
+    default:
+      return mutex.word.futex.lock();
+  }
+}
+
+bool acquire_until(mutex_state& mutex, algorithm how, std::uint64_t deadline) noexcept {
+  if (how == algorithm::futex || how == algorithm::checked_futex) return mutex.word.futex.try_lock_until_ns(deadline);
+  // The spin locks know no way out of a queue: looks at growing distances, up to a millisecond.
+  std::uint64_t nap = 1'000;
+  while (!try_acquire(mutex, how)) {
+    const std::uint64_t now = machine::clock_ns();
+    if (now >= deadline) return false;
+    machine::sleep_ns(std::min(nap, deadline - now));
+    nap = std::min<std::uint64_t>(nap * 2, 1'000'000);
+  }
+  return true;
+}
+
+/// In the child of a fork: the queue of a fair lock that was taken before it holds threads that do not exist.
+bool is_of_parent(const mutex_state& mutex) noexcept {
+  return mutex.spins != static_cast<std::uint16_t>(machine::fork_count());
+}
+
+void release(mutex_state& mutex, algorithm how) noexcept {
+  switch (how) {
+    case algorithm::tatas:
+      return mutex.word.tatas.unlock();
+    case algorithm::ticket:
+    case algorithm::fifo_ticket:
+      if (is_of_parent(mutex)) [[unlikely]] {
+        new (&mutex.door) admission;
+        new (&mutex.word.queue) detail::ticket_queue;
+      } else if (how == algorithm::ticket) {
+        detail::ticket_behind_door(mutex.word.queue, mutex.door).unlock();
+      } else {
+        mutex.word.queue.serve_next();
+      }
+      return;
+    default:
+      return mutex.word.futex.unlock();
+  }
+}
+
+/// Newcomers do not queue up behind threads that do not exist.
+void wait_for_parents_lock(mutex_state& mutex, algorithm how) noexcept {
+  if (how != algorithm::ticket && how != algorithm::fifo_ticket) return;
+  while (machine::fork_count() != 0 && mutex.owner.load(std::memory_order_relaxed) != 0 && is_of_parent(mutex))
+    machine::sleep_ns(1'000'000);
+}
+
+// ---- owners and counting
+
+std::uint32_t owner_of(const mutex_state& mutex) noexcept {
+  return mutex.owner.load(std::memory_order_relaxed) & ~mutex_state::sampled;  // relaxed: exact for one's own
+}
+
+/// The calling thread has just acquired the mutex.
+[[gnu::always_inline]] inline void become_owner(mutex_state& mutex, std::uint32_t site) noexcept {
+  std::uint32_t owner = thread_number();
+  if (--until_sample <= 0) [[unlikely]]
+    if (observe::detail::sample(site, &mutex)) owner |= mutex_state::sampled;
+  // relaxed, here and wherever the owner is stored: only the owner's own answer has to be exact
+  mutex.owner.store(owner, std::memory_order_relaxed);
+}
+
+void become_owner_of_any(mutex_state& mutex, lock_tag tag, arrival how) noexcept {
+  mutex.spins = static_cast<std::uint16_t>(machine::fork_count());
+  become_owner(mutex, tag.site());
+  if (watches_order()) [[unlikely]]
+    acquired_in_order(&mutex, tag.site(), how);
+}
+
+void stop_owning(mutex_state& mutex) noexcept {
+  if ((mutex.owner.load(std::memory_order_relaxed) & mutex_state::sampled) != 0) observe::detail::hold_ends(&mutex);
+  if (watches_order()) [[unlikely]]
+    released_in_order(&mutex);
+  mutex.owner.store(0, std::memory_order_relaxed);
+}
+
+/// Acquires what try_acquire() could not. False when the deadline has passed.
+bool wait_for(mutex_state& mutex, lock_tag tag, std::uint64_t deadline) noexcept {
+  wait_for_parents_lock(mutex, tag.how());
+  const std::uint64_t start = machine::cycles();
+  if (deadline == machine::no_deadline) {
+    acquire(mutex, tag.how());
+  } else if (!acquire_until(mutex, tag.how(), deadline)) {
+    return false;
+  }
+  observe::detail::waited(tag.site(), machine::cycles() - start);
+  return true;
+}
+
+/// What a second lock by the owner comes to; -1: it goes the way of the others.
+int relock(mutex_state& mutex, lock_tag tag, bool waits) noexcept {
+  switch (mutex.kind.load(std::memory_order_relaxed) & mutex_state::kind_bits) {
+    case PTHREAD_MUTEX_RECURSIVE:
+      if (mutex.depth == ~std::uint32_t{0}) return EAGAIN;
+      ++mutex.depth;
+      return 0;
+    case PTHREAD_MUTEX_ERRORCHECK:
+      return waits ? EDEADLK : EBUSY;
+    default:
+      if (waits) tell(notice_kind::relock_by_owner, tag.site());
+      return -1;
+  }
+}
+
+/// All locks but those of the fast path. `deadline` is asked for only where the thread has to wait.
+template <class Deadline>
+int lock_any(pthread_mutex_t* raw, lock_tag tag, Deadline deadline) noexcept {
+  mutex_state& mutex = state_of(raw);
+  if (tag.how() == algorithm::unknown) return EINVAL;  // destroyed
+  if (owner_of(mutex) == thread_number()) [[unlikely]] {
+    const int status = relock(mutex, tag, true);
+    if (status >= 0) return status;
+  }
+  if (!try_acquire(mutex, tag.how())) {
+    std::uint64_t until = machine::no_deadline;
+    if (const int status = deadline(until); status != 0) return status;
+    if (!wait_for(mutex, tag, until)) return ETIMEDOUT;
+  }
+  become_owner_of_any(mutex, tag, arrival::waits);
+  return 0;
+}
+
+int no_deadline_asked(std::uint64_t&) noexcept { return 0; }
+
+[[gnu::noinline]] int lock_slowly(pthread_mutex_t* raw) noexcept {
+  const lock_tag tag = tag_of(state_of(raw));
+  if (tag.how() == algorithm::libc) return next().mutex_lock(raw);
+  return lock_any(raw, tag, no_deadline_asked);
+}
+
+int lock_until(pthread_mutex_t* raw, clockid_t clock, const timespec* time) noexcept {
+  const lock_tag tag = tag_of(state_of(raw));
+  if (tag.how() == algorithm::libc) {
+    if (clock == CLOCK_REALTIME) return next().mutex_timedlock(raw, time);
+    return next().mutex_clocklock != nullptr ? next().mutex_clocklock(raw, clock, time) : ENOTSUP;
+  }
+  return lock_any(raw, tag, [&](std::uint64_t& until) noexcept {
+    if (!is_time(*time)) return EINVAL;
+    until = on_our_clock(clock, *time);
+    return 0;
+  });
+}
+
+/// Unlocked by one that does not own it. Normal mutexes are let go as the C library lets them go.
+int unlock_as_stranger(mutex_state& mutex, lock_tag tag) noexcept {
+  const bool held = owner_of(mutex) != 0;
+  const bool checked = is_checked(mutex.kind.load(std::memory_order_relaxed));
+  if (!checked || !held) tell(held ? notice_kind::unlock_by_stranger : notice_kind::double_unlock, tag.site());
+  if (checked || !held) return EPERM;
+  mutex.owner.store(0, std::memory_order_relaxed);
+  release(mutex, tag.how());
+  return 0;
+}
+
+[[gnu::noinline]] int unlock_slowly(pthread_mutex_t* raw) noexcept {
+  mutex_state& mutex = state_of(raw);
+  const lock_tag tag = tag_of(mutex);
+  if (tag.how() == algorithm::libc) return next().mutex_unlock(raw);
+  if (tag.how() == algorithm::unknown) return EINVAL;
+  if (owner_of(mutex) != my_number) return unlock_as_stranger(mutex, tag);
+  if (mutex.depth != 0 && is_checked(mutex.kind.load(std::memory_order_relaxed))) {
+    --mutex.depth;
+    return 0;
+  }
+  stop_owning(mutex);
+  release(mutex, tag.how());
+  return 0;
+}
+
+[[gnu::always_inline]] inline bool is_fast(lock_tag tag) noexcept { return tag.how() == algorithm::futex; }
+
+[[gnu::always_inline]] inline lock_tag quick_tag(const mutex_state& mutex) noexcept {
+  return lock_tag(mutex.tag.load(std::memory_order_relaxed));
+}
+
+int lock_mutex(pthread_mutex_t* raw) noexcept {
+  mutex_state& mutex = state_of(raw);
+  const lock_tag tag = quick_tag(mutex);
+  if (!is_fast(tag) || !mutex.word.futex.acquire_if_free()) [[unlikely]]
+    return lock_slowly(raw);
+  become_owner(mutex, tag.site());
+  return 0;
+}
+
+int unlock_mutex(pthread_mutex_t* raw) noexcept {
+  mutex_state& mutex = state_of(raw);
+  if (!is_fast(quick_tag(mutex)) || mutex.owner.load(std::memory_order_relaxed) != my_number) [[unlikely]]
+    return unlock_slowly(raw);
+  mutex.owner.store(0, std::memory_order_relaxed);
+  mutex.word.futex.unlock();
+  return 0;
+}
+
+int try_lock_mutex(pthread_mutex_t* raw) noexcept {
+  mutex_state& mutex = state_of(raw);
+  const lock_tag tag = tag_of(mutex);
+  if (tag.how() == algorithm::libc) return next().mutex_trylock(raw);
+  if (tag.how() == algorithm::unknown) return EINVAL;
+  if (owner_of(mutex) == thread_number()) {
+    const int status = relock(mutex, tag, false);
+    if (status >= 0) return status;
+  }
+  if (!try_acquire(mutex, tag.how())) return EBUSY;
+  become_owner_of_any(mutex, tag, arrival::tries);
+  return 0;
+}
+
+int initialise(pthread_mutex_t* raw, const pthread_mutexattr_t* attributes) noexcept {
+  // The C library knows where it keeps the attributes; all else it leaves zero.
+  const int status = next().mutex_init(raw, attributes);
+  if (status != 0) return status;
+  mutex_state& mutex = state_of(raw);
+  mutex.tag.store(decide(mutex).bits(), std::memory_order_relaxed);
+  return 0;
+}
+
+int destroy(pthread_mutex_t* raw) noexcept {
+  mutex_state& mutex = state_of(raw);
+  // Never locked: nothing is known of it, and nothing needs to be.
+  const lock_tag tag(mutex.tag.load(std::memory_order_relaxed));
+  if (tag.how() == algorithm::libc) {
+    mutex.tag.store(0, std::memory_order_relaxed);
+    return next().mutex_destroy(raw);
+  }
+  if (owner_of(mutex) != 0) {
+    tell(notice_kind::destroyed_locked, tag.site());
+    return EBUSY;
+  }
+  if (watches_order()) forget_in_order(&mutex);
+  mutex.kind.store(-1, std::memory_order_relaxed);
+  mutex.tag.store(0, std::memory_order_relaxed);
+  return 0;
+}
+
+}  // namespace
+
+bool is_foreign(pthread_mutex_t* mutex) noexcept { return tag_of(state_of(mutex)).how() == algorithm::libc; }
+
+std::uint32_t site_of(pthread_mutex_t* mutex) noexcept { return tag_of(state_of(mutex)).site(); }
+
+int release_for_wait(pthread_mutex_t* raw) noexcept {
+  mutex_state& mutex = state_of(raw);
+  const lock_tag tag = tag_of(mutex);
+  if (tag.how() != algorithm::libc && owner_of(mutex) != my_number) {
+    tell(notice_kind::wait_without_mutex, tag.site());
+    return EPERM;
+  }
+  return unlock_mutex(raw);
+}
+
+void take_after_wait(pthread_mutex_t* mutex, int& status) noexcept {
+  const int taken = lock_mutex(mutex);
+  if (taken != 0) status = taken;  // EOWNERDEAD and the like, of the C library's own
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::preload
+
+using namespace txsync::preload;
+
+TXSYNC_INTERPOSE int pthread_mutex_init(pthread_mutex_t* mutex, const pthread_mutexattr_t* attributes) noexcept {
+  return initialise(mutex, attributes);
+}
+TXSYNC_INTERPOSE int pthread_mutex_destroy(pthread_mutex_t* mutex) noexcept { return destroy(mutex); }
+TXSYNC_INTERPOSE int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept { return lock_mutex(mutex); }
+TXSYNC_INTERPOSE int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept { return try_lock_mutex(mutex); }
+TXSYNC_INTERPOSE int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* time) noexcept {
+  return lock_until(mutex, CLOCK_REALTIME, time);
+}
+TXSYNC_INTERPOSE int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* time) noexcept {
+  if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) return EINVAL;
+  return lock_until(mutex, clock, time);
+}
+TXSYNC_INTERPOSE int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept { return unlock_mutex(mutex); }

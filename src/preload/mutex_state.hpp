@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a pthread_mutex_t holds under the preloaded library: everything within its own bytes, so that copies of static
+// initialisers, memory that is used again and mutexes that are never destroyed are no special cases. The idea of
+// keeping the lock in place is that of the always-abort paper's library; the layout is ours.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include <txsync/locks/admission.hpp>
+#include <txsync/locks/futex_mutex.hpp>
+#include <txsync/locks/tatas.hpp>
+#include <txsync/locks/ticket.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::preload {
+
+/// How a lock is taken. In the high 4 bits of its tag; the site is in the low 12. A tag of 0 is a lock that no thread
+/// has taken yet.
+enum class algorithm : std::uint8_t {
+  unknown,
+  libc,
+  futex,          ///< futex_mutex with nothing to check: the only one with a fast path
+  checked_futex,  ///< futex_mutex, recursive or error-checking, or its order is watched
+  tatas,
+  ticket,
+  fifo_ticket,
+};
+
+class lock_tag {
+ public:
+  constexpr lock_tag() noexcept = default;
+  constexpr explicit lock_tag(std::uint16_t bits) noexcept : bits_(bits) {}
+  constexpr lock_tag(algorithm how, std::uint32_t site) noexcept
+      : bits_(static_cast<std::uint16_t>(static_cast<unsigned>(how) << 12 | site)) {}
+  constexpr algorithm how() const noexcept { return static_cast<algorithm>(bits_ >> 12); }
+  constexpr std::uint32_t site() const noexcept { return bits_ & 0xFFF; }
+  constexpr std::uint16_t bits() const noexcept { return bits_; }
+
+ private:
+  std::uint16_t bits_ = 0;
+};
+
+/// Laid over a pthread_mutex_t. All zero, and what the static initialisers write, is a valid unlocked one. `kind` is
+/// the C library's, at its place. Of a mutex that is left to the C library only `tag` is ours.
+struct mutex_state {
+  /// What of it exists is said by the tag; the locks have no constructors that do anything and no destructors.
+  union lock_word {
+    futex_mutex futex;
+    tatas_lock tatas;
+    detail::ticket_queue queue;
+  };
+  lock_word word;
+  std::atomic<std::uint32_t> owner;  // thread_number(), 0: nobody; `sampled` with it. Written by the owner
+  std::uint32_t depth;               // of a recursive mutex: times locked, less one; the owner's
+  std::atomic<std::int32_t> kind;    // PTHREAD_MUTEX_NORMAL.., with the C library's flags; -1: destroyed
+  std::uint16_t spins;               // the C library's
+  std::atomic<std::uint16_t> tag;    // lock_tag; in the C library the field of its former elision
+  admission door;                    // of a ticket lock
+
+  static constexpr std::uint32_t sampled = 0x8000'0000;
+  static constexpr std::int32_t kind_bits = 3;
+  /// Robust, priority-inheriting, priority-protected, process-shared: the C library's.
+  static constexpr std::int32_t foreign_bits = 16 | 32 | 64 | 128;
+};
+
+static_assert(sizeof(mutex_state) <= sizeof(pthread_mutex_t));
+static_assert(offsetof(mutex_state, kind) == offsetof(pthread_mutex_t, __data.__kind));
+#ifdef __x86_64__
+static_assert(offsetof(mutex_state, tag) == offsetof(pthread_mutex_t, __data.__elision));
+#endif
+
+inline mutex_state& state_of(pthread_mutex_t* mutex) noexcept {
+  return *std::launder(reinterpret_cast<mutex_state*>(mutex));
+}
+
+/// What the other parts of the library need of mutexes.
+/// The calling thread gives it up in order to wait on a condition. 0, or an errno after which it still holds what it
+/// held.
+int release_for_wait(pthread_mutex_t* mutex) noexcept;
+void take_after_wait(pthread_mutex_t* mutex, int& status) noexcept;
+/// The site that waits of its holders are counted at.
+std::uint32_t site_of(pthread_mutex_t* mutex) noexcept;
+/// Left to the C library; decides it if it is not decided yet.
+bool is_foreign(pthread_mutex_t* mutex) noexcept;
+
+}  // namespace txsync::inline TXSYNC_BACKEND::preload

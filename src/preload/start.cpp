@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens when the library is loaded, and in the child of a fork.
+#include <pthread.h>
+
+#include "next.hpp"
+#include "observe/blocks.hpp"
+#include "order.hpp"
+#include "sites.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::preload {
+
+namespace {
+
+[[gnu::constructor]] void start() noexcept {
+  (void)next();
+  open_channel();
+  const channel* const file = open_file();
+  if (file == nullptr) return;
+  order_watched.store(file->check_order != 0, std::memory_order_relaxed);  // relaxed: there is one thread
+  // The child counts for itself, in the same file.
+  pthread_atfork(nullptr, nullptr, [] {
+    open_file()->processes.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
+    observe::forget_blocks();
+  });
+}
+
+}  // namespace
+
+}  // namespace txsync::inline TXSYNC_BACKEND::preload
