@@ -56,6 +56,11 @@ double bounded_ratio(double above, double below) {
   return below == 0 ? greatest_ratio : std::clamp(above / below, 1 / greatest_ratio, greatest_ratio);
 }
 
+/// log P(X = k) of n fair coins. By lgamma: the powers of 1/2 vanish for counts that are not even large.
+double log_binomial(double n, double k) {
+  return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) - n * std::log(2.0);
+}
+
 /// How many values to leave out at each end so that the interval still covers 95 %, and what it then covers.
 struct trimmed {
   std::size_t at_each_end = 0;
@@ -63,15 +68,11 @@ struct trimmed {
 };
 
 trimmed trim_for_95(std::size_t count) {
-  // log(n choose k) by lgamma: the powers of 1/2 vanish for counts that are not even large.
   const double n = static_cast<double>(count);
-  const auto log_probability = [n](double k) {
-    return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) - n * std::log(2.0);
-  };
-  double outside = std::exp(log_probability(0));  // that the true median lies beyond one end of the whole range
+  double outside = std::exp(log_binomial(n, 0));  // that the true median lies beyond one end of the whole range
   trimmed result{0, std::max(0.0, 1 - 2 * outside)};
   for (std::size_t k = 1; 2 * k < count; ++k) {
-    outside += std::exp(log_probability(static_cast<double>(k)));
+    outside += std::exp(log_binomial(n, static_cast<double>(k)));
     if (2 * outside > 0.05) break;
     result = {k, 1 - 2 * outside};
   }
@@ -124,6 +125,20 @@ std::vector<double> ratios(std::span<const double> ours, std::span<const double>
 
 interval ratio_interval(std::span<const double> ours, std::span<const double> theirs, better way) {
   return median_interval(ratios(ours, theirs, way));
+}
+
+double sign_test_below_one(std::span<const double> ratios) {
+  unsigned below = 0;
+  unsigned above = 0;
+  for (const double ratio : ratios) {
+    require(std::isfinite(ratio) && ratio > 0, "a ratio is not finite and greater than 0");
+    if (ratio < 1) ++below;
+    if (ratio > 1) ++above;
+  }
+  const double n = below + above;
+  double probability = 0;
+  for (unsigned k = below; k <= below + above; ++k) probability += std::exp(log_binomial(n, k));
+  return std::min(probability, 1.0);
 }
 
 interval geometric_mean(std::span<const std::vector<double>> ratios_by_cell, std::uint64_t seed) {

@@ -7,6 +7,7 @@
 //   holds for every continuous distribution. (W. J. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2.)
 // - ratio of two subjects: repetitions were interleaved (A B A B), so the i-th of both saw the same disturbances. The
 //   ratio is formed in each round, then the median of these ratios is taken, with its order-statistic interval.
+// - is one worse than the other: the sign test over the ratios by round, one-sided. (Conover, section 3.4.)
 // - geometric mean over cells: of the cells' median ratios (P. Fleming, J. Wallace, How not to lie with statistics,
 //   CACM 29(3), 1986). Its interval is a stratified percentile bootstrap: the rounds of each cell are drawn anew with
 //   replacement (B. Efron, R. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13). It tells how far the
@@ -61,6 +62,11 @@ std::vector<double> ratios(std::span<const double> ours, std::span<const double>
 
 /// The median of ratios() and its interval. Requires: as ratios().
 interval ratio_interval(std::span<const double> ours, std::span<const double> theirs, better way = better::higher);
+
+/// The sign test that ratios lie below 1: the probability that at least as many of them would, were each as likely to
+/// lie above as below. Ratios of exactly 1 say nothing and are left out; with none left it is 1. 5 of 5 below: 0.03125.
+/// Requires: all finite and greater than 0.
+double sign_test_below_one(std::span<const double> ratios);
 
 /// The geometric mean of the cells' median ratios. `median` is that mean; `coverage` is 0.95, and 0 when no cell has
 /// more than one ratio (then there is nothing to draw from, and the interval is the point).

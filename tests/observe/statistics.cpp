@@ -169,6 +169,17 @@ TEST(best_peer, refuses_what_cannot_be_compared) {
   EXPECT_THROW(observe::compare_to_best_peer(values{1}, equal), std::invalid_argument);
 }
 
+TEST(sign_test, is_the_binomial_tail_of_the_rounds_lost) {
+  EXPECT_NEAR(observe::sign_test_below_one(values{0.9, 0.8, 0.7, 0.99, 0.5}), 1.0 / 32, 1e-12);
+  EXPECT_NEAR(observe::sign_test_below_one(values{0.9, 0.8, 0.7, 0.99}), 1.0 / 16, 1e-12);
+  EXPECT_NEAR(observe::sign_test_below_one(values{0.9, 0.8, 0.7, 1.01}), 5.0 / 16, 1e-12);
+  EXPECT_NEAR(observe::sign_test_below_one(values{2, 3}), 1, 1e-12);
+  EXPECT_NEAR(observe::sign_test_below_one(values{1, 0.5, 1}), 0.5, 1e-12);  // equal rounds say nothing
+  EXPECT_EQ(observe::sign_test_below_one(values{1, 1}), 1);
+  EXPECT_EQ(observe::sign_test_below_one(values{}), 1);
+  EXPECT_THROW(observe::sign_test_below_one(values{0}), std::invalid_argument);
+}
+
 TEST(goal, is_missed_only_by_the_whole_interval) {
   EXPECT_TRUE(observe::misses({0.9, 0.88, 0.94, 0.95}, 0.95));
   EXPECT_FALSE(observe::misses({0.9, 0.88, 0.96, 0.95}, 0.95));

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Choices that run against each other in interleaved rounds: A B C, B C A, C A B, ... Each round runs every choice
+// once, so that a disturbance of the machine meets all alike; the order turns by one each round, so that none always
+// runs first.
+//
+// The losers leave early. After each round from the 4th on, every challenger is held against the leader (the choice
+// with the best median ratio to the reference): when the one-sided sign test over their ratios by round says that it is
+// worse with p < 0.05, it is dropped. (W. J. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.4; as the
+// test is exact, the earliest round is the 5th: 5 of 5 rounds lost, p = 1/32.) The test is asked again each round, and
+// the leader comes from the same rounds, so a single drop is less sure than 95 %. What that can cost is a better choice
+// missed; a gain is never claimed from these rounds (engine.hpp).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tune/trial.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tune {
+
+enum class lane_status : std::uint8_t { running, dropped, failed };
+
+/// One choice in a contest.
+struct lane {
+  choice what;
+  std::vector<double> values = {};  ///< by round; a lane that left has fewer
+  lane_status status = lane_status::running;
+  unsigned ended_in = 0;              ///< the round in which it left, from 1
+  std::string reason = {};            ///< of its failure
+  std::vector<site_seen> sites = {};  ///< all its runs added up
+};
+
+/// Where a run stands, for people.
+struct progress {
+  std::string phase;
+  unsigned round = 0;  ///< from 1; 0 before the first
+  unsigned rounds = 0;
+  std::string running;  ///< the choice that runs now
+  unsigned left = 0;    ///< choices that are still in
+};
+
+/// How the engine sees the world; a test has its own.
+struct surroundings {
+  std::function<double()> now;  ///< seconds since any moment
+  std::function<bool()> stop;   ///< the user wants it to end
+  std::function<void(const progress&)> tell = [](const progress&) {};
+};
+
+struct contest_rules {
+  std::string phase;
+  observe::better way = observe::better::lower;
+  unsigned rounds = 10;
+  bool drop = true;
+  bool until_one_is_left = false;  ///< ends once at most one challenger is left, and the reference
+  double deadline = 0;             ///< of surroundings::now; no round starts that would likely end later; 0: none
+  double timeout_seconds = 0;      ///< of a single run
+};
+
+/// Runs the lanes; the first is the reference, which is never dropped. Ends after the rounds, at the deadline (one
+/// round is always run), when the reference fails, when no challenger is left, or when the user stops it; the run that
+/// was going on then does not count.
+void compete(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world);
+
+/// A lane's ratios to another by round, over the rounds that both ran; more than 1: the lane is better.
+std::vector<double> round_ratios(const lane& one, const lane& other, observe::better way);
+
+/// The running lane with the best median ratio to the first; the first itself where none is above 1 or nothing was run.
+std::size_t leader(const std::vector<lane>& lanes, observe::better way);
+
+/// The interval of the ratios lies above 1, and there are rounds enough to say so with 95 %.
+bool surely_better(const lane& one, const lane& other, observe::better way);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tune

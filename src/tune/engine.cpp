@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tune/engine.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace {
+
+constexpr double share_of_waiting = 0.95;
+constexpr double timeout_factor = 10;
+constexpr double least_timeout_seconds = 10;
+/// Of a time limit, what phase 1 and phase 2 may use up to; the rest is the proof's.
+constexpr double first_phase_share = 0.4;
+constexpr double second_phase_share = 0.7;
+
+std::uint64_t all_waiting(const std::vector<site_seen>& sites) {
+  std::uint64_t sum = 0;
+  for (const site_seen& one : sites) sum += one.counted.wait_ns;
+  return sum;
+}
+
+void most_waiting_first(std::vector<site_seen>& sites) {
+  std::stable_sort(sites.begin(), sites.end(),
+                   [](const site_seen& a, const site_seen& b) { return a.counted.wait_ns > b.counted.wait_ns; });
+}
+
+/// How many of the sites, sorted, have together 95 % of all waiting; at most most_sites.
+std::size_t sites_worth_trying(const std::vector<site_seen>& sites) {
+  const auto enough = share_of_waiting * static_cast<double>(all_waiting(sites));
+  double sum = 0;
+  std::size_t count = 0;
+  while (count < sites.size() && count < most_sites && sites[count].counted.wait_ns != 0 && sum < enough) {
+    sum += static_cast<double>(sites[count++].counted.wait_ns);
+  }
+  return count;
+}
+
+choice with_site(choice what, const std::string& site, const std::string& kind) {
+  const auto known =
+      std::find_if(what.sites.begin(), what.sites.end(), [&](const auto& one) { return one.site == site; });
+  if (known == what.sites.end()) {
+    what.sites.push_back({site, kind});
+  } else {
+    known->kind = kind;
+  }
+  return what;
+}
+
+class tuner {
+ public:
+  tuner(trial& runs, const question& asked, const surroundings& world)
+      : runs_(runs), asked_(asked), world_(world), started_(world.now()) {
+    result_.reference = {asked.candidates.front(), {}};
+    result_.best = result_.reference;
+  }
+
+  outcome run() {
+    if (rehearse()) {
+      whole_program();
+      if (asked_.by_sites && going_on()) site_by_site();
+      if (!(result_.best == result_.reference) && going_on()) prove();
+    }
+    result_.interrupted = world_.stop();
+    result_.seconds = world_.now() - started_;
+    return std::move(result_);
+  }
+
+ private:
+  bool going_on() const { return result_.broken.empty() && !world_.stop(); }
+
+  bool rehearse() {
+    world_.tell({"rehearsal", 0, 0, name_of(result_.reference), 1});
+    const measured first = runs_.run(result_.reference, asked_.seconds);
+    if (world_.stop()) return false;
+    timeout_seconds_ = std::max(least_timeout_seconds, timeout_factor * first.seconds);
+    result_.broken = first.failure;
+    return first.failure.empty();
+  }
+
+  /// Runs a contest and keeps its record. The share of the time limit that may be used up when it ends; 1: all.
+  phase_record& contest(std::string name, std::vector<lane> lanes, double share, bool drop, bool until_one) {
+    contest_rules rules{name, asked_.way, asked_.rounds, drop, until_one, 0, timeout_seconds_};
+    if (asked_.seconds != 0) rules.deadline = started_ + share * asked_.seconds;
+    result_.phases.push_back({std::move(name), std::move(lanes)});
+    phase_record& record = result_.phases.back();
+    compete(runs_, record.lanes, rules, world_);
+    const lane& reference = record.lanes.front();
+    if (reference.status == lane_status::failed && !world_.stop()) {
+      result_.broken = "'" + name_of(reference.what) + "' ran before, but failed in round " +
+                       std::to_string(reference.ended_in) + " of the phase '" + record.name + "': " + reference.reason;
+    }
+    const bool over = rules.deadline != 0 && reference.values.size() < asked_.rounds && !until_one;
+    const bool a_challenger_is_left = std::any_of(record.lanes.begin() + 1, record.lanes.end(),
+                                                  [](const lane& one) { return one.status == lane_status::running; });
+    result_.out_of_time = result_.out_of_time || (over && a_challenger_is_left && !world_.stop());
+    return record;
+  }
+
+  void whole_program() {
+    std::vector<lane> lanes;
+    for (const std::string& name : asked_.candidates) lanes.push_back({.what = {name, {}}});
+    const phase_record& record = contest("whole program", std::move(lanes), first_phase_share, true, true);
+    const lane& best = record.lanes[leader(record.lanes, asked_.way)];
+    result_.best = best.what;
+    result_.sites = best.sites;
+  }
+
+  /// Where single sites get other locks: the best so far, or what stands for the reference.
+  choice base() const {
+    if (!(result_.best == result_.reference) || asked_.site_base.empty()) return result_.best;
+    return {asked_.site_base, {}};
+  }
+
+  /// What waits under the best so far. The reference may be what nothing can be counted in; then what stands for it is
+  /// run once.
+  void look_at_sites() {
+    if (result_.sites.empty() && !(base() == result_.best)) {
+      world_.tell({"looking for sites that wait", 0, 0, name_of(base()), 1});
+      measured seen = runs_.run(base(), timeout_seconds_);
+      if (seen.failure.empty() && !world_.stop()) result_.sites = std::move(seen.sites);
+    }
+    most_waiting_first(result_.sites);
+  }
+
+  void site_by_site() {
+    look_at_sites();
+    const std::size_t count = sites_worth_trying(result_.sites);
+    for (std::size_t i = 0; i < count && going_on(); ++i) {
+      const double share = first_phase_share + (second_phase_share - first_phase_share) * static_cast<double>(i + 1) /
+                                                   static_cast<double>(count);
+      if (asked_.seconds != 0 && world_.now() > started_ + share * asked_.seconds) {
+        result_.out_of_time = true;
+        continue;
+      }
+      try_site(result_.sites[i], share);
+    }
+  }
+
+  void try_site(const site_seen& site, double share) {
+    std::vector<lane> lanes = {{.what = result_.best}};
+    for (const std::string& kind : site.others) {
+      lanes.push_back({.what = with_site(base(), site.counted.name, kind)});
+    }
+    if (lanes.size() == 1) return;
+    const phase_record& record = contest("site " + site.counted.name, std::move(lanes), share, true, false);
+    const std::size_t best = leader(record.lanes, asked_.way);
+    if (best != 0 && surely_better(record.lanes[best], record.lanes[0], asked_.way)) {
+      result_.best = record.lanes[best].what;
+    }
+  }
+
+  void prove() {
+    const phase_record& record =
+        contest("proof", {{.what = result_.reference}, {.what = result_.best}}, 1, false, false);
+    const std::vector<double> ratios = round_ratios(record.lanes[1], record.lanes[0], asked_.way);
+    if (ratios.empty()) return;
+    result_.gain = observe::median_interval(ratios);
+    result_.proof_rounds = static_cast<unsigned>(ratios.size());
+    result_.proven = surely_better(record.lanes[1], record.lanes[0], asked_.way);
+  }
+
+  trial& runs_;
+  const question& asked_;
+  const surroundings& world_;
+  const double started_;
+  double timeout_seconds_ = least_timeout_seconds;
+  outcome result_;
+};
+
+}  // namespace
+
+outcome tune(trial& runs, const question& asked, const surroundings& world) { return tuner(runs, asked, world).run(); }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tune

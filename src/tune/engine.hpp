@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tuner: which choice of locks makes a program better than what its user has, and is that sure?
+//
+//   rehearsal  what the user has, once: does it run, does the metric match, how long does it take. Not counted.
+//   phase 1    the candidates for the whole program against each other (contest.hpp).
+//   phase 2    the sites that wait most (together 95 % of all waiting, at most 6), one after the other: each gets the
+//   other
+//              kinds of lock while all else stays as the best so far. A change is taken when the whole 95 % interval of
+//              its ratio to the best so far lies above 1.
+//   phase 3    the proof: what came out against what the user has, in fresh rounds. The rounds that chose are never
+//   those
+//              that prove: the best of several noisy ones looks better than it is. A gain is proven when the whole 95 %
+//              interval of the ratio lies above 1; else the advice is to keep what one has.
+#pragma once
+
+#include "tune/contest.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tune {
+
+struct question {
+  /// The first is what the user has, the reference. At least two.
+  std::vector<std::string> candidates;
+  /// The candidate that stands for the reference where single sites get other locks; empty: the reference itself.
+  std::string site_base;
+  bool by_sites = true;  ///< phase 2 at all
+  observe::better way = observe::better::lower;
+  unsigned rounds = 10;  ///< of each contest; at least 6, fewer give no interval of 95 %
+  double seconds = 0;    ///< for everything; 0: no limit
+};
+
+inline constexpr unsigned least_rounds_of_a_proof = 6;
+inline constexpr unsigned most_sites = 6;
+
+/// A contest that was run.
+struct phase_record {
+  std::string name;  ///< "whole program", "site NAME", "proof"
+  std::vector<lane> lanes;
+};
+
+struct outcome {
+  std::vector<phase_record> phases;
+  std::vector<site_seen> sites;  ///< what waited under the winner of phase 1, most first
+  choice reference;
+  choice best;                ///< what came out of phases 1 and 2; the reference when nothing looked better
+  bool proven = false;        ///< phase 3 says that best is better than the reference
+  observe::interval gain;     ///< ratio of best to the reference in the proof; coverage 0 without a proof
+  unsigned proof_rounds = 0;  ///< rounds that `gain` rests on
+  bool interrupted = false;
+  bool out_of_time = false;  ///< some contest had to end before its rounds
+  std::string broken;        ///< the reference itself failed, one sentence: there is nothing to compare with
+  double seconds = 0;        ///< of everything
+
+  /// The proof's record, or null.
+  const phase_record* proof() const {
+    return phases.empty() || phases.back().name != "proof" ? nullptr : &phases.back();
+  }
+};
+
+outcome tune(trial& runs, const question& asked, const surroundings& world);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tune

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tune/record.hpp"
+
+#include <cstdio>
+
+namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace {
+
+using observe::json;
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+std::string interval_words(const observe::interval& found) {
+  char coverage[32];
+  std::snprintf(coverage, sizeof coverage, "%.3g %%", found.coverage >= 0.95 ? 95.0 : 100 * found.coverage);
+  return std::string(coverage) + " interval " + number(found.low95) + " to " + number(found.high95);
+}
+
+std::string chosen_word(const std::string& phase, const outcome& found) {
+  if (phase == "proof") return found.proven ? "proven better" : "not proven better";
+  return phase == "whole program" ? "best" : "taken";
+}
+
+std::string status_of(const table_row& row, const outcome& found) {
+  const std::string round = std::to_string(row.what->ended_in);
+  if (row.what->status == lane_status::failed) return "failed in round " + round + ": " + row.what->reason;
+  if (row.what->status == lane_status::dropped) return "dropped in round " + round + ": worse with p < 0.05";
+  if (row.winner) return chosen_word(row.phase, found);
+  if (row.reference) return row.phase.starts_with("site ") ? "the best so far" : "what you have";
+  return row.phase == "proof"           ? "not proven better"
+         : row.phase == "whole program" ? "not the best"
+                                        : "not surely better";
+}
+
+bool won(const phase_record& phase, std::size_t lane_index, const outcome& found, observe::better way) {
+  if (phase.name == "proof") return lane_index == 1 && found.proven;
+  if (lane_index == 0 || leader(phase.lanes, way) != lane_index) return false;
+  return phase.name == "whole program" || surely_better(phase.lanes[lane_index], phase.lanes[0], way);
+}
+
+observe::point point_of(const table_row& row, const described& what) {
+  observe::point made;
+  made.workload = what.workload;
+  made.params = what.params;
+  made.params["phase"] = row.phase;
+  made.threads = what.threads;
+  made.place = what.place;
+  made.subject = name_of(row.what->what);
+  made.metric = what.metric;
+  made.unit = what.unit;
+  made.way = what.way;
+  made.values = row.what->values;
+  if (row.what->status == lane_status::failed)
+    made.faults.push_back("round " + std::to_string(row.what->ended_in) + ": " + row.what->reason);
+  for (const site_seen& site : row.what->sites) made.sites.push_back(site.counted);
+  return made;
+}
+
+json row_json(const table_row& row) {
+  json made = {{"phase", row.phase}, {"candidate", name_of(row.what->what)}, {"status", row.status}};
+  if (row.reference) made["reference"] = true;
+  if (row.winner) made["winner"] = true;
+  if (row.ratio.median != 0) {
+    made["ratio"] = row.ratio.median;
+    made["low95"] = row.ratio.low95;
+    made["high95"] = row.ratio.high95;
+    made["coverage"] = row.ratio.coverage;
+  }
+  return made;
+}
+
+}  // namespace
+
+std::vector<table_row> table_of(const outcome& found, observe::better way) {
+  std::vector<table_row> table;
+  for (const phase_record& phase : found.phases) {
+    for (std::size_t i = 0; i < phase.lanes.size(); ++i) {
+      table_row row;
+      row.phase = phase.name;
+      row.what = &phase.lanes[i];
+      row.reference = i == 0;
+      row.winner = won(phase, i, found, way);
+      const std::vector<double> ratios =
+          i == 0 ? std::vector<double>{} : round_ratios(phase.lanes[i], phase.lanes[0], way);
+      if (!ratios.empty()) row.ratio = observe::median_interval(ratios);
+      row.status = status_of(row, found);
+      table.push_back(std::move(row));
+    }
+  }
+  return table;
+}
+
+std::string verdict_words(const outcome& found, const described& what) {
+  const std::string best = "'" + name_of(found.best) + "'";
+  if (!found.broken.empty()) return "Nothing can be said: " + found.broken + ".";
+  if (found.proven) {
+    return best + " is " + number(found.gain.median) + " times as " + what.better_word + " as what you have (" +
+           interval_words(found.gain) + ", " + std::to_string(found.proof_rounds) + " rounds).";
+  }
+  if (found.interrupted) return "Interrupted before a gain was proven: keep what you have.";
+  if (found.best == found.reference) return "Keep what you have: nothing that was tried is better.";
+  if (found.proof_rounds == 0) return "Keep what you have: " + best + " looked best, but it could not be proven.";
+  return "Keep what you have: " + best + " looked best, but in fresh rounds a gain is not sure (" +
+         number(found.gain.median) + " times as " + what.better_word + ", " + interval_words(found.gain) + ", " +
+         std::to_string(found.proof_rounds) + " rounds).";
+}
+
+void put(observe::document& into, const outcome& found, const described& what, const std::string& policy) {
+  json made = {{"verdict", verdict_words(found, what)},
+               {"proven", found.proven},
+               {"reference", name_of(found.reference)},
+               {"winner", name_of(found.proven ? found.best : found.reference)},
+               {"metric", what.metric},
+               {"unit", what.unit},
+               {"better", what.way == observe::better::higher ? "higher" : "lower"}};
+  if (found.proof_rounds != 0) {
+    made["gain"] = {{"median", found.gain.median},
+                    {"low95", found.gain.low95},
+                    {"high95", found.gain.high95},
+                    {"coverage", found.gain.coverage},
+                    {"rounds", found.proof_rounds}};
+  }
+  if (found.out_of_time) made["out_of_time"] = true;
+  json& rows = made["table"] = json::array();
+  for (const table_row& row : table_of(found, what.way)) {
+    json one = row_json(row);
+    // A lane that the user's interruption kept from running is no measurement.
+    if (!row.what->values.empty() || row.what->status == lane_status::failed) {
+      one["point"] = into.points.size();
+      into.points.push_back(point_of(row, what));
+    }
+    rows.push_back(std::move(one));
+  }
+  if (!policy.empty()) made["policy"] = policy;
+  into.interrupted = found.interrupted;
+  into.more["tune"] = std::move(made);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tune

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tuner found, in words, as a table, and as a result document.
+#pragma once
+
+#include "tune/engine.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tune {
+
+/// What was tuned, for tables and documents.
+struct described {
+  std::string workload;  ///< the program's name, or the built-in workload
+  observe::json params = observe::json::object();
+  unsigned threads = 1;
+  std::string place = "none";
+  std::string metric = "wall time";
+  std::string unit = "s";
+  observe::better way = observe::better::lower;
+  std::string better_word = "fast";  ///< "1.2 times as fast as"
+};
+
+/// A lane of a contest.
+struct table_row {
+  std::string phase;
+  const lane* what = nullptr;
+  bool reference = false;   ///< what the others of its phase are held against
+  bool winner = false;      ///< what its phase chose
+  observe::interval ratio;  ///< to the reference of its phase; coverage 0 and median 0 where there is none
+  std::string status;       ///< "best", "dropped in round 5: worse with p < 0.05", "failed in round 1: exit status 3"
+};
+
+/// In the order of measuring. Keeps pointers into `found`.
+std::vector<table_row> table_of(const outcome& found, observe::better way);
+
+/// The verdict in one sentence: the gain with its interval, or why to keep what there is.
+std::string verdict_words(const outcome& found, const described& what);
+
+/// Adds points, and the member "tune" (docs/result-document.md). `policy` is the text of the policy file, empty
+/// without.
+void put(observe::document& into, const outcome& found, const described& what, const std::string& policy);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tune

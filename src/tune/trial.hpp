@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tuner tunes, seen from the tuner: something that can be run under a choice of locks and gives one number.
+// The engine knows no more than this, so that a test can script it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "observe/document/document.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tune {
+
+/// One site, and the kind of lock that it gets.
+struct site_choice {
+  std::string site;
+  std::string kind;
+  bool operator==(const site_choice&) const = default;
+};
+
+/// What to run with: a candidate for the whole program, with other locks at some sites.
+struct choice {
+  std::string candidate;
+  std::vector<site_choice> sites;
+  bool operator==(const choice&) const = default;
+};
+
+/// "mutex", "mutex; push@queue.cpp:12: lock=ticket".
+inline std::string name_of(const choice& what) {
+  std::string name = what.candidate;
+  for (const site_choice& one : what.sites) name += "; " + one.site + ": " + one.kind;
+  return name;
+}
+
+/// What a site counted in one run, and which other kinds of lock it could have.
+struct site_seen {
+  observe::site_record counted;
+  std::vector<std::string> others;  ///< without the kind that it had in that run
+};
+
+/// One run.
+struct measured {
+  double value = 0;     ///< of the metric; not negative
+  std::string failure;  ///< why there is no value, one sentence; empty when there is one
+  double seconds = 0;   ///< how long it took
+  std::vector<site_seen> sites;
+};
+
+class trial {
+ public:
+  virtual ~trial() = default;
+
+  /// Runs once. A run that takes longer than `timeout_seconds` (0: no limit) is ended and is a failure.
+  virtual measured run(const choice& what, double timeout_seconds) = 0;
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tune
