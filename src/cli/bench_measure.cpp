@@ -1,40 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runs of `txsync bench`.
 #include <algorithm>
-#include <csignal>
 #include <memory>
 
 #include "cli/bench.hpp"
 #include "cli/bench_sites.hpp"
 #include "cli/describe.hpp"
+#include "cli/stop_on_signal.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
-
-volatile std::sig_atomic_t stop_asked = 0;
-
-void ask_to_stop(int signal) {
-  stop_asked = 1;
-  std::signal(signal, SIG_DFL);  // the second time is not a question
-}
-
-/// While it lives, SIGINT and SIGTERM set stop_asked.
-class stop_on_signal {
- public:
-  stop_on_signal() : interrupt_(std::signal(SIGINT, ask_to_stop)), terminate_(std::signal(SIGTERM, ask_to_stop)) {
-    stop_asked = 0;
-  }
-  stop_on_signal(const stop_on_signal&) = delete;
-  stop_on_signal& operator=(const stop_on_signal&) = delete;
-  ~stop_on_signal() {
-    std::signal(SIGINT, interrupt_);
-    std::signal(SIGTERM, terminate_);
-  }
-
- private:
-  void (*interrupt_)(int);
-  void (*terminate_)(int);
-};
 
 /// One lock at one number of threads.
 struct cell {
@@ -85,7 +60,7 @@ void run_once(const bench_request& request, cell& one, unsigned round) {
   } else if (seen->elapsed_ns == 0) {
     one.point.faults.push_back(where + "the measured time was 0 ns");
   } else {
-    one.point.values.push_back(static_cast<double>(seen->operations) * 1e9 / static_cast<double>(seen->elapsed_ns));
+    one.point.values.push_back(workloads::operations_per_second(*seen));
     one.point.fewest.push_back(seen->fewest);
     one.point.most.push_back(seen->most);
     one.latency->merge(seen->latency);
@@ -108,15 +83,15 @@ bench_result measure(const bench_request& request) {
   std::vector<cell> cells = cells_of(request);
   bench_result result;
   result.planned = static_cast<unsigned>(cells.size()) * request.repeat;
-  for (unsigned round = 0; round < request.repeat && stop_asked == 0; ++round) {
+  for (unsigned round = 0; round < request.repeat && !stop_on_signal::asked(); ++round) {
     for (cell& one : cells) {
-      if (stop_asked != 0) break;
+      if (stop_on_signal::asked()) break;
       if (one.broken) continue;
       run_once(request, one, round);
       ++result.runs;
     }
   }
-  result.interrupted = stop_asked != 0;
+  result.interrupted = stop_on_signal::asked();
   for (cell& one : cells) {
     if (!one.was_run()) continue;
     put_latency(one);

@@ -9,5 +9,6 @@ namespace txsync::inline TXSYNC_BACKEND::cli {
 std::unique_ptr<verb> make_bench();
 std::unique_ptr<verb> make_doctor();
 std::unique_ptr<verb> make_list();
+std::unique_ptr<verb> make_report();
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -41,6 +41,11 @@ struct outcome {
   latency_histogram latency;    ///< from before lock() to after unlock(); empty when plan.sample_every is 0
 };
 
+/// Requires: elapsed_ns is not 0.
+inline double operations_per_second(const outcome& seen) noexcept {
+  return static_cast<double>(seen.operations) * 1e9 / static_cast<double>(seen.elapsed_ns);
+}
+
 /// One parameter of a workload: an unsigned number, or one of several names (then the number is the index of the name).
 struct parameter {
   const char* key;

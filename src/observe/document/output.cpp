@@ -66,7 +66,10 @@ output::~output() {
 }
 
 void output::write(const document& all) {
-  const std::string text = to_json(all).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+  write(to_json(all).dump(2, ' ', false, json::error_handler_t::replace) + "\n");
+}
+
+void output::write(const std::string& text) {
   if (is_standard_output()) {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) fail(path_, errno);
     return;

@@ -31,6 +31,8 @@ class output {
   /// Writes the document, indented, with a line feed at its end. At most once. Throws output_error; then the file is as
   /// it was.
   void write(const document& all);
+  /// The same with any text: a page, a policy file.
+  void write(const std::string& text);
 
  private:
   std::string path_;       // as the user said it

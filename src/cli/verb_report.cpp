@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// txsync report: one page from result documents.
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "cli/verbs.hpp"
+#include "cli/words.hpp"
+#include "observe/document/output.hpp"
+#include "report/report.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace {
+
+std::string contents_of(const std::string& file) {
+  errno = 0;
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  if (in.is_open()) text << in.rdbuf();  // fails on a directory, and on nothing to read
+  if (!in.is_open() || errno != 0) throw bad_input("cannot read '" + file + "': " + std::strerror(errno));
+  return std::move(text).str();
+}
+
+class report_verb final : public verb {
+ public:
+  const char* name() const override { return "report"; }
+  const char* summary() const override { return "Make one offline page from result documents"; }
+
+  void define(CLI::App& app) override {
+    app.add_option("RESULT", files_, "Result documents, as --json writes them")->type_name("");
+    const auto store = [this](const std::string& file) { page_ = file; };
+    app.add_option_function<std::string>("-o,--output", store, "The page (report.html); - is the standard output")
+        ->type_name("FILE");
+    app.footer(
+        "The page is one file that needs no network and reads without script; open it in any browser.\n"
+        "What is no result document is one line and exit status 2; then no page is made or changed.");
+  }
+
+  int run(session& with) override {
+    if (files_.empty()) throw bad_input("a result document is missing; --json FILE of any verb writes one");
+    std::vector<report::source> sources;
+    std::string page;
+    try {
+      for (const std::string& file : files_) sources.push_back(report::read(file, contents_of(file)));
+      page = report::page(sources);
+    } catch (const report::report_error& error) {
+      throw bad_input(error.what());
+    }
+    write(page);
+    if (page_ != "-") {
+      std::fprintf(with.table, "%s: %zu KB from %s\n", page_.c_str(), (page.size() + 999) / 1000, join(files_).c_str());
+    }
+    return ok;
+  }
+
+ private:
+  void write(const std::string& page) {
+    try {
+      observe::output(page_).write(page);
+    } catch (const observe::output_error& error) {
+      throw bad_input("--output: " + std::string(error.what()));
+    }
+  }
+
+  words files_;
+  std::string page_ = "report.html";
+};
+
+}  // namespace
+
+std::unique_ptr<verb> make_report() { return std::make_unique<report_verb>(); }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/chart.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "report/text.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::report {
+namespace {
+
+constexpr double width = 720;
+constexpr double letter_width = 7.8;  // of the widest usual face at 13 px; the page does not know its reader's fonts
+constexpr double row_height = 28;
+constexpr double tick_room = 40;
+constexpr std::size_t longest_label = 30;
+
+std::string px(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", value);
+  return text;
+}
+
+std::string svg_line(const char* look, double x1, double y1, double x2, double y2) {
+  return std::string("<line class=\"") + look + "\" x1=\"" + px(x1) + "\" y1=\"" + px(y1) + "\" x2=\"" + px(x2) +
+         "\" y2=\"" + px(y2) + "\"/>";
+}
+
+std::string svg_text(const char* look, double x, double y, std::string_view words) {
+  return std::string("<text class=\"") + look + "\" x=\"" + px(x) + "\" y=\"" + px(y) + "\">" + escaped(words) +
+         "</text>";
+}
+
+/// Opens a figure; the title and description are what screen readers read.
+std::string opened(const std::string& title, const std::string& description, double height) {
+  return "<figure class=\"chart\"><svg role=\"img\" viewBox=\"0 0 " + px(width) + " " + px(height) + "\"><title>" +
+         escaped(title) + "</title><desc>" + escaped(description) + "</desc>\n";
+}
+
+std::string closed(const std::string& title) {
+  return "</svg><figcaption>" + escaped(title) + "</figcaption></figure>\n";
+}
+
+/// Round steps from 0 that reach `greatest`, about five.
+struct axis {
+  double step = 1;
+  double end = 1;
+  int decimals = 0;
+
+  explicit axis(double greatest) {
+    if (!(greatest > 0) || !std::isfinite(greatest)) greatest = 1;
+    const double rough = greatest / 5;
+    const double power = std::pow(10, std::floor(std::log10(rough)));
+    for (const double factor : {1.0, 2.0, 5.0, 10.0}) {
+      step = factor * power;
+      if (step >= rough * 0.999) break;
+    }
+    end = step * std::ceil(greatest / step - 1e-9);
+    decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step) + 1e-9)));
+  }
+
+  std::vector<double> ticks() const {
+    std::vector<double> made;
+    for (int i = 0; i * step <= end * 1.0001; ++i) made.push_back(i * step);
+    return made;
+  }
+  std::string words(double tick) const {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.*f", decimals, tick);
+    return text;
+  }
+};
+
+double greatest_of(const estimate& one) { return std::max({one.value, one.low, one.high}); }
+
+struct bar_layout {
+  double left;
+  double right;
+  double bottom;
+  axis scale;
+  double x(double value) const { return left + (right - left) * std::clamp(value / scale.end, 0.0, 1.0); }
+};
+
+std::string drawn(const bar& one, const bar_layout& at, double top) {
+  const double middle = top + row_height / 2;
+  std::string made = "<g class=\"mark " + one.look + "\"><title>" + escaped(one.hover) + "</title>";
+  made += "<rect class=\"hit\" x=\"0\" y=\"" + px(top) + "\" width=\"" + px(width) + "\" height=\"" + px(row_height) +
+          "\"/>";
+  made += svg_text("label", at.left - 8, middle + 4.5, shortened(one.label, longest_label));
+  made += "<rect class=\"bar\" x=\"" + px(at.left) + "\" y=\"" + px(middle - 8) + "\" width=\"" +
+          px(std::max(0.0, at.x(one.what.value) - at.left)) + "\" height=\"16\"/>";
+  if (one.interval) {
+    made += svg_line("whisker", at.x(one.what.low), middle, at.x(one.what.high), middle);
+    made += svg_line("whisker", at.x(one.what.low), middle - 5, at.x(one.what.low), middle + 5);
+    made += svg_line("whisker", at.x(one.what.high), middle - 5, at.x(one.what.high), middle + 5);
+  }
+  made += svg_text("value", at.right + 12, middle + 4.5, figures(one.what.value));
+  return made + "</g>\n";
+}
+
+}  // namespace
+
+std::string drawn(const bar_chart& chart) {
+  if (chart.bars.empty()) return {};
+  double greatest = chart.marker.value_or(0);
+  std::size_t longest = 0;
+  for (const bar& one : chart.bars) {
+    greatest = std::max(greatest, greatest_of(one.what));
+    longest = std::max(longest, std::min(length(one.label), longest_label));
+  }
+  const double top = chart.marker ? 24 : 6;
+  const bar_layout at{static_cast<double>(longest) * letter_width + 14, width - 76,
+                      top + row_height * static_cast<double>(chart.bars.size()), axis(greatest)};
+  std::string made = opened(chart.title, chart.description, at.bottom + tick_room);
+  for (const double tick : at.scale.ticks()) {
+    made += svg_line("grid", at.x(tick), top, at.x(tick), at.bottom);
+    made += svg_text("tick", at.x(tick), at.bottom + 15, at.scale.words(tick));
+  }
+  made += svg_text("axis", width / 2, at.bottom + 35, shortened(chart.axis, 88));
+  for (std::size_t i = 0; i < chart.bars.size(); ++i) {
+    made += drawn(chart.bars[i], at, top + row_height * static_cast<double>(i));
+  }
+  if (chart.marker) {
+    made += svg_line("marker", at.x(*chart.marker), top - 4, at.x(*chart.marker), at.bottom);
+    const double half = static_cast<double>(length(chart.marker_words)) * letter_width / 2;
+    made += svg_text("tick", std::clamp(at.x(*chart.marker), half, width - half), top - 8, chart.marker_words);
+  }
+  return made + closed(chart.title);
+}
+
+namespace {
+
+constexpr double line_chart_height = 380;
+constexpr double label_distance = 17;
+
+struct line_layout {
+  double left = 62;
+  double right = width - 10;
+  double top = 14;
+  double bottom = line_chart_height - 54;
+  std::size_t positions = 1;
+  axis scale{1};
+  double x(std::size_t position) const {
+    return left + (right - left) * (static_cast<double>(position) + 0.5) / static_cast<double>(positions);
+  }
+  double y(double value) const { return bottom - (bottom - top) * std::clamp(value / scale.end, 0.0, 1.0); }
+};
+
+/// Where the labels stand at the ends of the lines: as near as can be, none on another.
+std::vector<double> label_places(const line_chart& chart, const line_layout& at) {
+  std::vector<std::pair<double, std::size_t>> wanted;
+  for (std::size_t i = 0; i < chart.lines.size(); ++i) {
+    double y = at.bottom;
+    for (const auto& one : chart.lines[i].at) {
+      if (one) y = at.y(one->value);
+    }
+    wanted.emplace_back(y, i);
+  }
+  std::sort(wanted.begin(), wanted.end());
+  for (std::size_t i = 1; i < wanted.size(); ++i) {
+    wanted[i].first = std::max(wanted[i].first, wanted[i - 1].first + label_distance);
+  }
+  double limit = at.bottom;
+  for (std::size_t i = wanted.size(); i-- > 0;) {
+    wanted[i].first = std::min(wanted[i].first, limit);
+    limit = wanted[i].first - label_distance;
+  }
+  std::vector<double> places(chart.lines.size());
+  for (const auto& [y, index] : wanted) places[index] = y;
+  return places;
+}
+
+std::string drawn(const line& one, std::size_t index, const line_layout& at, double label_y) {
+  const std::string look = "s" + std::to_string(index);
+  std::string path;
+  std::string marks;
+  double last_x = at.right;
+  double last_y = label_y;
+  for (std::size_t i = 0; i < one.at.size(); ++i) {
+    if (!one.at[i]) continue;
+    last_x = at.x(i);
+    last_y = at.y(one.at[i]->value);
+    path += (path.empty() ? "M" : "L") + px(last_x) + " " + px(last_y);
+    marks += "<g class=\"mark\"><title>" + escaped(one.hover[i]) + "</title>" +
+             svg_line("whisker", last_x, at.y(one.at[i]->low), last_x, at.y(one.at[i]->high)) + "<circle cx=\"" +
+             px(last_x) + "\" cy=\"" + px(last_y) + "\" r=\"4.5\"/></g>";
+  }
+  return "<g class=\"line " + look + "\"><path d=\"" + path + "\"/>" + marks +
+         svg_line("leader", last_x + 7, last_y, at.right + 8, label_y) +
+         svg_text("name", at.right + 12, label_y + 4.5, shortened(one.label, longest_label)) + "</g>\n";
+}
+
+}  // namespace
+
+std::string drawn(const line_chart& chart) {
+  if (chart.lines.empty() || chart.positions.empty()) return {};
+  line_layout at;
+  double greatest = 0;
+  std::size_t longest = 0;
+  for (const line& one : chart.lines) {
+    for (const auto& value : one.at) greatest = std::max(greatest, value ? greatest_of(*value) : 0);
+    longest = std::max(longest, std::min(length(one.label), longest_label));
+  }
+  at.scale = axis(greatest);
+  at.positions = chart.positions.size();
+  at.right -= static_cast<double>(longest) * letter_width + 12;
+  std::string made = opened(chart.title, chart.description, line_chart_height);
+  for (const double tick : at.scale.ticks()) {
+    made += svg_line("grid", at.left, at.y(tick), at.right, at.y(tick));
+    made += svg_text("ytick", at.left - 8, at.y(tick) + 4.5, at.scale.words(tick));
+  }
+  for (std::size_t i = 0; i < at.positions; ++i) made += svg_text("tick", at.x(i), at.bottom + 18, chart.positions[i]);
+  made += svg_text("axis", (at.left + at.right) / 2, at.bottom + 36, chart.x_axis);
+  const std::vector<double> places = label_places(chart, at);
+  for (std::size_t i = 0; i < chart.lines.size(); ++i) made += drawn(chart.lines[i], i, at, places[i]);
+  return made + closed(chart.title + "; " + chart.y_axis);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::report

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The drawings of the page: inline SVG with a title and a description, each mark with a title of its own, which
+// browsers show on hover and the page's script shows at once. What a drawing shows stands in a table beside it, too.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <txsync_backend/name.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::report {
+
+/// A value with its interval.
+struct estimate {
+  double value = 0;
+  double low = 0;
+  double high = 0;
+};
+
+struct bar {
+  std::string label;
+  estimate what;
+  std::string hover;  ///< the whole sentence
+  std::string look;   ///< "ours", "peer", "best": a class of the style
+  bool interval = true;
+};
+
+struct bar_chart {
+  std::string title;
+  std::string description;
+  std::string axis;              ///< what the values are, with the unit
+  std::optional<double> marker;  ///< a line across all bars, at this value...
+  std::string marker_words;      ///< ...with these words
+  std::vector<bar> bars;
+};
+
+/// Horizontal bars with whiskers for the intervals. Empty without bars.
+std::string drawn(const bar_chart& chart);
+
+struct line {
+  std::string label;
+  std::vector<std::optional<estimate>> at;  ///< by position on the x axis
+  std::vector<std::string> hover;           ///< likewise
+};
+
+struct line_chart {
+  std::string title;
+  std::string description;
+  std::string x_axis;
+  std::string y_axis;
+  std::vector<std::string> positions;  ///< the words of the x axis
+  std::vector<line> lines;             ///< at most 8
+};
+
+inline constexpr std::size_t most_lines = 8;
+
+/// Lines over positions that stand at equal distances, labelled at their ends.
+std::string drawn(const line_chart& chart);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::report

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `txsync tune` compared: a table and a drawing of the ratios for each of its contests.
+#include <algorithm>
+
+#include "report/chart.hpp"
+#include "report/sections.hpp"
+#include "report/text.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::report {
+namespace {
+
+std::string phase_title(const std::string& phase) {
+  if (phase == "proof") return "The proof: what came out against what you have, in fresh rounds";
+  if (phase == "whole program") return "Candidates for the whole program";
+  if (phase.starts_with("site ")) return "Other locks at " + phase;
+  return phase;
+}
+
+/// The point that a row of the table rests on; null when it never ran.
+const json* point_of(const json& document, const json& row) {
+  const auto at = row.find("point");
+  if (at == row.end()) return nullptr;
+  const json& points = part_of(document, "points");
+  const auto index = at->get<std::size_t>();
+  return index < points.size() ? &points[index] : nullptr;
+}
+
+double greatest_value(const json& document) {
+  double greatest = 0;
+  for (const json& point : part_of(document, "points")) greatest = std::max(greatest, number_of(point, "high"));
+  return greatest;
+}
+
+std::string row_html(const json& document, const json& row, const scale& unit) {
+  const std::string status = text_of(row, "status");
+  const json* point = point_of(document, row);
+  const std::vector<double> values =
+      point == nullptr ? std::vector<double>{} : part_of(*point, "values").get<std::vector<double>>();
+  std::string made = std::string("<tr") +
+                     (status.starts_with("failed") ? " class=\"bad\""
+                      : row.contains("winner")     ? " class=\"best\""
+                                                   : "") +
+                     ">";
+  made += "<td class=\"w\">" + escaped(text_of(row, "candidate")) + "</td>";
+  if (values.empty()) {
+    made += "<td></td><td></td>";
+  } else {
+    const observe::interval middle = observe::median_interval(values);
+    made += number_cell(figures(middle.median / unit.by));
+    made += number_cell(figures(middle.low95 / unit.by) + " to " + figures(middle.high95 / unit.by));
+  }
+  if (row.contains("ratio")) {
+    made += number_cell(figures(number_of(row, "ratio"))) +
+            number_cell(figures(number_of(row, "low95")) + " to " + figures(number_of(row, "high95")));
+  } else {
+    made += "<td></td><td></td>";
+  }
+  made += number_cell(std::to_string(values.size()));
+  return made + "<td class=\"w\">" + escaped(status) + "</td></tr>\n";
+}
+
+std::string ratios_chart(const std::vector<const json*>& rows, const std::string& phase, const std::string& reference) {
+  bar_chart chart;
+  chart.title = phase_title(phase) + ": ratio to " + (phase.starts_with("site ") ? "the best so far" : "what you have");
+  chart.description = "Bars with the interval of the ratio by rounds; the table above holds the same numbers.";
+  chart.axis = "ratio by rounds to '" + shortened(reference, 40) + "'; more than 1 is better";
+  chart.marker = 1;
+  chart.marker_words = "1 = no change";
+  for (const json* row : rows) {
+    if (!row->contains("ratio")) continue;
+    const std::string name = text_of(*row, "candidate");
+    const estimate what{number_of(*row, "ratio"), number_of(*row, "low95"), number_of(*row, "high95")};
+    const std::string hover = name + ": " + ratio_words(what.value, what.low, what.high, number_of(*row, "coverage")) +
+                              " times as good as " + reference + "; " + text_of(*row, "status");
+    chart.bars.push_back({name, what, hover, row->contains("winner") ? "best" : "ours", what.low != what.high});
+  }
+  return drawn(chart);
+}
+
+std::string contest(const json& document, const std::vector<const json*>& rows, const scale& unit) {
+  const std::string phase = text_of(*rows.front(), "phase");
+  std::string body;
+  for (const json* row : rows) body += row_html(document, *row, unit);
+  const std::string words = escaped(unit.unit);
+  const std::string reference = text_of(*rows.front(), "candidate");
+  const std::string head = "<th>candidate</th><th class=\"n\">median, " + words + "</th><th class=\"n\">interval, " +
+                           words +
+                           "</th><th class=\"n\">ratio</th><th class=\"n\">interval of the ratio</th>"
+                           "<th class=\"n\">rounds</th><th>status</th>";
+  return "<h3>" + escaped(phase_title(phase)) + "</h3>\n" + table(head, body) + ratios_chart(rows, phase, reference);
+}
+
+}  // namespace
+
+std::string contests_section(const json& document) {
+  const auto tune = document.find("tune");
+  if (tune == document.end()) return {};
+  const json& rows = part_of(*tune, "table");
+  const scale unit = scale_for(greatest_value(document), text_of(*tune, "unit"));
+  // The proof first: it is what the verdict rests on.
+  std::vector<std::vector<const json*>> phases;
+  for (const json& row : rows) {
+    if (phases.empty() || text_of(*phases.back().front(), "phase") != text_of(row, "phase")) phases.emplace_back();
+    phases.back().push_back(&row);
+  }
+  std::stable_partition(phases.begin(), phases.end(),
+                        [](const auto& one) { return text_of(*one.front(), "phase") == "proof"; });
+  std::string made = "<section>" + heading("What was compared");
+  made += "<p class=\"note\">" + escaped(text_of(*tune, "metric")) + "; " +
+          (text_of(*tune, "better") == "lower" ? "lower" : "higher") +
+          " is better. The first row of each table is what the others are held against: the ratio is formed in each "
+          "round, the "
+          "table has its median and the interval of that. More than 1 is better.</p>\n";
+  for (const auto& one : phases) made += contest(document, one, unit);
+  if (phases.empty()) made += "<p>Nothing was measured.</p>\n";
+  if (const std::string policy = text_of(*tune, "policy"); !policy.empty()) {
+    made += "<h3>The policy that came out</h3>\n<pre>" + escaped(policy) + "</pre>\n";
+  }
+  return made + "</section>\n";
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::report

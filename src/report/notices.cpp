@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// What went wrong, what is claimed, where it was measured, and how to do it again.
+#include "report/sections.hpp"
+#include "report/text.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::report {
+namespace {
+
+std::string box(const std::string& name, const std::string& value, const std::string& below) {
+  return "<div><dt>" + escaped(name) + "</dt><dd>" + escaped(value) +
+         (below.empty() ? "" : "<small>" + escaped(below) + "</small>") + "</dd></div>\n";
+}
+
+std::string interval_words(const json& object) {
+  if (number_of(object, "coverage") == 0) return {};
+  return (number_of(object, "coverage") >= 0.95 ? "95 % interval "
+                                                : percent(number_of(object, "coverage")) + " interval ") +
+         figures(number_of(object, "low95"), 3) + " to " + figures(number_of(object, "high95"), 3);
+}
+
+/// A fact of the machine; empty facts are left out.
+std::string fact(const std::string& name, const std::string& value) {
+  return value.empty() ? std::string() : "<dt>" + escaped(name) + "</dt><dd>" + escaped(value) + "</dd>\n";
+}
+
+std::string bytes(double count) {
+  struct step {
+    double by;
+    const char* unit;
+  };
+  for (const step& one : {step{1024. * 1024 * 1024, " GiB"}, step{1024. * 1024, " MiB"}, step{1024, " KiB"}}) {
+    if (count >= one.by) return figures(count / one.by, 3) + one.unit;
+  }
+  return figures(count, 4) + " bytes";
+}
+
+std::string caches(const json& machine) {
+  std::string words;
+  for (const json& one : part_of(machine, "caches")) {
+    words += (words.empty() ? "" : "; ") + std::string("L") + text_of(one, "level") + " " + text_of(one, "type") + " " +
+             bytes(number_of(one, "bytes"));
+    if (const std::string shared = text_of(one, "shared_by"); !shared.empty() && shared != "1")
+      words += " shared by " + shared;
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string key_figures(const json& document) {
+  std::string made;
+  if (const auto tune = document.find("tune"); tune != document.end()) {
+    if (const auto gain = tune->find("gain"); gain != tune->end()) {
+      made += box("gain over what you have", figures(number_of(*gain, "median"), 3) + " times", interval_words(*gain));
+      made += box("rounds of the proof", text_of(*gain, "rounds"), "measured apart from those that chose");
+    }
+  }
+  double waiting = 0;
+  std::size_t sites = 0;
+  for (const json& point : part_of(document, "points")) {
+    for (const json& site : part_of(point, "sites")) {
+      waiting += number_of(site, "wait_ns");
+      ++sites;
+    }
+  }
+  if (sites != 0) made += box("waiting for locks", duration(waiting), "all threads, sites and repetitions together");
+  const std::size_t points = part_of(document, "points").size();
+  std::size_t runs = 0;
+  for (const json& point : part_of(document, "points")) runs += part_of(point, "values").size();
+  if (points != 0)
+    made += box("measured", std::to_string(runs) + (runs == 1 ? " run" : " runs"),
+                "of " + std::to_string(points) + (points == 1 ? " subject" : " subjects"));
+  const json& machine = part_of(document, "machine");
+  if (machine.contains("cpus")) made += box("machine", text_of(machine, "cpus") + " CPUs", text_of(machine, "cpu"));
+  return made.empty() ? made : "<dl class=\"keys\">\n" + made + "</dl>\n";
+}
+
+std::string notices_section(const json& document) {
+  std::string items;
+  const auto item = [&items](const std::string& words, bool bad) {
+    items += std::string(bad ? "<li class=\"failed\">" : "<li>") + escaped(words) + "</li>\n";
+  };
+  if (document.contains("interrupted"))
+    item("The user interrupted the run: repetitions or subjects are missing.", true);
+  if (const std::string sanitizers = text_of(part_of(document, "tool"), "sanitizers"); !sanitizers.empty()) {
+    item("This build of txsync has sanitizers (" + sanitizers + "): its times mean nothing.", true);
+  }
+  if (text_of(part_of(document, "machine"), "backend") == "simulated") item("All times are simulated.", false);
+  for (const json& point : part_of(document, "points")) {
+    const std::string who = text_of(point, "subject") + " on " + text_of(point, "workload") +
+                            ", threads: " + text_of(point, "threads") + ": ";
+    for (const json& fault : part_of(point, "faults")) item(who + fault.get<std::string>(), true);
+    if (point.contains("unpinned"))
+      item(who + "the system refused to pin " + text_of(point, "unpinned") + " threads", false);
+  }
+  for (const char* member : {"notices", "remarks"}) {
+    for (const json& words : part_of(part_of(document, "run"), member)) item(words.get<std::string>(), false);
+  }
+  return items.empty() ? items : "<section>" + heading("Notices") + "<ul>\n" + items + "</ul></section>\n";
+}
+
+std::string claims_section(const json& document) {
+  const json& claims = part_of(document, "claims");
+  if (claims.empty()) return {};
+  std::string rows;
+  for (const json& one : claims) {
+    const bool holds = part_of(one, "holds").get<bool>();
+    const json& value = part_of(one, "value");
+    const auto words = [](const json& any) {
+      return any.is_number() ? figures(any.get<double>()) : any.is_string() ? any.get<std::string>() : any.dump();
+    };
+    rows += std::string("<tr") + (holds ? "" : " class=\"bad\"") + ">" + cell(text_of(one, "id")) + "<td class=\"w\">" +
+            escaped(text_of(one, "claim")) + "</td>" + number_cell(words(value)) + number_cell(interval_words(one)) +
+            number_cell(words(part_of(one, "goal"))) + cell(holds ? "holds" : "missed") + cell(text_of(one, "rule")) +
+            "</tr>\n";
+  }
+  return "<section>" + heading("Claims") +
+         table(
+             "<th>line</th><th>claim</th><th class=\"n\">value</th><th class=\"n\">interval</th><th "
+             "class=\"n\">goal</th>"
+             "<th>verdict</th><th>rule</th>",
+             rows) +
+         "</section>\n";
+}
+
+std::string machine_section(const json& document) {
+  const json& machine = part_of(document, "machine");
+  if (machine.empty()) return {};
+  const json& htm = part_of(machine, "htm");
+  std::string made = fact("processor", text_of(machine, "cpu")) +
+                     fact("architecture", text_of(machine, "architecture")) +
+                     fact("CPUs for the run", text_of(machine, "cpus"));
+  if (machine.contains("cores")) {
+    made += fact("cores", text_of(machine, "cores") + " in sockets: " + text_of(machine, "sockets") +
+                              ", hardware threads: " + text_of(machine, "hardware_threads"));
+  }
+  made += fact("caches", caches(machine)) + fact("hypervisor", text_of(machine, "hypervisor")) +
+          fact("kernel", text_of(machine, "kernel")) + fact("C library", text_of(machine, "libc"));
+  if (machine.contains("page_bytes")) made += fact("page", bytes(number_of(machine, "page_bytes")));
+  const std::string what = text_of(htm, "what");
+  made +=
+      fact("hardware transactions", what.empty() ? text_of(htm, "verdict") : what) + fact("why", text_of(htm, "why"));
+  return "<section>" + heading("Machine") + "<dl class=\"facts\">\n" + made + "</dl></section>\n";
+}
+
+std::string reproduce_section(const json& document, const std::string& file) {
+  const json& tool = part_of(document, "tool");
+  std::string made = "<section>" + heading("How to reproduce");
+  made += "<pre>" + escaped(shell_line(part_of(document, "command").get<std::vector<std::string>>())) + "</pre>\n";
+  made += "<dl class=\"facts\">\n" + fact("txsync", text_of(tool, "version") + ", commit " + text_of(tool, "commit")) +
+          fact("built by",
+               text_of(tool, "compiler") + (tool.contains("build_type") ? ", " + text_of(tool, "build_type") : "")) +
+          fact("seed", text_of(document, "seed")) + fact("started", text_of(document, "started")) +
+          fact("end hash", text_of(document, "end_hash")) + fact("document", file) + "</dl>\n";
+  return made + "<p class=\"note\">The document holds every single repetition.</p></section>\n";
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::report

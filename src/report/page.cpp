@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/report.hpp"
+#include "report/sections.hpp"
+#include "report/style.hpp"
+#include "report/text.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::report {
+namespace {
+
+const char* mood_class(verdict::mood how) {
+  return how == verdict::mood::good ? "verdict good" : how == verdict::mood::bad ? "verdict bad" : "verdict";
+}
+
+/// "txsync tune, started 2025-01-31 12:00 UTC".
+std::string over_line(const source& one) {
+  std::string started = text_of(one.document, "started");
+  if (started.size() >= 16) started = started.substr(0, 10) + " " + started.substr(11, 5) + " UTC";
+  return verb_of(one.document) + (started.empty() ? "" : ", started " + started);
+}
+
+std::string article(const source& one, std::size_t number) {
+  const json& document = one.document;
+  const verdict found = verdict_of(document);
+  std::string made =
+      "<article id=\"r" + std::to_string(number) + "\">\n<p class=\"over\">" + escaped(over_line(one)) + "</p>\n";
+  made += std::string("<h1 class=\"") + mood_class(found.how) + "\">" + escaped(found.words) + "</h1>\n";
+  made += key_figures(document) + notices_section(document) + claims_section(document) + contests_section(document) +
+          points_section(document) + sites_section(document) + machine_section(document) +
+          reproduce_section(document, one.name);
+  return made + "</article>\n";
+}
+
+/// Of several documents: what each says, with a link to it.
+std::string contents(const std::vector<source>& sources) {
+  std::string made = "<nav><ol>\n";
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    made += "<li><a href=\"#r" + std::to_string(i + 1) + "\">" + escaped(over_line(sources[i])) +
+            "</a>: " + escaped(verdict_of(sources[i].document).words) + "</li>\n";
+  }
+  return made + "</ol></nav>\n";
+}
+
+/// Calls, and turns what nlohmann finds wrong into the name of the document.
+template <class Function>
+std::string checked(const source& one, Function&& call) {
+  try {
+    return call();
+  } catch (const json::exception& error) {
+    throw report_error("'" + one.name +
+                       "' is not a result document of txsync as docs/result.schema.json has it: " + error.what());
+  } catch (const std::invalid_argument& error) {  // statistics of values that are none
+    throw report_error("'" + one.name + "' has values that cannot be: " + error.what());
+  }
+}
+
+}  // namespace
+
+std::string heading(const std::string& words) { return "<h2>" + escaped(words) + "</h2>\n"; }
+
+std::string table(const std::string& head, const std::string& rows) {
+  return "<div class=\"scroll\"><table><thead><tr>" + head + "</tr></thead><tbody>\n" + rows +
+         "</tbody></table></div>\n";
+}
+
+source read(std::string name, std::string_view text) {
+  json document = json::parse(text, nullptr, false);
+  const std::string who = "'" + name + "' is not a result document of txsync: ";
+  if (document.is_discarded()) throw report_error(who + "it is not JSON");
+  if (!document.is_object() || !document.contains("schema")) throw report_error(who + "it has no member \"schema\"");
+  if (document["schema"] != observe::document_schema) {
+    throw report_error(who + "its schema is " + document["schema"].dump() +
+                       "; allowed: " + std::to_string(observe::document_schema));
+  }
+  for (const auto& [member, right] : {std::pair{"tool", document["tool"].is_object()},
+                                      {"command", document["command"].is_array()},
+                                      {"machine", document["machine"].is_object()},
+                                      {"points", document["points"].is_array()},
+                                      {"claims", document["claims"].is_array()}}) {
+    if (!right) throw report_error(who + "its member \"" + member + "\" is missing or has another type");
+  }
+  return {std::move(name), std::move(document)};
+}
+
+std::string page(const std::vector<source>& sources) {
+  std::string body;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    body += checked(sources[i], [&] { return article(sources[i], i + 1); });
+  }
+  std::string made = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+  made += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
+  // Nothing from elsewhere, whatever a document may have smuggled in.
+  made +=
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+      "script-src 'unsafe-inline'\">\n";
+  made += "<title>" + escaped("txsync report: " + over_line(sources.front())) + "</title>\n<style>" + style +
+          "</style>\n</head>\n<body>\n<main>\n";
+  if (sources.size() > 1) made += contents(sources);
+  return made + body + "</main>\n<script>" + script + "</script>\n</body>\n</html>\n";
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::report

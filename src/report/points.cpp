@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was measured: for each workload with its parameters a table and a drawing.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+#include "report/chart.hpp"
+#include "report/sections.hpp"
+#include "report/text.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::report {
+namespace {
+
+/// Points that can be compared: one workload, parameters, place and metric.
+struct group {
+  const json* first = nullptr;
+  std::vector<const json*> points;
+};
+
+std::string group_key(const json& point) {
+  return text_of(point, "workload") + '\n' + part_of(point, "params").dump() + '\n' + text_of(point, "place") + '\n' +
+         text_of(point, "metric") + '\n' + text_of(point, "unit");
+}
+
+std::vector<group> groups_of(const json& document) {
+  std::vector<group> groups;
+  std::map<std::string, std::size_t> known;
+  for (const json& point : part_of(document, "points")) {
+    const auto [at, fresh] = known.emplace(group_key(point), groups.size());
+    if (fresh) groups.push_back({&point, {}});
+    groups[at->second].points.push_back(&point);
+  }
+  return groups;
+}
+
+std::vector<double> values_of(const json& point) { return part_of(point, "values").get<std::vector<double>>(); }
+
+/// What a table shows of a point.
+struct shown {
+  const json* point = nullptr;
+  observe::interval middle;
+  std::size_t rounds = 0;
+  bool failed = false;
+};
+
+shown shown_of(const json& point) {
+  shown made;
+  made.point = &point;
+  const std::vector<double> values = values_of(point);
+  made.rounds = values.size();
+  made.failed = !part_of(point, "faults").empty();
+  if (!values.empty()) made.middle = observe::median_interval(values);
+  return made;
+}
+
+bool lower_is_better(const json& point) { return text_of(point, "better") == "lower"; }
+
+/// The best median of each number of threads, among those that did not fail.
+std::map<double, const json*> best_by_threads(const std::vector<shown>& list) {
+  std::map<double, const json*> best;
+  std::map<double, double> median;
+  for (const shown& one : list) {
+    if (one.failed || one.rounds == 0) continue;
+    const double threads = number_of(*one.point, "threads");
+    const bool better = !best.contains(threads) || (lower_is_better(*one.point) ? one.middle.median < median[threads]
+                                                                                : one.middle.median > median[threads]);
+    if (!better) continue;
+    best[threads] = one.point;
+    median[threads] = one.middle.median;
+  }
+  return best;
+}
+
+std::string kind_words(const json& point) {
+  const std::string kind = text_of(point, "kind");
+  if (kind == "peer") return "other";
+  return kind == "ours" ? "txsync" : kind;
+}
+
+/// "A to B"; a single value has no interval.
+std::string interval_text(const shown& one, const scale& unit) {
+  if (one.rounds < 2) return "–";
+  return figures(one.middle.low95 / unit.by) + " to " + figures(one.middle.high95 / unit.by);
+}
+
+std::string row(const shown& one, const scale& unit, bool best, bool latency) {
+  const json& point = *one.point;
+  std::string made = std::string("<tr") + (one.failed ? " class=\"bad\"" : best ? " class=\"best\"" : "") + ">";
+  made += number_cell(text_of(point, "threads")) + "<td class=\"w\">" + escaped(text_of(point, "subject")) + "</td>" +
+          cell(kind_words(point)) + cell(text_of(point, "waiting"));
+  if (one.rounds == 0) {
+    made += "<td colspan=\"4\">failed</td>";
+  } else {
+    made += number_cell(figures(one.middle.median / unit.by));
+    made += number_cell(interval_text(one, unit));
+    made += number_cell(std::to_string(one.rounds));
+    made += cell(one.failed ? "failed its check" : best && one.rounds > 1 ? "best median" : "");
+  }
+  if (latency) {
+    const json& times = part_of(part_of(point, "latency_ns"), "op");
+    for (const char* name : {"p50", "p99", "p99.9"}) {
+      made += number_cell(times.contains(name) ? duration(number_of(times, name)) : "");
+    }
+  }
+  return made + "</tr>\n";
+}
+
+double least_coverage(const std::vector<shown>& list) {
+  double least = 1;
+  for (const shown& one : list) {
+    if (one.rounds != 0) least = std::min(least, one.middle.coverage);
+  }
+  return least;
+}
+
+std::string interval_note(const std::vector<shown>& list) {
+  const double least = least_coverage(list);
+  if (least == 0) return "A single repetition has no interval.";
+  std::string words = "Intervals: of the median, by order statistics; they cover ";
+  if (least >= 0.95) return words + "at least 95 %.";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", 100 * least);
+  return words + text + " % where repetitions are fewest (6 are needed for 95 %).";
+}
+
+std::string points_table(const std::vector<shown>& list, const scale& unit) {
+  const std::map<double, const json*> best = best_by_threads(list);
+  const bool latency =
+      std::any_of(list.begin(), list.end(), [](const shown& one) { return one.point->contains("latency_ns"); });
+  std::string rows;
+  for (const shown& one : list) {
+    const auto at = best.find(number_of(*one.point, "threads"));
+    rows += row(one, unit, at != best.end() && at->second == one.point, latency);
+  }
+  std::string head = "<th class=\"n\">threads</th><th>lock or subject</th><th>from</th><th>waits by</th>";
+  head += "<th class=\"n\">median, " + escaped(unit.unit) + "</th><th class=\"n\">interval, " + escaped(unit.unit) +
+          "</th><th class=\"n\">repetitions</th><th>note</th>";
+  if (latency) head += "<th class=\"n\">latency p50</th><th class=\"n\">p99</th><th class=\"n\">p99.9</th>";
+  return table(head, rows) + "<p class=\"note\">" + escaped(interval_note(list)) + "</p>\n";
+}
+
+estimate estimate_of(const shown& one, const scale& unit) {
+  return {one.middle.median / unit.by, one.middle.low95 / unit.by, one.middle.high95 / unit.by};
+}
+
+std::string hover_of(const shown& one, const scale& unit) {
+  const estimate what = estimate_of(one, unit);
+  return text_of(*one.point, "subject") + ", threads: " + text_of(*one.point, "threads") + ": median " +
+         figures(what.value) + " " + unit.unit + ", interval " + figures(what.low) + " to " + figures(what.high) +
+         ", repetitions: " + std::to_string(one.rounds);
+}
+
+std::string axis_words(const json& point, const scale& unit) {
+  return "median " + text_of(point, "metric") + ", " + unit.unit +
+         (lower_is_better(point) ? " (lower is better)" : " (higher is better)");
+}
+
+std::string bars(const std::vector<shown>& list, const scale& unit, const json& first) {
+  bar_chart chart;
+  chart.title = text_of(first, "metric") + " of " + text_of(first, "workload");
+  chart.description = "Bars with the interval of the median; the table above holds the same numbers.";
+  chart.axis = axis_words(first, unit);
+  const auto best = best_by_threads(list);
+  for (const shown& one : list) {
+    if (one.failed || one.rounds == 0) continue;
+    const bool is_best = best.at(number_of(*one.point, "threads")) == one.point;
+    chart.bars.push_back({text_of(*one.point, "subject"), estimate_of(one, unit), hover_of(one, unit),
+                          is_best                                 ? "best"
+                          : text_of(*one.point, "kind") == "peer" ? "peer"
+                                                                  : "ours",
+                          one.rounds > 1});
+  }
+  // One bar compares nothing.
+  return chart.bars.size() < 2 ? std::string() : drawn(chart);
+}
+
+/// The subjects by their best median anywhere, best first.
+std::vector<std::string> ranked(const std::vector<shown>& list) {
+  std::map<std::string, double> best;
+  for (const shown& one : list) {
+    if (one.failed || one.rounds == 0) continue;
+    const double worth = lower_is_better(*one.point) ? -one.middle.median : one.middle.median;
+    const auto [at, fresh] = best.emplace(text_of(*one.point, "subject"), worth);
+    if (!fresh) at->second = std::max(at->second, worth);
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, worth] : best) names.push_back(name);
+  std::stable_sort(names.begin(), names.end(), [&](const auto& a, const auto& b) { return best[a] > best[b]; });
+  return names;
+}
+
+std::string lines(const std::vector<shown>& list, const scale& unit, const json& first,
+                  const std::vector<double>& threads) {
+  line_chart chart;
+  chart.x_axis = "threads";
+  chart.y_axis = axis_words(first, unit);
+  chart.description =
+      "Lines over the number of threads with the interval of the median; the table above holds the same numbers.";
+  for (const double count : threads) chart.positions.push_back(grouped(count));
+  std::vector<std::string> names = ranked(list);
+  chart.title = text_of(first, "metric") + " of " + text_of(first, "workload") + " over threads";
+  if (names.size() > most_lines) {
+    chart.title +=
+        ", the " + std::to_string(most_lines) + " of " + std::to_string(names.size()) + " with the best medians";
+    names.resize(most_lines);
+  }
+  for (const std::string& name : names) {
+    line made{name, std::vector<std::optional<estimate>>(threads.size()), std::vector<std::string>(threads.size())};
+    for (const shown& one : list) {
+      if (one.failed || one.rounds == 0 || text_of(*one.point, "subject") != name) continue;
+      const auto at = static_cast<std::size_t>(
+          std::find(threads.begin(), threads.end(), number_of(*one.point, "threads")) - threads.begin());
+      made.at[at] = estimate_of(one, unit);
+      made.hover[at] = hover_of(one, unit);
+    }
+    chart.lines.push_back(std::move(made));
+  }
+  return drawn(chart);
+}
+
+std::string parameters_words(const json& point) {
+  std::string words;
+  for (const auto& [key, value] : part_of(point, "params").items()) {
+    words += (words.empty() ? "" : ", ") + key + " = " + (value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  if (const std::string preset = text_of(point, "preset"); !preset.empty())
+    words += (words.empty() ? "preset " : "; preset ") + preset;
+  if (const std::string place = text_of(point, "place"); !place.empty() && place != "none") {
+    words += (words.empty() ? "threads placed " : "; threads placed ") + place;
+  }
+  return words;
+}
+
+std::string group_section(const group& one) {
+  const json& first = *one.first;
+  std::vector<shown> list;
+  std::vector<double> threads;
+  double greatest = 0;
+  for (const json* point : one.points) {
+    list.push_back(shown_of(*point));
+    if (list.back().rounds != 0) greatest = std::max(greatest, list.back().middle.high95);
+    const double count = number_of(*point, "threads");
+    if (std::find(threads.begin(), threads.end(), count) == threads.end()) threads.push_back(count);
+  }
+  std::sort(threads.begin(), threads.end());
+  const scale unit = scale_for(greatest, text_of(first, "unit"));
+  std::string made = "<section>" + heading(text_of(first, "workload") + ": " + text_of(first, "metric"));
+  if (const std::string words = parameters_words(first); !words.empty())
+    made += "<p class=\"note\">" + escaped(words) + "</p>\n";
+  made += points_table(list, unit);
+  made += threads.size() > 1 ? lines(list, unit, first, threads) : bars(list, unit, first);
+  return made + "</section>\n";
+}
+
+}  // namespace
+
+std::string points_section(const json& document) {
+  if (document.contains("tune")) return {};  // contests_section has them, by phase
+  std::string made;
+  for (const group& one : groups_of(document)) made += group_section(one);
+  return made;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::report

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sections of the page, each from one document; all answer HTML, and nothing where the document has nothing for
+// them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "observe/document/document.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::report {
+
+using observe::json;
+
+/// The sentence that a reader wants first, and how it is meant.
+struct verdict {
+  enum class mood : std::uint8_t { plain, good, bad };
+  std::string words;
+  mood how = mood::plain;
+};
+verdict verdict_of(const json& document);
+
+/// What of the verdict has a number of its own: boxes under the headline.
+std::string key_figures(const json& document);
+
+/// Tables and drawings of the points, by workload and parameters (points.cpp).
+std::string points_section(const json& document);
+/// The contests of `txsync tune` (contests.cpp).
+std::string contests_section(const json& document);
+/// The lock sites (sites.cpp).
+std::string sites_section(const json& document);
+/// Repetitions that failed their check, notices of the preloaded library, an interruption (notices.cpp).
+std::string notices_section(const json& document);
+std::string claims_section(const json& document);
+std::string machine_section(const json& document);
+std::string reproduce_section(const json& document, const std::string& file);
+
+/// "txsync bench": the verb that wrote the document, or the program's name.
+std::string verb_of(const json& document);
+
+/// "<h2>WORDS</h2>", and a table in a box that scrolls by itself.
+std::string heading(const std::string& words);
+std::string table(const std::string& head, const std::string& rows);
+
+/// "95 % interval ", or, where rounds are too few for one, what it is instead.
+std::string interval_name(double coverage);
+/// "1.12 (95 % interval 1.05 to 1.20)"; without the interval where there is none.
+std::string ratio_words(double value, double low, double high, double coverage);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::report

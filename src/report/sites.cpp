@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the lock sites counted.
+#include <algorithm>
+
+#include "report/chart.hpp"
+#include "report/sections.hpp"
+#include "report/text.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::report {
+namespace {
+
+constexpr std::size_t most_rows = 40;
+constexpr std::size_t most_bars = 10;
+
+/// A site with the point that it was counted in; `where` is empty when there is only one such point.
+struct counted {
+  const json* site;
+  std::string where;
+};
+
+std::vector<counted> sites_of(const json& document) {
+  std::vector<counted> list;
+  std::size_t points = 0;
+  for (const json& point : part_of(document, "points")) {
+    if (part_of(point, "sites").empty()) continue;
+    ++points;
+    for (const json& site : part_of(point, "sites")) {
+      list.push_back({&site, text_of(point, "subject") + ", threads: " + text_of(point, "threads")});
+    }
+  }
+  if (const auto tune = document.find("tune"); tune != document.end() && list.empty()) {
+    for (const json& site : part_of(*tune, "sites")) list.push_back({&site, {}});
+    points = 1;
+  }
+  if (points == 1) {
+    for (counted& one : list) one.where.clear();
+  }
+  std::stable_sort(list.begin(), list.end(), [](const counted& a, const counted& b) {
+    return number_of(*a.site, "wait_ns") > number_of(*b.site, "wait_ns");
+  });
+  return list;
+}
+
+std::string percentile(const json& site, const char* member, const char* name) {
+  const json& times = part_of(site, member);
+  return times.contains(name) ? duration(number_of(times, name)) : "–";
+}
+
+double contended_part(const json& site) {
+  const double all = number_of(site, "acquisitions");
+  // Acquisitions are estimated, contended ones are exact: the quotient may come out above 1.
+  return all == 0 ? 0 : std::min(1.0, number_of(site, "contended") / all);
+}
+
+std::string row(const counted& one, double all_waiting, bool with_where) {
+  const json& site = *one.site;
+  const double waiting = number_of(site, "wait_ns");
+  std::string made = "<tr><td class=\"w\">" + escaped(text_of(site, "name"));
+  if (const std::string place = text_of(site, "where");
+      !place.empty() && text_of(site, "name").find(place) == std::string::npos) {
+    made += "<br><span class=\"note\">" + escaped(place) + "</span>";
+  }
+  made += "</td>";
+  if (with_where) made += cell(one.where);
+  made += number_cell(grouped(number_of(site, "acquisitions"))) + number_cell(percent(contended_part(site))) +
+          number_cell(duration(waiting)) + number_cell(all_waiting == 0 ? "–" : percent(waiting / all_waiting)) +
+          number_cell(percentile(site, "wait_percentiles_ns", "p50")) +
+          number_cell(percentile(site, "wait_percentiles_ns", "p99")) +
+          number_cell(percentile(site, "hold_percentiles_ns", "p50")) +
+          number_cell(percentile(site, "hold_percentiles_ns", "p99"));
+  return made + "</tr>\n";
+}
+
+std::string chart_of(const std::vector<counted>& list, double all_waiting) {
+  if (list.size() < 2 || all_waiting == 0) return {};
+  const scale unit = scale_for(number_of(*list.front().site, "wait_ns"), "ns");
+  bar_chart chart;
+  const std::size_t count = std::min(list.size(), most_bars);
+  chart.title = count < list.size() ? "Waiting by lock site, the " + std::to_string(count) + " sites that wait most"
+                                    : "Waiting by lock site";
+  chart.description = "Bars without intervals; the table above holds the same numbers.";
+  chart.axis = "time that threads waited, " + unit.unit + ", all threads together";
+  for (std::size_t i = 0; i < count; ++i) {
+    const json& site = *list[i].site;
+    const double waiting = number_of(site, "wait_ns");
+    if (waiting == 0) break;
+    const std::string name = text_of(site, "name") + (list[i].where.empty() ? "" : " (" + list[i].where + ")");
+    chart.bars.push_back({name,
+                          {waiting / unit.by, 0, waiting / unit.by},
+                          name + ": " + duration(waiting) + ", " + percent(waiting / all_waiting) + " of all waiting",
+                          "ours",
+                          false});
+  }
+  return drawn(chart);
+}
+
+}  // namespace
+
+std::string sites_section(const json& document) {
+  const std::vector<counted> list = sites_of(document);
+  if (list.empty()) return {};
+  double all_waiting = 0;
+  for (const counted& one : list) all_waiting += number_of(*one.site, "wait_ns");
+  const bool with_where = !list.front().where.empty();
+  std::string rows;
+  for (std::size_t i = 0; i < std::min(list.size(), most_rows); ++i) rows += row(list[i], all_waiting, with_where);
+  const std::string head =
+      std::string("<th>site</th>") + (with_where ? "<th>measured with</th>" : "") +
+      "<th class=\"n\">acquisitions</th><th class=\"n\">had to wait</th><th class=\"n\">waiting, total</th>"
+      "<th class=\"n\">share of all waiting</th><th class=\"n\">wait p50</th><th class=\"n\">wait p99</th>"
+      "<th class=\"n\">held p50</th><th class=\"n\">held p99</th>";
+  std::string made = "<section>" + heading("Lock sites") + table(head, rows);
+  if (list.size() > most_rows) {
+    double rest = 0;
+    for (std::size_t i = most_rows; i < list.size(); ++i) rest += number_of(*list[i].site, "wait_ns");
+    made += "<p class=\"note\">" + std::to_string(list.size() - most_rows) + " further sites waited " + duration(rest) +
+            " together.</p>\n";
+  }
+  made +=
+      "<p class=\"note\">A site is a place in the program where locks of one role are made or first taken. Waiting is "
+      "summed over "
+      "all threads and repetitions, and is exact; acquisitions and holding times are estimated from samples. p50 and "
+      "p99: half, and "
+      "99 of 100, were shorter.</p>\n";
+  return made + chart_of(list, all_waiting) + "</section>\n";
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::report

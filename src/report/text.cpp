@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace txsync::inline TXSYNC_BACKEND::report {
+namespace {
+
+bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
+
+std::string formatted(const char* format, int precision, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, precision, value);
+  return text;
+}
+
+/// The first `count` code points.
+std::string_view head(std::string_view text, std::size_t count) {
+  std::size_t at = 0;
+  while (at < text.size() && count-- != 0) {
+    do ++at;
+    while (at < text.size() && continues(text[at]));
+  }
+  return text.substr(0, at);
+}
+
+std::string_view tail(std::string_view text, std::size_t count) {
+  std::size_t at = text.size();
+  while (at > 0 && count-- != 0) {
+    do --at;
+    while (at > 0 && continues(text[at]));
+  }
+  return text.substr(at);
+}
+
+}  // namespace
+
+std::string escaped(std::string_view text) {
+  std::string made;
+  made.reserve(text.size());
+  for (const char letter : text) {
+    switch (letter) {
+      case '&':
+        made += "&amp;";
+        break;
+      case '<':
+        made += "&lt;";
+        break;
+      case '>':
+        made += "&gt;";
+        break;
+      case '"':
+        made += "&quot;";
+        break;
+      case '\'':
+        made += "&#39;";
+        break;
+      default:
+        made += (static_cast<unsigned char>(letter) < 0x20 && letter != '\n') || letter == 0x7F ? ' ' : letter;
+    }
+  }
+  return made;
+}
+
+std::string cell(std::string_view text) { return "<td>" + escaped(text) + "</td>"; }
+std::string number_cell(std::string_view text) { return "<td class=\"n\">" + escaped(text) + "</td>"; }
+
+std::size_t length(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) { return !continues(byte); }));
+}
+
+std::string shortened(std::string_view text, std::size_t most) {
+  if (length(text) <= most) return std::string(text);
+  const std::size_t kept = most - 1;
+  return std::string(head(text, kept / 2)) + "…" + std::string(tail(text, kept - kept / 2));
+}
+
+std::string figures(double value, int significant) {
+  if (value == 0) return "0";
+  if (!std::isfinite(value)) return "–";
+  const int before = static_cast<int>(std::floor(std::log10(std::fabs(value)))) + 1;
+  if (before > 9 || before < -5) return formatted("%.*e", significant - 1, value);
+  return formatted("%.*f", std::max(0, significant - before), value);
+}
+
+std::string grouped(double value) {
+  std::string digits = formatted("%.*f", 0, value);
+  for (std::size_t at = digits.size(); at > 3; at -= 3) {
+    if (digits[at - 4] == '-') break;
+    digits.insert(at - 3, ",");
+  }
+  return digits;
+}
+
+std::string percent(double part) {
+  const double shown = 100 * part;
+  return formatted("%.*f", shown >= 10 || shown == 0 ? 0 : shown >= 1 ? 1 : 2, shown) + " %";
+}
+
+std::string duration(double nanoseconds) {
+  const scale unit = scale_for(nanoseconds, "ns");
+  return figures(nanoseconds / unit.by, 3) + " " + unit.unit;
+}
+
+scale scale_for(double greatest, const std::string& unit) {
+  struct step {
+    double by;
+    const char* words;
+  };
+  if (unit == "ns" || unit == "s") {
+    const double second = unit == "s" ? 1 : 1e9;
+    for (const step& one : {step{1, "s"}, step{1e-3, "ms"}, step{1e-6, "µs"}}) {
+      if (greatest >= one.by * second) return {one.by * second, one.words};
+    }
+    return {1e-9 * second, "ns"};
+  }
+  for (const step& one : {step{1e9, "billion "}, step{1e6, "million "}, step{1e3, "thousand "}}) {
+    if (greatest >= one.by) return {one.by, one.words + unit};
+  }
+  return {1, unit};
+}
+
+std::string shell_line(const std::vector<std::string>& words) {
+  constexpr std::string_view plain = "-_./=:,+@%";
+  std::string line;
+  for (const std::string& word : words) {
+    if (!line.empty()) line += ' ';
+    const bool safe = !word.empty() && std::all_of(word.begin(), word.end(), [&](char letter) {
+      return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
+             plain.find(letter) != std::string_view::npos;
+    });
+    if (safe) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char letter : word) line += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+    line += '\'';
+  }
+  return line;
+}
+
+std::string text_of(const json& object, const char* member) {
+  const auto it = object.find(member);
+  if (it == object.end()) return {};
+  return it->is_string() ? it->get<std::string>() : it->dump();
+}
+
+double number_of(const json& object, const char* member, double fallback) {
+  const auto it = object.find(member);
+  return it == object.end() ? fallback : it->get<double>();
+}
+
+const json& part_of(const json& object, const char* member) {
+  static const json nothing = json::array();
+  const auto it = object.find(member);
+  return it == object.end() ? nothing : *it;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::report

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sentence that stands first.
+#include <algorithm>
+#include <map>
+
+#include "report/sections.hpp"
+#include "report/text.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::report {
+namespace {
+
+using mood = verdict::mood;
+
+std::string plural(std::size_t count, const char* word) {
+  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
+}
+
+/// The subjects that failed their own check: whatever else was measured, this comes first.
+std::string failures(const json& document) {
+  std::vector<std::string> names;
+  for (const json& point : part_of(document, "points")) {
+    const std::string name = text_of(point, "subject");
+    if (part_of(point, "faults").empty() || std::find(names.begin(), names.end(), name) != names.end()) continue;
+    names.push_back(name);
+  }
+  if (names.empty()) return {};
+  std::string words = "Failed: ";
+  for (std::size_t i = 0; i < names.size(); ++i) words += (i == 0 ? "" : ", ") + names[i];
+  return words + ". ";
+}
+
+verdict of_claims(const json& claims) {
+  std::string missed;
+  std::size_t holding = 0;
+  for (const json& one : claims) {
+    if (part_of(one, "holds").get<bool>()) {
+      ++holding;
+    } else {
+      missed += (missed.empty() ? "" : ", ") + text_of(one, "id");
+    }
+  }
+  const std::string words =
+      std::to_string(holding) + " of " + plural(claims.size(), "claim") + (holding == 1 ? " holds" : " hold");
+  return {words + (missed.empty() ? "." : "; missed: " + missed + "."), missed.empty() ? mood::good : mood::bad};
+}
+
+/// Where waiting is concentrated; empty when nothing waited.
+std::string of_sites(const json& document) {
+  double all = 0;
+  double most = 0;
+  const json* worst = nullptr;
+  for (const json& point : part_of(document, "points")) {
+    for (const json& site : part_of(point, "sites")) {
+      const double waiting = number_of(site, "wait_ns");
+      all += waiting;
+      if (worst != nullptr && waiting <= most) continue;
+      most = waiting;
+      worst = &site;
+    }
+  }
+  if (worst == nullptr) return {};
+  if (all == 0) return "No thread waited for a lock.";
+  return "Threads waited " + duration(all) + " for locks in total, " + percent(most / all) + " of it at " +
+         text_of(*worst, "name") + ".";
+}
+
+struct ranking {
+  const json* best = nullptr;
+  const json* ours = nullptr;  ///< the default lock
+  std::vector<const json*> peers;
+  std::size_t count = 0;
+};
+
+double middle_of(const json& point) { return number_of(point, "median"); }
+
+/// The points of the first workload at the greatest number of threads.
+ranking ranked(const json& points) {
+  const json& first = points.front();
+  const auto comparable = [&](const json& point) {
+    return text_of(point, "workload") == text_of(first, "workload") &&
+           text_of(point, "metric") == text_of(first, "metric") &&
+           part_of(point, "params") == part_of(first, "params") && part_of(point, "faults").empty() &&
+           !part_of(point, "values").empty();
+  };
+  double threads = 0;
+  for (const json& point : points) {
+    if (comparable(point)) threads = std::max(threads, number_of(point, "threads"));
+  }
+  ranking made;
+  for (const json& point : points) {
+    if (!comparable(point) || number_of(point, "threads") != threads || text_of(point, "subject") == "none") continue;
+    ++made.count;
+    const bool lower = text_of(point, "better") == "lower";
+    if (made.best == nullptr ||
+        (lower ? middle_of(point) < middle_of(*made.best) : middle_of(point) > middle_of(*made.best)))
+      made.best = &point;
+    if (text_of(point, "subject") == "txsync::mutex") made.ours = &point;
+    if (text_of(point, "kind") == "peer") made.peers.push_back(&point);
+  }
+  return made;
+}
+
+/// The default lock against the best other one; empty where they cannot be compared by rounds.
+std::string against_peers(const ranking& found) {
+  if (found.ours == nullptr || found.peers.empty()) return {};
+  const auto ours = part_of(*found.ours, "values").get<std::vector<double>>();
+  std::vector<std::string> names;
+  std::vector<std::vector<double>> values;
+  for (const json* peer : found.peers) {
+    names.push_back(text_of(*peer, "subject"));
+    values.push_back(part_of(*peer, "values").get<std::vector<double>>());
+    if (values.back().size() != ours.size()) return {};
+  }
+  if (ours.size() < 4) return {};
+  std::vector<observe::peer_values> peers;
+  for (std::size_t i = 0; i < names.size(); ++i) peers.push_back({names[i], values[i]});
+  const bool lower = text_of(*found.ours, "better") == "lower";
+  const auto result =
+      observe::compare_to_best_peer(ours, peers, lower ? observe::better::lower : observe::better::higher);
+  const observe::interval& ratio = result.ratio;
+  return " txsync::mutex was " + ratio_words(ratio.median, ratio.low95, ratio.high95, ratio.coverage) +
+         " times as good as the best of the others, " + std::string(result.peer_name) + ".";
+}
+
+std::string of_points(const json& points) {
+  const ranking found = ranked(points);
+  if (found.best == nullptr) return "Nothing could be measured.";
+  const json& best = *found.best;
+  const scale unit = scale_for(middle_of(best), text_of(best, "unit"));
+  const std::string value = figures(middle_of(best) / unit.by) + " " + unit.unit;
+  if (found.count == 1) {
+    return text_of(best, "workload") + " with " + text_of(best, "subject") + ": " + text_of(best, "metric") + " " +
+           value + " (median).";
+  }
+  return "On " + text_of(best, "workload") + " with " +
+         plural(static_cast<std::size_t>(number_of(best, "threads")), "thread") + ", " + text_of(best, "subject") +
+         " had the best median of " + std::to_string(found.count) + ": " + value + "." + against_peers(found);
+}
+
+verdict of_machine(const json& document) {
+  const json& htm = part_of(part_of(document, "machine"), "htm");
+  const std::string what = text_of(htm, "what");
+  return {what.empty() ? "This document has no measurements." : what, mood::plain};
+}
+
+}  // namespace
+
+std::string interval_name(double coverage) { return coverage >= 0.95 ? "95 % interval " : "from least to greatest "; }
+
+std::string ratio_words(double value, double low, double high, double coverage) {
+  if (coverage == 0) return figures(value, 3);
+  return figures(value, 3) + " (" + interval_name(coverage) + figures(low, 3) + " to " + figures(high, 3) + ")";
+}
+
+std::string verb_of(const json& document) {
+  const json& command = part_of(document, "command");
+  if (command.empty()) return "txsync";
+  std::string program = command[0].get<std::string>();
+  program = program.substr(program.rfind('/') + 1);
+  return program == "txsync" && command.size() > 1 ? "txsync " + command[1].get<std::string>() : program;
+}
+
+verdict verdict_of(const json& document) {
+  const json& points = part_of(document, "points");
+  if (const auto tune = document.find("tune"); tune != document.end()) {
+    const bool proven = part_of(*tune, "proven").get<bool>();
+    return {text_of(*tune, "verdict"), proven ? mood::good : mood::plain};
+  }
+  const std::string failed = failures(document);
+  if (!part_of(document, "claims").empty()) {
+    verdict made = of_claims(part_of(document, "claims"));
+    made.words = failed + made.words;
+    if (!failed.empty()) made.how = mood::bad;
+    return made;
+  }
+  if (points.empty()) return of_machine(document);
+  std::string words;
+  if (verb_of(document) == "txsync run") words = of_sites(document);
+  if (words.empty()) words = of_points(points);
+  return {failed + words, failed.empty() ? mood::plain : mood::bad};
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::report

@@ -1,0 +1,193 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""report_test.py TXSYNC: pages from documents of every verb are well-formed, whole, small and harmless; what is no document is
+refused in one line."""
+
+import html.parser
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import sample_documents as samples
+
+TXSYNC = ""
+VOID = {"meta", "br", "link", "img", "hr", "input"}
+MOST_BYTES = 400_000
+
+
+class Page(html.parser.HTMLParser):
+    """Reads a page strictly: every tag is closed in order, and nothing refers to anything outside."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.faults, self.texts, self.tags = [], [], {}, []
+        self.feed(text)
+        self.close()
+        if self.open:
+            self.faults.append(f"never closed: {self.open}")
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        for name, value in attributes:
+            outside = name in ("src", "srcset", "xlink:href", "action", "data") or (name == "href" and not value.startswith("#"))
+            if outside or name.startswith("on") or "url(" in (value or ""):
+                self.faults.append(f"<{tag} {name}={value!r}>")
+        if tag in ("link", "img", "iframe", "object", "embed", "base", "form"):
+            self.faults.append(f"<{tag}>")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open[-1] != tag:
+            self.faults.append(f"</{tag}> closes {self.open[-1:]} at {self.getpos()}")
+        else:
+            self.open.pop()
+
+    def handle_data(self, data):
+        for tag in self.open[-1:]:
+            self.texts.setdefault(tag, []).append(data)
+
+    def all(self, tag):
+        return [attributes for name, attributes in self.tags if name == tag]
+
+
+class Report(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def call(self, *arguments):
+        return subprocess.run([TXSYNC, "report", *map(str, arguments)], capture_output=True, text=True, timeout=60)
+
+    def page(self, *documents):
+        files = []
+        for number, document in enumerate(documents):
+            files.append(self.folder / f"{number}.json")
+            files[-1].write_text(json.dumps(document), encoding="utf-8")
+        done = self.call(*files, "-o", self.folder / "page.html")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        text = (self.folder / "page.html").read_text(encoding="utf-8")
+        page = Page(text)
+        self.assertEqual(page.faults, [])
+        self.assertLess(len(text.encode()), MOST_BYTES)
+        self.assertTrue(text.startswith("<!DOCTYPE html>"))
+        return page, text
+
+    def test_every_verb_gives_a_page_with_its_sections(self):
+        wanted = {"bench": ["Notices", "arraybench: throughput", "Lock sites", "Machine", "How to reproduce"],
+                  "one-thread": ["arraybench: throughput", "Machine", "How to reproduce"],
+                  "run": ["Notices", "kccachetest: wall time", "Lock sites", "Machine", "How to reproduce"],
+                  "tune": ["Notices", "What was compared", "Lock sites", "Machine", "How to reproduce"],
+                  "claims": ["Claims", "arraybench: throughput", "Machine", "How to reproduce"],
+                  "empty": ["Machine", "How to reproduce"]}
+        for name, make in samples.SAMPLES.items():
+            with self.subTest(document=name):
+                page, _ = self.page(make())
+                self.assertEqual(page.texts["h2"], wanted[name])
+                self.assertEqual(len(page.all("h1")), 1)
+
+    def test_the_verdict_is_the_first_heading(self):
+        expected = {"bench": r"Failed: tatas, ticket\. On arraybench with 16 threads, \S+ had the best median of 17: [0-9.]+ \S+ sections/s\. "
+                             r"txsync::mutex was 0\.\d+ \(from least to greatest .*\) times as good as the best of the others, .*",
+                    "run": r"Threads waited 14\.7 s for locks in total, 61 % of it at kyotocabinet::HashDB::accept_bulk.*",
+                    "tune": r"'mutex; .* is 1\.33 times as fast as what you have .*", "claims": r"1 of 2 claims holds; missed: A1-4\.",
+                    "empty": r"Hardware transactions do not work here: every one aborts\."}
+        for name, pattern in expected.items():
+            with self.subTest(document=name):
+                page, _ = self.page(samples.SAMPLES[name]())
+                self.assertRegex("".join(page.texts["h1"]), rf"\A{pattern}\Z")
+
+    def test_drawings_have_titles_descriptions_and_tables(self):
+        for name, drawings in {"bench": 2, "one-thread": 1, "run": 1, "tune": 4, "claims": 1, "empty": 0}.items():
+            with self.subTest(document=name):
+                page, text = self.page(samples.SAMPLES[name]())
+                self.assertEqual(len(page.all("svg")), drawings)
+                self.assertEqual(len(page.all("desc")), drawings)
+                self.assertGreaterEqual(len(page.all("table")), 1 if drawings else 0)
+                self.assertEqual(text.count("<figcaption>"), drawings)
+
+    def test_numbers_have_units_and_intervals(self):
+        page, text = self.page(samples.SAMPLES["one-thread"]())
+        self.assertIn("median, million sections/s", page.texts["th"])
+        self.assertIn("interval, million sections/s", page.texts["th"])
+        self.assertIn("they cover at least 95 %", text)
+        _, text = self.page(samples.SAMPLES["bench"]())
+        self.assertIn("they cover 93.8 % where repetitions are fewest", text)
+        page, _ = self.page(samples.SAMPLES["run"]())
+        self.assertIn("9.00 s", page.texts["td"])
+        self.assertIn("125 µs", page.texts["td"])
+
+    def test_how_to_reproduce_is_a_line_for_the_shell(self):
+        page, text = self.page(samples.SAMPLES["run"]())
+        self.assertIn("txsync run --policy mutex -- kccachetest wicked 'it'\\''s'", page.texts["pre"])
+        self.assertIn("0.1.0, commit 0123456789ab", text)
+
+    def test_texts_of_documents_are_texts(self):
+        for name, document in {"hostile": samples.hostile(), "tune": samples.hostile_tune()}.items():
+            with self.subTest(document=name):
+                page, text = self.page(document)
+                self.assertEqual(text.count("<script"), 1)
+                self.assertNotIn("<b ", text)
+                self.assertNotRegex(text, "[\x00-\x08\x0b-\x1f\x7f]")
+                self.assertIn("<script>alert(1)</script>", "".join("".join(parts) for parts in page.texts.values()))
+
+    def test_several_documents_have_contents(self):
+        page, text = self.page(*(make() for make in samples.SAMPLES.values()))
+        self.assertEqual([a["href"] for a in page.all("a")], [f"#r{i + 1}" for i in range(len(samples.SAMPLES))])
+        self.assertEqual([a["id"] for a in page.all("article")], [f"r{i + 1}" for i in range(len(samples.SAMPLES))])
+
+    def test_the_same_documents_give_the_same_page(self):
+        self.assertEqual(self.page(samples.bench())[1], self.page(samples.bench())[1])
+
+    def test_what_is_no_document_is_refused_in_one_line(self):
+        good = samples.bench()
+        cases = {"not-json": ("{", "it is not JSON"), "list": ("[]", "schema"), "other": ('{"a": 1}', "schema"),
+                 "newer": (json.dumps({**good, "schema": 2}), "its schema is 2; allowed: 1"),
+                 "points": (json.dumps({**good, "points": 5}), '"points"'),
+                 "inner": (json.dumps({**good, "points": [{"values": "x"}]}), "result.schema.json"),
+                 "value": (json.dumps({**good, "points": [{"values": [None]}]}), "result.schema.json"),
+                 "deep": ("[" * 100_000, "it is not JSON"), "bytes": ("\x00\x01", "it is not JSON"), "empty": ("", "it is not JSON")}
+        page = self.folder / "page.html"
+        page.write_text("old", encoding="utf-8")
+        for name, (text, says) in cases.items():
+            with self.subTest(case=name):
+                file = self.folder / f"{name}.json"
+                file.write_text(text, encoding="utf-8")
+                done = self.call(file, "-o", page)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertEqual(done.stdout, "")
+                self.assertRegex(done.stderr, r"\Atxsync report: [^\n]+\n\Z")
+                self.assertIn(says, done.stderr)
+                self.assertIn(name, done.stderr)
+                self.assertEqual(page.read_text(encoding="utf-8"), "old")
+
+    def test_files_that_cannot_be_read_or_written(self):
+        good = self.folder / "good.json"
+        good.write_text(json.dumps(samples.empty()), encoding="utf-8")
+        for arguments, says in (([], "a result document is missing"), ([self.folder / "none.json"], "cannot read"), ([self.folder], "cannot read"),
+                                ([good, "-o", "/nowhere/page.html"], "cannot write")):
+            with self.subTest(arguments=arguments):
+                done = self.call(*arguments)
+                self.assertEqual(done.returncode, 2)
+                self.assertRegex(done.stderr, r"\Atxsync report: [^\n]+\n\Z")
+                self.assertIn(says, done.stderr)
+
+    def test_the_page_may_go_to_the_standard_output(self):
+        good = self.folder / "good.json"
+        good.write_text(json.dumps(samples.empty()), encoding="utf-8")
+        done = self.call(good, "-o", "-")
+        self.assertEqual(Page(done.stdout).faults, [])
+        self.assertTrue(re.search("</html>\n\\Z", done.stdout))
+
+
+if __name__ == "__main__":
+    TXSYNC = sys.argv.pop(1)
+    unittest.main()

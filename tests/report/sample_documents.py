@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Result documents for the tests of the report: of every verb, with long names, many rows and awkward texts."""
+
+import random
+
+TOOL = {"name": "txsync", "version": "0.1.0", "commit": "0123456789ab", "compiler": "GCC 12.2.0", "build_type": "RelWithDebInfo"}
+MACHINE = {
+    "backend": "native", "architecture": "x86-64", "cpu": "Intel(R) Xeon(R) Platinum 8488C CPU @ 2.40GHz", "cpus": 16,
+    "hardware_threads": 16, "cores": 8, "sockets": 1, "page_bytes": 4096, "kernel": "Linux 6.1.0-18-amd64 #1 SMP", "libc": "glibc 2.36",
+    "caches": [{"level": 1, "type": "Data", "bytes": 49152, "shared_by": 2}, {"level": 3, "type": "Unified", "bytes": 110100480, "shared_by": 16}],
+    "htm": {"works": False, "verdict": "always-aborts", "what": "Hardware transactions do not work here: every one aborts.",
+            "why": "4096 of 4096 one-store transactions aborted with status 0."},
+}
+HOSTILE = "</script><script>alert(1)</script>\"'&<b onload=x>\x01\x7f"
+
+
+def document(*command, points=(), claims=(), **more):
+    return {"schema": 1, "tool": TOOL, "command": ["txsync", *command], "machine": MACHINE, "seed": 1,
+            "started": "2025-01-31T12:00:00Z", "points": list(points), "claims": list(claims), **more}
+
+
+def point(subject, values, threads=2, **more):
+    made = {"workload": "arraybench", "params": {"ints": 1048576, "contention": "low"}, "threads": threads, "place": "cores-first",
+            "subject": subject, "kind": "ours", "metric": "throughput", "unit": "sections/s", "better": "higher", "values": values}
+    if values:
+        ordered = sorted(values)
+        middle = len(ordered) // 2
+        median = ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+        made.update(median=median, low=ordered[0], high=ordered[-1])
+    made.update(more)
+    return made
+
+
+def site(name, waiting, **more):
+    return {"name": name, "acquisitions": waiting // 50 + 7, "contended": waiting // 900, "wait_ns": waiting, "hold_ns": waiting // 3,
+            "wait_percentiles_ns": {"samples": 9, "p50": 850, "p99": 125000}, "hold_percentiles_ns": {"samples": 9, "p50": 90, "p99": 2400},
+            **more}
+
+
+def noisy(draw, middle, count):
+    return [middle * (1 + 0.05 * (draw.random() - 0.5)) for _ in range(count)]
+
+
+LOCKS = ["txsync::mutex", "futex", "posix", "tatas", "ticket", "fifo_ticket", "mcs", "fifo_mcs", "txsync::shared_mutex", "occ_rwlock", "srwlock"]
+PEERS = ["pthread_mutex", "pthread_adaptive", "pthread_spin", "std::mutex", "std::shared_mutex", "tbb::speculative_spin_mutex"]
+
+
+def bench():
+    draw = random.Random(1)
+    points = []
+    for threads in (1, 2, 4, 8, 16):
+        for number, name in enumerate(LOCKS + PEERS):
+            values = noisy(draw, 3e6 * (1 + number % 7 / 5) / (1 + threads / 9), 5)
+            points.append(point(name, values, threads, kind="peer" if name in PEERS else "ours", waiting="parks",
+                                latency_ns={"op": {"samples": 1000, "p50": 85, "p99": 1250, "p99.9": 250000}}))
+    points[3]["faults"] = ["repetition 2: the sum is wrong"]
+    points[4].update(values=[], faults=["repetition 1: the sum is wrong"])
+    for member in ("median", "low", "high"):
+        del points[4][member]
+    points[0]["sites"] = [site("mutex", 1_000_000)]
+    points[9]["sites"] = [site("mutex", 3_000_000)]
+    return document("bench", "arraybench", "--threads", "1,2,4,8,16", points=points)
+
+
+def one_thread_bench():
+    draw = random.Random(2)
+    points = [point(name, noisy(draw, 1e6 * (1 + i), 7), kind="peer" if name in PEERS else "ours") for i, name in enumerate(LOCKS + PEERS)]
+    return document("bench", "arraybench", points=points)
+
+
+def run():
+    names = [f"kyotocabinet::HashDB::accept_bulk<kyotocabinet::Visitor*, unsigned long>::very_long_function_{i}@kchashdb.h:{800 + i}" for i in range(60)]
+    sites = [site(name, int(9e9 / (i + 1) ** 2), kind="mutex", where=f"kchashdb.h:{800 + i}", module="/usr/lib/libkyotocabinet.so.16")
+             for i, name in enumerate(names)]
+    one = point("mutex", [12.25], 8, workload="kccachetest", params={"args": "wicked -th 8 100000"}, place="none", metric="wall time", unit="s",
+                better="lower", sites=sites)
+    return document("run", "--policy", "mutex", "--", "kccachetest", "wicked", "it's", points=[one],
+                    run={"policy": "mutex", "status": 0, "cpu_s": 30.5, "processes": 1,
+                         "notices": ["a mutex made at main.cpp:12 was unlocked by a thread that did not hold it"], "remarks": ["1 static program was not counted"]})
+
+
+def tune():
+    draw = random.Random(3)
+    rows, points = [], []
+
+    def row(phase, name, middle, count, status, reference=None, **more):
+        values = noisy(draw, middle, count)
+        points.append(point(name, values, 1, workload="kccachetest", params={"args": "order -th 8", "phase": phase}, place="none",
+                            metric="wall time", unit="s", better="lower"))
+        made = {"phase": phase, "candidate": name, "status": status, "point": len(points) - 1, **more}
+        if reference is not None:
+            made.update(ratio=reference / middle, low95=reference / middle * 0.97, high95=reference / middle * 1.03, coverage=0.98)
+        rows.append(made)
+
+    row("whole program", "unmodified", 2.0, 10, "what you have", reference=None)
+    rows[-1]["reference"] = True
+    row("whole program", "mutex", 1.8, 10, "best", 2.0, winner=True)
+    row("whole program", "tatas", 3.1, 5, "dropped in round 5: worse with p < 0.05", 2.0)
+    row("whole program", "as-mutex", 2.6, 6, "dropped in round 6: worse with p < 0.05", 2.0)
+    points.append(point("ticket", [], 1, workload="kccachetest", params={"args": "order -th 8", "phase": "whole program"}, place="none",
+                        metric="wall time", unit="s", better="lower", faults=["round 1: it was ended after 20 s"]))
+    rows.append({"phase": "whole program", "candidate": "ticket", "status": "failed in round 1: it was ended after 20 s", "point": len(points) - 1})
+    where = "site kyotocabinet::CacheDB::accept@kccachedb.h:412"
+    row(where, "mutex", 1.8, 10, "the best so far", reference=None)
+    rows[-1]["reference"] = True
+    row(where, "mutex; kyotocabinet::CacheDB::accept@kccachedb.h:412: lock=ticket", 1.5, 10, "taken", 1.8, winner=True)
+    row("proof", "unmodified", 2.0, 10, "what you have", reference=None)
+    rows[-1]["reference"] = True
+    row("proof", "mutex; kyotocabinet::CacheDB::accept@kccachedb.h:412: lock=ticket", 1.5, 10, "proven better", 2.0, winner=True)
+    points[1]["sites"] = [site("kyotocabinet::CacheDB::accept@kccachedb.h:412", int(4e9), kind="mutex"), site("main+0x1f", 20_000_000, kind="rwlock")]
+    gain = {"median": 1.333, "low95": 1.29, "high95": 1.37, "coverage": 0.98, "rounds": 10}
+    return document("tune", "-o", "policy.toml", "--", "kccachetest", "order", points=points, tune={
+        "verdict": "'mutex; kyotocabinet::CacheDB::accept@kccachedb.h:412: lock=ticket' is 1.33 times as fast as what you have (95 % interval 1.29 to 1.37, 10 rounds).",
+        "proven": True, "reference": "unmodified", "winner": "mutex; kyotocabinet::CacheDB::accept@kccachedb.h:412: lock=ticket",
+        "metric": "wall time", "unit": "s", "better": "lower", "gain": gain, "table": rows,
+        "policy": "# made by txsync tune\nschema = 1\n\n[default]\nlock = \"mutex\"\n"})
+
+
+def claims():
+    draw = random.Random(4)
+    points = [point("txsync::mutex", noisy(draw, 5e6, 8)), point("std::mutex", noisy(draw, 4e6, 8), kind="peer")]
+    return document("bench", points=points, claims=[
+        {"id": "A1-3", "claim": "the geometric mean over all cells of the ratio to the best peer of each cell", "value": 1.07, "low95": 1.02,
+         "high95": 1.11, "coverage": 0.95, "goal": 1.05, "rule": "high95 >= goal", "holds": True, "from": [0, 1]},
+        {"id": "A1-4", "claim": "no lock loses an update", "value": False, "goal": True, "holds": False, "from": [0]}])
+
+
+def empty():
+    return document("list", "locks", list={"kind": "locks", "items": []})
+
+
+def hostile():
+    """Every text that a document can have is hostile."""
+    bad = point(HOSTILE, [1.0, 2.0], workload=HOSTILE, params={HOSTILE: HOSTILE}, place=HOSTILE, metric=HOSTILE, unit=HOSTILE, waiting=HOSTILE,
+                preset=HOSTILE, kind=HOSTILE, faults=[HOSTILE], sites=[site(HOSTILE, 500, where=HOSTILE, module=HOSTILE), site("b", 100)])
+    good = point(HOSTILE + "2", [1.0, 2.0], workload=HOSTILE, params={HOSTILE: HOSTILE}, place=HOSTILE, metric=HOSTILE, unit=HOSTILE)
+    claim = {"id": HOSTILE, "claim": HOSTILE, "value": HOSTILE, "goal": HOSTILE, "rule": HOSTILE, "holds": False, "from": []}
+    made = document(HOSTILE, points=[bad, good, dict(good, subject=HOSTILE + "3"), dict(good, threads=4)], claims=[claim])
+    made["machine"] = {key: HOSTILE for key in ("cpu", "kernel", "libc", "architecture", "cpus", "hypervisor")} | {"htm": {"what": HOSTILE, "why": HOSTILE}}
+    made["tool"] = {key: HOSTILE for key in ("version", "commit", "compiler", "build_type", "sanitizers")}
+    made["started"] = HOSTILE
+    made["run"] = {"notices": [HOSTILE], "remarks": [HOSTILE]}
+    return made
+
+
+def hostile_tune():
+    made = tune()
+    made["tune"].update({key: HOSTILE for key in ("verdict", "reference", "winner", "metric", "unit", "policy")})
+    for row in made["tune"]["table"]:
+        row.update(candidate=HOSTILE, status=HOSTILE)
+    return made
+
+
+SAMPLES = {"bench": bench, "one-thread": one_thread_bench, "run": run, "tune": tune, "claims": claims, "empty": empty}
