@@ -32,8 +32,8 @@ configure() {  # PROCESSOR [ARGUMENT...]
     launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
   quietly cmake -G Ninja -S . -B "$root/$processor" --toolchain "$PWD/cmake/toolchains/$processor.cmake" \
-    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DTXSYNC_BUILD_TOOLS=OFF -DTXSYNC_BUILD_BENCHMARKS=OFF -DTXSYNC_BUILD_EXAMPLES=OFF \
-    "${launcher[@]}" "$@"
+    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG" -DTXSYNC_BUILD_TOOLS=OFF -DTXSYNC_BUILD_BENCHMARKS=OFF \
+    -DTXSYNC_BUILD_EXAMPLES=OFF "${launcher[@]}" "$@"
 }
 
 # Header-only libraries are the same for every processor, but their folder, /usr/include, is not.
