@@ -57,7 +57,7 @@ observe::point full_point() {
   made.latency = {{"op", {12, {{"p10", 1}, {"p50", 2.5}, {"p99.9", 40}}}}};
   made.series = {{0.5, 1000}, {1.0, 2500}};
   made.sites = {{"shop.orders", 100, 10, 5000, 7000, 3, 900, {10, {{"p50", 100}}}, {12, {{"p99", 200}}}},
-                {"shop.bills", 1, 0, 0, 40, 0, 0, {}, {}}};
+                {"shop.bills", 1, 0, 0, 40, 0, 0, {}, {}, "rwlock", "/src/bills.cpp:12", "/usr/bin/shop"}};
   made.end_hash = "9f86d081884c7d65";
   made.key = "arraybench/1/9f86";
   return made;
@@ -72,6 +72,10 @@ observe::document full() {
   failed.values = {};
   failed.faults = {"repetition 1: \"lost\" updates, bytes \xff and \n in the text"};
   made.points = {small_point(), full_point(), failed};
+  made.more["run"] = {{"policy", "mutex"}, {"status", 137}, {"signal", 9},
+                      {"timed_out", true}, {"cpu_s", 0.5},  {"processes", 2}};
+  made.more["run"]["notices"] = {"a lock of site x was unlocked though nobody held it, by y"};
+  made.more["run"]["remarks"] = {"1 thread was not counted: there is room for 4096"};
   made.claims = {{"A1-3",
                   "the mean ratio to the best peer",
                   1.07,

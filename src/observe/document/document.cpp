@@ -55,6 +55,9 @@ json to_json(const site_record& site) {
   }
   if (site.wait.samples != 0) made["wait_percentiles_ns"] = to_json(site.wait);
   if (site.hold.samples != 0) made["hold_percentiles_ns"] = to_json(site.hold);
+  put_text(made, "kind", site.kind);
+  put_text(made, "where", site.where);
+  put_text(made, "module", site.module);
   return made;
 }
 

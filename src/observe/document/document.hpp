@@ -80,6 +80,10 @@ struct site_record {
   std::uint64_t condition_wait_ns = 0;
   percentile_record wait;  ///< of the contended acquisitions
   percentile_record hold;  ///< of the sampled acquisitions
+  // Of the locks of an unmodified program; empty elsewhere:
+  std::string kind = {};    ///< "mutex", "rwlock", "spinlock", "barrier"
+  std::string where = {};   ///< "FILE:LINE", the file as the compiler had it; empty without debug information
+  std::string module = {};  ///< the program or library that the code is from
 };
 
 /// One cell of a measurement: one subject on one workload with one set of parameters and threads.

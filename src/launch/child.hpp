@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program that was started: its output, its signals, its end.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <txsync_backend/name.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::launch {
+
+struct child_request {
+  std::string path;                      ///< of the file; looked for by find_program()
+  std::vector<std::string> arguments;    ///< the program's name first
+  std::vector<std::string> environment;  ///< NAME=VALUE
+  std::optional<double> limit_seconds;
+  bool capture = false;
+  std::size_t capture_bytes = 0;
+  /// Called at least every 50 ms while the program runs.
+  std::function<void()> while_waiting = [] {};
+};
+
+struct child_end {
+  int wait_status = 0;
+  double wall_s = 0;
+  double user_s = 0;
+  double system_s = 0;
+  std::string output;
+  bool output_cut = false;
+  bool timed_out = false;
+  int interrupted = 0;
+};
+
+/// Starts it and waits for its end. Throws cannot_start.
+child_end run_child(const child_request& what);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::launch

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/launch.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "launch/answerer.hpp"
+#include "launch/channel_file.hpp"
+#include "launch/child.hpp"
+#include "launch/notices.hpp"
+#include "observe/document/sites.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* library_name = "libtxsync-preload.so";
+
+/// Beside the running program, in the build tree and where it is installed.
+std::string find_library(const std::string& given) {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error).parent_path();
+  std::vector<fs::path> candidates = {self / ".." / TXSYNC_LIBRARY_FOLDER / "txsync",
+                                      self / ".." / TXSYNC_LIBRARY_FOLDER, self / "../lib/txsync", self / "../lib",
+                                      self};
+  if (!given.empty()) candidates = {fs::absolute(given, error).parent_path()};
+  const std::string name = given.empty() ? library_name : fs::path(given).filename().string();
+  for (const fs::path& folder : candidates) {
+    const std::string path = fs::weakly_canonical(folder / name, error).string();
+    if (error || access(path.c_str(), R_OK) != 0) continue;
+    // The dynamic linker splits LD_PRELOAD at both.
+    if (path.find_first_of(" :") != std::string::npos) {
+      throw cannot_start(126, path + " cannot be preloaded: its path has a blank or a colon");
+    }
+    return path;
+  }
+  throw cannot_start(126, given.empty() ? std::string(library_name) + " is not beside this program (" + self.string() +
+                                              "); --preload FILE says where it is"
+                                        : given + " cannot be read; --preload FILE says where " + library_name + " is");
+}
+
+/// This process' environment, with changes.
+class environment {
+ public:
+  environment() {
+    for (char** one = environ; *one != nullptr; ++one) list_.emplace_back(*one);
+  }
+
+  void set(const std::string& name, const std::string& value) {
+    const std::string begin = name + "=";
+    std::erase_if(list_, [&](const std::string& one) { return one.starts_with(begin); });
+    list_.push_back(begin + value);
+  }
+
+  /// Behind what is preloaded already: sanitizers insist on being the first.
+  void preload(const std::string& library) {
+    const std::string begin = "LD_PRELOAD=";
+    std::string value;
+    for (const std::string& one : list_) {
+      if (one.starts_with(begin)) value = one.substr(begin.size());
+    }
+    set("LD_PRELOAD", value.empty() ? library : value + ":" + library);
+  }
+
+  std::vector<std::string> take() { return std::move(list_); }
+
+ private:
+  std::vector<std::string> list_;
+};
+
+const char* to_string(preload::object_kind kind) {
+  switch (kind) {
+    case preload::object_kind::mutex:
+      return "mutex";
+    case preload::object_kind::rwlock:
+      return "rwlock";
+    case preload::object_kind::spinlock:
+      return "spinlock";
+    case preload::object_kind::barrier:
+      return "barrier";
+  }
+  return "";
+}
+
+/// Processes that still have the channel mapped.
+unsigned still_counting(const std::string& channel) {
+  unsigned count = 0;
+  std::error_code error;
+  const std::string self = std::to_string(getpid());
+  for (const fs::directory_entry& process : fs::directory_iterator("/proc", error)) {
+    const std::string name = process.path().filename();
+    if (name == self || name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream maps(process.path() / "maps");
+    for (std::string line; std::getline(maps, line);) {
+      if (!line.ends_with(channel)) continue;
+      ++count;
+      break;
+    }
+  }
+  return count;
+}
+
+bool is_counting(const policy::policy_set& policies) {
+  return policies.defaults.counting ||
+         std::any_of(policies.sites.begin(), policies.sites.end(), [](const auto& one) { return one.second.counting; });
+}
+
+std::string plural(std::uint64_t count, const char* one, const char* more) {
+  return std::to_string(count) + " " + (count == 1 ? one : more);
+}
+
+/// A launch under the preloaded library: the channel, who answers in it, and what came out.
+class counted_launch {
+ public:
+  counted_launch(const options& what, place_names& names)
+      : what_(what), channel_(what.policies.find({}), what.check_order), answers_(channel_, what_.policies, names) {}
+
+  const channel_file& channel() const { return channel_; }
+
+  void collect(result& into) {
+    answers_.stop();
+    put_sites(into);
+    for (std::string& sentence : sentences_of(answers_)) into.notices.push_back(std::move(sentence));
+    // relaxed, here and below: the program has ended
+    into.processes = channel_.head().processes.load(std::memory_order_relaxed);
+    into.threads = channel_.blocks();
+    put_remarks(into);
+  }
+
+ private:
+  void put_sites(result& into) {
+    const std::vector<answerer::site>& known = answers_.sites();
+    const std::vector<observe::site_totals> counted = channel_.totals(static_cast<std::uint32_t>(known.size()));
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      if (observe::is_idle(counted[i])) continue;
+      observe::site_record record = observe::record_of(counted[i]);
+      record.name = known[i].place.name;
+      record.kind = to_string(known[i].kind);
+      record.where = known[i].place.where;
+      record.module = known[i].place.module;
+      into.sites.push_back(std::move(record));
+    }
+    std::stable_sort(into.sites.begin(), into.sites.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.wait_ns, a.acquisitions) > std::pair(b.wait_ns, b.acquisitions);
+    });
+  }
+
+  void put_remarks(result& into) {
+    std::vector<std::string>& list = into.remarks;
+    const preload::channel& head = channel_.head();
+    if (into.processes == 0) {
+      list.emplace_back("nothing was counted: no process of the program took the library " + std::string(library_name));
+    } else if (!is_counting(what_.policies)) {
+      list.emplace_back("nothing was counted: the policy says counting = false");
+    } else if (into.sites.empty()) {
+      list.emplace_back("nothing was counted: the program took no pthread lock");
+    }
+    const std::uint32_t asked = head.blocks_given.load(std::memory_order_relaxed);
+    if (asked > channel_.blocks()) {
+      list.push_back(plural(asked - channel_.blocks(), "thread was", "threads were") +
+                     " not counted: there is room for " + std::to_string(channel_.blocks()));
+    }
+    if (answers_.refused() != 0) {
+      list.push_back(plural(answers_.refused(), "place", "places") + " beyond the first " +
+                     std::to_string(answers_.sites().size()) + " sites were not counted");
+    }
+    const std::uint32_t notices = head.notices_given.load(std::memory_order_relaxed);
+    if (notices > preload::channel::most_notices) {
+      list.push_back(plural(notices - preload::channel::most_notices, "notice", "notices") + " beyond the first " +
+                     std::to_string(preload::channel::most_notices) + " were dropped");
+    }
+    if (const unsigned left = into.processes == 0 ? 0 : still_counting(channel_.path()); left != 0) {
+      list.push_back(plural(left, "process", "processes") +
+                     " of the program still run: what they count from now on is not in the table");
+    }
+  }
+
+  options what_;
+  channel_file channel_;
+  answerer answers_;
+};
+
+}  // namespace
+
+struct launcher::memory {
+  place_names names;
+};
+
+launcher::launcher() : memory_(std::make_unique<memory>()) {}
+launcher::~launcher() = default;
+
+result launcher::launch(const options& what) {
+  child_request request;
+  request.path = find_program(what.command.front());
+  request.arguments = what.command;
+  request.limit_seconds = what.limit_seconds;
+  request.capture = what.capture;
+  request.capture_bytes = what.capture_bytes;
+  environment set;
+  for (const auto& [name, value] : what.environment) set.set(name, value);
+  std::unique_ptr<counted_launch> counted;
+  if (what.preload) {
+    const std::string library = find_library(what.library);
+    check_takes_library(request.path);
+    memory_->names.forget_changed_files();
+    memory_->names.set_program(fs::absolute(request.path));
+    counted = std::make_unique<counted_launch>(what, memory_->names);
+    set.preload(library);
+    set.set(preload::channel_variable, counted->channel().path());
+    request.while_waiting = [&counted] { counted->channel().say_alive(); };
+  }
+  request.environment = set.take();
+  child_end ended = run_child(request);
+
+  result made;
+  made.wait_status = ended.wait_status;
+  made.exit_status =
+      WIFSIGNALED(ended.wait_status) ? 128 + WTERMSIG(ended.wait_status) : WEXITSTATUS(ended.wait_status);
+  made.wall_s = ended.wall_s;
+  made.user_s = ended.user_s;
+  made.system_s = ended.system_s;
+  made.output = std::move(ended.output);
+  made.output_cut = ended.output_cut;
+  made.timed_out = ended.timed_out;
+  made.interrupted = ended.interrupted;
+  if (counted) counted->collect(made);
+  return made;
+}
+
+result launch(const options& what) { return launcher().launch(what); }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::launch

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starts an unmodified program, its pthread locks replaced by the preloaded library, waits for it, and says what the
+// sites of its locks counted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "launch/executable.hpp"  // cannot_start
+#include "observe/document/document.hpp"
+#include "policy/policy.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::launch {
+
+struct options {
+  std::vector<std::string> command;  ///< the program, as a shell finds it, and its arguments
+  policy::policy_set policies;
+  bool preload = true;       ///< false: the program runs as it is, and is only timed
+  std::string library;       ///< the preloaded library; empty: the one that belongs to this txsync
+  bool check_order = false;  ///< notice locks that are taken in both orders; costs time at each lock
+  /// Afterwards the program's process group gets SIGTERM, and SIGKILL two seconds later.
+  std::optional<double> limit_seconds;
+  /// The program writes into result::output and reads nothing, in a process group of its own; else it has this
+  /// process' standard files. Of the output the last `capture_bytes` are kept.
+  bool capture = false;
+  std::size_t capture_bytes = std::size_t{1} << 20;
+  std::vector<std::pair<std::string, std::string>> environment;  ///< set for the program, over what is there
+};
+
+struct result {
+  int wait_status = 0;  ///< as wait() has it
+  int exit_status = 0;  ///< as a shell has it: 128 and the signal's number when a signal ended the program
+  double wall_s = 0;
+  double user_s = 0;  ///< CPU time of the program and the children that it waited for
+  double system_s = 0;
+  std::string output;  ///< captured: both outputs in the order in which they were written
+  bool output_cut = false;
+  std::vector<observe::site_record> sites;  ///< at which something happened, those waited for longest first
+  std::vector<std::string> notices;         ///< what the program did wrong with its locks, one sentence each
+  std::vector<std::string> remarks;         ///< what was not counted and why, one sentence each
+  std::uint32_t processes = 0;              ///< that took the library, children included
+  std::uint32_t threads = 0;  ///< that counted something, at most so many (a later thread goes on for an ended one)
+  bool timed_out = false;
+  int interrupted =
+      0;  ///< the signal that this process got for the program (SIGINT, SIGTERM, SIGHUP, SIGQUIT); 0: none
+};
+
+/// Starts programs one after the other, and keeps what it learns about their files, so that the second start of a
+/// program costs a few ms. One thread at a time; it may use other threads meanwhile.
+class launcher {
+ public:
+  launcher();
+  ~launcher();
+  launcher(const launcher&) = delete;
+  launcher& operator=(const launcher&) = delete;
+
+  /// Comes back when the program has ended, however it did. SIGINT, SIGTERM, SIGHUP and SIGQUIT that come meanwhile are
+  /// for the program. Throws cannot_start, and std::runtime_error when the system lacks room. Requires: a command.
+  result launch(const options& what);
+
+ private:
+  struct memory;
+  std::unique_ptr<memory> memory_;
+};
+
+/// One launch.
+result launch(const options& what);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::launch

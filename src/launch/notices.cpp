@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/notices.hpp"
+
+#include <algorithm>
+
+namespace txsync::inline TXSYNC_BACKEND::launch {
+namespace {
+
+using preload::notice_kind;
+
+std::string site_name(const answerer& from, std::uint32_t number) {
+  const bool known = number != 0 && number <= from.sites().size();
+  return known ? from.sites()[number - 1].place.name : "(unknown)";
+}
+
+std::string sentence_of(const answerer& from, const answerer::noticed& one) {
+  const std::string lock = "a lock of site " + site_name(from, one.site);
+  const std::string where = one.place.name + (one.place.where.empty() ? std::string() : " (" + one.place.where + ")");
+  switch (one.kind) {
+    case notice_kind::double_unlock:
+      return lock + " was unlocked though nobody held it, by " + where;
+    case notice_kind::unlock_by_stranger:
+      return lock + " was unlocked by a thread that did not hold it, by " + where;
+    case notice_kind::destroyed_locked:
+      return lock + " was destroyed or initialised again while a thread held it, by " + where;
+    case notice_kind::order_inversion:
+      return lock + " was taken while one of site " + site_name(from, one.other_site) +
+             " was held, and elsewhere the other way round: threads can wait for each other for ever; by " + where;
+    case notice_kind::wait_without_mutex:
+      return "a condition was waited for by a thread that did not hold its mutex, " + lock + ", by " + where;
+    case notice_kind::relock_by_owner:
+      return lock + " was locked by the thread that held it, which will wait for ever, by " + where;
+  }
+  return lock + " was used in a way that this txsync does not know, by " + where;
+}
+
+}  // namespace
+
+std::vector<std::string> sentences_of(const answerer& from) {
+  std::vector<std::string> list;
+  for (const answerer::noticed& one : from.notices()) {
+    std::string sentence = sentence_of(from, one);
+    if (std::find(list.begin(), list.end(), sentence) == list.end()) list.push_back(std::move(sentence));
+  }
+  return list;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::launch

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program did wrong with its locks, in sentences.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "launch/answerer.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::launch {
+
+/// One sentence each, in the order in which they were noticed; the same of several processes once. Requires: the
+/// answerer has stopped.
+std::vector<std::string> sentences_of(const answerer& from);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::launch

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "observe/document/sites.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::observe {
+namespace {
+
+percentile_record percentiles_of(const histogram_total& times) {
+  percentile_record made{times.count(), {}};
+  if (made.samples == 0) return made;
+  for (const auto& [name, part] : written_percentiles) {
+    made.values.emplace_back(name, static_cast<double>(times.percentile(part)));
+  }
+  return made;
+}
+
+}  // namespace
+
+bool is_idle(const site_totals& counted) noexcept {
+  return counted.acquisitions == 0 && counted.contended == 0 && counted.condition_waits == 0;
+}
+
+void add(site_totals& sum, const site_totals& part) noexcept {
+  sum.name = part.name;
+  sum.id = part.id;
+  sum.acquisitions += part.acquisitions;
+  sum.contended += part.contended;
+  sum.wait_ns += part.wait_ns;
+  sum.hold_ns += part.hold_ns;
+  sum.condition_waits += part.condition_waits;
+  sum.condition_wait_ns += part.condition_wait_ns;
+  for (std::size_t i = 0; i < buckets::count; ++i) {
+    sum.wait.slots[i] += part.wait.slots[i];
+    sum.hold.slots[i] += part.hold.slots[i];
+  }
+}
+
+site_record record_of(const site_totals& counted) {
+  site_record made;
+  if (counted.name != nullptr) made.name = counted.name;
+  made.acquisitions = counted.acquisitions;
+  made.contended = counted.contended;
+  made.wait_ns = counted.wait_ns;
+  made.hold_ns = counted.hold_ns;
+  made.condition_waits = counted.condition_waits;
+  made.condition_wait_ns = counted.condition_wait_ns;
+  made.wait = percentiles_of(counted.wait);
+  made.hold = percentiles_of(counted.hold);
+  return made;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::observe

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what sites counted to what documents say of them.
+#pragma once
+
+#include <txsync/observe/counters.hpp>
+
+#include "observe/document/document.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::observe {
+
+/// Nothing happened there.
+bool is_idle(const site_totals& counted) noexcept;
+
+/// Adds `part` to `sum`, name and number too.
+void add(site_totals& sum, const site_totals& part) noexcept;
+
+/// All but kind, where and module, which the counts do not tell. The name too, unless it is null.
+site_record record_of(const site_totals& counted);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::observe
