@@ -132,7 +132,8 @@ void answerer::read_notices() {
   for (std::uint32_t i = 0; i < std::min(given, preload::channel::most_notices); ++i) {
     preload::notice& one = head.notices[i];
     if (notice_read_[i]) continue;
-    const auto kind = static_cast<preload::notice_kind>(one.kind.load(std::memory_order_acquire));  // the record is whole
+    const auto kind =
+        static_cast<preload::notice_kind>(one.kind.load(std::memory_order_acquire));  // the record is whole
     if (kind == preload::notice_kind{}) continue;
     notice_read_[i] = true;
     notices_.push_back({kind, one.process, one.site, one.other_site, names_.name(one.where, one.process)});

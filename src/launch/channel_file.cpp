@@ -72,9 +72,9 @@ bool channel_file::make_in(const std::string& parent, policy::packed everywhere,
   head_->version = preload::channel::current_version;
   head_->check_order = check_order ? 1 : 0;
   head_->default_policy = everywhere.word();
-  head_->block_limit = blocks;
-  head_->block_bytes = block_bytes;
-  head_->first_block = head_bytes;
+  head_->block_limit = block_limit_ = blocks;
+  head_->block_bytes = block_bytes_ = block_bytes;
+  head_->first_block = first_block_ = head_bytes;
   head_->magic = preload::channel::magic_number;
   say_alive();
   return true;
@@ -99,16 +99,16 @@ void channel_file::say_alive() const noexcept {
 
 std::uint32_t channel_file::blocks() const noexcept {
   // relaxed: the number of blocks; what is in them is read as it is
-  return std::min(head_->blocks_given.load(std::memory_order_relaxed), head_->block_limit);
+  return std::min(head_->blocks_given.load(std::memory_order_relaxed), block_limit_);
 }
 
 std::vector<observe::site_totals> channel_file::totals(std::uint32_t sites) const {
   std::vector<observe::site_totals> sum(sites);
   for (std::uint32_t i = 0; i < blocks() && sites != 0; ++i) {
-    void* const block = map(file_.get(), head_->first_block + i * head_->block_bytes, head_->block_bytes, PROT_READ);
+    void* const block = map(file_.get(), first_block_ + i * block_bytes_, block_bytes_, PROT_READ);
     if (block == nullptr) throw std::runtime_error("the counts of the program could not be read");
     observe::add_block(block, sum.data(), sites);
-    munmap(block, head_->block_bytes);
+    munmap(block, block_bytes_);
   }
   for (observe::site_totals& one : sum) {
     // Samples may lag behind what was counted exactly.

@@ -44,6 +44,10 @@ class channel_file {
   std::string path_;
   descriptor file_;
   preload::channel* head_ = nullptr;
+  // As they were made: what the program writes into the file is not relied upon.
+  std::uint32_t block_limit_ = 0;
+  std::uint64_t block_bytes_ = 0;
+  std::uint64_t first_block_ = 0;
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

@@ -27,13 +27,13 @@ constexpr unsigned most_interpreters = 5;  // the kernel follows four
 }
 
 bool is_runnable_file(const std::string& path) {
-  struct stat about {};
+  struct stat about{};
   return stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) && access(path.c_str(), X_OK) == 0;
 }
 
 /// Why the file at a path that the user named cannot be run.
 [[noreturn]] void say_why(const std::string& path) {
-  struct stat about {};
+  struct stat about{};
   if (stat(path.c_str(), &about) != 0) {
     const int reason = errno;
     const bool missing = reason == ENOENT || reason == ENOTDIR;
@@ -51,7 +51,7 @@ std::string along_path(const std::string& command) {
     const std::string folder(rest.substr(0, end));
     const std::string path = (folder.empty() ? "." : folder) + "/" + command;
     if (is_runnable_file(path)) return path;
-    struct stat about {};
+    struct stat about{};
     if (denied.empty() && stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode)) denied = path;
     if (end == std::string_view::npos) break;
     rest.remove_prefix(end + 1);
@@ -81,7 +81,8 @@ elf_facts facts_of(int file, const std::string& path) {
   elf_version(EV_CURRENT);
   const elf_handle elf(elf_begin(file, ELF_C_READ_MMAP, nullptr));
   GElf_Ehdr header;
-  if (elf == nullptr || gelf_getehdr(elf.get(), &header) == nullptr) refuse(path, "is no program that this system knows");
+  if (elf == nullptr || gelf_getehdr(elf.get(), &header) == nullptr)
+    refuse(path, "is no program that this system knows");
   elf_facts found{header.e_ident[EI_CLASS], header.e_machine, {}};
   std::size_t segments = 0;
   elf_getphdrnum(elf.get(), &segments);
@@ -105,12 +106,14 @@ const elf_facts& own_facts() {
 }
 
 void check_rights(int file, const std::string& path) {
-  struct stat about {};
+  struct stat about{};
   if (fstat(file, &about) != 0) refuse(path, std::string("cannot be looked at: ") + std::strerror(errno));
   const char* const why = "the dynamic linker takes no library into a program that has more rights than its user";
   if ((about.st_mode & S_ISUID) != 0) refuse(path, std::string("is set-user-ID: ") + why);
-  if ((about.st_mode & S_ISGID) != 0 && (about.st_mode & S_IXGRP) != 0) refuse(path, std::string("is set-group-ID: ") + why);
-  if (fgetxattr(file, "security.capability", nullptr, 0) > 0) refuse(path, std::string("has file capabilities: ") + why);
+  if ((about.st_mode & S_ISGID) != 0 && (about.st_mode & S_IXGRP) != 0)
+    refuse(path, std::string("is set-group-ID: ") + why);
+  if (fgetxattr(file, "security.capability", nullptr, 0) > 0)
+    refuse(path, std::string("has file capabilities: ") + why);
 }
 
 void check_kind(int file, const std::string& path) {
@@ -140,14 +143,16 @@ void check_takes_library(const std::string& program) {
   std::string path = program;
   for (unsigned depth = 0; depth < most_interpreters; ++depth) {
     const descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    if (file.get() < 0) refuse(path, std::string("cannot be read, so that its kind is not known: ") + std::strerror(errno));
+    if (file.get() < 0)
+      refuse(path, std::string("cannot be read, so that its kind is not known: ") + std::strerror(errno));
     const std::string interpreter = script_interpreter(file.get(), path);
     if (interpreter.empty()) {
       check_rights(file.get(), path);
       check_kind(file.get(), path);
       return;
     }
-    if (!is_runnable_file(interpreter)) refuse(path, "asks for the interpreter " + interpreter + ", which cannot be run");
+    if (!is_runnable_file(interpreter))
+      refuse(path, "asks for the interpreter " + interpreter + ", which cannot be run");
     path = interpreter;
   }
   refuse(program, "is a script whose interpreters have no end");

@@ -9,8 +9,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
 
-/// The program cannot be started. One line; `status` is what a shell would exit with: 127 when it is not there, 126 when
-/// it cannot be run.
+/// The program cannot be started. One line; `status` is what a shell would exit with: 127 when it is not there, 126
+/// when it cannot be run.
 struct cannot_start : std::runtime_error {
   cannot_start(int status_of_shell, const std::string& what) : std::runtime_error(what), status(status_of_shell) {}
   int status;
@@ -21,8 +21,8 @@ struct cannot_start : std::runtime_error {
 std::string find_program(const std::string& command);
 
 /// Makes sure that the dynamic linker will take the preloaded library into the program: through the interpreters of
-/// scripts, refuses static, set-user-ID, set-group-ID and file-capability programs, those for other processors and those
-/// of other C libraries. Throws cannot_start.
+/// scripts, refuses static, set-user-ID, set-group-ID and file-capability programs, those for other processors and
+/// those of other C libraries. Throws cannot_start.
 void check_takes_library(const std::string& path);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which functions only wrap locks. One rule for classes and one for C functions cover what is usual; the lists hold what
-// does not follow them.
+// Which functions only wrap locks. One rule for classes and one for C functions cover what is usual; the lists hold
+// what does not follow them.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -39,16 +39,16 @@ bool starts_with_any(std::string_view text, const auto& list) {
 }
 
 constexpr auto class_ends =
-    std::to_array<std::string_view>({"Mutex", "Lock", "Spinlock", "Rwlock", "RWlock", "Locker", "Latch", "Guard", "CondVar",
-                                     "Condvar", "Event", "Semaphore", "CriticalSection"});
+    std::to_array<std::string_view>({"Mutex", "Lock", "Spinlock", "Rwlock", "RWlock", "Locker", "Latch", "Guard",
+                                     "CondVar", "Condvar", "Event", "Semaphore", "CriticalSection"});
 
 /// Whole words: a block and a clock are no locks.
-constexpr auto class_words = std::to_array<std::string_view>(
-    {"mutex", "lock", "spinlock", "rwlock", "locker", "latch", "guard", "condvar", "condition_variable",
-     "condition_variable_any", "semaphore", "critical_section"});
+constexpr auto class_words =
+    std::to_array<std::string_view>({"mutex", "lock", "spinlock", "rwlock", "locker", "latch", "guard", "condvar",
+                                     "condition_variable", "condition_variable_any", "semaphore", "critical_section"});
 
-constexpr auto class_tails =
-    std::to_array<std::string_view>({"_impl", "_low", "_base", "_wrapper", "_t", "Impl", "Base", "Internal", "Wrapper"});
+constexpr auto class_tails = std::to_array<std::string_view>(
+    {"_impl", "_low", "_base", "_wrapper", "_t", "Impl", "Base", "Internal", "Wrapper"});
 
 bool ends_with_word(std::string_view name) {
   return std::any_of(class_words.begin(), class_words.end(), [name](std::string_view word) {
@@ -71,21 +71,61 @@ bool is_lock_class(std::string_view name) {
   return false;
 }
 
-constexpr auto function_begins = std::to_array<std::string_view>(
-    {"mtx_", "cnd_", "pthread_", "__pthread_", "__gthread", "my_mutex_", "mysql_mutex_", "mysql_rwlock_", "mysql_prlock_",
-     "mysql_cond_", "inline_mysql_", "safe_mutex_", "safe_cond_", "psi_mutex_", "psi_rwlock_", "psi_cond_", "my_rw_",
-     "g_mutex_", "g_rec_mutex_", "g_rw_lock_", "g_static_mutex_", "g_cond_", "apr_thread_mutex_", "apr_thread_rwlock_",
-     "apr_thread_cond_", "apr_anylock_", "uv_mutex_", "uv_rwlock_", "uv_cond_", "uv_sem_", "uv_once", "PR_Lock",
-     "PR_Unlock", "PR_NewLock", "PR_DestroyLock", "PR_EnterMonitor", "PR_ExitMonitor", "PR_NewMonitor", "PR_RWLock_",
-     "PR_NewRWLock", "PR_WaitCondVar", "PR_NotifyCondVar", "PR_NewCondVar", "CRYPTO_THREAD_", "ossl_crypto_mutex_",
-     "ossl_crypto_condvar_", "txsync::"});
+constexpr auto function_begins = std::to_array<std::string_view>({"mtx_",
+                                                                  "cnd_",
+                                                                  "pthread_",
+                                                                  "__pthread_",
+                                                                  "__gthread",
+                                                                  "my_mutex_",
+                                                                  "mysql_mutex_",
+                                                                  "mysql_rwlock_",
+                                                                  "mysql_prlock_",
+                                                                  "mysql_cond_",
+                                                                  "inline_mysql_",
+                                                                  "safe_mutex_",
+                                                                  "safe_cond_",
+                                                                  "psi_mutex_",
+                                                                  "psi_rwlock_",
+                                                                  "psi_cond_",
+                                                                  "my_rw_",
+                                                                  "g_mutex_",
+                                                                  "g_rec_mutex_",
+                                                                  "g_rw_lock_",
+                                                                  "g_static_mutex_",
+                                                                  "g_cond_",
+                                                                  "apr_thread_mutex_",
+                                                                  "apr_thread_rwlock_",
+                                                                  "apr_thread_cond_",
+                                                                  "apr_anylock_",
+                                                                  "uv_mutex_",
+                                                                  "uv_rwlock_",
+                                                                  "uv_cond_",
+                                                                  "uv_sem_",
+                                                                  "uv_once",
+                                                                  "PR_Lock",
+                                                                  "PR_Unlock",
+                                                                  "PR_NewLock",
+                                                                  "PR_DestroyLock",
+                                                                  "PR_EnterMonitor",
+                                                                  "PR_ExitMonitor",
+                                                                  "PR_NewMonitor",
+                                                                  "PR_RWLock_",
+                                                                  "PR_NewRWLock",
+                                                                  "PR_WaitCondVar",
+                                                                  "PR_NotifyCondVar",
+                                                                  "PR_NewCondVar",
+                                                                  "CRYPTO_THREAD_",
+                                                                  "ossl_crypto_mutex_",
+                                                                  "ossl_crypto_condvar_",
+                                                                  "txsync::"});
 
-constexpr auto lock_words = std::to_array<std::string_view>(
-    {"mutex", "rwlock", "rw_lock", "spinlock", "spin_lock", "latch", "critical_section", "critsec", "condvar", "semaphore"});
+constexpr auto lock_words =
+    std::to_array<std::string_view>({"mutex", "rwlock", "rw_lock", "spinlock", "spin_lock", "latch", "critical_section",
+                                     "critsec", "condvar", "semaphore"});
 
 constexpr auto lock_deeds = std::to_array<std::string_view>(
-    {"lock", "enter", "leave", "exit", "acquire", "release", "init", "create", "new", "alloc", "destroy", "free", "get",
-     "wait", "signal", "broadcast", "read", "write", "rd", "wr", "done"});
+    {"lock", "enter", "leave", "exit",   "acquire",   "release", "init",  "create", "new", "alloc", "destroy",
+     "free", "get",   "wait",  "signal", "broadcast", "read",    "write", "rd",     "wr",  "done"});
 
 /// "sqlite3_mutex_enter", "pthreadMutexAlloc", "spin_lock_irq_init": a lock in its words, a deed at its end.
 bool is_lock_function(std::string_view name) {
@@ -100,7 +140,8 @@ bool is_lock_function(std::string_view name) {
           lower.ends_with("mutexlock") || lower.ends_with("pathlock"));
 }
 
-constexpr auto std_functions = std::to_array<std::string_view>({"lock", "try_lock", "call_once", "notify_all_at_thread_exit"});
+constexpr auto std_functions =
+    std::to_array<std::string_view>({"lock", "try_lock", "call_once", "notify_all_at_thread_exit"});
 
 }  // namespace
 
@@ -111,7 +152,7 @@ bool is_lock_wrapper(std::string_view function) {
   if (std::any_of(parts.begin(), parts.end() - 1, is_lock_class)) return true;
   if (parts[0] == "std") {
     return std::find(std_functions.begin(), std_functions.end(), std::string_view(parts[1])) != std_functions.end() ||
-           parts[1].starts_with("__gthread") || parts[1] == "__condvar";
+           parts[1].starts_with("__gthread") || parts[1].starts_with("__shared_") || parts[1] == "__condvar";
   }
   return is_lock_function(parts.back());
 }

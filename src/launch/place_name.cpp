@@ -39,8 +39,7 @@ place_name name_of(const function_at& function, const std::string& module) {
 
 std::string place_names::path_of(const preload::frame& one, std::uint32_t process) const {
   const std::string path(one.module, strnlen(one.module, sizeof one.module));
-  if (path.empty()) {
-    // The dynamic linker calls the program itself by no name.
+  if (path == "/proc/self/exe") {
     const std::string program = process_link(process, "exe");
     return program.empty() ? program_ : program;
   }
@@ -64,11 +63,9 @@ place_name place_names::name(const preload::place& where, std::uint32_t process)
   place_name outermost;  // of the wrappers, should there be nothing else
   for (std::uint32_t i = 0; i < where.count && i < preload::place::most; ++i) {
     const preload::frame& frame = where.frames[i];
+    if (frame.module[0] == '\0') continue;  // code that belongs to no file
     const std::string path = path_of(frame, process);
-    module& in = module_of(path);
-    const bool named = frame.module[0] != '\0';
-    if (!named && !in.symbols->covers(frame.offset)) continue;  // code that belongs to no file
-    const std::vector<function_at>& functions = around(in, frame.offset);
+    const std::vector<function_at>& functions = around(module_of(path), frame.offset);
     if (functions.empty()) return {last_part(path) + hexadecimal(frame.offset), {}, path};
     for (const function_at& function : functions) {
       if (!is_lock_wrapper(function.name)) return name_of(function, path);

@@ -19,8 +19,8 @@ namespace txsync::inline TXSYNC_BACKEND::launch {
 bool is_lock_wrapper(std::string_view function);
 
 struct place_name {
-  /// "kyotocabinet::HashDB::set@kchashdb.h:812" where there is debug information, "kyotocabinet::HashDB::set+0x1f" with a
-  /// symbol only, "libkyotocabinet.so.16+0x3fe20" with neither. The same from run to run of the same files.
+  /// "kyotocabinet::HashDB::set@kchashdb.h:812" where there is debug information, "kyotocabinet::HashDB::set+0x1f" with
+  /// a symbol only, "libkyotocabinet.so.16+0x3fe20" with neither. The same from run to run of the same files.
   std::string name;
   std::string where;   ///< "FILE:LINE", the file as the compiler had it; empty without debug information
   std::string module;  ///< the file that the code is from; empty where unknown
@@ -30,7 +30,7 @@ struct place_name {
 /// address looked for once (up to 1 ms); a known chain costs some us. One thread at a time.
 class place_names {
  public:
-  /// Of frames without a module, and of those of processes that have ended, relative paths included.
+  /// What the frames of processes that have ended, and called their own program by no name, belong to.
   void set_program(const std::string& path) { program_ = path; }
 
   place_name name(const preload::place& where, std::uint32_t process);

@@ -14,9 +14,12 @@ namespace {
 /// Names that are longer lose their template arguments.
 constexpr std::size_t longest_with_templates = 100;
 
-bool starts(std::string_view text, std::size_t at, std::string_view with) { return text.substr(at, with.size()) == with; }
+bool starts(std::string_view text, std::size_t at, std::string_view with) {
+  return text.substr(at, with.size()) == with;
+}
 
-/// Behind the bracket that closes the one at `begin`; brackets of one kind only, so that "operator->" does no harm inside.
+/// Behind the bracket that closes the one at `begin`; brackets of one kind only, so that "operator->" does no harm
+/// inside.
 std::size_t behind_group(std::string_view text, std::size_t begin, char open, char close) {
   unsigned depth = 0;
   for (std::size_t i = begin; i < text.size(); ++i) {

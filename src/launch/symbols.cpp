@@ -84,10 +84,8 @@ void put_call_place(Dwarf_Die* unit, Dwarf_Die* inlined, function_at& into) {
 struct module_symbols::state {
   std::unique_ptr<Dwfl, dwfl_closer> all;
   Dwfl_Module* module = nullptr;
-  Dwarf_Addr start = 0;
-  Dwarf_Addr end = 0;
   std::string path;
-  struct stat opened {};
+  struct stat opened{};
 
   explicit state(const std::string& file) : path(file) {
     if (stat(file.c_str(), &opened) != 0 || !S_ISREG(opened.st_mode)) return;
@@ -97,11 +95,7 @@ struct module_symbols::state {
     // At base 0: addresses are those that stand in the file.
     module = dwfl_report_elf(all.get(), file.c_str(), file.c_str(), -1, 0, true);
     dwfl_report_end(all.get(), nullptr, nullptr);
-    if (module != nullptr) dwfl_module_info(module, nullptr, &start, &end, nullptr, nullptr, nullptr, nullptr);
   }
-
-  /// Programs that are linked to a fixed address (not PIE) may be told relative to it, or not.
-  Dwarf_Addr address_of(std::uint64_t offset) const noexcept { return offset < start ? offset + start : offset; }
 
   void add_symbol(Dwarf_Addr address, Dwarf_Addr call, std::vector<function_at>& found) const {
     GElf_Off behind = 0;
@@ -150,19 +144,14 @@ module_symbols::~module_symbols() = default;
 std::vector<function_at> module_symbols::around(std::uint64_t offset) const {
   std::vector<function_at> found;
   if (state_->module == nullptr || offset == 0) return found;
-  const Dwarf_Addr address = state_->address_of(offset);
-  const Dwarf_Addr call = address - 1;  // the last byte of the call
+  const Dwarf_Addr call = offset - 1;  // the last byte of the call
   state_->add_debug(call, found);
-  if (found.empty()) state_->add_symbol(address, call, found);
+  if (found.empty()) state_->add_symbol(offset, call, found);
   return found;
 }
 
-bool module_symbols::covers(std::uint64_t offset) const noexcept {
-  return state_->module != nullptr && state_->address_of(offset) < state_->end;
-}
-
 bool module_symbols::is_stale() const noexcept {
-  struct stat now {};
+  struct stat now{};
   const struct stat& then = state_->opened;
   return stat(state_->path.c_str(), &now) != 0 || now.st_ino != then.st_ino || now.st_dev != then.st_dev ||
          now.st_mtim.tv_sec != then.st_mtim.tv_sec || now.st_mtim.tv_nsec != then.st_mtim.tv_nsec ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions and lines of the files that a program consists of, by elfutils: symbol tables, DWARF, and the separate files
-// of debug packages where they are installed. Never asks the network.
+// Functions and lines of the files that a program consists of, by elfutils: symbol tables, DWARF, and the separate
+// files of debug packages where they are installed. Never asks the network.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +29,9 @@ class module_symbols {
   module_symbols(const module_symbols&) = delete;
   module_symbols& operator=(const module_symbols&) = delete;
 
-  /// The functions around the call before `offset` (the address behind a call, relative to where the file is loaded),
-  /// the innermost first; none when nothing is known.
+  /// The functions around the call before `offset` (the address behind a call, less the file's load address: an address
+  /// as it stands in the file), the innermost first; none when nothing is known.
   std::vector<function_at> around(std::uint64_t offset) const;
-
-  /// Whether the offset lies in the file's loaded part at all.
-  bool covers(std::uint64_t offset) const noexcept;
 
   /// The file has been replaced since it was opened.
   bool is_stale() const noexcept;
