@@ -5,6 +5,7 @@
 
 #include "cli/bench.hpp"
 #include "cli/describe.hpp"
+#include "cli/site_table.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
@@ -27,13 +28,6 @@ double fairness(const point& one) {
     parts.push_back(one.most[i] == 0 ? 0 : static_cast<double>(one.fewest[i]) / static_cast<double>(one.most[i]));
   }
   return observe::summarize(parts).median;
-}
-
-double percentile(const observe::percentile_record& times, const char* name) {
-  for (const auto& [known, value] : times.values) {
-    if (known == name) return value;
-  }
-  return 0;
 }
 
 std::size_t name_width(const bench_result& result) {
@@ -93,19 +87,19 @@ void print_table(std::FILE* out, const bench_request& request, const bench_resul
 
 void print_sites(std::FILE* out, const bench_result& result) {
   const auto width = static_cast<int>(name_width(result));
-  std::fprintf(out, "\n%*s           wait, ns                hold, ns\n", 7 + 2 + width + 2 + 20 + 2 + 14 + 11, "");
-  std::fprintf(out, "threads  %-*s  %-20s  %14s %10s %10s %10s  %10s %10s\n", width, "lock", "site", "acquisitions",
-               "contended", "p50", "p99", "p50", "p99");
+  const auto lead = [width](const char* threads, const std::string& lock) {
+    char text[256];
+    std::snprintf(text, sizeof text, "%7s  %-*s", threads, width, lock.c_str());
+    return std::string(text);
+  };
+  std::vector<site_row> rows;
   for (const point& one : result.points) {
     for (const observe::site_record& site : one.sites) {
-      const double part =
-          site.acquisitions == 0 ? 1 : static_cast<double>(site.contended) / static_cast<double>(site.acquisitions);
-      std::fprintf(out, "%7u  %-*s  %-20s  %14llu %8.2f %% %10.0f %10.0f  %10.0f %10.0f\n", one.threads, width,
-                   one.subject.c_str(), site.name.c_str(), static_cast<unsigned long long>(site.acquisitions),
-                   100 * std::min(part, 1.0), percentile(site.wait, "p50"), percentile(site.wait, "p99"),
-                   percentile(site.hold, "p50"), percentile(site.hold, "p99"));
+      rows.push_back({lead(std::to_string(one.threads).c_str(), one.subject), &site});
     }
   }
+  std::fputc('\n', out);
+  print_site_table(out, lead("threads", "lock"), rows, rows.size());
   std::fprintf(out,
                "\nsites: locks of txsync only; all repetitions and their run-in; acquisitions and hold are sampled\n");
 }

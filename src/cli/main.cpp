@@ -100,7 +100,10 @@ int complain(const std::string& who, std::string what, int status) {
   return status;
 }
 
-int run(cli::verb& verb, const common& shared, cli::words command) {
+int run(cli::verb& verb, const common& shared, cli::words command, cli::words program) {
+  if (!program.empty() && !verb.takes_program()) {
+    throw cli::bad_input("no program can stand behind '--' here; see txsync " + std::string(verb.name()) + " --help");
+  }
   std::optional<observe::output> output;
   try {
     if (shared.json) output.emplace(*shared.json);
@@ -109,6 +112,7 @@ int run(cli::verb& verb, const common& shared, cli::words command) {
   }
   cli::session with;
   if (output && output->is_standard_output()) with.table = stderr;
+  with.program = std::move(program);
   with.document.command = std::move(command);
   with.document.started = observe::utc_now();
   if (output) with.document.machine = doctor::machine_object(doctor::collect());
@@ -135,9 +139,13 @@ int run_command_line(int argc, char** argv) {
   CLI::App app;
   common shared;
   define(app, verbs, shared);
+  // The parser would take brackets and commas out of a program's arguments.
+  char** const end = argv + argc;
+  char** const dashes = std::find_if(argv, end, [](const char* word) { return std::strcmp(word, "--") == 0; });
+  const cli::words program(std::min(dashes + 1, end), end);
   try {
-    app.parse(argc, argv);
-    return run(chosen(app, verbs), shared, cli::words(argv, argv + argc));
+    app.parse(static_cast<int>(dashes - argv), argv);
+    return run(chosen(app, verbs), shared, cli::words(argv, end), program);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
     return complain(speaker(app), parse_complaint(app, error), cli::misused);

@@ -26,6 +26,8 @@ enum status : int { ok = 0, failed = 1, misused = 2 };
 struct session {
   /// For people: the standard output, or the standard error when the document goes to the standard output.
   std::FILE* table = stdout;
+  /// What stands behind "--", untouched: the program of verbs that take one. Empty without.
+  std::vector<std::string> program;
   /// Command, tool, machine and start are filled; the verb adds the rest. Written when run() comes back, whatever
   /// status it answers, if the user asked for it by --json.
   observe::document document;
@@ -40,6 +42,8 @@ class verb {
   /// Adds the verb's own options. Texts rather than numbers, so that run() can say in one line what is allowed;
   /// `--json` is there already.
   virtual void define(CLI::App& app) = 0;
+  /// Whether a program and its arguments may stand behind "--".
+  virtual bool takes_program() const { return false; }
   /// Does it and answers the exit status. Everything that can be checked is checked before the first long step and
   /// before the first line of output. Throws bad_input.
   virtual int run(session& with) = 0;

@@ -3,6 +3,7 @@
 #include "cli/describe.hpp"
 #include "cli/verbs.hpp"
 #include "cli/words.hpp"
+#include "policy/policy.hpp"
 #include "workloads/text.hpp"
 #include "workloads/workload.hpp"
 
@@ -51,6 +52,14 @@ json lock_items() {
   return items;
 }
 
+json policy_items() {
+  json items = json::array();
+  for (const policy::named_policy& one : policy::named_policies()) {
+    items.push_back({{"name", one.name}, {"summary", one.summary}});
+  }
+  return items;
+}
+
 json no_items() { return json::array(); }
 
 /// A member as it is printed; "-" where there is none.
@@ -83,6 +92,12 @@ void print_locks(std::FILE* out, const json& items) {
   }
 }
 
+void print_policies(std::FILE* out, const json& items) {
+  for (const json& item : items) {
+    std::fprintf(out, "%-12s %s\n", text(item, "name").c_str(), text(item, "summary").c_str());
+  }
+}
+
 void print_nothing(std::FILE*, const json&) {}
 
 struct kind {
@@ -96,7 +111,7 @@ constexpr kind kinds[] = {
     {"workloads", workload_items, print_workloads, "none"},
     {"machines", no_items, print_nothing, "none yet; simulated machines come with txsync sim"},
     {"locks", lock_items, print_locks, "none"},
-    {"policies", no_items, print_nothing, "none yet; policies come with speculation"},
+    {"policies", policy_items, print_policies, "none"},
     {"algorithms", no_items, print_nothing, "none yet; algorithms come with transactional memory"},
     {"experiments", no_items, print_nothing, "none yet; experiments come with txsync lab"},
     {"tests", no_items, print_nothing, "none yet; tests to explore come with txsync explore"},

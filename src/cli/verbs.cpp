@@ -6,6 +6,7 @@ namespace txsync::inline TXSYNC_BACKEND::cli {
 verb_list all_verbs() {
   verb_list all;
   all.push_back(make_doctor());
+  all.push_back(make_run());
   all.push_back(make_bench());
   all.push_back(make_report());
   all.push_back(make_list());

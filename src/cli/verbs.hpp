@@ -10,5 +10,6 @@ std::unique_ptr<verb> make_bench();
 std::unique_ptr<verb> make_doctor();
 std::unique_ptr<verb> make_list();
 std::unique_ptr<verb> make_report();
+std::unique_ptr<verb> make_run();
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -47,7 +47,7 @@ class BadInput(unittest.TestCase):
         self.refused("frobnicate", says=["unknown verb 'frobnicate'"])
 
     def test_verbs_that_do_not_exist_yet_are_not_offered(self):
-        for verb in ("run", "tune", "sim", "explore", "replay", "lab", "store"):
+        for verb in ("tune", "sim", "explore", "replay", "lab", "store"):
             self.refused(verb, says=[f"unknown verb '{verb}'", "allowed: "])
             self.assertNotRegex(call("--help").stdout, rf"(?m)^  {verb} ")
 
@@ -250,6 +250,197 @@ class GoodInput(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("/dev/full", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1)
+
+
+class Run(unittest.TestCase):
+    """What does not need the preloaded library; tests/launch has the rest."""
+
+    def refused(self, status, *arguments, says):
+        done = call("run", *arguments)
+        self.assertEqual((done.returncode, done.stdout), (status, ""), done.stderr)
+        self.assertRegex(done.stderr, r"\Atxsync run: [^\n]+\n\Z")
+        for part in says:
+            self.assertIn(part, done.stderr)
+
+    def test_bad_input(self):
+        for arguments in ((), ("--",), ("true",), ("--policy", "mutex", "true")):
+            self.refused(2, *arguments, says=["the program is missing; allowed: txsync run [OPTIONS] -- PROGRAM"])
+        self.refused(2, "--polcy", "mutex", "--", "true", says=["unknown option '--polcy'", "did you mean '--policy'?"])
+        for wrong in ("0", "-1", "x", "1x", "nan", "inf", "1e9", ""):
+            self.refused(2, "--limit", wrong, "--", "true", says=[f"--limit: '{wrong}'", "allowed: "])
+        self.refused(2, "--policy", "mutx", "--", "true", says=["--policy: unknown policy 'mutx'; allowed: libc, mutex, "])
+        done = call("bench", "arraybench", "--", "true")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1))
+
+    def test_bad_policy_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "p.toml"
+            for text, line, says in (('schema = 1\n[default]\nlock = "mutx"\n', 3, "unknown lock 'mutx'"),
+                                     ("schema = 1\n[default]\ncounting = 1\n", 3, "counting is integer"),
+                                     ('schema = 1\n[site."x"]\nlocks = "mutex"\n', 3, "unknown key 'locks'"),
+                                     ("schema = 2\n", 1, "schema = 1"), ("schema = 1\n[default\n", 2, "")):
+                file.write_text(text)
+                self.refused(2, "--policy", str(file), "--", "true", says=[f"{file}:{line}: ", says, "; allowed: "])
+            self.refused(2, "--policy", f"{folder}/none.toml", "--", "true", says=["none.toml: cannot be read"])
+
+    def test_programs_that_cannot_start(self):
+        self.refused(127, "--", "no-such-program", says=["no-such-program: not found along PATH"])
+        self.refused(127, "--", "/no/such/program", says=["/no/such/program: No such file or directory"])
+        self.refused(126, "--", "/", says=["/: Is a directory"])
+        with tempfile.TemporaryDirectory() as folder:
+            plain = pathlib.Path(folder) / "plain"
+            plain.write_text("text")
+            self.refused(126, "--", str(plain), says=["plain: Permission denied"])
+        self.refused(126, "--preload", "/no/lib.so", "--", "true", says=["/no/lib.so", "--preload FILE"])
+
+
+def write_c_program(folder, name, text, *options):
+    """A program of the test's own; None without a C compiler."""
+    source = pathlib.Path(folder) / f"{name}.c"
+    source.write_text(text)
+    made = pathlib.Path(folder) / name
+    try:
+        done = subprocess.run(["cc", "-g", "-O1", "-pthread", *options, str(source), "-o", str(made)], capture_output=True)
+    except FileNotFoundError:
+        return None
+    return str(made) if done.returncode == 0 else None
+
+
+COUNTER = r"""#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t hot = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t all_done = PTHREAD_COND_INITIALIZER;
+static long total, done;
+__attribute__((noinline)) static void add_one(void) {
+  pthread_mutex_lock(&hot);
+  ++total;
+  pthread_mutex_unlock(&hot);
+}
+static void* work(void* unused) {
+  (void)unused;
+  for (int i = 0; i < 20000; ++i) add_one();
+  pthread_mutex_lock(&hot);
+  ++done;
+  pthread_cond_signal(&all_done);
+  pthread_mutex_unlock(&hot);
+  return 0;
+}
+static void count(void) {
+  pthread_t threads[4];
+  for (int i = 0; i < 4; ++i) pthread_create(&threads[i], 0, work, 0);
+  pthread_mutex_lock(&hot);
+  while (done < 4) pthread_cond_wait(&all_done, &hot);
+  pthread_mutex_unlock(&hot);
+  for (int i = 0; i < 4; ++i) pthread_join(threads[i], 0);
+}
+int main(int argc, char** argv) {
+  const char* how = argc > 1 ? argv[1] : "";
+  if (!strcmp(how, "fork") && fork() != 0) {
+    wait(0);
+    return 0;
+  }
+  count();
+  printf("%ld\n", total);
+  fflush(stdout);
+  if (!strcmp(how, "_exit")) _exit(7);
+  if (!strcmp(how, "kill")) raise(SIGKILL);
+  if (!strcmp(how, "unlock")) pthread_mutex_unlock(&hot);
+  return argc > 2 ? atoi(argv[2]) : 0;
+}
+"""
+
+
+class RunPrograms(unittest.TestCase):
+    """Real programs under the real library."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not (pathlib.Path(TXSYNC).parent / "../lib/libtxsync-preload.so").exists():
+            raise unittest.SkipTest("libtxsync-preload.so is not built here")
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.counter = write_c_program(cls.folder.name, "counter", COUNTER)
+        if cls.counter is None:
+            raise unittest.SkipTest("there is no C compiler")
+
+    def run_counter(self, *arguments, status, options=()):
+        """The run's document, the program's own output as it is."""
+        file = pathlib.Path(self.folder.name) / "r.json"
+        done = call("run", "--json", str(file), *options, "--", self.counter, *arguments)
+        self.assertEqual((done.returncode, done.stdout), (status, "80000\n"), done.stderr)
+        made = load(file.read_text())
+        self.assertEqual(complaints(made), [])
+        self.assertEqual(made["run"]["status"], status)
+        self.assertEqual(made["points"][0]["workload"], self.counter)
+        return made, done.stderr
+
+    def sites(self, made):
+        return {site["name"]: site for site in made["points"][0].get("sites", [])}
+
+    def test_own_status_and_the_hot_site_however_the_program_ends(self):
+        for arguments, status in (((), 0), (("", "5"), 5), (("_exit",), 7), (("kill",), 137), (("fork",), 0)):
+            with self.subTest(arguments=arguments):
+                made, table = self.run_counter(*arguments, status=status)
+                names = [name for name in self.sites(made) if name.startswith(("add_one@counter.c:", "count@counter.c:"))]
+                self.assertTrue(names, table)
+                # A quarter of a million would be exact to a percent; here samples are few.
+                total = sum(site["acquisitions"] for site in self.sites(made).values())
+                self.assertTrue(60_000 < total < 100_000, total)
+                self.assertIn(names[0], table)
+                self.assertEqual("signal" in made["run"], status == 137)
+
+    def test_every_policy_gives_the_same_result(self):
+        for policy in ("libc", "mutex", "tatas", "ticket", "fifo_ticket", "as-mutex"):
+            with self.subTest(policy=policy):
+                made, _ = self.run_counter(status=0, options=("--policy", policy))
+                self.assertEqual(made["points"][0]["subject"], policy)
+
+    def test_a_site_of_the_table_can_stand_in_a_policy_file(self):
+        name = next(iter(self.sites(self.run_counter(status=0)[0])))
+        file = pathlib.Path(self.folder.name) / "p.toml"
+        file.write_text(f'schema = 1\n[site."{name}"]\ncounting = false\n')
+        made, _ = self.run_counter(status=0, options=("--policy", str(file)))
+        self.assertNotIn(name, self.sites(made))
+
+    def test_condition_waits_stand_apart(self):
+        made, table = self.run_counter(status=0)
+        if any("condition_waits" in site for site in self.sites(made).values()):
+            self.assertIn("waits on conditions (not for locks)", table)
+
+    def test_a_double_unlock_is_noticed(self):
+        made, table = self.run_counter("unlock", status=0)
+        self.assertTrue(any("main@counter.c:" in notice for notice in made["run"].get("notices", [])), table)
+
+    def test_programs_without_a_dynamic_linker_and_with_more_rights(self):
+        static = write_c_program(self.folder.name, "static", "int main(void) { return 0; }", "-static")
+        if static is not None:
+            done = call("run", "--", static)
+            self.assertEqual(done.returncode, 126)
+            self.assertIn("is a static program", done.stderr)
+        os.chmod(self.counter, 0o4755)
+        done = call("run", "--", self.counter)
+        os.chmod(self.counter, 0o755)
+        self.assertEqual(done.returncode, 126)
+        self.assertIn("is set-user-ID", done.stderr)
+
+    def test_a_limit(self):
+        done = call("run", "--limit", "0.3", "--", "sleep", "50")
+        self.assertEqual(done.returncode, 143)
+        self.assertIn("ended after 0.3 s (--limit)", done.stderr)
+
+    def test_ctrl_c_is_the_programs_and_the_table_comes_all_the_same(self):
+        running = subprocess.Popen([TXSYNC, "run", "--", "sh", "-c", "trap 'exit 9' INT; echo ready; while :; do sleep 0.1; done"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(running.stdout.readline(), "ready\n")
+        running.send_signal(signal.SIGINT)
+        _, errors = running.communicate(timeout=60)
+        self.assertEqual(running.returncode, 9)
+        self.assertIn("exit status 9", errors)
 
 
 class Neighbours(unittest.TestCase):

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/site_table.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace {
+
+double percent(double part, double whole) { return whole == 0 ? 0 : 100 * std::min(part / whole, 1.0); }
+double as_double(std::uint64_t number) { return static_cast<double>(number); }
+
+void print_more(std::FILE* out, std::size_t all, std::size_t shown) {
+  if (all > shown) std::fprintf(out, "... and %zu more\n", all - shown);
+}
+
+void print_row(std::FILE* out, int width, const site_row& row, double all_waiting) {
+  const observe::site_record& site = *row.site;
+  std::fprintf(out, "%-*s%13llu %10.2f %11.3f %9.1f %10.0f %11.0f %10.0f %11.0f  %s\n", width, row.lead.c_str(),
+               static_cast<unsigned long long>(site.acquisitions),
+               percent(as_double(site.contended), as_double(site.acquisitions)), as_double(site.wait_ns) / 1e9,
+               percent(as_double(site.wait_ns), all_waiting), percentile(site.wait, "p50"),
+               percentile(site.wait, "p99"), percentile(site.hold, "p50"), percentile(site.hold, "p99"),
+               site.name.c_str());
+}
+
+void print_conditions(std::FILE* out, int width, const std::string& lead_heading, std::vector<site_row> rows,
+                      std::size_t most) {
+  std::erase_if(rows, [](const site_row& row) { return row.site->condition_waits == 0; });
+  if (rows.empty()) return;
+  std::stable_sort(rows.begin(), rows.end(), [](const site_row& a, const site_row& b) {
+    return a.site->condition_wait_ns > b.site->condition_wait_ns;
+  });
+  std::fprintf(out, "\nwaits on conditions (not for locks)\n%-*s%13s %22s  site of the mutex\n", width,
+               lead_heading.c_str(), "waits", "waiters x time, s");
+  for (std::size_t i = 0; i < rows.size() && i < most; ++i) {
+    const observe::site_record& site = *rows[i].site;
+    std::fprintf(out, "%-*s%13llu %22.3f  %s\n", width, rows[i].lead.c_str(),
+                 static_cast<unsigned long long>(site.condition_waits), as_double(site.condition_wait_ns) / 1e9,
+                 site.name.c_str());
+  }
+  print_more(out, rows.size(), most);
+}
+
+}  // namespace
+
+double percentile(const observe::percentile_record& times, const char* name) {
+  for (const auto& [known, value] : times.values) {
+    if (known == name) return value;
+  }
+  return 0;
+}
+
+void print_site_table(std::FILE* out, const std::string& lead_heading, const std::vector<site_row>& rows,
+                      std::size_t most) {
+  std::size_t longest = lead_heading.size();
+  std::map<std::string, double> waiting;
+  for (const site_row& row : rows) {
+    longest = std::max(longest, row.lead.size());
+    waiting[row.lead] += as_double(row.site->wait_ns);
+  }
+  const int width = static_cast<int>(longest);
+  std::fprintf(out, "%*s%13s %10s %11s %9s %10s %11s %10s %11s\n", width, "", "", "contended", "waiters x", "of all",
+               "wait, ns", "", "hold, ns", "");
+  std::fprintf(out, "%-*s%13s %10s %11s %9s %10s %11s %10s %11s  site\n", width, lead_heading.c_str(), "acquisitions",
+               "%", "time, s", "waiting %", "p50", "p99", "p50", "p99");
+  for (std::size_t i = 0; i < rows.size() && i < most; ++i) print_row(out, width, rows[i], waiting[rows[i].lead]);
+  print_more(out, rows.size(), most);
+  print_conditions(out, width, lead_heading, rows, most);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cli

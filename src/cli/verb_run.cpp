@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// txsync run -- PROGRAM: an unmodified program, its pthread locks replaced; at its end what the sites of its locks
+// counted.
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <optional>
+
+#include "cli/site_table.hpp"
+#include "cli/verbs.hpp"
+#include "launch/launch.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace {
+
+constexpr std::size_t most_rows = 20;
+constexpr double longest_limit = 1e8;  // three years
+
+class run_verb final : public verb {
+ public:
+  const char* name() const override { return "run"; }
+  const char* summary() const override {
+    return "Run an unmodified program with its pthread locks replaced and counted";
+  }
+
+  void define(CLI::App& app) override {
+    const auto option = [&app](const char* name, std::optional<std::string>& into, const char* type,
+                               const char* words) {
+      const auto store = [&into](const std::string& value) { into = value; };
+      app.add_option_function<std::string>(name, store, words)->type_name(type);
+    };
+    app.add_option("PROGRAM", misplaced_, "Behind --: the program, as a shell finds it, and its arguments")
+        ->type_name("");
+    option("--policy", policy_, "P", "What the locks are: a name of txsync list policies, or a policy file (mutex)");
+    app.add_flag("--check-order", check_order_, "Notice locks that are taken in both orders; takes time at each lock");
+    option("--limit", limit_, "SECONDS", "End the program's process group after so long");
+    option("--preload", library_, "FILE", "The library to preload, where it is not the one beside this command");
+    app.footer(
+        "The table goes to the standard error: the standard output is the program's. Exit status: the program's own, "
+        "128\n"
+        "and the signal's number when a signal ended it; 127 when it was not found, 126 when it cannot be run, 2 when "
+        "the\n"
+        "command line was wrong. SIGINT, SIGTERM, SIGHUP and SIGQUIT go to the program; the table comes all the same.");
+  }
+
+  bool takes_program() const override { return true; }
+
+  int run(session& with) override {
+    const launch::options what = checked(with.program);
+    try {
+      const launch::result result = launch::launch(what);
+      print(what, result);
+      put_document(with.document, what, result);
+      return result.exit_status;
+    } catch (const launch::cannot_start& error) {
+      std::fprintf(stderr, "txsync run: %s\n", error.what());
+      return error.status;
+    }
+  }
+
+ private:
+  std::string policy_name() const { return policy_.value_or("mutex"); }
+
+  /// Throws bad_input.
+  launch::options checked(const std::vector<std::string>& program) const {
+    if (program.empty()) {
+      throw bad_input("the program is missing; allowed: txsync run [OPTIONS] -- PROGRAM [ARGUMENT...]");
+    }
+    launch::options made;
+    made.command = program;
+    made.check_order = check_order_;
+    made.library = library_.value_or("");
+    try {
+      made.policies = policy::load_policy(policy_name());
+    } catch (const policy::policy_error& error) {
+      throw bad_input("--policy: " + std::string(error.what()));
+    }
+    if (limit_) made.limit_seconds = checked_limit(*limit_);
+    return made;
+  }
+
+  static double checked_limit(const std::string& text) {
+    double seconds = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (error != std::errc{} || end != text.data() + text.size() || !(seconds > 0) || seconds > longest_limit) {
+      throw bad_input("--limit: '" + text + "' is not a number of seconds; allowed: more than 0, at most 1e8");
+    }
+    return seconds;
+  }
+
+  static std::string end_of(const launch::result& result) {
+    if (!WIFSIGNALED(result.wait_status)) return "exit status " + std::to_string(result.exit_status);
+    const int signal = WTERMSIG(result.wait_status);
+    return "ended by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
+  }
+
+  void print(const launch::options& what, const launch::result& result) const {
+    std::fprintf(
+        stderr, "\ntxsync run: %s: %.3f s, %.3f s of CPU time, %s; policy %s, %u process%s, %u thread%s that counted\n",
+        what.command.front().c_str(), result.wall_s, result.user_s + result.system_s, end_of(result).c_str(),
+        policy_name().c_str(), result.processes, result.processes == 1 ? "" : "es", result.threads,
+        result.threads == 1 ? "" : "s");
+    if (result.timed_out) std::fprintf(stderr, "txsync run: it was ended after %s s (--limit)\n", limit_->c_str());
+    if (!result.sites.empty()) {
+      std::fputc('\n', stderr);
+      std::vector<site_row> rows;
+      for (const observe::site_record& site : result.sites) rows.push_back({"", &site});
+      print_site_table(stderr, "", rows, most_rows);
+    }
+    for (const std::string& notice : result.notices) std::fprintf(stderr, "notice: %s\n", notice.c_str());
+    for (const std::string& remark : result.remarks) std::fprintf(stderr, "remark: %s\n", remark.c_str());
+  }
+
+  void put_document(observe::document& into, const launch::options& what, const launch::result& result) const {
+    observe::point point;
+    point.workload = what.command.front();
+    std::string arguments;
+    for (std::size_t i = 1; i < what.command.size(); ++i) arguments += (i == 1 ? "" : " ") + what.command[i];
+    if (!arguments.empty()) point.params["args"] = arguments;
+    point.threads = std::max(1u, result.threads);
+    point.place = "none";
+    point.subject = policy_name();
+    point.metric = "wall time";
+    point.unit = "s";
+    point.way = observe::better::lower;
+    point.values = {result.wall_s};
+    point.sites = result.sites;
+    into.interrupted = result.interrupted != 0 || result.timed_out;
+    into.points.push_back(std::move(point));
+
+    observe::json& run = into.more["run"];
+    run = {{"policy", policy_name()}, {"status", result.exit_status}};
+    if (WIFSIGNALED(result.wait_status)) run["signal"] = WTERMSIG(result.wait_status);
+    if (result.timed_out) run["timed_out"] = true;
+    run["cpu_s"] = result.user_s + result.system_s;
+    run["processes"] = result.processes;
+    if (!result.notices.empty()) run["notices"] = result.notices;
+    if (!result.remarks.empty()) run["remarks"] = result.remarks;
+  }
+
+  std::vector<std::string> misplaced_;  // without the dashes: for the help text
+  std::optional<std::string> policy_;
+  std::optional<std::string> limit_;
+  std::optional<std::string> library_;
+  bool check_order_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<verb> make_run() { return std::make_unique<run_verb>(); }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cli
