@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What the integrations share: each runs an unmodified Debian package without txsync and then under it, once for each
+# policy, and compares the results. To be sourced; see README.md.
+#
+# A script defines
+#   packages=(...)   Debian packages, installed where missing
+#   prepare          makes what the runs share, in $work
+#   run_program OUT  runs the program with "${under[@]}" before its command, writes what must not depend on locks to OUT
+# and ends with: integration NAME "$@"
+set -uo pipefail
+
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
+txsync=${TXSYNC:-$root/build/release/bin/txsync}
+policies=(libc mutex tatas ticket fifo_ticket as-mutex)
+limit=${TXSYNC_INTEGRATION_LIMIT:-120}  # seconds for each run
+work=
+under=()
+
+say() { printf '%s\n' "$*"; }
+fail() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
+
+install_packages() {
+  local package missing=()
+  for package in "${packages[@]}"; do
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null) == installed ]] || missing+=("$package")
+  done
+  [[ ${#missing[@]} -eq 0 ]] && return
+  [[ $EUID -eq 0 ]] || fail "please install: apt-get install ${missing[*]}"
+  say "installing by apt: ${missing[*]}"
+  # A package must not start its own server here.
+  local policy=/usr/sbin/policy-rc.d made=
+  [[ -e $policy ]] || { printf '#!/bin/sh\nexit 101\n' > $policy && chmod +x $policy && made=1; }
+  local log=$work/apt.log
+  { DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${missing[@]}" > "$log" 2>&1 \
+    || { apt-get update > "$log" 2>&1 && DEBIAN_FRONTEND=noninteractive \
+         apt-get install -y --no-install-recommends "${missing[@]}" >> "$log" 2>&1; }; } || { tail -3 "$log" >&2; missing=failed; }
+  [[ -z $made ]] || rm -f $policy
+  [[ ${missing[0]} != failed ]] || fail "apt could not install what is missing"
+}
+
+usage() {
+  cat << END
+usage: integrations/${0##*/} [--policies A,B,...]
+
+Runs the program as it is, then under txsync with each policy (${policies[*]}), and compares the results.
+Environment: TXSYNC, the command (build/release/bin/txsync); TXSYNC_INTEGRATION_LIMIT, seconds a run may take ($limit).
+Exit status: 0 all results are the same, 1 some are not, 2 the command line was wrong.
+END
+}
+
+seconds_since() { awk -v from="$1" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.2f", to - from }'; }
+
+# measure NAME: one run; prints a line, answers whether the result is as it was without txsync.
+measure() {
+  local name=$1 out=$work/result-$1 start=$EPOCHREALTIME status verdict=same
+  run_program "$out" > "$work/log-$name" 2>&1
+  status=$?
+  local seconds
+  seconds=$(seconds_since "$start")
+  if [[ $status -ne 0 ]]; then
+    verdict="failed, status $status"
+  elif [[ $name != without ]] && ! cmp -s "$work/result-without" "$out"; then
+    verdict="another result"
+  fi
+  [[ $name != without || $verdict != same ]] || verdict=$(wc -l < "$out")" lines to compare"
+  printf '  %-12s %8s s  %s\n' "$name" "$seconds" "$verdict"
+  if [[ $verdict == failed* || $verdict == another* ]]; then
+    tail -5 "$work/log-$name" | sed 's/^/    | /'
+    [[ ! -e $out || $name == without ]] || diff "$work/result-without" "$out" | head -10 | sed 's/^/    | /'
+    return 1
+  fi
+}
+
+integration() {  # NAME ARGUMENTS
+  local name=$1 failures=0 policy
+  shift
+  while [[ $# -gt 0 ]]; do
+    case $1 in
+      --policies) [[ $# -ge 2 ]] || { usage >&2; exit 2; }; IFS=, read -ra policies <<< "$2"; shift 2 ;;
+      -h | --help) usage; exit 0 ;;
+      *) printf "%s: '%s' is not an option; allowed: --policies A,B,..., --help\n" "${0##*/}" "$1" >&2; exit 2 ;;
+    esac
+  done
+  [[ -x $txsync ]] || fail "no txsync at $txsync; build it (./dev build) or name it: TXSYNC=FILE"
+  work=$(mktemp -d "${TMPDIR:-/tmp}/txsync-$name.XXXXXX")
+  trap 'stop_all; rm -rf "$work"' EXIT
+  trap 'exit 130' INT TERM
+  install_packages
+  prepare
+  say "$name"
+  under=(timeout -k 5 "$limit")
+  measure without || fail "the program fails without txsync"
+  for policy in "${policies[@]}"; do
+    under=(timeout -k 5 "$limit" "$txsync" run --policy "$policy" --json "$work/$policy.json" --)
+    measure "$policy" || failures=$((failures + 1))
+  done
+  if [[ $failures -gt 0 ]]; then say "$name: $failures of ${#policies[@]} policies with another result"; exit 1; fi
+  say "$name: the same result under ${#policies[@]} policies"
+}
+
+# What a script with servers defines anew.
+stop_all() { :; }

@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# memcached under load from memcaslap on loopback, which reads back part of what it wrote, then counters that several
+# connections count up: no increment may be lost.
+source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/lib.sh"
+packages=(memcached libmemcached-tools python3)
+
+server=
+stop_all() {
+  [[ -n $server ]] || return 0
+  kill -TERM "$server" 2> /dev/null
+  wait "$server" 2> /dev/null
+  server=
+}
+
+# One port for all runs, that nobody listens at.
+prepare() {
+  port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+}
+
+await_server() {
+  local try
+  for try in $(seq 100); do
+    (exec 3<> "/dev/tcp/127.0.0.1/$port") 2> /dev/null && return 0
+    kill -0 "$server" 2> /dev/null || return 1
+    sleep 0.1
+  done
+  return 1
+}
+
+count_up() {
+  python3 - "$port" << 'END'
+import socket, sys, threading
+
+def connect():
+    return socket.create_connection(("127.0.0.1", int(sys.argv[1])), 20)
+
+def ask(link, line):
+    link.sendall(line)
+    answer = b""
+    while not answer.endswith(b"\r\n"):
+        answer += link.recv(4096)
+    return answer
+
+def count(number):
+    link = connect()
+    for i in range(2000):
+        ask(link, b"incr counter%d 1\r\n" % ((number + i) % 4))
+
+link = connect()
+for name in range(4):
+    ask(link, b"set counter%d 0 0 1\r\n0\r\n" % name)
+threads = [threading.Thread(target=count, args=(number,)) for number in range(6)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+for name in range(4):
+    print(name, ask(link, b"incr counter%d 0\r\n" % name).decode().strip())
+END
+}
+
+run_program() {
+  local user=()
+  [[ $EUID -ne 0 ]] || user=(-u root)
+  "${under[@]}" memcached "${user[@]}" -t 2 -c 256 -l 127.0.0.1 -p "$port" &
+  server=$!
+  await_server || return 1
+  timeout 60 memcaslap -s "127.0.0.1:$port" -T 2 -c 16 -t 3s --verify=0.1 > "$work/load" 2>&1 || return 1
+  count_up > "$1" || return 1
+  grep -oE 'verify_failed: [0-9]+' "$work/load" >> "$1"
+  kill -TERM "$server"
+  wait "$server"
+  local status=$?
+  server=
+  grep -E '^Run time' "$work/load"
+  # Ended by us: 0, or what a shell says of SIGTERM.
+  [[ $status -eq 0 || $status -eq 143 || $status -eq 124 ]]
+}
+
+integration memcached "$@"
