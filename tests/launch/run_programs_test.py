@@ -1,0 +1,267 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""run_programs_test.py TXSYNC: real programs, built here, under `txsync run` with the real preloaded library."""
+
+import os
+import pathlib
+import pty
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from result_schema import complaints, load
+
+TXSYNC = ""
+
+
+def call(*arguments, **options):
+    return subprocess.run([TXSYNC, *arguments], capture_output=True, text=True, timeout=100, **options)
+
+
+def write_c_program(folder, name, text, *options):
+    """A program of the test's own; None without a C compiler."""
+    source = pathlib.Path(folder) / f"{name}.c"
+    source.write_text(text)
+    made = pathlib.Path(folder) / name
+    try:
+        done = subprocess.run(["cc", "-g", "-O1", "-pthread", *options, str(source), "-o", str(made)], capture_output=True)
+    except FileNotFoundError:
+        return None
+    return str(made) if done.returncode == 0 else None
+
+
+COUNTER = r"""#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static pthread_mutex_t hot = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t all_done = PTHREAD_COND_INITIALIZER;
+static long total, done;
+__attribute__((noinline)) static void add_one(void) {
+  pthread_mutex_lock(&hot);
+  ++total;
+  pthread_mutex_unlock(&hot);
+}
+static void* work(void* unused) {
+  (void)unused;
+  const char* times = getenv("TIMES");
+  for (int i = 0; i < atoi(times); ++i) add_one();
+  pthread_mutex_lock(&hot);
+  ++done;
+  pthread_cond_signal(&all_done);
+  pthread_mutex_unlock(&hot);
+  return 0;
+}
+static void count(void) {
+  pthread_t threads[4];
+  for (int i = 0; i < 4; ++i) pthread_create(&threads[i], 0, work, 0);
+  pthread_mutex_lock(&hot);
+  while (done < 4) pthread_cond_wait(&all_done, &hot);
+  pthread_mutex_unlock(&hot);
+  for (int i = 0; i < 4; ++i) pthread_join(threads[i], 0);
+}
+int main(int argc, char** argv) {
+  const char* how = argc > 1 ? argv[1] : "";
+  if (!strcmp(how, "fork") && fork() != 0) {
+    wait(0);
+    return 0;
+  }
+  count();
+  printf("%ld\n", total);
+  fflush(stdout);
+  if (!strcmp(how, "_exit")) _exit(7);
+  if (!strcmp(how, "kill")) raise(SIGKILL);
+  if (!strcmp(how, "unlock")) pthread_mutex_unlock(&hot);
+  return argc > 2 ? atoi(argv[2]) : 0;
+}
+"""
+
+
+WRAPPED = r"""#include <pthread.h>
+#include <thread>
+#include <cstdio>
+#include <mutex>
+namespace shop {
+class Mutex {
+ public:
+  Mutex() { pthread_mutex_init(&lock_, nullptr); }
+  ~Mutex() { pthread_mutex_destroy(&lock_); }
+  void lock() { pthread_mutex_lock(&lock_); }
+  void unlock() { pthread_mutex_unlock(&lock_); }
+ private:
+  pthread_mutex_t lock_;
+};
+class ScopedMutex {
+ public:
+  explicit ScopedMutex(Mutex* lock) : lock_(lock) { lock_->lock(); }
+  ~ScopedMutex() { lock_->unlock(); }
+ private:
+  Mutex* lock_;
+};
+struct orders {
+  __attribute__((noinline)) orders() : count(0) {}
+  __attribute__((noinline)) void add() { ScopedMutex hold(&lock); ++count; }
+  Mutex lock;
+  long count;
+};
+struct bills {
+  __attribute__((noinline)) bills() : count(0) {}
+  __attribute__((noinline)) void add() { ScopedMutex hold(&lock); ++count; }
+  Mutex lock;
+  long count;
+};
+std::mutex standard;
+long count;
+__attribute__((noinline)) void add_standard() { std::lock_guard<std::mutex> hold(standard); ++count; }
+}  // namespace shop
+int main() {
+  shop::orders orders;
+  shop::bills bills;
+  auto work = [&] { for (int i = 0; i < 5000; ++i) { orders.add(); bills.add(); shop::add_standard(); } };
+  std::thread a(work), b(work);
+  a.join();
+  b.join();
+  std::printf("%ld\n", orders.count + bills.count + shop::count);
+}
+"""
+
+
+class RunPrograms(unittest.TestCase):
+    """Real programs under the real library."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not (pathlib.Path(TXSYNC).parent / "../lib/libtxsync-preload.so").exists():
+            raise unittest.SkipTest("libtxsync-preload.so is not built here")
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.counter = write_c_program(cls.folder.name, "counter", COUNTER)
+        if cls.counter is None:
+            raise unittest.SkipTest("there is no C compiler")
+
+    def run_counter(self, *arguments, status, options=(), times=20_000):
+        """The run's document and table, after the program's own output has been checked."""
+        file = pathlib.Path(self.folder.name) / "r.json"
+        done = call("run", "--json", str(file), *options, "--", self.counter, *arguments,
+                    env={**os.environ, "TIMES": str(times)})
+        self.assertEqual((done.returncode, done.stdout), (status, f"{4 * times}\n"), done.stderr)
+        made = load(file.read_text())
+        self.assertEqual(complaints(made), [])
+        self.assertEqual(made["run"]["status"], status)
+        self.assertEqual(made["points"][0]["workload"], self.counter)
+        return made, done.stderr
+
+    def sites(self, made):
+        return {site["name"]: site for site in made["points"][0].get("sites", [])}
+
+    def test_own_status_and_the_hot_site_however_the_program_ends(self):
+        for arguments, status in (((), 0), (("", "5"), 5), (("_exit",), 7), (("kill",), 137), (("fork",), 0)):
+            with self.subTest(arguments=arguments):
+                made, table = self.run_counter(*arguments, status=status)
+                names = [name for name in self.sites(made) if name.startswith(("add_one@counter.c:", "count@counter.c:"))]
+                self.assertTrue(names, table)
+                # An estimate from samples.
+                total = sum(site["acquisitions"] for site in self.sites(made).values())
+                self.assertTrue(60_000 < total < 100_000, total)
+                self.assertIn(names[0], table)
+                self.assertEqual("signal" in made["run"], status == 137)
+
+    def test_every_policy_gives_the_same_result(self):
+        for policy in ("libc", "mutex", "tatas", "ticket", "fifo_ticket", "as-mutex"):
+            with self.subTest(policy=policy):
+                # Strictly fair spinning is slow beyond the cores: few rounds.
+                times = 300 if policy == "fifo_ticket" else 20_000
+                made, _ = self.run_counter(status=0, options=("--policy", policy), times=times)
+                self.assertEqual(made["points"][0]["subject"], policy)
+
+    def test_a_site_of_the_table_can_stand_in_a_policy_file(self):
+        name = next(iter(self.sites(self.run_counter(status=0)[0])))
+        file = pathlib.Path(self.folder.name) / "p.toml"
+        file.write_text(f'schema = 1\n[site."{name}"]\ncounting = false\n')
+        made, _ = self.run_counter(status=0, options=("--policy", str(file)))
+        self.assertNotIn(name, self.sites(made))
+
+    def test_classes_that_wrap_locks_do_not_collapse_into_one_site(self):
+        for level in ("-O0", "-O2"):
+            source = pathlib.Path(self.folder.name) / "wrapped.cpp"
+            source.write_text(WRAPPED)
+            program = str(source.with_suffix(""))
+            try:
+                subprocess.run(["c++", "-g", level, "-pthread", str(source), "-o", program], check=True)
+            except FileNotFoundError:
+                self.skipTest("there is no C++ compiler")
+            names = []
+            for _ in range(2):
+                file = pathlib.Path(self.folder.name) / "w.json"
+                done = call("run", "--json", str(file), "--", program)
+                self.assertEqual((done.returncode, done.stdout), (0, "30000\n"), done.stderr)
+                names.append(sorted(self.sites(load(file.read_text()))))
+            self.assertEqual(names[0], names[1], "the same from run to run")
+            for begin in ("shop::orders::orders@wrapped.cpp:", "shop::bills::bills@wrapped.cpp:",
+                          "shop::add_standard@wrapped.cpp:"):
+                self.assertTrue(any(name.startswith(begin) for name in names[0]), (level, names[0]))
+
+    def test_condition_waits_stand_apart(self):
+        made, table = self.run_counter(status=0)
+        if any("condition_waits" in site for site in self.sites(made).values()):
+            self.assertIn("waits on conditions (not for locks)", table)
+
+    def test_a_double_unlock_is_noticed(self):
+        made, table = self.run_counter("unlock", status=0)
+        self.assertTrue(any("main@counter.c:" in notice for notice in made["run"].get("notices", [])), table)
+
+    def test_programs_without_a_dynamic_linker_and_with_more_rights(self):
+        static = write_c_program(self.folder.name, "static", "int main(void) { return 0; }", "-static")
+        if static is not None:
+            done = call("run", "--", static)
+            self.assertEqual(done.returncode, 126)
+            self.assertIn("is a static program", done.stderr)
+        os.chmod(self.counter, 0o4755)
+        done = call("run", "--", self.counter)
+        os.chmod(self.counter, 0o755)
+        self.assertEqual(done.returncode, 126)
+        self.assertIn("is set-user-ID", done.stderr)
+
+    def test_a_limit(self):
+        done = call("run", "--limit", "0.3", "--", "sleep", "50")
+        self.assertEqual(done.returncode, 143)
+        self.assertIn("ended after 0.3 s (--limit)", done.stderr)
+
+    def test_ctrl_c_at_a_terminal_reaches_the_program_once(self):
+        script = "n=0; trap 'n=$((n + 1))' INT; echo ready; for i in 1 2 3 4 5; do sleep 0.2; done; echo got $n; exit 4"
+        process, terminal = pty.fork()
+        if process == 0:
+            os.execv(TXSYNC, [TXSYNC, "run", "--", "sh", "-c", script])
+        text = b""
+        while b"ready" not in text:
+            text += os.read(terminal, 1000)
+        time.sleep(0.1)
+        os.write(terminal, b"\x03")
+        try:
+            while part := os.read(terminal, 1000):
+                text += part
+        except OSError:
+            pass  # the terminal's other end is gone
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), 4, text)
+        self.assertIn(b"got 1", text)
+        self.assertIn(b"exit status 4", text)
+
+    def test_ctrl_c_is_the_programs_and_the_table_comes_all_the_same(self):
+        running = subprocess.Popen([TXSYNC, "run", "--", "sh", "-c", "trap 'exit 9' INT; echo ready; while :; do sleep 0.1; done"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(running.stdout.readline(), "ready\n")
+        running.send_signal(signal.SIGINT)
+        _, errors = running.communicate(timeout=60)
+        self.assertEqual(running.returncode, 9)
+        self.assertIn("exit status 9", errors)
+
+
+if __name__ == "__main__":
+    TXSYNC = sys.argv.pop(1)
+    unittest.main()
