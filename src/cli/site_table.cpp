@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
@@ -28,8 +29,8 @@ void print_conditions(std::FILE* out, int width, const std::string& lead_heading
                       std::size_t most) {
   std::erase_if(rows, [](const site_row& row) { return row.site->condition_waits == 0; });
   if (rows.empty()) return;
-  std::stable_sort(rows.begin(), rows.end(), [](const site_row& a, const site_row& b) {
-    return a.site->condition_wait_ns > b.site->condition_wait_ns;
+  std::sort(rows.begin(), rows.end(), [](const site_row& a, const site_row& b) {
+    return std::tie(b.site->condition_wait_ns, a.site->name) < std::tie(a.site->condition_wait_ns, b.site->name);
   });
   std::fprintf(out, "\nwaits on conditions (not for locks)\n%-*s%13s %22s  site of the mutex\n", width,
                lead_heading.c_str(), "waits", "waiters x time, s");

@@ -102,10 +102,12 @@ class run_verb final : public verb {
         what.command.front().c_str(), result.wall_s, result.user_s + result.system_s, end_of(result).c_str(),
         policy_name().c_str(), result.processes, result.processes == 1 ? "" : "es", result.threads,
         result.threads == 1 ? "" : "s");
-    if (result.timed_out) std::fprintf(stderr, "txsync run: it was ended after %s s (--limit)\n", limit_->c_str());
+    if (result.timed_out)
+      std::fprintf(stderr, "txsync run: it was ended after %g s (--limit)\n", what.limit_seconds.value_or(0));
     if (!result.sites.empty()) {
       std::fputc('\n', stderr);
       std::vector<site_row> rows;
+      rows.reserve(result.sites.size());
       for (const observe::site_record& site : result.sites) rows.push_back({"", &site});
       print_site_table(stderr, "", rows, most_rows);
     }

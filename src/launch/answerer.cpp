@@ -2,10 +2,10 @@
 #include "launch/answerer.hpp"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include <txsync/machine/cpu.hpp>

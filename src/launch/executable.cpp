@@ -92,7 +92,7 @@ elf_facts facts_of(int file, const std::string& path) {
     std::string name(std::min<std::size_t>(segment.p_filesz, 4096), '\0');
     const ssize_t got = pread(file, name.data(), name.size(), static_cast<off_t>(segment.p_offset));
     name.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-    found.interpreter = name.c_str();  // up to its zero
+    found.interpreter = name.substr(0, name.find('\0'));
   }
   return found;
 }

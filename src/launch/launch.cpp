@@ -10,7 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <set>
+#include <tuple>
 
 #include "launch/answerer.hpp"
 #include "launch/channel_file.hpp"
@@ -149,8 +149,8 @@ class counted_launch {
       record.module = known[i].place.module;
       into.sites.push_back(std::move(record));
     }
-    std::stable_sort(into.sites.begin(), into.sites.end(), [](const auto& a, const auto& b) {
-      return std::pair(a.wait_ns, a.acquisitions) > std::pair(b.wait_ns, b.acquisitions);
+    std::sort(into.sites.begin(), into.sites.end(), [](const auto& a, const auto& b) {
+      return std::tie(b.wait_ns, b.acquisitions, a.name) < std::tie(a.wait_ns, a.acquisitions, b.name);
     });
   }
 

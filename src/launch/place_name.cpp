@@ -38,7 +38,7 @@ place_name name_of(const function_at& function, const std::string& module) {
 }  // namespace
 
 std::string place_names::path_of(const preload::frame& one, std::uint32_t process) const {
-  const std::string path(one.module, strnlen(one.module, sizeof one.module));
+  std::string path(one.module, strnlen(one.module, sizeof one.module));
   if (path == "/proc/self/exe") {
     const std::string program = process_link(process, "exe");
     return program.empty() ? program_ : program;
