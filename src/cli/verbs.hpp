@@ -11,5 +11,6 @@ std::unique_ptr<verb> make_doctor();
 std::unique_ptr<verb> make_list();
 std::unique_ptr<verb> make_report();
 std::unique_ptr<verb> make_run();
+std::unique_ptr<verb> make_tune();
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/record.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace txsync::inline TXSYNC_BACKEND::tune {
@@ -40,6 +41,12 @@ bool won(const phase_record& phase, std::size_t lane_index, const outcome& found
   if (phase.name == "proof") return lane_index == 1 && found.proven;
   if (lane_index == 0 || leader(phase.lanes, way) != lane_index) return false;
   return phase.name == "whole program" || surely_better(phase.lanes[lane_index], phase.lanes[0], way);
+}
+
+bool every_candidate_failed(const outcome& found) {
+  if (found.phases.empty()) return false;
+  const std::vector<lane>& lanes = found.phases.front().lanes;
+  return std::all_of(lanes.begin() + 1, lanes.end(), [](const lane& one) { return one.status == lane_status::failed; });
 }
 
 observe::point point_of(const table_row& row, const described& what) {
@@ -102,6 +109,7 @@ std::string verdict_words(const outcome& found, const described& what) {
            interval_words(found.gain) + ", " + std::to_string(found.proof_rounds) + " rounds).";
   }
   if (found.interrupted) return "Interrupted before a gain was proven: keep what you have.";
+  if (every_candidate_failed(found)) return "Keep what you have: every candidate failed.";
   if (found.best == found.reference) return "Keep what you have: nothing that was tried is better.";
   if (found.proof_rounds == 0) return "Keep what you have: " + best + " looked best, but it could not be proven.";
   return "Keep what you have: " + best + " looked best, but in fresh rounds a gain is not sure (" +

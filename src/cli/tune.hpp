@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of `txsync tune`: the request (options checked), progress, the table.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cli/bench.hpp"
+#include "cli/words.hpp"
+#include "tune/metric.hpp"
+#include "tune/record.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cli {
+
+/// The options as the user wrote them.
+struct tune_options {
+  words what;  ///< a workload with its parameters; none where a program is tuned
+  std::optional<std::string> metric;
+  bool lower_is_better = false;
+  std::optional<std::string> from;
+  std::optional<std::string> candidates;
+  std::optional<std::string> rounds;
+  std::optional<std::string> time;
+  std::optional<std::string> policy;  ///< -o
+  std::optional<std::string> page;    ///< --report
+  // Of workloads only:
+  std::optional<std::string> threads;
+  std::optional<std::string> duration;
+  std::optional<std::string> seed;
+};
+
+/// What to tune, and how.
+struct tune_request {
+  words command;                       ///< the program with its arguments; empty: a workload
+  std::optional<tune::metric> metric;  ///< of a program
+  std::optional<bench_request> bench;  ///< the workload
+  tune::question asked;
+  tune::described described;
+};
+
+/// `program`: what stands behind "--"; empty without. Throws bad_input.
+tune_request checked(const tune_options& options, const words& program);
+
+/// Lines on the standard error while it runs: rewritten in place on a terminal, else one for each new round.
+class tune_progress {
+ public:
+  tune_progress();
+  ~tune_progress();
+  tune_progress(const tune_progress&) = delete;
+  tune_progress& operator=(const tune_progress&) = delete;
+
+  void show(const tune::progress& now, double seconds);
+
+ private:
+  bool terminal_;
+  bool open_ = false;
+  std::string last_;
+};
+
+void print_table(std::FILE* out, const tune::outcome& found, const tune::described& what);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cli

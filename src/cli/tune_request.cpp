@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of `txsync tune`, checked.
+#include <algorithm>
+
+#include "cli/describe.hpp"
+#include "cli/tune.hpp"
+#include "cli/verb.hpp"
+#include "policy/policy.hpp"
+#include "tune/program.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace {
+
+constexpr std::uint64_t most_rounds = 1000;
+constexpr std::uint64_t most_seconds = 1'000'000;
+constexpr unsigned usual_rounds = 10;
+
+/// What a program that uses pthread has in a workload's place.
+constexpr const char* usual_lock = "pthread_mutex";
+
+std::uint64_t number(const char* option, const std::optional<std::string>& text, std::uint64_t least,
+                     std::uint64_t greatest, std::uint64_t fallback) {
+  if (!text) return fallback;
+  std::uint64_t value = 0;
+  if (parse_number(*text, greatest, value) && value >= least) return value;
+  throw bad_input(std::string(option) + ": '" + *text + "' is not a number from " + std::to_string(least) + " to " +
+                  std::to_string(greatest));
+}
+
+void check_unique(const words& names) {
+  for (auto at = names.begin(); at != names.end(); ++at) {
+    if (at->empty()) throw bad_input("--candidates: one of them is empty");
+    if (std::find(names.begin(), at, *at) != at) throw bad_input("--candidates: '" + *at + "' is there twice");
+  }
+}
+
+/// The reference first, then the others without it.
+words with_reference(const std::string& reference, const words& others) {
+  words list = {reference};
+  std::copy_if(others.begin(), others.end(), std::back_inserter(list),
+               [&](const std::string& name) { return name != reference; });
+  if (list.size() == 1) throw bad_input("--candidates: there is nothing to compare with '" + reference + "'");
+  return list;
+}
+
+words usual_policies() {
+  words names = {tune::unmodified};
+  for (const policy::named_policy& one : policy::named_policies()) {
+    // Strict order collapses with more threads than cores; who knows that there are not asks for it.
+    if (std::string_view(one.name) != "fifo_ticket") names.emplace_back(one.name);
+  }
+  return names;
+}
+
+/// The program's name and arguments as workload and parameters.
+void describe_program(tune_request& request) {
+  std::string name = request.command.front();
+  request.described.workload = name.substr(name.rfind('/') + 1);
+  std::string arguments;
+  for (auto at = request.command.begin() + 1; at != request.command.end(); ++at)
+    arguments += (arguments.empty() ? "" : " ") + *at;
+  if (!arguments.empty()) request.described.params["args"] = arguments;
+}
+
+void check_program(tune_request& request, const tune_options& options) {
+  if (request.command.front().empty()) throw bad_input("the program behind -- is an empty word");
+  for (const auto& [given, name] : {std::pair{options.threads.has_value(), "--threads"},
+                                    {options.duration.has_value(), "--duration"},
+                                    {options.seed.has_value(), "--seed"}}) {
+    if (given) throw bad_input(std::string(name) + " is for built-in workloads; a program has its own arguments");
+  }
+  describe_program(request);
+  if (options.metric) {
+    try {
+      request.metric.emplace(*options.metric);
+    } catch (const tune::metric_error& error) {
+      throw bad_input("--metric: " + std::string(error.what()));
+    }
+    request.described.metric = *options.metric;
+    request.described.unit = "as printed";
+    request.described.better_word = "good";
+    request.described.way = options.lower_is_better ? observe::better::lower : observe::better::higher;
+  }
+  const words candidates = options.candidates ? split(*options.candidates) : usual_policies();
+  check_unique(candidates);
+  request.asked.candidates = with_reference(options.from.value_or(tune::unmodified), candidates);
+  if (!options.from) request.asked.site_base = "libc";
+}
+
+/// Locks of txsync that can run the workload, and do exclude.
+words usual_locks(const workloads::workload& which) {
+  words names;
+  for (const workloads::subject& one : workloads::subjects()) {
+    if (!one.peer && one.exclusive && one.runner_of(workloads::id_of(which)) != nullptr) names.emplace_back(one.name);
+  }
+  return names;
+}
+
+void check_workload(tune_request& request, const tune_options& options) {
+  if (options.metric || options.lower_is_better)
+    throw bad_input("--metric is for programs; a workload's metric is its throughput");
+  if (options.what.empty())
+    throw bad_input("what to tune is missing: a built-in workload, or -- and a program with its arguments");
+  bench_options bench;
+  bench.workload = options.what.front();
+  bench.settings.assign(options.what.begin() + 1, options.what.end());
+  bench.threads = options.threads.value_or(std::to_string(std::max(2U, machine::cpu_count())));
+  bench.duration = options.duration;
+  bench.seed = options.seed;
+  request.bench = checked(bench);
+  if (request.bench->threads.size() != 1) throw bad_input("--threads: one number of threads is tuned at a time");
+  request.bench->plan.threads = request.bench->threads.front();
+  const workloads::workload& which = *request.bench->workload;
+  const words candidates = options.candidates ? split(*options.candidates) : usual_locks(which);
+  check_unique(candidates);
+  request.asked.candidates = with_reference(options.from.value_or(usual_lock), candidates);
+  std::string names;
+  for (const std::string& name : request.asked.candidates) names += (names.empty() ? "" : ",") + name;
+  bench.locks = names;
+  try {
+    checked(bench);
+  } catch (const bad_input& error) {
+    // Found as bench's --lock; here they are candidates.
+    throw bad_input("--candidates" + std::string(error.what()).substr(std::string("--lock").size()));
+  }
+  request.asked.by_sites = false;
+  request.asked.way = observe::better::higher;
+  request.described = {
+      which.name,   named_values(which, request.bench->values), request.bench->plan.threads, request.bench->place,
+      "throughput", std::string(which.operation) + "/s",        observe::better::higher,     "fast"};
+}
+
+}  // namespace
+
+tune_request checked(const tune_options& options, const words& program) {
+  tune_request request;
+  if (!program.empty() && !options.what.empty()) {
+    throw bad_input("'" + options.what.front() +
+                    "' stands before --; allowed: a workload without --, or -- PROGRAM ARGUMENTS");
+  }
+  if (options.lower_is_better && !options.metric)
+    throw bad_input("--lower-is-better says how --metric is meant, which is missing");
+  if (!program.empty()) {
+    request.command = program;
+    check_program(request, options);
+  } else {
+    check_workload(request, options);
+  }
+  request.asked.way = request.described.way;
+  request.asked.rounds = static_cast<unsigned>(
+      number("--rounds", options.rounds, tune::least_rounds_of_a_proof, most_rounds, usual_rounds));
+  request.asked.seconds = static_cast<double>(number("--time", options.time, 1, most_seconds, 0));
+  return request;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cli

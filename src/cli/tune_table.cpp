@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `txsync tune` prints for people.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/tune.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace {
+
+std::string figures(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+std::string range(double low, double high) { return figures(low) + " to " + figures(high); }
+
+/// A site's own choice is the end of a long name.
+std::string shown_name(const tune::table_row& row) {
+  constexpr std::size_t most = 60;
+  std::string name = tune::name_of(row.what->what);
+  return name.size() <= most ? name : "..." + name.substr(name.size() - (most - 3));
+}
+
+void print_row(std::FILE* out, const tune::table_row& row, int width, double by) {
+  const std::vector<double>& values = row.what->values;
+  std::string median = "-";
+  std::string interval;
+  if (!values.empty()) {
+    const observe::interval found = observe::median_interval(values);
+    median = figures(found.median / by);
+    interval = range(found.low95 / by, found.high95 / by);
+  }
+  const bool ratio = row.ratio.median != 0;
+  std::fprintf(out, "  %-*s %10s  %-20s %8s  %-16s %6zu  %s\n", width, shown_name(row).c_str(), median.c_str(),
+               interval.c_str(), ratio ? figures(row.ratio.median).c_str() : "",
+               ratio ? range(row.ratio.low95, row.ratio.high95).c_str() : "", values.size(), row.status.c_str());
+}
+
+/// A divisor that leaves the values readable, and the unit behind it.
+std::pair<double, std::string> scaled(const std::vector<tune::table_row>& table, const std::string& unit) {
+  double greatest = 0;
+  for (const tune::table_row& row : table) {
+    for (const double value : row.what->values) greatest = std::max(greatest, value);
+  }
+  if (unit == "s" && greatest < 1) return {1e-3, "ms"};
+  return greatest >= 1e6 ? std::pair{1e6, "million " + unit} : std::pair{1.0, unit};
+}
+
+}  // namespace
+
+tune_progress::tune_progress() : terminal_(isatty(STDERR_FILENO) == 1) {}
+
+tune_progress::~tune_progress() {
+  if (open_) std::fprintf(stderr, "\r\033[K");
+}
+
+void tune_progress::show(const tune::progress& now, double seconds) {
+  std::string line = now.phase;
+  if (now.round != 0) {
+    line += ", round " + std::to_string(now.round) + " of " + std::to_string(now.rounds) + ", " +
+            std::to_string(now.left) + " left";
+  }
+  char time[32];
+  std::snprintf(time, sizeof time, "%.0f s", seconds);
+  if (terminal_) {
+    const std::string whole = std::string("txsync tune: ") + time + ": " + line + ": " + now.running;
+    std::fprintf(stderr, "\r\033[K%.*s", 118, whole.c_str());
+    open_ = true;
+  } else if (line != last_) {
+    std::fprintf(stderr, "txsync tune: %s: %s\n", time, line.c_str());
+  }
+  std::fflush(stderr);
+  last_ = line;
+}
+
+void print_table(std::FILE* out, const tune::outcome& found, const tune::described& what) {
+  const std::vector<tune::table_row> table = tune::table_of(found, what.way);
+  std::size_t width = 9;
+  for (const tune::table_row& row : table) width = std::max(width, shown_name(row).size());
+  const auto [by, unit] = scaled(table, what.unit);
+  if (!table.empty()) {
+    std::fprintf(out,
+                 "%s of %s, %s (%s is better); ratio: by rounds, to the first of its block, more than 1 is better\n",
+                 what.metric.c_str(), what.workload.c_str(), unit.c_str(),
+                 what.way == observe::better::lower ? "lower" : "higher");
+  }
+  std::string phase;
+  for (const tune::table_row& row : table) {
+    if (row.phase != phase) {
+      phase = row.phase;
+      std::fprintf(out, "\n%s\n  %-*s %10s  %-20s %8s  %-16s %6s  %s\n", phase.c_str(), static_cast<int>(width),
+                   "candidate", "median", "interval", "ratio", "interval", "rounds", "status");
+    }
+    print_row(out, row, static_cast<int>(width), by);
+  }
+  if (found.out_of_time) std::fprintf(out, "\nThe time was up before all rounds were run.\n");
+  std::fprintf(out, "%s%s\n", table.empty() ? "" : "\n", tune::verdict_words(found, what).c_str());
+  std::fflush(out);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cli

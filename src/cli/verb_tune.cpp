@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// txsync tune: which locks make a program faster, and is that sure?
+#include <txsync/machine/cpu.hpp>
+
+#include "cli/stop_on_signal.hpp"
+#include "cli/tune.hpp"
+#include "cli/verbs.hpp"
+#include "doctor/machine_object.hpp"
+#include "observe/document/output.hpp"
+#include "policy/policy.hpp"
+#include "report/report.hpp"
+#include "report/text.hpp"
+#include "tune/program.hpp"
+#include "tune/workload.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace {
+
+double seconds_now() { return static_cast<double>(machine::clock_ns()) * 1e-9; }
+
+/// Opens a file for the end of the run, so that one that cannot be written is known before it.
+std::unique_ptr<observe::output> opened(const char* option, const std::optional<std::string>& file) {
+  if (!file) return nullptr;
+  try {
+    return std::make_unique<observe::output>(*file);
+  } catch (const observe::output_error& error) {
+    throw bad_input(std::string(option) + ": " + error.what());
+  }
+}
+
+/// The lock of policy files that is like a workload's lock; `unsaid` where none is.
+policy::lock_kind like(const std::string& lock) {
+  if (lock == "pthread_mutex") return policy::lock_kind::libc;
+  const std::string name = lock.substr(lock.rfind(':') + 1);  // "mutex" of "txsync::mutex"
+  const std::optional<policy::policy_set> named = policy::find_named(name);
+  return named ? named->defaults.lock : policy::lock_kind::unsaid;
+}
+
+class tune_verb final : public verb {
+ public:
+  const char* name() const override { return "tune"; }
+  const char* summary() const override { return "Find the locks that make a program faster, and prove it"; }
+
+  void define(CLI::App& app) override {
+    using text = std::optional<std::string>;
+    const auto option = [&app](const char* name, text& into, const char* type, const char* words) {
+      const auto store = [&into](const std::string& value) { into = value; };
+      app.add_option_function<std::string>(name, store, words)->type_name(type);
+    };
+    app.add_option("WORKLOAD", options_.what, "A built-in workload with KEY=VALUE parameters, or -- PROGRAM ARGUMENTS")
+        ->type_name("");
+    option(
+        "--metric", options_.metric, "REGEX",
+        "Instead of wall time the number that the one group of REGEX finds in the program's output; higher is better");
+    app.add_flag("--lower-is-better", options_.lower_is_better, "Of --metric");
+    option("-o,--output", options_.policy, "FILE",
+           "Write the policy that was proven better; not written when none was");
+    option("--report", options_.page, "FILE", "Also write the page of txsync report");
+    option("--from", options_.from, "POLICY",
+           "What you have: a policy or its file (unmodified); of a workload a lock (pthread_mutex)");
+    option("--candidates", options_.candidates, "NAME,...",
+           "Policies or their files (all but fifo_ticket); of a workload locks (all of txsync)");
+    option("--rounds", options_.rounds, "N", "Rounds of each contest, at least 6 (10)");
+    option("--time", options_.time, "SECONDS", "For everything (no limit)");
+    option("--threads", options_.threads, "N", "Of a workload: number of threads (the CPUs, at least 2)");
+    option("--duration", options_.duration, "MS", "Of a workload: milliseconds of each run (100)");
+    option("--seed", options_.seed, "N", "Of a workload: seed of all random choices (1)");
+    app.footer(
+        "What wins is proven in fresh rounds; when nothing wins, the advice is to keep what you have, and no policy is "
+        "written.\n"
+        "Ctrl-C ends after the run that is going on: what was measured is printed and written, the exit status is 1.");
+  }
+
+  bool takes_program() const override { return true; }
+
+  int run(session& with) override {
+    tune_request request = checked(options_, with.program);
+    const auto policy_file = opened("--output", options_.policy);
+    const auto page_file = opened("--report", options_.page);
+    if (request.bench) with.document.seed = request.bench->plan.seed;
+    const tune::outcome found = request.bench ? tuned_workload(request) : tuned_program(request);
+    if (found.phases.empty() && !found.broken.empty()) {
+      std::fprintf(stderr, "txsync tune: '%s' cannot be measured: %s\n", request.described.workload.c_str(),
+                   found.broken.c_str());
+    } else {
+      print_table(with.table, found, request.described);
+    }
+    const std::string policy = found.proven ? policy_text(request, found, with.document) : std::string();
+    tune::put(with.document, found, request.described, policy);
+    write_policy(policy_file.get(), policy);
+    write_page(page_file.get(), with);
+    return found.broken.empty() && !found.interrupted ? ok : failed;
+  }
+
+ private:
+  static tune::outcome tuned(tune::trial& runs, const tune_request& request, const std::function<bool()>& also_stop) {
+    const stop_on_signal guard;
+    tune_progress line;
+    const double started = seconds_now();
+    tune::surroundings world{seconds_now, [&] { return stop_on_signal::asked() || also_stop(); },
+                             [&](const tune::progress& now) { line.show(now, seconds_now() - started); }};
+    return tune::tune(runs, request.asked, world);
+  }
+
+  tune::outcome tuned_workload(const tune_request& request) {
+    tune::workload_trial runs(*request.bench->workload, request.bench->values, request.bench->plan);
+    return tuned(runs, request, [] { return false; });
+  }
+
+  tune::outcome tuned_program(tune_request& request) {
+    words names = request.asked.candidates;
+    if (!request.asked.site_base.empty()) names.push_back(request.asked.site_base);
+    try {
+      program_ = std::make_unique<tune::program_trial>(request.command, request.metric, names);
+    } catch (const policy::policy_error& error) {
+      throw bad_input(error.what());
+    } catch (const launch::cannot_start& error) {
+      throw bad_input(error.what());
+    }
+    const tune::program_trial& program = *program_;
+    tune::outcome found = tuned(*program_, request, [&program] { return program.interrupted(); });
+    request.described.threads = program.threads();
+    return found;
+  }
+
+  /// What was measured, when, and how to use it: the heading of the policy file.
+  static std::string heading(const tune_request& request, const tune::outcome& found,
+                             const observe::document& document) {
+    std::string text = "Made by txsync tune (" + document.tool.version + ", commit " + document.tool.commit + "), " +
+                       document.started + ".\n";
+    text += "Command: " + report::shell_line(document.command) + "\n";
+    text += "Machine: " + doctor::machine_line(doctor::collect()) + "\n";
+    text += "Measured: " + request.described.metric + ", " + request.described.unit + ". " +
+            tune::verdict_words(found, request.described) + "\n";
+    if (request.bench) return text + "The best lock of the workload was " + found.best.candidate + ".\n";
+    return text + "Use: txsync run --policy FILE -- " + report::shell_line(request.command) + "\n";
+  }
+
+  std::string policy_text(const tune_request& request, const tune::outcome& found,
+                          const observe::document& document) const {
+    std::string words = heading(request, found, document);
+    if (!request.bench) {
+      const std::optional<policy::policy_set> set = program_->policy_of(found.best);
+      if (!set) return {};  // the program as it is was better than what the user had: there is no policy for that
+      return policy::to_toml(*set, words);
+    }
+    policy::policy_set set;
+    if (const policy::lock_kind kind = like(found.best.candidate); kind != policy::lock_kind::unsaid) {
+      set.defaults.lock = kind;
+      words += "This policy gives it to an unmodified program: txsync run --policy FILE -- PROGRAM\n";
+    } else {
+      words += "Unmodified programs cannot have it; this policy is the built-in one.\n";
+    }
+    return policy::to_toml(set, words);
+  }
+
+  void write_policy(observe::output* file, const std::string& policy) const {
+    if (file == nullptr) return;
+    if (policy.empty()) {
+      std::fprintf(stderr, "txsync tune: no policy was written\n");
+    } else {
+      file->write(policy);
+    }
+  }
+
+  static void write_page(observe::output* file, const session& with) {
+    if (file == nullptr) return;
+    observe::document document = with.document;
+    if (document.machine.empty()) document.machine = doctor::machine_object(doctor::collect());
+    file->write(report::page(
+        {report::read("(written with this page)",
+                      observe::to_json(document).dump(-1, ' ', false, observe::json::error_handler_t::replace))}));
+  }
+
+  tune_options options_;
+  std::unique_ptr<tune::program_trial> program_;
+};
+
+}  // namespace
+
+std::unique_ptr<verb> make_tune() { return std::make_unique<tune_verb>(); }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tune/program.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "policy/words.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace {
+
+/// Calls with the key of policy files ("lock") and the table of its words, for the kind of object that a site has.
+template <class Function>
+void for_kind(const std::string& object, Function&& call) {
+  if (object == "rwlock") {
+    call("rwlock", policy::words_of<policy::rwlock_kind>::all, &policy::packed::rwlock);
+  } else if (object == "spinlock") {
+    call("spinlock", policy::words_of<policy::spinlock_kind>::all, &policy::packed::spinlock);
+  } else if (object == "mutex") {
+    call("lock", policy::words_of<policy::lock_kind>::all, &policy::packed::lock);
+  }
+}
+
+/// "lock=ticket" for each word but the one that the site has. Strict order is only for no more threads than cores, so
+/// it is not tried unasked.
+std::vector<std::string> others(const std::string& object, policy::packed present) {
+  std::vector<std::string> list;
+  for_kind(object, [&](const char* key, const auto& words, auto member) {
+    for (const auto& [word, kind] : words) {
+      const std::string text = std::string(key) + "=" + word;
+      if (kind != present.*member && text != "lock=fifo_ticket") list.push_back(text);
+    }
+  });
+  return list;
+}
+
+/// Puts "lock=ticket" into the choices.
+void apply(const std::string& kind, policy::packed& choices) {
+  for (const char* object : {"mutex", "rwlock", "spinlock"}) {
+    for_kind(object, [&](const char* key, const auto& words, auto member) {
+      for (const auto& [word, meaning] : words) {
+        if (std::string(key) + "=" + word == kind) choices.*member = meaning;
+      }
+    });
+  }
+}
+
+std::string seconds_text(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g s", seconds);
+  return text;
+}
+
+}  // namespace
+
+program_trial::program_trial(std::vector<std::string> command, std::optional<metric> number,
+                             const std::vector<std::string>& candidates)
+    : command_(std::move(command)), number_(std::move(number)) {
+  launch::check_takes_library(launch::find_program(command_.front()));
+  for (const std::string& name : candidates) {
+    policies_[name] = name == unmodified ? std::nullopt : std::optional(policy::load_policy(name));
+  }
+}
+
+std::optional<policy::policy_set> program_trial::policy_of(const choice& what) const {
+  std::optional<policy::policy_set> policy = policies_.at(what.candidate);
+  if (!policy) return policy;
+  for (const site_choice& one : what.sites) {
+    auto at = std::find_if(policy->sites.begin(), policy->sites.end(),
+                           [&](const auto& known) { return known.first == one.site; });
+    if (at == policy->sites.end()) {
+      policy::packed unsaid;
+      unsaid.counting = policy->defaults.counting;
+      at = policy->sites.insert(at, {one.site, unsaid});
+    }
+    apply(one.kind, at->second);
+  }
+  return policy;
+}
+
+measured program_trial::run(const choice& what, double timeout_seconds) {
+  const std::optional<policy::policy_set> policy = policy_of(what);
+  launch::options options;
+  options.command = command_;
+  options.preload = policy.has_value();
+  if (policy) options.policies = *policy;
+  options.capture = true;
+  if (timeout_seconds > 0) options.limit_seconds = timeout_seconds;
+  launch::result ended = launcher_.launch(options);
+  interrupted_ = interrupted_ || ended.interrupted != 0;
+  threads_ = std::max(threads_, static_cast<unsigned>(ended.threads));
+  std::vector<observe::site_record> sites = std::move(ended.sites);
+  measured result = judged(std::move(ended));
+  for (observe::site_record& site : sites) result.sites.push_back(seen(std::move(site), policy));
+  return result;
+}
+
+measured program_trial::judged(launch::result ended) const {
+  measured result;
+  result.seconds = ended.wall_s;
+  result.value = ended.wall_s;
+  if (ended.timed_out) {
+    result.failure = "it took too long and was ended after " + seconds_text(ended.wall_s);
+  } else if (ended.exit_status != 0) {
+    result.failure = ended.exit_status > 128 ? "it was ended by signal " + std::to_string(ended.exit_status - 128)
+                                             : "its exit status was " + std::to_string(ended.exit_status);
+    result.failure += "; " + last_lines(ended.output);
+  } else if (number_) {
+    metric::found found = number_->in(ended.output);
+    result.value = found.value;
+    result.failure = std::move(found.failure);
+  }
+  return result;
+}
+
+site_seen program_trial::seen(observe::site_record counted, const std::optional<policy::policy_set>& policy) const {
+  const policy::packed present = policy ? policy->find(counted.name) : policy::packed{};
+  std::vector<std::string> kinds = others(counted.kind, present);
+  return {std::move(counted), std::move(kinds)};
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tune

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program as a trial: run as it is, or under the preloaded library with a policy.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launch/launch.hpp"
+#include "tune/metric.hpp"
+#include "tune/trial.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tune {
+
+/// The candidate that is the program without the preloaded library.
+inline constexpr const char* unmodified = "unmodified";
+
+class program_trial final : public trial {
+ public:
+  /// Candidates are `unmodified`, names of policies and policy files. Throws policy::policy_error for those that cannot
+  /// be read. Without a metric the value of a run is its wall time in seconds.
+  program_trial(std::vector<std::string> command, std::optional<metric> number,
+                const std::vector<std::string>& candidates);
+
+  /// A run fails when the program ends otherwise than with status 0, takes too long, or when the metric finds nothing.
+  /// Throws launch::cannot_start.
+  measured run(const choice& what, double timeout_seconds) override;
+
+  /// What `what` means; none for the unmodified program. Requires: its candidate was given to the constructor.
+  std::optional<policy::policy_set> policy_of(const choice& what) const;
+
+  bool interrupted() const noexcept { return interrupted_; }  ///< a signal for this process came while the program ran
+  unsigned threads() const noexcept { return threads_; }      ///< the most that a run was seen to have; at least 1
+
+ private:
+  measured judged(launch::result ended) const;
+  site_seen seen(observe::site_record counted, const std::optional<policy::policy_set>& policy) const;
+
+  std::vector<std::string> command_;
+  std::optional<metric> number_;
+  std::map<std::string, std::optional<policy::policy_set>> policies_;
+  launch::launcher launcher_;
+  bool interrupted_ = false;
+  unsigned threads_ = 1;
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tune

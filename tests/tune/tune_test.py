@@ -1,0 +1,184 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""tune_test.py TXSYNC [PROGRAM]: drives txsync tune over built-in workloads, and over PROGRAM (tuned_program) where the preloaded library
+can be used. What is faster is not asserted: only that the numbers, the verdict and the files are of one piece."""
+
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from result_schema import complaints, load
+
+TXSYNC = PROGRAM = ""
+QUICK = ("--rounds", "6", "--duration", "2", "--threads", "2")
+
+
+def call(*arguments, **options):
+    return subprocess.run([TXSYNC, *map(str, arguments)], capture_output=True, text=True, timeout=110, **options)
+
+
+class Tune(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.json = self.folder / "result.json"
+
+    def document(self):
+        document = load(self.json.read_text(encoding="utf-8"))
+        self.assertEqual(complaints(document), [])
+        for row in document["tune"]["table"]:
+            if "point" in row:
+                point = document["points"][row["point"]]
+                self.assertEqual((point["subject"], point["params"]["phase"]), (row["candidate"], row["phase"]))
+        return document
+
+    def refused(self, *arguments, says):
+        with self.subTest(arguments=arguments):
+            done = call("tune", *arguments)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertEqual(done.stdout, "")
+            self.assertRegex(done.stderr, r"\Atxsync tune: [^\n]+\n\Z")
+            self.assertIn(says, done.stderr)
+
+
+class Workloads(Tune):
+    def test_a_workload_gives_a_table_a_verdict_and_files_of_one_piece(self):
+        policy, page = self.folder / "policy.toml", self.folder / "page.html"
+        done = call("tune", "arraybench", "contention=high", *QUICK, "--candidates", "tatas,mcs", "--json", self.json, "--report", page, "-o", policy)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        document = self.document()
+        tune = document["tune"]
+        self.assertIn(tune["verdict"], done.stdout)
+        self.assertIn(tune["verdict"].split("'")[0][:10], page.read_text(encoding="utf-8"))
+        self.assertEqual(tune["reference"], "pthread_mutex")
+        self.assertEqual([row["candidate"] for row in tune["table"][:3]], ["pthread_mutex", "tatas", "mcs"])
+        self.assertEqual(document["points"][0]["metric"], "throughput")
+        self.assertEqual(document["points"][0]["threads"], 2)
+        self.assertEqual(tune["proven"], policy.exists())
+        self.assertEqual(tune["proven"], "policy" in tune)
+        if tune["proven"]:
+            self.assertGreater(tune["gain"]["low95"], 1)
+            self.assertEqual(policy.read_text(encoding="utf-8"), tune["policy"])
+        else:
+            self.assertIn("no policy was written", done.stderr)
+            self.assertEqual(tune["winner"], tune["reference"])
+
+    def test_progress_is_a_line_for_each_round(self):
+        done = call("tune", "arraybench", *QUICK, "--candidates", "tatas")
+        self.assertRegex(done.stderr, r"(?m)^txsync tune: \d+ s: whole program, round 1 of 6, 2 left$")
+        self.assertNotIn("\033", done.stderr)
+
+    def test_an_interruption_leaves_what_was_measured(self):
+        command = [TXSYNC, "tune", "arraybench", "--rounds", "1000", "--duration", "50", "--candidates", "tatas", "--json", str(self.json)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+            for line in running.stderr:
+                if "round 2" in line:
+                    break
+            running.send_signal(signal.SIGINT)
+            output, _ = running.communicate(timeout=100)
+        self.assertEqual(running.returncode, 1)
+        document = self.document()
+        self.assertTrue(document["interrupted"])
+        self.assertGreaterEqual(len(document["points"]), 1)
+        self.assertIn("Interrupted before a gain was proven: keep what you have.", output)
+
+    def test_bad_input(self):
+        self.refused(says="what to tune is missing")
+        self.refused("arraybnch", says="did you mean 'arraybench'?")
+        self.refused("arraybench", "contention=low", "contention=high", says="is set twice")
+        self.refused("arraybench", "--candidates", "tata", says="--candidates: unknown lock 'tata'")
+        self.refused("arraybench", "--candidates", "tatas,tatas", says="there twice")
+        self.refused("arraybench", "--candidates", "pthread_mutex", says="nothing to compare with 'pthread_mutex'")
+        self.refused("arraybench", "--candidates", "", says="empty")
+        self.refused("arraybench", "--rounds", "5", says="from 6 to 1000")
+        self.refused("arraybench", "--time", "x", says="--time")
+        self.refused("arraybench", "--threads", "1,2", says="one number of threads")
+        self.refused("arraybench", "--metric", "(x)", says="--metric is for programs")
+        self.refused("arraybench", "--lower-is-better", says="--metric")
+        self.refused("arraybench", "-o", "/nowhere/policy.toml", says="--output: cannot write")
+        self.refused("arraybench", "--report", "/nowhere/page.html", says="--report: cannot write")
+        self.refused("--", says="what to tune is missing")
+        self.refused("--", "", says="is an empty word")
+        self.refused("arraybench", "--", "true", says="'arraybench' stands before --")
+        self.refused("--threads", "2", "--", "true", says="--threads is for built-in workloads")
+        self.refused("--metric", "x", "--", "true", says="has 0 capture groups")
+        self.refused("--metric", "(", "--", "true", says="is not a regular expression")
+        self.refused("--candidates", "mutx", "--", "true", says="unknown policy 'mutx'")
+        self.refused("--", "/nowhere/program", says="/nowhere/program")
+
+
+class Programs(Tune):
+    def setUp(self):
+        super().setUp()
+        if not PROGRAM:
+            self.skipTest("the preloaded library is not for this build")
+
+    def test_a_program_is_tuned(self):
+        policy = self.folder / "policy.toml"
+        done = call("tune", "--rounds", "6", "--candidates", "mutex,tatas", "--json", self.json, "-o", policy, "--report", self.folder / "page.html", "--", PROGRAM)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        document = self.document()
+        rows = document["tune"]["table"]
+        self.assertEqual([row["candidate"] for row in rows[:3]], ["unmodified", "mutex", "tatas"])
+        self.assertEqual(document["points"][0]["metric"], "wall time")
+        self.assertEqual(document["points"][0]["workload"], "tuned_program")
+        self.assertNotIn("sites", document["points"][0])
+        names = [site["name"] for site in document["points"][1]["sites"]]
+        self.assertTrue(any("work" in name for name in names), names)
+
+    def test_a_metric_of_the_output(self):
+        done = call("tune", "--rounds", "6", "--candidates", "mutex", "--metric", "sections: ([0-9]+)", "--json", self.json, "--", PROGRAM)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        document = self.document()
+        self.assertEqual(set(document["points"][0]["values"]), {12000})
+        self.assertEqual(document["points"][0]["better"], "higher")
+        self.assertEqual(document["tune"]["verdict"], "Keep what you have: nothing that was tried is better.")
+
+    def test_a_metric_that_is_not_in_the_output(self):
+        done = call("tune", "--metric", "sections: ([0-9]+)", "--", PROGRAM, "silent")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stdout, "")
+        self.assertIn("the output has no line that matches 'sections: ([0-9]+)'; its last lines: 'starting'", done.stderr.splitlines()[-1])
+
+    def test_a_program_that_fails(self):
+        done = call("tune", "--", PROGRAM, "fail")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("its exit status was 3; its last lines: 'cannot open the table'", done.stderr.splitlines()[-1])
+
+    def test_candidates_that_fail_or_hang_are_out(self):
+        for word, reason in (("fail-under-preload", "failed in round 1: its exit status was 3"), ("hang-under-preload", "failed in round 1: it took too long")):
+            with self.subTest(word=word):
+                done = call("tune", "--rounds", "6", "--candidates", "mutex", "--json", self.json, "--", PROGRAM, word)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(reason, done.stdout)
+                tune = self.document()["tune"]
+                self.assertEqual(tune["verdict"], "Keep what you have: every candidate failed.")
+                self.assertTrue(tune["table"][1]["status"].startswith(reason))
+
+    def test_what_one_has_may_be_a_policy_file(self):
+        policy = self.folder / "mine.toml"
+        policy.write_text('schema = 1\n[default]\nlock = "ticket"\n', encoding="utf-8")
+        done = call("tune", "--rounds", "6", "--from", policy, "--candidates", "mutex", "--json", self.json, "--", PROGRAM)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.document()["tune"]["reference"], str(policy))
+
+    def test_an_interruption_reaches_the_program(self):
+        command = [TXSYNC, "tune", "--rounds", "1000", "--candidates", "mutex", "--json", str(self.json), "--", PROGRAM]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+            for line in running.stderr:
+                if "round 3" in line:
+                    break
+            running.send_signal(signal.SIGINT)
+            running.communicate(timeout=100)
+        self.assertEqual(running.returncode, 1)
+        self.assertTrue(self.document()["interrupted"])
+
+
+if __name__ == "__main__":
+    TXSYNC = sys.argv.pop(1)
+    PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 and pathlib.Path(sys.argv[1]).is_file() else ""
+    unittest.main()
