@@ -2,6 +2,7 @@
 #include "cli/site_table.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -15,13 +16,18 @@ void print_more(std::FILE* out, std::size_t all, std::size_t shown) {
   if (all > shown) std::fprintf(out, "... and %zu more\n", all - shown);
 }
 
+/// In whole nanoseconds; "-" where nothing was sampled.
+std::string shown(const observe::percentile_record& times, const char* name) {
+  return times.samples == 0 ? "-" : std::to_string(std::llround(percentile(times, name)));
+}
+
 void print_row(std::FILE* out, int width, const site_row& row, double all_waiting) {
   const observe::site_record& site = *row.site;
-  std::fprintf(out, "%-*s%13llu %10.2f %11.3f %9.1f %10.0f %11.0f %10.0f %11.0f  %s\n", width, row.lead.c_str(),
+  std::fprintf(out, "%-*s%13llu %10.2f %11.3f %9.1f %10s %11s %10s %11s  %s\n", width, row.lead.c_str(),
                static_cast<unsigned long long>(site.acquisitions),
                percent(as_double(site.contended), as_double(site.acquisitions)), as_double(site.wait_ns) / 1e9,
-               percent(as_double(site.wait_ns), all_waiting), percentile(site.wait, "p50"),
-               percentile(site.wait, "p99"), percentile(site.hold, "p50"), percentile(site.hold, "p99"),
+               percent(as_double(site.wait_ns), all_waiting), shown(site.wait, "p50").c_str(),
+               shown(site.wait, "p99").c_str(), shown(site.hold, "p50").c_str(), shown(site.hold, "p99").c_str(),
                site.name.c_str());
 }
 

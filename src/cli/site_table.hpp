@@ -16,8 +16,8 @@ struct site_row {
   const observe::site_record* site = nullptr;
 };
 
-/// At most `most` rows in the given order, units in the heading, and how many there are more. Waits on conditions
-/// follow in a table of their own, where there are some: they are not waits for locks.
+/// At most `most` rows in the given order, units in the heading, and how many there are more. "-": nothing was sampled.
+/// Waits on conditions follow in a table of their own, where there are some: they are not waits for locks.
 void print_site_table(std::FILE* out, const std::string& lead_heading, const std::vector<site_row>& rows,
                       std::size_t most);
 

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -105,6 +107,25 @@ TEST_F(Executables, ProgramsWithMoreRightsAreRefused) {
   expect_refused(copy("group", 02755), "is set-group-ID: the dynamic linker");
   const std::string script = file("script", "#!" + path("user") + "\n");
   EXPECT_NE(refused([&] { check_takes_library(script); }).what.find("is set-user-ID"), std::string::npos);
+}
+
+TEST_F(Executables, ProgramsWithCapabilitiesAreRefused) {
+  const std::string program = copy("program");
+  // Version 2, permitted and effective: to bind ports below 1024.
+  const std::uint32_t capability[5] = {0x02000001, 1u << 10, 0, 0, 0};
+  if (setxattr(program.c_str(), "security.capability", capability, sizeof capability, 0) != 0) {
+    GTEST_SKIP() << "this user cannot give capabilities to a file, or the file system has none";
+  }
+  expect_refused(program, "has file capabilities: the dynamic linker");
+}
+
+TEST_F(Executables, ProgramsOf32BitAreRefused) {
+  const std::string program = copy("program");
+  std::fstream bytes(program, std::ios::in | std::ios::out | std::ios::binary);
+  bytes.seekp(4);  // EI_CLASS
+  bytes.put(1);
+  bytes.close();
+  expect_refused(program, "is a 32-bit program");
 }
 
 TEST_F(Executables, ProgramsOfOtherMachinesAreRefused) {

@@ -132,6 +132,47 @@ int main() {
 """
 
 
+MISUSE = r"""#include <pthread.h>
+#include <string.h>
+static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
+static void* unlock_it(void* lock) {
+  pthread_mutex_unlock(lock);
+  return 0;
+}
+static void in_thread(void* (*function)(void*), void* argument) {
+  pthread_t thread;
+  pthread_create(&thread, 0, function, argument);
+  pthread_join(thread, 0);
+}
+__attribute__((noinline)) static void one_way(void) {
+  pthread_mutex_lock(&first);
+  pthread_mutex_lock(&second);
+  pthread_mutex_unlock(&second);
+  pthread_mutex_unlock(&first);
+}
+__attribute__((noinline)) static void other_way(void) {
+  pthread_mutex_lock(&second);
+  pthread_mutex_lock(&first);
+  pthread_mutex_unlock(&first);
+  pthread_mutex_unlock(&second);
+}
+int main(int argc, char** argv) {
+  (void)argc;
+  if (!strcmp(argv[1], "stranger")) {
+    pthread_mutex_lock(&first);
+    in_thread(unlock_it, &first);
+  } else if (!strcmp(argv[1], "destroy")) {
+    pthread_mutex_lock(&first);
+    pthread_mutex_destroy(&first);
+  } else if (!strcmp(argv[1], "order")) {
+    one_way();
+    other_way();
+  }
+  return 0;
+}
+"""
+
+
 class RunPrograms(unittest.TestCase):
     """Real programs under the real library."""
 
@@ -215,6 +256,17 @@ class RunPrograms(unittest.TestCase):
     def test_a_double_unlock_is_noticed(self):
         made, table = self.run_counter("unlock", status=0)
         self.assertTrue(any("main@counter.c:" in notice for notice in made["run"].get("notices", [])), table)
+
+    def test_misuse_is_noticed_with_its_caller(self):
+        program = write_c_program(self.folder.name, "misuse", MISUSE)
+        for how, says, caller in (("stranger", "by a thread that did not hold it", "unlock_it@misuse.c:"),
+                                  ("destroy", "was destroyed or initialised again", "main@misuse.c:"),
+                                  ("order", "and elsewhere the other way round", "other_way@misuse.c:")):
+            with self.subTest(how=how):
+                done = call("run", "--check-order", "--", program, how)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                notices = [line for line in done.stderr.splitlines() if line.startswith("notice: ")]
+                self.assertTrue(any(says in line and caller in line for line in notices), done.stderr)
 
     def test_programs_without_a_dynamic_linker_and_with_more_rights(self):
         static = write_c_program(self.folder.name, "static", "int main(void) { return 0; }", "-static")
