@@ -41,8 +41,8 @@ TXSYNC_EXPORT std::uint32_t thread_id() noexcept;
 /// after.
 TXSYNC_EXPORT bool at_thread_exit(thread::entry function, void* argument) noexcept;
 
-/// How many forks lie between this process and the one that started the program. In the child of a fork the parent's
-/// other threads do not exist, but what they did to shared words does. A load.
+/// 0 in the process that started the program, and greater in the child of each fork, from its first instruction on. In
+/// the child the parent's other threads do not exist, but what they did to shared words does. Two loads.
 TXSYNC_EXPORT std::uint32_t fork_count() noexcept;
 
 /// Gives the CPU to another runnable thread, if there is one.

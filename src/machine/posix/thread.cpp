@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 
 #include <txsync/machine/thread.hpp>
@@ -45,14 +47,13 @@ void run_exit_calls(void*) {
   }
 }
 
-/// The key whose destructor runs the calls; made by the first caller.
-pthread_key_t exit_key() noexcept {
+/// The key whose destructor runs the calls; made by the first caller. Null when the program has used up all keys.
+const pthread_key_t* exit_key() noexcept {
   static pthread_key_t key;
+  static bool made = false;
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, [] {
-    if (pthread_key_create(&key, run_exit_calls) != 0) std::abort();
-  });
-  return key;
+  pthread_once(&once, [] { made = pthread_key_create(&key, run_exit_calls) == 0; });
+  return made ? &key : nullptr;
 }
 
 }  // namespace
@@ -90,18 +91,61 @@ std::uint32_t thread_id() noexcept {
 }
 
 namespace {
-constinit std::atomic<std::uint32_t> forks{0};
-[[gnu::constructor]] void count_forks() noexcept {
-  // relaxed: the child has one thread
-  pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
+
+// One more than the count of forks, in a page that the kernel gives the child of a fork as zeroes. Handlers of
+// pthread_atfork would be too late: those that were registered before ours use locks in the child already; and _Fork()
+// calls none.
+constinit std::atomic<std::atomic<std::uint32_t>*> fork_page{nullptr};
+constinit std::atomic<std::uint32_t> forks_given{0};
+// Where the kernel knows no such pages (before 4.14).
+constinit std::atomic<std::uint32_t> page_by_handler{0};
+
+std::atomic<std::uint32_t>* make_fork_page() noexcept {
+  const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* const page = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return &page_by_handler;
+  if (madvise(page, bytes, MADV_WIPEONFORK) == 0) return static_cast<std::atomic<std::uint32_t>*>(page);
+  munmap(page, bytes);
+  return &page_by_handler;
 }
+
+/// The first look at the count in this process.
+[[gnu::noinline]] std::uint32_t count_fork() noexcept {
+  const int saved_errno = errno;
+  std::atomic<std::uint32_t>* page = fork_page.load(std::memory_order_acquire);  // pairs with the exchange below
+  if (page == nullptr) {
+    std::atomic<std::uint32_t>* const mine = make_fork_page();
+    // acq_rel: the page is made before it is seen. Who comes second leaves its page unused.
+    page = fork_page.compare_exchange_strong(page, mine, std::memory_order_acq_rel) ? mine : page;
+  }
+  errno = saved_errno;
+  // The number is taken before it is shown, so that no other fork in between can get the same. relaxed: numbers only
+  const std::uint32_t number = forks_given.fetch_add(1, std::memory_order_relaxed) + 1;
+  std::uint32_t shown = 0;
+  return page->compare_exchange_strong(shown, number, std::memory_order_relaxed) ? number - 1 : shown - 1;
+}
+
+[[gnu::constructor]] void watch_forks() noexcept {
+  (void)fork_count();
+  if (fork_page.load(std::memory_order_relaxed) != &page_by_handler) return;
+  pthread_atfork(nullptr, nullptr, [] { page_by_handler.store(0, std::memory_order_relaxed); });
+}
+
 }  // namespace
 
-std::uint32_t fork_count() noexcept { return forks.load(std::memory_order_relaxed); }
+std::uint32_t fork_count() noexcept {
+  // acquire pairs with the exchange in count_fork()
+  const std::atomic<std::uint32_t>* const page = fork_page.load(std::memory_order_acquire);
+  const std::uint32_t shown = page != nullptr ? page->load(std::memory_order_relaxed) : 0;
+  return shown != 0 ? shown - 1 : count_fork();
+}
 
 bool at_thread_exit(thread::entry function, void* argument) noexcept {
   if (exit_call_count == exit_slots) return false;
-  if (exit_call_count == 0 && pthread_setspecific(exit_key(), exit_calls) != 0) return false;
+  if (exit_call_count == 0) {
+    const pthread_key_t* const key = exit_key();
+    if (key == nullptr || pthread_setspecific(*key, exit_calls) != 0) return false;
+  }
   exit_calls[exit_call_count++] = {function, argument};
   return true;
 }
