@@ -16,6 +16,8 @@ namespace {
 constexpr std::uint64_t spin_budget = 20'000;  // cycles
 constexpr std::uint64_t shortest_pause = 128;
 constexpr std::uint64_t longest_pause = 4'096;
+constexpr std::uint64_t most_sleepers = 0xFFF;
+constexpr std::uint64_t nap_ns = 1'000'000;
 }  // namespace
 
 /// By address only: the lock may be gone. All, where a reader sleeps: the system cannot wake readers alone.
@@ -84,10 +86,19 @@ void futex_rwlock::give_up(const party& who) noexcept {
 }
 
 bool futex_rwlock::enter(const party& who, std::uint64_t deadline) noexcept {
-  if (spin(who, 0)) return true;
-  // relaxed: its place in the word's order is what counts
-  word_.fetch_add(who.sleeping, std::memory_order_relaxed);
-  return sleep(who, deadline);
+  const std::uint64_t most = who.sleeping * most_sleepers;
+  for (;;) {
+    if (spin(who, 0)) return true;
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+    while ((seen & most) != most) {
+      // relaxed: its place in the word's order is what counts
+      if (word_.compare_exchange_weak(seen, seen + who.sleeping, std::memory_order_relaxed))
+        return sleep(who, deadline);
+    }
+    // No room to be counted.
+    if (deadline != machine::no_deadline && machine::clock_ns() >= deadline) return false;
+    machine::sleep_ns(nap_ns);
+  }
 }
 
 bool futex_rwlock::lock_slow(std::uint64_t deadline) noexcept {

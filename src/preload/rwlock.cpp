@@ -9,6 +9,7 @@
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/futex_rwlock.hpp>
 #include <txsync/machine/cpu.hpp>
+#include <txsync/machine/thread.hpp>
 #include <txsync/observe/counters.hpp>
 
 #include "deadline.hpp"
@@ -30,8 +31,9 @@ struct rwlock_state {
     futex_rwlock rwlock;
     futex_mutex mutex;
   };
-  std::uint32_t depth;                // as_mutex: times locked, less one; the owner's
-  std::uint32_t unused[3];            //
+  std::uint32_t depth;               // as_mutex: times locked, less one; the owner's
+  std::atomic<std::uint32_t> forks;  // see forget_parents_sleepers()
+  std::uint32_t unused[2];
   std::atomic<std::uint32_t> writer;  // number of the thread inside as a writer (as_mutex: in any way); 0: none
   std::uint32_t process_shared;       // the C library's, at its place
   std::uint16_t more_unused;
@@ -98,6 +100,32 @@ bool enter_until(rwlock_state& lock, entry how, std::uint64_t deadline) noexcept
                              : lock.rwlock.try_lock_shared_until_ns(deadline, admission_of(lock));
 }
 
+/// In the child of a fork: threads of the parent that slept do not exist, and must not keep readers out, who wait where
+/// writers do. Before the first thread of this process is counted as a sleeper.
+void forget_parents_sleepers(rwlock_state& lock) noexcept {
+  const std::uint32_t done = 2 * machine::fork_count();
+  if (done == 0) return;
+  const std::uint32_t at_it = done - 1;
+  std::uint32_t seen = lock.forks.load(std::memory_order_acquire);  // pairs with the release below
+  while (seen != done) {
+    // relaxed: only who is first matters
+    if (seen != at_it && lock.forks.compare_exchange_strong(seen, at_it, std::memory_order_relaxed)) {
+      lock.rwlock.forget_sleepers();
+      lock.forks.store(done, std::memory_order_release);
+      return;
+    }
+    machine::yield();
+    seen = lock.forks.load(std::memory_order_acquire);
+  }
+}
+
+bool try_enter_settled(rwlock_state& lock, entry how) noexcept {
+  if (try_enter(lock, how)) [[likely]]
+    return true;
+  forget_parents_sleepers(lock);
+  return try_enter(lock, how);
+}
+
 /// How long a thread will wait: 0 for a try, or what a time asked for.
 struct patience {
   bool waits = true;
@@ -132,7 +160,7 @@ int lock_as_rwlock(rwlock_state& lock, rw_tag tag, entry how, const patience& ho
   // relaxed here and below: a thread's own number is in it only if it put it there
   if (lock.writer.load(std::memory_order_relaxed) == thread_number()) return how_long.waits ? EDEADLK : EBUSY;
   const int status = take(
-      tag, how_long, [&]() noexcept { return try_enter(lock, how); },
+      tag, how_long, [&]() noexcept { return try_enter_settled(lock, how); },
       [&](std::uint64_t deadline) noexcept { return enter_until(lock, how, deadline); });
   if (status == 0 && how == entry::write) lock.writer.store(my_number, std::memory_order_relaxed);
   return status;

@@ -20,7 +20,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// Use it for: programs written against pthread_rwlock_t. Else shared_mutex, which is fair to both.
 /// Cost: one compare-exchange each way, on one line for all readers; a sleep and wake 5..60 us.
 /// Named requirements: SharedLockable (SharedMutex); try_..._until_ns for deadlines. Thread-safe; not recursive for
-/// writers. At most 65,535 readers inside, and 4,095 threads of each kind asleep at one lock.
+/// writers. At most 65,535 readers inside. Of each kind 4,095 threads can sleep; more wait by looking now and then.
 /// Constant-initialised; all zero is unlocked; 8 bytes. May be destroyed by the next owner right after it has got and
 /// given up the lock.
 class futex_rwlock {
@@ -73,6 +73,12 @@ class futex_rwlock {
   bool has_writer() const noexcept { return (word_.load(std::memory_order_relaxed) & writer) != 0; }
   unsigned readers() const noexcept {
     return static_cast<unsigned>(word_.load(std::memory_order_relaxed) & readers_bits);
+  }
+
+  /// For the child of a fork: the sleepers are threads of the parent. Requires: no thread of this process sleeps here.
+  void forget_sleepers() noexcept {
+    // relaxed: counts of waiters, nothing is read because of them
+    word_.fetch_and(~(sleepers_bits | waking), std::memory_order_relaxed);
   }
 
  private:
