@@ -4,12 +4,12 @@
 // mutex, ours or the C library's. The waiting itself is where a thread can be cancelled.
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <new>
 
-#include <txsync/locks/tatas.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/thread.hpp>
@@ -17,6 +17,7 @@
 
 #include "deadline.hpp"
 #include "interpose.hpp"
+#include "locks/backoff.hpp"
 #include "mutex_state.hpp"
 #include "next.hpp"
 
@@ -24,21 +25,25 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 
 namespace {
 
+/// What becomes of a waiter. From `waiting` it goes one of two ways, by compare-exchange: `claimed` by a thread that
+/// signals, which will make it `told`; or `leaving` by itself, for its deadline or a cancellation.
+enum : std::uint32_t { waiting, claimed, told, leaving };
+
 struct waiter {
   waiter* next = nullptr;
   waiter* before = nullptr;
-  std::atomic<std::uint32_t> told{0};
+  std::atomic<std::uint32_t> state{waiting};
   bool queued = false;
-  std::uint32_t forks = 0;  // fork_count() of the process that it waits in
 };
 
 /// Laid over a pthread_cond_t; all zero is a valid one.
 struct condition_state {
-  tatas_lock guard;  // of the queue
-  std::uint32_t unused;
+  std::atomic<std::uint32_t> guard;  // of the queue; 0: free; else fork_count() + 1 of the process whose thread is in
+  std::uint32_t forks;               // fork_count() of the process whose threads are queued
   std::atomic<waiter*> oldest;
   waiter* youngest;
-  std::uint32_t more_unused[3];
+  std::atomic<std::uint32_t> users;  // threads in a wait that may still touch this
+  std::uint32_t unused[2];
   std::uint32_t flags;  // the C library's, at its place
   std::uint64_t last_unused;
 
@@ -58,19 +63,55 @@ bool is_shared(const condition_state& condition) noexcept {
   return (condition.flags & condition_state::process_shared) != 0;
 }
 
+// As tatas_lock's.
+constexpr detail::exponential_backoff::limits guard_waiting{
+    .first = 64, .longest = 8192, .spin_budget = 200'000, .first_nap_ns = 20'000, .longest_nap_ns = 1'000'000};
+
+/// Holds the guard of a queue. In the child of a fork a guard that a thread of the parent held is taken from it, and
+/// the parent's waiters are forgotten: they do not exist here, and what lies on their stacks will be other threads'.
+class guarded {
+ public:
+  explicit guarded(condition_state& condition) noexcept : condition_(condition) {
+    const std::uint32_t mine = machine::fork_count() + 1;
+    if (!take(mine)) [[unlikely]] {
+      detail::exponential_backoff backoff(guard_waiting);
+      do backoff.wait();
+      while (!take(mine));
+    }
+    if (condition_.forks == mine - 1) return;
+    // relaxed: ordered by the guard
+    condition_.oldest.store(nullptr, std::memory_order_relaxed);
+    condition_.youngest = nullptr;
+    condition_.users.store(0, std::memory_order_relaxed);
+    condition_.forks = mine - 1;
+  }
+  ~guarded() { condition_.guard.store(0, std::memory_order_release); }  // pairs with the acquire in take()
+  guarded(const guarded&) = delete;
+  guarded& operator=(const guarded&) = delete;
+
+ private:
+  bool take(std::uint32_t mine) noexcept {
+    std::uint32_t seen = condition_.guard.load(std::memory_order_relaxed);  // relaxed: a look only
+    // acquire pairs with the release of the thread before
+    return seen != mine &&
+           condition_.guard.compare_exchange_strong(seen, mine, std::memory_order_acquire, std::memory_order_relaxed);
+  }
+  condition_state& condition_;
+};
+
 // ---- the queue; all with the guard held
 
 void put(condition_state& condition, waiter& one) noexcept {
   one.before = condition.youngest;
   one.queued = true;
-  one.forks = machine::fork_count();
-  // relaxed throughout: ordered by the guard; the look without it is explained in notify()
+  // relaxed throughout: ordered by the guard; the look without it is explained in notify_one()
   if (one.before != nullptr) {
     one.before->next = &one;
   } else {
     condition.oldest.store(&one, std::memory_order_relaxed);
   }
   condition.youngest = &one;
+  condition.users.fetch_add(1, std::memory_order_relaxed);
 }
 
 void remove(condition_state& condition, waiter& one) noexcept {
@@ -88,23 +129,23 @@ void remove(condition_state& condition, waiter& one) noexcept {
   one.queued = false;
 }
 
-/// The oldest waiter, off the queue; null when there is none. Those of the parent of this process are not there any
-/// more.
-waiter* take_oldest(condition_state& condition) noexcept {
-  for (;;) {
-    waiter* const one = condition.oldest.load(std::memory_order_relaxed);
-    if (one == nullptr) return nullptr;
+/// The oldest waiter, off the queue and claimed; null when there is none. Those that leave are none any more.
+waiter* claim_oldest(condition_state& condition) noexcept {
+  while (waiter* const one = condition.oldest.load(std::memory_order_relaxed)) {
     remove(condition, *one);
-    if (one->forks == machine::fork_count()) return one;
+    std::uint32_t seen = waiting;
+    // relaxed: decides who ends the wait; what the waiter has to see comes with `told`
+    if (one->state.compare_exchange_strong(seen, claimed, std::memory_order_relaxed)) return one;
   }
+  return nullptr;
 }
 
 // ----
 
 /// The waiter may be gone as soon as it is told: nothing of it is read after that.
 void wake(waiter& one) noexcept {
-  std::atomic<std::uint32_t>& word = one.told;
-  word.store(1, std::memory_order_release);  // pairs with the acquire in sleep()
+  std::atomic<std::uint32_t>& word = one.state;
+  word.store(told, std::memory_order_release);  // pairs with the acquire in sleep() and await_telling()
   machine::unpark(word, 1);
 }
 
@@ -112,23 +153,26 @@ void notify_one(condition_state& condition) noexcept {
   // relaxed: a waiter that the caller has to know of put itself there before it gave up the mutex that the caller has
   // held since
   if (condition.oldest.load(std::memory_order_relaxed) == nullptr) return;
-  condition.guard.lock();
-  waiter* const one = take_oldest(condition);
-  condition.guard.unlock();
+  waiter* one;
+  {
+    const guarded queue(condition);
+    one = claim_oldest(condition);
+  }
   if (one != nullptr) wake(*one);
 }
 
 void notify_all(condition_state& condition) noexcept {
   if (condition.oldest.load(std::memory_order_relaxed) == nullptr) return;  // relaxed: as in notify_one()
-  condition.guard.lock();
   // As they were at this moment; who comes now waits for the next.
   waiter* first = nullptr;
-  waiter** end = &first;
-  while (waiter* const one = take_oldest(condition)) {
-    *end = one;
-    end = &one->next;
+  {
+    const guarded queue(condition);
+    waiter** end = &first;
+    while (waiter* const one = claim_oldest(condition)) {
+      *end = one;
+      end = &one->next;
+    }
   }
-  condition.guard.unlock();
   while (first != nullptr) {
     waiter* const one = first;
     first = one->next;  // before it is told
@@ -142,51 +186,67 @@ struct wait_record {
   waiter self;
 };
 
-/// False when it was told already.
-bool leave_queue(wait_record& wait) noexcept {
-  wait.condition.guard.lock();
-  const bool queued = wait.self.queued;
-  if (queued) remove(wait.condition, wait.self);
-  wait.condition.guard.unlock();
-  return queued;
+/// Ends a wait that nobody signalled. False when a signal is on its way: the record must stay until it is told.
+bool leave(wait_record& wait) noexcept {
+  std::uint32_t seen = waiting;
+  // relaxed: as in claim_oldest()
+  if (!wait.self.state.compare_exchange_strong(seen, leaving, std::memory_order_relaxed)) return false;
+  const guarded queue(wait.condition);
+  if (wait.self.queued) remove(wait.condition, wait.self);
+  return true;
 }
 
-/// Whoever took this thread off the queue will tell it; until then its record must stay.
 void await_telling(waiter& self) noexcept {
   // acquire pairs with the release in wake()
-  while (self.told.load(std::memory_order_acquire) == 0) machine::park(self.told, 0);
+  while (self.state.load(std::memory_order_acquire) != told) machine::park(self.state, claimed);
 }
 
-/// The thread was cancelled in its wait: a signal that it got goes to another, and it ends with the mutex held.
-void clean_up(void* raw) {
-  auto& wait = *static_cast<wait_record*>(raw);
-  if (!leave_queue(wait)) {
+/// The last touch of a waiting thread; release pairs with the acquire in destroy().
+void done_with(condition_state& condition) noexcept { condition.users.fetch_sub(1, std::memory_order_release); }
+
+/// Ends a wait that comes to nothing: a signal that it got goes to another.
+void abandon(wait_record& wait) noexcept {
+  if (!leave(wait)) {
     await_telling(wait.self);
     notify_one(wait.condition);
   }
+  done_with(wait.condition);
+}
+
+/// The thread was cancelled in its wait, and ends with the mutex held.
+void clean_up(void* raw) {
+  auto& wait = *static_cast<wait_record*>(raw);
+  abandon(wait);
   int status = 0;
   take_after_wait(wait.mutex, status);
 }
 
 /// From the queue to a signal (0) or the deadline (ETIMEDOUT).
 int sleep(wait_record& wait, machine::wait_clock clock, std::uint64_t deadline) {
-  // acquire pairs with the release in wake()
-  while (wait.self.told.load(std::memory_order_acquire) == 0) {
-    if (machine::park_cancelably(wait.self.told, 0, clock, deadline, clean_up, &wait) !=
-        machine::park_result::timed_out)
+  for (;;) {
+    const std::uint32_t seen = wait.self.state.load(std::memory_order_acquire);  // pairs with the release in wake()
+    if (seen == told) return 0;
+    if (machine::park_cancelably(wait.self.state, seen, clock, seen == waiting ? deadline : machine::no_deadline,
+                                 clean_up, &wait) != machine::park_result::timed_out)
       continue;
-    if (leave_queue(wait)) return ETIMEDOUT;
-    await_telling(wait.self);
+    if (leave(wait)) return ETIMEDOUT;
   }
-  return 0;
+}
+
+void take_again(void* raw) {
+  int status = 0;
+  take_after_wait(static_cast<pthread_mutex_t*>(raw), status);
 }
 
 /// Between processes only the C library's own object works, and it works only with its own mutex. With one of ours a
-/// wait comes back early, for nothing, as waits may.
-int nap(pthread_mutex_t* mutex) noexcept {
+/// wait comes back early, for nothing, as waits may. The deadline is on machine::clock_ns().
+int nap(pthread_mutex_t* mutex, std::uint64_t deadline) {
   if (const int status = release_for_wait(mutex); status != 0) return status;
-  machine::sleep_ns(1'000'000);
-  int status = 0;
+  constexpr std::uint64_t nap_ns = 1'000'000;
+  const std::atomic<std::uint32_t> never{0};
+  const std::uint64_t until = std::min(deadline, machine::clock_ns() + nap_ns);
+  (void)machine::park_cancelably(never, 0, machine::wait_clock::monotonic, until, take_again, mutex);
+  int status = machine::clock_ns() >= deadline ? ETIMEDOUT : 0;
   take_after_wait(mutex, status);
   return status;
 }
@@ -194,19 +254,32 @@ int nap(pthread_mutex_t* mutex) noexcept {
 int wait_until(condition_state& condition, pthread_mutex_t* mutex, machine::wait_clock clock, std::uint64_t deadline) {
   wait_record wait{condition, mutex, {}};
   const std::uint32_t site = site_of(mutex);
-  condition.guard.lock();
-  put(condition, wait.self);
-  condition.guard.unlock();
+  {
+    const guarded queue(condition);
+    put(condition, wait.self);
+  }
   if (const int status = release_for_wait(mutex); status != 0) {
-    if (!leave_queue(wait)) await_telling(wait.self);
+    abandon(wait);
     return status;
   }
   const std::uint64_t start = machine::cycles();
   int status = sleep(wait, clock, deadline);
+  done_with(condition);
   const std::uint64_t waited = machine::cycles() - start;
   take_after_wait(mutex, status);
   observe::detail::condition_waited(site, waited);
   return status;
+}
+
+int destroy(condition_state& condition) noexcept {
+  {
+    const guarded queue(condition);
+    for (const waiter* one = condition.oldest.load(std::memory_order_relaxed); one != nullptr; one = one->next)
+      if (one->state.load(std::memory_order_relaxed) == waiting) return EBUSY;
+  }
+  // Threads that were told, or that gave up, may be on their way out. acquire pairs with the release in done_with()
+  while (condition.users.load(std::memory_order_acquire) != 0) machine::sleep_ns(20'000);
+  return 0;
 }
 
 machine::wait_clock own_clock(const condition_state& condition) noexcept {
@@ -228,21 +301,26 @@ TXSYNC_INTERPOSE int pthread_cond_init(pthread_cond_t* condition, const pthread_
 TXSYNC_INTERPOSE int pthread_cond_destroy(pthread_cond_t* condition) noexcept {
   condition_state& state = state_of(condition);
   if (is_shared(state)) return next().cond_destroy(condition);
-  // Threads that were told do not come back to it. relaxed: the caller is the last
-  return state.oldest.load(std::memory_order_relaxed) == nullptr ? 0 : EBUSY;
+  return destroy(state);
 }
 
 TXSYNC_INTERPOSE int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   condition_state& state = state_of(condition);
-  if (is_shared(state)) return is_foreign(mutex) ? next().cond_wait(condition, mutex) : nap(mutex);
+  if (is_shared(state))
+    return is_foreign(mutex) ? next().cond_wait(condition, mutex) : nap(mutex, machine::no_deadline);
   return wait_until(state, mutex, machine::wait_clock::monotonic, machine::no_deadline);
 }
 
 TXSYNC_INTERPOSE int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* time) {
   if (!is_time(*time)) return EINVAL;
   condition_state& state = state_of(condition);
-  if (is_shared(state)) return is_foreign(mutex) ? next().cond_timedwait(condition, mutex, time) : nap(mutex);
-  return wait_until(state, mutex, own_clock(state), to_ns(*time));
+  const machine::wait_clock clock = own_clock(state);
+  if (is_shared(state)) {
+    if (is_foreign(mutex)) return next().cond_timedwait(condition, mutex, time);
+    const bool monotonic = clock == machine::wait_clock::monotonic;
+    return nap(mutex, on_our_clock(monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, *time));
+  }
+  return wait_until(state, mutex, clock, to_ns(*time));
 }
 
 TXSYNC_INTERPOSE int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
@@ -250,7 +328,7 @@ TXSYNC_INTERPOSE int pthread_cond_clockwait(pthread_cond_t* condition, pthread_m
   if (!is_time(*time) || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)) return EINVAL;
   condition_state& state = state_of(condition);
   if (is_shared(state)) {
-    if (!is_foreign(mutex)) return nap(mutex);
+    if (!is_foreign(mutex)) return nap(mutex, on_our_clock(clock, *time));
     return next().cond_clockwait != nullptr ? next().cond_clockwait(condition, mutex, clock, time) : ENOTSUP;
   }
   return wait_until(state, mutex,
