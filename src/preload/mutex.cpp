@@ -105,9 +105,33 @@ bool acquire_until(mutex_state& mutex, algorithm how, std::uint64_t deadline) no
   return true;
 }
 
-/// In the child of a fork: the queue of a fair lock that was taken before it holds threads that do not exist.
+bool has_queue(algorithm how) noexcept { return how == algorithm::ticket || how == algorithm::fifo_ticket; }
+
+/// No thread of this process has had the lock: those in its queue or outside its door, if any, are threads of the
+/// parent, and do not exist.
 bool is_of_parent(const mutex_state& mutex) noexcept {
-  return mutex.spins != static_cast<std::uint16_t>(machine::fork_count());
+  // acquire pairs with the release in settle_here()
+  return mutex.forks.load(std::memory_order_acquire) != static_cast<std::uint16_t>(machine::fork_count());
+}
+
+/// By the owner of a lock with a queue. Until then the threads of this process only try, so that nobody is lost.
+void settle_here(mutex_state& mutex) noexcept {
+  if (!is_of_parent(mutex)) [[likely]]
+    return;
+  new (&mutex.door) admission;
+  // release: the new door, before others go up to it
+  mutex.forks.store(static_cast<std::uint16_t>(machine::fork_count()), std::memory_order_release);
+}
+
+/// Instead of queueing up behind threads that do not exist. True when the lock was acquired; false: it has been
+/// settled.
+bool try_until_settled(mutex_state& mutex, algorithm how) noexcept {
+  if (!has_queue(how)) return false;
+  while (is_of_parent(mutex)) {
+    if (try_acquire(mutex, how)) return true;
+    machine::sleep_ns(100'000);
+  }
+  return false;
 }
 
 void release(mutex_state& mutex, algorithm how) noexcept {
@@ -116,25 +140,17 @@ void release(mutex_state& mutex, algorithm how) noexcept {
       return mutex.word.tatas.unlock();
     case algorithm::ticket:
     case algorithm::fifo_ticket:
-      if (is_of_parent(mutex)) [[unlikely]] {
-        new (&mutex.door) admission;
+      // Taken before the fork, by the thread that forked.
+      if (is_of_parent(mutex)) [[unlikely]]
         new (&mutex.word.queue) detail::ticket_queue;
-      } else if (how == algorithm::ticket) {
+      else if (how == algorithm::ticket)
         detail::ticket_behind_door(mutex.word.queue, mutex.door).unlock();
-      } else {
+      else
         mutex.word.queue.serve_next();
-      }
       return;
     default:
       return mutex.word.futex.unlock();
   }
-}
-
-/// Newcomers do not queue up behind threads that do not exist.
-void wait_for_parents_lock(mutex_state& mutex, algorithm how) noexcept {
-  if (how != algorithm::ticket && how != algorithm::fifo_ticket) return;
-  while (machine::fork_count() != 0 && mutex.owner.load(std::memory_order_relaxed) != 0 && is_of_parent(mutex))
-    machine::sleep_ns(1'000'000);
 }
 
 // ---- owners and counting
@@ -144,7 +160,7 @@ std::uint32_t owner_of(const mutex_state& mutex) noexcept {
 }
 
 /// The calling thread has just acquired the mutex.
-[[gnu::always_inline]] inline void become_owner(mutex_state& mutex, std::uint32_t site) noexcept {
+void become_owner(mutex_state& mutex, std::uint32_t site) noexcept {
   std::uint32_t owner = thread_number();
   if (--until_sample <= 0) [[unlikely]]
     if (observe::detail::sample(site, &mutex)) owner |= mutex_state::sampled;
@@ -153,7 +169,7 @@ std::uint32_t owner_of(const mutex_state& mutex) noexcept {
 }
 
 void become_owner_of_any(mutex_state& mutex, lock_tag tag, arrival how) noexcept {
-  mutex.spins = static_cast<std::uint16_t>(machine::fork_count());
+  if (has_queue(tag.how())) settle_here(mutex);
   become_owner(mutex, tag.site());
   if (watches_order()) [[unlikely]]
     acquired_in_order(&mutex, tag.site(), how);
@@ -168,10 +184,9 @@ void stop_owning(mutex_state& mutex) noexcept {
 
 /// Acquires what try_acquire() could not. False when the deadline has passed.
 bool wait_for(mutex_state& mutex, lock_tag tag, std::uint64_t deadline) noexcept {
-  wait_for_parents_lock(mutex, tag.how());
   const std::uint64_t start = machine::cycles();
   if (deadline == machine::no_deadline) {
-    acquire(mutex, tag.how());
+    if (!try_until_settled(mutex, tag.how())) acquire(mutex, tag.how());
   } else if (!acquire_until(mutex, tag.how(), deadline)) {
     return false;
   }
@@ -265,16 +280,26 @@ int unlock_as_stranger(mutex_state& mutex, lock_tag tag) noexcept {
   return lock_tag(mutex.tag.load(std::memory_order_relaxed));
 }
 
-int lock_mutex(pthread_mutex_t* raw) noexcept {
-  mutex_state& mutex = state_of(raw);
-  const lock_tag tag = quick_tag(mutex);
-  if (!is_fast(tag) || !mutex.word.futex.acquire_if_free()) [[unlikely]]
-    return lock_slowly(raw);
-  become_owner(mutex, tag.site());
+/// The first acquisition of a thread, or one that is counted: out of line, so that the fast path keeps nothing.
+[[gnu::noinline]] int own_and_count(mutex_state& mutex) noexcept {
+  become_owner(mutex, quick_tag(mutex).site());
   return 0;
 }
 
-int unlock_mutex(pthread_mutex_t* raw) noexcept {
+[[gnu::always_inline]] inline int lock_mutex(pthread_mutex_t* raw) noexcept {
+  mutex_state& mutex = state_of(raw);
+  if (!is_fast(quick_tag(mutex)) || !mutex.word.futex.acquire_if_free()) [[unlikely]]
+    return lock_slowly(raw);
+  const std::int32_t left = until_sample;
+  const std::uint32_t number = my_number;
+  if (left <= 1 || number == no_thread) [[unlikely]]
+    return own_and_count(mutex);
+  until_sample = left - 1;
+  mutex.owner.store(number, std::memory_order_relaxed);
+  return 0;
+}
+
+[[gnu::always_inline]] inline int unlock_mutex(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
   if (!is_fast(quick_tag(mutex)) || mutex.owner.load(std::memory_order_relaxed) != my_number) [[unlikely]]
     return unlock_slowly(raw);

@@ -57,7 +57,7 @@ struct mutex_state {
   std::atomic<std::uint32_t> owner;  // thread_number(), 0: nobody; `sampled` with it. Written by the owner
   std::uint32_t depth;               // of a recursive mutex: times locked, less one; the owner's
   std::atomic<std::int32_t> kind;    // PTHREAD_MUTEX_NORMAL.., with the C library's flags; -1: destroyed
-  std::uint16_t spins;               // the C library's
+  std::atomic<std::uint16_t> forks;  // of a ticket lock: fork_count() of its last owner. The C library's spins
   std::atomic<std::uint16_t> tag;    // lock_tag; in the C library the field of its former elision
   admission door;                    // of a ticket lock
 
