@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sites.hpp"
 
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
 
 #include <txsync/machine/cpu.hpp>
@@ -107,6 +110,7 @@ bool is_news(std::uint64_t hash) noexcept {
 }
 
 void tell_standard_error(notice_kind kind, const call_chain& chain) noexcept {
+  const int saved_errno = errno;
   char line[512];
   place where;
   describe(chain, where);
@@ -114,7 +118,9 @@ void tell_standard_error(notice_kind kind, const call_chain& chain) noexcept {
                                    where.count != 0 ? where.frames[0].module : "?",
                                    where.count != 0 ? static_cast<unsigned long long>(where.frames[0].offset) : 0ULL,
                                    static_cast<int>(getpid()));
-  if (length > 0) (void)!write(STDERR_FILENO, line, static_cast<std::size_t>(length));
+  // Not by write(), which is a cancellation point: locking and unlocking is none.
+  if (length > 0) syscall(SYS_write, STDERR_FILENO, line, static_cast<std::size_t>(length));
+  errno = saved_errno;
 }
 
 }  // namespace
