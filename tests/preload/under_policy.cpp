@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// under_policy POLICY LIBRARY PROGRAM ARGS...: runs a program under the preloaded library with all its locks of one
+// algorithm, and ends as it does. The least that a launcher has to do: it makes the file and answers the questions.
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <new>
+#include <string>
+
+#include "policy/packed.hpp"
+#include "preload/channel.hpp"
+
+using namespace txsync;
+using preload::channel;
+using preload::question;
+
+namespace {
+
+constexpr std::size_t header_bytes = std::size_t{1} << 20;
+static_assert(sizeof(channel) <= header_bytes);
+constexpr std::size_t block_bytes = std::size_t{16} << 20;  // more than enough; pages that nobody touches cost nothing
+constexpr std::uint32_t block_limit = 256;
+
+bool parse(const std::string& name, policy::packed& out) {
+  out = {policy::lock_kind::mutex, policy::rwlock_kind::rwlock, policy::spinlock_kind::tatas, true};
+  if (name == "tatas") out.lock = policy::lock_kind::tatas;
+  if (name == "ticket") out.lock = policy::lock_kind::ticket;
+  if (name == "fifo-ticket") out.lock = policy::lock_kind::fifo_ticket;
+  if (name == "as-mutex") out.rwlock = policy::rwlock_kind::as_mutex;
+  if (name == "libc") out = {policy::lock_kind::libc, policy::rwlock_kind::libc, policy::spinlock_kind::libc, true};
+  return name == "counting" || name == "libc" || out.lock != policy::lock_kind::mutex ||
+         out.rwlock != policy::rwlock_kind::rwlock;
+}
+
+std::uint64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+channel* make_file(const char* path, policy::packed policy) {
+  const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  const std::size_t bytes = header_bytes + block_limit * block_bytes;
+  if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0) return nullptr;
+  void* const address = mmap(nullptr, header_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  close(file);
+  if (address == MAP_FAILED) return nullptr;
+  auto* const made = new (address) channel;
+  made->magic = channel::magic_number;
+  made->version = channel::current_version;
+  made->default_policy = policy.word();
+  made->block_limit = block_limit;
+  made->block_bytes = block_bytes;
+  made->first_block = header_bytes;
+  made->launcher_alive.store(now_ns());
+  return made;
+}
+
+void answer_all(channel& file, policy::packed policy) {
+  static std::uint32_t sites = 0;
+  for (question& one : file.questions) {
+    if (one.state.load(std::memory_order_acquire) != question::asked) continue;
+    one.site = sites % 1000 + 1;
+    ++sites;
+    one.policy = policy.word();
+    one.state.store(question::answered, std::memory_order_release);
+    syscall(SYS_futex, &one.state, FUTEX_WAKE, 1, nullptr, nullptr, 0);
+  }
+  file.launcher_alive.store(now_ns());
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  policy::packed policy;
+  if (count < 4 || !parse(words[1], policy)) {
+    std::fputs("under_policy POLICY LIBRARY PROGRAM ARGS...\n", stderr);
+    return 2;
+  }
+  const std::string path = "/tmp/txsync-test-" + std::to_string(getpid());
+  channel* const file = make_file(path.c_str(), policy);
+  if (file == nullptr) {
+    std::perror("under_policy: the file");
+    return 1;
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("TXSYNC_CHANNEL", path.c_str(), 1);
+    setenv("LD_PRELOAD", words[2], 1);
+    execv(words[3], words + 3);
+    _exit(127);
+  }
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    answer_all(*file, policy);
+    usleep(200);
+  }
+  unlink(path.c_str());
+  if (WIFSIGNALED(status)) std::fprintf(stderr, "under_policy: ended by signal %d\n", WTERMSIG(status));
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
