@@ -6,7 +6,9 @@
 #include <elfutils/libdwfl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <span>
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
@@ -81,11 +83,23 @@ void put_call_place(Dwarf_Die* unit, Dwarf_Die* inlined, function_at& into) {
 
 }  // namespace
 
+namespace {
+/// A stretch of code and the unit of the debug information that it belongs to.
+struct unit_code {
+  Dwarf_Addr begin = 0;
+  Dwarf_Addr end = 0;
+  Dwarf_Die* unit = nullptr;
+  Dwarf_Addr bias = 0;
+};
+}  // namespace
+
 struct module_symbols::state {
   std::unique_ptr<Dwfl, dwfl_closer> all;
   Dwfl_Module* module = nullptr;
   std::string path;
   struct stat opened{};
+  std::vector<unit_code> units;  // by begin
+  bool units_known = false;
 
   explicit state(const std::string& file) : path(file) {
     if (stat(file.c_str(), &opened) != 0 || !S_ISREG(opened.st_mode)) return;
@@ -97,22 +111,61 @@ struct module_symbols::state {
     dwfl_report_end(all.get(), nullptr, nullptr);
   }
 
-  void add_symbol(Dwarf_Addr address, Dwarf_Addr call, std::vector<function_at>& found) const {
-    GElf_Off behind = 0;
-    GElf_Sym symbol;
-    const char* const name = dwfl_module_addrinfo(module, call, &behind, &symbol, nullptr, nullptr, nullptr);
-    if (name == nullptr || *name == '\0') return;
-    found.push_back({readable_name(name), {}, 0, behind + (address - call)});
+  /// Where each unit's code lies, for files without such a table of their own (Clang leaves it out).
+  void learn_units() {
+    units_known = true;
+    Dwarf_Addr bias = 0;
+    for (Dwarf_Die* unit = dwfl_module_nextcu(module, nullptr, &bias); unit != nullptr;
+         unit = dwfl_module_nextcu(module, unit, &bias)) {
+      Dwarf_Addr base = 0;
+      Dwarf_Addr begin = 0;
+      Dwarf_Addr behind = 0;
+      for (std::ptrdiff_t at = dwarf_ranges(unit, 0, &base, &begin, &behind); at > 0;
+           at = dwarf_ranges(unit, at, &base, &begin, &behind)) {
+        units.push_back({begin + bias, behind + bias, unit, bias});
+      }
+    }
+    std::sort(units.begin(), units.end(), [](const unit_code& a, const unit_code& b) { return a.begin < b.begin; });
   }
 
-  /// From debug information: the function and those inlined there.
-  void add_debug(Dwarf_Addr call, std::vector<function_at>& found) const {
-    Dwarf_Addr bias = 0;
-    Dwarf_Die* const unit = dwfl_module_addrdie(module, call, &bias);
-    if (unit == nullptr) return;
+  /// The unit of the debug information that holds an address; `unit` is null without.
+  unit_code unit_at(Dwarf_Addr call) {
+    unit_code found;
+    found.unit = dwfl_module_addrdie(module, call, &found.bias);
+    if (found.unit != nullptr) return found;
+    if (!units_known) learn_units();
+    const auto next = std::upper_bound(units.begin(), units.end(), call,
+                                       [](Dwarf_Addr address, const unit_code& one) { return address < one.begin; });
+    const bool inside = next != units.begin() && call < std::prev(next)->end;
+    return inside ? *std::prev(next) : unit_code();
+  }
+
+  static void put_line(const unit_code& in, Dwarf_Addr call, function_at& into) {
+    Dwarf_Line* const line = in.unit != nullptr ? dwarf_getsrc_die(in.unit, call - in.bias) : nullptr;
+    const char* const file = line != nullptr ? dwarf_linesrc(line, nullptr, nullptr) : nullptr;
+    int number = 0;
+    if (file == nullptr || dwarf_lineno(line, &number) != 0) return;
+    into.file = file;
+    into.line = static_cast<unsigned>(number);
+  }
+
+  /// By the symbol table; `place` has the line already, where it is known.
+  void add_symbol(Dwarf_Addr address, function_at place, std::vector<function_at>& found) const {
+    GElf_Off behind = 0;
+    GElf_Sym symbol;
+    const char* const name = dwfl_module_addrinfo(module, address - 1, &behind, &symbol, nullptr, nullptr, nullptr);
+    if (name == nullptr || *name == '\0') return;
+    place.name = readable_name(name);
+    place.offset = behind + 1;
+    found.push_back(std::move(place));
+  }
+
+  /// By debug information: the function and those inlined there. `place` is the innermost line.
+  static void add_scopes(const unit_code& in, Dwarf_Addr call, function_at place, std::vector<function_at>& found) {
+    if (in.unit == nullptr) return;
     Dwarf_Die* made = nullptr;
     scopes around;
-    int count = dwarf_getscopes(unit, call - bias, &made);
+    int count = dwarf_getscopes(in.unit, call - in.bias, &made);
     around.take(made, count);
     if (around.list.empty()) return;
     // Of an inlined function those are the scopes of its definition; where it was inlined is asked anew.
@@ -120,20 +173,12 @@ struct module_symbols::state {
     scopes physical;
     count = dwarf_getscopes_die(&around.list[0], &made);
     physical.take(made, count);
-    function_at next;
-    if (Dwfl_Line* const line = dwfl_module_getsrc(module, call); line != nullptr) {
-      int number = 0;
-      if (const char* file = dwfl_lineinfo(line, nullptr, &number, nullptr, nullptr, nullptr); file != nullptr) {
-        next.file = file;
-        next.line = static_cast<unsigned>(number);
-      }
-    }
     for (Dwarf_Die& entry : physical.list) {
       if (!is_function(&entry)) continue;
-      next.name = name_of(&entry);
-      if (!next.name.empty()) found.push_back(next);
+      place.name = name_of(&entry);
+      if (!place.name.empty()) found.push_back(place);
       if (dwarf_tag(&entry) == DW_TAG_subprogram) return;
-      put_call_place(unit, &entry, next);
+      put_call_place(in.unit, &entry, place);
     }
   }
 };
@@ -145,8 +190,11 @@ std::vector<function_at> module_symbols::around(std::uint64_t offset) const {
   std::vector<function_at> found;
   if (state_->module == nullptr || offset == 0) return found;
   const Dwarf_Addr call = offset - 1;  // the last byte of the call
-  state_->add_debug(call, found);
-  if (found.empty()) state_->add_symbol(offset, call, found);
+  const unit_code unit = state_->unit_at(call);
+  function_at place;
+  state::put_line(unit, call, place);
+  state::add_scopes(unit, call, place, found);
+  if (found.empty()) state_->add_symbol(offset, place, found);
   return found;
 }
 
