@@ -50,8 +50,10 @@ std::string caches(const json& machine) {
 std::string key_figures(const json& document) {
   std::string made;
   if (const auto tune = document.find("tune"); tune != document.end()) {
+    const bool proven = part_of(*tune, "proven").get<bool>();
     if (const auto gain = tune->find("gain"); gain != tune->end()) {
-      made += box("gain over what you have", figures(number_of(*gain, "median"), 3) + " times", interval_words(*gain));
+      made += box(proven ? "gain over what you have" : "gain, not proven",
+                  figures(number_of(*gain, "median"), 3) + " times", interval_words(*gain));
       made += box("rounds of the proof", text_of(*gain, "rounds"), "measured apart from those that chose");
     }
   }
@@ -63,7 +65,8 @@ std::string key_figures(const json& document) {
       ++sites;
     }
   }
-  if (sites != 0) made += box("waiting for locks", duration(waiting), "all threads, sites and repetitions together");
+  if (sites != 0 && !document.contains("tune"))
+    made += box("waiting for locks", duration(waiting), "all threads, sites and repetitions together");
   const std::size_t points = part_of(document, "points").size();
   std::size_t runs = 0;
   for (const json& point : part_of(document, "points")) runs += part_of(point, "values").size();

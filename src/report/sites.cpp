@@ -21,16 +21,18 @@ struct counted {
 std::vector<counted> sites_of(const json& document) {
   std::vector<counted> list;
   std::size_t points = 0;
+  // Of a tuning, every contest counted the same sites again; what chose the sites to change stands for all.
+  const auto tune = document.find("tune");
+  if (tune != document.end()) {
+    for (const json& site : part_of(*tune, "sites")) list.push_back({&site, {}});
+    return list;
+  }
   for (const json& point : part_of(document, "points")) {
     if (part_of(point, "sites").empty()) continue;
     ++points;
     for (const json& site : part_of(point, "sites")) {
       list.push_back({&site, text_of(point, "subject") + ", threads: " + text_of(point, "threads")});
     }
-  }
-  if (const auto tune = document.find("tune"); tune != document.end() && list.empty()) {
-    for (const json& site : part_of(*tune, "sites")) list.push_back({&site, {}});
-    points = 1;
   }
   if (points == 1) {
     for (counted& one : list) one.where.clear();

@@ -143,6 +143,7 @@ void put(observe::document& into, const outcome& found, const described& what, c
     }
     rows.push_back(std::move(one));
   }
+  for (const site_seen& site : found.sites) made["sites"].push_back(observe::to_json(site.counted));
   if (!policy.empty()) made["policy"] = policy;
   into.interrupted = found.interrupted;
   into.more["tune"] = std::move(made);

@@ -107,12 +107,12 @@ def tune():
     row("proof", "unmodified", 2.0, 10, "what you have", reference=None)
     rows[-1]["reference"] = True
     row("proof", "mutex; kyotocabinet::CacheDB::accept@kccachedb.h:412: lock=ticket", 1.5, 10, "proven better", 2.0, winner=True)
-    points[1]["sites"] = [site("kyotocabinet::CacheDB::accept@kccachedb.h:412", int(4e9), kind="mutex"), site("main+0x1f", 20_000_000, kind="rwlock")]
+    sites = points[1]["sites"] = [site("kyotocabinet::CacheDB::accept@kccachedb.h:412", int(4e9), kind="mutex"), site("main+0x1f", 20_000_000, kind="rwlock")]
     gain = {"median": 1.333, "low95": 1.29, "high95": 1.37, "coverage": 0.98, "rounds": 10}
     return document("tune", "-o", "policy.toml", "--", "kccachetest", "order", points=points, tune={
         "verdict": "'mutex; kyotocabinet::CacheDB::accept@kccachedb.h:412: lock=ticket' is 1.33 times as fast as what you have (95 % interval 1.29 to 1.37, 10 rounds).",
         "proven": True, "reference": "unmodified", "winner": "mutex; kyotocabinet::CacheDB::accept@kccachedb.h:412: lock=ticket",
-        "metric": "wall time", "unit": "s", "better": "lower", "gain": gain, "table": rows,
+        "metric": "wall time", "unit": "s", "better": "lower", "gain": gain, "table": rows, "sites": sites,
         "policy": "# made by txsync tune\nschema = 1\n\n[default]\nlock = \"mutex\"\n"})
 
 

@@ -43,24 +43,6 @@ json to_json(const percentile_record& percentiles) {
   return made;
 }
 
-json to_json(const site_record& site) {
-  json made = {{"name", site.name},
-               {"acquisitions", site.acquisitions},
-               {"contended", site.contended},
-               {"wait_ns", site.wait_ns},
-               {"hold_ns", site.hold_ns}};
-  if (site.condition_waits != 0) {
-    made["condition_waits"] = site.condition_waits;
-    made["condition_wait_ns"] = site.condition_wait_ns;
-  }
-  if (site.wait.samples != 0) made["wait_percentiles_ns"] = to_json(site.wait);
-  if (site.hold.samples != 0) made["hold_percentiles_ns"] = to_json(site.hold);
-  put_text(made, "kind", site.kind);
-  put_text(made, "where", site.where);
-  put_text(made, "module", site.module);
-  return made;
-}
-
 void put_details(json& into, const point& one) {
   if (one.attempts) put_attempts(into, *one.attempts);
   if (one.cycles) {
@@ -78,6 +60,24 @@ void put_details(json& into, const point& one) {
 }
 
 }  // namespace
+
+json to_json(const site_record& site) {
+  json made = {{"name", site.name},
+               {"acquisitions", site.acquisitions},
+               {"contended", site.contended},
+               {"wait_ns", site.wait_ns},
+               {"hold_ns", site.hold_ns}};
+  if (site.condition_waits != 0) {
+    made["condition_waits"] = site.condition_waits;
+    made["condition_wait_ns"] = site.condition_wait_ns;
+  }
+  if (site.wait.samples != 0) made["wait_percentiles_ns"] = to_json(site.wait);
+  if (site.hold.samples != 0) made["hold_percentiles_ns"] = to_json(site.hold);
+  put_text(made, "kind", site.kind);
+  put_text(made, "where", site.where);
+  put_text(made, "module", site.module);
+  return made;
+}
 
 json to_json(const point& one) {
   json made = {{"workload", one.workload}, {"params", one.params}};

@@ -146,6 +146,7 @@ std::string utc_now();
 
 /// A point as the document has it. Computes median, low and high from the values.
 json to_json(const point& one);
+json to_json(const site_record& site);
 json to_json(const claim& one);
 json to_json(const document& all);
 
