@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // own_times SECTIONS: a plain pthread program that measures its own waits and holds, for comparison with what
-// `txsync run` says of it. Two threads share one mutex; a section lasts about 2 us, what lies between about 1 us. Prints
-// one line of JSON: acquisitions, contended, wait_ns (of the contended ones), hold_ns.
+// `txsync run` says of it. Two threads share one mutex; a section lasts about 2 us, what lies between about 1 us.
+// Prints one line of JSON: acquisitions, contended, wait_ns (of the contended ones), hold_ns.
 #include <pthread.h>
 
 #include <cstdint>

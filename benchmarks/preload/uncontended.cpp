@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench_preload: what an uncontended lock and unlock cost in an unmodified program, on the C library, preloaded without
+// counting, and under `txsync run` with sampling on; one child after the other (./dev bench preload). Claim A2-4.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <stdexcept>
+
+#include "doctor/machine_object.hpp"
+#include "observe/document/document.hpp"
+#include "observe/document/output.hpp"
+#include "observe/statistics.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+
+namespace {
+
+constexpr int bad_input = 2;
+constexpr double goal_counting_off = 1.3;
+constexpr double goal_sampling = 0.8;
+constexpr const char* sections[] = {"normal", "adaptive", "recursive", "read", "write", "spin"};
+/// The first so many are what A2-4 speaks of: mutexes without anything to check, as nearly all of a program's are.
+constexpr std::size_t claimed = 2;
+
+struct options {
+  unsigned rounds = 12;
+  unsigned milliseconds = 40;
+  std::string library = TXSYNC_PRELOAD_LIBRARY;
+  std::string command = TXSYNC_COMMAND;
+  std::string program = TXSYNC_PRELOAD_SECTIONS;
+  std::string json;
+};
+
+enum class mode : std::uint8_t { libc, preloaded, sampled };
+constexpr mode modes[] = {mode::libc, mode::preloaded, mode::sampled};
+constexpr const char* names[] = {"glibc", "preload, counting off", "txsync run, sampling on"};
+
+/// Nanoseconds a pair, by round.
+using table = std::array<std::array<std::vector<double>, std::size(modes)>, std::size(sections)>;
+
+[[noreturn]] void start(const options& asked, const char* section, mode how, int out) {
+  dup2(out, STDOUT_FILENO);
+  const std::string milliseconds = std::to_string(asked.milliseconds);
+  if (how == mode::preloaded) setenv("LD_PRELOAD", asked.library.c_str(), 1);
+  if (how == mode::sampled) {
+    if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(127);  // the table of sites
+    execl(asked.command.c_str(), "txsync", "run", "--", asked.program.c_str(), section, milliseconds.c_str(), nullptr);
+  } else {
+    execl(asked.program.c_str(), asked.program.c_str(), section, milliseconds.c_str(), nullptr);
+  }
+  _exit(127);
+}
+
+double measure_child(const options& asked, const char* section, mode how) {
+  int ends[2];
+  if (pipe(ends) != 0) throw std::runtime_error("no pipe");
+  const pid_t child = fork();
+  if (child == 0) start(asked, section, how, ends[1]);
+  close(ends[1]);
+  std::FILE* const answer = fdopen(ends[0], "r");
+  double ns = 0;
+  const bool read = answer != nullptr && std::fscanf(answer, "%lf", &ns) == 1;
+  if (answer != nullptr) std::fclose(answer);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (!read || ns <= 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    throw std::runtime_error(std::string("the child failed: ") + section + ", " + names[static_cast<int>(how)]);
+  return ns;
+}
+
+table measure(const options& asked) {
+  table all;
+  for (unsigned round = 0; round < asked.rounds; ++round) {
+    for (std::size_t section = 0; section < std::size(sections); ++section)
+      for (std::size_t how = 0; how < std::size(modes); ++how)
+        all[section][how].push_back(measure_child(asked, sections[section], modes[how]));
+  }
+  return all;
+}
+
+void print(std::FILE* out, const table& all) {
+  std::fprintf(out, "ns for an uncontended lock and unlock (median), and how many times as fast as glibc's\n");
+  std::fprintf(out, "%-10s %8s %10s %22s %10s %22s\n", "", "glibc", "preload", "", "sampling", "");
+  for (std::size_t section = 0; section < std::size(sections); ++section) {
+    const auto& cell = all[section];
+    const observe::interval off = observe::ratio_interval(cell[1], cell[0], observe::better::lower);
+    const observe::interval on = observe::ratio_interval(cell[2], cell[0], observe::better::lower);
+    std::fprintf(out, "%-10s %8.2f %10.2f   %5.2fx [%4.2f, %4.2f] %10.2f   %5.2fx [%4.2f, %4.2f]\n", sections[section],
+                 observe::summarize(cell[0]).median, observe::summarize(cell[1]).median, off.median, off.low95,
+                 off.high95, observe::summarize(cell[2]).median, on.median, on.low95, on.high95);
+  }
+}
+
+std::size_t point_of(std::size_t section, std::size_t how) { return section * std::size(modes) + how; }
+
+std::vector<observe::claim> make_claims(const table& all) {
+  std::vector<observe::claim> claims;
+  for (const std::size_t how : {std::size_t{1}, std::size_t{2}}) {
+    for (std::size_t section = 0; section < claimed; ++section) {
+      const observe::interval ratio =
+          observe::ratio_interval(all[section][how], all[section][0], observe::better::lower);
+      const double goal = how == 1 ? goal_counting_off : goal_sampling;
+      claims.push_back({.id = "A2-4",
+                        .words = std::string("uncontended lock and unlock, ") + sections[section] + " mutex, " +
+                                 names[how] + ": times as fast as glibc's own",
+                        .value = ratio.median,
+                        .goal = goal,
+                        .holds = !observe::misses(ratio, goal),
+                        .from = {point_of(section, how), point_of(section, 0)},
+                        .value_interval = ratio,
+                        .rule = "high95 >= goal"});
+    }
+  }
+  return claims;
+}
+
+void fill(observe::document& result, const table& all) {
+  for (std::size_t section = 0; section < std::size(sections); ++section) {
+    for (std::size_t how = 0; how < std::size(modes); ++how) {
+      observe::point made;
+      made.workload = "uncontended";
+      made.params["lock"] = sections[section];
+      made.place = "none";
+      made.subject = names[how];
+      made.kind = modes[how] == mode::libc ? observe::subject_kind::peer : observe::subject_kind::ours;
+      made.metric = "time of a lock and unlock";
+      made.unit = "ns";
+      made.way = observe::better::lower;
+      made.values = all[section][how];
+      result.points.push_back(std::move(made));
+    }
+  }
+}
+
+int run(const options& asked, int count, char** arguments) {
+  std::optional<observe::output> output;
+  if (!asked.json.empty()) output.emplace(asked.json);
+  observe::document result;
+  result.started = observe::utc_now();
+  const table all = measure(asked);
+  std::FILE* const out = output && output->is_standard_output() ? stderr : stdout;
+  print(out, all);
+  result.claims = make_claims(all);
+  for (const observe::claim& one : result.claims)
+    std::fprintf(out, "%s %s: %.2f, goal %.2f: %s\n", one.id.c_str(), one.words.c_str(), one.value.get<double>(),
+                 one.goal.get<double>(), one.holds ? "holds" : "MISSED");
+  if (output) {
+    fill(result, all);
+    result.command.assign(arguments, arguments + count);
+    result.machine = txsync::doctor::machine_object(txsync::doctor::collect());
+    output->write(result);
+  }
+  return 0;
+}
+
+}  // namespace
+
+}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+
+int main(int count, char** arguments) {
+  using namespace txsync::benchmarks;
+  options asked;
+  CLI::App app{"Uncontended pthread locks of an unmodified program: glibc, preloaded, and sampled; interleaved."};
+  app.add_option("--rounds", asked.rounds, "children of each kind (12)")->check(CLI::Range(2, 1000));
+  app.add_option("--duration", asked.milliseconds, "milliseconds a child measures (40)")->check(CLI::Range(1, 60'000));
+  app.add_option("--library", asked.library, "another libtxsync-preload.so")->check(CLI::ExistingFile);
+  app.add_option("--json", asked.json, "write a result document to this file; - is the standard output");
+  try {
+    app.parse(count, arguments);
+    return run(asked, count, arguments);
+  } catch (const CLI::CallForHelp& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "bench_preload: %s\n", error.what());
+    return bad_input;
+  } catch (const txsync::observe::output_error& error) {
+    std::fprintf(stderr, "bench_preload: %s\n", error.what());
+    return bad_input;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_preload: %s\n", error.what());
+    return 1;
+  }
+}
