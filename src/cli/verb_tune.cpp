@@ -54,7 +54,7 @@ class tune_verb final : public verb {
         "Instead of wall time the number that the one group of REGEX finds in the program's output; higher is better");
     app.add_flag("--lower-is-better", options_.lower_is_better, "Of --metric");
     option("-o,--output", options_.policy, "FILE",
-           "Write the policy that was proven better; not written when none was");
+           "Write the policy that was proven better; when none was, the one that keeps what you have");
     option("--report", options_.page, "FILE", "Also write the page of txsync report");
     option("--from", options_.from, "POLICY",
            "What you have: a policy or its file (unmodified); of a workload a lock (pthread_mutex)");
@@ -66,8 +66,7 @@ class tune_verb final : public verb {
     option("--duration", options_.duration, "MS", "Of a workload: milliseconds of each run (100)");
     option("--seed", options_.seed, "N", "Of a workload: seed of all random choices (1)");
     app.footer(
-        "What wins is proven in fresh rounds; when nothing wins, the advice is to keep what you have, and no policy is "
-        "written.\n"
+        "What wins is proven in fresh rounds; when nothing wins, the advice is to keep what you have.\n"
         "Ctrl-C ends after the run that is going on: what was measured is printed and written, the exit status is 1.");
   }
 
@@ -85,7 +84,10 @@ class tune_verb final : public verb {
     } else {
       print_table(with.table, found, request.described);
     }
-    const std::string policy = found.proven ? policy_text(request, found, with.document) : std::string();
+    const bool known = found.broken.empty() && !found.interrupted;
+    const std::string policy = found.proven ? policy_text(request, found, with.document)
+                               : known      ? keeping_text(request, found, with.document)
+                                            : std::string();
     tune::put(with.document, found, request.described, policy);
     write_policy(policy_file.get(), policy);
     write_page(page_file.get(), with);
@@ -152,6 +154,20 @@ class tune_verb final : public verb {
       words += "Unmodified programs cannot have it; this policy is the built-in one.\n";
     }
     return policy::to_toml(set, words);
+  }
+
+  /// What leaves everything as the user has it: the policy of --from, or all locks to the C library, and nothing
+  /// counted. So that whoever uses the file gets what was found out, also when it was nothing.
+  std::string keeping_text(const tune_request& request, const tune::outcome& found,
+                           const observe::document& document) const {
+    if (request.bench) return {};
+    policy::policy_set set;
+    if (const std::optional<policy::policy_set> had = program_->policy_of(found.reference)) {
+      set = *had;
+    } else {
+      set.defaults = {policy::lock_kind::libc, policy::rwlock_kind::libc, policy::spinlock_kind::libc, false};
+    }
+    return policy::to_toml(set, heading(request, found, document));
   }
 
   void write_policy(observe::output* file, const std::string& policy) const {

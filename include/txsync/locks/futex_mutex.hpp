@@ -49,7 +49,8 @@ class futex_mutex {
 
   /// Requires: the calling thread holds the lock.
   void unlock() noexcept {
-    if (!machine::release_unless_waited(word_, 0)) [[unlikely]]
+    // relaxed: the holder's bits are its own
+    if (!machine::release_unless_waited(word_, released(word_.load(std::memory_order_relaxed)))) [[unlikely]]
       unlock_slow();
   }
 

@@ -24,20 +24,30 @@ void sleep_ns(std::uint64_t duration) noexcept {
   errno = saved_errno;
 }
 
+namespace {
+
+unsigned count_cpus() noexcept {
+  // Of the process' first thread, whoever asks: the asking thread may be pinned to one CPU.
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  const unsigned known =
+      sched_getaffinity(getpid(), sizeof allowed, &allowed) == 0 ? static_cast<unsigned>(CPU_COUNT(&allowed)) : 0;
+  if (known != 0) return known;
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);  // more CPUs than the mask holds
+  return online > 0 ? static_cast<unsigned>(online) : 1;
+}
+
+// Relaxed: it guards no other data, and whoever asks first finds the same.
+constinit std::atomic<unsigned> known_cpus{0};
+
+/// As the program starts, before it can pin its first thread.
+[[gnu::constructor]] void count_cpus_early() noexcept { (void)cpu_count(); }
+
+}  // namespace
+
 unsigned cpu_count() noexcept {
-  // Read once by whoever asks first; the answers are the same. Relaxed: it guards no other data.
-  static constinit std::atomic<unsigned> count{0};
-  unsigned known = count.load(std::memory_order_relaxed);
-  if (known == 0) {
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    known = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? static_cast<unsigned>(CPU_COUNT(&allowed)) : 0;
-    if (known == 0) {  // more CPUs than the mask holds
-      const long online = sysconf(_SC_NPROCESSORS_ONLN);
-      known = online > 0 ? static_cast<unsigned>(online) : 1;
-    }
-    count.store(known, std::memory_order_relaxed);
-  }
+  unsigned known = known_cpus.load(std::memory_order_relaxed);
+  if (known == 0) known_cpus.store(known = count_cpus(), std::memory_order_relaxed);
   return known;
 }
 
