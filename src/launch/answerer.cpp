@@ -18,7 +18,7 @@ namespace {
 using preload::question;
 
 constexpr std::uint64_t longest_sleep_ns = 50'000'000;
-/// An answer that nobody fetched for so long may be of a process that has ended.
+/// A slot that has not changed for so long may be of a process that has ended.
 constexpr std::uint64_t abandoned_after_ns = 1'000'000'000;
 
 bool has_ended(std::uint32_t process) {

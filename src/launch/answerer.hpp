@@ -45,8 +45,12 @@ class answerer {
  private:
   void work();
   void look();
-  void answer(preload::question& asked);
-  void give_up_if_abandoned(preload::question& asked, std::uint64_t& answered_at);
+  struct last_look {
+    std::uint32_t state = 0;
+    std::uint64_t since = 0;  // when the slot was first seen so
+  };
+  void answer(preload::question& asked, std::uint32_t state);
+  static void free_if_abandoned(preload::question& asked, const last_look& seen);
   void read_notices();
   std::uint32_t site_of(const preload::question& asked);
   static std::string key_of(const preload::place& where);
@@ -59,7 +63,7 @@ class answerer {
   std::vector<site> sites_;
   std::vector<noticed> notices_;
   std::vector<bool> notice_read_;
-  std::uint64_t answered_at_[preload::channel::questions_at_once] = {};
+  last_look seen_[preload::channel::questions_at_once];
   std::uint64_t refused_ = 0;
   std::atomic<bool> ending_{false};
   std::thread thread_;

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <stdexcept>
 
@@ -20,7 +21,7 @@ namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace {
 
 /// One a thread at a time; the file is sparse, so that it takes the room of what is counted.
-constexpr std::uint32_t most_blocks = 4096;
+constexpr std::uint32_t most_blocks = 1024;
 constexpr std::uint32_t fewest_blocks = 64;
 
 std::uint64_t whole_pages(std::uint64_t bytes) {
@@ -104,11 +105,15 @@ std::uint32_t channel_file::blocks() const noexcept {
 
 std::vector<observe::site_totals> channel_file::totals(std::uint32_t sites) const {
   std::vector<observe::site_totals> sum(sites);
+  // Read, not mapped: to look at a page that nobody has written takes memory, and there may be none.
+  const std::unique_ptr<void, decltype(&std::free)> block(std::aligned_alloc(machine::page_size(), block_bytes_),
+                                                          &std::free);
+  if (block == nullptr) throw std::bad_alloc();
   for (std::uint32_t i = 0; i < blocks() && sites != 0; ++i) {
-    void* const block = map(file_.get(), first_block_ + i * block_bytes_, block_bytes_, PROT_READ);
-    if (block == nullptr) throw std::runtime_error("the counts of the program could not be read");
-    observe::add_block(block, sum.data(), sites);
-    munmap(block, block_bytes_);
+    if (pread(file_.get(), block.get(), block_bytes_, static_cast<off_t>(first_block_ + i * block_bytes_)) !=
+        static_cast<ssize_t>(block_bytes_))
+      throw std::runtime_error("the counts of the program could not be read");
+    observe::add_block(block.get(), sum.data(), sites);
   }
   for (observe::site_totals& one : sum) {
     // Samples may lag behind what was counted exactly.

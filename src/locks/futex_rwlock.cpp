@@ -57,6 +57,13 @@ bool futex_rwlock::sleep(const party& who, std::uint64_t deadline) noexcept {
       if (word_.compare_exchange_weak(seen, ((seen - who.sleeping) & ~waking) + who.entered, std::memory_order_acquire,
                                       std::memory_order_relaxed))
         return true;
+    } else if ((seen & waking) != 0 && (seen & inside_bits) == 0) {
+      // Closed to this reader by a writer that sleeps, or is about to: the wake-up is that one's, and must stay.
+      if (deadline != machine::no_deadline && machine::clock_ns() >= deadline) {
+        give_up(who);
+        return false;
+      }
+      machine::sleep_ns(nap_ns);
     } else if ((seen & waking) != 0) {
       // relaxed: takes a mark off, orders nothing
       if (word_.compare_exchange_weak(seen, seen & ~waking, std::memory_order_relaxed) && spin(who, who.sleeping))

@@ -107,6 +107,7 @@ thread_block* block_of_thread() noexcept {
   }
   block->random = (std::uint64_t{machine::thread_id()} * 0x9E3779B97F4A7C15u) | 1;
   block->samples = 0;
+  block->weight = 1;
   block->held_lock = nullptr;
   my_block = block;
   return block;
@@ -117,7 +118,9 @@ site_counters* counters_of(thread_block& block, std::uint32_t site_id) noexcept 
   if (site_id == 0 || site_id > site::site_limit) return nullptr;
   site_counters& counters = block.sites[site_id];
   const block_source& from = *source.load(std::memory_order_relaxed);
-  if (from.reserve == nullptr || counters.acquisitions.read() != 0 || counters.contended.read() != 0) return &counters;
+  if (from.reserve == nullptr || counters.acquisitions.read() != 0 || counters.contended.read() != 0 ||
+      counters.condition_waits.read() != 0)
+    return &counters;
   return from.reserve(&counters, sizeof counters) ? &counters : nullptr;
 }
 

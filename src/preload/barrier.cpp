@@ -22,10 +22,11 @@ namespace {
 
 constexpr std::uint64_t spin_budget = 60'000;  // cycles
 
-/// Laid over a pthread_barrier_t, which has no static initialiser.
+/// Laid over a pthread_barrier_t, which has no static initialiser. The turn holds the number of threads that have
+/// arrived in its low half and the number of the phase in its high half, and changes as one: more threads than the
+/// barrier counts may come at once, and each must be counted in one phase.
 struct barrier_state {
-  std::atomic<std::uint32_t> arrived;
-  std::atomic<std::uint32_t> generation;
+  std::atomic<std::uint64_t> turn;
   std::uint32_t threads;
   std::uint32_t process_shared;       // the C library's, at its place
   std::atomic<std::uint32_t> inside;  // threads that may still touch the barrier
@@ -44,29 +45,31 @@ bool is_foreign(const barrier_state& barrier) noexcept { return barrier.process_
 
 void wait_for_others(barrier_state& barrier, std::uint32_t mine) noexcept {
   const std::uint64_t start = machine::cycles();
-  // acquire, here and below, pairs with the release of the last to arrive
-  while (barrier.generation.load(std::memory_order_acquire) == mine) {
+  // acquire pairs with the release of the last to arrive
+  while (static_cast<std::uint32_t>(barrier.turn.load(std::memory_order_acquire) >> 32) == mine) {
     if (barrier.threads <= machine::cpu_count() && machine::cycles() - start < spin_budget) {
       machine::relax();
     } else {
-      machine::park(barrier.generation, mine);
+      machine::park_high(barrier.turn, mine);
     }
   }
   observe::detail::condition_waited(barrier.site, machine::cycles() - start);
 }
 
 int wait(barrier_state& barrier) noexcept {
-  barrier.inside.fetch_add(1, std::memory_order_relaxed);  // relaxed: ordered by the arrival below
-  // relaxed: cannot change before this thread has arrived
-  const std::uint32_t mine = barrier.generation.load(std::memory_order_relaxed);
-  // acq_rel: what each did before is handed on by the last
-  const bool last = barrier.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == barrier.threads;
+  barrier.inside.fetch_add(1, std::memory_order_relaxed);             // relaxed: ordered by the arrival below
+  std::uint64_t seen = barrier.turn.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+  std::uint64_t next;
+  bool last;
+  do {
+    last = static_cast<std::uint32_t>(seen) + 1 == barrier.threads;
+    next = last ? (seen | 0xFFFF'FFFF) + 1 : seen + 1;
+    // acq_rel: what each did before is handed on by the last
+  } while (!barrier.turn.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed));
   if (last) {
-    barrier.arrived.store(0, std::memory_order_relaxed);  // relaxed: published by the generation
-    barrier.generation.store(mine + 1, std::memory_order_release);
-    machine::unpark(barrier.generation, machine::everyone);
+    machine::unpark_high(barrier.turn, machine::everyone);
   } else {
-    wait_for_others(barrier, mine);
+    wait_for_others(barrier, static_cast<std::uint32_t>(seen >> 32));
   }
   barrier.inside.fetch_sub(1, std::memory_order_release);  // the last touch; pairs with the acquire in destroy
   return last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
@@ -86,8 +89,7 @@ TXSYNC_INTERPOSE int pthread_barrier_init(pthread_barrier_t* barrier, const pthr
   barrier_state& state = state_of(barrier);
   if (is_foreign(state)) return 0;
   const site_answer answer = site_of_caller(object_kind::barrier);
-  new (&state) barrier_state{.arrived = 0,
-                             .generation = 0,
+  new (&state) barrier_state{.turn = 0,
                              .threads = threads,
                              .process_shared = 0,
                              .inside = 0,
@@ -99,7 +101,7 @@ TXSYNC_INTERPOSE int pthread_barrier_destroy(pthread_barrier_t* barrier) noexcep
   barrier_state& state = state_of(barrier);
   if (is_foreign(state)) return next().barrier_destroy(barrier);
   // relaxed: nobody may arrive any more
-  if (state.arrived.load(std::memory_order_relaxed) != 0) return EBUSY;
+  if (static_cast<std::uint32_t>(state.turn.load(std::memory_order_relaxed)) != 0) return EBUSY;
   // It may be destroyed as soon as one thread has come back from it: the others are on their way out.
   while (state.inside.load(std::memory_order_acquire) != 0) machine::yield();  // pairs with the release in wait()
   return 0;

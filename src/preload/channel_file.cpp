@@ -2,9 +2,11 @@
 // This process' view of the launcher's file, and the blocks of counters in it.
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include <txsync/machine/environment.hpp>
@@ -22,7 +24,9 @@ constinit channel* the_file = nullptr;
 constinit std::size_t mapped_bytes = 0;
 
 void* take_block() noexcept {
-  const std::uint32_t number = the_file->blocks_given.fetch_add(1, std::memory_order_relaxed);  // relaxed: a ticket
+  // relaxed, here and below: a ticket. Not drawn where none is left: the number must not come around.
+  if (the_file->blocks_given.load(std::memory_order_relaxed) >= 2 * the_file->block_limit) return nullptr;
+  const std::uint32_t number = the_file->blocks_given.fetch_add(1, std::memory_order_relaxed);
   const std::uint64_t begin = the_file->first_block + number * the_file->block_bytes;
   if (number >= the_file->block_limit || begin + the_file->block_bytes > mapped_bytes) return nullptr;
   return reinterpret_cast<char*>(the_file) + begin;
@@ -48,9 +52,12 @@ bool is_ours(const channel& file, std::size_t bytes) noexcept {
          file.block_bytes >= observe::block_bytes() && file.first_block <= bytes;
 }
 
-/// Maps as much of the file as the process may: all, or less under a limit of its address space.
+/// Maps as much of the file as the process may: all, or an eighth of a limit of its address space.
 void map_file(int descriptor, std::size_t bytes) noexcept {
   constexpr std::size_t least = sizeof(channel);
+  rlimit space{};
+  if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+    bytes = std::min<std::size_t>(bytes, std::max<std::size_t>(least, space.rlim_cur / 8));
   for (; bytes >= least; bytes /= 2) {
     void* const address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (address == MAP_FAILED) continue;

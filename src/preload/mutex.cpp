@@ -336,8 +336,9 @@ int destroy(pthread_mutex_t* raw) noexcept {
   // Never locked: nothing is known of it, and nothing needs to be.
   const lock_tag tag(mutex.tag.load(std::memory_order_relaxed));
   if (tag.how() == algorithm::libc) {
-    mutex.tag.store(0, std::memory_order_relaxed);
-    return next().mutex_destroy(raw);
+    const int status = next().mutex_destroy(raw);
+    if (status == 0) mutex.tag.store(0, std::memory_order_relaxed);
+    return status;
   }
   if (owner_of(mutex) != 0) {
     tell(notice_kind::destroyed_locked, tag.site());

@@ -233,8 +233,9 @@ int destroy(pthread_rwlock_t* raw) noexcept {
   rwlock_state& lock = state_of(raw);
   const rw_tag tag{lock.tag.load(std::memory_order_relaxed)};
   if (tag.how() == rw_algorithm::libc) {
-    lock.tag.store(0, std::memory_order_relaxed);
-    return next().rwlock_destroy(raw);
+    const int status = next().rwlock_destroy(raw);
+    if (status == 0) lock.tag.store(0, std::memory_order_relaxed);
+    return status;
   }
   const bool held = tag.how() == rw_algorithm::as_mutex ? lock.writer.load(std::memory_order_relaxed) != 0
                                                         : lock.rwlock.has_writer() || lock.rwlock.readers() != 0;

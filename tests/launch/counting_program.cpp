@@ -103,8 +103,10 @@ struct answer {
 preload::question& claim() {
   for (;;) {
     for (preload::question& one : file->questions) {
-      std::uint32_t expected = preload::question::free;
-      if (one.state.compare_exchange_strong(expected, preload::question::claimed)) return one;
+      std::uint32_t seen = one.state;
+      if ((seen & preload::question::turn_bits) != preload::question::free) continue;
+      const std::uint32_t next = seen + preload::question::number + preload::question::claimed;
+      if (one.state.compare_exchange_strong(seen, next)) return one;
     }
     std::this_thread::yield();
   }
@@ -115,7 +117,7 @@ preload::question& pose(const preload::place& where, preload::object_kind kind, 
   one.process = process;
   one.kind = kind;
   one.where = where;
-  one.state.store(preload::question::asked);
+  one.state += preload::question::asked - preload::question::claimed;
   ++file->doorbell;
   machine::unpark_shared(file->doorbell, 1);
   return one;
@@ -123,9 +125,11 @@ preload::question& pose(const preload::place& where, preload::object_kind kind, 
 
 answer ask(const preload::place& where, preload::object_kind kind = preload::object_kind::mutex) {
   preload::question& one = pose(where, kind, static_cast<std::uint32_t>(getpid()));
-  while (one.state != preload::question::answered) (void)machine::park_shared(one.state, preload::question::asked);
+  for (std::uint32_t seen = one.state; (seen & preload::question::turn_bits) != preload::question::answered;
+       seen = one.state)
+    (void)machine::park_shared(one.state, seen);
   const answer got{one.site, one.policy};
-  one.state.store(preload::question::free);
+  one.state -= preload::question::answered;
   return got;
 }
 

@@ -67,11 +67,12 @@ channel* make_file(const char* path, policy::packed policy) {
 void answer_all(channel& file, policy::packed policy) {
   static std::uint32_t sites = 0;
   for (question& one : file.questions) {
-    if (one.state.load(std::memory_order_acquire) != question::asked) continue;
+    const std::uint32_t state = one.state.load(std::memory_order_acquire);
+    if ((state & question::turn_bits) != question::asked) continue;
     one.site = sites % 1000 + 1;
     ++sites;
     one.policy = policy.word();
-    one.state.store(question::answered, std::memory_order_release);
+    one.state.store(state - question::asked + question::answered, std::memory_order_release);
     syscall(SYS_futex, &one.state, FUTEX_WAKE, 1, nullptr, nullptr, 0);
   }
   file.launcher_alive.store(now_ns());

@@ -20,7 +20,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// Use it for: programs written against pthread_rwlock_t. Else shared_mutex, which is fair to both.
 /// Cost: one compare-exchange each way, on one line for all readers; a sleep and wake 5..60 us.
 /// Named requirements: SharedLockable (SharedMutex); try_..._until_ns for deadlines. Thread-safe; not recursive for
-/// writers. At most 65,535 readers inside. Of each kind 4,095 threads can sleep; more wait by looking now and then.
+/// writers. At most 2^31 readers inside. Of each kind 4,095 threads can sleep; more wait by looking now and then.
 /// Constant-initialised; all zero is unlocked; 8 bytes. May be destroyed by the next owner right after it has got and
 /// given up the lock.
 class futex_rwlock {
@@ -84,7 +84,7 @@ class futex_rwlock {
  private:
   // The low half: who is inside.
   static constexpr std::uint64_t reader = 1;
-  static constexpr std::uint64_t readers_bits = 0xFFFF;
+  static constexpr std::uint64_t readers_bits = 0x7FFF'FFFF;
   static constexpr std::uint64_t writer = std::uint64_t{1} << 31;
   static constexpr std::uint64_t inside_bits = readers_bits | writer;
   // The high half, on which threads sleep: how many do, and whether a wake-up is under way.

@@ -2,6 +2,7 @@
 // The seam: what the outside says.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <txsync/export.hpp>
@@ -16,6 +17,10 @@ TXSYNC_EXPORT const char* environment(const char* name) noexcept;
 /// A seed that differs from run to run natively, and is the run's own seed elsewhere. TXSYNC_SEED, a number, overrides
 /// it.
 TXSYNC_EXPORT std::uint64_t random_seed() noexcept;
+
+/// Writes a message to the standard error, as far as it can be written at once. No cancellation point; leaves errno
+/// alone. For what cannot be told in any other way.
+TXSYNC_EXPORT void complain(const char* text, std::size_t length) noexcept;
 
 /// The name of this back end as results print it: "native", "scripted" or "simulated".
 TXSYNC_EXPORT const char* backend_name() noexcept;

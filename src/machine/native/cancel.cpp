@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sleeping as a cancellation point. Compiled without exceptions, so that the clean-up is the C library's own kind and a
 // cancelled thread unwinds through here like through a C function.
+#include <poll.h>
 #include <pthread.h>
 
 #include <txsync/machine/park.hpp>
@@ -21,6 +22,10 @@ park_result park_cancelably(const std::atomic<std::uint32_t>& word, std::uint32_
   pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
   result = detail::futex_wait(&word, operation, expected, deadline_ns);
   pthread_setcanceltype(before, nullptr);
+  // Up to glibc 2.40 a cancellation of an asynchronous thread is announced first and then sent as a signal, whose
+  // handler overwrites what the thread returned, even if that has happened meanwhile. The C library's own cancellation
+  // points therefore wait for a signal that is announced; so this thread passes through the cheapest of them.
+  (void)poll(nullptr, 0, 0);
   pthread_cleanup_pop(0);
   return result;
 }

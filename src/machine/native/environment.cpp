@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -54,6 +57,12 @@ const char* libc_version() noexcept {
 #else
   return "unknown libc";
 #endif
+}
+
+void complain(const char* text, std::size_t length) noexcept {
+  const int saved_errno = errno;
+  (void)syscall(SYS_write, STDERR_FILENO, text, length);  // write() itself is a cancellation point
+  errno = saved_errno;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine

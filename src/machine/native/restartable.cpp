@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/restartable.hpp>
+#include <txsync/machine/thread.hpp>
 
 #if TXSYNC_NATIVE_RSEQ
 #include <linux/membarrier.h>
@@ -40,19 +42,26 @@ bool restart_all_sequences() noexcept {
   return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, 0, 0) == 0;
 }
 
+/// After a fork, on a kernel that drops the registration there.
+bool register_and_restart() noexcept {
+  return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ, 0, 0) == 0 && restart_all_sequences();
+}
+
 }  // namespace
 
 void settle_releases() noexcept {
-  if (detail::rseq_field.load(std::memory_order_relaxed) != 0) {
-    // Restarts every sequence that runs on another CPU; those of preempted threads were restarted when they were
-    // preempted.
-    if (restart_all_sequences()) return;
-    // A kernel that drops the registration at fork: register this process again.
-    if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ, 0, 0) == 0 && restart_all_sequences())
-      return;
-    __builtin_trap();  // was supported at start: going on would lose wake-ups
+  if (detail::rseq_field.load(std::memory_order_relaxed) == 0) return fence();
+  const int saved_errno = errno;
+  // Restarts every sequence that runs on another CPU; those of preempted threads were restarted when they were
+  // preempted.
+  if (!restart_all_sequences() && !register_and_restart()) {
+    // Supported at start, and refused now (a seccomp filter): no more sequences from here on, and time for those that
+    // other CPUs are in the middle of. They are three instructions long, and an interruption restarts them.
+    detail::rseq_field.store(0, std::memory_order_relaxed);
+    sleep_ns(1'000'000);
+    fence();
   }
-  fence();
+  errno = saved_errno;
 }
 
 bool releases_are_restartable() noexcept { return detail::rseq_field.load(std::memory_order_relaxed) != 0; }

@@ -125,7 +125,9 @@ std::atomic<std::uint32_t>* make_fork_page() noexcept {
   return page->compare_exchange_strong(shown, number, std::memory_order_relaxed) ? number - 1 : shown - 1;
 }
 
-[[gnu::constructor]] void watch_forks() noexcept {
+[[gnu::constructor]] void start() noexcept {
+  // Early, so that it is one of the keys whose values need no memory from the heap.
+  (void)exit_key();
   (void)fork_count();
   if (fork_page.load(std::memory_order_relaxed) != &page_by_handler) return;
   pthread_atfork(nullptr, nullptr, [] { page_by_handler.store(0, std::memory_order_relaxed); });

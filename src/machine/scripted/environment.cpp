@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
 #include <txsync/machine/environment.hpp>
 
 #include <set>
@@ -48,5 +49,7 @@ const char* libc_version() noexcept {
   const std::lock_guard hold(all.guard);
   return lasting(all.system.libc);
 }
+
+void complain(const char* text, std::size_t length) noexcept { std::fwrite(text, 1, length, stderr); }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine

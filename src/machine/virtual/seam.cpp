@@ -68,4 +68,6 @@ void unmap_pages(void* address, std::size_t bytes) noexcept { txsync_sim_unmap_p
 
 const char* backend_name() noexcept { return "simulated"; }
 
+void complain(const char*, std::size_t) noexcept {}  // a simulated program's output is the runtime's business
+
 }  // namespace txsync::inline TXSYNC_BACKEND::machine
