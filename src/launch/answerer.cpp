@@ -64,37 +64,37 @@ void answerer::look() {
     question& asked = channel_.head().questions[i];
     // acquire pairs with the asker's release: the place is all there
     const std::uint32_t state = asked.state.load(std::memory_order_acquire);
-    if (state == question::asked) {
-      answered_at_[i] = 0;
-      answer(asked);
-    } else if (state == question::answered) {
-      give_up_if_abandoned(asked, answered_at_[i]);
-    } else {
-      answered_at_[i] = 0;
+    if (state != seen_[i].state) seen_[i] = {state, machine::clock_ns()};
+    const std::uint32_t turn = state & question::turn_bits;
+    if (turn == question::asked) {
+      answer(asked, state);
+    } else if (turn != question::free) {
+      free_if_abandoned(asked, seen_[i]);
     }
   }
   read_notices();
 }
 
-void answerer::answer(question& asked) {
+void answerer::answer(question& asked, std::uint32_t state) {
   asked.site = site_of(asked);
   const std::string_view name = asked.site == 0 ? std::string_view() : sites_[asked.site - 1].place.name;
   asked.policy = policies_.find(name).word();
-  // release: the asker reads the answer after it has seen this
-  asked.state.store(question::answered, std::memory_order_release);
-  machine::unpark_shared(asked.state, machine::everyone);
+  // release: the asker reads the answer after it has seen this. It fails when the asker has given up.
+  if (asked.state.compare_exchange_strong(state, state - question::asked + question::answered,
+                                          std::memory_order_release, std::memory_order_relaxed))
+    machine::unpark_shared(asked.state, machine::everyone);
 }
 
-void answerer::give_up_if_abandoned(question& asked, std::uint64_t& answered_at) {
-  const std::uint64_t now = machine::clock_ns();
-  if (answered_at == 0) {
-    answered_at = now;
-  } else if (now - answered_at > abandoned_after_ns && has_ended(asked.process)) {
-    std::uint32_t expected = question::answered;
-    // release: whoever claims the slot next has it for itself
-    asked.state.compare_exchange_strong(expected, question::free, std::memory_order_release, std::memory_order_relaxed);
-    answered_at = 0;
-  }
+/// Of a process that has ended between claiming, asking and fetching.
+void answerer::free_if_abandoned(question& asked, const last_look& seen) {
+  // relaxed: a hint; the exchange below frees this question and no other
+  if (machine::clock_ns() - seen.since < abandoned_after_ns ||
+      !has_ended(asked.process.load(std::memory_order_relaxed)))
+    return;
+  std::uint32_t state = seen.state;
+  // release: whoever claims the slot next has it for itself
+  asked.state.compare_exchange_strong(state, state & ~std::uint32_t{question::turn_bits}, std::memory_order_release,
+                                      std::memory_order_relaxed);
 }
 
 std::string answerer::key_of(const preload::place& where) {
@@ -111,7 +111,7 @@ std::string answerer::key_of(const preload::place& where) {
 std::uint32_t answerer::site_of(const question& asked) {
   const auto [at, is_new_place] = by_place_.try_emplace(key_of(asked.where), 0);
   if (!is_new_place) return at->second;
-  place_name place = names_.name(asked.where, asked.process);
+  place_name place = names_.name(asked.where, asked.process.load(std::memory_order_relaxed));
   const auto [known, is_new_site] = by_name_.try_emplace(place.name, 0);
   if (is_new_site) {
     if (sites_.size() < txsync::site::site_limit) {

@@ -35,12 +35,13 @@ struct place {
 /// What kind of object a site's lock is.
 enum class object_kind : std::uint32_t { mutex = 1, rwlock, spinlock, barrier };
 
-/// A question for the site of a call chain, and its answer. One process at a time uses a slot; it claims it by
-/// compare-exchange on `state`.
+/// A question for the site of a call chain, and its answer. `state` says whose turn it is, and which question it is: a
+/// number above the two bits, counted up by each that claims the slot. Whoever gives up frees its own question only,
+/// and an answer that comes late finds another number.
 struct question {
-  enum : std::uint32_t { free, claimed, asked, answered };
+  enum : std::uint32_t { free, claimed, asked, answered, turn_bits = 3, number = 4 };
   std::atomic<std::uint32_t> state{free};  // asked and answered: release; the other side reads with acquire
-  std::uint32_t process = 0;
+  std::atomic<std::uint32_t> process{0};   // of the asker
   object_kind kind{};
   place where;
   std::uint32_t site = 0;    // the answer: number of the site, 1 and up; 0: not counted (too many sites)

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sites.hpp"
 
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
 
 #include <txsync/machine/cpu.hpp>
+#include <txsync/machine/environment.hpp>
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/thread.hpp>
 
@@ -46,35 +45,58 @@ bool launcher_lives(const channel& file) noexcept {
   return machine::clock_ns() < last + launcher_patience_ns;
 }
 
-question* claim_question(channel& file) noexcept {
-  while (launcher_lives(file)) {
+struct claim {
+  question* slot = nullptr;
+  std::uint32_t number = 0;  // of the question, in place in `state`
+};
+
+claim claim_question(channel& file) noexcept {
+  const std::uint64_t patience_ends = machine::clock_ns() + launcher_patience_ns;
+  while (launcher_lives(file) && machine::clock_ns() < patience_ends) {
     for (question& one : file.questions) {
-      std::uint32_t expected = question::free;
+      std::uint32_t seen = one.state.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+      if ((seen & question::turn_bits) != question::free) continue;
+      const std::uint32_t number = seen + question::number;
       // acquire pairs with the release of the process that used it before
-      if (one.state.compare_exchange_strong(expected, question::claimed, std::memory_order_acquire)) return &one;
+      if (!one.state.compare_exchange_strong(seen, number | question::claimed, std::memory_order_acquire)) continue;
+      one.process.store(static_cast<std::uint32_t>(getpid()), std::memory_order_relaxed);  // relaxed: a hint
+      return {&one, number};
     }
     machine::sleep_ns(100'000);
   }
-  return nullptr;
+  return {};
+}
+
+/// False when the launcher is gone, or too slow; then the slot is free again.
+bool await_answer(channel& file, const claim& mine) noexcept {
+  std::atomic<std::uint32_t>& state = mine.slot->state;
+  const std::uint32_t asked = mine.number | question::asked;
+  // acquire pairs with the launcher's release
+  while (state.load(std::memory_order_acquire) == asked) {
+    if (!launcher_lives(file)) {
+      std::uint32_t seen = asked;
+      // relaxed: what is in the slot is nobody's any more
+      if (state.compare_exchange_strong(seen, mine.number | question::free, std::memory_order_relaxed)) return false;
+    } else {
+      machine::park_shared(state, asked, machine::clock_ns() + launcher_patience_ns / 8);
+    }
+  }
+  return state.load(std::memory_order_acquire) == (mine.number | question::answered);
 }
 
 site_answer ask(channel& file, const call_chain& chain, object_kind kind) noexcept {
   const site_answer unanswered{0, policy::packed::of(file.default_policy)};
-  question* const asked = claim_question(file);
-  if (asked == nullptr) return unanswered;
-  asked->process = static_cast<std::uint32_t>(getpid());
-  asked->kind = kind;
-  describe(chain, asked->where);
-  asked->state.store(question::asked, std::memory_order_release);  // pairs with the launcher's acquire
+  const claim mine = claim_question(file);
+  if (mine.slot == nullptr) return unanswered;
+  question& asked = *mine.slot;
+  asked.kind = kind;
+  describe(chain, asked.where);
+  asked.state.store(mine.number | question::asked, std::memory_order_release);  // pairs with the launcher's acquire
   file.doorbell.fetch_add(1, std::memory_order_seq_cst);
   machine::unpark_shared(file.doorbell, 1);
-  // acquire pairs with the launcher's release
-  while (asked->state.load(std::memory_order_acquire) != question::answered) {
-    if (!launcher_lives(file)) return unanswered;  // the slot is lost with it
-    machine::park_shared(asked->state, question::asked, machine::clock_ns() + launcher_patience_ns / 8);
-  }
-  const site_answer answer{asked->site <= most_sites ? asked->site : 0, policy::packed::of(asked->policy)};
-  asked->state.store(question::free, std::memory_order_release);  // pairs with the acquire in claim_question()
+  if (!await_answer(file, mine)) return unanswered;
+  const site_answer answer{asked.site <= most_sites ? asked.site : 0, policy::packed::of(asked.policy)};
+  asked.state.store(mine.number | question::free, std::memory_order_release);  // pairs with claim_question()
   return answer;
 }
 
@@ -110,7 +132,6 @@ bool is_news(std::uint64_t hash) noexcept {
 }
 
 void tell_standard_error(notice_kind kind, const call_chain& chain) noexcept {
-  const int saved_errno = errno;
   char line[512];
   place where;
   describe(chain, where);
@@ -118,9 +139,7 @@ void tell_standard_error(notice_kind kind, const call_chain& chain) noexcept {
                                    where.count != 0 ? where.frames[0].module : "?",
                                    where.count != 0 ? static_cast<unsigned long long>(where.frames[0].offset) : 0ULL,
                                    static_cast<int>(getpid()));
-  // Not by write(), which is a cancellation point: locking and unlocking is none.
-  if (length > 0) syscall(SYS_write, STDERR_FILENO, line, static_cast<std::size_t>(length));
-  errno = saved_errno;
+  if (length > 0) machine::complain(line, static_cast<std::size_t>(length));
 }
 
 }  // namespace
@@ -136,6 +155,7 @@ site_answer site_of_caller(object_kind kind) noexcept {
   if (before != 0)
     return {static_cast<std::uint32_t>(before) >> 1, policy::packed::of(static_cast<std::uint32_t>(before >> 32))};
   const site_answer answer = ask(*file, chain, kind);
+  if (answer.site == 0 && !launcher_lives(*file)) return answer;  // asked again, if the launcher comes back
   known->answer.store(std::uint64_t{answer.policy.word()} << 32 | answer.site << 1 | 1, std::memory_order_relaxed);
   return answer;
 }
