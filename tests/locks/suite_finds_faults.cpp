@@ -127,7 +127,7 @@ TEST(SuiteFinds, LostNotifications) {
   EXPECT_TRUE(says(all_are_told<late>(4, 50, notifies::inside, little_patience), "hanging"));
   using drops = faulty<condition_fault::drops_every_fourth>;
   EXPECT_TRUE(says(turns<drops>(4, 50, notifies::outside, little_patience), "hanging"));
-  EXPECT_TRUE(says(one_feeds_one<drops>(2, 20, notifies::inside, little_patience), "hanging"));
+  EXPECT_TRUE(says(one_feeds_one<drops>(2, 2'000, notifies::inside, little_patience), "hanging"));
   using one = faulty<condition_fault::wakes_one_of_all>;
   EXPECT_TRUE(says(all_are_told<one>(4, 50, notifies::inside, little_patience), "hanging"));
 }
