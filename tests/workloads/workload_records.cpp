@@ -169,9 +169,10 @@ TEST(Subjects, AreFoundByNameAndRunEveryWorkload) {
       EXPECT_EQ(one.run[i] != nullptr, one.exclusive || !needs_exclusion) << one.name << ' ' << i;
     }
   }
-  for (const char* const expected : {"txsync::mutex", "txsync::shared_mutex", "tatas", "ticket", "fifo_ticket", "mcs",
-                                     "fifo_mcs", "futex", "posix", "occ_rwlock", "futex_rwlock", "srwlock", "none", "pthread_mutex",
-                                     "pthread_adaptive", "pthread_spin", "std::mutex", "std::shared_mutex"}) {
+  for (const char* const expected :
+       {"txsync::mutex", "txsync::shared_mutex", "tatas", "ticket", "fifo_ticket", "mcs", "fifo_mcs", "futex", "posix",
+        "occ_rwlock", "futex_rwlock", "srwlock", "none", "pthread_mutex", "pthread_adaptive", "pthread_spin",
+        "std::mutex", "std::shared_mutex"}) {
     EXPECT_NE(w::find_subject(expected), nullptr) << expected;
   }
   EXPECT_EQ(w::find_subject("no such lock"), nullptr);

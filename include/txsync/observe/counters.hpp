@@ -43,7 +43,8 @@ namespace detail {
 [[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local std::int32_t until_sample;
 
 /// A sample begins: the calling thread has just acquired `lock` of the site with that number. True when the lock should
-/// call hold_ends() before it is given up (one lock of a thread at a time). A site that counts nothing has the number 0.
+/// call hold_ends() before it is given up (one lock of a thread at a time). A site that counts nothing has the number
+/// 0.
 TXSYNC_EXPORT bool sample(std::uint32_t site_id, const void* lock) noexcept;
 TXSYNC_EXPORT void hold_ends(const void* lock) noexcept;
 /// The calling thread waited that many machine::cycles() for a lock, or on a condition.
