@@ -15,6 +15,7 @@
 #include "observe/document/document.hpp"
 #include "observe/document/output.hpp"
 #include "observe/statistics.hpp"
+#include "preload/agreement.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
@@ -33,6 +34,7 @@ struct options {
   std::string library = TXSYNC_PRELOAD_LIBRARY;
   std::string command = TXSYNC_COMMAND;
   std::string program = TXSYNC_PRELOAD_SECTIONS;
+  std::string own_times = TXSYNC_OWN_TIMES;
   std::string json;
 };
 
@@ -146,11 +148,12 @@ int run(const options& asked, int count, char** arguments) {
   std::FILE* const out = output && output->is_standard_output() ? stderr : stdout;
   print(out, all);
   result.claims = make_claims(all);
+  fill(result, all);
+  measure_agreement(result, asked.own_times, asked.rounds / 2);
   for (const observe::claim& one : result.claims)
     std::fprintf(out, "%s %s: %.2f, goal %.2f: %s\n", one.id.c_str(), one.words.c_str(), one.value.get<double>(),
                  one.goal.get<double>(), one.holds ? "holds" : "MISSED");
   if (output) {
-    fill(result, all);
     result.command.assign(arguments, arguments + count);
     result.machine = txsync::doctor::machine_object(txsync::doctor::collect());
     output->write(result);

@@ -34,6 +34,9 @@ struct site_counters {
   histogram wait, hold;
 };
 
+/// As many samples may pass while a lock is held and timed before it is taken for lost.
+constexpr std::uint32_t most_skipped = 4096;
+
 struct thread_block {
   thread_block* next = nullptr;  // fixed before the block is published
   std::atomic<bool> in_use{true};
@@ -45,6 +48,7 @@ struct thread_block {
   std::uint64_t held_since = 0;  // cycles
   std::uint32_t held_weight = 0;
   std::uint32_t held_site = 0;
+  std::uint32_t skipped = 0;  // samples since then that were not timed
   site_counters sites[site::site_limit + 1];
 };
 
@@ -166,7 +170,9 @@ bool sample(std::uint32_t site_id, const void* lock) noexcept {
   site_counters* const counters = counters_of(*block, site_id);
   if (counters == nullptr) return false;
   counters->acquisitions.add(stood_for);
-  if (block->held_lock != nullptr) return false;  // an outer lock is being timed
+  // An outer lock is being timed; or another thread has given it up, which this one will never hear of.
+  if (block->held_lock != nullptr && ++block->skipped < most_skipped) return false;
+  block->skipped = 0;
   block->held_lock = lock;
   block->held_site = site_id;
   block->held_weight = stood_for;

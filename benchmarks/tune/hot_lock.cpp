@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program that bench_tune tunes: hot_lock THREADS MILLISECONDS. Its threads all want one mutex, between visits to
+// twenty others that are nobody else's at the time. It knows only pthread. Prints "sections/s: N" of the hot mutex.
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+namespace {
+
+constexpr int innocents = 20;
+constexpr int most_threads = 64;
+constexpr int writes = 10;
+
+pthread_mutex_t hot;
+pthread_mutex_t innocent[innocents];
+long counters[innocents];
+long shared_numbers[64];
+std::atomic<bool> over{false};
+
+// Not inlined, so that each has a name of its own in the table of sites.
+[[gnu::noinline]] void make_hot_lock() { pthread_mutex_init(&hot, nullptr); }
+[[gnu::noinline]] void make_innocent_locks() {
+  for (pthread_mutex_t& one : innocent) pthread_mutex_init(&one, nullptr);
+}
+
+struct worker {
+  pthread_t thread{};
+  int number = 0;
+  long sections = 0;
+};
+
+void* work(void* raw) {
+  worker& me = *static_cast<worker*>(raw);
+  unsigned random = static_cast<unsigned>(me.number) * 2654435761U + 1;
+  // relaxed: the flag orders nothing
+  while (!over.load(std::memory_order_relaxed)) {
+    pthread_mutex_lock(&hot);
+    for (int i = 0; i < writes; ++i) {
+      random = random * 1664525U + 1013904223U;
+      ++shared_numbers[random >> 26];
+    }
+    pthread_mutex_unlock(&hot);
+    ++me.sections;
+    const int mine =
+        static_cast<int>((static_cast<unsigned>(me.number) + static_cast<unsigned>(me.sections)) % innocents);
+    pthread_mutex_lock(&innocent[mine]);
+    ++counters[mine];
+    pthread_mutex_unlock(&innocent[mine]);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const int threads = count > 1 ? std::atoi(words[1]) : 8;
+  const long milliseconds = count > 2 ? std::atol(words[2]) : 150;
+  if (threads < 1 || threads > most_threads || milliseconds < 1) {
+    std::fprintf(stderr, "hot_lock THREADS MILLISECONDS; allowed: 1..%d threads\n", most_threads);
+    return 2;
+  }
+  make_hot_lock();
+  make_innocent_locks();
+  static worker workers[most_threads];
+  timespec start{};
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  for (int i = 0; i < threads; ++i) {
+    workers[i].number = i;
+    if (pthread_create(&workers[i].thread, nullptr, work, &workers[i]) != 0) return 1;
+  }
+  const timespec nap{milliseconds / 1000, milliseconds % 1000 * 1'000'000};
+  nanosleep(&nap, nullptr);
+  over.store(true, std::memory_order_relaxed);
+  long sections = 0;
+  long written = 0;
+  for (int i = 0; i < threads; ++i) {
+    pthread_join(workers[i].thread, nullptr);
+    sections += workers[i].sections;
+  }
+  timespec end{};
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  for (const long one : shared_numbers) written += one;
+  if (written != sections * writes) {
+    std::fprintf(stderr, "hot_lock: %ld writes of %ld are there\n", written, sections * writes);
+    return 1;
+  }
+  const double seconds =
+      static_cast<double>(end.tv_sec - start.tv_sec) + static_cast<double>(end.tv_nsec - start.tv_nsec) / 1e9;
+  std::printf("sections/s: %.0f\n", static_cast<double>(sections) / seconds);
+  return 0;
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench_tune: does the tuner find the right answer where it is known (./dev bench tune)? A program whose one hot mutex
+// was made a strictly FIFO spin lock, with 8 threads on few cores and twenty innocent locks beside it, is tuned; what
+// comes out runs against the policies that somebody who knows would write by hand, in fresh interleaved rounds. Claim
+// A2-3.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+
+#include "doctor/machine_object.hpp"
+#include "launch/launch.hpp"
+#include "observe/document/output.hpp"
+#include "observe/statistics.hpp"
+#include "policy/policy.hpp"
+#include "tune/engine.hpp"
+#include "tune/program.hpp"
+#include "tune/record.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+
+namespace {
+
+constexpr double goal_of_best = 0.95;
+constexpr const char* hot_function = "make_hot_lock";
+constexpr const char* metric_regex = "sections/s: ([0-9]+)";
+
+struct options {
+  unsigned rounds = 12;
+  unsigned threads = 8;
+  unsigned milliseconds = 150;
+  std::string json;
+};
+
+std::vector<std::string> command_of(const options& asked) {
+  return {TXSYNC_HOT_LOCK, std::to_string(asked.threads), std::to_string(asked.milliseconds)};
+}
+
+/// The name of the hot mutex' site, as a first run tells it.
+std::string find_hot_site(const options& asked) {
+  launch::options what;
+  what.command = command_of(asked);
+  what.capture = true;
+  for (const observe::site_record& one : launch::launch(what).sites)
+    if (one.name.find(hot_function) != std::string::npos) return one.name;
+  throw std::runtime_error("the hot lock's site was not counted");
+}
+
+/// Everything as built in, but for the hot site.
+policy::policy_set with_hot(const std::string& site, policy::lock_kind kind) {
+  policy::policy_set set;
+  set.sites.emplace_back(site, policy::packed{.lock = kind});
+  return set;
+}
+
+struct file_of_policy {
+  std::string path;
+  explicit file_of_policy(const policy::policy_set& set) {
+    char name[] = "/tmp/txsync-bench-XXXXXX";
+    const int file = mkstemp(name);
+    if (file < 0) throw std::runtime_error("no temporary file");
+    close(file);
+    path = name;
+    std::ofstream(path) << policy::to_toml(set, "What somebody has: a bad choice for one lock.\n");
+  }
+  ~file_of_policy() { unlink(path.c_str()); }
+  file_of_policy(const file_of_policy&) = delete;
+  file_of_policy& operator=(const file_of_policy&) = delete;
+};
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+struct subject {
+  std::string name;
+  policy::policy_set policy;
+  observe::subject_kind kind;
+  std::vector<double> values = {};
+};
+
+/// Fresh interleaved rounds; the order turns by one each round.
+void measure(std::vector<subject>& subjects, const options& asked) {
+  launch::launcher runs;
+  const tune::metric number(metric_regex);
+  for (unsigned round = 0; round < asked.rounds; ++round) {
+    for (std::size_t i = 0; i < subjects.size(); ++i) {
+      subject& one = subjects[(i + round) % subjects.size()];
+      launch::options what;
+      what.command = command_of(asked);
+      what.policies = one.policy;
+      what.capture = true;
+      const launch::result ended = runs.launch(what);
+      const tune::metric::found found = number.in(ended.output);
+      if (ended.exit_status != 0 || !found.failure.empty())
+        throw std::runtime_error(one.name + ": the program failed: " + tune::last_lines(ended.output));
+      one.values.push_back(found.value);
+    }
+  }
+}
+
+tune::outcome tune_it(tune::program_trial& runs, const std::string& bad) {
+  tune::question question;
+  question.candidates = {bad, "libc", "mutex", "tatas", "ticket"};
+  question.way = observe::better::higher;
+  question.rounds = 8;
+  return tune::tune(runs, question,
+                    {now_seconds, [&] { return runs.interrupted(); },
+                     [](const tune::progress& now) {
+                       std::fprintf(stderr, "%s, round %u of %u\n", now.phase.c_str(), now.round, now.rounds);
+                     }});
+}
+
+observe::point point_of(const subject& one, const options& asked) {
+  observe::point made;
+  made.workload = "hot_lock";
+  made.params = {{"milliseconds", asked.milliseconds}, {"innocent_locks", 20}};
+  made.threads = asked.threads;
+  made.place = "none";
+  made.subject = one.name;
+  made.kind = one.kind;
+  made.metric = "throughput";
+  made.unit = "sections/s";
+  made.values = one.values;
+  return made;
+}
+
+observe::claim claim_best(const std::vector<subject>& subjects) {
+  std::vector<observe::peer_values> by_hand;
+  for (std::size_t i = 1; i + 1 < subjects.size(); ++i) by_hand.push_back({subjects[i].name, subjects[i].values});
+  const observe::peer_comparison best = observe::compare_to_best_peer(subjects[0].values, by_hand);
+  return {.id = "A2-3",
+          .words = "the tuned policy to the best one made by hand (" + std::string(best.peer_name) + ")",
+          .value = best.ratio.median,
+          .goal = goal_of_best,
+          .holds = !observe::misses(best.ratio, goal_of_best),
+          .from = {0, best.peer + 1},
+          .value_interval = best.ratio,
+          .rule = "high95 >= goal"};
+}
+
+observe::claim claim_named(const tune::outcome& found) {
+  const std::string first = found.sites.empty() ? "(none)" : found.sites.front().counted.name;
+  return {.id = "A2-3",
+          .words = "the site that waits most, as the tuner names it: " + first,
+          .value = first.find(hot_function) != std::string::npos,
+          .goal = true,
+          .holds = first.find(hot_function) != std::string::npos,
+          .from = {0},
+          .value_interval = {},
+          .rule = ""};
+}
+
+void print(const std::vector<subject>& subjects, const observe::document& result, std::FILE* out) {
+  std::fprintf(out, "sections/s of the hot lock, median (lowest to highest); higher is better\n");
+  for (const subject& one : subjects) {
+    const observe::summary all = observe::summarize(one.values);
+    std::fprintf(out, "  %-44s %12.0f (%.0f to %.0f)\n", one.name.c_str(), all.median, all.low, all.high);
+  }
+  for (const observe::claim& one : result.claims)
+    std::fprintf(out, "%s %s: %s, goal %s: %s\n", one.id.c_str(), one.words.c_str(), one.value.dump().c_str(),
+                 one.goal.dump().c_str(), one.holds ? "holds" : "MISSED");
+}
+
+int bench(const options& asked, const std::vector<std::string>& command) {
+  std::optional<observe::output> output;
+  if (!asked.json.empty()) output.emplace(asked.json);
+  observe::document result;
+  result.command = command;
+  result.started = observe::utc_now();
+  const std::string hot = find_hot_site(asked);
+  const file_of_policy bad(with_hot(hot, policy::lock_kind::fifo_ticket));
+  tune::program_trial runs(command_of(asked), tune::metric(metric_regex),
+                           {bad.path, "libc", "mutex", "tatas", "ticket"});
+  const tune::outcome found = tune_it(runs, bad.path);
+  const std::optional<policy::policy_set> tuned = runs.policy_of(found.best);
+  std::vector<subject> subjects;
+  subjects.push_back(
+      {"tuned: " + tune::name_of(found.best), tuned ? *tuned : policy::policy_set{}, observe::subject_kind::ours});
+  for (const policy::lock_kind kind :
+       {policy::lock_kind::libc, policy::lock_kind::mutex, policy::lock_kind::tatas, policy::lock_kind::ticket})
+    subjects.push_back({std::string("by hand: hot lock ") + policy::to_string(kind), with_hot(hot, kind),
+                        observe::subject_kind::peer});
+  subjects.push_back(
+      {"what was there: fifo_ticket", with_hot(hot, policy::lock_kind::fifo_ticket), observe::subject_kind::peer});
+  measure(subjects, asked);
+  for (const subject& one : subjects) result.points.push_back(point_of(one, asked));
+  result.claims = {claim_best(subjects), claim_named(found)};
+  print(subjects, result, asked.json == "-" ? stderr : stdout);
+  if (output) {
+    result.machine = doctor::machine_object(doctor::collect());
+    output->write(result);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  CLI::App app("Tunes a program with one badly chosen lock, and compares the outcome with policies made by hand.");
+  options asked;
+  app.add_option("--rounds", asked.rounds, "of the comparison")->capture_default_str()->check(CLI::Range(6, 1000));
+  app.add_option("--threads", asked.threads, "of the program")->capture_default_str()->check(CLI::Range(1, 64));
+  app.add_option("--duration", asked.milliseconds, "milliseconds a run")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 60'000));
+  app.add_option("--json", asked.json, "write a result document to this file; - is the standard output");
+  try {
+    app.parse(count, words);
+    return bench(asked, {words, words + count});
+  } catch (const CLI::ParseError& error) {
+    return error.get_exit_code() == 0 ? app.exit(error) : (std::fprintf(stderr, "bench_tune: %s\n", error.what()), 2);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_tune: %s\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+
+int main(int count, char** words) { return txsync::benchmarks::main(count, words); }
