@@ -105,7 +105,9 @@ class tune_verb final : public verb {
   }
 
   tune::outcome tuned_workload(const tune_request& request) {
-    tune::workload_trial runs(*request.bench->workload, request.bench->values, request.bench->plan);
+    const auto& bench = request.bench;
+    if (!bench) return {};
+    tune::workload_trial runs(*bench->workload, bench->values, bench->plan);
     return tuned(runs, request, [] { return false; });
   }
 

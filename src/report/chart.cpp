@@ -178,13 +178,14 @@ std::string drawn(const line& one, std::size_t index, const line_layout& at, dou
   double last_x = at.right;
   double last_y = label_y;
   for (std::size_t i = 0; i < one.at.size(); ++i) {
-    if (!one.at[i]) continue;
+    const std::optional<estimate>& what = one.at[i];
+    if (!what) continue;
     last_x = at.x(i);
-    last_y = at.y(one.at[i]->value);
+    last_y = at.y(what->value);
     path += (path.empty() ? "M" : "L") + px(last_x) + " " + px(last_y);
     marks += "<g class=\"mark\"><title>" + escaped(one.hover[i]) + "</title>" +
-             svg_line("whisker", last_x, at.y(one.at[i]->low), last_x, at.y(one.at[i]->high)) + "<circle cx=\"" +
-             px(last_x) + "\" cy=\"" + px(last_y) + "\" r=\"4.5\"/></g>";
+             svg_line("whisker", last_x, at.y(what->low), last_x, at.y(what->high)) + "<circle cx=\"" + px(last_x) +
+             "\" cy=\"" + px(last_y) + "\" r=\"4.5\"/></g>";
   }
   return "<g class=\"line " + look + "\"><path d=\"" + path + "\"/>" + marks +
          svg_line("leader", last_x + 7, last_y, at.right + 8, label_y) +

@@ -70,8 +70,10 @@ std::string ratios_chart(const std::vector<const json*>& rows, const std::string
     if (!row->contains("ratio")) continue;
     const std::string name = text_of(*row, "candidate");
     const estimate what{number_of(*row, "ratio"), number_of(*row, "low95"), number_of(*row, "high95")};
-    const std::string hover = name + ": " + ratio_words(what.value, what.low, what.high, number_of(*row, "coverage")) +
-                              " times as good as " + reference + "; " + text_of(*row, "status");
+    std::string hover = name + ": ";
+    hover += ratio_words(what.value, what.low, what.high, number_of(*row, "coverage"));
+    hover += " times as good as " + reference + "; ";
+    hover += text_of(*row, "status");
     chart.bars.push_back({name, what, hover, row->contains("winner") ? "best" : "ours", what.low != what.high});
   }
   return drawn(chart);

@@ -185,6 +185,7 @@ std::vector<std::string> ranked(const std::vector<shown>& list) {
     if (!fresh) at->second = std::max(at->second, worth);
   }
   std::vector<std::string> names;
+  names.reserve(best.size());
   for (const auto& [name, worth] : best) names.push_back(name);
   std::stable_sort(names.begin(), names.end(), [&](const auto& a, const auto& b) { return best[a] > best[b]; });
   return names;

@@ -113,6 +113,7 @@ std::string against_peers(const ranking& found) {
   }
   if (ours.size() < 4) return {};
   std::vector<observe::peer_values> peers;
+  peers.reserve(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) peers.push_back({names[i], values[i]});
   const bool lower = text_of(*found.ours, "better") == "lower";
   const auto result =

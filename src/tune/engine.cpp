@@ -99,6 +99,7 @@ class tuner {
 
   void whole_program() {
     std::vector<lane> lanes;
+    lanes.reserve(asked_.candidates.size());
     for (const std::string& name : asked_.candidates) lanes.push_back({.what = {name, {}}});
     const phase_record& record = contest("whole program", std::move(lanes), first_phase_share, true, true);
     const lane& best = record.lanes[leader(record.lanes, asked_.way)];

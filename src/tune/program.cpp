@@ -91,12 +91,12 @@ measured program_trial::run(const choice& what, double timeout_seconds) {
   interrupted_ = interrupted_ || ended.interrupted != 0;
   threads_ = std::max(threads_, static_cast<unsigned>(ended.threads));
   std::vector<observe::site_record> sites = std::move(ended.sites);
-  measured result = judged(std::move(ended));
+  measured result = judged(ended);
   for (observe::site_record& site : sites) result.sites.push_back(seen(std::move(site), policy));
   return result;
 }
 
-measured program_trial::judged(launch::result ended) const {
+measured program_trial::judged(const launch::result& ended) const {
   measured result;
   result.seconds = ended.wall_s;
   result.value = ended.wall_s;

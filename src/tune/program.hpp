@@ -34,7 +34,7 @@ class program_trial final : public trial {
   unsigned threads() const noexcept { return threads_; }      ///< the most that a run was seen to have; at least 1
 
  private:
-  measured judged(launch::result ended) const;
+  measured judged(const launch::result& ended) const;
   site_seen seen(observe::site_record counted, const std::optional<policy::policy_set>& policy) const;
 
   std::vector<std::string> command_;

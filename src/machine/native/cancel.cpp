@@ -19,6 +19,7 @@ park_result park_cancelably(const std::atomic<std::uint32_t>& word, std::uint32_
   // Asynchronous for the length of the system call only: a cancellation that comes just before it must not be slept
   // over. One that comes just after it finds the word changed, or not: clean_up looks at it.
   int before = PTHREAD_CANCEL_DEFERRED;
+  // NOLINTNEXTLINE(concurrency-thread-canceltype-asynchronous): nothing but a system call is interrupted
   pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &before);
   result = detail::futex_wait(&word, operation, expected, deadline_ns);
   pthread_setcanceltype(before, nullptr);
