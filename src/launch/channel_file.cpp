@@ -49,7 +49,8 @@ channel_file::channel_file(policy::packed everywhere, bool check_order) {
 }
 
 bool channel_file::make_in(const std::string& parent, policy::packed everywhere, bool check_order) {
-  std::string folder = parent + "/txsync-XXXXXX";
+  // With our number in the name: what a killed launcher has left can be told from what others use.
+  std::string folder = parent + "/txsync-" + std::to_string(getpid()) + "-XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return false;  // mode 0700
   folder_ = folder;
   path_ = folder_ + "/channel";
