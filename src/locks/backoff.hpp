@@ -68,6 +68,10 @@ class exponential_backoff {
   jitter jitter_;
 };
 
+/// How a test-and-set lock's waiters wait. Chosen by ./dev bench locks; docs/locks/tatas.md tells how.
+inline constexpr exponential_backoff::limits spin_lock_waiting{
+    .first = 64, .longest = 8192, .spin_budget = 200'000, .first_nap_ns = 20'000, .longest_nap_ns = 1'000'000};
+
 /// Waiting for one's turn in a fair lock: spins, then lets others run between looks, then sleeps between looks. The
 /// turn comes whether this thread looks or not, so a long pause costs everybody behind it: the steps are small.
 class patient_spin {

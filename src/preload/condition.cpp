@@ -63,10 +63,6 @@ bool is_shared(const condition_state& condition) noexcept {
   return (condition.flags & condition_state::process_shared) != 0;
 }
 
-// As tatas_lock's.
-constexpr detail::exponential_backoff::limits guard_waiting{
-    .first = 64, .longest = 8192, .spin_budget = 200'000, .first_nap_ns = 20'000, .longest_nap_ns = 1'000'000};
-
 /// Holds the guard of a queue. In the child of a fork a guard that a thread of the parent held is taken from it, and
 /// the parent's waiters are forgotten: they do not exist here, and what lies on their stacks will be other threads'.
 class guarded {
@@ -74,7 +70,7 @@ class guarded {
   explicit guarded(condition_state& condition) noexcept : condition_(condition) {
     const std::uint32_t mine = machine::fork_count() + 1;
     if (!take(mine)) [[unlikely]] {
-      detail::exponential_backoff backoff(guard_waiting);
+      detail::exponential_backoff backoff(detail::spin_lock_waiting);
       do backoff.wait();
       while (!take(mine));
     }

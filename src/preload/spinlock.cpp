@@ -27,10 +27,6 @@ constexpr std::uint32_t mark = 0x7C00'0000;
 constexpr std::uint32_t mark_bits = 0xFF00'0000;
 constexpr unsigned site_shift = 8;
 
-// As tatas_lock's.
-constexpr detail::exponential_backoff::limits waiting{
-    .first = 64, .longest = 8192, .spin_budget = 200'000, .first_nap_ns = 20'000, .longest_nap_ns = 1'000'000};
-
 spin_word& word_of(pthread_spinlock_t* lock) noexcept {
   return *std::launder(reinterpret_cast<spin_word*>(const_cast<int*>(lock)));
 }
@@ -51,7 +47,7 @@ void count(std::uint32_t site) noexcept {
 
 [[gnu::noinline]] void wait_for(spin_word& word, std::uint32_t site) noexcept {
   const std::uint64_t start = machine::cycles();
-  detail::exponential_backoff backoff(waiting);
+  detail::exponential_backoff backoff(detail::spin_lock_waiting);
   do backoff.wait();
   while (!try_take(word));
   observe::detail::waited(site, machine::cycles() - start);
