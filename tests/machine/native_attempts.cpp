@@ -12,7 +12,7 @@
 #include <txsync/machine/capability.hpp>
 #include <txsync/machine/thread.hpp>
 
-#include "sanitizers.hpp"
+#include "../sanitizers.hpp"
 
 namespace {
 

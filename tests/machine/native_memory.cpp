@@ -13,7 +13,7 @@
 
 #include <txsync/machine/memory.hpp>
 
-#include "sanitizers.hpp"
+#include "../sanitizers.hpp"
 
 namespace {
 

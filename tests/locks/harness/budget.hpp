@@ -8,31 +8,9 @@
 #include <string_view>
 #include <thread>
 
+#include "../../sanitizers.hpp"
+
 namespace conformance {
-
-#if defined(__SANITIZE_THREAD__)
-inline constexpr bool under_tsan = true;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-inline constexpr bool under_tsan = true;
-#else
-inline constexpr bool under_tsan = false;
-#endif
-#else
-inline constexpr bool under_tsan = false;
-#endif
-
-#if defined(__SANITIZE_ADDRESS__)
-inline constexpr bool under_asan = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-inline constexpr bool under_asan = true;
-#else
-inline constexpr bool under_asan = false;
-#endif
-#else
-inline constexpr bool under_asan = false;
-#endif
 
 /// Elsewhere than on x86-64 the tests mostly run by emulation.
 #if defined(__x86_64__)
