@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // txsync list KIND: what there is.
+#include <algorithm>
+
 #include "cli/describe.hpp"
 #include "cli/verbs.hpp"
 #include "cli/words.hpp"
 #include "policy/policy.hpp"
+#include "sim/models/machine_file.hpp"
 #include "workloads/text.hpp"
 #include "workloads/workload.hpp"
 
@@ -60,6 +63,42 @@ json policy_items() {
   return items;
 }
 
+json number_items(const sim::machine& of) {
+  json items = json::array();
+  for (std::size_t index = 0; index < of.from.size(); ++index) {
+    const sim::field& number = sim::fields()[index];
+    json item = {{"key", number.name()},
+                 {"value", of.model.*number.member},
+                 {"source", of.from[index].source},
+                 {"confidence", sim::to_string(of.from[index].how)}};
+    if (*number.unit != '\0') item["unit"] = number.unit;
+    items.push_back(std::move(item));
+  }
+  return items;
+}
+
+json machine_items() {
+  json items = json::array();
+  try {
+    for (const std::string& name : sim::machine_names()) {
+      const sim::machine one = sim::load_machine(name);
+      items.push_back({{"name", one.name},
+                       {"summary", one.title},
+                       {"sockets", one.model.core_sockets},
+                       {"cores", one.model.total_cores()},
+                       {"hardware_threads", one.model.hardware_threads()},
+                       {"mhz", one.model.core_mhz},
+                       {"htm", sim::htm_words(one.model)},
+                       {"file", one.file},
+                       {"notes", one.notes},
+                       {"numbers", number_items(one)}});
+    }
+  } catch (const sim::machine_error& error) {
+    throw bad_input(error.what());
+  }
+  return items;
+}
+
 json no_items() { return json::array(); }
 
 /// A member as it is printed; "-" where there is none.
@@ -98,6 +137,23 @@ void print_policies(std::FILE* out, const json& items) {
   }
 }
 
+/// "36 x 2": cores, and hardware threads of each.
+std::string cores_text(const json& machine) {
+  const auto cores = machine["cores"].get<unsigned>();
+  return std::to_string(cores) + " x " + std::to_string(machine["hardware_threads"].get<unsigned>() / cores);
+}
+
+void print_machines(std::FILE* out, const json& items) {
+  std::size_t widest = 0;
+  for (const json& item : items) widest = std::max(widest, text(item, "htm").size());
+  const int width = static_cast<int>(widest);
+  std::fprintf(out, "%-20s %-8s %-9s %-*s %s\n", "machine", "cores", "clock", width, "hardware transactions", "title");
+  for (const json& item : items) {
+    std::fprintf(out, "%-20s %-8s %.2f GHz  %-*s %s\n", text(item, "name").c_str(), cores_text(item).c_str(),
+                 item["mhz"].get<double>() / 1000, width, text(item, "htm").c_str(), text(item, "summary").c_str());
+  }
+}
+
 void print_nothing(std::FILE*, const json&) {}
 
 struct kind {
@@ -109,7 +165,7 @@ struct kind {
 
 constexpr kind kinds[] = {
     {"workloads", workload_items, print_workloads, "none"},
-    {"machines", no_items, print_nothing, "none yet; simulated machines come with txsync sim"},
+    {"machines", machine_items, print_machines, "none beside this program; TXSYNC_MACHINES names a folder of them"},
     {"locks", lock_items, print_locks, "none"},
     {"policies", policy_items, print_policies, "none"},
     {"algorithms", no_items, print_nothing, "none yet; algorithms come with transactional memory"},

@@ -30,10 +30,10 @@ def call(*arguments, **options):
 
 
 class BadInput(unittest.TestCase):
-    def refused(self, *arguments, says):
+    def refused(self, *arguments, says, **options):
         """One line on the standard error that says all of `says`, nothing on the standard output, status 2."""
         with self.subTest(arguments=arguments):
-            done = call(*arguments)
+            done = call(*arguments, **options)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertEqual(done.stdout, "")
             self.assertRegex(done.stderr, r"\Atxsync[^\n]*: [^\n]+\n\Z")
@@ -109,6 +109,15 @@ class BadInput(unittest.TestCase):
         self.refused("list", "lokcs", says=["unknown kind 'lokcs'", "did you mean 'locks'?"])
         self.refused("list", "locks", "workloads", says=["'workloads'", "too many"])
 
+    def test_machines_that_cannot_be_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "mine.toml"
+            file.write_text("schema = 1\nname = \"yours\"\n")
+            self.refused("list", "machines", env={**os.environ, "TXSYNC_MACHINES": folder},
+                         says=[f"{file}:2: name 'yours' is not the file's; allowed: \"mine\""])
+        self.refused("list", "machines", env={**os.environ, "TXSYNC_MACHINES": folder},
+                     says=[f"TXSYNC_MACHINES: '{folder}' is no folder"])
+
     def test_documents_that_cannot_be_written(self):
         with tempfile.TemporaryDirectory() as folder:
             for arguments in (("list", "locks"), ("bench", "arraybench")):
@@ -161,6 +170,17 @@ class GoodInput(unittest.TestCase):
                     self.assertIn(item["name"], table)
                 if not items:
                     self.assertRegex(table, rf"\A{kind}: none yet; [^\n]+\n\Z")
+
+    def test_machines_say_where_their_numbers_are_from(self):
+        made, table = self.document("list", "machines")
+        machines = {item["name"]: item for item in made["list"]["items"]}
+        power8 = machines["power8-8284-22a"]
+        self.assertEqual((power8["sockets"], power8["cores"], power8["hardware_threads"]), (2, 10, 80))
+        self.assertRegex(table, r"power8-8284-22a +10 x 8 +3\.42 GHz +64 lines, suspend, rollback-only +IBM")
+        numbers = {number["key"]: number for number in power8["numbers"]}
+        self.assertEqual((numbers["l1.line"]["value"], numbers["l1.line"]["unit"]), (128, "bytes"))
+        self.assertIn("DMP-TM paper", numbers["page.bytes"]["source"])
+        self.assertEqual(numbers["page.bytes"]["confidence"], "read")
 
     def test_every_workload_has_a_point_a_lock_and_thread_count(self):
         for item in self.document("list", "workloads")[0]["list"]["items"]:

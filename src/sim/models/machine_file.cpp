@@ -333,7 +333,7 @@ std::string htm_words(const machine_model& model) {
   if (model.htm_entries != 0) {
     words = std::to_string(model.htm_entries) + (model.htm_reads_in_entries != 0 ? " lines" : " written lines");
   } else {
-    words = model.htm_write_in_l1 != 0 ? "writes in the L1" : "no bound on writes";
+    words = model.htm_write_in_l1 != 0 ? "writes in the L1" : "unbounded";
   }
   if (model.htm_hle != 0) words += ", HLE";
   if (model.htm_suspend != 0) words += ", suspend";

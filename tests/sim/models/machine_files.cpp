@@ -201,6 +201,8 @@ struct impossible {
   const char* what;
 };
 
+void PrintTo(const impossible& one, std::ostream* out) { *out << one.title; }
+
 class ImpossibleMachines : public testing::TestWithParam<impossible> {};
 
 TEST_P(ImpossibleMachines, AreRefused) {

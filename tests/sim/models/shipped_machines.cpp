@@ -135,7 +135,7 @@ TEST(ShippedMachines, InWords) {
   EXPECT_EQ(sim::htm_words(shipped("haswell-i7-4770").model), "writes in the L1, HLE");
   EXPECT_EQ(sim::htm_words(shipped("power8-8284-22a").model), "64 lines, suspend, rollback-only");
   EXPECT_EQ(sim::htm_words(shipped("zec12-like").model), "32 written lines");
-  EXPECT_EQ(sim::htm_words(shipped("ideal").model), "no bound on writes, HLE, suspend, rollback-only, always-abort");
+  EXPECT_EQ(sim::htm_words(shipped("ideal").model), "unbounded, HLE, suspend, rollback-only, always-abort");
   machine_model none;
   EXPECT_EQ(sim::htm_words(none), "none");
 }
