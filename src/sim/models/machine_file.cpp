@@ -34,6 +34,12 @@ std::string type_name(const toml::node& value) {
 
 unsigned line_of(const toml::source_region& where) { return where.begin.line == 0 ? 1 : where.begin.line; }
 
+/// Keys and words of the file may hold any character.
+std::string one_line(std::string text) {
+  std::ranges::replace_if(text, [](unsigned char one) { return one < ' '; }, '?');
+  return text;
+}
+
 std::string comma_list(const std::set<std::string>& words) {
   std::string text;
   for (const std::string& one : words) text += (text.empty() ? "" : ", ") + one;
@@ -104,7 +110,7 @@ class reader {
   void missing(const toml::source_region& where, const std::string& what) { keep_first(missing_, where, what); }
 
   void complain(const complaint& said) const {
-    if (said.line != 0) throw machine_error(source_ + ":" + std::to_string(said.line) + ": " + said.what);
+    if (said.line != 0) throw machine_error(source_ + ":" + std::to_string(said.line) + ": " + one_line(said.what));
   }
 
   // ---- the top
@@ -285,7 +291,11 @@ class reader {
 
 std::string read_text(const std::string& path) {
   std::error_code error;
-  if (std::filesystem::is_directory(path, error)) throw machine_error(path + ": is a folder; allowed: a machine file");
+  const auto kind = std::filesystem::status(path, error).type();
+  using std::filesystem::file_type;
+  if (kind != file_type::regular && kind != file_type::not_found && kind != file_type::none) {
+    throw machine_error(path + ": is no regular file; allowed: a machine file");  // a pipe could wait for ever
+  }
   std::ifstream file(path, std::ios::binary);
   if (!file) throw machine_error(path + ": cannot be read: " + std::strerror(errno));
   std::string text(most_bytes + 1, '\0');

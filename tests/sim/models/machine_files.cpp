@@ -189,6 +189,16 @@ TEST(MachineFiles, WrongEntries) {
   }
 }
 
+TEST(MachineFiles, AnyPieceOfAFileIsOneLine) {
+  const std::string text = file_with().text;
+  for (std::size_t length = 0; length < text.size() - 1; ++length) {
+    const std::string said = complaint([&] { return parse(text.substr(0, length)); });
+    EXPECT_EQ(said.rfind("m.toml:", 0), 0u) << length << ": " << said;
+    EXPECT_EQ(said.find('\n'), std::string::npos) << said;
+  }
+  refused(text + "\"a\\nb\" = 1\n", static_cast<unsigned>(std::ranges::count(text, '\n')) + 1, "unknown key 'a?b'");
+}
+
 TEST(MachineFiles, WhatIsWrongFirstIsSaidAndBeforeWhatIsMissing) {
   const text_with_lines made = file_with({{"core.mhz", ""}, {"l1.ways", "0"}, {"tlb.walk", "x = 1"}, {"l1.kib", "48"}});
   refused(made.text, made.lines.at("l1.ways"), "l1.ways = 0 is out of range");
@@ -334,7 +344,7 @@ TEST(MachineFiles, FilesThatCannotBeRead) {
   const folder here;
   EXPECT_NE(complaint([&] { return sim::read_machine(here.path() + "/none.toml"); }).find("No such file"),
             std::string::npos);
-  EXPECT_NE(complaint([&] { return sim::read_machine(here.path()); }).find("is a folder"), std::string::npos);
+  EXPECT_NE(complaint([&] { return sim::read_machine(here.path()); }).find("is no regular file"), std::string::npos);
   const std::string big = here.add("big.toml", std::string((1 << 20) + 1, '#'));
   EXPECT_NE(complaint([&] { return sim::read_machine(big); }).find("is too long"), std::string::npos);
   const std::string other = here.add("other.toml", file_with().text);
