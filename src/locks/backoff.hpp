@@ -34,13 +34,14 @@ class jitter {
   std::uint64_t state_;
 };
 
-/// Bounded exponential backoff in cycles, then sleep.
+/// Bounded exponential backoff in cycles, then other threads' turns on this CPU, then sleep.
 class exponential_backoff {
  public:
   struct limits {
     std::uint64_t first;        ///< cycles
     std::uint64_t longest;      ///< cycles; from here on each pause is this long
-    std::uint64_t spin_budget;  ///< cycles of pausing in all before the thread sleeps instead
+    std::uint64_t spin_budget;  ///< cycles of pausing in all before the thread gives way instead
+    std::uint32_t yields;       ///< looks between which it gives way to other threads, before it sleeps between them
     std::uint64_t first_nap_ns;
     std::uint64_t longest_nap_ns;
   };
@@ -54,6 +55,9 @@ class exponential_backoff {
       pause_for(length);
       spent_ += length;
       if (next_ < bounds_.longest) next_ *= 2;
+    } else if (yielded_ < bounds_.yields) {
+      ++yielded_;
+      machine::yield();
     } else {
       machine::sleep_ns(jitter_.upto(nap_));
       if (nap_ < bounds_.longest_nap_ns) nap_ *= 2;
@@ -65,12 +69,17 @@ class exponential_backoff {
   std::uint64_t next_;
   std::uint64_t nap_;
   std::uint64_t spent_ = 0;
+  std::uint32_t yielded_ = 0;
   jitter jitter_;
 };
 
 /// How a test-and-set lock's waiters wait. Chosen by ./dev bench locks; docs/locks/tatas.md tells how.
-inline constexpr exponential_backoff::limits spin_lock_waiting{
-    .first = 64, .longest = 8192, .spin_budget = 200'000, .first_nap_ns = 20'000, .longest_nap_ns = 1'000'000};
+inline constexpr exponential_backoff::limits spin_lock_waiting{.first = 64,
+                                                               .longest = 1024,
+                                                               .spin_budget = 4'000,
+                                                               .yields = 200,
+                                                               .first_nap_ns = 20'000,
+                                                               .longest_nap_ns = 1'000'000};
 
 /// Waiting for one's turn in a fair lock: spins, then lets others run between looks, then sleeps between looks. The
 /// turn comes whether this thread looks or not, so a long pause costs everybody behind it: the steps are small.
