@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every access of the program goes through. The order is fixed: others may run first; then conflicts, undo log and
+// cost; then the program does the access itself, with no switch in between.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "attempts.hpp"
+#include "coherence.hpp"
+#include "failure.hpp"
+#include "oracle.hpp"
+#include "schedule.hpp"
+#include "state.hpp"
+
+namespace txsync::sim {
+
+/// An access as such, without a place where others may run.
+template <bool write>
+void look_at(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
+  const auto first = static_cast<line_number>(address >> state.line_shift);
+  const auto last = static_cast<line_number>((address + bytes - 1) >> state.line_shift);
+  if (address + bytes > program_end || address + bytes < address) {
+    line_text line;
+    line << "the program " << (write ? "writes " : "reads ");
+    fail(line.hexadecimal(address) << ", which is memory that the simulation does not know");
+  }
+  for (line_number line = first; line <= last; ++line) {
+    const std::uintptr_t at = line == first ? address : state.lines.address_of(line);
+    visit(thread, line, at, write);
+  }
+  if constexpr (write) note_write(thread, address, bytes);
+  if (state.oracle) write ? oracle_write(thread, address, bytes) : oracle_read(thread, address, bytes);
+}
+
+template <bool write>
+[[gnu::noinline]] void access_slowly(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept {
+  state.current->last_site = site;
+  if (state.oracle) oracle_settle();
+  scheduling_point();
+  thread_record& thread = *state.current;
+  look_at<write>(thread, address, bytes);
+}
+
+/// One access of 1 to 16 bytes.
+template <bool write>
+[[gnu::always_inline]] inline void access(const volatile void* place, std::size_t bytes, std::uintptr_t site) noexcept {
+  thread_record* thread = state.current;
+  if (__builtin_expect(thread == nullptr, 0)) return;
+  const auto address = reinterpret_cast<std::uintptr_t>(place);
+  const auto line = static_cast<line_number>(address >> state.line_shift);
+  const bool one_line = (address + bytes - 1) >> state.line_shift == line;
+  const line_filter* filter = state.filter;
+  if (__builtin_expect(filter != nullptr && one_line && thread->time < state.hit_limit &&
+                           (write ? filter->may_write(line) : filter->may_read(line)),
+                       1)) {
+    thread->time += state.access_cost;
+    if constexpr (write) {
+      if (__builtin_expect(state.logs_writes || address >= stacks_begin, 0)) note_write(*thread, address, bytes);
+    }
+    return;
+  }
+  access_slowly<write>(address, bytes, site);
+}
+
+}  // namespace txsync::sim

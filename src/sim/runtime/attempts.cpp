@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "attempts.hpp"
+
+#include <cstring>
+
+#include "abort_log.hpp"
+#include "elision.hpp"
+#include "failure.hpp"
+#include "heap.hpp"
+#include "oracle.hpp"
+#include "schedule.hpp"
+#include "state.hpp"
+
+// libstdc++'s count of exceptions in flight is thread-local data that no hook sees.
+extern "C" void* __cxa_get_globals_fast() noexcept __attribute__((weak));
+
+namespace txsync::sim {
+
+namespace {
+
+// The program calls one of these; an abort comes back from it a second time. The frame is the one that
+// txsync_sim_switch pops: it is copied with the stack, and an abort switches to it.
+#define TXSYNC_SIM_ENTRY(name)          \
+  asm(".text\n"                         \
+      ".globl " name                    \
+      "\n"                              \
+      ".type " name ",@function\n" name \
+      ":\n"                             \
+      "push %rbp\n"                     \
+      "push %rbx\n"                     \
+      "push %r12\n"                     \
+      "push %r13\n"                     \
+      "push %r14\n"                     \
+      "push %r15\n"                     \
+      "mov %rsp,%rdi\n"                 \
+      "sub $8,%rsp\n"                   \
+      "call " name                      \
+      "_at\n"                           \
+      "add $8,%rsp\n"                   \
+      "pop %r15\n"                      \
+      "pop %r14\n"                      \
+      "pop %r13\n"                      \
+      "pop %r12\n"                      \
+      "pop %rbx\n"                      \
+      "pop %rbp\n"                      \
+      "ret\n"                           \
+      ".size " name ",.-" name "\n")
+TXSYNC_SIM_ENTRY("txsync_sim_begin");
+TXSYNC_SIM_ENTRY("txsync_sim_begin_rollback_only");
+TXSYNC_SIM_ENTRY("txsync_sim_warm_begin");
+TXSYNC_SIM_ENTRY("txsync_sim_begin_by_prefix");
+#undef TXSYNC_SIM_ENTRY
+
+constexpr std::size_t most_lines = std::size_t{1} << 22;
+constexpr std::size_t most_undo = std::size_t{1} << 24;
+constexpr std::size_t most_small = std::size_t{1} << 16;
+
+constinit abort_reason wanted{};
+
+void set_up(attempt& tx) noexcept {
+  if (tx.stack_copy != nullptr) return;
+  tx.stack_copy = static_cast<std::uint8_t*>(reserve(0, stack_bytes, "copy of a stack"));
+  tx.reads.reserve_for(most_lines, "read set");
+  tx.writes.reserve_for(most_lines, "write set");
+  tx.undo.reserve_for(most_undo, "undo log");
+  tx.foreign.reserve_for(most_small, "writes to stacks");
+  tx.allocated.reserve_for(most_small, "allocations");
+  tx.freed.reserve_for(most_small, "frees");
+}
+
+/// The exception state of the running thread, out or in. It is at the thread's own FS base.
+void copy_exception_state(thread_record& thread, bool save) noexcept {
+  if (__cxa_get_globals_fast == nullptr) return;
+  const std::uintptr_t before = fs_base();
+  if (before != thread.thread_pointer) set_fs_base(thread.thread_pointer);
+  void* theirs = __cxa_get_globals_fast();
+  if (before != thread.thread_pointer) set_fs_base(before);
+  if (save) {
+    std::memcpy(thread.tx.exception_state, theirs, sizeof thread.tx.exception_state);
+  } else {
+    std::memcpy(theirs, thread.tx.exception_state, sizeof thread.tx.exception_state);
+  }
+}
+
+/// The thread's lines are nobody's again.
+void release_lines(thread_record& thread) noexcept {
+  attempt& tx = thread.tx;
+  for (const tracked_line& entry : tx.reads) {
+    state.lines.readers(state.lines.record(entry.line)).remove(thread.cpu);
+  }
+  for (const tracked_line& entry : tx.writes) state.lines.record(entry.line).writer_plus_one = 0;
+  tx.reads.clear();
+  tx.writes.clear();
+  tx.undo.clear();
+  tx.foreign.clear();
+  tx.allocated.clear();
+  tx.freed.clear();
+  tx.depth = 0;
+  tx.suspended = false;
+  tx.tracks_reads = true;
+  tx.never_commits = false;
+  tx.by_prefix = false;
+  tx.elided_count = 0;
+}
+
+/// Another thread that began later may have copied bytes that this attempt wrote to its stack.
+void put_into_stack_copies(const thread_record& except, std::uintptr_t address, const void* bytes,
+                           std::size_t count) noexcept {
+  if (address < stacks_begin || address >= program_end) return;
+  thread_record& owner = state.threads[(address - stacks_begin) / stack_bytes];
+  if (&owner == &except || owner.tx.depth == 0 || address < owner.tx.frame) return;
+  std::memcpy(owner.tx.stack_copy + (address - owner.tx.frame), bytes, count);
+}
+
+void undo_writes(thread_record& thread) noexcept {
+  attempt& tx = thread.tx;
+  for (std::size_t i = tx.undo.size(); i-- != 0;) {
+    const undo_entry& entry = tx.undo[i];
+    std::memcpy(reinterpret_cast<void*>(entry.address()), &entry.old, entry.length());
+    put_into_stack_copies(thread, entry.address(), &entry.old, entry.length());
+  }
+}
+
+/// Spills and saved registers have no hooks, so the stack comes back whole; but for what others wrote there meanwhile.
+void restore_stack(thread_record& thread) noexcept {
+  attempt& tx = thread.tx;
+  for (const byte_range& range : tx.foreign) {
+    std::memcpy(tx.stack_copy + (range.from - tx.frame), reinterpret_cast<void*>(range.from), range.bytes);
+  }
+  std::memcpy(reinterpret_cast<void*>(tx.frame), tx.stack_copy, tx.stack_copied);
+}
+
+/// Requires: the thread's stack is not in use.
+void roll_back(thread_record& thread, const abort_reason& reason) noexcept {
+  attempt& tx = thread.tx;
+  const bool was_nested = tx.depth > 1;
+  undo_writes(thread);
+  restore_stack(thread);
+  copy_exception_state(thread, false);
+  for (void* allocation : tx.allocated) heap_free(allocation);
+  log_abort(thread, reason);
+  if (state.oracle) oracle_after_abort(thread);
+  release_lines(thread);
+  thread.stack_pointer = tx.frame;
+  thread.resume_value = status_of(reason.why, reason.code, was_nested, state.model.htm_precise_status != 0);
+  charge(thread, state.model.htm_abort);
+}
+
+void commit(thread_record& thread) noexcept {
+  attempt& tx = thread.tx;
+  if (state.oracle) oracle_before_commit(thread);
+  log_commit(thread);
+  for (void* allocation : tx.freed) heap_free(allocation);
+  release_lines(thread);
+}
+
+std::uint32_t begin_outermost(thread_record& thread, std::uintptr_t frame) noexcept {
+  attempt& tx = thread.tx;
+  set_up(tx);
+  tx.depth = 1;
+  tx.began = thread.time;
+  tx.frame = frame;
+  tx.stack_copied = thread.stack_high - frame;
+  std::memcpy(tx.stack_copy, reinterpret_cast<void*>(frame), tx.stack_copied);
+  copy_exception_state(thread, true);
+  cpu_of(thread).in_attempt.clear();
+  tx.tracks_reads = state.model.htm_reads_tracked != 0;
+  if (state.oracle) oracle_begin(thread);
+  log_begin(thread);
+  load_hot_state();
+  return started;
+}
+
+enum class kind : std::uint8_t { plain, rollback_only, never_commits, by_prefix };
+
+std::uint32_t begin_or_nest(std::uintptr_t frame, kind asked) noexcept {
+  if (state.current == nullptr || state.model.htm_attempts == 0) return 0;
+  scheduling_point();
+  thread_record& thread = *state.current;
+  charge(thread, state.model.htm_begin);
+  attempt& tx = thread.tx;
+  if (tx.depth != 0) {
+    if (tx.depth >= state.model.htm_nesting) abort_self({.why = cause::nested});
+    ++tx.depth;
+    return started;
+  }
+  const std::uint32_t answer = begin_outermost(thread, frame);
+  if (asked == kind::rollback_only) tx.tracks_reads = false;
+  tx.never_commits = asked == kind::never_commits;
+  tx.by_prefix = asked == kind::by_prefix;
+  return answer;
+}
+
+}  // namespace
+
+void abort_other(thread_record& victim, const abort_reason& reason) noexcept {
+  if (victim.time < state.current->time) victim.time = state.current->time;
+  roll_back(victim, reason);
+  time_changed(victim);
+}
+
+void abort_self(const abort_reason& reason) noexcept {
+  wanted = reason;
+  thread_record& self = *state.current;
+  hide_elided_locks(self);
+  switch_to_scheduler(self);
+  __builtin_unreachable();
+}
+
+void finish_abort_of_current() noexcept {
+  roll_back(*state.current, wanted);
+  load_hot_state();
+}
+
+void leave_attempt(cause why) noexcept {
+  if (state.current != nullptr && state.current->tx.depth != 0) abort_self({.why = why});
+}
+
+void note_write(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
+  const bool own_stack = address - thread.stack_low < stack_bytes;
+  attempt& tx = thread.tx;
+  if (!own_stack && address >= stacks_begin && address < program_end) {
+    thread_record& owner = state.threads[(address - stacks_begin) / stack_bytes];
+    if (owner.tx.depth != 0 && address >= owner.tx.frame && !owner.tx.foreign.push({address, bytes})) {
+      fail("an attempt saw too many writes of others to its stack");
+    }
+  }
+  if (tx.depth == 0) return;
+  if (tx.suspended) {
+    if (own_stack && address >= tx.frame && !tx.foreign.push({address, bytes}))
+      abort_self({.why = cause::capacity_write});
+    return;
+  }
+  if (own_stack) return;
+  for (std::size_t done = 0; done < bytes;) {
+    const std::size_t part = bytes - done < 8 ? bytes - done : 8;
+    undo_entry entry{(address + done) | std::uint64_t{part} << 48, 0};
+    std::memcpy(&entry.old, reinterpret_cast<void*>(address + done), part);
+    if (!tx.undo.push(entry)) fail("an attempt wrote more than 128 MiB");
+    done += part;
+  }
+}
+
+}  // namespace txsync::sim
+
+using namespace txsync::sim;
+
+extern "C" {
+
+std::uint32_t txsync_sim_begin_at(std::uintptr_t frame) noexcept { return begin_or_nest(frame, kind::plain); }
+std::uint32_t txsync_sim_begin_rollback_only_at(std::uintptr_t frame) noexcept {
+  return state.model.htm_rollback_only != 0 ? begin_or_nest(frame, kind::rollback_only) : 0;
+}
+std::uint32_t txsync_sim_warm_begin_at(std::uintptr_t frame) noexcept {
+  return state.model.htm_always_abort != 0 ? begin_or_nest(frame, kind::never_commits) : 0;
+}
+std::uint32_t txsync_sim_begin_by_prefix_at(std::uintptr_t frame) noexcept {
+  return begin_or_nest(frame, kind::by_prefix);
+}
+
+void txsync_sim_end() noexcept {
+  scheduling_point();
+  if (state.current == nullptr || state.current->tx.depth == 0) fail("an attempt was ended outside of one");
+  thread_record& thread = *state.current;
+  if (thread.tx.depth > 1) {
+    --thread.tx.depth;
+    return;
+  }
+  if (thread.tx.by_prefix) abort_self({.why = cause::unfriendly_instruction});
+  if (thread.tx.never_commits) abort_self({.why = cause::always});
+  charge(thread, state.model.htm_commit);
+  commit(thread);
+  load_hot_state();
+}
+
+void txsync_sim_abort(std::uint8_t code) noexcept {
+  if (state.current != nullptr && state.current->tx.depth != 0) {
+    abort_self({.why = cause::explicit_abort, .code = code});
+  }
+}
+
+int txsync_sim_warm_active() noexcept { return state.current != nullptr && state.current->tx.never_commits ? 1 : 0; }
+
+unsigned txsync_sim_depth() noexcept { return state.current != nullptr ? state.current->tx.depth : 0; }
+
+void txsync_sim_suspend() noexcept {
+  if (state.current == nullptr || state.current->tx.depth == 0 || state.model.htm_suspend == 0) return;
+  state.current->tx.suspended = true;
+  load_hot_state();
+}
+
+void txsync_sim_resume() noexcept {
+  if (state.current == nullptr || !state.current->tx.suspended) return;
+  state.current->tx.suspended = false;
+  load_hot_state();
+}
+
+}  // extern "C"

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hardware transactions: begin, commit, abort. Stores go to memory at once and are undone by an abort; nobody else sees
+// them in between, since whoever touches a line of an attempt's write set aborts it first, or is aborted.
+#pragma once
+
+#include "fiber.hpp"
+#include "status.hpp"
+
+namespace txsync::sim {
+
+/// What led to an abort, as far as it is known. Zero: not.
+struct abort_reason {
+  cause why;
+  std::uint8_t code = 0;
+  std::uintptr_t address = 0;    ///< data
+  std::uint32_t own_site = 0;    ///< the code that brought the line into the attempt
+  std::uint32_t other_site = 0;  ///< the code that met it
+};
+
+/// Undoes the attempt of a thread that is not running just now.
+void abort_other(thread_record& victim, const abort_reason& reason) noexcept;
+/// Undoes the running thread's.
+[[noreturn]] void abort_self(const abort_reason& reason) noexcept;
+/// Anything that a CPU cannot do inside an attempt. No effect outside.
+void leave_attempt(cause why) noexcept;
+
+/// Notes the bytes of the running thread's write in its undo log, and in the copies of other threads' stacks.
+void note_write(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept;
+
+/// On the scheduler's stack: does what abort_self() asked for.
+void finish_abort_of_current() noexcept;
+
+}  // namespace txsync::sim

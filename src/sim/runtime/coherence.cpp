@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "coherence.hpp"
+
+#include "attempts.hpp"
+#include "pages.hpp"
+#include "schedule.hpp"
+#include "state.hpp"
+
+namespace txsync::sim {
+
+namespace {
+
+unsigned first_cpu_of(unsigned core) noexcept { return core * state.model.core_threads; }
+
+template <class Function>
+void for_cpus_of(unsigned core, Function function) noexcept {
+  const unsigned first = first_cpu_of(core);
+  for (unsigned lane = 0; lane < state.model.core_threads; ++lane) function(state.cpus[first + lane], first + lane);
+}
+
+unsigned socket_of(unsigned core) noexcept { return core / state.model.core_cores; }
+
+void forget_in_filters(unsigned core, line_number line) noexcept {
+  for_cpus_of(core, [&](hardware_thread& cpu, unsigned) {
+    cpu.plain.forget(line);
+    cpu.in_attempt.forget(line);
+  });
+}
+
+void only_read_in_filters(unsigned core, line_number line) noexcept {
+  for_cpus_of(core, [&](hardware_thread& cpu, unsigned) {
+    cpu.plain.only_read(line);
+    cpu.in_attempt.only_read(line);
+  });
+}
+
+/// The code that brought a line into an attempt's set.
+std::uint32_t site_in(growing_list<tracked_line>& set, line_number line) noexcept {
+  for (tracked_line& entry : set) {
+    if (entry.line == line) return entry.site;
+  }
+  return 0;
+}
+
+/// One access while it is worked out. An abort of the thread's own attempt waits in `own_end` until all books are
+/// right.
+struct access {
+  thread_record& thread;
+  line_number line;
+  std::uintptr_t address;
+  bool write;
+  line_record& record;
+  unsigned cpu;
+  unsigned core;
+  bool ends_own = false;
+  abort_reason own_end{};
+
+  void end_own(const abort_reason& reason) noexcept {
+    if (!ends_own) own_end = reason;
+    ends_own = true;
+  }
+};
+
+void end_attempt_on(access& now, unsigned cpu, const abort_reason& reason) noexcept {
+  if (cpu == now.cpu) {
+    now.end_own(reason);
+  } else if (thread_record* victim = state.cpus[cpu].running; victim != nullptr && victim->tx.depth != 0) {
+    abort_other(*victim, reason);
+  }
+}
+
+// ---- conflicts
+
+void meet(access& now, unsigned other_cpu, bool other_wrote) noexcept {
+  thread_record* other = state.cpus[other_cpu].running;
+  if (other == nullptr || other->tx.depth == 0) return;
+  const std::uint32_t other_site = site_in(other_wrote ? other->tx.writes : other->tx.reads, now.line);
+  const auto here = static_cast<std::uint32_t>(now.thread.last_site);
+  if (state.model.htm_requester_wins != 0 || now.thread.tx.depth == 0) {
+    abort_other(*other, {.why = cause::conflict, .address = now.address, .own_site = other_site, .other_site = here});
+  } else {
+    now.end_own({.why = cause::conflict, .address = now.address, .own_site = here, .other_site = other_site});
+  }
+}
+
+/// Whoever holds the line in an attempt that this access breaks.
+void end_conflicting_attempts(access& now) noexcept {
+  if (state.model.htm_conflicts == 0) return;
+  const unsigned writer = now.record.writer_plus_one;
+  if (writer != 0 && writer - 1 != now.cpu) meet(now, writer - 1, true);
+  if (!now.write) return;
+  state.lines.readers(now.record).for_each([&](unsigned reader) {
+    if (reader != now.cpu) meet(now, reader, false);
+  });
+}
+
+// ---- what leaves caches
+
+/// A line leaves a core's L1: attempts that track it there lose it.
+void leave_l1(access& now, unsigned core, line_number line) noexcept {
+  forget_in_filters(core, line);
+  if (state.model.htm_attempts == 0) return;
+  line_record& record = state.lines.record(line);
+  const std::uintptr_t address = state.lines.address_of(line);
+  const unsigned writer = record.writer_plus_one;
+  if (writer != 0 && state.cpus[writer - 1].core == core && state.model.htm_write_in_l1 != 0) {
+    end_attempt_on(now, writer - 1, {.why = cause::capacity_write, .address = address});
+  }
+  if (state.model.htm_read_loss == 0) return;
+  const bit_set readers = state.lines.readers(record);
+  for_cpus_of(core, [&](hardware_thread&, unsigned cpu) {
+    if (readers.has(cpu) && state.random.below(1'000'000) < state.model.htm_read_loss) {
+      end_attempt_on(now, cpu, {.why = cause::capacity_read, .address = address});
+    }
+  });
+}
+
+void fill_last_level(access& now, unsigned socket, line_number line) noexcept;
+
+/// A line leaves a core altogether.
+void leave_core(access& now, unsigned core, line_number line) noexcept {
+  line_record& record = state.lines.record(line);
+  state.lines.copies(record).remove(core);
+  if (record.owner_plus_one == core + 1) record.owner_plus_one = 0;
+  // A last level that holds nothing twice takes what the private caches drop.
+  if (state.model.l3_inclusive == 0) fill_last_level(now, socket_of(core), line);
+}
+
+bool in_use_by_filter(unsigned core, line_number line) noexcept {
+  bool used = false;
+  for_cpus_of(core, [&](hardware_thread& cpu, unsigned) {
+    used = used || cpu.plain.may_read(line) || cpu.in_attempt.may_read(line);
+  });
+  return used;
+}
+
+/// Whether a full set of an L1 drops another line rather than this one.
+bool stays_in_l1(unsigned core, line_number line) noexcept {
+  const line_record& record = state.lines.record(line);
+  if (record.writer_plus_one != 0 && state.cpus[record.writer_plus_one - 1].core == core) return true;
+  if (!in_use_by_filter(core, line)) return false;
+  forget_in_filters(core, line);  // the second chance is one only, unless the line is used again
+  return true;
+}
+
+void fill_l1(access& now) noexcept {
+  core_caches& own = state.memory.cores[now.core];
+  const std::uint64_t left = own.l1.insert(now.line, [&](line_number line) { return stays_in_l1(now.core, line); });
+  if (left == tag_array::nothing_left) return;
+  leave_l1(now, now.core, static_cast<line_number>(left));
+  if (!own.l2.exists()) leave_core(now, now.core, static_cast<line_number>(left));
+}
+
+void fill_l2(access& now) noexcept {
+  core_caches& own = state.memory.cores[now.core];
+  if (!own.l2.exists()) return;
+  const std::uint64_t left = own.l2.insert(now.line, [&](line_number line) { return own.l1.has(line); });
+  if (left == tag_array::nothing_left) return;
+  const auto line = static_cast<line_number>(left);
+  if (own.l1.has(line)) {
+    own.l1.remove(line);
+    leave_l1(now, now.core, line);
+  }
+  leave_core(now, now.core, line);
+}
+
+/// A line leaves an inclusive last level, and with it all private caches of the socket.
+void leave_socket(access& now, unsigned socket, line_number line) noexcept {
+  line_record& record = state.lines.record(line);
+  state.lines.copies(record).for_each([&](unsigned core) {
+    if (socket_of(core) != socket) return;
+    core_caches& caches = state.memory.cores[core];
+    if (caches.l2.exists()) caches.l2.remove(line);
+    if (caches.l1.has(line)) {
+      caches.l1.remove(line);
+      leave_l1(now, core, line);
+    }
+    leave_core(now, core, line);
+  });
+}
+
+void fill_last_level(access& now, unsigned socket, line_number line) noexcept {
+  tag_array& level = state.memory.last_level[socket];
+  if (!level.exists() || level.use(line)) return;
+  const bool inclusive = state.model.l3_inclusive != 0;
+  const std::uint64_t left = level.insert(
+      line, [&](line_number other) { return inclusive && !state.lines.copies(state.lines.record(other)).empty(); });
+  if (left != tag_array::nothing_left && inclusive) leave_socket(now, socket, static_cast<line_number>(left));
+}
+
+// ---- coming and going between cores
+
+/// All other copies go: the line is about to be written. Answers the cycles that it takes to hear of the last.
+unsigned take_from_others(access& now) noexcept {
+  unsigned cost = 0;
+  const bit_set copies = state.lines.copies(now.record);
+  copies.for_each([&](unsigned core) {
+    if (core == now.core) return;
+    const bool near = socket_of(core) == socket_of(now.core);
+    const unsigned way = near ? state.model.memory_dirty_core : state.model.memory_dirty_socket;
+    if (way > cost) cost = way;
+    core_caches& caches = state.memory.cores[core];
+    caches.l1.remove(now.line);
+    if (caches.l2.exists()) caches.l2.remove(now.line);
+    forget_in_filters(core, now.line);
+    copies.remove(core);
+  });
+  return cost;
+}
+
+/// The cycles until the line is here, from wherever it is nearest.
+unsigned fetch_cost(access& now) noexcept {
+  const unsigned socket = socket_of(now.core);
+  tag_array& level = state.memory.last_level[socket];
+  const bool in_last_level = level.exists() && level.use(now.line);
+  if (const unsigned owner = now.record.owner_plus_one; owner != 0) {
+    return socket_of(owner - 1) == socket ? state.model.memory_dirty_core : state.model.memory_dirty_socket;
+  }
+  if (in_last_level) return state.model.l3_hit;
+  bool in_socket = false;
+  state.lines.copies(now.record).for_each([&](unsigned core) { in_socket = in_socket || socket_of(core) == socket; });
+  if (in_socket) return state.model.memory_dirty_core;
+  const page_record& page = page_of(now.address);
+  const bool local = page.home_plus_one == 0 || page.home_plus_one == socket + 1;
+  return local ? state.model.memory_local : state.model.memory_remote;
+}
+
+/// Brings the line into the core's caches. Answers the cycles.
+unsigned bring(access& now) noexcept {
+  core_caches& own = state.memory.cores[now.core];
+  const bit_set copies = state.lines.copies(now.record);
+  if (copies.has(now.core)) {
+    if (own.l1.use(now.line)) return 0;
+    if (own.l2.exists()) own.l2.use(now.line);
+    fill_l1(now);
+    return state.model.l2_hit;
+  }
+  const unsigned cost = fetch_cost(now);
+  if (const unsigned owner = now.record.owner_plus_one; owner != 0) {
+    only_read_in_filters(owner - 1, now.line);
+    now.record.owner_plus_one = 0;
+  }
+  const bool alone = copies.empty();
+  copies.add(now.core);
+  if (alone) now.record.owner_plus_one = static_cast<std::uint16_t>(now.core + 1);
+  if (state.model.l3_inclusive != 0) fill_last_level(now, socket_of(now.core), now.line);
+  fill_l2(now);
+  fill_l1(now);
+  return cost;
+}
+
+/// The core's other hardware threads share its caches, but not what its filter promises.
+void tell_siblings(access& now) noexcept {
+  for_cpus_of(now.core, [&](hardware_thread& cpu, unsigned index) {
+    if (index == now.cpu) return;
+    if (now.write) {
+      cpu.plain.forget(now.line);
+      cpu.in_attempt.forget(now.line);
+    } else {
+      cpu.plain.only_read(now.line);
+      cpu.in_attempt.only_read(now.line);
+    }
+  });
+}
+
+// ---- the attempt's own sets
+
+bool sibling_entries_full(access& now) noexcept {
+  std::size_t used = 0;
+  for_cpus_of(now.core, [&](hardware_thread& cpu, unsigned) {
+    thread_record* thread = cpu.running;
+    if (thread == nullptr || thread->tx.depth == 0) return;
+    used += thread->tx.writes.size() + (state.model.htm_reads_in_entries != 0 ? thread->tx.reads.size() : 0);
+  });
+  return used >= state.model.htm_entries;
+}
+
+void track_write(access& now) noexcept {
+  if (now.record.writer_plus_one == now.cpu + 1) return;
+  attempt& tx = now.thread.tx;
+  const bool has_entry = state.model.htm_reads_in_entries != 0 && state.lines.readers(now.record).has(now.cpu);
+  const abort_reason full{.why = cause::capacity_write,
+                          .address = now.address,
+                          .own_site = static_cast<std::uint32_t>(now.thread.last_site)};
+  if (state.model.htm_entries != 0 && !has_entry && sibling_entries_full(now)) return now.end_own(full);
+  if (!tx.writes.push({now.line, static_cast<std::uint32_t>(now.thread.last_site)})) return now.end_own(full);
+  now.record.writer_plus_one = static_cast<std::uint16_t>(now.cpu + 1);
+}
+
+void track_read(access& now) noexcept {
+  const bit_set readers = state.lines.readers(now.record);
+  attempt& tx = now.thread.tx;
+  if (!tx.tracks_reads || readers.has(now.cpu) || now.record.writer_plus_one == now.cpu + 1) return;
+  const abort_reason full{.why = cause::capacity_read,
+                          .address = now.address,
+                          .own_site = static_cast<std::uint32_t>(now.thread.last_site)};
+  const machine_model& model = state.model;
+  if (model.htm_entries != 0 && model.htm_reads_in_entries != 0 && sibling_entries_full(now)) return now.end_own(full);
+  if (model.htm_read_limit != 0 && tx.reads.size() >= model.htm_read_limit) return now.end_own(full);
+  if (!tx.reads.push({now.line, static_cast<std::uint32_t>(now.thread.last_site)})) return now.end_own(full);
+  readers.add(now.cpu);
+}
+
+}  // namespace
+
+void visit(thread_record& thread, line_number line, std::uintptr_t address, bool write) noexcept {
+  ++state.accesses;
+  enter_page(thread, address, write);
+  const hardware_thread& cpu = cpu_of(thread);
+  access now{thread, line, address, write, state.lines.record(line), thread.cpu, cpu.core};
+  end_conflicting_attempts(now);
+  if (!now.ends_own) {
+    unsigned cost = state.model.core_access + bring(now);
+    if (write && now.record.owner_plus_one != now.core + 1) {
+      cost += take_from_others(now);
+      now.record.owner_plus_one = static_cast<std::uint16_t>(now.core + 1);
+    }
+    tell_siblings(now);
+    charge(thread, cost);
+    if (thread.tx.depth != 0 && !thread.tx.suspended && !now.ends_own) write ? track_write(now) : track_read(now);
+  }
+  if (now.ends_own) abort_self(now.own_end);
+  if (state.filter != nullptr) state.filter->allow(line, write);
+}
+
+void prefetch(thread_record& thread, line_number line, bool write) noexcept {
+  charge(thread, state.model.core_access);
+  line_record& record = state.lines.record(line);
+  const hardware_thread& cpu = cpu_of(thread);
+  const bool foreign_writer = record.writer_plus_one != 0 && record.writer_plus_one != thread.cpu + 1;
+  // What somebody's attempt holds stays there; and a page that was never touched has nothing to fetch.
+  if (foreign_writer || (write && !state.lines.readers(record).empty())) return;
+  const std::uintptr_t address = state.lines.address_of(line);
+  if (page_of(address).home_plus_one == 0) return;
+  access now{thread, line, address, write, record, thread.cpu, cpu.core};
+  bring(now);
+  if (write && record.owner_plus_one != now.core + 1) {
+    take_from_others(now);
+    record.owner_plus_one = static_cast<std::uint16_t>(now.core + 1);
+  }
+  tell_siblings(now);
+  if (now.ends_own) abort_self(now.own_end);
+}
+
+}  // namespace txsync::sim

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "failure.hpp"
+
+#include <unistd.h>
+
+#include "state.hpp"
+
+namespace txsync::sim {
+
+line_text& line_text::operator<<(const char* text) noexcept {
+  for (; *text != 0; ++text) put(*text);
+  return *this;
+}
+
+line_text& line_text::operator<<(std::uint64_t number) noexcept {
+  char digits[20];
+  unsigned count = 0;
+  do digits[count++] = static_cast<char>('0' + number % 10);
+  while ((number /= 10) != 0);
+  while (count != 0) put(digits[--count]);
+  return *this;
+}
+
+line_text& line_text::hexadecimal(std::uint64_t number) noexcept {
+  *this << "0x";
+  bool started = false;
+  for (int shift = 60; shift >= 0; shift -= 4) {
+    const unsigned digit = static_cast<unsigned>(number >> shift) & 15;
+    started = started || digit != 0 || shift == 0;
+    if (started) put("0123456789abcdef"[digit]);
+  }
+  return *this;
+}
+
+void fail(const char* what) noexcept {
+  line_text line;
+  line << what;
+  fail(line);
+}
+
+void fail(const line_text& what) noexcept {
+  line_text line;
+  line << "txsync sim: " << what.text();
+  if (state.current != nullptr) {
+    line << " (simulated thread " << state.current->id << " at " << state.current->time / ticks_per_cycle
+         << " cycles, code at ";
+    line.hexadecimal(state.current->last_site) << ")";
+  }
+  line << "\n";
+  [[maybe_unused]] const auto written = write(2, line.text(), line.size());
+  _exit(failure_status);
+}
+
+}  // namespace txsync::sim

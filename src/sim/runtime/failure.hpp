@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a simulation ends that cannot go on: one line on the standard error, with what replays it.
+#pragma once
+
+#include <cstdint>
+
+namespace txsync::sim {
+
+/// The exit status of an image whose simulation failed; what the program itself answers is another matter.
+inline constexpr int failure_status = 99;
+
+/// A line of text in a fixed buffer: no allocator, no locale.
+class line_text {
+ public:
+  line_text& operator<<(const char* text) noexcept;
+  line_text& operator<<(std::uint64_t number) noexcept;
+  line_text& hexadecimal(std::uint64_t number) noexcept;
+  const char* text() const noexcept { return buffer_; }
+  unsigned size() const noexcept { return size_; }
+
+ private:
+  void put(char c) noexcept {
+    if (size_ < sizeof buffer_ - 1) buffer_[size_++] = c;
+  }
+  char buffer_[512] = {};
+  unsigned size_ = 0;
+};
+
+[[noreturn]] void fail(const char* what) noexcept;
+[[noreturn]] void fail(const line_text& what) noexcept;
+
+}  // namespace txsync::sim

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fiber.hpp"
+
+#include <pthread.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "failure.hpp"
+
+namespace txsync::sim {
+
+// The frame that a switch leaves is the one that begin makes (attempt_entry.cpp): either may continue the other's.
+asm(R"(
+.text
+.globl txsync_sim_switch
+.type txsync_sim_switch,@function
+txsync_sim_switch:
+  push %rbp
+  push %rbx
+  push %r12
+  push %r13
+  push %r14
+  push %r15
+  mov %rsp,(%rdi)
+  mov %rsi,%rsp
+  mov %edx,%eax
+  pop %r15
+  pop %r14
+  pop %r13
+  pop %r12
+  pop %rbx
+  pop %rbp
+  pop %rcx
+  jmp *%rcx
+.size txsync_sim_switch,.-txsync_sim_switch
+)");
+
+bool fs_base_is_ours() noexcept {
+  constexpr unsigned long fsgsbase_bit = 1ul << 1;  // AT_HWCAP2 on x86, Linux 5.9
+  return (getauxval(AT_HWCAP2) & fsgsbase_bit) != 0;
+}
+
+void set_fs_base(std::uintptr_t base) noexcept { asm volatile("wrfsbase %0" : : "r"(base) : "memory"); }
+
+std::uintptr_t fs_base() noexcept {
+  std::uintptr_t base;
+  asm volatile("rdfsbase %0" : "=r"(base));
+  return base;
+}
+
+namespace {
+
+// A parked OS thread's static stack: its thread-local data lie at the top of it, below program_end as all that the
+// program can touch.
+constexpr std::size_t parked_stack_bytes = std::size_t{64} << 10;
+
+std::atomic<std::uintptr_t> published{0};
+
+void* park_forever(void*) {
+  published.store(fs_base(), std::memory_order_release);  // pairs with the acquire in borrow_thread_pointer()
+  for (;;) pause();
+}
+
+/// The thread-local data of a new OS thread, which does nothing ever after.
+std::uintptr_t borrow_thread_pointer() noexcept {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstack(&attributes, reinterpret_cast<void*>(take_from_arena(parked_stack_bytes, 4096)),
+                        parked_stack_bytes);
+  pthread_t parked;
+  published.store(0, std::memory_order_relaxed);  // relaxed: nobody else runs
+  if (pthread_create(&parked, &attributes, park_forever, nullptr) != 0) {
+    fail("the system has no more threads (each simulated thread borrows one's thread-local data)");
+  }
+  pthread_attr_destroy(&attributes);
+  std::uintptr_t base = 0;
+  // acquire pairs with the release in park_forever()
+  while ((base = published.load(std::memory_order_acquire)) == 0) sched_yield();
+  return base;
+}
+
+}  // namespace
+
+void prepare_fiber(thread_record& thread, void (*entry)()) noexcept {
+  if (thread.thread_pointer == 0) {
+    thread.thread_pointer = borrow_thread_pointer();
+    thread.stack_low = stacks_begin + stack_bytes * thread.id;
+    thread.stack_high = thread.stack_low + stack_bytes;
+    // The lowest page stays without rights: an overflow is a fault and not another thread's stack.
+    if (mprotect(reinterpret_cast<void*>(thread.stack_low + 4096), stack_bytes - 4096, PROT_READ | PROT_WRITE) != 0) {
+      fail("no memory for the stack of a simulated thread");
+    }
+  }
+  // Six registers, the entry, and a return address of zero for unwinders, aligned as after a call.
+  auto* top = reinterpret_cast<std::uintptr_t*>(thread.stack_high - 64);
+  *--top = 0;
+  *--top = reinterpret_cast<std::uintptr_t>(entry);
+  for (int i = 0; i < 6; ++i) *--top = 0;
+  thread.stack_pointer = reinterpret_cast<std::uintptr_t>(top);
+  thread.resume_value = 0;
+}
+
+}  // namespace txsync::sim

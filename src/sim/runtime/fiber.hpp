@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread of the simulated program: a fiber of the one OS thread that simulates, with a stack in the arena and the
+// thread-local data of a parked OS thread (switching means setting the FS base).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "layout.hpp"
+#include "shadow.hpp"
+
+namespace txsync::sim {
+
+/// Virtual time: 1/64 of a cycle, so that the share of a hardware thread's siblings is not lost in rounding.
+using ticks = std::uint64_t;
+inline constexpr ticks ticks_per_cycle = 64;
+inline constexpr ticks never = ~ticks{0};
+
+enum class thread_state : std::uint8_t {
+  unused,
+  running,  ///< on its hardware thread
+  ready,    ///< waits until its hardware thread is free
+  blocked,  ///< waits for somebody, or for a time
+  ended
+};
+
+/// Up to 8 bytes as they were before an attempt wrote them. The length lies above the address.
+struct undo_entry {
+  std::uint64_t address_and_length;
+  std::uint64_t old;
+  std::uintptr_t address() const noexcept { return address_and_length & ((std::uint64_t{1} << 48) - 1); }
+  std::size_t length() const noexcept { return address_and_length >> 48; }
+};
+
+/// A line of an attempt's read or write set, with the code that brought it in.
+struct tracked_line {
+  line_number line;
+  std::uint32_t site;
+};
+
+struct byte_range {
+  std::uintptr_t from;
+  std::size_t bytes;
+};
+
+/// A lock that the attempt has elided: others see it as it was, and the thread itself as if it had been taken.
+struct elided_lock {
+  std::uint32_t* word;
+  std::uint32_t outside;
+  std::uint32_t inside;
+};
+inline constexpr unsigned most_elided = 16;
+
+/// What a thread's attempt has done so far. Lines are noted in the shadow as well; here is the list to take them back.
+struct attempt {
+  unsigned depth = 0;  ///< 0: no attempt
+  bool suspended = false;
+  bool tracks_reads = true;
+  bool never_commits = false;  ///< an always-abort attempt
+  std::uintptr_t frame = 0;    ///< stack pointer in begin; all above is in stack_copy
+  std::uint8_t* stack_copy = nullptr;
+  std::size_t stack_copied = 0;
+  std::uint64_t exception_state[2] = {};
+  ticks began = 0;
+  bool by_prefix = false;  ///< HLE began it
+  unsigned elided_count = 0;
+  elided_lock elided[most_elided] = {};
+  growing_list<tracked_line> reads;
+  growing_list<tracked_line> writes;
+  growing_list<undo_entry> undo;
+  growing_list<byte_range> foreign;  ///< of the copied stack: what other threads wrote since
+  growing_list<void*> allocated;
+  growing_list<void*> freed;
+};
+
+struct thread_record {
+  ticks time = 0;
+  std::uintptr_t stack_pointer = 0;
+  std::uint32_t resume_value = 0;
+  thread_state state = thread_state::unused;
+  bool timed_out = false;  ///< of the last wait
+  std::uint16_t cpu = 0;   ///< its hardware thread
+  std::uint32_t id = 0;
+  std::uintptr_t thread_pointer = 0;  ///< FS base
+  std::uintptr_t stack_low = 0;
+  std::uintptr_t stack_high = 0;
+  attempt tx;
+
+  void (*function)(void*) = nullptr;
+  void* argument = nullptr;
+  thread_record* joiner = nullptr;
+  thread_record* next = nullptr;  ///< in the queue of its hardware thread, or of a futex
+  const void* waits_at = nullptr;
+  ticks deadline = never;
+  std::uint32_t deadline_slot = 0;
+  bool detached = false;
+
+  struct exit_call {
+    void (*function)(void*);
+    void* argument;
+  };
+  exit_call exit_calls[8] = {};
+  unsigned exit_count = 0;
+
+  std::uintptr_t last_site = 0;  ///< return address of the last hook, for reports
+};
+
+/// Saves the running context, and continues the one saved at `to`; answers what the one that comes back here gives.
+extern "C" std::uint32_t txsync_sim_switch(std::uintptr_t* save, std::uintptr_t to, std::uint32_t value);
+
+/// Whether this CPU and kernel let programs set the FS base.
+bool fs_base_is_ours() noexcept;
+void set_fs_base(std::uintptr_t base) noexcept;
+std::uintptr_t fs_base() noexcept;
+
+/// Gives `thread` a stack and thread-local data (of the pool; grown where it is empty), and makes it start in `entry`.
+void prepare_fiber(thread_record& thread, void (*entry)()) noexcept;
+
+}  // namespace txsync::sim

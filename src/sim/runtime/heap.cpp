@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "heap.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+#include "access.hpp"
+#include "failure.hpp"
+
+namespace txsync::sim {
+
+namespace {
+
+// Blocks of one size stand in chunks of their own, so that the chunk tells a block's size.
+constexpr std::size_t chunk_bytes = std::size_t{64} << 10;
+constexpr std::size_t finest = 16;
+constexpr unsigned fine_classes = 64;  // up to 1024 bytes in steps of 16, then eight sizes to each doubling
+constexpr unsigned all_classes = 240;
+constexpr std::size_t largest_in_chunk = std::size_t{32} << 10;
+// Threads without a record of their own (libc before the start, the scheduler) share the last place.
+constexpr unsigned owners = most_threads + 1;
+
+struct free_block {
+  free_block* next;
+};
+
+struct size_class {
+  free_block* free;
+  std::uintptr_t fresh;  ///< the rest of the newest chunk
+  std::uintptr_t fresh_end;
+};
+
+constinit size_class (*lists)[all_classes] = nullptr;
+constinit std::uint8_t* chunk_classes = nullptr;  // class + 1 of the chunk's blocks, by chunk number
+
+constexpr unsigned class_for(std::size_t bytes) noexcept {
+  if (bytes <= finest * fine_classes) return bytes == 0 ? 0 : static_cast<unsigned>((bytes + finest - 1) / finest - 1);
+  const auto doubling = 63 - static_cast<unsigned>(__builtin_clzll(bytes - 1));  // 2^doubling < bytes or equal
+  const std::size_t step = std::size_t{1} << (doubling - 3);
+  const auto eighth = static_cast<unsigned>((bytes - 1 - (std::size_t{1} << doubling)) / step);
+  return fine_classes + (doubling - 10) * 8 + eighth;
+}
+
+constexpr std::size_t size_of_class(unsigned number) noexcept {
+  if (number < fine_classes) return (number + 1) * finest;
+  const unsigned above = number - fine_classes;
+  const std::size_t base = std::size_t{1} << (10 + above / 8);
+  return base + (above % 8 + 1) * (base / 8);
+}
+
+static_assert(size_of_class(class_for(1)) == 16 && size_of_class(class_for(1024)) == 1024);
+static_assert(size_of_class(class_for(1025)) == 1152 && size_of_class(class_for(2048)) == 2048);
+static_assert(size_of_class(class_for(2049)) == 2304);
+
+unsigned owner() noexcept { return state.current != nullptr ? state.current->id : most_threads; }
+
+void set_up() noexcept {
+  if (lists != nullptr) return;
+  lists = static_cast<size_class(*)[all_classes]>(reserve(0, owners * sizeof *lists, "heap's lists"));
+  chunk_classes = static_cast<std::uint8_t*>(reserve(0, program_end / chunk_bytes, "heap's chunks"));
+}
+
+void refill(size_class& list, unsigned number) noexcept {
+  const std::size_t size = size_of_class(number);
+  const std::size_t bytes =
+      size <= largest_in_chunk ? chunk_bytes : (size + chunk_bytes - 1) / chunk_bytes * chunk_bytes;
+  list.fresh = take_from_arena(bytes, chunk_bytes);
+  list.fresh_end = list.fresh + bytes;
+  for (std::size_t at = 0; at < bytes; at += chunk_bytes) {
+    chunk_classes[(list.fresh + at) / chunk_bytes] = static_cast<std::uint8_t>(number + 1);
+  }
+}
+
+void know_nothing_of(std::uintptr_t address, std::size_t bytes) noexcept {
+  if (state.oracle && state.current != nullptr) oracle_forget(address, bytes);
+}
+
+/// The size that makes a block of a chunk start at such an alignment.
+std::size_t size_for(std::size_t bytes, std::size_t alignment) noexcept {
+  if (alignment <= finest) return bytes;
+  std::size_t size = alignment;
+  while (size < bytes) size *= 2;
+  return size;
+}
+
+}  // namespace
+
+void* heap_allocate(std::size_t bytes, std::size_t alignment) noexcept {
+  if (bytes > arena_end - arena_begin || alignment > chunk_bytes) return nullptr;
+  set_up();
+  const unsigned number = class_for(size_for(bytes, alignment));
+  size_class& list = lists[owner()][number];
+  const std::size_t size = size_of_class(number);
+  if (list.free != nullptr) {
+    free_block* block = list.free;
+    list.free = block->next;
+    know_nothing_of(reinterpret_cast<std::uintptr_t>(block), size);
+    return block;
+  }
+  if (list.fresh + size > list.fresh_end || list.fresh == 0) refill(list, number);
+  const std::uintptr_t block = list.fresh;
+  list.fresh += size <= largest_in_chunk ? size : list.fresh_end - list.fresh;
+  know_nothing_of(block, size);
+  return reinterpret_cast<void*>(block);
+}
+
+void heap_free(void* block) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(block);
+  const unsigned number = address < program_end ? chunk_classes[address / chunk_bytes] : 0u;
+  if (number == 0) {
+    line_text line;
+    (line << "the program frees what was never allocated: ").hexadecimal(address);
+    fail(line);
+  }
+  size_class& list = lists[owner()][number - 1];
+  auto* freed = static_cast<free_block*>(block);
+  freed->next = list.free;
+  list.free = freed;
+  know_nothing_of(address, size_of_class(number - 1));
+}
+
+std::size_t heap_size_of(const void* block) noexcept {
+  const unsigned number = chunk_classes[reinterpret_cast<std::uintptr_t>(block) / chunk_bytes];
+  return number != 0 ? size_of_class(number - 1) : 0;
+}
+
+namespace {
+
+// What a call of the allocator costs, beyond the memory that it hands out: thread-caching allocators take about this.
+constexpr unsigned allocate_cycles = 50;
+constexpr unsigned free_cycles = 30;
+
+void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
+  thread_record* thread = state.current;
+  if (thread != nullptr) {
+    if (state.model.htm_allocation_aborts != 0 && !thread->tx.suspended) leave_attempt(cause::fault);
+    charge(*thread, allocate_cycles);
+  }
+  void* block = heap_allocate(bytes, alignment);
+  if (block == nullptr) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  // An abort gives it back.
+  if (thread != nullptr && thread->tx.depth != 0 && !thread->tx.allocated.push(block)) {
+    heap_free(block);
+    abort_self({.why = cause::capacity_write});
+  }
+  return block;
+}
+
+void release(void* block) noexcept {
+  if (block == nullptr) return;
+  thread_record* thread = state.current;
+  if (thread == nullptr) return heap_free(block);
+  if (state.model.htm_allocation_aborts != 0 && !thread->tx.suspended) leave_attempt(cause::fault);
+  charge(*thread, free_cycles);
+  if (thread->tx.depth == 0) return heap_free(block);
+  // Others' attempts may look at it until this one has committed.
+  if (!thread->tx.freed.push(block)) abort_self({.why = cause::capacity_write});
+}
+
+/// A write of the allocator on the program's behalf.
+void writes(void* block, std::size_t bytes) noexcept {
+  if (state.current != nullptr && bytes != 0) {
+    look_at<true>(*state.current, reinterpret_cast<std::uintptr_t>(block), bytes);
+  }
+}
+
+}  // namespace
+
+}  // namespace txsync::sim
+
+using namespace txsync::sim;
+
+extern "C" {
+
+void* malloc(std::size_t bytes) { return allocate(bytes, finest); }
+void free(void* block) { release(block); }
+
+void* calloc(std::size_t count, std::size_t size) {
+  std::size_t bytes;
+  if (__builtin_mul_overflow(count, size, &bytes)) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  void* block = allocate(bytes, finest);
+  if (block == nullptr) return nullptr;
+  writes(block, bytes);
+  return std::memset(block, 0, bytes);
+}
+
+void* realloc(void* block, std::size_t bytes) {
+  if (block == nullptr) return malloc(bytes);
+  const std::size_t old = heap_size_of(block);
+  if (bytes != 0 && bytes <= old && bytes > old / 2) return block;
+  void* moved = allocate(bytes, finest);
+  if (moved == nullptr) return nullptr;
+  const std::size_t kept = old < bytes ? old : bytes;
+  if (state.current != nullptr && kept != 0) {
+    look_at<false>(*state.current, reinterpret_cast<std::uintptr_t>(block), kept);
+  }
+  writes(moved, kept);
+  std::memcpy(moved, block, kept);
+  release(block);
+  return moved;
+}
+
+void* aligned_alloc(std::size_t alignment, std::size_t bytes) { return allocate(bytes, alignment); }
+void* memalign(std::size_t alignment, std::size_t bytes) { return allocate(bytes, alignment); }
+int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) {
+  void* block = allocate(bytes, alignment);
+  if (block == nullptr) return ENOMEM;
+  writes(result, sizeof *result);
+  *result = block;
+  return 0;
+}
+std::size_t malloc_usable_size(void* block) { return block != nullptr ? heap_size_of(block) : 0; }
+
+}  // extern "C"

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The hooks that a compiler's -fsanitize=thread calls before each access, and instead of each atomic one.
+#include <cstring>
+
+#include "access.hpp"
+#include "failure.hpp"
+
+using namespace txsync::sim;
+
+namespace {
+
+// The order of a C++ atomic, as compilers pass it.
+constexpr int sequentially_consistent = 5;
+
+std::uintptr_t here(void* return_address) noexcept { return reinterpret_cast<std::uintptr_t>(return_address); }
+
+void charge_current(std::uint64_t cycle_count) noexcept {
+  if (state.current != nullptr) charge(*state.current, cycle_count);
+}
+
+/// A read-modify-write: one access that writes.
+template <class T>
+void modify_at(volatile T* place, std::uintptr_t site) noexcept {
+  access<true>(place, sizeof(T), site);
+  charge_current(state.model.core_atomic);
+}
+
+template <class T>
+bool compare_exchange(volatile T* place, T* expected, T desired, std::uintptr_t site) noexcept {
+  // `expected` is memory of the program like any other: read first, and written when the exchange fails. The two have
+  // to be one step with the exchange; the failing write is of the thread's own variable nearly always.
+  access<false>(expected, sizeof(T), site);
+  const T wanted = *expected;
+  access<true>(place, sizeof(T), site);
+  const T found = *place;
+  if (found == wanted) {
+    charge_current(state.model.core_atomic);
+    *place = desired;
+    return true;
+  }
+  charge_current(state.model.core_atomic);
+  if (state.current != nullptr) look_at<true>(*state.current, reinterpret_cast<std::uintptr_t>(expected), sizeof(T));
+  *expected = found;
+  return false;
+}
+
+}  // namespace
+
+extern "C" {
+
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+
+#define TXSYNC_SIM_ACCESS(kind, size)                                                                            \
+  void __tsan_##kind##read##size(void* place) { access<false>(place, size, here(__builtin_return_address(0))); } \
+  void __tsan_##kind##write##size(void* place) { access<true>(place, size, here(__builtin_return_address(0))); }
+#define TXSYNC_SIM_ACCESSES(size)     \
+  TXSYNC_SIM_ACCESS(, size)           \
+  TXSYNC_SIM_ACCESS(unaligned_, size) \
+  TXSYNC_SIM_ACCESS(volatile_, size)  \
+  TXSYNC_SIM_ACCESS(unaligned_volatile_, size)
+TXSYNC_SIM_ACCESSES(1)
+TXSYNC_SIM_ACCESSES(2)
+TXSYNC_SIM_ACCESSES(4)
+TXSYNC_SIM_ACCESSES(8)
+TXSYNC_SIM_ACCESSES(16)
+
+void __tsan_read_range(void* place, std::size_t bytes) {
+  if (state.current != nullptr && bytes != 0) {
+    access_slowly<false>(here(place), bytes, here(__builtin_return_address(0)));
+  }
+}
+void __tsan_write_range(void* place, std::size_t bytes) {
+  if (state.current != nullptr && bytes != 0) {
+    access_slowly<true>(here(place), bytes, here(__builtin_return_address(0)));
+  }
+}
+void __tsan_vptr_update(void** place, void*) { access<true>(place, 8, here(__builtin_return_address(0))); }
+void __tsan_vptr_read(void** place) { access<false>(place, 8, here(__builtin_return_address(0))); }
+
+void __tsan_atomic_thread_fence(int order) {
+  if (order == sequentially_consistent) charge_current(state.model.core_fence);
+}
+void __tsan_atomic_signal_fence(int) {}
+
+#define TXSYNC_SIM_FETCH(bits, type, name, expression)                             \
+  type __tsan_atomic##bits##_fetch_##name(volatile type* place, type value, int) { \
+    modify_at(place, here(__builtin_return_address(0)));                           \
+    const type old = *place;                                                       \
+    *place = static_cast<type>(expression);                                        \
+    return old;                                                                    \
+  }
+#define TXSYNC_SIM_ATOMIC(bits, type)                                                                                \
+  type __tsan_atomic##bits##_load(const volatile type* place, int) {                                                 \
+    access<false>(place, sizeof(type), here(__builtin_return_address(0)));                                           \
+    return *place;                                                                                                   \
+  }                                                                                                                  \
+  void __tsan_atomic##bits##_store(volatile type* place, type value, int order) {                                    \
+    access<true>(place, sizeof(type), here(__builtin_return_address(0)));                                            \
+    if (order == sequentially_consistent) charge_current(state.model.core_fence);                                    \
+    *place = value;                                                                                                  \
+  }                                                                                                                  \
+  type __tsan_atomic##bits##_exchange(volatile type* place, type value, int) {                                       \
+    modify_at(place, here(__builtin_return_address(0)));                                                             \
+    const type old = *place;                                                                                         \
+    *place = value;                                                                                                  \
+    return old;                                                                                                      \
+  }                                                                                                                  \
+  TXSYNC_SIM_FETCH(bits, type, add, old + value)                                                                     \
+  TXSYNC_SIM_FETCH(bits, type, sub, old - value)                                                                     \
+  TXSYNC_SIM_FETCH(bits, type, and, old& value)                                                                      \
+  TXSYNC_SIM_FETCH(bits, type, or, old | value)                                                                      \
+  TXSYNC_SIM_FETCH(bits, type, xor, old ^ value)                                                                     \
+  TXSYNC_SIM_FETCH(bits, type, nand, ~(old & value))                                                                 \
+  bool __tsan_atomic##bits##_compare_exchange_strong(volatile type* place, type* expected, type desired, int, int) { \
+    return compare_exchange(place, expected, desired, here(__builtin_return_address(0)));                            \
+  }                                                                                                                  \
+  bool __tsan_atomic##bits##_compare_exchange_weak(volatile type* place, type* expected, type desired, int, int) {   \
+    return compare_exchange(place, expected, desired, here(__builtin_return_address(0)));                            \
+  }                                                                                                                  \
+  type __tsan_atomic##bits##_compare_exchange_val(volatile type* place, type expected, type desired, int, int) {     \
+    modify_at(place, here(__builtin_return_address(0)));                                                             \
+    const type old = *place;                                                                                         \
+    if (old == expected) *place = desired;                                                                           \
+    return old;                                                                                                      \
+  }
+TXSYNC_SIM_ATOMIC(8, std::uint8_t)
+TXSYNC_SIM_ATOMIC(16, std::uint16_t)
+TXSYNC_SIM_ATOMIC(32, std::uint32_t)
+TXSYNC_SIM_ATOMIC(64, std::uint64_t)
+__extension__ typedef unsigned __int128 wide;
+TXSYNC_SIM_ATOMIC(128, wide)
+
+// ---- what library functions are about to touch (program.h)
+
+void txsync_sim_step(void) {
+  if (state.current == nullptr) return;
+  state.current->last_site = here(__builtin_return_address(0));
+  if (state.oracle) oracle_settle();
+  scheduling_point();
+}
+void txsync_sim_reads(const void* address, std::size_t bytes) {
+  if (state.current != nullptr && bytes != 0) {
+    look_at<false>(*state.current, reinterpret_cast<std::uintptr_t>(address), bytes);
+  }
+}
+void txsync_sim_writes(void* address, std::size_t bytes) {
+  if (state.current != nullptr && bytes != 0) {
+    look_at<true>(*state.current, reinterpret_cast<std::uintptr_t>(address), bytes);
+  }
+}
+
+// ---- hints of the seam (runtime.h)
+
+void txsync_sim_prefetch(const void* address, int for_write) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  if (state.current == nullptr || at >= program_end) return;
+  state.current->last_site = here(__builtin_return_address(0));
+  scheduling_point();
+  prefetch(*state.current, state.lines.line_of(at), for_write != 0);
+}
+void txsync_sim_fence(void) { charge_current(state.model.core_fence); }
+void txsync_sim_relax(void) {
+  if (state.current == nullptr) return;
+  charge_current(state.model.core_pause);
+  scheduling_point();
+}
+std::uint64_t txsync_sim_cycles(void) {
+  return (state.current != nullptr ? state.current->time : state.latest) / ticks_per_cycle;
+}
+std::uint64_t txsync_sim_cycles_per_second(void) { return std::uint64_t{state.model.core_mhz} * 1'000'000; }
+std::uint64_t txsync_sim_clock_ns(void) {
+  return static_cast<std::uint64_t>(static_cast<unsigned __int128>(txsync_sim_cycles()) * 1000 / state.model.core_mhz);
+}
+
+}  // extern "C"

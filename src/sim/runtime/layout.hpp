@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where things lie in the process of a simulated program. All that the program can touch lies below program_end: its
+// own image (static, not position-independent), its heap, the stacks and thread-local data of its threads. The
+// runtime's books lie far above, at fixed places computed from the address, so that no look-up needs a hash.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace txsync::sim {
+
+inline constexpr std::uintptr_t arena_begin = std::uintptr_t{4} << 30;
+inline constexpr std::uintptr_t program_end = std::uintptr_t{16} << 30;
+/// A stack of the program's threads each; the first page below it is never mapped for use.
+inline constexpr std::size_t stack_bytes = std::size_t{256} << 10;
+inline constexpr unsigned most_threads = 2048;
+/// The end of the arena holds the stacks.
+inline constexpr std::uintptr_t stacks_begin = program_end - stack_bytes * most_threads;
+inline constexpr std::uintptr_t arena_end = stacks_begin;
+
+inline constexpr std::uintptr_t records_begin = std::uintptr_t{1} << 40;  ///< line records (shadow.hpp)
+inline constexpr std::uintptr_t pages_begin = std::uintptr_t{2} << 40;    ///< page records
+inline constexpr std::uintptr_t image_begin = std::uintptr_t{3} << 40;  ///< the oracle's image of the program's memory
+inline constexpr std::uintptr_t known_begin = std::uintptr_t{4} << 40;  ///< and which of its bytes are known
+
+/// Reserved zero pages at `address` (anywhere where 0), not backed until touched. Ends the program with a sentence when
+/// the system refuses.
+void* reserve(std::uintptr_t address, std::size_t bytes, const char* what) noexcept;
+
+/// Zeroed memory of the arena for the program. Ends the program when the arena is full.
+std::uintptr_t take_from_arena(std::size_t bytes, std::size_t alignment) noexcept;
+
+/// A list that grows in reserved memory: no allocator of the program's is used by the runtime.
+template <class T>
+class growing_list {
+ public:
+  void reserve_for(std::size_t most, const char* what) noexcept {
+    if (items_ != nullptr) return;
+    items_ = static_cast<T*>(reserve(0, most * sizeof(T), what));
+    most_ = most;
+  }
+  /// False when it is full.
+  bool push(const T& item) noexcept {
+    if (size_ == most_) return false;
+    items_[size_++] = item;
+    return true;
+  }
+  T& operator[](std::size_t index) noexcept { return items_[index]; }
+  T& back() noexcept { return items_[size_ - 1]; }
+  void shrink(std::size_t size) noexcept { size_ = size; }
+  std::size_t size() const noexcept { return size_; }
+  bool full() const noexcept { return size_ == most_; }
+  void clear() noexcept { size_ = 0; }
+  T* begin() noexcept { return items_; }
+  T* end() noexcept { return items_ + size_; }
+
+ private:
+  T* items_ = nullptr;
+  std::size_t size_ = 0;
+  std::size_t most_ = 0;
+};
+
+}  // namespace txsync::sim

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pages that the program asks for, and their rights. Rights live in the model; the real pages are always usable.
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "access.hpp"
+#include "failure.hpp"
+#include "pages.hpp"
+
+using namespace txsync::sim;
+
+namespace {
+
+std::size_t whole_pages(std::size_t bytes) noexcept {
+  const std::size_t page = state.model.page_bytes;
+  return (bytes + page - 1) / page * page;
+}
+
+rights rights_of(int prot) noexcept {
+  if ((prot & PROT_WRITE) != 0) return rights::read_write;
+  return (prot & PROT_READ) != 0 ? rights::read : rights::none;
+}
+
+void enter_kernel(std::uint64_t more_cycles) noexcept {
+  if (state.current == nullptr) return;
+  leave_attempt(cause::syscall);
+  scheduling_point();
+  charge(*state.current, state.model.os_syscall + more_cycles);
+}
+
+}  // namespace
+
+extern "C" {
+
+[[noreturn]] void txsync_sim_unsupported(const char* name);
+
+std::size_t txsync_sim_page_size(void) { return state.model.page_bytes; }
+
+void* txsync_sim_map_pages(std::size_t bytes) {
+  enter_kernel(0);
+  return reinterpret_cast<void*>(take_from_arena(whole_pages(bytes), state.model.page_bytes));
+}
+
+void txsync_sim_unmap_pages(void* address, std::size_t bytes) {
+  enter_kernel(0);
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  forget_pages(at, bytes);
+  if (state.oracle) oracle_forget(at, whole_pages(bytes));
+  madvise(address, whole_pages(bytes), MADV_DONTNEED);
+}
+
+void* txsync_sim_mmap(void* address, std::size_t bytes, int prot, int flags, int file, std::int64_t) {
+  if (file != -1 || address != nullptr) txsync_sim_unsupported("mmap of a file or to a fixed address");
+  static_cast<void>(flags);
+  void* pages = txsync_sim_map_pages(bytes);
+  set_rights(reinterpret_cast<std::uintptr_t>(pages), whole_pages(bytes), rights_of(prot));
+  return pages;
+}
+
+int txsync_sim_munmap(void* address, std::size_t bytes) {
+  txsync_sim_unmap_pages(address, bytes);
+  return 0;
+}
+
+int txsync_sim_mprotect(void* address, std::size_t bytes, int prot) {
+  const std::size_t pages = whole_pages(bytes) / state.model.page_bytes;
+  enter_kernel(state.model.page_protect * pages);
+  set_rights(reinterpret_cast<std::uintptr_t>(address), whole_pages(bytes), rights_of(prot));
+  return 0;
+}
+
+int txsync_sim_madvise(void*, std::size_t, int) {
+  enter_kernel(0);
+  return 0;
+}
+
+void* txsync_sim_mremap(void*, std::size_t, std::size_t, int, void*) { txsync_sim_unsupported("mremap"); }
+
+int txsync_sim_sigaction(int, const struct sigaction*, struct sigaction* old) {
+  enter_kernel(0);
+  if (old != nullptr) std::memset(old, 0, sizeof *old);
+  return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "oracle.hpp"
+
+#include <cstring>
+
+#include "attempts.hpp"
+#include "failure.hpp"
+#include "state.hpp"
+
+namespace txsync::sim {
+
+namespace {
+
+/// A write that a hook has announced, and the program does after the hook has returned. Compilers place up to two
+/// hooks before one statement, so that its bytes are taken into the image at each of the next few hooks.
+struct announced {
+  std::uintptr_t address;
+  std::size_t bytes;
+  unsigned looks_left;
+};
+constexpr unsigned looks = 3;
+
+constinit growing_list<undo_entry>* reads_of = nullptr;  // by thread
+constinit growing_list<announced> pending;
+constinit std::uint64_t findings = 0;
+
+bool on_a_stack(std::uintptr_t address) noexcept { return address >= stacks_begin && address < program_end; }
+std::uint8_t* image(std::uintptr_t address) noexcept { return reinterpret_cast<std::uint8_t*>(image_begin + address); }
+std::uint8_t* known(std::uintptr_t address) noexcept { return reinterpret_cast<std::uint8_t*>(known_begin + address); }
+const std::uint8_t* memory(std::uintptr_t address) noexcept { return reinterpret_cast<const std::uint8_t*>(address); }
+
+void found(const thread_record& thread, const char* what, std::uintptr_t address) noexcept {
+  ++findings;
+  line_text line;
+  (line << "oracle: " << what << " at ").hexadecimal(address);
+  line << " (thread " << thread.id << ")";
+  fail(line);
+}
+
+void compare_with_image(const thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
+  for (std::size_t i = 0; i < bytes; ++i) {
+    if (*known(address + i) != 0 && *memory(address + i) != *image(address + i)) {
+      found(thread, "memory was written that no hook has seen", address + i);
+    }
+  }
+}
+
+void take_into_image(std::uintptr_t address, std::size_t bytes) noexcept {
+  std::memcpy(image(address), memory(address), bytes);
+  std::memset(known(address), 1, bytes);
+}
+
+/// Whether the attempt itself wrote this byte.
+bool wrote(attempt& tx, std::uintptr_t address) noexcept {
+  for (const undo_entry& entry : tx.undo) {
+    if (address - entry.address() < entry.length()) return true;
+  }
+  return false;
+}
+
+bool read_before(growing_list<undo_entry>& own, std::uintptr_t address, std::size_t bytes) noexcept {
+  for (const undo_entry& entry : own) {
+    if (entry.address() == address && entry.length() == bytes) return true;
+  }
+  return false;
+}
+
+void check_reads(thread_record& thread, const char* what, bool own_writes_count) noexcept {
+  for (const undo_entry& entry : reads_of[thread.id]) {
+    for (std::size_t i = 0; i < entry.length(); ++i) {
+      const std::uintptr_t at = entry.address() + i;
+      const auto then = static_cast<std::uint8_t>(entry.old >> (8 * i));
+      if (*memory(at) != then && !(own_writes_count && wrote(thread.tx, at))) found(thread, what, at);
+    }
+  }
+}
+
+}  // namespace
+
+void set_up_oracle() noexcept {
+  reserve(image_begin, program_end, "oracle's image");
+  reserve(known_begin, program_end, "oracle's marks");
+  reads_of = static_cast<growing_list<undo_entry>*>(reserve(0, most_threads * sizeof *reads_of, "oracle's books"));
+  pending.reserve_for(std::size_t{1} << 20, "oracle's pending writes");
+}
+
+void oracle_begin(thread_record& thread) noexcept {
+  reads_of[thread.id].reserve_for(std::size_t{1} << 20, "oracle's reads");
+  reads_of[thread.id].clear();
+}
+
+void oracle_settle() noexcept {
+  std::size_t kept = 0;
+  for (announced& write : pending) {
+    take_into_image(write.address, write.bytes);
+    if (--write.looks_left != 0) pending[kept++] = write;
+  }
+  pending.shrink(kept);
+}
+
+void oracle_read(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
+  if (on_a_stack(address)) return;
+  compare_with_image(thread, address, bytes);
+  if (thread.tx.depth == 0 || thread.tx.suspended || !thread.tx.tracks_reads) return;
+  growing_list<undo_entry>& own = reads_of[thread.id];
+  for (std::size_t done = 0; done < bytes; done += 8) {
+    const std::size_t part = bytes - done < 8 ? bytes - done : 8;
+    if (read_before(own, address + done, part)) continue;
+    undo_entry entry{(address + done) | std::uint64_t{part} << 48, 0};
+    std::memcpy(&entry.old, memory(address + done), part);
+    // What the attempt has written before it read is no read of others' state.
+    bool own_bytes = false;
+    for (std::size_t i = 0; i < part; ++i) own_bytes = own_bytes || wrote(thread.tx, address + done + i);
+    if (!own_bytes) own.push(entry);
+  }
+}
+
+void oracle_write(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
+  if (on_a_stack(address)) return;
+  compare_with_image(thread, address, bytes);
+  if (!pending.push({address, bytes, looks})) fail("oracle: too many writes announced at once");
+}
+
+void oracle_before_commit(thread_record& thread) noexcept {
+  check_reads(thread, "a committing attempt's read is not what it was", true);
+}
+
+void oracle_after_abort(thread_record& thread) noexcept {
+  for (const undo_entry& entry : thread.tx.undo) {
+    if (!on_a_stack(entry.address())) take_into_image(entry.address(), entry.length());
+  }
+  check_reads(thread, "an aborted attempt's read is not what it was", false);
+}
+
+void oracle_forget(std::uintptr_t address, std::size_t bytes) noexcept { std::memset(known(address), 0, bytes); }
+
+std::uint64_t oracle_findings() noexcept { return findings; }
+
+}  // namespace txsync::sim

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pages.hpp"
+
+#include "attempts.hpp"
+#include "failure.hpp"
+#include "schedule.hpp"
+#include "state.hpp"
+
+namespace txsync::sim {
+
+namespace {
+
+unsigned page_shift = 12;
+
+}  // namespace
+
+void set_up_pages() noexcept {
+  page_shift = static_cast<unsigned>(__builtin_ctz(state.model.page_bytes));
+  reserve(pages_begin, (program_end >> page_shift) * sizeof(page_record), "records of pages");
+}
+
+std::uint64_t page_number(std::uintptr_t address) noexcept { return address >> page_shift; }
+
+page_record& page_of(std::uintptr_t address) noexcept {
+  return reinterpret_cast<page_record*>(pages_begin)[page_number(address)];
+}
+
+void enter_page(thread_record& thread, std::uintptr_t address, bool write) noexcept {
+  page_record& page = page_of(address);
+  if (page.allowed != rights::read_write && (write || page.allowed == rights::none)) {
+    leave_attempt(cause::fault);
+    line_text line;
+    line << "the program may not " << (write ? "write " : "read ");
+    fail(line.hexadecimal(address));
+  }
+  const hardware_thread& cpu = cpu_of(thread);
+  if (page.home_plus_one == 0) {
+    // Inside an attempt the kernel never hears of the fault, so that the page is no nearer afterwards.
+    if (thread.tx.depth != 0 && state.model.htm_fault_aborts != 0)
+      abort_self({.why = cause::fault, .address = address});
+    page.home_plus_one = static_cast<std::uint8_t>(cpu.socket + 1);
+    charge(thread, state.model.page_first_touch);
+  }
+  charge(thread, state.memory.cores[cpu.core].tlb.look_up(page_number(address)));
+}
+
+void set_rights(std::uintptr_t address, std::size_t bytes, rights allowed) noexcept {
+  for (std::uintptr_t at = address; at < address + bytes; at += state.model.page_bytes) page_of(at).allowed = allowed;
+  for (unsigned i = 0; i < state.cpu_count; ++i) {
+    state.cpus[i].plain.clear();
+    state.cpus[i].in_attempt.clear();
+  }
+}
+
+void forget_pages(std::uintptr_t address, std::size_t bytes) noexcept {
+  for (std::uintptr_t at = address; at < address + bytes; at += state.model.page_bytes) page_of(at) = {};
+  set_rights(address, bytes, rights::read_write);
+}
+
+}  // namespace txsync::sim

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the model knows of pages: touched or not, of which socket, with which rights.
+#pragma once
+
+#include <cstdint>
+
+#include "fiber.hpp"
+
+namespace txsync::sim {
+
+enum class rights : std::uint8_t { read_write, read, none };
+
+struct page_record {
+  std::uint8_t home_plus_one;  ///< the socket of the first touch; 0: not yet touched
+  rights allowed;
+};
+
+void set_up_pages() noexcept;
+page_record& page_of(std::uintptr_t address) noexcept;
+std::uint64_t page_number(std::uintptr_t address) noexcept;
+
+/// Before an access outside what the filter answers: rights, the fault of a first touch, and translation. Does not
+/// return when a fault ends the thread's attempt.
+void enter_page(thread_record& thread, std::uintptr_t address, bool write) noexcept;
+
+/// Without cost: the page's rights from now on. Ends attempts and filters that rely on others.
+void set_rights(std::uintptr_t address, std::size_t bytes, rights allowed) noexcept;
+
+/// Pages that are given back are untouched again.
+void forget_pages(std::uintptr_t address, std::size_t bytes) noexcept;
+
+}  // namespace txsync::sim

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "records.hpp"
+
+#include <unistd.h>
+
+#include "failure.hpp"
+
+namespace txsync::sim {
+
+namespace {
+
+constinit int file = -1;
+constinit char buffer[1 << 16] = {};
+constinit unsigned used = 0;
+
+void put(const line_text& line) noexcept {
+  if (file < 0) return;
+  if (used + line.size() > sizeof buffer) flush_records();
+  for (unsigned i = 0; i < line.size(); ++i) buffer[used++] = line.text()[i];
+}
+
+}  // namespace
+
+void set_record_file(int descriptor) noexcept { file = descriptor; }
+
+void flush_records() noexcept {
+  for (unsigned done = 0; done < used;) {
+    const ssize_t part = write(file, buffer + done, used - done);
+    if (part <= 0) break;  // whoever started us is gone
+    done += static_cast<unsigned>(part);
+  }
+  used = 0;
+}
+
+void write_record(const char* name, std::uint64_t value) noexcept { write_record("", name, value); }
+
+void write_record(const char* group, const char* name, std::uint64_t value) noexcept {
+  line_text line;
+  line << group << name << " " << value << "\n";
+  put(line);
+}
+
+void write_abort_record(const char* cause, std::uint64_t count, std::uint64_t own_site, std::uint64_t other_site,
+                        std::uint64_t address) noexcept {
+  line_text line;
+  line << "abort " << cause << " " << count << " ";
+  line.hexadecimal(own_site) << " ";
+  line.hexadecimal(other_site) << " ";
+  line.hexadecimal(address) << "\n";
+  put(line);
+}
+
+}  // namespace txsync::sim

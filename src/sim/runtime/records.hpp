@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an image tells the process that started it: lines "name value" on the descriptor it was given, and nothing else.
+#pragma once
+
+#include <cstdint>
+
+namespace txsync::sim {
+
+void set_record_file(int descriptor) noexcept;
+void write_record(const char* name, std::uint64_t value) noexcept;
+void write_record(const char* group, const char* name, std::uint64_t value) noexcept;
+void write_abort_record(const char* cause, std::uint64_t count, std::uint64_t own_site, std::uint64_t other_site,
+                        std::uint64_t address) noexcept;
+void flush_records() noexcept;
+
+}  // namespace txsync::sim

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "schedule.hpp"
+
+#include "attempts.hpp"
+#include "elision.hpp"
+#include "failure.hpp"
+#include "state.hpp"
+#include "tournament.hpp"
+#include "waiters.hpp"
+
+namespace txsync::sim {
+
+namespace {
+
+/// Hardware threads by the time of what runs on them; one place more for the next deadline.
+constinit tournament by_time;
+constinit waiters_by_deadline sleepers;
+constinit std::uintptr_t scheduler_stack = 0;
+constinit std::uintptr_t scheduler_fs = 0;
+constinit unsigned last_chosen = 0;
+
+bool exploring() noexcept { return state.scheduling != order::virtual_time; }
+
+unsigned deadline_place() noexcept { return state.cpu_count; }
+
+void set_place(const hardware_thread& cpu) noexcept {
+  const auto index = static_cast<unsigned>(&cpu - state.cpus);
+  by_time.set(index, cpu.running != nullptr ? cpu.running->time : never);
+}
+
+// ---- the speed of a core's hardware threads
+
+constinit ticks* tick_rates = nullptr;  // by core
+constinit unsigned* running_on = nullptr;
+
+ticks rate_for(unsigned running) noexcept {
+  const machine_model& model = state.model;
+  const std::uint32_t shares[] = {model.smt_share_1, model.smt_share_2, model.smt_share_4, model.smt_share_8};
+  std::uint32_t share = shares[0];
+  for (unsigned step = 0, threads = 1; step < 3 && running > threads; ++step, threads *= 2) {
+    const std::uint32_t next = shares[step + 1] != 0 ? shares[step + 1] : share;
+    const unsigned above = running < 2 * threads ? running - threads : threads;
+    share = share - (share - next) * above / threads;
+  }
+  return ticks_per_cycle * 100 / (share != 0 ? share : 100);
+}
+
+void count_running(const hardware_thread& cpu, int change) noexcept {
+  running_on[cpu.core] = static_cast<unsigned>(static_cast<int>(running_on[cpu.core]) + change);
+  tick_rates[cpu.core] = rate_for(running_on[cpu.core]);
+}
+
+// ---- who is on which hardware thread
+
+void put_on(hardware_thread& cpu, thread_record& thread) noexcept {
+  if (thread.time < cpu.free_since) thread.time = cpu.free_since;
+  thread.state = thread_state::running;
+  cpu.running = &thread;
+  cpu.slice_end = thread.time + cycles(std::uint64_t{state.model.os_time_slice_us} * state.model.core_mhz);
+  count_running(cpu, +1);
+  set_place(cpu);
+}
+
+void enqueue(hardware_thread& cpu, thread_record& thread) noexcept {
+  thread.state = thread_state::ready;
+  thread.next = nullptr;
+  (cpu.ready_last != nullptr ? cpu.ready_last->next : cpu.ready_first) = &thread;
+  cpu.ready_last = &thread;
+}
+
+/// The running thread leaves; the next in the queue comes, after the switch's cost.
+void take_off(hardware_thread& cpu) noexcept {
+  thread_record& leaving = *cpu.running;
+  cpu.running = nullptr;
+  count_running(cpu, -1);
+  cpu.free_since = leaving.time;
+  if (thread_record* next = cpu.ready_first; next != nullptr) {
+    cpu.ready_first = next->next;
+    if (cpu.ready_first == nullptr) cpu.ready_last = nullptr;
+    cpu.free_since += cycles(state.model.os_sleep);
+    put_on(cpu, *next);
+  }
+  set_place(cpu);
+}
+
+void make_runnable(thread_record& thread, ticks at) noexcept {
+  if (thread.time < at) thread.time = at;
+  hardware_thread& cpu = cpu_of(thread);
+  if (cpu.running == nullptr) {
+    put_on(cpu, thread);
+  } else {
+    enqueue(cpu, thread);
+  }
+  // Whoever runs now may have to let it come first.
+  if (state.current != nullptr) load_hot_state();
+}
+
+// ---- choosing
+
+void fire_deadline() noexcept {
+  thread_record& thread = sleepers.take_first();
+  by_time.set(deadline_place(), sleepers.first());
+  thread.timed_out = true;
+  futex_forget(thread);
+  const ticks at = thread.deadline;
+  thread.deadline = never;
+  make_runnable(thread, at + cycles(state.model.os_wake_delay));
+}
+
+[[noreturn]] void report_deadlock() noexcept {
+  line_text line;
+  line << "deadlock: nothing can run, and waiting are threads";
+  for (unsigned i = 0; i < state.thread_count; ++i) {
+    const thread_record& thread = state.threads[i];
+    if (thread.state == thread_state::blocked) (line << " " << i << " (code at ").hexadecimal(thread.last_site) << ")";
+  }
+  state.current = nullptr;
+  fail(line);
+}
+
+thread_record& choose_by_time() noexcept {
+  for (;;) {
+    const unsigned first = by_time.first();
+    if (by_time.time_of(first) == never) report_deadlock();
+    if (first != deadline_place()) return *state.cpus[first].running;
+    fire_deadline();
+  }
+}
+
+thread_record& choose_at_random() noexcept {
+  for (;;) {
+    unsigned runnable = 0;
+    for (unsigned i = 0; i < state.cpu_count; ++i) runnable += state.cpus[i].running != nullptr ? 1 : 0;
+    if (runnable == 0) {
+      if (sleepers.first() == never) report_deadlock();
+      fire_deadline();
+      continue;
+    }
+    std::uint64_t which = state.random.below(runnable);
+    for (unsigned i = 0; i < state.cpu_count; ++i) {
+      if (state.cpus[i].running != nullptr && which-- == 0) return *state.cpus[i].running;
+    }
+  }
+}
+
+thread_record& choose_in_turn() noexcept {
+  for (;;) {
+    for (unsigned step = 1; step <= state.cpu_count; ++step) {
+      const unsigned i = (last_chosen + step) % state.cpu_count;
+      if (state.cpus[i].running == nullptr) continue;
+      last_chosen = i;
+      return *state.cpus[i].running;
+    }
+    if (sleepers.first() == never) report_deadlock();
+    fire_deadline();
+  }
+}
+
+thread_record& choose() noexcept {
+  switch (state.scheduling) {
+    case order::random:
+    case order::priorities:
+      return choose_at_random();
+    case order::round_robin:
+      return choose_in_turn();
+    case order::virtual_time:
+      break;
+  }
+  return choose_by_time();
+}
+
+void continue_with(std::uintptr_t* save, thread_record& next) noexcept {
+  ++state.switches;
+  if (state.current->tx.elided_count != 0) hide_elided_locks(*state.current);
+  if (next.tx.elided_count != 0) show_elided_locks(next);
+  state.current = &next;
+  load_hot_state();
+  set_fs_base(next.thread_pointer);
+  txsync_sim_switch(save, next.stack_pointer, next.resume_value);
+}
+
+void take_timer_interrupt(thread_record& thread) noexcept {
+  hardware_thread& cpu = cpu_of(thread);
+  const ticks period = cycles(std::uint64_t{state.model.core_mhz} * 1'000'000 / state.model.os_timer_hz);
+  while (cpu.next_timer <= thread.time) cpu.next_timer += period;
+  thread.time += cycles(state.model.os_timer);
+  if (thread.tx.depth != 0 && state.model.htm_timer_aborts != 0) abort_self({.why = cause::interrupt});
+}
+
+void switch_to_next() noexcept {
+  thread_record& before = *state.current;
+  thread_record& next = choose();
+  if (&next == &before) {
+    load_hot_state();
+    return;
+  }
+  continue_with(&before.stack_pointer, next);
+}
+
+void check_steps() noexcept {
+  ++state.steps;
+  if (state.most_steps == 0 || state.steps <= state.most_steps) return;
+  line_text line;
+  line << "livelock: " << state.steps << " steps without an end";
+  fail(line);
+}
+
+}  // namespace
+
+ticks cycle_of(const thread_record& thread) noexcept { return tick_rates[cpu_of(thread).core]; }
+
+void set_up_schedule() noexcept {
+  const unsigned cores = state.model.total_cores();
+  tick_rates = static_cast<ticks*>(reserve(0, cores * sizeof(ticks), "rates"));
+  running_on = static_cast<unsigned*>(reserve(0, cores * sizeof(unsigned), "counts"));
+  for (unsigned i = 0; i < cores; ++i) tick_rates[i] = ticks_per_cycle;
+  by_time.set_up(state.cpu_count + 1);
+  sleepers.set_up();
+  const std::uint32_t hertz = state.model.os_timer_hz;
+  for (unsigned i = 0; i < state.cpu_count; ++i) {
+    // Each hardware thread's timer has a phase of its own.
+    const std::uint64_t period = hertz != 0 ? std::uint64_t{state.model.core_mhz} * 1'000'000 / hertz : 0;
+    state.cpus[i].next_timer = hertz != 0 ? cycles(1 + state.random.below(period)) : never;
+  }
+  scheduler_fs = fs_base();
+}
+
+void load_hot_state() noexcept {
+  thread_record& thread = *state.current;
+  hardware_thread& cpu = cpu_of(thread);
+  const bool in_attempt = thread.tx.depth != 0 && !thread.tx.suspended;
+  const bool look_at_all = state.oracle || exploring();
+  state.filter = look_at_all ? nullptr : in_attempt ? &cpu.in_attempt : &cpu.plain;
+  state.logs_writes = thread.tx.depth != 0;
+  state.access_cost = state.model.core_access * tick_rates[cpu.core];
+  if (exploring()) {
+    state.limit = state.hit_limit = 0;
+    return;
+  }
+  ticks limit = by_time.first_except(thread.cpu);
+  if (limit > cpu.next_timer) limit = cpu.next_timer;
+  if (cpu.ready_first != nullptr && limit > cpu.slice_end) limit = cpu.slice_end;
+  state.limit = limit;
+  // Far in the future, the slack must not wrap around.
+  const ticks with_slack = limit > never - state.slack ? never : limit + state.slack;
+  state.hit_limit = with_slack > cpu.next_timer ? (cpu.next_timer > limit ? cpu.next_timer : limit) : with_slack;
+}
+
+void reschedule() noexcept {
+  check_steps();
+  thread_record& thread = *state.current;
+  hardware_thread& cpu = cpu_of(thread);
+  if (thread.time >= cpu.next_timer) take_timer_interrupt(thread);
+  if (cpu.ready_first != nullptr && thread.time >= cpu.slice_end) return give_way();
+  set_place(cpu);
+  switch_to_next();
+}
+
+void scheduling_point() noexcept {
+  if (state.current != nullptr && state.current->time >= state.limit) reschedule();
+}
+
+void give_way() noexcept {
+  thread_record& thread = *state.current;
+  leave_attempt(cause::interrupt);
+  hardware_thread& cpu = cpu_of(thread);
+  if (cpu.ready_first != nullptr) {
+    enqueue(cpu, thread);
+    take_off(cpu);
+  } else {
+    set_place(cpu);
+  }
+  switch_to_next();
+}
+
+void block(ticks deadline) noexcept {
+  thread_record& thread = *state.current;
+  thread.state = thread_state::blocked;
+  thread.timed_out = false;
+  thread.deadline = deadline;
+  if (deadline != never) {
+    sleepers.add(thread);
+    by_time.set(deadline_place(), sleepers.first());
+  }
+  take_off(cpu_of(thread));
+  switch_to_next();
+}
+
+void wake(thread_record& thread, ticks at) noexcept {
+  if (thread.state != thread_state::blocked) return;
+  if (thread.deadline != never) {
+    sleepers.remove(thread);
+    by_time.set(deadline_place(), sleepers.first());
+    thread.deadline = never;
+  }
+  make_runnable(thread, at);
+}
+
+void launch(thread_record& thread, ticks at) noexcept {
+  thread.time = 0;
+  make_runnable(thread, at);
+}
+
+void retire() noexcept {
+  thread_record& thread = *state.current;
+  if (thread.time > state.latest) state.latest = thread.time;
+  thread.state = thread_state::ended;
+  take_off(cpu_of(thread));
+  if (thread.joiner != nullptr) wake(*thread.joiner, thread.time);
+  static std::uintptr_t unused_stack;
+  continue_with(&unused_stack, choose());
+  __builtin_unreachable();
+}
+
+void time_changed(const thread_record& thread) noexcept {
+  set_place(cpu_of(thread));
+  load_hot_state();
+}
+
+void migrate(unsigned cpu) noexcept {
+  thread_record& thread = *state.current;
+  if (thread.cpu == cpu) return;
+  leave_attempt(cause::interrupt);
+  take_off(cpu_of(thread));
+  thread.cpu = static_cast<std::uint16_t>(cpu);
+  hardware_thread& there = state.cpus[cpu];
+  if (there.running == nullptr) {
+    put_on(there, thread);
+  } else {
+    enqueue(there, thread);
+  }
+  switch_to_next();
+}
+
+void switch_to_scheduler(thread_record& self) noexcept {
+  set_fs_base(scheduler_fs);
+  txsync_sim_switch(&self.stack_pointer, scheduler_stack, 0);
+}
+
+/// The scheduler's own loop: runs the first thread, and does for others what cannot be done on their own stack. Ends
+/// when the program is over.
+void run_scheduler(bool (*over)()) noexcept {
+  while (!over()) {
+    if (state.current->tx.depth != 0) finish_abort_of_current();
+    thread_record& next = *state.current;
+    set_fs_base(next.thread_pointer);
+    txsync_sim_switch(&scheduler_stack, next.stack_pointer, next.resume_value);
+  }
+}
+
+}  // namespace txsync::sim

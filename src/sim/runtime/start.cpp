@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// How an image starts: options from the environment, the model from a file of plain lines, then the program's main() as
+// the first simulated thread, and at the end the records.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "abort_log.hpp"
+#include "access.hpp"
+#include "failure.hpp"
+#include "pages.hpp"
+#include "records.hpp"
+
+namespace txsync::sim {
+
+constinit runtime_state state{};
+
+thread_record& make_thread(void (*function)(void*), void* argument, ticks at) noexcept;
+
+namespace {
+
+struct named_number {
+  const char* name;
+  std::uint32_t machine_model::* member;
+  std::uint32_t least;
+  std::uint32_t most;
+};
+
+constexpr named_number numbers[] = {
+#define TXSYNC_SIM_NUMBER(section, key, least, most, unit, meaning) \
+  {#section "." #key, &machine_model::section##_##key, least, most},
+    TXSYNC_SIM_MODEL(TXSYNC_SIM_NUMBER)
+#undef TXSYNC_SIM_NUMBER
+};
+
+constinit char model_text[1 << 16] = {};
+
+void read_model(const char* path) noexcept {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const ssize_t size = file < 0 ? -1 : read(file, model_text, sizeof model_text - 1);
+  if (size <= 0) {
+    line_text line;
+    line << "cannot read the machine's numbers in " << path;
+    fail(line);
+  }
+  close(file);
+  const char* at = model_text;
+  for (const named_number& number : numbers) {
+    const std::size_t length = std::strlen(number.name);
+    char* end = nullptr;
+    const bool right = std::strncmp(at, number.name, length) == 0 && at[length] == ' ';
+    const unsigned long value = right ? std::strtoul(at + length + 1, &end, 10) : 0;
+    if (!right || *end != '\n' || value < number.least || value > number.most) {
+      line_text line;
+      line << path << ": expected a line \"" << number.name << " NUMBER\" in its bounds; txsync writes this file";
+      fail(line);
+    }
+    state.model.*number.member = static_cast<std::uint32_t>(value);
+    at = end + 1;
+  }
+}
+
+std::uint64_t option(const char* name, std::uint64_t otherwise) noexcept {
+  const char* text = std::getenv(name);
+  if (text == nullptr) return otherwise;
+  char* end = nullptr;
+  const unsigned long long value = std::strtoull(text, &end, 10);
+  if (end == text || *end != 0) {
+    line_text line;
+    line << name << " is not a number: " << text;
+    fail(line);
+  }
+  return value;
+}
+
+void read_options() noexcept {
+  const char* model = std::getenv("TXSYNC_SIM_MODEL");
+  if (model == nullptr) fail("this program is built for the simulated machine: start it by txsync sim");
+  read_model(model);
+  state.seed = option("TXSYNC_SIM_SEED", 1);
+  state.scheduling = static_cast<order>(option("TXSYNC_SIM_ORDER", 0) % 4);
+  state.slack = cycles(option("TXSYNC_SIM_SLACK", 0));
+  state.oracle = option("TXSYNC_SIM_ORACLE", 0) != 0;
+  state.most_steps = option("TXSYNC_SIM_STEPS", 0);
+  set_record_file(static_cast<int>(option("TXSYNC_SIM_RECORDS", ~std::uint64_t{0})));
+}
+
+void set_up_machine() noexcept {
+  const machine_model& model = state.model;
+  state.random.seed(state.seed);
+  state.cpu_count = model.hardware_threads();
+  state.lines.set_up(model.l1_line, model.total_cores(), state.cpu_count);
+  state.line_shift = state.lines.line_shift();
+  state.memory.set_up(model);
+  set_up_pages();
+  if (state.oracle) set_up_oracle();
+  state.cpus = static_cast<hardware_thread*>(reserve(0, state.cpu_count * sizeof(hardware_thread), "hardware threads"));
+  for (unsigned i = 0; i < state.cpu_count; ++i) {
+    hardware_thread& cpu = *new (&state.cpus[i]) hardware_thread;
+    cpu.core = static_cast<std::uint16_t>(i / model.core_threads);
+    cpu.socket = static_cast<std::uint16_t>(cpu.core / model.core_cores);
+    cpu.lane = static_cast<std::uint16_t>(i % model.core_threads);
+    cpu.plain.clear();
+    cpu.in_attempt.clear();
+  }
+  state.threads = static_cast<thread_record*>(reserve(0, most_threads * sizeof(thread_record), "threads"));
+  set_up_schedule();
+}
+
+struct arguments {
+  int count;
+  char** words;
+  char** environment;
+};
+constinit arguments given{};
+
+/// Copies at addresses that are the same on every run: the kernel's lie where it likes.
+char** copy_words(char** words) noexcept {
+  std::size_t count = 0;
+  while (words[count] != nullptr) ++count;
+  auto** copy = static_cast<char**>(malloc((count + 1) * sizeof(char*)));
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t bytes = std::strlen(words[i]) + 1;
+    copy[i] = static_cast<char*>(malloc(bytes));
+    std::memcpy(copy[i], words[i], bytes);
+  }
+  copy[count] = nullptr;
+  return copy;
+}
+
+constinit bool finished = false;
+constinit int exit_status = 0;
+
+bool is_finished() noexcept { return finished; }
+
+[[noreturn]] void finish(int status) noexcept {
+  thread_record& self = *state.current;
+  if (self.time > state.latest) state.latest = self.time;
+  exit_status = status;
+  finished = true;
+  switch_to_scheduler(self);
+  __builtin_unreachable();
+}
+
+std::uint64_t end_hash() noexcept {
+  std::uint64_t hash = 0xCBF29CE484222325u;  // FNV-1a (Fowler, Noll, Vo)
+  const auto mix = [&](std::uint64_t value) noexcept {
+    for (int i = 0; i < 8; ++i) {
+      hash = (hash ^ (value >> (8 * i) & 0xFF)) * 0x100000001B3u;
+    }
+  };
+  mix(state.latest);
+  mix(state.switches);
+  mix(state.accesses);
+  for (unsigned i = 0; i < state.thread_count; ++i) mix(state.threads[i].time);
+  return hash;
+}
+
+void write_end() noexcept {
+  write_record("time_cycles", state.latest / ticks_per_cycle);
+  write_record("switches", state.switches);
+  write_record("visits", state.accesses);
+  write_abort_log();
+  write_record("end_hash", end_hash());
+  flush_records();
+}
+
+}  // namespace
+
+}  // namespace txsync::sim
+
+using namespace txsync::sim;
+
+extern "C" {
+
+int txsync_sim_user_main(int argc, char** argv, char** environment) __attribute__((weak));
+
+void txsync_sim_exit(int status) { finish(status); }
+void txsync_sim_quick_exit(int status) { finish(status); }
+void txsync_sim_abort_program(void) { fail("the program has called abort()"); }
+
+}  // extern "C"
+
+namespace {
+
+void first_thread(void*) { finish(txsync_sim_user_main(given.count, given.words, given.environment)); }
+
+/// libgcc's tables of frames are made at the first throw: not inside an attempt, whose abort would free them.
+int run(int count, char** words, char** environment) noexcept {
+  if (!fs_base_is_ours()) fail("this CPU or kernel does not let programs set the FS base (FSGSBASE, Linux 5.9)");
+  read_options();
+  set_up_machine();
+  given = {count, copy_words(words), copy_words(environment)};
+  state.current = nullptr;
+  thread_record& first = make_thread(first_thread, nullptr, 0);
+  state.current = &first;
+  load_hot_state();
+  run_scheduler(is_finished);
+  state.current = nullptr;
+  write_end();
+  return exit_status;
+}
+
+}  // namespace
+
+int main(int count, char** words, char** environment) { return run(count, words, environment); }

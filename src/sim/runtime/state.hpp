@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one simulated machine of this process. There is one OS thread, so nothing here is atomic.
+#pragma once
+
+#include <cstdint>
+
+#include "../model.hpp"
+#include "caches.hpp"
+#include "fiber.hpp"
+#include "random.hpp"
+#include "shadow.hpp"
+
+namespace txsync::sim {
+
+/// Lines that the running thread may access at once: it has looked at them already, and nobody else has come since.
+/// Direct-mapped by line number. An entry is the line twice plus one where it may be written.
+///  - An entry for reading means: in the core's L1, and nobody's attempt has written it but perhaps this one.
+///  - One for writing means besides: no other hardware thread has an entry or a copy, or has read it in an attempt.
+/// While an attempt runs, an entry means besides that the line is in its read or write set.
+class line_filter {
+ public:
+  static constexpr unsigned entries = 256;
+  static constexpr std::uint64_t empty = ~std::uint64_t{0};
+
+  bool may_read(line_number line) const noexcept { return (at(line) | 1) == (std::uint64_t{line} << 1 | 1); }
+  bool may_write(line_number line) const noexcept { return at(line) == (std::uint64_t{line} << 1 | 1); }
+  void allow(line_number line, bool write) noexcept {
+    lines_[line % entries] = std::uint64_t{line} << 1 | static_cast<unsigned>(write);
+  }
+  void only_read(line_number line) noexcept {
+    if (may_read(line)) allow(line, false);
+  }
+  void forget(line_number line) noexcept {
+    if (may_read(line)) lines_[line % entries] = empty;
+  }
+  void clear() noexcept {
+    for (std::uint64_t& entry : lines_) entry = empty;
+  }
+
+ private:
+  std::uint64_t at(line_number line) const noexcept { return lines_[line % entries]; }
+  std::uint64_t lines_[entries];
+};
+
+struct hardware_thread {
+  line_filter plain;
+  line_filter in_attempt;
+  thread_record* running = nullptr;
+  thread_record* ready_first = nullptr;
+  thread_record* ready_last = nullptr;
+  ticks free_since = 0;
+  ticks next_timer = never;
+  ticks slice_end = never;
+  std::uint16_t core = 0;
+  std::uint16_t socket = 0;
+  std::uint16_t lane = 0;  ///< among the hardware threads of its core
+};
+
+enum class order : std::uint8_t { virtual_time, random, priorities, round_robin };
+
+struct runtime_state {
+  // What each access looks at.
+  thread_record* current = nullptr;  ///< null outside the simulation: then accesses cost nothing and change nothing
+  line_filter* filter = nullptr;  ///< of the running thread; null where every access is looked at (oracle, exploring)
+  ticks limit = 0;                ///< the running thread goes on without asking until then
+  ticks hit_limit = 0;            ///< and with accesses that concern nobody else until then
+  ticks access_cost = 0;          ///< of a hit in the L1, by the running thread's share of its core
+  unsigned line_shift = 6;
+  bool logs_writes = false;    ///< the running thread is in an attempt
+  std::uint64_t accesses = 0;  ///< those that were not answered by the filter
+
+  machine_model model;
+  shadow lines;
+  caches memory;
+  hardware_thread* cpus = nullptr;
+  unsigned cpu_count = 0;
+  thread_record* threads = nullptr;
+  unsigned thread_count = 0;  ///< records ever used
+
+  order scheduling = order::virtual_time;
+  ticks slack = 0;
+  bool oracle = false;
+  seeded_random random;
+  std::uint64_t seed = 1;
+  std::uint64_t switches = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t most_steps = 0;  ///< a longer run is a livelock; 0: no bound
+  ticks latest = 0;              ///< the greatest time at which a thread has ended
+};
+
+extern runtime_state state;
+
+inline ticks cycles(std::uint64_t count) noexcept { return count * ticks_per_cycle; }
+
+inline hardware_thread& cpu_of(const thread_record& thread) noexcept { return state.cpus[thread.cpu]; }
+
+}  // namespace txsync::sim

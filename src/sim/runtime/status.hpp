@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why an attempt ended, and the status word that the program is told. The words are those of the abort causes
+// everywhere; the layout of the status is machine::attempt_status' (the seam's virtual back end checks that it is).
+#pragma once
+
+#include <cstdint>
+
+namespace txsync::sim {
+
+enum class cause : std::uint8_t {
+  conflict,
+  capacity_read,
+  capacity_write,
+  explicit_abort,
+  nested,
+  interrupt,
+  syscall,
+  fault,
+  unfriendly_instruction,
+  spurious,
+  always,  ///< the end of an always-abort attempt
+};
+inline constexpr unsigned causes = 11;
+
+inline constexpr std::uint32_t started = ~std::uint32_t{0};
+inline constexpr std::uint32_t explicit_bit = 1u << 0;
+inline constexpr std::uint32_t retry_bit = 1u << 1;
+inline constexpr std::uint32_t conflict_bit = 1u << 2;
+inline constexpr std::uint32_t capacity_bit = 1u << 3;
+inline constexpr std::uint32_t nested_bit = 1u << 5;
+inline constexpr std::uint32_t capacity_read_bit = 1u << 8;
+inline constexpr std::uint32_t capacity_write_bit = 1u << 9;
+inline constexpr std::uint32_t interrupt_bit = 1u << 10;
+inline constexpr std::uint32_t syscall_bit = 1u << 11;
+inline constexpr std::uint32_t fault_bit = 1u << 12;
+inline constexpr std::uint32_t unfriendly_bit = 1u << 13;
+inline constexpr std::uint32_t spurious_bit = 1u << 14;
+
+/// What begin answers after an abort: precise says all that the machine knows, otherwise what RTM's EAX says (Intel
+/// SDM vol. 1, 16.3.5): nothing for interrupts, faults and system calls.
+constexpr std::uint32_t status_of(cause why, std::uint8_t code, bool was_nested, bool precise) noexcept {
+  const std::uint32_t nested_too = was_nested ? nested_bit : 0;
+  const std::uint32_t more = precise ? ~std::uint32_t{0} : 0;
+  switch (why) {
+    case cause::conflict:
+      return conflict_bit | retry_bit | nested_too;
+    case cause::capacity_read:
+      return capacity_bit | (capacity_read_bit & more) | nested_too;
+    case cause::capacity_write:
+      return capacity_bit | (capacity_write_bit & more) | nested_too;
+    case cause::explicit_abort:
+      return explicit_bit | std::uint32_t{code} << 24 | nested_too;
+    case cause::nested:
+      return nested_bit;
+    case cause::interrupt:
+      return interrupt_bit & more;
+    case cause::syscall:
+      return syscall_bit & more;
+    case cause::fault:
+      return fault_bit & more;
+    case cause::unfriendly_instruction:
+      return unfriendly_bit & more;
+    case cause::spurious:
+      return (spurious_bit & more) | retry_bit;
+    case cause::always:
+      return 0;
+  }
+  return 0;
+}
+
+constexpr const char* name_of(cause why) noexcept {
+  constexpr const char* names[causes] = {
+      "conflict", "capacity-read", "capacity-write",         "explicit", "nested", "interrupt",
+      "syscall",  "fault",         "unfriendly-instruction", "spurious", "always"};
+  return names[static_cast<unsigned>(why)];
+}
+
+}  // namespace txsync::sim

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads, sleep and futex, as the seam (runtime.h) and the program library (program.h) ask for them.
+#include <new>
+
+#include "access.hpp"
+#include "failure.hpp"
+#include "waiters.hpp"
+
+// libc's: the thread_local destructors of the running thread.
+extern "C" void __call_tls_dtors() noexcept __attribute__((weak));
+
+namespace txsync::sim {
+
+namespace {
+
+thread_record& unused_record() noexcept {
+  for (unsigned i = 0; i < state.thread_count; ++i) {
+    if (state.threads[i].state == thread_state::unused) return state.threads[i];
+  }
+  if (state.thread_count == most_threads) fail("the simulated program has more than 2048 threads");
+  thread_record& thread = *new (&state.threads[state.thread_count]) thread_record;
+  thread.id = state.thread_count++;
+  return thread;
+}
+
+/// Cores of the first socket first, then their siblings, then the next socket, so that threads spread as a scheduler
+/// would spread them.
+std::uint16_t home_for(unsigned number) noexcept {
+  const machine_model& model = state.model;
+  const unsigned socket_threads = model.core_cores * model.core_threads;
+  const unsigned place = number % state.cpu_count;
+  const unsigned socket = place / socket_threads;
+  const unsigned within = place % socket_threads;
+  const unsigned core = socket * model.core_cores + within % model.core_cores;
+  return static_cast<std::uint16_t>(core * model.core_threads + within / model.core_cores);
+}
+
+unsigned live_threads() noexcept {
+  unsigned live = 0;
+  for (unsigned i = 0; i < state.thread_count; ++i) {
+    const thread_state now = state.threads[i].state;
+    live += now != thread_state::unused && now != thread_state::ended ? 1 : 0;
+  }
+  return live;
+}
+
+void run_exit_calls(thread_record& thread) noexcept {
+  while (thread.exit_count != 0) {
+    const thread_record::exit_call call = thread.exit_calls[--thread.exit_count];
+    call.function(call.argument);
+  }
+  if (__call_tls_dtors != nullptr) __call_tls_dtors();
+}
+
+[[noreturn]] void leave(thread_record& thread) noexcept {
+  run_exit_calls(thread);
+  leave_attempt(cause::syscall);
+  if (thread.detached) thread.joiner = nullptr;
+  retire();
+}
+
+void thread_main() {
+  thread_record& self = *state.current;
+  self.function(self.argument);
+  leave(self);
+}
+
+}  // namespace
+
+thread_record& make_thread(void (*function)(void*), void* argument, ticks at) noexcept {
+  thread_record& thread = unused_record();
+  const unsigned before = live_threads();
+  prepare_fiber(thread, thread_main);
+  thread.function = function;
+  thread.argument = argument;
+  thread.joiner = nullptr;
+  thread.detached = false;
+  thread.exit_count = 0;
+  thread.cpu = home_for(before);
+  launch(thread, at);
+  return thread;
+}
+
+}  // namespace txsync::sim
+
+using namespace txsync::sim;
+
+namespace {
+
+/// A system call: not inside an attempt, and at its price.
+thread_record& enter_kernel(std::uint64_t more_cycles) noexcept {
+  leave_attempt(cause::syscall);
+  scheduling_point();
+  thread_record& self = *state.current;
+  charge(self, state.model.os_syscall + more_cycles);
+  return self;
+}
+
+ticks at_nanosecond(std::uint64_t time) noexcept {
+  const auto wide = static_cast<unsigned __int128>(time) * state.model.core_mhz * ticks_per_cycle / 1000;
+  return wide >= never ? never - 1 : static_cast<ticks>(wide);
+}
+
+constexpr int woken = 0;
+constexpr int changed = 1;
+constexpr int timed_out = 2;
+constexpr std::uint64_t no_deadline = ~std::uint64_t{0};
+
+}  // namespace
+
+extern "C" {
+
+int txsync_sim_thread_start(std::uintptr_t* handle, void (*function)(void*), void* argument) {
+  thread_record& self = enter_kernel(state.model.os_thread_start);
+  look_at<true>(self, reinterpret_cast<std::uintptr_t>(handle), sizeof *handle);
+  *handle = reinterpret_cast<std::uintptr_t>(&make_thread(function, argument, self.time));
+  return 1;
+}
+
+void txsync_sim_thread_join(std::uintptr_t handle) {
+  thread_record& self = enter_kernel(0);
+  auto& thread = *reinterpret_cast<thread_record*>(handle);
+  if (thread.state != thread_state::ended) {
+    thread.joiner = &self;
+    block(never);
+  } else if (self.time < thread.time) {
+    self.time = thread.time;
+  }
+  thread.state = thread_state::unused;
+}
+
+void txsync_sim_thread_detach(std::uintptr_t handle) { reinterpret_cast<thread_record*>(handle)->detached = true; }
+
+void txsync_sim_thread_exit(void) { leave(*state.current); }
+
+std::uint32_t txsync_sim_thread_id(void) { return state.current != nullptr ? state.current->id + 1 : 1; }
+
+int txsync_sim_at_thread_exit(void (*function)(void*), void* argument) {
+  thread_record& self = *state.current;
+  constexpr unsigned most = sizeof self.exit_calls / sizeof self.exit_calls[0];
+  if (self.exit_count == most) return 0;
+  self.exit_calls[self.exit_count++] = {function, argument};
+  return 1;
+}
+
+void txsync_sim_yield(void) {
+  if (state.current == nullptr) return;
+  enter_kernel(0);
+  give_way();
+}
+
+void txsync_sim_sleep_ns(std::uint64_t duration) {
+  thread_record& self = enter_kernel(0);
+  block(self.time + at_nanosecond(duration));
+}
+
+unsigned txsync_sim_cpu_count(void) { return state.cpu_count; }
+
+int txsync_sim_pin(unsigned cpu) {
+  enter_kernel(0);
+  if (cpu >= state.cpu_count) return 0;
+  migrate(cpu);
+  return 1;
+}
+
+int txsync_sim_park(const void* word, std::uint32_t expected, std::uint64_t deadline_ns) {
+  thread_record& self = enter_kernel(0);
+  look_at<false>(self, reinterpret_cast<std::uintptr_t>(word), 4);
+  if (*static_cast<const volatile std::uint32_t*>(word) != expected) return changed;
+  const ticks deadline = deadline_ns == no_deadline ? never : at_nanosecond(deadline_ns);
+  if (deadline <= self.time) return timed_out;
+  return futex_wait(word, deadline) ? woken : timed_out;
+}
+
+unsigned txsync_sim_unpark(const void* word, unsigned count) {
+  enter_kernel(0);
+  return futex_wake(word, count);
+}
+
+void txsync_sim_system_call(const char*) {
+  if (state.current != nullptr) enter_kernel(0);
+}
+
+void txsync_sim_unsupported(const char* name) {
+  line_text line;
+  line << "the program calls " << name << ", which a simulated program cannot do";
+  fail(line);
+}
+
+std::uint64_t txsync_sim_random(void) { return state.random.next(); }
+
+}  // extern "C"
