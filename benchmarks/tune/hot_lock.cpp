@@ -20,10 +20,14 @@ long counters[innocents];
 long shared_numbers[64];
 std::atomic<bool> over{false};
 
-// Not inlined, so that each has a name of its own in the table of sites.
-[[gnu::noinline]] void make_hot_lock() { pthread_mutex_init(&hot, nullptr); }
+// Not inlined, and with something to do after the call, so that each is the site of its locks: a call in tail position
+// is a jump, and the site would be the caller's.
+[[gnu::noinline]] void make_hot_lock() {
+  if (pthread_mutex_init(&hot, nullptr) != 0) std::abort();
+}
 [[gnu::noinline]] void make_innocent_locks() {
-  for (pthread_mutex_t& one : innocent) pthread_mutex_init(&one, nullptr);
+  for (pthread_mutex_t& one : innocent)
+    if (pthread_mutex_init(&one, nullptr) != 0) std::abort();
 }
 
 struct worker {

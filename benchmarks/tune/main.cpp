@@ -161,9 +161,11 @@ void print(const std::vector<subject>& subjects, const observe::document& result
     const observe::summary all = observe::summarize(one.values);
     std::fprintf(out, "  %-44s %12.0f (%.0f to %.0f)\n", one.name.c_str(), all.median, all.low, all.high);
   }
-  for (const observe::claim& one : result.claims)
-    std::fprintf(out, "%s %s: %s, goal %s: %s\n", one.id.c_str(), one.words.c_str(), one.value.dump().c_str(),
-                 one.goal.dump().c_str(), one.holds ? "holds" : "MISSED");
+  for (const observe::claim& one : result.claims) {
+    std::fprintf(out, "%s %s: %s", one.id.c_str(), one.words.c_str(), one.value.dump().c_str());
+    if (one.value_interval) std::fprintf(out, " [%.3f, %.3f]", one.value_interval->low95, one.value_interval->high95);
+    std::fprintf(out, ", goal %s: %s\n", one.goal.dump().c_str(), one.holds ? "holds" : "MISSED");
+  }
 }
 
 int bench(const options& asked, const std::vector<std::string>& command) {
