@@ -77,6 +77,26 @@ void tune_progress::show(const tune::progress& now, double seconds) {
   last_ = line;
 }
 
+namespace {
+
+/// Where threads wait under what the user has; where nothing can be counted there, under what chose the sites.
+void print_waiting(std::FILE* out, const tune::outcome& found) {
+  constexpr std::size_t most_named = 3;
+  const bool under_reference = !found.reference_sites.empty();
+  const std::vector<tune::site_seen>& sites = under_reference ? found.reference_sites : found.sites;
+  double all = 0;
+  for (const tune::site_seen& one : sites) all += static_cast<double>(one.counted.wait_ns);
+  if (all == 0) return;
+  std::string words;
+  for (std::size_t i = 0; i < std::min(most_named, sites.size()) && sites[i].counted.wait_ns != 0; ++i) {
+    const double percent = 100 * static_cast<double>(sites[i].counted.wait_ns) / all;
+    words += (i == 0 ? "" : ", ") + sites[i].counted.name + " (" + figures(percent) + " % of all waiting)";
+  }
+  std::fprintf(out, "\nThreads waited most at%s: %s\n", under_reference ? ", under what you have" : "", words.c_str());
+}
+
+}  // namespace
+
 void print_table(std::FILE* out, const tune::outcome& found, const tune::described& what) {
   const std::vector<tune::table_row> table = tune::table_of(found, what.way);
   std::size_t width = 9;
@@ -97,6 +117,7 @@ void print_table(std::FILE* out, const tune::outcome& found, const tune::describ
     }
     print_row(out, row, static_cast<int>(width), by);
   }
+  print_waiting(out, found);
   if (found.out_of_time) std::fprintf(out, "\nThe time was up before all rounds were run.\n");
   std::fprintf(out, "%s%s\n", table.empty() ? "" : "\n", tune::verdict_words(found, what).c_str());
   std::fflush(out);

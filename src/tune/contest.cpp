@@ -8,6 +8,7 @@ namespace {
 
 constexpr unsigned first_round_that_drops = 4;
 constexpr double drop_below = 0.05;
+constexpr double promising_below = 0.2;
 /// Before a contest may end for lack of challengers, a single one must have had the chance to lose.
 constexpr unsigned least_rounds = 5;
 
@@ -54,7 +55,8 @@ bool run_round(trial& runs, std::vector<lane>& lanes, unsigned round, const cont
     lane& one = lanes[(turn + round - 1) % lanes.size()];
     if (one.status != lane_status::running) continue;
     if (world.stop()) return false;
-    world.tell({rules.phase, round, rules.rounds, name_of(one.what), running(lanes)});
+    const unsigned planned = (round + rules.rounds - 1) / rules.rounds * rules.rounds;
+    world.tell({rules.phase, round, planned, name_of(one.what), running(lanes)});
     measured seen = runs.run(one.what, rules.timeout_seconds);
     if (world.stop()) return false;  // the signal met the program, too
     if (seen.failure.empty()) {
@@ -69,6 +71,15 @@ bool run_round(trial& runs, std::vector<lane>& lanes, unsigned round, const cont
   return true;
 }
 
+/// The rounds are used up: would more of them decide something? Not where nothing looks better than the reference.
+bool worth_extending(const std::vector<lane>& lanes, const contest_rules& rules) {
+  const std::size_t best = leader(lanes, rules.way);
+  if (best == 0) return false;
+  const bool sure = surely_better(lanes[best], lanes[0], rules.way);
+  if (rules.until_one_is_left) return sure;
+  return !sure && observe::sign_test_below_one(round_ratios(lanes[0], lanes[best], rules.way)) < promising_below;
+}
+
 }  // namespace
 
 std::vector<double> round_ratios(const lane& one, const lane& other, observe::better way) {
@@ -78,16 +89,13 @@ std::vector<double> round_ratios(const lane& one, const lane& other, observe::be
 }
 
 std::size_t leader(const std::vector<lane>& lanes, observe::better way) {
+  const auto beats = [&](std::size_t one, std::size_t other) {
+    const std::vector<double> ratios = round_ratios(lanes[one], lanes[other], way);
+    return !ratios.empty() && observe::median_interval(ratios).median > 1;
+  };
   std::size_t best = 0;
-  double greatest = 1;
   for (std::size_t i = 1; i < lanes.size(); ++i) {
-    if (lanes[i].status != lane_status::running) continue;
-    const std::vector<double> ratios = round_ratios(lanes[i], lanes[0], way);
-    if (ratios.empty()) continue;
-    if (const double middle = observe::median_interval(ratios).median; middle > greatest) {
-      greatest = middle;
-      best = i;
-    }
+    if (lanes[i].status == lane_status::running && beats(i, 0) && beats(i, best)) best = i;
   }
   return best;
 }
@@ -102,7 +110,8 @@ bool surely_better(const lane& one, const lane& other, observe::better way) {
 
 void compete(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world) {
   const double started = world.now();
-  for (unsigned round = 1; round <= rules.rounds; ++round) {
+  for (unsigned round = 1; round <= rules.rounds * (1 + rules.extensions); ++round) {
+    if (round > rules.rounds && (round - 1) % rules.rounds == 0 && !worth_extending(lanes, rules)) return;
     const double now = world.now();
     const double usual = round == 1 ? 0 : (now - started) / (round - 1);
     if (round > 1 && rules.deadline != 0 && now + usual > rules.deadline) return;

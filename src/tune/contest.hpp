@@ -3,12 +3,16 @@
 // once, so that a disturbance of the machine meets all alike; the order turns by one each round, so that none always
 // runs first.
 //
-// The losers leave early. After each round from the 4th on, every challenger is held against the leader (the choice
-// with the best median ratio to the reference): when the one-sided sign test over their ratios by round says that it is
-// worse with p < 0.05, it is dropped. (W. J. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.4; as the
-// test is exact, the earliest round is the 5th: 5 of 5 rounds lost, p = 1/32.) The test is asked again each round, and
-// the leader comes from the same rounds, so a single drop is less sure than 95 %. What that can cost is a better choice
-// missed; a gain is never claimed from these rounds (engine.hpp).
+// The leader is the choice that beats the reference and all others that do, by the median of their ratios by round;
+// where three beat each other in a circle, the last of them. Ratios to the reference alone would not do: where that is
+// a bad choice its own noise, the greatest of all, would decide between the others.
+//
+// The losers leave early. After each round from the 4th on, every challenger is held against the leader: when the
+// one-sided sign test over their ratios by round says that it is worse with p < 0.05, it is dropped. (W. J. Conover,
+// Practical Nonparametric Statistics, 3rd ed., section 3.4; as the test is exact, the earliest round is the 5th: 5 of 5
+// rounds lost, p = 1/32.) The test is asked again each round, and the leader comes from the same rounds, so a single
+// drop is less sure than 95 %. What that can cost is a better choice missed; a gain is never claimed from these rounds
+// (engine.hpp).
 #pragma once
 
 #include <cstdint>
@@ -52,21 +56,25 @@ struct contest_rules {
   std::string phase;
   observe::better way = observe::better::lower;
   unsigned rounds = 10;
+  /// As many times as many rounds may follow while something is open: with until_one_is_left, which of several that
+  /// beat the reference is the best; without, whether a leader that seems to beat it (sign test, p < 0.2) surely does.
+  /// It is asked after each such block only.
+  unsigned extensions = 0;
   bool drop = true;
   bool until_one_is_left = false;  ///< ends once at most one challenger is left, and the reference
   double deadline = 0;             ///< of surroundings::now; no round starts that would likely end later; 0: none
   double timeout_seconds = 0;      ///< of a single run
 };
 
-/// Runs the lanes; the first is the reference, which is never dropped. Ends after the rounds, at the deadline (one
-/// round is always run), when the reference fails, when no challenger is left, or when the user stops it; the run that
-/// was going on then does not count.
+/// Runs the lanes; the first is the reference, which is never dropped. Ends after the rounds and extensions, at the
+/// deadline (one round is always run), when the reference fails, when no challenger is left, or when the user stops it;
+/// the run that was going on then does not count.
 void compete(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world);
 
 /// A lane's ratios to another by round, over the rounds that both ran; more than 1: the lane is better.
 std::vector<double> round_ratios(const lane& one, const lane& other, observe::better way);
 
-/// The running lane with the best median ratio to the first; the first itself where none is above 1 or nothing was run.
+/// The leader among the running lanes, see above; the first itself where none beats it or nothing was run.
 std::size_t leader(const std::vector<lane>& lanes, observe::better way);
 
 /// The interval of the ratios lies above 1, and there are rounds enough to say so with 95 %.

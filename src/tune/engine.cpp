@@ -13,6 +13,8 @@ constexpr double least_timeout_seconds = 10;
 /// Of a time limit, what phase 1 and phase 2 may use up to; the rest is the proof's.
 constexpr double first_phase_share = 0.4;
 constexpr double second_phase_share = 0.7;
+/// Phases 1 and 2 may take so many times as many rounds again where those that were asked for leave the best one open.
+constexpr unsigned extensions_of_choosing = 2;
 
 std::uint64_t all_waiting(const std::vector<site_seen>& sites) {
   std::uint64_t sum = 0;
@@ -80,7 +82,13 @@ class tuner {
 
   /// Runs a contest and keeps its record. The share of the time limit that may be used up when it ends; 1: all.
   phase_record& contest(std::string name, std::vector<lane> lanes, double share, bool drop, bool until_one) {
-    contest_rules rules{name, asked_.way, asked_.rounds, drop, until_one, 0, timeout_seconds_};
+    contest_rules rules{.phase = name,
+                        .way = asked_.way,
+                        .rounds = asked_.rounds,
+                        .extensions = drop ? extensions_of_choosing : 0,
+                        .drop = drop,
+                        .until_one_is_left = until_one,
+                        .timeout_seconds = timeout_seconds_};
     if (asked_.seconds != 0) rules.deadline = started_ + share * asked_.seconds;
     result_.phases.push_back({std::move(name), std::move(lanes)});
     phase_record& record = result_.phases.back();
@@ -105,6 +113,8 @@ class tuner {
     const lane& best = record.lanes[leader(record.lanes, asked_.way)];
     result_.best = best.what;
     result_.sites = best.sites;
+    result_.reference_sites = record.lanes.front().sites;
+    most_waiting_first(result_.reference_sites);
   }
 
   /// Where single sites get other locks: the best so far, or what stands for the reference.

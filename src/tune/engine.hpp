@@ -40,6 +40,9 @@ struct phase_record {
 struct outcome {
   std::vector<phase_record> phases;
   std::vector<site_seen> sites;  ///< what waited under the winner of phase 1, most first
+  /// What waited under the reference in phase 1, most first; empty where nothing counts under it, as in the unmodified
+  /// program.
+  std::vector<site_seen> reference_sites;
   choice reference;
   choice best;                ///< what came out of phases 1 and 2; the reference when nothing looked better
   bool proven = false;        ///< phase 3 says that best is better than the reference

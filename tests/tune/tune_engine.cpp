@@ -23,6 +23,7 @@ class fake_program final : public tune::trial {
   std::map<std::string, unsigned> failing_from;                     ///< ... from that run of it on; else at once
   std::vector<std::string> hanging;                                 ///< candidates that never end
   double noise = 0;                                                 ///< relative, even, each run on its own
+  std::map<std::string, double> noise_of;                           ///< by candidate, instead of `noise`
   double drift = 0;                                                 ///< relative, between -drift and drift, by run
   unsigned stop_after = ~0u;                                        ///< runs
   std::vector<std::string> runs;                                    ///< what ran, in order
@@ -45,7 +46,8 @@ class fake_program final : public tune::trial {
     for (const auto& [site, kind] : what.sites) {
       if (const auto it = factor_of.find({site, kind}); it != factor_of.end()) value *= it->second;
     }
-    value *= 1 + noise * (2 * uniform() - 1);
+    const auto own = noise_of.find(what.candidate);
+    value *= 1 + (own == noise_of.end() ? noise : own->second) * (2 * uniform() - 1);
     value *= 1 + drift * ((runs.size() / 7) % 2 == 0 ? 1 : -1);
     clock += value;
     seen.value = value;
@@ -167,6 +169,44 @@ TEST(tune, does_not_take_the_luckiest_of_equals_for_a_gain) {
   EXPECT_LE(proven, 7u);  // 2.5 % are expected at most
 }
 
+TEST(tune, the_noise_of_a_bad_reference_does_not_choose_between_the_others) {
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    fake_program program;
+    program.seconds_of = {{"unmodified", 100.0}, {"a", 1.0}, {"b", 0.95}, {"c", 1.0}};
+    program.noise_of = {{"unmodified", 0.5}};
+    program.noise = 0.02;
+    for (unsigned i = 0; i < seed; ++i) program.run({"a", {}}, 0);  // another stretch of the noise
+    program.runs.clear();
+    EXPECT_EQ(program.tuned().best.candidate, "b") << seed;
+  }
+}
+
+TEST(tune, runs_more_rounds_while_it_is_open_which_gain_is_the_greatest) {
+  fake_program program;
+  program.seconds_of = {{"unmodified", 2.0}, {"a", 1.0}, {"b", 0.97}};
+  program.noise = 0.15;
+  const auto found = program.tuned();
+  const tune::phase_record& first = found.phases.front();
+  EXPECT_GT(first.lanes[0].values.size(), 10u);
+  EXPECT_LE(first.lanes[0].values.size(), 30u);
+  EXPECT_NE(found.best, found.reference);
+  EXPECT_EQ(found.proof_rounds, 10u);
+
+  program.seconds_of = {{"unmodified", 1.0}, {"a", 1.0}, {"b", 1.0}};
+  EXPECT_EQ(program.tuned().phases.front().lanes[0].values.size(), 10u);  // there is no gain to choose
+}
+
+TEST(tune, runs_more_rounds_of_a_site_that_seems_better) {
+  fake_program program;
+  program.seconds_of = {{"unmodified", 2.0}, {"mutex", 1.0}};
+  program.waiting = {{"hot", 1000}};
+  program.factor_of = {{{"hot", "ticket"}, 0.88}, {{"hot", "tatas"}, 1.5}};
+  program.noise = 0.15;
+  unsigned taken = 0;
+  for (unsigned i = 0; i < 20; ++i) taken += tune::name_of(program.tuned().best) == "mutex; hot: ticket";
+  EXPECT_GE(taken, 15u);
+}
+
 TEST(tune, sees_a_gain_through_drift_that_is_greater_than_it) {
   fake_program program;
   program.seconds_of = {{"unmodified", 1.0}, {"mutex", 0.9}};
@@ -253,6 +293,16 @@ TEST(tune, changes_single_sites_of_a_program_that_is_best_left_alone) {
   const auto found = program.tuned({.candidates = {"unmodified", "mutex"}, .site_base = "libc"});
   EXPECT_EQ(tune::name_of(found.best), "libc; hot: ticket");
   EXPECT_TRUE(found.proven);
+}
+
+TEST(tune, names_what_waits_under_what_the_user_has) {
+  fake_program program;
+  program.seconds_of = {{"mine", 1.0}, {"mutex", 0.5}, {"unmodified", 0.9}};
+  program.waiting = {{"innocent", 10}, {"hot", 1000}};
+  const auto found = program.tuned({.candidates = {"mine", "mutex"}, .site_base = {}});
+  ASSERT_EQ(found.reference_sites.size(), 2u);
+  EXPECT_EQ(found.reference_sites.front().counted.name, "hot");
+  EXPECT_TRUE(program.tuned({.candidates = {"unmodified", "mutex"}, .site_base = {}}).reference_sites.empty());
 }
 
 TEST(tune, tries_at_most_six_sites) {
