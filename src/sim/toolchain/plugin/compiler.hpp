@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The compiler's own headers. They do not include what they need: the order is theirs.
+#pragma once
+// clang-format off
+#include "gcc-plugin.h"
+#include "plugin-version.h"
+#include "tree.h"
+#include "stringpool.h"
+#include "attribs.h"
+#include "value-range.h"
+#include "fold-const.h"
+#include "gimple.h"
+#include "tree-pass.h"
+#include "context.h"
+#include "basic-block.h"
+#include "gimple-iterator.h"
+#include "gimple-ssa.h"
+#include "tree-ssa-alias.h"
+#include "tree-dfa.h"
+#include "gimplify.h"
+#include "gimplify-me.h"
+#include "tree-ssanames.h"
+#include "tree-phinodes.h"
+#include "ssa-iterators.h"
+#include "ssa.h"
+#include "cfghooks.h"
+#include "tree-cfg.h"
+#include "tree-eh.h"
+#include "tree-into-ssa.h"
+#include "function.h"
+// clang-format on
