@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// txsync-audit: refuses objects that the simulated machine could not follow. Run by txsync-c++ and by the build.
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "object_file.hpp"
+#include "scan.hpp"
+#include "symbol_table.hpp"
+
+namespace {
+
+using namespace txsync::sim::toolchain;
+
+constexpr const char* usage =
+    "usage: txsync-audit --symbols FILE MODE [OBJECT|ARCHIVE...]\n"
+    "  --accesses   each object: no memory access without a hook\n"
+    "  --link       objects that are linked together: the same for those without a mark, and no undefined symbol that\n"
+    "               the table does not allow\n"
+    "  --map        print the map for objcopy --redefine-syms\n"
+    "  --thunks     print the assembly of the thunks\n"
+    "  --wrapped    print the names that a program's image has to define\n"
+    "Exit status: 0 nothing found, 1 refused, 2 the command line or the table was wrong.\n";
+
+std::string readable(const std::string& name) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+  std::string made = status == 0 ? text : name;
+  std::free(text);
+  return made;
+}
+
+// "file:line" by the debug information, empty without any.
+std::string source_line(const unseen_access& found) {
+  if (found.object.ends_with(")")) return {};
+  std::string line;
+  char address[32];
+  std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(found.address));
+  try {
+    each_line({"addr2line", "-e", found.object, "-j", found.section, address}, [&](std::string_view text) {
+      if (!text.starts_with("?") && line.empty()) line = text.substr(text.rfind('/') + 1);
+    });
+  } catch (const std::exception&) {
+    return {};  // a line is only a help
+  }
+  return line.substr(0, line.find(' '));
+}
+
+int report_accesses(const object_file& object) {
+  std::map<std::string, std::vector<unseen_access>> by_function;
+  for (unseen_access& found : unseen_accesses(object)) by_function[found.function].push_back(std::move(found));
+  for (const auto& [function, all] : by_function) {
+    const unseen_access& first = all.front();
+    const std::string line = source_line(first);
+    std::fprintf(stderr, "txsync: %s: %s (%s%s%s+0x%llx): %s: %s", first.object.c_str(), readable(function).c_str(),
+                 line.c_str(), line.empty() ? "" : ", ", first.section.c_str(),
+                 static_cast<unsigned long long>(first.address), first.reason.c_str(), first.text.c_str());
+    if (all.size() > 1) std::fprintf(stderr, " (and %zu more in this function)", all.size() - 1);
+    std::fputc('\n', stderr);
+  }
+  return by_function.empty() ? 0 : 1;
+}
+
+// The function of `object` that first names the symbol, read when it is asked for only.
+std::string user_of(const std::string& symbol, const object_file& object) {
+  if (object.name.ends_with(")")) return {};
+  for (const object_file& read : read_objects(object.name, true)) {
+    for (const code_section& section : read.code) {
+      for (const instruction& here : section.instructions) {
+        if (here.relocation.find(" " + symbol) == std::string::npos) continue;
+        auto after = section.functions.upper_bound(here.address);
+        if (after != section.functions.begin()) return readable(std::prev(after)->second);
+      }
+    }
+  }
+  return {};
+}
+
+void report_symbol(const symbol_rule& rule, const std::string& symbol, const object_file& object) {
+  std::string why = rule.reason;
+  if (rule.what == treatment::unknown) {
+    why = "no function of the simulated machine; compile what defines it with txsync-c++ or txsync-cc, or do without";
+  }
+  const std::string function = user_of(symbol, object);
+  std::fprintf(stderr, "txsync: %s: %s%suses %s: %s\n", object.name.c_str(), function.c_str(),
+               function.empty() ? "" : " ", readable(symbol).c_str(), why.c_str());
+}
+
+int report_symbols(const symbol_table& table, const std::set<std::string>& symbols, const object_file& object) {
+  int status = 0;
+  std::vector<std::string> unrenamed;
+  for (const std::string& symbol : symbols) {
+    const symbol_rule rule = table.find(symbol);
+    if (rule.what == treatment::plain) continue;
+    status = 1;
+    if (rule.what == treatment::wrapped || rule.what == treatment::outside) {
+      unrenamed.push_back(symbol);
+    } else {
+      report_symbol(rule, symbol, object);
+    }
+  }
+  if (!unrenamed.empty()) {
+    std::fprintf(stderr, "txsync: %s: was not made by txsync-c++ or txsync-cc: it uses %s", object.name.c_str(),
+                 readable(unrenamed.front()).c_str());
+    if (unrenamed.size() > 1) std::fprintf(stderr, " and %zu more that they rename", unrenamed.size() - 1);
+    std::fputc('\n', stderr);
+  }
+  return status;
+}
+
+int audit_accesses(const std::vector<std::string>& files) {
+  int status = 0;
+  for (const std::string& file : files) {
+    for (const object_file& object : read_objects(file, true)) status |= report_accesses(object);
+  }
+  return status;
+}
+
+int audit_link(const symbol_table& table, const std::vector<std::string>& files) {
+  int status = 0;
+  std::vector<object_file> objects;
+  std::set<std::string> defined;
+  for (const std::string& file : files) {
+    for (object_file& object : read_objects(file, false)) {
+      for (const auto& [name, place] : object.symbols) {
+        if (place.global && place.section != "*UND*") defined.insert(name);
+      }
+      objects.push_back(std::move(object));
+    }
+  }
+  for (const object_file& object : objects) {
+    std::set<std::string> outside;
+    std::ranges::set_difference(object.undefined, defined, std::inserter(outside, outside.end()));
+    status |= report_symbols(table, outside, object);
+  }
+  // Reading code takes the time: only where no mark says that it has been read.
+  std::set<std::string> unmarked;
+  for (const object_file& object : objects) {
+    if (!object.audited) unmarked.insert(object.name.substr(0, object.name.rfind('(')));
+  }
+  return status | audit_accesses({unmarked.begin(), unmarked.end()});
+}
+
+int run(const std::vector<std::string>& arguments) {
+  if (arguments.size() < 3 || arguments[0] != "--symbols") {
+    std::fputs(usage, stderr);
+    return 2;
+  }
+  const symbol_table table(arguments[1]);
+  const std::string& mode = arguments[2];
+  const std::vector<std::string> files(arguments.begin() + 3, arguments.end());
+  if (mode == "--map") return std::fputs(table.map().c_str(), stdout) < 0;
+  if (mode == "--thunks") return std::fputs(table.thunks().c_str(), stdout) < 0;
+  if (mode == "--wrapped") {
+    for (const std::string& name : table.wrapped_targets()) std::puts(name.c_str());
+    return 0;
+  }
+  if (mode == "--accesses") return audit_accesses(files);
+  if (mode == "--link") return audit_link(table, files);
+  std::fputs(usage, stderr);
+  return 2;
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  try {
+    return run({values + 1, values + count});
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "txsync-audit: %s\n", error.what());
+    return 2;
+  }
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scan.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+#include "operands.hpp"
+
+namespace txsync::sim::toolchain {
+namespace {
+
+// What is known before an instruction, on every path to it.
+struct knowledge {
+  bool reached = false;
+  int hooked = 0;       // bytes of the last hook whose access has not come yet; whole_range for a range hook
+  int covered = 0;      // bytes of the hook whose access has come: the rest of the same object may follow
+  memory_operand last;  // that access
+  register_set frame;   // registers that hold an address in the function's own frame
+
+  bool operator==(const knowledge&) const = default;
+};
+constexpr int whole_range = 1 << 20;
+
+knowledge meet(const knowledge& a, const knowledge& b) {
+  if (!a.reached) return b;
+  if (!b.reached) return a;
+  knowledge both = a;
+  both.hooked = std::min(a.hooked, b.hooked);
+  both.covered = a.last == b.last ? std::min(a.covered, b.covered) : 0;
+  both.frame = a.frame & b.frame;
+  return both;
+}
+
+knowledge at_entry() {
+  knowledge start;
+  start.reached = true;
+  start.frame = register_bit("%rsp");
+  return start;
+}
+
+// The bytes that a hook stands for; nothing for a call of something else.
+std::optional<int> hooked_bytes(std::string_view callee) {
+  if (!callee.starts_with("__tsan_")) return std::nullopt;
+  callee.remove_prefix(7);
+  if (callee.starts_with("vptr_")) return 8;
+  if (callee.ends_with("_range")) return whole_range;
+  for (const std::string_view kind : {"unaligned_", "volatile_"}) {
+    if (callee.starts_with(kind)) callee.remove_prefix(kind.size());
+  }
+  for (const std::string_view kind : {"read_write", "read", "write"}) {
+    if (callee.starts_with(kind)) return std::atoi(std::string(callee.substr(kind.size())).c_str());
+  }
+  return std::nullopt;
+}
+
+std::string function_at(const code_section& section, std::uint64_t address) {
+  const auto after = section.functions.upper_bound(address);
+  return after == section.functions.begin() ? std::string() : std::prev(after)->second;
+}
+
+// A function's rarely run part stands apart, in a section of its own.
+bool is_cold(const std::string& name) { return name.find(".cold") != std::string::npos; }
+std::string whole_function(const std::string& name) { return name.substr(0, name.find(".cold")); }
+
+// Functions that keep their frame's address in rbp.
+std::set<std::string> framed_functions(const object_file& object) {
+  std::set<std::string> framed;
+  for (const code_section& section : object.code) {
+    for (const instruction& here : section.instructions) {
+      if (here.mnemonic == "mov" && here.operands == "%rsp,%rbp") framed.insert(function_at(section, here.address));
+    }
+  }
+  return framed;
+}
+
+class section_scan {
+ public:
+  section_scan(const object_file& object, const code_section& section, const std::set<std::string>& framed)
+      : object_(object), section_(section), framed_(framed), before_(section.instructions.size()) {}
+
+  std::vector<unseen_access> run() {
+    seed();
+    while (!pending_.empty()) {
+      const std::size_t at = pending_.back();
+      pending_.pop_back();
+      follow(at);
+    }
+    report();
+    return std::move(found_);
+  }
+
+ private:
+  void flow(std::size_t to, const knowledge& state) {
+    if (to >= before_.size()) return;
+    const knowledge merged = meet(before_[to], state);
+    if (before_[to].reached && merged == before_[to]) return;
+    before_[to] = merged;
+    pending_.push_back(to);
+  }
+
+  std::size_t index_of(std::uint64_t address) const {
+    const auto at = std::ranges::lower_bound(section_.instructions, address, {}, &instruction::address);
+    if (at == section_.instructions.end() || at->address != address) return before_.size();
+    return static_cast<std::size_t>(at - section_.instructions.begin());
+  }
+
+  void seed() {
+    for (const auto& [address, name] : section_.functions) {
+      const std::size_t at = index_of(address);
+      if (at < before_.size()) flow(at, is_cold(name) ? at_unknown_entry(at) : at_entry());
+    }
+  }
+
+  // A cold part is entered from its function's middle, where the frame is set up; so is a block that no jump of this
+  // section names: a case of a switch, a landing pad.
+  knowledge at_unknown_entry(std::size_t at) const {
+    knowledge state = at_entry();
+    const std::string function = whole_function(function_at(section_, section_.instructions[at].address));
+    if (framed_.contains(function)) state.frame |= register_bit("%rbp");
+    return state;
+  }
+
+  void follow(std::size_t at) {
+    const instruction& here = section_.instructions[at];
+    knowledge after = step(here, before_[at]);
+    const bool jump = here.mnemonic.starts_with("j") || here.mnemonic.find(" j") != std::string::npos;
+    if (jump && here.relocation.empty() && !here.operands.starts_with("*")) {
+      flow(index_of(std::strtoull(here.operands.c_str(), nullptr, 16)), after);
+    }
+    const bool leaves = here.mnemonic.ends_with("jmp") || here.mnemonic.ends_with("ret") || here.mnemonic == "ud2" ||
+                        here.mnemonic == "hlt";
+    if (!leaves) {
+      flow(at + 1, after);
+    } else if (at + 1 < before_.size() && !before_[at + 1].reached) {
+      flow(at + 1, at_unknown_entry(at + 1));
+    }
+  }
+
+  knowledge step(const instruction& here, knowledge state) const {
+    if (here.mnemonic.ends_with("call")) return after_call(here, state);
+    for (const memory_operand& access : memory_operands(here)) {
+      if (!is_constant(access, here)) use(access, state);
+    }
+    track_frame(here, state.frame);
+    return state;
+  }
+
+  static knowledge after_call(const instruction& here, knowledge state) {
+    const std::string_view callee = relocated_symbol(here);
+    if (callee.starts_with("__tsan_func_")) return state;
+    const std::optional<int> bytes = hooked_bytes(callee);
+    state.hooked = bytes.value_or(0);
+    state.covered = 0;
+    state.frame &= preserved_registers;
+    return state;
+  }
+
+  // An access takes the credit of the hook before it; its neighbours within the hook's bytes may follow.
+  static void use(const memory_operand& access, knowledge& state) {
+    if (access.in(state.frame)) return;
+    if (state.hooked == whole_range) return;
+    if (state.hooked > 0) {
+      state.covered = state.hooked;
+      state.hooked = 0;
+      state.last = access;
+    }
+  }
+
+  bool is_seen(const memory_operand& access, const instruction& here, const knowledge& state) const {
+    if (access.in(state.frame) || state.hooked > 0) return true;
+    if (state.covered > 0 && access.is_near(state.last, state.covered)) return true;
+    return is_constant(access, here);
+  }
+
+  bool is_constant(const memory_operand& access, const instruction& here) const {
+    if (access.segment == "%fs" && here.relocation.empty()) return true;  // the thread's own control block
+    if (here.relocation.empty() || access.is_written) return false;
+    if (here.relocation.find("GOT") != std::string::npos) return true;
+    const std::string section = object_.section_of(relocated_symbol(here));
+    return section.starts_with(".rodata") || section.starts_with(".data.rel.ro") || section.starts_with(".eh_frame") ||
+           section.starts_with(".gcc_except_table") || section.starts_with(".text") || section == "*UND*";
+  }
+
+  void report() {
+    for (std::size_t i = 0; i < section_.instructions.size(); ++i) {
+      const instruction& here = section_.instructions[i];
+      if (const char* reason = unfit_instruction(here)) add(here, reason);
+      if (!before_[i].reached) continue;
+      for (const memory_operand& access : memory_operands(here)) {
+        if (is_seen(access, here, before_[i])) continue;
+        add(here, access.is_written ? "a store that no hook sees" : "a load that no hook sees");
+        break;
+      }
+    }
+  }
+
+  void add(const instruction& here, const char* reason) {
+    std::string text = here.mnemonic + " " + here.operands;
+    const std::string function = whole_function(function_at(section_, here.address));
+    found_.push_back({object_.name, section_.name, function, here.address, text, reason});
+  }
+
+  const object_file& object_;
+  const code_section& section_;
+  const std::set<std::string>& framed_;
+  std::vector<knowledge> before_;
+  std::vector<std::size_t> pending_;
+  std::vector<unseen_access> found_;
+};
+
+}  // namespace
+
+std::vector<unseen_access> unseen_accesses(const object_file& object) {
+  std::vector<unseen_access> all;
+  const std::set<std::string> framed = framed_functions(object);
+  for (const code_section& section : object.code) {
+    std::vector<unseen_access> found = section_scan(object, section, framed).run();
+    all.insert(all.end(), found.begin(), found.end());
+  }
+  return all;
+}
+
+}  // namespace txsync::sim::toolchain
