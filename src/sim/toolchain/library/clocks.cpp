@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time is virtual. The day that a run starts on is always the same one, or results would differ.
+#include <sys/time.h>
+#include <txsync_backend/runtime.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+
+#include "touch.hpp"
+
+using namespace txsync::sim::library;
+
+namespace {
+
+constexpr std::uint64_t second = 1000000000;
+
+bool is_calendar(clockid_t clock) { return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE; }
+
+std::uint64_t now(clockid_t clock) { return txsync_sim_clock_ns() + (is_calendar(clock) ? start_of_time : 0); }
+
+timespec split(std::uint64_t nanoseconds) {
+  return {static_cast<time_t>(nanoseconds / second), static_cast<long>(nanoseconds % second)};
+}
+std::uint64_t joined(const timespec& time) {
+  return time.tv_sec < 0 ? 0
+                         : static_cast<std::uint64_t>(time.tv_sec) * second + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+}  // namespace
+
+extern "C" {
+
+int txsync_sim_clock_gettime(clockid_t clock, timespec* to) {
+  step();
+  writes_object(to);
+  *to = split(now(clock));
+  return 0;
+}
+int txsync_sim_clock_getres(clockid_t, timespec* to) {
+  step();
+  writes_object(to);
+  if (to) *to = {0, 1};
+  return 0;
+}
+int txsync_sim_gettimeofday(timeval* to, void*) {
+  step();
+  writes_object(to);
+  const timespec time = split(now(CLOCK_REALTIME));
+  if (to) *to = {time.tv_sec, time.tv_nsec / 1000};
+  return 0;
+}
+time_t txsync_sim_time(time_t* to) {
+  step();
+  const auto seconds = static_cast<time_t>(now(CLOCK_REALTIME) / second);
+  writes_object(to);
+  if (to) *to = seconds;
+  return seconds;
+}
+clock_t txsync_sim_clock(void) { return static_cast<clock_t>(txsync_sim_clock_ns() / 1000); }
+
+int txsync_sim_nanosleep(const timespec* duration, timespec*) {
+  outside("nanosleep");
+  reads_object(duration);
+  txsync_sim_sleep_ns(joined(*duration));
+  return 0;
+}
+int txsync_sim_clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec*) {
+  outside("clock_nanosleep");
+  reads_object(time);
+  std::uint64_t duration = joined(*time);
+  if (flags & TIMER_ABSTIME) duration = duration > now(clock) ? duration - now(clock) : 0;
+  txsync_sim_sleep_ns(duration);
+  return 0;
+}
+int txsync_sim_usleep(useconds_t microseconds) {
+  outside("usleep");
+  txsync_sim_sleep_ns(std::uint64_t{microseconds} * 1000);
+  return 0;
+}
+unsigned txsync_sim_sleep(unsigned seconds) {
+  outside("sleep");
+  txsync_sim_sleep_ns(seconds * second);
+  return 0;
+}
+
+tm* txsync_sim_localtime_r(const time_t* time, tm* to) {
+  step();
+  reads_object(time);
+  writes_object(to);
+  return gmtime_r(time, to);  // the simulated machine's zone is UTC
+}
+tm* txsync_sim_gmtime_r(const time_t* time, tm* to) { return txsync_sim_localtime_r(time, to); }
+tm* txsync_sim_gmtime(const time_t* time) {
+  static tm result;
+  return txsync_sim_localtime_r(time, &result);
+}
+tm* txsync_sim_localtime(const time_t* time) { return txsync_sim_gmtime(time); }
+time_t txsync_sim_timegm(tm* time) {
+  step();
+  writes_object(time);
+  return timegm(time);
+}
+time_t txsync_sim_mktime(tm* time) { return txsync_sim_timegm(time); }
+std::size_t txsync_sim_strftime(char* to, std::size_t size, const char* format, const tm* time) {
+  step();
+  reads_string(format);
+  reads_object(time);
+  writes(to, size);
+  return std::strftime(to, size, format, time);
+}
+
+// std::chrono::steady_clock::now() and system_clock::now(): a count of nanoseconds in a register.
+std::int64_t txsync_sim__ZNSt6chrono3_V212steady_clock3nowEv() {
+  return static_cast<std::int64_t>(now(CLOCK_MONOTONIC));
+}
+std::int64_t txsync_sim__ZNSt6chrono3_V212system_clock3nowEv() {
+  return static_cast<std::int64_t>(now(CLOCK_REALTIME));
+}
+
+}  // extern "C"

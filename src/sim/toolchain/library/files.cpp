@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files with buffers of the program: the real system's, passed through outside of attempts.
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "touch.hpp"
+
+using namespace txsync::sim::library;
+
+namespace {
+
+void reads_vectors(const iovec* parts, int count) {
+  reads(parts, sizeof *parts * static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) reads(parts[i].iov_base, parts[i].iov_len);
+}
+
+}  // namespace
+
+extern "C" {
+
+ssize_t txsync_sim_read(int file, void* to, std::size_t bytes) {
+  outside("read");
+  writes(to, bytes);
+  return read(file, to, bytes);
+}
+ssize_t txsync_sim_write(int file, const void* from, std::size_t bytes) {
+  outside("write");
+  reads(from, bytes);
+  return write(file, from, bytes);
+}
+ssize_t txsync_sim_pread(int file, void* to, std::size_t bytes, off_t at) {
+  outside("pread");
+  writes(to, bytes);
+  return pread(file, to, bytes, at);
+}
+ssize_t txsync_sim_pread64(int file, void* to, std::size_t bytes, off_t at) {
+  return txsync_sim_pread(file, to, bytes, at);
+}
+ssize_t txsync_sim_pwrite(int file, const void* from, std::size_t bytes, off_t at) {
+  outside("pwrite");
+  reads(from, bytes);
+  return pwrite(file, from, bytes, at);
+}
+ssize_t txsync_sim_pwrite64(int file, const void* from, std::size_t bytes, off_t at) {
+  return txsync_sim_pwrite(file, from, bytes, at);
+}
+ssize_t txsync_sim_readv(int file, const iovec* parts, int count) {
+  outside("readv");
+  reads(parts, sizeof *parts * static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) writes(parts[i].iov_base, parts[i].iov_len);
+  return readv(file, parts, count);
+}
+ssize_t txsync_sim_writev(int file, const iovec* parts, int count) {
+  outside("writev");
+  reads_vectors(parts, count);
+  return writev(file, parts, count);
+}
+
+int txsync_sim_stat(const char* path, struct stat* to) {
+  outside("stat");
+  writes_object(to);
+  return stat(path, to);
+}
+int txsync_sim_lstat(const char* path, struct stat* to) {
+  outside("lstat");
+  writes_object(to);
+  return lstat(path, to);
+}
+int txsync_sim_fstat(int file, struct stat* to) {
+  outside("fstat");
+  writes_object(to);
+  return fstat(file, to);
+}
+int txsync_sim_fstatat(int directory, const char* path, struct stat* to, int flags) {
+  outside("fstatat");
+  writes_object(to);
+  return fstatat(directory, path, to, flags);
+}
+char* txsync_sim_getcwd(char* to, std::size_t bytes) {
+  outside("getcwd");
+  if (to) writes(to, bytes);
+  return getcwd(to, bytes);
+}
+ssize_t txsync_sim_readlink(const char* path, char* to, std::size_t bytes) {
+  outside("readlink");
+  writes(to, bytes);
+  return readlink(path, to, bytes);
+}
+
+// Chance comes from the run's seed, byte by byte the same on every run.
+ssize_t txsync_sim_getrandom(void* to, std::size_t bytes, unsigned) {
+  outside("getrandom");
+  writes(to, bytes);
+  for (std::size_t i = 0; i < bytes; ++i)
+    static_cast<unsigned char*>(to)[i] = static_cast<unsigned char>(txsync_sim_random());
+  return static_cast<ssize_t>(bytes);
+}
+int txsync_sim_getentropy(void* to, std::size_t bytes) {
+  txsync_sim_getrandom(to, bytes, 0);
+  return 0;
+}
+
+}  // extern "C"

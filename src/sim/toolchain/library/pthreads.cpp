@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// Threads of POSIX and C11 over the runtime's: all but mutexes and their like, which src/preload serves. Instrumented,
+// and renamed like a user's code: pthread_create here is txsync_sim_pthread_create in the image.
+#include <pthread.h>
+#include <sched.h>
+#include <sim/program.h>
+#include <threads.h>
+#include <txsync_backend/runtime.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include "once.hpp"
+
+namespace {
+
+struct control {
+  void* (*entry)(void*);
+  void* argument;
+  void* result;
+  std::uintptr_t handle;
+  bool detached;
+  char name[16];
+};
+
+control main_control{};
+thread_local control* own = &main_control;
+
+control* of(pthread_t thread) { return reinterpret_cast<control*>(thread); }
+
+void run(void* started) {
+  own = static_cast<control*>(started);
+  own->result = own->entry(own->argument);
+  if (own->detached) std::free(own);
+}
+
+// C11's entry returns an int.
+struct c11_start {
+  thrd_start_t entry;
+  void* argument;
+};
+void* run_c11(void* started) {
+  const c11_start start = *static_cast<c11_start*>(started);
+  std::free(started);
+  return reinterpret_cast<void*>(static_cast<std::intptr_t>(start.entry(start.argument)));
+}
+
+}  // namespace
+
+extern "C" {
+
+int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*entry)(void*), void* argument) {
+  txsync_sim_system_call("pthread_create");
+  auto* made = static_cast<control*>(std::calloc(1, sizeof(control)));
+  if (!made) return EAGAIN;
+  made->entry = entry;
+  made->argument = argument;
+  int detached = PTHREAD_CREATE_JOINABLE;
+  if (attributes) pthread_attr_getdetachstate(attributes, &detached);
+  made->detached = detached == PTHREAD_CREATE_DETACHED;
+  *thread = reinterpret_cast<pthread_t>(made);
+  if (!txsync_sim_thread_start(&made->handle, run, made)) {
+    std::free(made);
+    return EAGAIN;
+  }
+  if (detached == PTHREAD_CREATE_DETACHED) txsync_sim_thread_detach(made->handle);
+  return 0;
+}
+
+int pthread_join(pthread_t thread, void** result) {
+  txsync_sim_system_call("pthread_join");
+  control* other = of(thread);
+  if (other == own) return EDEADLK;
+  if (other->detached) return EINVAL;
+  txsync_sim_thread_join(other->handle);
+  if (result) *result = other->result;
+  std::free(other);
+  return 0;
+}
+
+int pthread_detach(pthread_t thread) {
+  txsync_sim_system_call("pthread_detach");
+  if (of(thread)->detached) return EINVAL;
+  of(thread)->detached = true;
+  txsync_sim_thread_detach(of(thread)->handle);
+  return 0;
+}
+
+pthread_t pthread_self() { return reinterpret_cast<pthread_t>(own); }
+int pthread_equal(pthread_t a, pthread_t b) { return a == b; }
+
+void pthread_exit(void* result) {
+  txsync_sim_system_call("pthread_exit");
+  own->result = result;
+  if (own->detached) std::free(own);
+  txsync_sim_thread_exit();
+}
+
+int pthread_once(pthread_once_t* once, void (*function)()) {
+  txsync::sim::library::call_once(*reinterpret_cast<std::uint32_t*>(once), [&] { function(); });
+  return 0;
+}
+
+int pthread_setname_np(pthread_t thread, const char* name) {
+  if (std::strlen(name) >= sizeof(control::name)) return ERANGE;
+  std::strcpy(of(thread)->name, name);
+  return 0;
+}
+int pthread_getname_np(pthread_t thread, char* name, std::size_t size) {
+  if (std::strlen(of(thread)->name) >= size) return ERANGE;
+  std::strcpy(name, of(thread)->name);
+  return 0;
+}
+
+int pthread_setaffinity_np(pthread_t thread, std::size_t size, const cpu_set_t* set) {
+  if (of(thread) != own) return 0;  // a thread pins itself only; elsewhere it is a wish
+  return sched_setaffinity(0, size, set) == 0 ? 0 : EINVAL;
+}
+int pthread_getaffinity_np(pthread_t, std::size_t size, cpu_set_t* set) { return sched_getaffinity(0, size, set); }
+int pthread_sigmask(int, const sigset_t*, sigset_t* old) {
+  if (old) sigemptyset(old);
+  return 0;
+}
+
+int thrd_create(thrd_t* thread, thrd_start_t entry, void* argument) {
+  auto* start = static_cast<c11_start*>(std::malloc(sizeof(c11_start)));
+  if (!start) return thrd_nomem;
+  *start = {entry, argument};
+  return pthread_create(thread, nullptr, run_c11, start) == 0 ? thrd_success : thrd_error;
+}
+int thrd_join(thrd_t thread, int* result) {
+  void* returned = nullptr;
+  if (pthread_join(thread, &returned) != 0) return thrd_error;
+  if (result) *result = static_cast<int>(reinterpret_cast<std::intptr_t>(returned));
+  return thrd_success;
+}
+int thrd_detach(thrd_t thread) { return pthread_detach(thread) == 0 ? thrd_success : thrd_error; }
+void thrd_exit(int result) { pthread_exit(reinterpret_cast<void*>(static_cast<std::intptr_t>(result))); }
+void thrd_yield() { sched_yield(); }
+int thrd_sleep(const timespec* duration, timespec* left) { return nanosleep(duration, left); }
+thrd_t thrd_current() { return pthread_self(); }
+int thrd_equal(thrd_t a, thrd_t b) { return a == b; }
+void call_once(once_flag* flag, void (*function)()) { pthread_once(reinterpret_cast<pthread_once_t*>(flag), function); }
+
+}  // extern "C"

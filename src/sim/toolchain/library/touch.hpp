@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// For the uninstrumented half of the program library: functions that stand between a program and libc. Each calls
+// step() once, measures, says what libc will read and write, and calls libc: no other thread runs in between.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "sim/program.h"
+
+namespace txsync::sim::library {
+
+inline void step() { txsync_sim_step(); }
+inline void reads(const void* address, std::size_t bytes) {
+  if (bytes > 0) txsync_sim_reads(address, bytes);
+}
+inline void writes(void* address, std::size_t bytes) {
+  if (bytes > 0) txsync_sim_writes(address, bytes);
+}
+
+// A string with its end; returns its length.
+inline std::size_t reads_string(const char* text) {
+  const std::size_t length = std::strlen(text);
+  reads(text, length + 1);
+  return length;
+}
+// At most `limit` bytes of it.
+inline std::size_t reads_string(const char* text, std::size_t limit) {
+  const std::size_t length = strnlen(text, limit);
+  reads(text, length < limit ? length + 1 : limit);
+  return length;
+}
+
+template <typename T>
+void writes_object(T* object) {
+  if (object) writes(object, sizeof *object);
+}
+template <typename T>
+void reads_object(const T* object) {
+  if (object) reads(object, sizeof *object);
+}
+
+// The day that every run starts on, in ns since 1970: 2026-01-01.
+inline constexpr std::uint64_t start_of_time = 1767225600ULL * 1000000000;
+
+// What cannot be undone: ends the attempt.
+inline void outside(const char* name) { txsync_sim_system_call(name); }
+
+}  // namespace txsync::sim::library
