@@ -48,7 +48,8 @@ def main():
     with open(os.path.join(sys.argv[1], "compile_commands.json"), encoding="utf-8") as text:
         chosen = one_entry_a_file(json.load(text))
     for entry in chosen.values():
-        entry["command"] = entry["command"].removeprefix("ccache ").replace("/usr/bin/ccache ", "")
+        command = entry["command"].removeprefix("ccache ").replace("/usr/bin/ccache ", "")
+        entry["command"] = re.sub(r"^\S*/txsync-c\+\+ --txsync-launch ", "", command)
     database = os.path.join(sys.argv[1], "lint")
     os.makedirs(database, exist_ok=True)
     with open(os.path.join(database, "compile_commands.json"), "w", encoding="utf-8") as text:

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""toolchain.py BIN RECORDER: what txsync-c++, txsync-cc and txsync-audit make and refuse."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+BIN = RECORDER = None
+
+
+class Toolchain(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.at = pathlib.Path(self.folder.name)
+
+    def call(self, *command):
+        words = [str(word) for word in command]
+        plain_quotes = os.environ | {"LC_ALL": "C"}
+        return subprocess.run(words, cwd=self.at, env=plain_quotes, capture_output=True, text=True, timeout=100)
+
+    def write(self, name, text):
+        (self.at / name).write_text(text, encoding="utf-8")
+        return name
+
+    def cxx(self, *words, driver="txsync-c++"):
+        return self.call(BIN / driver, "-g", f"--txsync-runtime={RECORDER}", "-I", HERE, *words)
+
+    def made(self, *words, driver="txsync-c++"):
+        done = self.cxx(*words, driver=driver)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def refused(self, done, *parts):
+        self.assertNotEqual(done.returncode, 0, done.stdout)
+        for part in parts:
+            self.assertIn(part, done.stderr)
+
+
+class Holes(Toolchain):
+    def run_holes(self, *flags):
+        self.made(*flags, HERE / "holes.cpp", "-o", "holes")
+        ran = self.call("./holes")
+        self.assertEqual((ran.returncode, ran.stdout), (0, ""))
+
+    def test_holes_at_O2(self):
+        self.run_holes("-O2")
+
+    def test_holes_at_O3(self):
+        self.run_holes("-O3")
+
+    def test_holes_at_O1_in_cxx17(self):
+        self.run_holes("-O1", "-std=c++17")
+
+
+class Refusals(Toolchain):
+    def plain(self, text, name="plain.cpp"):
+        self.write(name, text)
+        done = self.call("g++", "-O2", "-g", "-c", name)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_an_object_of_another_compiler(self):
+        self.plain("int shared; int take(int* from) { return *from + shared; }")
+        self.write("main.cpp", "int take(int*); int main() { int x = 0; return take(&x); }")
+        self.refused(self.cxx("main.cpp", "plain.o", "-o", "program"),
+                     "plain.o: take(int*) (plain.cpp:1", "a load that no hook sees")
+        self.assertFalse((self.at / "program").exists())
+
+    def test_an_object_that_uses_libc_itself(self):
+        self.plain('#include <string.h>\nunsigned long measure(const char* s) { return strlen(s); }')
+        self.write("main.cpp", "unsigned long measure(const char*); int main() { return measure(\"\"); }")
+        self.refused(self.cxx("main.cpp", "plain.o"), "plain.o: was not made by txsync-c++", "strlen")
+
+    def test_a_function_without_instrumentation(self):
+        self.write("part.cpp", "__attribute__((no_sanitize(\"thread\"))) void set(int* at) { *at = 1; }")
+        self.refused(self.cxx("-c", "part.cpp"), "part.o: set(int*) (part.cpp:1", "a store that no hook sees")
+        self.assertFalse((self.at / "part.o").exists())
+
+    def test_a_system_call_in_assembly(self):
+        self.write("part.cpp", 'void go() { asm volatile("syscall" ::: "memory"); }')
+        self.refused(self.cxx("-c", "part.cpp"), "part.o: go()", "a system call that the simulated machine does not see")
+
+    def test_a_second_process(self):
+        self.write("main.cpp", "#include <unistd.h>\nint main() { return fork(); }")
+        self.refused(self.cxx("main.cpp"), "main uses fork: a simulated program is one process")
+
+    def test_an_unknown_function(self):
+        self.write("main.cpp", 'extern "C" int mystery(); int main() { return mystery(); }')
+        self.refused(self.cxx("main.cpp"), "main uses mystery: no function of the simulated machine")
+
+    def test_flags(self):
+        self.write("main.cpp", "int main() {}")
+        for flag in ("-shared", "-fsanitize=address", "-flto", "-fopenmp", "--coverage"):
+            done = self.cxx(flag, "main.cpp")
+            self.assertEqual(done.returncode, 2)
+            self.refused(done, f"{flag} is not for a simulated program: ")
+            self.assertEqual(done.stderr.count("\n"), 1)
+
+
+class Driver(Toolchain):
+    def test_objects_one_by_one(self):
+        self.write("one.cpp", "int twice(int x) { return 2 * x; }")
+        self.write("two.cpp", "int twice(int); int main(int count, char**) { return twice(count + BIAS); }")
+        self.made("-c", "one.cpp")
+        self.made("-c", "-DBIAS=3", "two.cpp", "-o", "other.o")
+        self.made("one.o", "other.o", "-o", "program", "-lpthread", "-lm")
+        self.assertEqual(self.call("./program").returncode, 8)
+
+    def test_archives(self):
+        self.write("one.cpp", "int twice(int x) { return 2 * x; }")
+        self.write("two.cpp", "int twice(int); int main() { return twice(21); }")
+        self.made("-c", "one.cpp")
+        self.assertEqual(self.call("ar", "rcs", "libone.a", "one.o").returncode, 0)
+        self.made("two.cpp", "-L.", "-lone", "-fPIC", "-o", "program")
+        self.assertEqual(self.call("./program").returncode, 42)
+
+    def test_c(self):
+        self.write("main.c", "#include <stdio.h>\nint main(void) { int class = 3; printf(\"%d\\n\", class); return 0; }")
+        self.made("-std=c11", "main.c", "-o", "program", driver="txsync-cc")
+        self.assertEqual(self.call("./program").stdout, "3\n")
+
+    def test_verbose_and_kept(self):
+        self.write("main.cpp", "int main() {}")
+        done = self.cxx("-v", "--txsync-keep", "main.cpp", "-o", "program")
+        self.assertEqual(done.returncode, 0)
+        for word in ("-fsanitize=thread", "objcopy", "txsync-audit"):
+            self.assertIn(word, done.stderr)
+        self.assertTrue((self.at / "program.parts" / "0-main.o").exists())
+
+    def test_a_mistake_in_the_source(self):
+        self.write("main.cpp", "int main() { return x; }")
+        self.refused(self.cxx("-c", "main.cpp"), "'x' was not declared")
+
+
+class Library(Toolchain):
+    """The program library does what libc and libstdc++ do, as far as one thread can tell."""
+
+    def run_program(self, *flags):
+        self.made(*flags, HERE / "library.cpp", "-o", "library")
+        ran = self.call("./library")
+        self.assertEqual((ran.returncode, ran.stdout), (0, "all as expected\n"), ran.stderr)
+
+    def test_in_cxx20(self):
+        self.run_program("-std=c++20")
+
+    def test_in_cxx17(self):
+        self.run_program("-std=c++17", "-O3")
+
+
+if __name__ == "__main__":
+    BIN, RECORDER = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
