@@ -18,6 +18,13 @@ elseif(TXSYNC_SANITIZE MATCHES "address" AND NOT CMAKE_CXX_COMPILER_ID STREQUAL 
   set(TXSYNC_BACKEND_OPTIONS_scripted -fsanitize-address-use-after-return=never)
 endif()
 
+# txsync_fast_to_compile(TARGET): for what is in no measured path and includes JSON or the command line's library, whose
+# headers are most of its compiling: several files at once, and not optimised to the end.
+function(txsync_fast_to_compile target)
+  target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 5)
+endfunction()
+
 # txsync_floor(NAME BACKEND SOURCES...): an object of the floor for one back end. The target is txsync_NAME_BACKEND, built
 # when something needs it: who only wants the library compiles nothing for the other back ends.
 function(txsync_floor name backend)

@@ -32,7 +32,7 @@ configure() {  # PROCESSOR [ARGUMENT...]
     launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
   quietly cmake -G Ninja -S . -B "$root/$processor" --toolchain "$PWD/cmake/toolchains/$processor.cmake" \
-    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG" -DTXSYNC_BUILD_TOOLS=OFF -DTXSYNC_BUILD_BENCHMARKS=OFF \
+    -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -DNDEBUG" -DTXSYNC_BUILD_TOOLS=OFF -DTXSYNC_BUILD_BENCHMARKS=OFF \
     -DTXSYNC_BUILD_EXAMPLES=OFF "${launcher[@]}" "$@"
 }
 
