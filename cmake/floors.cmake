@@ -27,8 +27,16 @@ endfunction()
 
 # txsync_floor(NAME BACKEND SOURCES...): an object of the floor for one back end. The target is txsync_NAME_BACKEND, built
 # when something needs it: who only wants the library compiles nothing for the other back ends.
+# What is for the virtual back end exists once more as txsync_NAME_simulated, compiled for the simulated machine.
 function(txsync_floor name backend)
-  set(target txsync_${name}_${backend})
+  txsync_floor_objects(txsync_${name}_${backend} ${backend} ${ARGN})
+  if(backend STREQUAL "virtual" AND TXSYNC_SIM_TOOLCHAIN)
+    txsync_floor_objects(txsync_${name}_simulated ${backend} ${ARGN})
+    txsync_simulate(txsync_${name}_simulated)
+  endif()
+endfunction()
+
+function(txsync_floor_objects target backend)
   add_library(${target} OBJECT EXCLUDE_FROM_ALL ${ARGN})
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                               $<BUILD_INTERFACE:${TXSYNC_BACKEND_INCLUDE_${backend}}>

@@ -16,7 +16,7 @@ struct knowledge {
   int hooked = 0;       // bytes of the last hook whose access has not come yet; whole_range for a range hook
   int covered = 0;      // bytes of the hook whose access has come: the rest of the same object may follow
   memory_operand last;  // that access
-  register_set frame;   // registers that hold an address in the function's own frame
+  register_set frame;   // registers that hold an address in the function's own frame, or of a constant
 
   bool operator==(const knowledge&) const = default;
 };
@@ -81,16 +81,27 @@ class section_scan {
 
   std::vector<unseen_access> run() {
     seed();
-    while (!pending_.empty()) {
-      const std::size_t at = pending_.back();
-      pending_.pop_back();
-      follow(at);
+    drain();
+    // What nothing has flowed to is a case of a switch or a landing pad. Padding between blocks is neither.
+    for (std::size_t i = 0; i < before_.size(); ++i) {
+      if (before_[i].reached || section_.instructions[i].mnemonic.find("nop") != std::string::npos) continue;
+      if (section_.instructions[i].operands == "%ax,%ax") continue;
+      flow(i, at_unknown_entry(i));
+      drain();
     }
     report();
     return std::move(found_);
   }
 
  private:
+  void drain() {
+    while (!pending_.empty()) {
+      const std::size_t at = pending_.back();
+      pending_.pop_back();
+      follow(at);
+    }
+  }
+
   void flow(std::size_t to, const knowledge& state) {
     if (to >= before_.size()) return;
     const knowledge merged = meet(before_[to], state);
@@ -130,11 +141,7 @@ class section_scan {
     }
     const bool leaves = here.mnemonic.ends_with("jmp") || here.mnemonic.ends_with("ret") || here.mnemonic == "ud2" ||
                         here.mnemonic == "hlt";
-    if (!leaves) {
-      flow(at + 1, after);
-    } else if (at + 1 < before_.size() && !before_[at + 1].reached) {
-      flow(at + 1, at_unknown_entry(at + 1));
-    }
+    if (!leaves) flow(at + 1, after);
   }
 
   knowledge step(const instruction& here, knowledge state) const {
@@ -143,6 +150,7 @@ class section_scan {
       if (!is_constant(access, here)) use(access, state);
     }
     track_frame(here, state.frame);
+    if (const register_set target = constant_address(here)) state.frame |= target;
     return state;
   }
 
@@ -177,16 +185,39 @@ class section_scan {
     if (access.segment == "%fs" && here.relocation.empty()) return true;  // the thread's own control block
     if (here.relocation.empty() || access.is_written) return false;
     if (here.relocation.find("GOT") != std::string::npos) return true;
+    return names_constant(here);
+  }
+
+  bool names_constant(const instruction& here) const {
     const std::string section = object_.section_of(relocated_symbol(here));
     return section.starts_with(".rodata") || section.starts_with(".data.rel.ro") || section.starts_with(".eh_frame") ||
            section.starts_with(".gcc_except_table") || section.starts_with(".text") || section == "*UND*";
+  }
+
+  // The register that gets the address of a constant: what is reached through it is like the function's own frame.
+  register_set constant_address(const instruction& here) const {
+    if (here.relocation.empty() || !here.operands.ends_with(last_register(here))) return 0;
+    const bool address =
+        here.mnemonic.starts_with("lea") ||
+        ((here.mnemonic.starts_with("mov") || here.mnemonic.starts_with("add")) && here.operands.starts_with("$"));
+    if (!address || object_.section_of(relocated_symbol(here)) == "*UND*" || !names_constant(here)) return 0;
+    return register_bit(last_register(here));
+  }
+
+  static std::string_view last_register(const instruction& here) {
+    return std::string_view(here.operands).substr(std::min(here.operands.rfind('%'), here.operands.size()));
+  }
+
+  // Code that the compiler makes without a source: thunks of virtual functions read the object's virtual table.
+  static bool is_thunk(const std::string& function) {
+    return function.starts_with("_ZTv") || function.starts_with("_ZTh") || function.starts_with("_ZTc");
   }
 
   void report() {
     for (std::size_t i = 0; i < section_.instructions.size(); ++i) {
       const instruction& here = section_.instructions[i];
       if (const char* reason = unfit_instruction(here)) add(here, reason);
-      if (!before_[i].reached) continue;
+      if (!before_[i].reached || is_thunk(function_at(section_, here.address))) continue;
       for (const memory_operand& access : memory_operands(here)) {
         if (is_seen(access, here, before_[i])) continue;
         add(here, access.is_written ? "a store that no hook sees" : "a load that no hook sees");

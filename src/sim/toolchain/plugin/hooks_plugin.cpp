@@ -51,6 +51,13 @@ bool has_constant_size(tree type) {
   return size && TREE_CODE(size) == INTEGER_CST && !integer_zerop(size);
 }
 
+// A part of the result that the function writes to memory of its caller.
+bool is_result(tree reference) {
+  if (TREE_CODE(reference) == SSA_NAME || !has_constant_size(TREE_TYPE(reference))) return false;
+  tree base = get_base_address(reference);
+  return base && TREE_CODE(base) == RESULT_DECL && !is_gimple_reg(base) && aggregate_value_p(base, cfun->decl);
+}
+
 // The same bytes as `reference`, as an array of char: a type of which temporaries may be made, whatever the class.
 tree as_bytes(tree reference, gimple_stmt_iterator* at) {
   const unsigned HOST_WIDE_INT size = tree_to_uhwi(TYPE_SIZE_UNIT(TREE_TYPE(reference)));
@@ -105,11 +112,19 @@ bool copy_arguments(gcall* call, gimple_stmt_iterator* at) {
   return changed;
 }
 
+// The hook of a store to the result, where no iterator will pass.
+gcall* result_hook(tree result) {
+  tree object = get_base_address(result);
+  tree size = fold_convert(size_type_node, TYPE_SIZE_UNIT(TREE_TYPE(object)));
+  TREE_ADDRESSABLE(object) = 1;
+  return gimple_build_call(declared(hook::write_range), 2, build_fold_addr_expr(object), size);
+}
+
 // *p = f(). A hook before the call would be too early, since the callee may switch; after it, too late for the undo
 // log. A result that is returned by reference is written by the callee's own, hooked stores.
 bool store_result_apart(gcall* call, gimple_stmt_iterator* at) {
   tree result = gimple_call_lhs(call);
-  if (!result || TREE_CODE(result) == SSA_NAME || !is_shared_memory(result)) return false;
+  if (!result || TREE_CODE(result) == SSA_NAME || !(is_shared_memory(result) || is_result(result))) return false;
   tree type = TREE_TYPE(result);
   if (TREE_ADDRESSABLE(type) || !has_constant_size(type)) return false;
   edge normal_return = nullptr;
@@ -124,6 +139,7 @@ bool store_result_apart(gcall* call, gimple_stmt_iterator* at) {
   if (TREE_CODE(returned) == SSA_NAME) SSA_NAME_DEF_STMT(returned) = call;
   gimple_call_set_return_slot_opt(call, false);
   if (normal_return) {
+    if (is_result(result)) gsi_insert_on_edge(normal_return, result_hook(result));
     gsi_insert_on_edge(normal_return, store);
   } else {
     gsi_insert_after(at, store, GSI_SAME_STMT);
@@ -172,11 +188,6 @@ bool hook_asm(gasm* statement, gimple_stmt_iterator* at) {
 // but an access that no hook sees could not be told from a forgotten one.
 bool hook_result(gimple* statement, gimple_stmt_iterator* at) {
   if (!gimple_assign_single_p(statement) || gimple_clobber_p(statement)) return false;
-  auto is_result = [](tree reference) {
-    tree base = get_base_address(reference);
-    return base && TREE_CODE(base) == RESULT_DECL && !is_gimple_reg(base) && aggregate_value_p(base, cfun->decl) &&
-           has_constant_size(TREE_TYPE(reference)) && TREE_CODE(reference) != SSA_NAME;
-  };
   tree to = gimple_assign_lhs(statement), from = gimple_assign_rhs1(statement);
   const bool writes = is_result(to), reads = is_result(from);
   // The type of the object, not of the part: a bit-field has no address.
