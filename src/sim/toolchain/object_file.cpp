@@ -135,6 +135,7 @@ std::string object_file::section_of(std::string_view symbol) const {
 
 void each_line(const std::vector<std::string>& command, const std::function<void(std::string_view)>& line) {
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   int ends[2];

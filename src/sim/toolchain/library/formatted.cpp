@@ -15,20 +15,20 @@ using namespace txsync::sim::library;
 
 namespace {
 
+template <typename T>
+void skip(va_list arguments) {
+  static_cast<void>(va_arg(arguments, T));
+}
+
 void skip_argument(int type, va_list arguments) {
   const int base = type & ~PA_FLAG_MASK;
-  if (type & PA_FLAG_PTR || base == PA_POINTER) {
-    va_arg(arguments, void*);
-  } else if (base == PA_DOUBLE || base == PA_FLOAT) {
-    if (type & PA_FLAG_LONG_DOUBLE) {
-      va_arg(arguments, long double);
-    } else {
-      va_arg(arguments, double);
-    }
-  } else if (type & (PA_FLAG_LONG | PA_FLAG_LONG_LONG)) {
-    va_arg(arguments, long);
+  const bool pointer = (type & PA_FLAG_PTR) != 0 || base == PA_POINTER;
+  if (pointer || (base != PA_DOUBLE && base != PA_FLOAT)) {
+    skip<long>(arguments);  // all integers are passed as pointers are, in 8 bytes
+  } else if (type & PA_FLAG_LONG_DOUBLE) {
+    skip<long double>(arguments);
   } else {
-    va_arg(arguments, int);
+    skip<double>(arguments);
   }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // mem* and bytes. A comparison or search reads up to where it ends, as a processor would.
 #include <strings.h>
-#include <wchar.h>
 
 #include <algorithm>
+#include <cwchar>
 
 #include "touch.hpp"
 

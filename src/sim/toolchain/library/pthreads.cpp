@@ -89,8 +89,9 @@ int pthread_detach(pthread_t thread) {
   return 0;
 }
 
+// Two have inline definitions in libc's headers: these here bear their new names already.
 pthread_t pthread_self() { return reinterpret_cast<pthread_t>(own); }
-int pthread_equal(pthread_t a, pthread_t b) { return a == b; }
+int txsync_sim_pthread_equal(pthread_t a, pthread_t b) { return a == b; }
 
 void pthread_exit(void* result) {
   txsync_sim_system_call("pthread_exit");
@@ -142,7 +143,7 @@ void thrd_exit(int result) { pthread_exit(reinterpret_cast<void*>(static_cast<st
 void thrd_yield() { sched_yield(); }
 int thrd_sleep(const timespec* duration, timespec* left) { return nanosleep(duration, left); }
 thrd_t thrd_current() { return pthread_self(); }
-int thrd_equal(thrd_t a, thrd_t b) { return a == b; }
+int txsync_sim_thrd_equal(thrd_t a, thrd_t b) { return a == b; }
 void call_once(once_flag* flag, void (*function)()) { pthread_once(reinterpret_cast<pthread_once_t*>(flag), function); }
 
 }  // extern "C"

@@ -38,8 +38,9 @@ void qsort(void* base, std::size_t count, std::size_t size, int (*compare)(const
   }
 }
 
-void* bsearch(const void* key, const void* base, std::size_t count, std::size_t size,
-              int (*compare)(const void*, const void*)) {
+// An inline function of libc\'s header: it bears its new name already.
+void* txsync_sim_bsearch(const void* key, const void* base, std::size_t count, std::size_t size,
+                         int (*compare)(const void*, const void*)) {
   const auto* first = static_cast<const char*>(base);
   while (count > 0) {
     const char* middle = first + count / 2 * size;

@@ -28,7 +28,7 @@ bool wait_on(unsigned* word, unsigned expected, bool bounded, chrono::nanosecond
 
 void thread::_M_start_thread(_State_ptr state, void (*)()) {
   if (const int error = pthread_create(&_M_id._M_thread, nullptr, run_state, state.get())) __throw_system_error(error);
-  state.release();
+  [[maybe_unused]] const _State* taken = state.release();
 }
 void thread::join() {
   int error = EINVAL;

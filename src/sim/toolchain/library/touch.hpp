@@ -33,11 +33,11 @@ inline std::size_t reads_string(const char* text, std::size_t limit) {
 
 template <typename T>
 void writes_object(T* object) {
-  if (object) writes(object, sizeof *object);
+  if (object) writes(static_cast<void*>(object), sizeof *object);
 }
 template <typename T>
 void reads_object(const T* object) {
-  if (object) reads(object, sizeof *object);
+  if (object) reads(static_cast<const void*>(object), sizeof *object);
 }
 
 // The day that every run starts on, in ns since 1970: 2026-01-01.

@@ -86,7 +86,8 @@ tree relax() {
 }  // namespace
 
 const ggc_root_tab roots[] = {
-    {declarations, ARRAY_SIZE(declarations), sizeof declarations[0], &gt_ggc_mx_tree_node, &gt_pch_nx_tree_node},
+    {static_cast<void*>(declarations), ARRAY_SIZE(declarations), sizeof declarations[0], &gt_ggc_mx_tree_node,
+     &gt_pch_nx_tree_node},
     LAST_GGC_ROOT_TAB,
 };
 
