@@ -42,7 +42,7 @@ struct memory {
   int counter;                 // 224
   unsigned low : 3, high : 5;  // 228
 };
-memory all;
+memory all = {.m = &target::method};
 int failures = 0;
 
 template <typename Case>
@@ -67,6 +67,9 @@ APART void __attribute__((optimize("O3"))) clear_by_loop(char* to, int count) {
   for (int i = 0; i < count; ++i) to[i] = 0;
 }
 
+APART int different(const char* a, const char* b, unsigned long size) { return memcmp(a, b, size); }
+APART void move(char* to, const char* from, unsigned long size) { memmove(to, from, size); }
+
 // ---- operands of calls
 APART quad make() { return {{1, 2, 3, 4}}; }
 APART quad make_or_throw(bool fail) {
@@ -84,6 +87,11 @@ APART void store_result_or_not(quad* to, bool fail) {
 }
 APART long pass(quad* from) { return sum(*from); }
 APART long pass_both(quad* a, quad* b) { return sum_both(*a, *b); }
+
+struct pair_of_quads {
+  quad inner, outer;
+};
+APART pair_of_quads nested(bool fail) { return {make_or_throw(fail), make()}; }
 
 // ---- two hooks before one statement
 APART void copy_object(quad* to, const quad* from) { *to = *from; }
@@ -125,11 +133,25 @@ int main() {
   check("arguments of a call", "r32@0 r32@32", [] {
     if (pass_both(&all.first, &all.second) != 6) ++failures;
   });
+  // Two ranges, one moment at which another thread may run.
+  all.text[20] = 'x';
+  check("memcmp of two ranges", "step r5@144 r5@176", [] {
+    if (different(all.text + 16, all.other + 16, 12) == 0) ++failures;
+  });
+  check("memmove of overlapping ranges", "step r20@128 w20@132", [] { move(all.text + 4, all.text, 20); });
   check("copy of an object", "r32@0 w32@32", [] { copy_object(&all.second, &all.first); });
   check("copy of a class with a destructor", "r32@64 w32@96", [] { copy_tracked(&all.fourth, &all.third); });
   check("failing compare_exchange", "w4@196 ax4@192 r4@196 w4@196 r4@196", [] {
     all.expected = 5;
     if (exchange_fails(&all.atom, &all.expected) || all.expected != 0) ++failures;
+  });
+  check("pointer to a member function", "r16@208 r16@208", [] {
+    target object;
+    call_member(&object, &all.m);
+  });
+  check("bit-field", "w1@228", [] { set_bits(&all); });
+  check("object that is returned in memory", "", [] {
+    if (nested(false).inner.word[1] != 6) ++failures;
   });
   check("assembly with a memory operand", "w4@224", [] { increment_in_assembly(&all.counter); });
   check("pause", "relax relax", [] { wait_a_moment(); });
