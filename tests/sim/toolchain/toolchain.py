@@ -144,6 +144,13 @@ class Library(Toolchain):
         ran = self.call("./library")
         self.assertEqual((ran.returncode, ran.stdout), (0, "all as expected\n"), ran.stderr)
 
+    def test_all_that_is_wrapped_exists(self):
+        parts = BIN.parent / "lib" / "txsync"
+        wanted = self.call(BIN / "txsync-audit", "--symbols", parts / "symbols.txt", "--wrapped").stdout.split()
+        self.assertGreater(len(wanted), 200)
+        defined = self.call("nm", "--defined-only", *parts.glob("*.a")).stdout.split()
+        self.assertEqual(set(wanted) - set(defined), {"txsync_sim_user_main"})
+
     def test_in_cxx20(self):
         self.run_program("-std=c++20")
 
