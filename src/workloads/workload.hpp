@@ -102,6 +102,7 @@ struct subject {
   bool peer = false;  ///< not ours
   waiting how = waiting::parks;
   bool exclusive = true;    ///< false: "none", which loses updates; its results are not checked
+  bool speculates = false;  ///< runs sections as hardware attempts; asked for by name where there may be none
   bool has_shared = false;  ///< read sections run beside each other; without, `readers` locks exclusively
   const char* summary;      ///< one line
   /// By workload_id. Null where the workload cannot run without a lock ("none" on mapbench).

@@ -54,6 +54,10 @@ class futex_mutex {
       unlock_slow();
   }
 
+  /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
+  // relaxed: an attempt's read is ordered by the attempt, and everybody else decides nothing by it
+  bool is_held() const noexcept { return (word_.load(std::memory_order_relaxed) & held) != 0; }
+
   /// For the type built on this one: a flag that belongs to the holder and vanishes with unlock().
   void mark() noexcept { word_.fetch_or(marked, std::memory_order_relaxed); }  // relaxed: only the holder looks
   bool is_marked() const noexcept { return (word_.load(std::memory_order_relaxed) & marked) != 0; }

@@ -49,6 +49,8 @@ class mcs_queue {
     waiting_.fetch_sub(1, std::memory_order_seq_cst);
     next->waiting.store(false, std::memory_order_release);  // pairs with the acquire in wait_behind()
   }
+  // relaxed: an attempt's read is ordered by the attempt, and everybody else decides nothing by it
+  bool is_held() const noexcept { return tail_.load(std::memory_order_relaxed) != nullptr; }
   /// Threads in the queue without the lock. seq_cst: read by threads outside the door (admission.cpp).
   std::uint32_t waiting() const noexcept { return waiting_.load(std::memory_order_seq_cst); }
 
@@ -100,6 +102,9 @@ class fifo_mcs_lock {
   /// Requires: the calling thread holds the lock with this node.
   void unlock(node& mine) noexcept { queue_.unlock(mine); }
 
+  /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
+  bool is_held() const noexcept { return queue_.is_held(); }
+
  private:
   detail::mcs_queue queue_;
 };
@@ -138,6 +143,9 @@ class mcs_lock {
       door_.release_passed(queue_.waiting() == 0);
     queue_.unlock(mine);
   }
+
+  /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
+  bool is_held() const noexcept { return queue_.is_held(); }
 
  private:
   TXSYNC_EXPORT void lock_from_outside(node& mine) noexcept;

@@ -40,6 +40,10 @@ class tatas_lock {
   /// Requires: the calling thread holds the lock.
   void unlock() noexcept { held_.store(0, std::memory_order_release); }
 
+  /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
+  // relaxed: an attempt's read is ordered by the attempt, and everybody else decides nothing by it
+  bool is_held() const noexcept { return held_.load(std::memory_order_relaxed) != 0; }
+
  private:
   TXSYNC_EXPORT void lock_slow() noexcept;
 

@@ -31,6 +31,26 @@ std::uint32_t thread_id() noexcept { return txsync_sim_thread_id(); }
 bool at_thread_exit(thread::entry function, void* argument) noexcept {
   return txsync_sim_at_thread_exit(function, argument) != 0;
 }
+unsigned cpu_for(placement how, unsigned index, unsigned socket) noexcept {
+  return txsync_sim_place(static_cast<int>(how), index, socket);
+}
+unsigned socket_count() noexcept { return txsync_sim_socket_count(); }
+
+const htm_capability& htm() noexcept {
+  // One simulated thread at a time runs the runtime, and all would write the same.
+  static constinit htm_capability offered{};
+  const unsigned bits = txsync_sim_capability();
+  if (offered.max_depth != bits >> 8) {
+    offered = {.attempts = (bits & 1) != 0,
+               .hle = (bits & 2) != 0,
+               .suspend = (bits & 4) != 0,
+               .rollback_only = (bits & 8) != 0,
+               .always_abort = (bits & 16) != 0,
+               .max_depth = bits >> 8};
+  }
+  return offered;
+}
+
 void yield() noexcept { txsync_sim_yield(); }
 void sleep_ns(std::uint64_t duration) noexcept { txsync_sim_sleep_ns(duration); }
 unsigned cpu_count() noexcept { return txsync_sim_cpu_count(); }

@@ -33,13 +33,28 @@ void look_at(thread_record& thread, std::uintptr_t address, std::size_t bytes) n
   if (state.oracle) write ? oracle_write(thread, address, bytes) : oracle_read(thread, address, bytes);
 }
 
+/// What the running thread's filter answers at once: a hit in the L1 that concerns nobody else.
+template <bool write>
+[[gnu::always_inline]] inline bool hit(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
+  const auto line = static_cast<line_number>(address >> state.line_shift);
+  const line_filter* filter = state.filter;
+  const bool one_line = (address + bytes - 1) >> state.line_shift == line;
+  if (!one_line || filter == nullptr || !(write ? filter->may_write(line) : filter->may_read(line))) return false;
+  thread.time += state.access_cost;
+  ++state.hits;
+  if constexpr (write) {
+    if (__builtin_expect(state.logs_writes || address >= stacks_begin, 0)) note_write(thread, address, bytes);
+  }
+  return true;
+}
+
 template <bool write>
 [[gnu::noinline]] void access_slowly(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept {
   state.current->last_site = site;
   if (state.oracle) oracle_settle();
   scheduling_point();
   thread_record& thread = *state.current;
-  look_at<write>(thread, address, bytes);
+  if (!hit<write>(thread, address, bytes)) look_at<write>(thread, address, bytes);
 }
 
 /// One access of 1 to 16 bytes.
@@ -48,18 +63,7 @@ template <bool write>
   thread_record* thread = state.current;
   if (__builtin_expect(thread == nullptr, 0)) return;
   const auto address = reinterpret_cast<std::uintptr_t>(place);
-  const auto line = static_cast<line_number>(address >> state.line_shift);
-  const bool one_line = (address + bytes - 1) >> state.line_shift == line;
-  const line_filter* filter = state.filter;
-  if (__builtin_expect(filter != nullptr && one_line && thread->time < state.hit_limit &&
-                           (write ? filter->may_write(line) : filter->may_read(line)),
-                       1)) {
-    thread->time += state.access_cost;
-    if constexpr (write) {
-      if (__builtin_expect(state.logs_writes || address >= stacks_begin, 0)) note_write(*thread, address, bytes);
-    }
-    return;
-  }
+  if (__builtin_expect(thread->time < state.hit_limit, 1) && hit<write>(*thread, address, bytes)) return;
   access_slowly<write>(address, bytes, site);
 }
 

@@ -304,7 +304,7 @@ void track_read(access& now) noexcept {
 }  // namespace
 
 void visit(thread_record& thread, line_number line, std::uintptr_t address, bool write) noexcept {
-  ++state.accesses;
+  ++state.visits;
   enter_page(thread, address, write);
   const hardware_thread& cpu = cpu_of(thread);
   access now{thread, line, address, write, state.lines.record(line), thread.cpu, cpu.core};

@@ -75,6 +75,7 @@ struct attempt {
 
 struct thread_record {
   ticks time = 0;
+  ticks cycle = ticks_per_cycle;  ///< longer where its core is shared with others
   std::uintptr_t stack_pointer = 0;
   std::uint32_t resume_value = 0;
   thread_state state = thread_state::unused;

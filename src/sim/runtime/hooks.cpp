@@ -164,7 +164,8 @@ void txsync_sim_fence(void) { charge_current(state.model.core_fence); }
 void txsync_sim_relax(void) {
   if (state.current == nullptr) return;
   charge_current(state.model.core_pause);
-  scheduling_point();
+  // A pause concerns nobody else.
+  if (state.current->time >= state.hit_limit) reschedule();
 }
 std::uint64_t txsync_sim_cycles(void) {
   return (state.current != nullptr ? state.current->time : state.latest) / ticks_per_cycle;

@@ -21,17 +21,21 @@ constinit unsigned last_chosen = 0;
 
 bool exploring() noexcept { return state.scheduling != order::virtual_time; }
 
-unsigned deadline_place() noexcept { return state.cpu_count; }
+constexpr unsigned deadline_place = 0;
+constinit std::uint16_t* cpu_at = nullptr;  // by place
 
-void set_place(const hardware_thread& cpu) noexcept {
-  const auto index = static_cast<unsigned>(&cpu - state.cpus);
-  by_time.set(index, cpu.running != nullptr ? cpu.running->time : never);
+void set_place(hardware_thread& cpu) noexcept {
+  if (cpu.place == 0) {
+    // Only what is used takes part, so that a few threads on a large machine are not slow.
+    cpu.place = static_cast<std::uint16_t>(by_time.add());
+    cpu_at[cpu.place] = static_cast<std::uint16_t>(&cpu - state.cpus);
+  }
+  by_time.set(cpu.place, cpu.running != nullptr ? cpu.running->time : never);
 }
 
 // ---- the speed of a core's hardware threads
 
-constinit ticks* tick_rates = nullptr;  // by core
-constinit unsigned* running_on = nullptr;
+constinit unsigned* running_on = nullptr;  // by core
 
 ticks rate_for(unsigned running) noexcept {
   const machine_model& model = state.model;
@@ -47,7 +51,11 @@ ticks rate_for(unsigned running) noexcept {
 
 void count_running(const hardware_thread& cpu, int change) noexcept {
   running_on[cpu.core] = static_cast<unsigned>(static_cast<int>(running_on[cpu.core]) + change);
-  tick_rates[cpu.core] = rate_for(running_on[cpu.core]);
+  const ticks rate = rate_for(running_on[cpu.core]);
+  hardware_thread* first = state.cpus + cpu.core * state.model.core_threads;
+  for (unsigned lane = 0; lane < state.model.core_threads; ++lane) {
+    if (first[lane].running != nullptr) first[lane].running->cycle = rate;
+  }
 }
 
 // ---- who is on which hardware thread
@@ -99,7 +107,7 @@ void make_runnable(thread_record& thread, ticks at) noexcept {
 
 void fire_deadline() noexcept {
   thread_record& thread = sleepers.take_first();
-  by_time.set(deadline_place(), sleepers.first());
+  by_time.set(deadline_place, sleepers.first());
   thread.timed_out = true;
   futex_forget(thread);
   const ticks at = thread.deadline;
@@ -121,8 +129,8 @@ void fire_deadline() noexcept {
 thread_record& choose_by_time() noexcept {
   for (;;) {
     const unsigned first = by_time.first();
-    if (by_time.time_of(first) == never) report_deadlock();
-    if (first != deadline_place()) return *state.cpus[first].running;
+    if (by_time.first_time() == never) report_deadlock();
+    if (first != deadline_place) return *state.cpus[cpu_at[first]].running;
     fire_deadline();
   }
 }
@@ -207,14 +215,12 @@ void check_steps() noexcept {
 
 }  // namespace
 
-ticks cycle_of(const thread_record& thread) noexcept { return tick_rates[cpu_of(thread).core]; }
-
 void set_up_schedule() noexcept {
   const unsigned cores = state.model.total_cores();
-  tick_rates = static_cast<ticks*>(reserve(0, cores * sizeof(ticks), "rates"));
   running_on = static_cast<unsigned*>(reserve(0, cores * sizeof(unsigned), "counts"));
-  for (unsigned i = 0; i < cores; ++i) tick_rates[i] = ticks_per_cycle;
-  by_time.set_up(state.cpu_count + 1);
+  cpu_at = static_cast<std::uint16_t*>(reserve(0, tournament::most_places * sizeof *cpu_at, "places"));
+  by_time.set_up();
+  by_time.add();  // deadline_place
   sleepers.set_up();
   const std::uint32_t hertz = state.model.os_timer_hz;
   for (unsigned i = 0; i < state.cpu_count; ++i) {
@@ -232,12 +238,12 @@ void load_hot_state() noexcept {
   const bool look_at_all = state.oracle || exploring();
   state.filter = look_at_all ? nullptr : in_attempt ? &cpu.in_attempt : &cpu.plain;
   state.logs_writes = thread.tx.depth != 0;
-  state.access_cost = state.model.core_access * tick_rates[cpu.core];
+  state.access_cost = state.model.core_access * thread.cycle;
   if (exploring()) {
     state.limit = state.hit_limit = 0;
     return;
   }
-  ticks limit = by_time.first_except(thread.cpu);
+  ticks limit = by_time.first_except(cpu.place);
   if (limit > cpu.next_timer) limit = cpu.next_timer;
   if (cpu.ready_first != nullptr && limit > cpu.slice_end) limit = cpu.slice_end;
   state.limit = limit;
@@ -280,7 +286,7 @@ void block(ticks deadline) noexcept {
   thread.deadline = deadline;
   if (deadline != never) {
     sleepers.add(thread);
-    by_time.set(deadline_place(), sleepers.first());
+    by_time.set(deadline_place, sleepers.first());
   }
   take_off(cpu_of(thread));
   switch_to_next();
@@ -290,7 +296,7 @@ void wake(thread_record& thread, ticks at) noexcept {
   if (thread.state != thread_state::blocked) return;
   if (thread.deadline != never) {
     sleepers.remove(thread);
-    by_time.set(deadline_place(), sleepers.first());
+    by_time.set(deadline_place, sleepers.first());
     thread.deadline = never;
   }
   make_runnable(thread, at);

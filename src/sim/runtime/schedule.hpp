@@ -46,10 +46,8 @@ void run_scheduler(bool (*over)()) noexcept;
 /// Sets what the hooks look at for the thread that is about to run.
 void load_hot_state() noexcept;
 
-/// The share of their core's speed that its hardware threads have, in ticks a cycle.
-ticks cycle_of(const thread_record& thread) noexcept;
 inline void charge(thread_record& thread, std::uint64_t cycle_count) noexcept {
-  thread.time += cycle_count * cycle_of(thread);
+  thread.time += cycle_count * thread.cycle;
 }
 
 }  // namespace txsync::sim

@@ -102,7 +102,6 @@ void set_up_machine() noexcept {
     hardware_thread& cpu = *new (&state.cpus[i]) hardware_thread;
     cpu.core = static_cast<std::uint16_t>(i / model.core_threads);
     cpu.socket = static_cast<std::uint16_t>(cpu.core / model.core_cores);
-    cpu.lane = static_cast<std::uint16_t>(i % model.core_threads);
     cpu.plain.clear();
     cpu.in_attempt.clear();
   }
@@ -154,7 +153,7 @@ std::uint64_t end_hash() noexcept {
   };
   mix(state.latest);
   mix(state.switches);
-  mix(state.accesses);
+  mix(state.visits + state.hits);
   for (unsigned i = 0; i < state.thread_count; ++i) mix(state.threads[i].time);
   return hash;
 }
@@ -162,7 +161,8 @@ std::uint64_t end_hash() noexcept {
 void write_end() noexcept {
   write_record("time_cycles", state.latest / ticks_per_cycle);
   write_record("switches", state.switches);
-  write_record("visits", state.accesses);
+  write_record("visits", state.visits);
+  write_record("accesses", state.visits + state.hits);
   write_abort_log();
   write_record("end_hash", end_hash());
   flush_records();
@@ -177,6 +177,9 @@ using namespace txsync::sim;
 extern "C" {
 
 int txsync_sim_user_main(int argc, char** argv, char** environment) __attribute__((weak));
+
+void txsync_sim_record(const char* name, std::uint64_t value) { write_record("program.", name, value); }
+void txsync_sim_measure_begin(void) { reset_abort_log(); }
 
 void txsync_sim_exit(int status) { finish(status); }
 void txsync_sim_quick_exit(int status) { finish(status); }

@@ -53,7 +53,7 @@ struct hardware_thread {
   ticks slice_end = never;
   std::uint16_t core = 0;
   std::uint16_t socket = 0;
-  std::uint16_t lane = 0;  ///< among the hardware threads of its core
+  std::uint16_t place = 0;  ///< in the schedule; 0: never used yet
 };
 
 enum class order : std::uint8_t { virtual_time, random, priorities, round_robin };
@@ -66,8 +66,9 @@ struct runtime_state {
   ticks hit_limit = 0;            ///< and with accesses that concern nobody else until then
   ticks access_cost = 0;          ///< of a hit in the L1, by the running thread's share of its core
   unsigned line_shift = 6;
-  bool logs_writes = false;    ///< the running thread is in an attempt
-  std::uint64_t accesses = 0;  ///< those that were not answered by the filter
+  bool logs_writes = false;  ///< the running thread is in an attempt
+  std::uint64_t visits = 0;  ///< accesses that were looked at
+  std::uint64_t hits = 0;    ///< and those that the filter answered
 
   machine_model model;
   shadow lines;

@@ -23,16 +23,28 @@ thread_record& unused_record() noexcept {
   return thread;
 }
 
-/// Cores of the first socket first, then their siblings, then the next socket, so that threads spread as a scheduler
-/// would spread them.
-std::uint16_t home_for(unsigned number) noexcept {
+// The orders of machine::placement.
+constexpr int not_pinned = 0;
+constexpr int smt_first = 2;
+constexpr int one_socket = 3;
+
+/// Hardware threads are numbered core by core, so that filling cores first is counting. Otherwise cores of the first
+/// socket first, then their siblings, then the next socket.
+unsigned place_for(int order, unsigned index, unsigned socket) noexcept {
   const machine_model& model = state.model;
   const unsigned socket_threads = model.core_cores * model.core_threads;
-  const unsigned place = number % state.cpu_count;
-  const unsigned socket = place / socket_threads;
-  const unsigned within = place % socket_threads;
-  const unsigned core = socket * model.core_cores + within % model.core_cores;
-  return static_cast<std::uint16_t>(core * model.core_threads + within / model.core_cores);
+  const unsigned all = order == one_socket ? socket_threads : state.cpu_count;
+  unsigned place = index % all;
+  if (order == smt_first) return place;
+  if (order != one_socket) socket = place / socket_threads;
+  place %= socket_threads;
+  const unsigned core = socket * model.core_cores + place % model.core_cores;
+  return core * model.core_threads + place / model.core_cores;
+}
+
+/// Where a scheduler would put the next thread.
+std::uint16_t home_for(unsigned number) noexcept {
+  return static_cast<std::uint16_t>(place_for(not_pinned, number, 0));
 }
 
 unsigned live_threads() noexcept {
@@ -162,6 +174,15 @@ int txsync_sim_pin(unsigned cpu) {
   migrate(cpu);
   return 1;
 }
+
+unsigned txsync_sim_capability(void) {
+  const machine_model& model = state.model;
+  if (model.htm_attempts == 0) return 0;
+  return 1u | (model.htm_hle != 0 ? 2u : 0) | (model.htm_suspend != 0 ? 4u : 0) |
+         (model.htm_rollback_only != 0 ? 8u : 0) | (model.htm_always_abort != 0 ? 16u : 0) | model.htm_nesting << 8;
+}
+unsigned txsync_sim_place(int order, unsigned index, unsigned socket) { return place_for(order, index, socket); }
+unsigned txsync_sim_socket_count(void) { return state.model.core_sockets; }
 
 int txsync_sim_park(const void* word, std::uint32_t expected, std::uint64_t deadline_ns) {
   thread_record& self = enter_kernel(0);

@@ -1,36 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tournament.hpp"
 
+#include "failure.hpp"
+
 namespace txsync::sim {
 
-void tournament::set_up(unsigned places) noexcept {
-  leaves_ = 2;
-  while (leaves_ < places) leaves_ *= 2;
-  times_ = static_cast<ticks*>(reserve(0, leaves_ * sizeof(ticks), "times"));
-  winners_ = static_cast<std::uint16_t*>(reserve(0, 2 * leaves_ * sizeof(std::uint16_t), "order of threads"));
-  for (unsigned i = 0; i < leaves_; ++i) {
-    times_[i] = never;
-    winners_[leaves_ + i] = static_cast<std::uint16_t>(i);
-  }
-  for (unsigned node = leaves_ - 1; node != 0; --node) winners_[node] = winners_[2 * node];
+void tournament::set_up() noexcept {
+  nodes_ = static_cast<std::uint64_t*>(reserve(0, 2 * most_places * sizeof *nodes_, "order of threads"));
+  for (unsigned node = 1; node < 2 * leaves_; ++node) nodes_[node] = empty;
 }
 
-void tournament::set(unsigned place, ticks time) noexcept {
-  times_[place] = time;
-  for (unsigned node = (leaves_ + place) / 2; node != 0; node /= 2) {
-    const std::uint16_t left = winners_[2 * node];
-    const std::uint16_t right = winners_[2 * node + 1];
-    winners_[node] = times_[right] < times_[left] ? right : left;
+unsigned tournament::add() noexcept {
+  if (used_ == most_places) fail("more hardware threads are in use than the scheduler has places for");
+  if (used_ == leaves_) {
+    for (unsigned i = 0; i < leaves_; ++i) nodes_[2 * leaves_ + i] = nodes_[leaves_ + i];
+    for (unsigned i = leaves_; i < 2 * leaves_; ++i) nodes_[2 * leaves_ + i] = empty;
+    leaves_ *= 2;
+    for (unsigned node = leaves_ - 1; node != 0; --node) {
+      nodes_[node] = nodes_[2 * node] < nodes_[2 * node + 1] ? nodes_[2 * node] : nodes_[2 * node + 1];
+    }
   }
-}
-
-ticks tournament::first_except(unsigned place) const noexcept {
-  ticks least = never;
-  for (unsigned node = leaves_ + place; node > 1; node /= 2) {
-    const ticks rival = times_[winners_[node ^ 1]];
-    if (rival < least) least = rival;
-  }
-  return least;
+  set(used_, never);
+  return used_++;
 }
 
 }  // namespace txsync::sim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least of many times, kept up to date one at a time: a tournament tree (Knuth, TAOCP vol. 3, 5.4.1). log2(n) steps
-// for each change and for the runner-up.
+// The least of many times, kept up to date one at a time: a tournament tree (Knuth, TAOCP vol. 3, 5.4.1) whose nodes
+// hold the winner's time and place in one word. log2(n) steps for each change and for the runner-up.
 #pragma once
 
 #include "fiber.hpp"
@@ -9,18 +9,48 @@ namespace txsync::sim {
 
 class tournament {
  public:
-  void set_up(unsigned places) noexcept;
-  void set(unsigned place, ticks time) noexcept;
-  /// The place with the least time, the lowest of equals.
-  unsigned first() const noexcept { return winners_[1]; }
-  ticks time_of(unsigned place) const noexcept { return times_[place]; }
+  static constexpr unsigned most_places = 2048;
+
+  void set_up() noexcept;
+  /// A new place, at `never`. Requires: fewer than most_places.
+  unsigned add() noexcept;
+  void set(unsigned place, ticks time) noexcept {
+    std::uint64_t node = leaves_ + place;
+    std::uint64_t least = key(place, time);
+    nodes_[node] = least;
+    for (; node > 1; node /= 2) {
+      const std::uint64_t rival = nodes_[node ^ 1];
+      least = rival < least ? rival : least;
+      nodes_[node / 2] = least;
+    }
+  }
+  /// The place with the least time, the lowest of equals. Requires: at least one place.
+  unsigned first() const noexcept { return nodes_[1] % most_places; }
+  ticks first_time() const noexcept { return time_in(nodes_[1]); }
   /// The least time of all places but this.
-  ticks first_except(unsigned place) const noexcept;
+  ticks first_except(unsigned place) const noexcept {
+    std::uint64_t least = empty;
+    for (std::uint64_t node = leaves_ + place; node > 1; node /= 2) {
+      const std::uint64_t rival = nodes_[node ^ 1];
+      least = rival < least ? rival : least;
+    }
+    return time_in(least);
+  }
 
  private:
-  ticks* times_ = nullptr;
-  std::uint16_t* winners_ = nullptr;  ///< of the subtree below each node; leaves are nodes leaves_ and up
-  unsigned leaves_ = 0;
+  // Time above place: 2^53 ticks are a day of a processor's life.
+  static constexpr std::uint64_t empty = ~std::uint64_t{0};
+  static constexpr ticks latest = empty / most_places;
+  static std::uint64_t key(unsigned place, ticks time) noexcept {
+    return time >= latest ? empty - most_places + 1 + place : time * most_places + place;
+  }
+  static ticks time_in(std::uint64_t word) noexcept {
+    return word >= latest * most_places ? never : word / most_places;
+  }
+
+  std::uint64_t* nodes_ = nullptr;  ///< the root is 1, the leaves are leaves_ and up
+  unsigned leaves_ = 2;
+  unsigned used_ = 0;
 };
 
 }  // namespace txsync::sim

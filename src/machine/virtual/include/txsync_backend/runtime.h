@@ -39,6 +39,18 @@ int txsync_sim_pin(unsigned cpu);
 int txsync_sim_park(const void* word, uint32_t expected, uint64_t deadline_ns); /* 0 woken, 1 changed, 2 timed out */
 unsigned txsync_sim_unpark(const void* word, unsigned count);
 
+/* What the machine offers: bit 0 attempts, 1 elision by prefix, 2 suspend, 3 rollback-only, 4 always-abort; the deepest
+   nesting above bit 8. */
+unsigned txsync_sim_capability(void);
+/* machine::cpu_for() and socket_count(): `order` is a machine::placement. */
+unsigned txsync_sim_place(int order, unsigned index, unsigned socket);
+unsigned txsync_sim_socket_count(void);
+
+/* A line of the image's records: what a program tells whoever started it. */
+void txsync_sim_record(const char* name, uint64_t value);
+/* The part of the run that is measured begins: counts of attempts start at zero. */
+void txsync_sim_measure_begin(void);
+
 size_t txsync_sim_page_size(void);
 void* txsync_sim_map_pages(size_t bytes);
 void txsync_sim_unmap_pages(void* address, size_t bytes);

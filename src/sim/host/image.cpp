@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/host/image.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+#include <system_error>
+
+#include "sim/models/plain_text.hpp"
+
+namespace txsync::sim {
+namespace {
+
+constexpr int model_file = 3;  ///< descriptors in the image
+constexpr int record_file = 4;
+constexpr int failure_status = 99;  ///< runtime/failure.hpp
+
+class descriptor {
+ public:
+  explicit descriptor(int number) : number_(number) {
+    if (number < 0) throw image_error("cannot start a simulation: " + std::string(std::strerror(errno)));
+  }
+  descriptor(const descriptor&) = delete;
+  descriptor& operator=(const descriptor&) = delete;
+  ~descriptor() { close_now(); }
+  int number() const { return number_; }
+  void close_now() {
+    if (number_ >= 0) close(number_);
+    number_ = -1;
+  }
+
+ private:
+  int number_;
+};
+
+struct pipe_ends {
+  int ends[2] = {-1, -1};
+  pipe_ends() {
+    if (pipe2(ends, O_CLOEXEC) != 0) ends[0] = ends[1] = -1;
+  }
+};
+
+/// What the image inherits beyond this process' own environment.
+std::vector<std::string> environment_of(const image_request& request) {
+  std::vector<std::string> list;
+  for (char** word = environ; *word != nullptr; ++word) {
+    if (std::strncmp(*word, "TXSYNC_SIM_", 11) != 0) list.emplace_back(*word);
+  }
+  const auto add = [&](const char* name, std::uint64_t value) {
+    list.push_back("TXSYNC_SIM_" + std::string(name) + "=" + std::to_string(value));
+  };
+  list.push_back("TXSYNC_SIM_MODEL=/proc/self/fd/" + std::to_string(model_file));
+  add("RECORDS", record_file);
+  add("SEED", request.seed);
+  add("ORDER", static_cast<std::uint64_t>(request.order));
+  add("SLACK", request.slack_cycles);
+  add("ORACLE", request.oracle ? 1 : 0);
+  add("STEPS", request.most_steps);
+  return list;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> list;
+  for (std::string& word : words) list.push_back(word.data());
+  list.push_back(nullptr);
+  return list;
+}
+
+void write_model(const machine_model& model, int file) {
+  const std::string text = to_plain_text(model);
+  if (write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size()) || lseek(file, 0, SEEK_SET) != 0) {
+    throw image_error("cannot hand the machine's numbers to the simulation: " + std::string(std::strerror(errno)));
+  }
+}
+
+pid_t spawn(const image_request& request, int model, int records, int messages) {
+  std::vector<std::string> words{request.path};
+  words.insert(words.end(), request.arguments.begin(), request.arguments.end());
+  std::vector<std::string> environment = environment_of(request);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  // Out of the way first: the numbers that the image gets may be ours.
+  constexpr int aside = 100;
+  posix_spawn_file_actions_adddup2(&actions, model, aside);
+  posix_spawn_file_actions_adddup2(&actions, records, aside + 1);
+  posix_spawn_file_actions_adddup2(&actions, messages, STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, aside, model_file);
+  posix_spawn_file_actions_adddup2(&actions, aside + 1, record_file);
+  posix_spawn_file_actions_addclose(&actions, aside);
+  posix_spawn_file_actions_addclose(&actions, aside + 1);
+  pid_t child = -1;
+  const int error = posix_spawn(&child, request.path.c_str(), &actions, nullptr, pointers(words).data(),
+                                pointers(environment).data());
+  posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) throw image_error("cannot start " + request.path + ": " + std::strerror(error));
+  return child;
+}
+
+/// Reads both pipes to their ends. False when a signal came first.
+bool gather(int records, int messages, std::string& record_text, std::string& message_text) {
+  pollfd files[] = {{.fd = records, .events = POLLIN, .revents = 0}, {.fd = messages, .events = POLLIN, .revents = 0}};
+  std::string* const texts[] = {&record_text, &message_text};
+  char buffer[1 << 16];
+  for (int open = 2; open != 0;) {
+    if (poll(files, 2, -1) < 0) return false;
+    for (int i = 0; i < 2; ++i) {
+      if (files[i].fd < 0 || files[i].revents == 0) continue;
+      const ssize_t part = read(files[i].fd, buffer, sizeof buffer);
+      if (part > 0) {
+        texts[i]->append(buffer, static_cast<std::size_t>(part));
+      } else {
+        files[i].fd = -1;
+        --open;
+      }
+    }
+  }
+  return true;
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
+void read_records(const std::string& text, image_result& into) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name;
+    words >> name;
+    if (name == "abort") {
+      abort_entry entry;
+      words >> entry.cause >> entry.count >> std::hex >> entry.own_code >> entry.other_code >> entry.address;
+      into.aborts.push_back(std::move(entry));
+    } else {
+      words >> into.records[name];
+    }
+  }
+  std::stable_sort(into.aborts.begin(), into.aborts.end(),
+                   [](const abort_entry& a, const abort_entry& b) { return a.count > b.count; });
+}
+
+std::string last_line(const std::string& text) {
+  const std::size_t end = text.find_last_not_of('\n');
+  if (end == std::string::npos) return "it said nothing";
+  const std::size_t begin = text.rfind('\n', end);
+  return text.substr(begin == std::string::npos ? 0 : begin + 1,
+                     end - (begin == std::string::npos ? 0 : begin + 1) + 1);
+}
+
+}  // namespace
+
+std::uint64_t image_result::number(const std::string& name) const {
+  const auto found = records.find(name);
+  return found != records.end() ? found->second : 0;
+}
+
+image_result run_image(const image_request& request) {
+  const descriptor model(memfd_create("txsync-sim-model", MFD_CLOEXEC));
+  write_model(request.model, model.number());
+  const pipe_ends record_pipe;
+  const pipe_ends message_pipe;
+  const descriptor records(record_pipe.ends[0]);
+  const descriptor messages(message_pipe.ends[0]);
+  descriptor records_in(record_pipe.ends[1]);
+  descriptor messages_in(message_pipe.ends[1]);
+  const pid_t child = spawn(request, model.number(), records_in.number(), messages_in.number());
+  records_in.close_now();
+  messages_in.close_now();
+  std::string record_text;
+  image_result result;
+  const bool ended = gather(records.number(), messages.number(), record_text, result.messages);
+  if (!ended) kill(child, SIGKILL);
+  const int status = wait_for(child);
+  if (!ended) throw image_error("interrupted");
+  if (WIFSIGNALED(status)) {
+    throw image_error("the simulation was ended by signal " + std::to_string(WTERMSIG(status)) + " (" +
+                      strsignal(WTERMSIG(status)) + ")");
+  }
+  result.status = WEXITSTATUS(status);
+  if (result.status == failure_status) throw image_error(last_line(result.messages));
+  read_records(record_text, result);
+  return result;
+}
+
+std::string workloads_image() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  const std::filesystem::path image = (self / "../lib/txsync/txsync-sim-workloads").lexically_normal();
+  if (!std::filesystem::exists(image, error)) {
+    throw image_error("this txsync was built without the simulated machine (" + image.string() +
+                      " is missing); it needs GCC 12 for x86-64 and gcc-12-plugin-dev");
+  }
+  return image.string();
+}
+
+}  // namespace txsync::sim

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Starts a simulated program's image (a static executable with the runtime in it) on a machine model, and gathers what
+// it tells.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "sim/model.hpp"
+
+namespace txsync::sim {
+
+/// The image could not be started, or the simulation could not go on; what() is one line.
+struct image_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// In the order of the runtime's.
+enum class schedule_order : std::uint8_t { virtual_time, random, priorities, round_robin };
+
+struct image_request {
+  std::string path;
+  std::vector<std::string> arguments;
+  machine_model model;
+  std::uint64_t seed = 1;
+  schedule_order order = schedule_order::virtual_time;
+  std::uint64_t slack_cycles = 0;  ///< how far a thread may run ahead with accesses that concern nobody else
+  bool oracle = false;             ///< check the simulation itself; about 20 times slower
+  std::uint64_t most_steps = 0;    ///< a longer run is taken for a livelock; 0: no bound
+};
+
+/// Attempts that ended for one cause, at one line, between two places in the code.
+struct abort_entry {
+  std::string cause;
+  std::uint64_t count = 0;
+  std::uint64_t own_code = 0;    ///< the access that brought the line into the attempt, or where it ended; 0: not known
+  std::uint64_t other_code = 0;  ///< the access of the other thread that met it; 0: none
+  std::uint64_t address = 0;     ///< of the line; 0: none
+};
+
+struct image_result {
+  int status = 0;        ///< the program's own exit status
+  std::string messages;  ///< its standard error
+  std::map<std::string, std::uint64_t> records;
+  std::vector<abort_entry> aborts;  ///< most frequent first
+
+  /// 0 where there is none of that name.
+  std::uint64_t number(const std::string& name) const;
+};
+
+/// Runs the image to its end; its standard output is this process'. Throws image_error where it did not come to one.
+/// Interrupted by a signal that this process handles, it ends the image and throws as well.
+image_result run_image(const image_request& request);
+
+/// The image of the built-in workloads: beside the running program where it was built, ../lib/txsync where it is
+/// installed. Throws image_error when this txsync was built without the simulator.
+std::string workloads_image();
+
+}  // namespace txsync::sim
