@@ -126,7 +126,8 @@ subject_list locks_of(const workloads::workload& which, const std::optional<std:
   const subject_list able = able_to_run(which);
   subject_list list;
   if (!text) {
-    std::copy_if(able.begin(), able.end(), std::back_inserter(list), [](const auto* one) { return one->exclusive && !one->speculates; });
+    std::copy_if(able.begin(), able.end(), std::back_inserter(list),
+                 [](const auto* one) { return one->exclusive && !one->speculates; });
     return list;
   }
   words names;

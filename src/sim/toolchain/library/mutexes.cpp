@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pthread_mutex_* of a simulated program: the three-state futex mutex that glibc's normal mutex is (Drepper, "Futexes are
-// tricky", 2011). The kind stands where glibc has it and is not looked at.
+// pthread_mutex_* of a simulated program: the three-state futex mutex that glibc's normal mutex is (Drepper, "Futexes
+// are tricky", 2011). The kind stands where glibc has it and is not looked at.
 #include <pthread.h>
 #include <txsync_backend/runtime.h>
 
