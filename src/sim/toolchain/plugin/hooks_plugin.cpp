@@ -160,6 +160,20 @@ bool can_hook(tree operand) {
   return !is_gimple_reg(operand) && is_shared_memory(operand) && has_constant_size(TREE_TYPE(operand));
 }
 
+// va_start and va_copy are expanded into plain accesses of the lists.
+bool hook_argument_lists(gcall* call, gimple_stmt_iterator* at) {
+  const bool copies = gimple_call_builtin_p(call, BUILT_IN_VA_COPY);
+  if (!copies && !gimple_call_builtin_p(call, BUILT_IN_VA_START)) return false;
+  tree size = fold_convert(size_type_node, TYPE_SIZE_UNIT(va_list_type_node));
+  const hook hooks[] = {hook::write_range, hook::read_range};
+  for (unsigned i = 0; i < (copies ? 2 : 1); ++i) {
+    gcall* made = gimple_build_call(declared(hooks[i]), 2, gimple_call_arg(call, i), size);
+    gimple_set_location(made, gimple_location(call));
+    gsi_insert_before(at, made, GSI_SAME_STMT);
+  }
+  return true;
+}
+
 // asm with memory operands. "+m" stands for an output and an input of the same memory: one hook.
 bool hook_asm(gasm* statement, gimple_stmt_iterator* at) {
   bool changed = false;
@@ -230,7 +244,7 @@ bool rewrite(gimple_stmt_iterator* at) {
   if (gasm* assembly = dyn_cast<gasm*>(statement)) return replace_pause(assembly, at) || hook_asm(assembly, at);
   gcall* call = dyn_cast<gcall*>(statement);
   if (!call || gimple_call_internal_p(call)) return false;
-  bool changed = copy_arguments(call, at);
+  bool changed = hook_argument_lists(call, at) || copy_arguments(call, at);
   changed |= redirect_builtin(call, at);
   changed |= store_result_apart(call, at);
   if (changed) update_stmt(gsi_stmt(*at));
