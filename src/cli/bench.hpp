@@ -42,8 +42,17 @@ struct bench_request {
   unsigned repeat = 5;
 };
 
+/// The machine that a request is for.
+struct surroundings {
+  unsigned cpus = 1;  ///< hardware threads
+  unsigned sockets = 1;
+  bool simulated = false;  ///< only our own subjects are there, elided ones too, and one repetition is as good as five
+};
+/// This one.
+surroundings native_surroundings();
+
 /// Throws bad_input.
-bench_request checked(const bench_options& options);
+bench_request checked(const bench_options& options, const surroundings& on);
 
 /// What came out.
 struct bench_result {

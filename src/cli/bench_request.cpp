@@ -90,14 +90,19 @@ void apply_values(bench_request& request, const bench_options& options) {
   apply_settings(request, settings);
 }
 
-/// One thread, as many as CPUs, and twice as many: alone, contended, oversubscribed.
-std::vector<unsigned> default_threads() {
-  const unsigned cpus = std::min(machine::cpu_count(), workloads::most_threads / 2);
+/// One thread, as many as CPUs, and twice as many: alone, contended, oversubscribed. Simulated, a curve up to the CPUs.
+std::vector<unsigned> default_threads(const surroundings& on) {
+  const unsigned cpus = std::min(on.cpus, workloads::most_threads / 2);
+  if (on.simulated) {
+    std::vector<unsigned> curve;
+    for (unsigned threads = 1; threads <= std::min(cpus, 16u); threads *= 2) curve.push_back(threads);
+    return curve;
+  }
   return cpus == 1 ? std::vector<unsigned>{1, 2} : std::vector<unsigned>{1, cpus, 2 * cpus};
 }
 
-std::vector<unsigned> threads_of(const std::optional<std::string>& text) {
-  if (!text) return default_threads();
+std::vector<unsigned> threads_of(const std::optional<std::string>& text, const surroundings& on) {
+  if (!text) return default_threads(on);
   std::vector<unsigned> list;
   for (const std::string& word : split(*text)) {
     std::uint64_t value = 0;
@@ -114,16 +119,18 @@ std::vector<unsigned> threads_of(const std::optional<std::string>& text) {
 
 using subject_list = std::vector<const workloads::subject*>;
 
-subject_list able_to_run(const workloads::workload& which) {
+subject_list able_to_run(const workloads::workload& which, const surroundings& on) {
   subject_list able;
   for (const workloads::subject& one : workloads::subjects()) {
+    if (on.simulated && one.peer) continue;
     if (one.runner_of(workloads::id_of(which)) != nullptr) able.push_back(&one);
   }
   return able;
 }
 
-subject_list locks_of(const workloads::workload& which, const std::optional<std::string>& text) {
-  const subject_list able = able_to_run(which);
+subject_list locks_of(const workloads::workload& which, const std::optional<std::string>& text,
+                      const surroundings& on) {
+  const subject_list able = able_to_run(which, on);
   subject_list list;
   if (!text) {
     std::copy_if(able.begin(), able.end(), std::back_inserter(list),
@@ -145,7 +152,7 @@ subject_list locks_of(const workloads::workload& which, const std::optional<std:
   return list;
 }
 
-void apply_place(bench_request& request, const std::string& text) {
+void apply_place(bench_request& request, const std::string& text, const surroundings& on) {
   request.place = text;
   if (request.place == "cores-first") {
     request.plan.place = machine::placement::cores_first;
@@ -155,7 +162,7 @@ void apply_place(bench_request& request, const std::string& text) {
     request.plan.place = machine::placement::none;
   } else if (request.place.starts_with("socket=")) {
     std::uint64_t socket = 0;
-    const unsigned last = machine::socket_count() - 1;
+    const unsigned last = on.sockets - 1;
     if (!parse_number(request.place.substr(request.place.find('=') + 1), last, socket)) {
       throw bad_input("--place: '" + text + "' is not a socket of this machine; allowed: socket=0" +
                       (last == 0 ? std::string() : " to socket=" + std::to_string(last)));
@@ -169,19 +176,21 @@ void apply_place(bench_request& request, const std::string& text) {
 
 }  // namespace
 
-bench_request checked(const bench_options& options) {
+surroundings native_surroundings() { return {machine::cpu_count(), machine::socket_count(), false}; }
+
+bench_request checked(const bench_options& options, const surroundings& on) {
   bench_request request;
   request.workload = &workload_of(options.workload);
   apply_values(request, options);
-  request.threads = threads_of(options.threads);
-  request.locks = locks_of(*request.workload, options.locks);
-  apply_place(request, options.place.value_or("cores-first"));
+  request.threads = threads_of(options.threads, on);
+  request.locks = locks_of(*request.workload, options.locks, on);
+  apply_place(request, options.place.value_or("cores-first"), on);
   if (options.duration && options.operations) {
     throw bad_input("--duration and --operations cannot both be there");
   }
   constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
-  request.repeat = static_cast<unsigned>(number("--repeat", options.repeat, 1, most_repeats, 5));
-  request.plan.duration_ns = number("--duration", options.duration, 1, longest_ms, 100) * ns_per_ms;
+  request.repeat = static_cast<unsigned>(number("--repeat", options.repeat, 1, most_repeats, on.simulated ? 1 : 5));
+  request.plan.duration_ns = number("--duration", options.duration, 1, longest_ms, on.simulated ? 1 : 100) * ns_per_ms;
   request.plan.operations = number("--operations", options.operations, 1, any, 0);
   request.plan.run_in_ns = request.plan.operations == 0 ? request.plan.duration_ns / 10 : 0;
   request.plan.seed = number("--seed", options.seed, 0, any, 1);

@@ -40,7 +40,7 @@ class bench_verb final : public verb {
   }
 
   int run(session& with) override {
-    const bench_request request = checked(options_);
+    const bench_request request = checked(options_, native_surroundings());
     with.document.seed = request.plan.seed;
     print_heading(with.table, request, doctor::machine_line(doctor::collect()));
     bench_result result = measure(request);

@@ -8,6 +8,7 @@ verb_list all_verbs() {
   all.push_back(make_doctor());
   all.push_back(make_run());
   all.push_back(make_bench());
+  all.push_back(make_sim());
   all.push_back(make_tune());
   all.push_back(make_report());
   all.push_back(make_list());

@@ -11,6 +11,7 @@ std::unique_ptr<verb> make_doctor();
 std::unique_ptr<verb> make_list();
 std::unique_ptr<verb> make_report();
 std::unique_ptr<verb> make_run();
+std::unique_ptr<verb> make_sim();
 std::unique_ptr<verb> make_tune();
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -51,7 +51,6 @@ template <bool write>
 template <bool write>
 [[gnu::noinline]] void access_slowly(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept {
   state.current->last_site = site;
-  if (state.oracle) oracle_settle();
   scheduling_point();
   thread_record& thread = *state.current;
   if (!hit<write>(thread, address, bytes)) look_at<write>(thread, address, bytes);

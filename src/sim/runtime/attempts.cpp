@@ -275,7 +275,8 @@ void txsync_sim_end() noexcept {
 
 void txsync_sim_abort(std::uint8_t code) noexcept {
   if (state.current != nullptr && state.current->tx.depth != 0) {
-    abort_self({.why = cause::explicit_abort, .code = code});
+    constexpr std::uint8_t lock_busy_code = 0xFF;  // machine::attempt_status
+    abort_self({.why = code == lock_busy_code ? cause::lock_busy : cause::explicit_abort, .code = code});
   }
 }
 

@@ -137,7 +137,6 @@ TXSYNC_SIM_ATOMIC(128, wide)
 void txsync_sim_step(void) {
   if (state.current == nullptr) return;
   state.current->last_site = here(__builtin_return_address(0));
-  if (state.oracle) oracle_settle();
   scheduling_point();
 }
 void txsync_sim_reads(const void* address, std::size_t bytes) {
@@ -165,7 +164,7 @@ void txsync_sim_relax(void) {
   if (state.current == nullptr) return;
   charge_current(state.model.core_pause);
   // A pause concerns nobody else.
-  if (state.current->time >= state.hit_limit) reschedule();
+  if (state.current->time >= state.hit_limit) scheduling_point();
 }
 std::uint64_t txsync_sim_cycles(void) {
   return (state.current != nullptr ? state.current->time : state.latest) / ticks_per_cycle;

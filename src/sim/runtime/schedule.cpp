@@ -4,6 +4,7 @@
 #include "attempts.hpp"
 #include "elision.hpp"
 #include "failure.hpp"
+#include "oracle.hpp"
 #include "state.hpp"
 #include "tournament.hpp"
 #include "waiters.hpp"
@@ -263,6 +264,7 @@ void reschedule() noexcept {
 }
 
 void scheduling_point() noexcept {
+  if (state.oracle) oracle_settle();
   if (state.current != nullptr && state.current->time >= state.limit) reschedule();
 }
 

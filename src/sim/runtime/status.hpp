@@ -12,6 +12,7 @@ enum class cause : std::uint8_t {
   capacity_read,
   capacity_write,
   explicit_abort,
+  lock_busy,  ///< explicit, with the code for a subscribed lock that was held
   nested,
   interrupt,
   syscall,
@@ -20,7 +21,7 @@ enum class cause : std::uint8_t {
   spurious,
   always,  ///< the end of an always-abort attempt
 };
-inline constexpr unsigned causes = 11;
+inline constexpr unsigned causes = 12;
 
 inline constexpr std::uint32_t started = ~std::uint32_t{0};
 inline constexpr std::uint32_t explicit_bit = 1u << 0;
@@ -49,6 +50,7 @@ constexpr std::uint32_t status_of(cause why, std::uint8_t code, bool was_nested,
     case cause::capacity_write:
       return capacity_bit | (capacity_write_bit & more) | nested_too;
     case cause::explicit_abort:
+    case cause::lock_busy:
       return explicit_bit | std::uint32_t{code} << 24 | nested_too;
     case cause::nested:
       return nested_bit;
@@ -70,7 +72,7 @@ constexpr std::uint32_t status_of(cause why, std::uint8_t code, bool was_nested,
 
 constexpr const char* name_of(cause why) noexcept {
   constexpr const char* names[causes] = {
-      "conflict", "capacity-read", "capacity-write",         "explicit", "nested", "interrupt",
+      "conflict", "capacity-read", "capacity-write",         "explicit", "lock-busy", "nested", "interrupt",
       "syscall",  "fault",         "unfriendly-instruction", "spurious", "always"};
   return names[static_cast<unsigned>(why)];
 }
