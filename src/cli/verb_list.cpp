@@ -50,6 +50,7 @@ json lock_items() {
     json item = {{"name", one.name}, {"summary", one.summary}, {"kind", one.peer ? "peer" : "ours"}};
     if (const std::string waits = waiting_word(one.how); !waits.empty()) item["waiting"] = waits;
     item["shared"] = one.has_shared;
+    if (one.speculates) item["speculates"] = true;
     items.push_back(std::move(item));
   }
   return items;

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// A simulated program: tries what an attempt can hold on the machine that it finds, and tells by records.
+// Compiled for the simulated machine; tests/sim/runtime/simulated_machines.cpp starts it and knows what is right.
+#include <cstdint>
+
+#include <txsync/machine/attempt.hpp>
+#include <txsync/machine/cpu.hpp>
+#include <txsync/machine/memory.hpp>
+#include <txsync/machine/thread.hpp>
+
+#include <txsync_backend/runtime.h>
+
+using namespace txsync;
+using machine::attempt_status;
+
+namespace {
+
+constexpr std::size_t bytes = std::size_t{1} << 20;
+constexpr std::size_t most_lines = 4096;
+
+struct memory {
+  volatile char* at = static_cast<volatile char*>(machine::map_pages(bytes));
+  void touch() const {
+    for (std::size_t i = 0; i < bytes; i += 64) at[i] = 1;
+  }
+};
+
+/// The first of a few tries that commits, or the last one's status: a timer interrupt is nobody's capacity.
+template <class Body>
+attempt_status try_a_few(Body body) {
+  attempt_status status;
+  for (int i = 0; i < 4; ++i) {
+    status = machine::begin();
+    if (status.started()) {
+      body();
+      machine::end();
+      return status;
+    }
+  }
+  return status;
+}
+
+bool writes_fit(const memory& pages, std::size_t lines, std::size_t stride, std::size_t line_bytes) {
+  volatile char* const at = pages.at;  // in a register: what is on the stack takes part of the room
+  const std::size_t step = stride * line_bytes;
+  return try_a_few([=] {
+           for (std::size_t i = 0; i < lines; ++i) at[i * step] = 2;
+         })
+      .started();
+}
+
+/// The most lines of that stride that one attempt can write.
+std::size_t write_capacity(const memory& pages, std::size_t stride, std::size_t line_bytes) {
+  std::size_t fits = 0;
+  std::size_t beyond = bytes / (stride * line_bytes) < most_lines ? bytes / (stride * line_bytes) : most_lines;
+  while (beyond - fits > 1) {
+    const std::size_t middle = (fits + beyond) / 2;
+    (writes_fit(pages, middle, stride, line_bytes) ? fits : beyond) = middle;
+  }
+  return fits;
+}
+
+unsigned deepest_nesting() {
+  unsigned deepest = 0;
+  for (unsigned depth = 1; depth <= 100; ++depth) {
+    const attempt_status status = machine::begin();
+    if (!status.started()) break;
+    for (unsigned i = 1; i < depth; ++i) static_cast<void>(machine::begin());
+    for (unsigned i = 0; i < depth; ++i) machine::end();
+    deepest = depth;
+  }
+  return deepest;
+}
+
+std::uint64_t status_of_first_touch() {
+  const memory untouched;
+  const attempt_status status = machine::begin();
+  if (status.started()) {
+    untouched.at[0] = 1;
+    machine::end();
+  }
+  return status.raw;
+}
+
+std::uint64_t status_of_system_call() {
+  const attempt_status status = machine::begin();
+  if (status.started()) {
+    machine::yield();
+    machine::end();
+  }
+  return status.raw;
+}
+
+/// An abort takes back what was written, and gives the thread its registers and stack again.
+bool abort_takes_back(const memory& pages) {
+  pages.at[0] = 7;
+  volatile int on_the_stack = 7;
+  int times = 0;
+  const attempt_status status = machine::begin();
+  if (status.started()) {
+    ++times;
+    pages.at[0] = 8;
+    on_the_stack = 8;
+    machine::abort<42>();
+  }
+  return status.is_explicit() && status.code() == 42 && pages.at[0] == 7 && on_the_stack == 7 && times == 0;
+}
+
+struct meeting {
+  const memory& pages;
+  volatile int stage = 0;
+};
+
+/// Another thread's plain store ends an attempt that has read the line (strong isolation).
+void store_into(void* raw) {
+  auto& with = *static_cast<meeting*>(raw);
+  while (with.stage != 1) machine::relax();
+  while (with.stage == 1) {
+    machine::sleep_ns(20'000);
+    with.pages.at[64] = 9;
+  }
+}
+
+std::uint64_t status_of_foreign_store(const memory& pages) {
+  meeting with{pages};
+  machine::thread other;
+  if (!other.start(store_into, &with)) return 0;
+  with.stage = 1;
+  attempt_status status;
+  for (int i = 0; i < 4 && status.raw == 0; ++i) {  // a timer interrupt may come first
+    status = machine::begin();
+    if (status.started()) {
+      static_cast<void>(pages.at[64]);
+      for (;;) machine::relax();
+    }
+  }
+  with.stage = 2;
+  other.join();
+  return status.raw;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  std::size_t line_bytes = 0;
+  for (const char* digit = count > 1 ? words[1] : "64"; *digit != 0; ++digit) {
+    line_bytes = line_bytes * 10 + static_cast<std::size_t>(*digit - '0');
+  }
+  const memory pages;
+  pages.touch();
+  txsync_sim_record("attempts", machine::htm().attempts ? 1 : 0);
+  if (!machine::htm().attempts) return 0;
+  txsync_sim_record("nesting", deepest_nesting());
+  txsync_sim_record("stride_1", write_capacity(pages, 1, line_bytes));
+  txsync_sim_record("stride_2", write_capacity(pages, 2, line_bytes));
+  txsync_sim_record("stride_3", write_capacity(pages, 3, line_bytes));
+  txsync_sim_record("stride_4", write_capacity(pages, 4, line_bytes));
+  txsync_sim_record("first_touch", status_of_first_touch());
+  txsync_sim_record("system_call", status_of_system_call());
+  txsync_sim_record("abort_takes_back", abort_takes_back(pages) ? 1 : 0);
+  txsync_sim_record("foreign_store", status_of_foreign_store(pages));
+  return 0;
+}

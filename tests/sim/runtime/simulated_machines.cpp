@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Machines as programs find them: what attempts can hold and why they end, by machine_facts.cpp.
+#include <gtest/gtest.h>
+
+#include "sim/host/image.hpp"
+#include "sim/models/machine_file.hpp"
+
+namespace {
+
+using namespace txsync::sim;
+
+constexpr std::uint64_t conflict_and_retry = 6;
+
+image_request request_for(const std::string& machine) {
+  image_request request;
+  request.path = TXSYNC_FACTS_IMAGE;
+  request.model = read_machine(std::string(TXSYNC_SHIPPED_MACHINES) + "/" + machine + ".toml").model;
+  request.arguments = {std::to_string(request.model.l1_line)};
+  return request;
+}
+
+image_result facts_of(const std::string& machine) {
+  const image_result seen = run_image(request_for(machine));
+  EXPECT_EQ(seen.status, 0) << seen.messages;
+  EXPECT_EQ(seen.number("program.attempts"), 1u);
+  EXPECT_EQ(seen.number("program.abort_takes_back"), 1u);
+  EXPECT_EQ(seen.number("program.foreign_store"), conflict_and_retry);
+  return seen;
+}
+
+TEST(SimulatedMachines, HaswellHoldsWrittenLinesInItsFirstLevelCache) {
+  const image_result seen = facts_of("haswell-i5-4670t");
+  // 32 KiB of 64 sets x 8 ways; thesis Fig 3.5: stride 2 halves, stride 4 quarters, odd strides are as stride 1.
+  EXPECT_EQ(seen.number("program.stride_1"), 512u);
+  EXPECT_EQ(seen.number("program.stride_2"), 256u);
+  EXPECT_EQ(seen.number("program.stride_3"), 512u);
+  EXPECT_EQ(seen.number("program.stride_4"), 128u);
+  EXPECT_EQ(seen.number("program.nesting"), 7u);  // thesis Fig 3.8
+}
+
+TEST(SimulatedMachines, RtmSaysNothingOfFaultsAndSystemCalls) {
+  const image_result seen = facts_of("haswell-i7-4770");
+  EXPECT_EQ(seen.number("program.first_touch"), 0u);
+  EXPECT_EQ(seen.number("program.system_call"), 0u);
+  EXPECT_GE(seen.number("aborts.fault"), 1u);  // but the simulation knows
+  EXPECT_GE(seen.number("aborts.syscall"), 1u);
+}
+
+TEST(SimulatedMachines, Power8HoldsSixtyFourLinesInAll) {
+  const image_result seen = facts_of("power8-8284-22a");
+  EXPECT_EQ(seen.number("program.stride_1"), 64u);
+  EXPECT_EQ(seen.number("program.stride_4"), 64u);  // a content-addressed memory has no sets
+  EXPECT_EQ(seen.number("program.nesting"), 62u);
+}
+
+TEST(SimulatedMachines, AModelWithoutTransactionsOffersNone) {
+  image_request request = request_for("haswell-i7-4770");
+  request.model.htm_attempts = 0;
+  const image_result seen = run_image(request);
+  EXPECT_EQ(seen.status, 0) << seen.messages;
+  EXPECT_EQ(seen.number("program.attempts"), 0u);
+}
+
+TEST(SimulatedMachines, TheOracleIsSilentOnAllOfIt) {
+  image_request request = request_for("broadwell-e5-2697v4");
+  request.oracle = true;
+  EXPECT_EQ(run_image(request).status, 0);
+}
+
+TEST(SimulatedMachines, AnImageThatIsNotThereIsOneSentence) {
+  image_request request = request_for("ideal");
+  request.path = "/nowhere/image";
+  try {
+    run_image(request);
+    FAIL() << "it started";
+  } catch (const image_error& error) {
+    EXPECT_NE(std::string(error.what()).find("/nowhere/image"), std::string::npos);
+  }
+}
+
+}  // namespace
