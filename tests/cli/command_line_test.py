@@ -47,9 +47,18 @@ class BadInput(unittest.TestCase):
         self.refused("frobnicate", says=["unknown verb 'frobnicate'"])
 
     def test_verbs_that_do_not_exist_yet_are_not_offered(self):
-        for verb in ("sim", "explore", "replay", "lab", "store"):
+        for verb in ("explore", "replay", "lab", "store"):
             self.refused(verb, says=[f"unknown verb '{verb}'", "allowed: "])
             self.assertNotRegex(call("--help").stdout, rf"(?m)^  {verb} ")
+
+    def test_simulated_machines(self):
+        if "built without the simulated machine" in call("sim", "mapbench", "--machine", "ideal", "--operations", "1").stderr:
+            self.skipTest("no simulated machine in this build")
+        self.refused("sim", "mapbench", says=["--machine is missing", "haswell-i7-4770"])
+        self.refused("sim", "mapbench", "--machine", "pdp-11", says=["unknown machine 'pdp-11'", "allowed: "])
+        self.refused("sim", "mapbench", "--machine", "ideal", "--lock", "std::mutex", says=["std::mutex", "allowed: "])
+        self.refused("sim", "mapbench", "--machine", "ideal", "--slack", "x", says=["--slack: 'x'", "from 0 to "])
+        self.refused("sim", "mapbench", "--machine", "ideal", "--place", "socket=1", says=["socket=1", "socket=0"])
 
     def test_options(self):
         self.refused("--frob", says=["txsync: unknown option '--frob'", "--version"])
@@ -240,6 +249,21 @@ class GoodInput(unittest.TestCase):
                  if not item.get("speculates")} - {"none"}
         self.assertEqual({point["subject"] for point in made["points"]}, locks)
         self.assertIn(2 * made["machine"]["cpus"], {point["threads"] for point in made["points"]})
+
+    def test_a_simulated_machine(self):
+        asked = ("sim", "mapbench", "--machine", "haswell-i7-4770", "--threads", "1,4", "--lock", "tatas,elided_tatas",
+                 "--operations", "300", "find=90", "insert=5", "erase=5")
+        if "built without the simulated machine" in call(*asked).stderr:
+            self.skipTest("no simulated machine in this build")
+        made, table = self.document(*asked)
+        self.assertIn("simulated", table)
+        self.assertEqual((made["machine"]["backend"], made["machine"]["cpus"]), ("simulated", 8))
+        self.assertEqual(len(made["points"]), 4)
+        again, _ = self.document(*asked)
+        self.assertEqual(again["points"], made["points"])  # virtual time: all of it is the same
+        elided = [point for point in made["points"] if point["subject"] == "elided_tatas"]
+        for point in elided:
+            self.assertEqual(point["attempts"], point["commits"] + sum(point["aborts"].values()))
 
     def test_an_interrupted_run_leaves_what_was_measured(self):
         with tempfile.TemporaryDirectory() as folder:
