@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <new>
 
+#include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/thread.hpp>
@@ -176,6 +177,11 @@ void notify_all(condition_state& condition) noexcept {
   }
 }
 
+/// No wait within an attempt: its locks are taken instead, and the section comes here again.
+void end_attempt() noexcept {
+  if (machine::active()) machine::abort<machine::attempt_status::code_fall_back>();
+}
+
 struct wait_record {
   condition_state& condition;
   pthread_mutex_t* mutex;
@@ -237,6 +243,7 @@ void take_again(void* raw) {
 /// Between processes only the C library's own object works, and it works only with its own mutex. With one of ours a
 /// wait comes back early, for nothing, as waits may. The deadline is on machine::clock_ns().
 int nap(pthread_mutex_t* mutex, std::uint64_t deadline) {
+  end_attempt();
   if (const int status = release_for_wait(mutex); status != 0) return status;
   constexpr std::uint64_t nap_ns = 1'000'000;
   const std::atomic<std::uint32_t> never{0};
@@ -248,6 +255,7 @@ int nap(pthread_mutex_t* mutex, std::uint64_t deadline) {
 }
 
 int wait_until(condition_state& condition, pthread_mutex_t* mutex, machine::wait_clock clock, std::uint64_t deadline) {
+  end_attempt();
   wait_record wait{condition, mutex, {}};
   const std::uint32_t site = site_of(mutex);
   {
@@ -262,8 +270,8 @@ int wait_until(condition_state& condition, pthread_mutex_t* mutex, machine::wait
   int status = sleep(wait, clock, deadline);
   done_with(condition);
   const std::uint64_t waited = machine::cycles() - start;
+  observe::detail::condition_waited(site, waited);  // before an attempt may run
   take_after_wait(mutex, status);
-  observe::detail::condition_waited(site, waited);
   return status;
 }
 

@@ -6,6 +6,7 @@
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/thread.hpp>
 #include <txsync/observe/counters.hpp>
+#include <txsync/speculate/elided.hpp>
 
 #include "deadline.hpp"
 #include "interpose.hpp"
@@ -41,6 +42,9 @@ algorithm algorithm_for(const policy::packed& policy, std::int32_t kind) noexcep
     case policy::lock_kind::mutex:
       break;
   }
+  // An attempt leaves no owner, which error-checking mutexes and the order of locks want to know.
+  const bool wants_owner = (kind & mutex_state::kind_bits) == PTHREAD_MUTEX_ERRORCHECK || watches_order();
+  if (elides_mutexes() && !wants_owner) return algorithm::elided;
   return is_checked(kind) || watches_order() ? algorithm::checked_futex : algorithm::futex;
 }
 
@@ -229,9 +233,30 @@ int lock_any(pthread_mutex_t* raw, lock_tag tag, Deadline deadline) noexcept {
 
 int no_deadline_asked(std::uint64_t&) noexcept { return 0; }
 
+// ---- elision
+
+constexpr retry_rules patient{};
+constexpr retry_rules with_deadline{.busy_counts = true, .waits_for_lock = false};
+
+/// True in an attempt that runs the section in the lock's stead. It leaves the owner alone, or all would conflict.
+bool elide(mutex_state& mutex, lock_tag tag, const retry_rules& rules) noexcept {
+  if (tag.how() != algorithm::elided || owner_of(mutex) == thread_number()) return false;
+  return detail::begin_elided(mutex.word.futex, rules);
+}
+
+/// Ends the section where an attempt runs it.
+bool end_elided(const mutex_state& mutex, lock_tag tag) noexcept {
+  if (tag.how() != algorithm::elided || !detail::is_elided_now(mutex.word.futex)) return false;
+  machine::end();
+  return true;
+}
+
+// ----
+
 [[gnu::noinline]] int lock_slowly(pthread_mutex_t* raw) noexcept {
   const lock_tag tag = tag_of(state_of(raw));
   if (tag.how() == algorithm::libc) return next().mutex_lock(raw);
+  if (elide(state_of(raw), tag, patient)) return 0;
   return lock_any(raw, tag, no_deadline_asked);
 }
 
@@ -241,6 +266,7 @@ int lock_until(pthread_mutex_t* raw, clockid_t clock, const timespec* time) noex
     if (clock == CLOCK_REALTIME) return next().mutex_timedlock(raw, time);
     return next().mutex_clocklock != nullptr ? next().mutex_clocklock(raw, clock, time) : ENOTSUP;
   }
+  if (elide(state_of(raw), tag, with_deadline)) return 0;
   return lock_any(raw, tag, [&](std::uint64_t& until) noexcept {
     if (!is_time(*time)) return EINVAL;
     until = on_our_clock(clock, *time);
@@ -264,6 +290,7 @@ int unlock_as_stranger(mutex_state& mutex, lock_tag tag) noexcept {
   const lock_tag tag = tag_of(mutex);
   if (tag.how() == algorithm::libc) return next().mutex_unlock(raw);
   if (tag.how() == algorithm::unknown) return EINVAL;
+  if (end_elided(mutex, tag)) return 0;
   if (owner_of(mutex) != my_number) return unlock_as_stranger(mutex, tag);
   if (mutex.depth != 0 && is_checked(mutex.kind.load(std::memory_order_relaxed))) {
     --mutex.depth;
@@ -313,6 +340,8 @@ int try_lock_mutex(pthread_mutex_t* raw) noexcept {
   const lock_tag tag = tag_of(mutex);
   if (tag.how() == algorithm::libc) return next().mutex_trylock(raw);
   if (tag.how() == algorithm::unknown) return EINVAL;
+  // Whether the attempt itself has the lock cannot be told: then nothing is elided. Nor is a lock that is only tried.
+  if (tag.how() == algorithm::elided && machine::active()) machine::abort<machine::attempt_status::code_fall_back>();
   if (owner_of(mutex) == thread_number()) {
     const int status = relock(mutex, tag, false);
     if (status >= 0) return status;

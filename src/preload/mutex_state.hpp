@@ -28,6 +28,7 @@ enum class algorithm : std::uint8_t {
   tatas,
   ticket,
   fifo_ticket,
+  elided,  ///< futex_mutex whose sections run as attempts where they can (elision.hpp)
 };
 
 class lock_tag {

@@ -34,12 +34,14 @@ bool retry::again(machine::attempt_status status, bool (*held)(const void* lock)
     default:
       break;
   }
-  if ((!was_busy || rules_.busy_counts) && --left_ == 0) return false;
+  // Found in a section within this one's attempt, it may be another lock, whose end nobody here can wait for.
+  const bool may_be_another = was_busy && status.signals(abort_cause::nested);
+  if ((!was_busy || may_be_another || rules_.busy_counts) && --left_ == 0) return false;
   if (rules_.waits_for_lock) {
     patient_spin waiting;
     while (held(lock)) waiting.wait(shortest_wait);
   }
-  if (!was_busy) back_off();
+  if (!was_busy || may_be_another) back_off();
   return true;
 }
 

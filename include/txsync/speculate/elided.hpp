@@ -37,6 +37,30 @@ class TXSYNC_EXPORT retry {
   std::uint32_t pause_ = 64;
 };
 
+/// Begins an attempt that has read the lock word: whoever takes the lock aborts it. False: take the lock. Lock has
+/// is_held().
+template <class Lock>
+bool begin_elided(const Lock& lock, const retry_rules& rules) noexcept {
+  if (!machine::htm().attempts) return false;
+  retry decide(rules);
+  for (;;) {
+    const machine::attempt_status status = machine::begin();
+    if (status.started()) {
+      if (!lock.is_held()) return true;
+      machine::abort<machine::attempt_status::code_lock_busy>();
+    }
+    if (!decide.again(status, [](const void* one) { return static_cast<const Lock*>(one)->is_held(); }, &lock)) {
+      return false;
+    }
+  }
+}
+
+/// Whether the calling thread runs the lock's section in an attempt, or else holds the lock.
+template <class Lock>
+bool is_elided_now(const Lock& lock) noexcept {
+  return machine::active() && !lock.is_held();
+}
+
 }  // namespace detail
 
 /// A lock whose sections are elided. Lock is one of ours: with lock(), unlock() and is_held(). Lockable; sections of
@@ -54,7 +78,7 @@ class elided {
     if (!begin()) lock_.lock();
   }
   void unlock() noexcept {
-    if (machine::active() && !lock_.is_held()) {
+    if (detail::is_elided_now(lock_)) {
       machine::end();
     } else {
       lock_.unlock();
@@ -64,21 +88,7 @@ class elided {
   static constexpr retry_rules default_rules{};
 
  protected:
-  /// True inside an attempt that has read the lock word: whoever takes the lock aborts it.
-  bool begin() noexcept {
-    if (!machine::htm().attempts) return false;
-    detail::retry decide(rules_);
-    for (;;) {
-      const machine::attempt_status status = machine::begin();
-      if (status.started()) {
-        if (!lock_.is_held()) return true;
-        machine::abort<machine::attempt_status::code_lock_busy>();
-      }
-      if (!decide.again(status, [](const void* lock) { return static_cast<const Lock*>(lock)->is_held(); }, &lock_)) {
-        return false;
-      }
-    }
-  }
+  bool begin() noexcept { return detail::begin_elided(lock_, rules_); }
 
   const retry_rules& rules_;
   Lock lock_;
@@ -95,7 +105,7 @@ class elided_with_node : private elided<Lock> {
     if (!this->begin()) this->lock_.lock(mine);
   }
   void unlock(node& mine) noexcept {
-    if (machine::active() && !this->lock_.is_held()) {
+    if (detail::is_elided_now(this->lock_)) {
       machine::end();
     } else {
       this->lock_.unlock(mine);

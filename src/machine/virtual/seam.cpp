@@ -77,8 +77,12 @@ park_result park_shared(const std::atomic<std::uint32_t>& word, std::uint32_t ex
   return park(word, expected, deadline_ns);
 }
 unsigned unpark_shared(const std::atomic<std::uint32_t>& word, unsigned count) noexcept { return unpark(word, count); }
-park_result park_cancelably(const std::atomic<std::uint32_t>& word, std::uint32_t expected, wait_clock,
+park_result park_cancelably(const std::atomic<std::uint32_t>& word, std::uint32_t expected, wait_clock clock,
                             std::uint64_t deadline_ns, void (*)(void*), void*) {
+  if (clock == wait_clock::realtime && deadline_ns != no_deadline) {
+    constexpr std::uint64_t start = TXSYNC_SIM_START_OF_TIME_NS;
+    deadline_ns = deadline_ns > start ? deadline_ns - start : 0;
+  }
   return park(word, expected, deadline_ns);
 }
 

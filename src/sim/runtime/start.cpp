@@ -197,6 +197,7 @@ int run(int count, char** words, char** environment) noexcept {
   read_options();
   set_up_machine();
   given = {count, copy_words(words), copy_words(environment)};
+  environ = given.environment;  // what getenv() answers is memory of the program too
   state.current = nullptr;
   thread_record& first = make_thread(first_thread, nullptr, 0);
   state.current = &first;

@@ -50,6 +50,13 @@ int txsync_sim_gettimeofday(timeval* to, void*) {
   if (to) *to = {time.tv_sec, time.tv_nsec / 1000};
   return 0;
 }
+int txsync_sim_timespec_get(timespec* to, int base) {
+  if (base != TIME_UTC) return 0;
+  step();
+  writes_object(to);
+  *to = split(now(CLOCK_REALTIME));
+  return base;
+}
 time_t txsync_sim_time(time_t* to) {
   step();
   const auto seconds = static_cast<time_t>(now(CLOCK_REALTIME) / second);

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include <txsync_backend/runtime.h>
+
 #include "sim/program.h"
 
 namespace txsync::sim::library {
@@ -40,8 +42,8 @@ void reads_object(const T* object) {
   if (object) reads(static_cast<const void*>(object), sizeof *object);
 }
 
-// The day that every run starts on, in ns since 1970: 2026-01-01.
-inline constexpr std::uint64_t start_of_time = 1767225600ULL * 1000000000;
+// When every run starts, in ns since 1970.
+inline constexpr std::uint64_t start_of_time = TXSYNC_SIM_START_OF_TIME_NS;
 
 // What cannot be undone: ends the attempt.
 inline void outside(const char* name) { txsync_sim_system_call(name); }

@@ -27,6 +27,8 @@ void txsync_sim_relax(void);
 uint64_t txsync_sim_cycles(void);
 uint64_t txsync_sim_cycles_per_second(void);
 uint64_t txsync_sim_clock_ns(void);
+/* The time of day is this and txsync_sim_clock_ns(): every run starts on 2026-01-01, 00:00 UTC. */
+#define TXSYNC_SIM_START_OF_TIME_NS (UINT64_C(1767225600) * UINT64_C(1000000000))
 
 int txsync_sim_thread_start(uintptr_t* handle, void (*function)(void*), void* argument);
 void txsync_sim_thread_join(uintptr_t handle);
