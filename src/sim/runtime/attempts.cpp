@@ -137,6 +137,7 @@ void roll_back(thread_record& thread, const abort_reason& reason) noexcept {
   undo_writes(thread);
   restore_stack(thread);
   copy_exception_state(thread, false);
+  error_number_of(thread) = tx.error_number;
   for (void* allocation : tx.allocated) heap_free(allocation);
   log_abort(thread, reason);
   if (state.oracle) oracle_after_abort(thread);
@@ -163,6 +164,7 @@ std::uint32_t begin_outermost(thread_record& thread, std::uintptr_t frame) noexc
   tx.stack_copied = thread.stack_high - frame;
   std::memcpy(tx.stack_copy, reinterpret_cast<void*>(frame), tx.stack_copied);
   copy_exception_state(thread, true);
+  tx.error_number = error_number_of(thread);
   cpu_of(thread).in_attempt.clear();
   tx.tracks_reads = state.model.htm_reads_tracked != 0;
   if (state.oracle) oracle_begin(thread);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 
 #include "failure.hpp"
 
@@ -49,6 +50,12 @@ std::uintptr_t fs_base() noexcept {
   std::uintptr_t base;
   asm volatile("rdfsbase %0" : "=r"(base));
   return base;
+}
+
+int& error_number_of(const thread_record& thread) noexcept {
+  // The image is static: thread-local data lie at the same distance from every thread's FS base.
+  static const std::uintptr_t distance = reinterpret_cast<std::uintptr_t>(&errno) - fs_base();
+  return *reinterpret_cast<int*>(thread.thread_pointer + distance);
 }
 
 namespace {

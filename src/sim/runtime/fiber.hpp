@@ -61,6 +61,7 @@ struct attempt {
   std::uint8_t* stack_copy = nullptr;
   std::size_t stack_copied = 0;
   std::uint64_t exception_state[2] = {};
+  int error_number = 0;  ///< errno, which libc writes
   ticks began = 0;
   bool by_prefix = false;  ///< HLE began it
   unsigned elided_count = 0;
@@ -113,6 +114,8 @@ extern "C" std::uint32_t txsync_sim_switch(std::uintptr_t* save, std::uintptr_t 
 bool fs_base_is_ours() noexcept;
 void set_fs_base(std::uintptr_t base) noexcept;
 std::uintptr_t fs_base() noexcept;
+/// The thread's errno: libc writes it where no hook sees it.
+int& error_number_of(const thread_record& thread) noexcept;
 
 /// Gives `thread` a stack and thread-local data (of the pool; grown where it is empty), and makes it start in `entry`.
 void prepare_fiber(thread_record& thread, void (*entry)()) noexcept;

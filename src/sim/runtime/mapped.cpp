@@ -24,6 +24,23 @@ rights rights_of(int prot) noexcept {
   return (prot & PROT_READ) != 0 ? rights::read : rights::none;
 }
 
+bool is_in_arena(std::uintptr_t address, std::size_t bytes) noexcept {
+  return address >= arena_begin && address <= arena_end && bytes <= arena_end - address;
+}
+
+/// Pages of the arena that hold what a new mapping holds: a file's bytes, or zeros. False with errno.
+bool put_there(std::uintptr_t address, std::size_t bytes, int prot, int flags, int file, std::int64_t offset) noexcept {
+  int real_prot = PROT_READ | PROT_WRITE;
+  int real_flags = MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED;
+  if (file == -1) {
+    real_flags |= MAP_ANONYMOUS;
+  } else if ((flags & MAP_SHARED) != 0) {
+    real_flags = MAP_SHARED | MAP_FIXED;
+    if ((prot & PROT_WRITE) == 0) real_prot = PROT_READ;  // the file may be open for reading only
+  }
+  return mmap(reinterpret_cast<void*>(address), bytes, real_prot, real_flags, file, offset) != MAP_FAILED;
+}
+
 void enter_kernel(std::uint64_t more_cycles) noexcept {
   if (state.current == nullptr) return;
   leave_attempt(cause::syscall);
@@ -47,17 +64,31 @@ void* txsync_sim_map_pages(std::size_t bytes) {
 void txsync_sim_unmap_pages(void* address, std::size_t bytes) {
   enter_kernel(0);
   const auto at = reinterpret_cast<std::uintptr_t>(address);
+  if (!is_in_arena(at, bytes)) fail("the program unmaps pages that it has not mapped");
   forget_pages(at, bytes);
   if (state.oracle) oracle_forget(at, whole_pages(bytes));
-  madvise(address, whole_pages(bytes), MADV_DONTNEED);
+  put_there(at, whole_pages(bytes), PROT_NONE, 0, -1, 0);
 }
 
-void* txsync_sim_mmap(void* address, std::size_t bytes, int prot, int flags, int file, std::int64_t) {
-  if (file != -1 || address != nullptr) txsync_sim_unsupported("mmap of a file or to a fixed address");
-  static_cast<void>(flags);
-  void* pages = txsync_sim_map_pages(bytes);
-  set_rights(reinterpret_cast<std::uintptr_t>(pages), whole_pages(bytes), rights_of(prot));
-  return pages;
+void* txsync_sim_mmap(void* address, std::size_t bytes, int prot, int flags, int file, std::int64_t offset) {
+  enter_kernel(0);
+  if (bytes == 0) {
+    errno = EINVAL;
+    return MAP_FAILED;
+  }
+  const bool replaces = (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0;
+  auto at = reinterpret_cast<std::uintptr_t>(address);
+  if (!replaces) {
+    at = take_from_arena(whole_pages(bytes), state.model.page_bytes);
+  } else if (!is_in_arena(at, bytes)) {
+    txsync_sim_unsupported("mmap to a fixed address that mmap has not given it");
+  }
+  if ((flags & MAP_ANONYMOUS) != 0) file = -1;
+  if ((file != -1 || replaces) && !put_there(at, bytes, prot, flags, file, offset)) return MAP_FAILED;
+  if (state.oracle) oracle_forget(at, whole_pages(bytes));
+  forget_pages(at, bytes);
+  set_rights(at, whole_pages(bytes), rights_of(prot));
+  return reinterpret_cast<void*>(at);
 }
 
 int txsync_sim_munmap(void* address, std::size_t bytes) {

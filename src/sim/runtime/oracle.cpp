@@ -25,6 +25,9 @@ constinit growing_list<announced> pending;
 constinit std::uint64_t findings = 0;
 
 bool on_a_stack(std::uintptr_t address) noexcept { return address >= stacks_begin && address < program_end; }
+bool is_error_number(const thread_record& thread, std::uintptr_t address) noexcept {
+  return address == reinterpret_cast<std::uintptr_t>(&error_number_of(thread));
+}
 std::uint8_t* image(std::uintptr_t address) noexcept { return reinterpret_cast<std::uint8_t*>(image_begin + address); }
 std::uint8_t* known(std::uintptr_t address) noexcept { return reinterpret_cast<std::uint8_t*>(known_begin + address); }
 const std::uint8_t* memory(std::uintptr_t address) noexcept { return reinterpret_cast<const std::uint8_t*>(address); }
@@ -99,7 +102,7 @@ void oracle_settle() noexcept {
 }
 
 void oracle_read(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
-  if (on_a_stack(address)) return;
+  if (on_a_stack(address) || is_error_number(thread, address)) return;
   compare_with_image(thread, address, bytes);
   if (thread.tx.depth == 0 || thread.tx.suspended || !thread.tx.tracks_reads) return;
   growing_list<undo_entry>& own = reads_of[thread.id];
@@ -116,7 +119,7 @@ void oracle_read(thread_record& thread, std::uintptr_t address, std::size_t byte
 }
 
 void oracle_write(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
-  if (on_a_stack(address)) return;
+  if (on_a_stack(address) || is_error_number(thread, address)) return;
   compare_with_image(thread, address, bytes);
   if (!pending.push({address, bytes, looks})) fail("oracle: too many writes announced at once");
 }

@@ -95,6 +95,61 @@ class Pthreads(Simulated):
         self.assertGreater(self.records(elide=1)["attempts.committed"], 1000)
 
 
+class Library(Simulated):
+    """What libc does between program and machine."""
+
+    def right(self, source, **options):
+        self.compile(source)
+        ran = self.simulate(oracle=1, **options)
+        self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "all right\n", ""))
+
+    def test_error_numbers(self):
+        self.right("""
+            #include <cerrno>
+            #include <cstdio>
+            #include <cstdlib>
+            #include <unistd.h>
+            extern "C" unsigned txsync_sim_begin();
+            extern "C" void txsync_sim_abort(unsigned char);
+            int main() {
+              errno = 0;
+              if (close(-1) == 0 || errno != EBADF) return 1;
+              errno = EDOM;
+              if (txsync_sim_begin() == ~0u) {
+                std::strtol("99999999999999999999", nullptr, 10);
+                if (errno != ERANGE) return 2;
+                txsync_sim_abort(1);
+              }
+              if (errno != EDOM) return 3;
+              std::puts("all right");
+            }""")
+
+    def test_mapped_files(self):
+        (self.at / "file").write_text("0123456789" * 1000, encoding="ascii")
+        self.right("""
+            #include <cstdio>
+            #include <cstring>
+            #include <fcntl.h>
+            #include <sys/mman.h>
+            #include <unistd.h>
+            int main() {
+              const int file = open("file", O_RDWR);
+              auto* mine = static_cast<char*>(mmap(nullptr, 10000, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0));
+              auto* all = static_cast<char*>(mmap(nullptr, 10000, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+              if (mine == MAP_FAILED || all == MAP_FAILED || std::memcmp(mine, "0123456789", 10) != 0) return 1;
+              std::memcpy(mine + 5000, "mine", 4);
+              std::memcpy(all + 6000, "ours", 4);
+              char read_back[4];
+              if (pread(file, read_back, 4, 5000) != 4 || std::memcmp(read_back, "0123", 4) != 0) return 2;
+              if (pread(file, read_back, 4, 6000) != 4 || std::memcmp(read_back, "ours", 4) != 0) return 3;
+              if (mmap(all, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != all) return 4;
+              if (all[0] != 0 || std::memcmp(all + 6000, "ours", 4) != 0) return 5;
+              if (munmap(mine, 10000) != 0 || munmap(all, 10000) != 0 || close(file) != 0) return 6;
+              if (mmap(nullptr, 10, PROT_READ, MAP_PRIVATE, file, 0) != MAP_FAILED) return 7;
+              std::puts("all right");
+            }""")
+
+
 if __name__ == "__main__":
     BIN, PLAIN_MODEL, MACHINES = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
     unittest.main(argv=sys.argv[:1] + sys.argv[4:])
