@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "call_chain.hpp"
 #include "state.hpp"
 
 namespace txsync::sim {
@@ -32,6 +33,16 @@ line_text& line_text::hexadecimal(std::uint64_t number) noexcept {
   return *this;
 }
 
+namespace {
+
+[[noreturn]] void end_with(line_text& line) noexcept {
+  line << "\n";
+  [[maybe_unused]] const auto written = write(2, line.text(), line.size());
+  _exit(failure_status);
+}
+
+}  // namespace
+
 void fail(const char* what) noexcept {
   line_text line;
   line << what;
@@ -41,14 +52,15 @@ void fail(const char* what) noexcept {
 void fail(const line_text& what) noexcept {
   line_text line;
   line << "txsync sim: " << what.text();
-  if (state.current != nullptr) {
-    line << " (simulated thread " << state.current->id << " at " << state.current->time / ticks_per_cycle
-         << " cycles, code at ";
-    line.hexadecimal(state.current->last_site) << ")";
+  const thread_record* thread = state.current;
+  state.current = nullptr;  // what follows is no part of the simulation
+  if (thread != nullptr) {
+    line << " (simulated thread " << thread->id << " at " << thread->time / ticks_per_cycle << " cycles, code at ";
+    line.hexadecimal(thread->last_site) << ", in ";
+    add_call_chain(line);
+    line << "; seed " << state.seed << ")";
   }
-  line << "\n";
-  [[maybe_unused]] const auto written = write(2, line.text(), line.size());
-  _exit(failure_status);
+  end_with(line);
 }
 
 }  // namespace txsync::sim

@@ -22,9 +22,12 @@ class line_text {
   void put(char c) noexcept {
     if (size_ < sizeof buffer_ - 1) buffer_[size_++] = c;
   }
-  char buffer_[512] = {};
+  char buffer_[4096] = {};
   unsigned size_ = 0;
 };
+
+/// From now on a crash of the program, and a thread that computes for ever, end the simulation in the same way.
+void catch_crashes(std::uint64_t patience_s) noexcept;
 
 [[noreturn]] void fail(const char* what) noexcept;
 [[noreturn]] void fail(const line_text& what) noexcept;

@@ -2,6 +2,7 @@
 #include "schedule.hpp"
 
 #include "attempts.hpp"
+#include "call_chain.hpp"
 #include "elision.hpp"
 #include "failure.hpp"
 #include "oracle.hpp"
@@ -118,12 +119,17 @@ void fire_deadline() noexcept {
 
 [[noreturn]] void report_deadlock() noexcept {
   line_text line;
-  line << "deadlock: nothing can run, and waiting are threads";
-  for (unsigned i = 0; i < state.thread_count; ++i) {
-    const thread_record& thread = state.threads[i];
-    if (thread.state == thread_state::blocked) (line << " " << i << " (code at ").hexadecimal(thread.last_site) << ")";
-  }
+  line << "deadlock: nothing can run (seed " << state.seed << "); waiting:";
+  const thread_record* here = state.current;
   state.current = nullptr;
+  constexpr unsigned most = 8;
+  unsigned told = 0;
+  for (unsigned i = 0; i < state.thread_count && told < most; ++i) {
+    thread_record& thread = state.threads[i];
+    if (thread.state != thread_state::blocked) continue;
+    line << (told++ == 0 ? " thread " : "; thread ") << i << " in ";
+    &thread == here ? add_call_chain(line) : add_call_chain_of(line, thread);
+  }
   fail(line);
 }
 

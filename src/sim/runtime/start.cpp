@@ -196,6 +196,7 @@ int run(int count, char** words, char** environment) noexcept {
   if (!fs_base_is_ours()) fail("this CPU or kernel does not let programs set the FS base (FSGSBASE, Linux 5.9)");
   read_options();
   set_up_machine();
+  catch_crashes(option("TXSYNC_SIM_PATIENCE", 20));
   given = {count, copy_words(words), copy_words(environment)};
   environ = given.environment;  // what getenv() answers is memory of the program too
   state.current = nullptr;

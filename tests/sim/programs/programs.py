@@ -37,13 +37,13 @@ class Simulated(unittest.TestCase):
         if done.returncode != 0:
             raise AssertionError(done.stderr)
 
-    def simulate(self, program="program", machine="ideal", **options):
+    def simulate(self, *words, machine="ideal", **options):
         model = self.at / f"{machine}.txt"
         if not model.exists():
             done = self.call(PLAIN_MODEL, MACHINES / f"{machine}.toml", model)
             self.assertEqual(done.returncode, 0, done.stderr)
         environment = {f"TXSYNC_SIM_{name.upper()}": str(value) for name, value in options.items()}
-        return self.call(f"./{program}", env=os.environ | environment | {"TXSYNC_SIM_MODEL": str(model)})
+        return self.call("./program", *words, env=os.environ | environment | {"TXSYNC_SIM_MODEL": str(model)})
 
     def records(self, **options):
         """What the runtime tells of a run that ends well, by name."""
@@ -148,6 +148,60 @@ class Library(Simulated):
               if (mmap(nullptr, 10, PROT_READ, MAP_PRIVATE, file, 0) != MAP_FAILED) return 7;
               std::puts("all right");
             }""")
+
+
+class Failures(Simulated):
+    """What cannot go on ends with one line: what, where in the program, and by which seed."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.compile(HERE / "failures.cpp")
+
+    def fails(self, way, *parts, said="", **options):
+        ran = self.simulate(way, seed=5, **options)
+        self.assertEqual(ran.returncode, FAILED, ran.stderr)
+        self.assertEqual(ran.stdout, said)
+        lines = [line for line in ran.stderr.splitlines() if line.startswith("txsync sim: ")]
+        self.assertEqual(len(lines), 1, ran.stderr)
+        self.assertEqual(ran.stderr.splitlines()[-1], lines[0])
+        for part in (*parts, "seed 5"):
+            self.assertIn(part, lines[0])
+
+    def test_a_null_pointer(self):
+        self.fails("null_pointer", "there is nothing at 0x8 (SIGSEGV) (simulated thread 1 at ",
+                   " in (anonymous namespace)::add_up < ")
+
+    def test_a_deadlock(self):
+        self.fails("deadlock", "deadlock: nothing can run", "thread 0 in thread_join < ", "deadlock < main; thread 1 in park < ",
+                   "pthread_mutex_lock < (anonymous namespace)::transfer < ")
+
+    def test_a_stack_overflow(self):
+        self.fails("overflow", "the stack of a simulated thread is full (256 KiB)", " in (anonymous namespace)::dive < ")
+
+    def test_a_division_by_zero(self):
+        self.fails("division", "divides by zero", " in (anonymous namespace)::divide < ")
+
+    def test_an_exception_that_nobody_catches(self):
+        self.fails("uncaught", "an exception that nobody caught", " < (anonymous namespace)::check < ")
+
+    def test_abort(self):
+        self.fails("give_up", "the program has called abort()", " < main;")
+
+    def test_a_loop_without_an_access(self):
+        self.fails("compute", "the program computes without end", " in (anonymous namespace)::compute < ", patience=1)
+
+    def test_steps_beyond_the_limit(self):
+        self.fails("deadlock", "livelock: 3 steps without an end", steps=2)
+
+    def test_a_wild_pointer(self):
+        self.fails("wild_pointer", "writes 0x7fff00000000", " in memset < (anonymous namespace)::fill < ")
+
+    def test_a_call_that_is_not_offered(self):
+        self.fails("unsupported", "the program calls mremap, which a simulated program cannot do", "(anonymous namespace)::grow < ")
+
+    def test_a_fault_in_an_attempt(self):
+        self.fails("in_attempt", "there is nothing at 0x0", said="after the attempt\n")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Faults of the program that the processor finds, and loops without an end that no hook would see.
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <initializer_list>
+
+#include "attempts.hpp"
+#include "failure.hpp"
+#include "state.hpp"
+
+namespace txsync::sim {
+
+namespace {
+
+constinit bool crashed = false;
+
+void describe_fault(line_text& line, int signal, std::uintptr_t address) noexcept {
+  switch (signal) {
+    case SIGFPE:
+      line << "the program divides by zero, or the result has no place (SIGFPE)";
+      return;
+    case SIGILL:
+      line << "the program runs into what is no instruction (SIGILL)";
+      return;
+    case SIGABRT:
+      line << "the program was ended by libc's abort(): an exception that nobody caught, or a check of libc's own";
+      return;
+    default:
+      break;
+  }
+  const thread_record* thread = state.current;
+  if (thread != nullptr && address - thread->stack_low < 4096) {
+    line << "the stack of a simulated thread is full (" << stack_bytes / 1024 << " KiB)";
+    return;
+  }
+  line << "the program crashed: there is nothing at ";
+  line.hexadecimal(address) << (signal == SIGBUS ? " (SIGBUS)" : " (SIGSEGV)");
+}
+
+void on_crash(int signal, siginfo_t* info, void*) {
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  const bool is_access = signal == SIGSEGV || signal == SIGBUS;
+  thread_record* thread = state.current;
+  // An attempt ends by the fault, and nobody hears of it; what follows may come here again.
+  if (is_access && address < program_end && thread != nullptr && thread->tx.depth != 0 && !thread->tx.suspended) {
+    abort_self({.why = cause::fault, .address = address});
+  }
+  line_text line;
+  describe_fault(line, signal, address);
+  if (crashed) {  // while the first was told: the stack cannot be followed
+    state.current = nullptr;
+    line << " (its stack is not whole; seed " << state.seed << ")";
+  }
+  crashed = true;
+  fail(line);
+}
+
+constexpr std::uint64_t looks = 4;
+constinit std::uint64_t last_seen = 0;
+constinit unsigned looks_without_progress = 0;
+
+void on_timer(int) {
+  const std::uint64_t now = state.visits + state.hits + state.switches + state.steps;
+  looks_without_progress = now == last_seen && state.current != nullptr ? looks_without_progress + 1 : 0;
+  last_seen = now;
+  if (looks_without_progress > looks) fail("the program computes without end: no access to memory for long");
+}
+
+}  // namespace
+
+void catch_crashes(std::uint64_t patience_s) noexcept {
+  constexpr std::size_t bytes = std::size_t{256} << 10;
+  stack_t own_stack{};
+  own_stack.ss_sp = reserve(0, bytes, "stack of signal handlers");
+  own_stack.ss_size = bytes;
+  sigaltstack(&own_stack, nullptr);
+  struct sigaction action{};
+  action.sa_sigaction = on_crash;
+  // A handler that ends an attempt never returns: the signal must not stay blocked.
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(signal, &action, nullptr);
+  if (patience_s == 0) return;
+  struct sigaction look{};
+  look.sa_handler = on_timer;
+  look.sa_flags = SA_ONSTACK | SA_RESTART;
+  sigaction(SIGPROF, &look, nullptr);
+  // The processor's time, not the clock's: a program that waits for the system is no matter of ours.
+  const std::uint64_t interval_us = patience_s * 1'000'000 / looks;
+  itimerval timer{};
+  timer.it_interval.tv_sec = static_cast<time_t>(interval_us / 1'000'000);
+  timer.it_interval.tv_usec = static_cast<suseconds_t>(interval_us % 1'000'000);
+  timer.it_value = timer.it_interval;
+  setitimer(ITIMER_PROF, &timer, nullptr);
+}
+
+}  // namespace txsync::sim
