@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cinttypes>
 
+#include "cli/code_place.hpp"
 #include "cli/describe.hpp"
 #include "cli/sim.hpp"
 #include "cli/stop_on_signal.hpp"
@@ -26,34 +27,6 @@ std::vector<std::string> arguments_of(const bench_request& request, const worklo
     words.push_back(std::to_string(request.values[static_cast<unsigned>(i)]));
   }
   return words;
-}
-
-std::string hexadecimal(std::uint64_t number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "0x%" PRIx64, number);
-  return text;
-}
-
-bool is_library_code(const std::string& function) {
-  return function.starts_with("std::") || function.starts_with("__");
-}
-
-std::string with_line(const launch::function_at& function) {
-  if (function.line == 0) return function.name;
-  const std::size_t folder = function.file.rfind('/');
-  const std::string file = folder == std::string::npos ? function.file : function.file.substr(folder + 1);
-  return function.name + " (" + file + ":" + std::to_string(function.line) + ")";
-}
-
-/// A place in the image's code, for people: where it is inlined into code that is not the C++ library's, that code.
-std::string place_name(const launch::module_symbols& symbols, std::uint64_t code) {
-  if (code == 0) return "";
-  const std::vector<launch::function_at> functions = symbols.around(code);
-  if (functions.empty()) return hexadecimal(code);
-  const auto own = std::find_if(functions.begin(), functions.end(),
-                                [](const launch::function_at& one) { return !is_library_code(one.name); });
-  if (own == functions.begin() || own == functions.end()) return with_line(functions.front());
-  return with_line(*own) + " in " + functions.front().name;
 }
 
 /// Entries that read the same are one: several instructions of a line, several attempts of a function.

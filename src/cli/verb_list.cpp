@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/describe.hpp"
+#include "cli/explore.hpp"
 #include "cli/verbs.hpp"
 #include "cli/words.hpp"
 #include "policy/policy.hpp"
@@ -61,6 +62,13 @@ json policy_items() {
   for (const policy::named_policy& one : policy::named_policies()) {
     items.push_back({{"name", one.name}, {"summary", one.summary}});
   }
+  return items;
+}
+
+json test_items() {
+  json items = json::array();
+  for (const exploration_test& one : exploration_tests())
+    items.push_back({{"name", one.name}, {"summary", one.summary}});
   return items;
 }
 
@@ -138,6 +146,12 @@ void print_policies(std::FILE* out, const json& items) {
   }
 }
 
+void print_tests(std::FILE* out, const json& items) {
+  for (const json& item : items) {
+    std::fprintf(out, "%-32s %s\n", text(item, "name").c_str(), text(item, "summary").c_str());
+  }
+}
+
 /// "36 x 2": cores, and hardware threads of each.
 std::string cores_text(const json& machine) {
   const auto cores = machine["cores"].get<unsigned>();
@@ -171,7 +185,7 @@ constexpr kind kinds[] = {
     {"policies", policy_items, print_policies, "none"},
     {"algorithms", no_items, print_nothing, "none yet; algorithms come with transactional memory"},
     {"experiments", no_items, print_nothing, "none yet; experiments come with txsync lab"},
-    {"tests", no_items, print_nothing, "none yet; tests to explore come with txsync explore"},
+    {"tests", test_items, print_tests, "none: this txsync was built without the simulated machine"},
 };
 
 words kind_names() {

@@ -68,7 +68,7 @@ class sim_verb final : public verb {
       for (const std::string& name : sim::machine_names()) names += (names.empty() ? "" : ", ") + name;
       if (!machine_) throw bad_input("--machine is missing; allowed: " + names + ", or a machine file (./NAME.toml)");
       request.machine = sim::load_machine(*machine_);
-      request.image = sim::workloads_image();
+      request.image = sim::image_file("workloads");
     } catch (const sim::machine_error& error) {
       throw bad_input(error.what());
     } catch (const sim::image_error& error) {

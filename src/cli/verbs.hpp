@@ -8,7 +8,9 @@ namespace txsync::inline TXSYNC_BACKEND::cli {
 
 std::unique_ptr<verb> make_bench();
 std::unique_ptr<verb> make_doctor();
+std::unique_ptr<verb> make_explore();
 std::unique_ptr<verb> make_list();
+std::unique_ptr<verb> make_replay();
 std::unique_ptr<verb> make_report();
 std::unique_ptr<verb> make_run();
 std::unique_ptr<verb> make_sim();

@@ -47,7 +47,7 @@ class BadInput(unittest.TestCase):
         self.refused("frobnicate", says=["unknown verb 'frobnicate'"])
 
     def test_verbs_that_do_not_exist_yet_are_not_offered(self):
-        for verb in ("explore", "replay", "lab", "store"):
+        for verb in ("lab", "store"):
             self.refused(verb, says=[f"unknown verb '{verb}'", "allowed: "])
             self.assertNotRegex(call("--help").stdout, rf"(?m)^  {verb} ")
 
@@ -59,6 +59,16 @@ class BadInput(unittest.TestCase):
         self.refused("sim", "mapbench", "--machine", "ideal", "--lock", "std::mutex", says=["std::mutex", "allowed: "])
         self.refused("sim", "mapbench", "--machine", "ideal", "--slack", "x", says=["--slack: 'x'", "from 0 to "])
         self.refused("sim", "mapbench", "--machine", "ideal", "--place", "socket=1", says=["socket=1", "socket=0"])
+
+    def test_explorations(self):
+        if not call("list", "tests").stdout.startswith("tatas"):
+            self.skipTest("no simulated machine in this build")
+        self.refused("explore", "tata", says=["unknown test 'tata'", "did you mean 'tatas'?"])
+        self.refused("explore", "tatas", "--schedules", "0", says=["--schedules: '0'", "from 1 to"])
+        self.refused("explore", "tatas", "--order", "chaos", says=["unknown order 'chaos'", "round-robin"])
+        self.refused("replay", says=["is no key", "TEST@ORDER@SEED"])
+        self.refused("replay", "tata@random@1", says=["unknown test 'tata'"])
+        self.refused("replay", "tatas@random@x", says=["'tatas@random@x' is no key"])
 
     def test_options(self):
         self.refused("--frob", says=["txsync: unknown option '--frob'", "--version"])
@@ -264,6 +274,25 @@ class GoodInput(unittest.TestCase):
         elided = [point for point in made["points"] if point["subject"] == "elided_tatas"]
         for point in elided:
             self.assertEqual(point["attempts"], point["commits"] + sum(point["aborts"].values()))
+
+    def test_exploring_finds_what_is_wrong_and_replays_it(self):
+        tests = {item["name"] for item in self.document("list", "tests")[0]["list"]["items"]}
+        if not tests:
+            self.skipTest("no simulated machine in this build")
+        seeded = sorted(name for name in tests if name.startswith("seeded:"))
+        self.assertGreaterEqual(len(seeded), 4)
+        made, table = self.document("explore", *seeded, "elided_tatas", "--schedules", "10000")
+        keys = {point["subject"]: point.get("key") for point in made["points"]}
+        self.assertIsNone(keys.pop("elided_tatas"))
+        for name in seeded:
+            with self.subTest(test=name):
+                self.assertIn(f"txsync replay {keys[name]}", table)
+                replayed = call("replay", keys[name])
+                self.assertEqual(replayed.returncode, 1, replayed.stderr)
+                self.assertIn("exploration.hpp:", replayed.stdout)  # lines of the source, by thread
+                self.assertIn("thread 2", replayed.stdout)
+                self.assertEqual(call("replay", keys[name]).stdout, replayed.stdout)
+        self.assertEqual(call("replay", "tatas@round-robin@1").returncode, 0)
 
     def test_an_interrupted_run_leaves_what_was_measured(self):
         with tempfile.TemporaryDirectory() as folder:

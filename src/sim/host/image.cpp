@@ -66,6 +66,7 @@ std::vector<std::string> environment_of(const image_request& request) {
   add("SLACK", request.slack_cycles);
   add("ORACLE", request.oracle ? 1 : 0);
   add("STEPS", request.most_steps);
+  add("TRACE", request.traces ? 1 : 0);
   return list;
 }
 
@@ -144,6 +145,10 @@ void read_records(const std::string& text, image_result& into) {
       abort_entry entry;
       words >> entry.cause >> entry.count >> std::hex >> entry.own_code >> entry.other_code >> entry.address;
       into.aborts.push_back(std::move(entry));
+    } else if (name == "step") {
+      trace_step step;
+      words >> step.thread >> std::hex >> step.code >> step.what >> step.address;
+      into.steps.push_back(std::move(step));
     } else {
       words >> into.records[name];
     }
@@ -190,15 +195,18 @@ image_result run_image(const image_request& request) {
                       strsignal(WTERMSIG(status)) + ")");
   }
   result.status = WEXITSTATUS(status);
-  if (result.status == failure_status) throw image_error(last_line(result.messages));
+  if (result.status == failure_status) {
+    if (!request.failure_is_a_result) throw image_error(last_line(result.messages));
+    result.failure = last_line(result.messages);
+  }
   read_records(record_text, result);
   return result;
 }
 
-std::string workloads_image() {
+std::string image_file(const std::string& name) {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  const std::filesystem::path image = (self / "../lib/txsync/txsync-sim-workloads").lexically_normal();
+  const std::filesystem::path image = (self / "../lib/txsync" / ("txsync-sim-" + name)).lexically_normal();
   if (!std::filesystem::exists(image, error)) {
     throw image_error("this txsync was built without the simulated machine (" + image.string() +
                       " is missing); it needs GCC 12 for x86-64 and gcc-12-plugin-dev");

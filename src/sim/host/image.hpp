@@ -27,9 +27,11 @@ struct image_request {
   machine_model model;
   std::uint64_t seed = 1;
   schedule_order order = schedule_order::virtual_time;
-  std::uint64_t slack_cycles = 0;  ///< how far a thread may run ahead with accesses that concern nobody else
-  bool oracle = false;             ///< check the simulation itself; about 20 times slower
-  std::uint64_t most_steps = 0;    ///< a longer run is taken for a livelock; 0: no bound
+  std::uint64_t slack_cycles = 0;    ///< how far a thread may run ahead with accesses that concern nobody else
+  bool oracle = false;               ///< check the simulation itself; about 20 times slower
+  std::uint64_t most_steps = 0;      ///< a longer run is taken for a livelock; 0: no bound
+  bool traces = false;               ///< tell every step
+  bool failure_is_a_result = false;  ///< a simulation that cannot go on is told by image_result::failure
 };
 
 /// Attempts that ended for one cause, at one line, between two places in the code.
@@ -41,11 +43,21 @@ struct abort_entry {
   std::uint64_t address = 0;     ///< of the line; 0: none
 };
 
+/// What one thread did at one place, of a traced run.
+struct trace_step {
+  unsigned thread = 0;
+  std::uint64_t code = 0;
+  std::string what;  ///< "reads", "writes", "begins", "commits", "sleeps", "wakes", or the cause of an abort
+  std::uint64_t address = 0;
+};
+
 struct image_result {
   int status = 0;        ///< the program's own exit status
   std::string messages;  ///< its standard error
+  std::string failure;   ///< why the simulation could not go on (deadlock, livelock, ...); empty where it did
   std::map<std::string, std::uint64_t> records;
   std::vector<abort_entry> aborts;  ///< most frequent first
+  std::vector<trace_step> steps;    ///< in the order of execution, where it was traced
 
   /// 0 where there is none of that name.
   std::uint64_t number(const std::string& name) const;
@@ -55,8 +67,8 @@ struct image_result {
 /// Interrupted by a signal that this process handles, it ends the image and throws as well.
 image_result run_image(const image_request& request);
 
-/// The image of the built-in workloads: beside the running program where it was built, ../lib/txsync where it is
-/// installed. Throws image_error when this txsync was built without the simulator.
-std::string workloads_image();
+/// An image of this txsync by its name, "workloads" or "explorations": beside the running program where it was built,
+/// ../lib/txsync where it is installed. Throws image_error when this txsync was built without the simulator.
+std::string image_file(const std::string& name);
 
 }  // namespace txsync::sim

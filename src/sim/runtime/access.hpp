@@ -15,6 +15,9 @@
 
 namespace txsync::sim {
 
+/// For a replay: what a thread does, in the order in which it is done.
+void trace(const thread_record& thread, std::uintptr_t site, const char* what, std::uintptr_t address) noexcept;
+
 /// An access as such, without a place where others may run.
 template <bool write>
 void look_at(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
@@ -53,6 +56,7 @@ template <bool write>
   state.current->last_site = site;
   scheduling_point();
   thread_record& thread = *state.current;
+  if (state.traces) trace(thread, site, write ? "writes" : "reads", address);
   if (!hit<write>(thread, address, bytes)) look_at<write>(thread, address, bytes);
 }
 

@@ -8,6 +8,7 @@
 #include "failure.hpp"
 #include "heap.hpp"
 #include "oracle.hpp"
+#include "records.hpp"
 #include "schedule.hpp"
 #include "state.hpp"
 
@@ -134,6 +135,7 @@ void restore_stack(thread_record& thread) noexcept {
 void roll_back(thread_record& thread, const abort_reason& reason) noexcept {
   attempt& tx = thread.tx;
   const bool was_nested = tx.depth > 1;
+  if (state.traces) write_step(thread.id, thread.last_site, name_of(reason.why), reason.address);
   undo_writes(thread);
   restore_stack(thread);
   copy_exception_state(thread, false);
@@ -149,6 +151,7 @@ void roll_back(thread_record& thread, const abort_reason& reason) noexcept {
 
 void commit(thread_record& thread) noexcept {
   attempt& tx = thread.tx;
+  if (state.traces) write_step(thread.id, thread.last_site, "commits", 0);
   if (state.oracle) oracle_before_commit(thread);
   log_commit(thread);
   for (void* allocation : tx.freed) heap_free(allocation);
@@ -168,6 +171,7 @@ std::uint32_t begin_outermost(thread_record& thread, std::uintptr_t frame) noexc
   cpu_of(thread).in_attempt.clear();
   tx.tracks_reads = state.model.htm_reads_tracked != 0;
   if (state.oracle) oracle_begin(thread);
+  if (state.traces) write_step(thread.id, *reinterpret_cast<std::uintptr_t*>(frame + 6 * sizeof frame), "begins", 0);
   log_begin(thread);
   load_hot_state();
   return started;

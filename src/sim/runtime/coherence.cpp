@@ -303,21 +303,39 @@ void track_read(access& now) noexcept {
 
 }  // namespace
 
+namespace {
+
+void track(access& now) noexcept {
+  attempt& tx = now.thread.tx;
+  if (tx.depth != 0 && !tx.suspended && !now.ends_own) now.write ? track_write(now) : track_read(now);
+}
+
+/// The access through all caches.
+void move_line(access& now) noexcept {
+  enter_page(now.thread, now.address, now.write);
+  end_conflicting_attempts(now);
+  if (now.ends_own) return;
+  unsigned cost = state.model.core_access + bring(now);
+  if (now.write && now.record.owner_plus_one != now.core + 1) {
+    cost += take_from_others(now);
+    now.record.owner_plus_one = static_cast<std::uint16_t>(now.core + 1);
+  }
+  tell_siblings(now);
+  charge(now.thread, cost);
+  track(now);
+}
+
+}  // namespace
+
 void visit(thread_record& thread, line_number line, std::uintptr_t address, bool write) noexcept {
   ++state.visits;
-  enter_page(thread, address, write);
-  const hardware_thread& cpu = cpu_of(thread);
-  access now{thread, line, address, write, state.lines.record(line), thread.cpu, cpu.core};
-  end_conflicting_attempts(now);
-  if (!now.ends_own) {
-    unsigned cost = state.model.core_access + bring(now);
-    if (write && now.record.owner_plus_one != now.core + 1) {
-      cost += take_from_others(now);
-      now.record.owner_plus_one = static_cast<std::uint16_t>(now.core + 1);
-    }
-    tell_siblings(now);
-    charge(thread, cost);
-    if (thread.tx.depth != 0 && !thread.tx.suspended && !now.ends_own) write ? track_write(now) : track_read(now);
+  access now{thread, line, address, write, state.lines.record(line), thread.cpu, cpu_of(thread).core};
+  if (exploring()) {
+    end_conflicting_attempts(now);
+    charge(thread, 1);
+    track(now);
+  } else {
+    move_line(now);
   }
   if (now.ends_own) abort_self(now.own_end);
   if (state.filter != nullptr) state.filter->allow(line, write);

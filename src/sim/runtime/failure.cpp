@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "call_chain.hpp"
+#include "records.hpp"
 #include "state.hpp"
 
 namespace txsync::sim {
@@ -37,6 +38,10 @@ namespace {
 
 [[noreturn]] void end_with(line_text& line) noexcept {
   line << "\n";
+  if (exploring()) {
+    write_record("program.failed", state.schedule_seed);
+    flush_records();
+  }
   [[maybe_unused]] const auto written = write(2, line.text(), line.size());
   _exit(failure_status);
 }

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "access.hpp"
+#include "exploration.hpp"
 #include "failure.hpp"
 
 using namespace txsync::sim;
@@ -163,6 +164,7 @@ void txsync_sim_fence(void) { charge_current(state.model.core_fence); }
 void txsync_sim_relax(void) {
   if (state.current == nullptr) return;
   charge_current(state.model.core_pause);
+  spun(*state.current);
   // A pause concerns nobody else.
   if (state.current->time >= state.hit_limit) scheduling_point();
 }

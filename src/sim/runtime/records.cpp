@@ -50,4 +50,12 @@ void write_abort_record(const char* cause, std::uint64_t count, std::uint64_t ow
   put(line);
 }
 
+void write_step(std::uint64_t thread, std::uint64_t site, const char* what, std::uint64_t address) noexcept {
+  line_text line;
+  line << "step " << thread << " ";
+  line.hexadecimal(site) << " " << what << " ";
+  line.hexadecimal(address) << "\n";
+  put(line);
+}
+
 }  // namespace txsync::sim

@@ -11,6 +11,8 @@ void write_record(const char* name, std::uint64_t value) noexcept;
 void write_record(const char* group, const char* name, std::uint64_t value) noexcept;
 void write_abort_record(const char* cause, std::uint64_t count, std::uint64_t own_site, std::uint64_t other_site,
                         std::uint64_t address) noexcept;
+/// One step of a traced run: who, where in the code, what ("reads", "writes", "begins", ...), at which address.
+void write_step(std::uint64_t thread, std::uint64_t site, const char* what, std::uint64_t address) noexcept;
 void flush_records() noexcept;
 
 }  // namespace txsync::sim

@@ -4,6 +4,7 @@
 #include "attempts.hpp"
 #include "call_chain.hpp"
 #include "elision.hpp"
+#include "exploration.hpp"
 #include "failure.hpp"
 #include "oracle.hpp"
 #include "state.hpp"
@@ -19,9 +20,6 @@ constinit tournament by_time;
 constinit waiters_by_deadline sleepers;
 constinit std::uintptr_t scheduler_stack = 0;
 constinit std::uintptr_t scheduler_fs = 0;
-constinit unsigned last_chosen = 0;
-
-bool exploring() noexcept { return state.scheduling != order::virtual_time; }
 
 constexpr unsigned deadline_place = 0;
 constinit std::uint16_t* cpu_at = nullptr;  // by place
@@ -142,46 +140,13 @@ thread_record& choose_by_time() noexcept {
   }
 }
 
-thread_record& choose_at_random() noexcept {
+thread_record& choose() noexcept {
+  if (!exploring()) return choose_by_time();
   for (;;) {
-    unsigned runnable = 0;
-    for (unsigned i = 0; i < state.cpu_count; ++i) runnable += state.cpus[i].running != nullptr ? 1 : 0;
-    if (runnable == 0) {
-      if (sleepers.first() == never) report_deadlock();
-      fire_deadline();
-      continue;
-    }
-    std::uint64_t which = state.random.below(runnable);
-    for (unsigned i = 0; i < state.cpu_count; ++i) {
-      if (state.cpus[i].running != nullptr && which-- == 0) return *state.cpus[i].running;
-    }
-  }
-}
-
-thread_record& choose_in_turn() noexcept {
-  for (;;) {
-    for (unsigned step = 1; step <= state.cpu_count; ++step) {
-      const unsigned i = (last_chosen + step) % state.cpu_count;
-      if (state.cpus[i].running == nullptr) continue;
-      last_chosen = i;
-      return *state.cpus[i].running;
-    }
+    if (thread_record* chosen = choose_explored(); chosen != nullptr) return *chosen;
     if (sleepers.first() == never) report_deadlock();
     fire_deadline();
   }
-}
-
-thread_record& choose() noexcept {
-  switch (state.scheduling) {
-    case order::random:
-    case order::priorities:
-      return choose_at_random();
-    case order::round_robin:
-      return choose_in_turn();
-    case order::virtual_time:
-      break;
-  }
-  return choose_by_time();
 }
 
 void continue_with(std::uintptr_t* save, thread_record& next) noexcept {
@@ -214,9 +179,9 @@ void switch_to_next() noexcept {
 
 void check_steps() noexcept {
   ++state.steps;
-  if (state.most_steps == 0 || state.steps <= state.most_steps) return;
+  if (state.most_steps == 0 || state.steps - state.schedule_start <= state.most_steps) return;
   line_text line;
-  line << "livelock: " << state.steps << " steps without an end";
+  line << "livelock: more than " << state.most_steps << " steps without an end";
   fail(line);
 }
 
@@ -263,6 +228,7 @@ void reschedule() noexcept {
   check_steps();
   thread_record& thread = *state.current;
   hardware_thread& cpu = cpu_of(thread);
+  if (exploring()) return switch_to_next();  // no clock gives the order, so none interrupts
   if (thread.time >= cpu.next_timer) take_timer_interrupt(thread);
   if (cpu.ready_first != nullptr && thread.time >= cpu.slice_end) return give_way();
   set_place(cpu);
@@ -276,6 +242,7 @@ void scheduling_point() noexcept {
 
 void give_way() noexcept {
   thread_record& thread = *state.current;
+  spun(thread);
   leave_attempt(cause::interrupt);
   hardware_thread& cpu = cpu_of(thread);
   if (cpu.ready_first != nullptr) {
@@ -312,6 +279,7 @@ void wake(thread_record& thread, ticks at) noexcept {
 
 void launch(thread_record& thread, ticks at) noexcept {
   thread.time = 0;
+  thread.priority = draw_priority();
   make_runnable(thread, at);
 }
 

@@ -10,6 +10,7 @@
 
 #include "abort_log.hpp"
 #include "access.hpp"
+#include "exploration.hpp"
 #include "failure.hpp"
 #include "pages.hpp"
 #include "records.hpp"
@@ -84,6 +85,8 @@ void read_options() noexcept {
   state.scheduling = static_cast<order>(option("TXSYNC_SIM_ORDER", 0) % 4);
   state.slack = cycles(option("TXSYNC_SIM_SLACK", 0));
   state.oracle = option("TXSYNC_SIM_ORACLE", 0) != 0;
+  state.wants_trace = option("TXSYNC_SIM_TRACE", 0) != 0;
+  state.traces = state.wants_trace && !exploring();
   state.most_steps = option("TXSYNC_SIM_STEPS", 0);
   set_record_file(static_cast<int>(option("TXSYNC_SIM_RECORDS", ~std::uint64_t{0})));
 }
@@ -178,7 +181,11 @@ extern "C" {
 
 int txsync_sim_user_main(int argc, char** argv, char** environment) __attribute__((weak));
 
-void txsync_sim_record(const char* name, std::uint64_t value) { write_record("program.", name, value); }
+void txsync_sim_record(const char* name, std::uint64_t value) {
+  state.traces = false;  // the program has seen what it wanted to see
+  write_record("program.", name, value);
+}
+void txsync_sim_schedule_begin(std::uint64_t seed) { begin_schedule(seed); }
 void txsync_sim_measure_begin(void) { reset_abort_log(); }
 
 void txsync_sim_exit(int status) { finish(status); }

@@ -80,16 +80,23 @@ struct runtime_state {
 
   order scheduling = order::virtual_time;
   ticks slack = 0;
+  bool wants_trace = false;
+  bool traces = false;  ///< each step goes into the records
   bool oracle = false;
   seeded_random random;
   std::uint64_t seed = 1;
   std::uint64_t switches = 0;
   std::uint64_t steps = 0;
-  std::uint64_t most_steps = 0;  ///< a longer run is a livelock; 0: no bound
-  ticks latest = 0;              ///< the greatest time at which a thread has ended
+  std::uint64_t schedule_seed = 0;
+  std::uint64_t schedule_start = 0;  ///< steps before the schedule that runs
+  std::uint64_t most_steps = 0;      ///< a longer run is a livelock; 0: no bound
+  ticks latest = 0;                  ///< the greatest time at which a thread has ended
 };
 
 extern runtime_state state;
+
+/// Every access is a place where others may run, and costs the same: what is explored does not depend on caches.
+inline bool exploring() noexcept { return state.scheduling != order::virtual_time; }
 
 inline ticks cycles(std::uint64_t count) noexcept { return count * ticks_per_cycle; }
 

@@ -50,6 +50,9 @@ unsigned txsync_sim_socket_count(void);
 
 /* A line of the image's records: what a program tells whoever started it. */
 void txsync_sim_record(const char* name, uint64_t value);
+/* The next schedule of an exploration begins here: all choices from now on follow from the seed. The calling thread is
+   the only one. */
+void txsync_sim_schedule_begin(uint64_t seed);
 /* The part of the run that is measured begins: counts of attempts start at zero. */
 void txsync_sim_measure_begin(void);
 

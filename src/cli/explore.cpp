@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/explore.hpp"
+
+#include <limits>
+#include <sstream>
+
+#include "cli/code_place.hpp"
+#include "cli/words.hpp"
+#include "sim/models/machine_file.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace {
+
+constexpr std::uint64_t most_steps = 20'000;  ///< of one schedule; a longer one is a livelock
+constexpr unsigned cores = 8;
+
+struct order_name {
+  const char* word;
+  sim::schedule_order order;
+};
+constexpr order_name orders[] = {{"random", sim::schedule_order::random},
+                                 {"priorities", sim::schedule_order::priorities},
+                                 {"round-robin", sim::schedule_order::round_robin}};
+
+sim::image_request request_on_ideal_machine() {
+  try {
+    sim::image_request request;
+    request.path = sim::image_file("explorations");
+    request.model = sim::load_machine("ideal").model;
+    request.model.core_sockets = 1;
+    request.model.core_cores = cores;
+    return request;
+  } catch (const sim::machine_error& error) {
+    throw bad_input(error.what());
+  } catch (const sim::image_error& error) {
+    throw bad_input(error.what());
+  }
+}
+
+}  // namespace
+
+std::vector<exploration_test> exploration_tests() {
+  sim::image_request request;
+  try {
+    request = request_on_ideal_machine();
+  } catch (const bad_input&) {
+    return {};
+  }
+  std::vector<exploration_test> tests;
+  std::istringstream lines(sim::run_image(request).messages);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t first = line.find('\t');
+    const std::size_t second = line.find('\t', first + 1);
+    if (second == std::string::npos) continue;
+    tests.push_back(
+        {line.substr(0, first), line.substr(second + 1), line.substr(first + 1, second - first - 1) == "broken"});
+  }
+  return tests;
+}
+
+std::string schedule_key::text() const { return test + "@" + order_word(order) + "@" + std::to_string(seed); }
+
+schedule_key parse_key(const std::string& text) {
+  const std::size_t last = text.rfind('@');
+  const std::size_t middle = last == std::string::npos || last == 0 ? last : text.rfind('@', last - 1);
+  schedule_key key;
+  if (last == std::string::npos || middle == std::string::npos || middle == last ||
+      !parse_number(text.substr(last + 1), std::numeric_limits<std::uint64_t>::max(), key.seed)) {
+    throw bad_input("'" + text + "' is no key; allowed: TEST@ORDER@SEED, as txsync explore prints it");
+  }
+  key.test = text.substr(0, middle);
+  key.order = parse_order(text.substr(middle + 1, last - middle - 1));
+  words names;
+  for (const exploration_test& one : exploration_tests()) {
+    if (one.name == key.test) return key;
+    names.push_back(one.name);
+  }
+  throw bad_input(unknown("test", key.test, names));
+}
+
+sim::schedule_order parse_order(const std::string& text) {
+  words names;
+  for (const order_name& one : orders) {
+    if (text == one.word) return one.order;
+    names.emplace_back(one.word);
+  }
+  throw bad_input("--order: " + unknown("order", text, names));
+}
+
+const char* order_word(sim::schedule_order order) {
+  for (const order_name& one : orders) {
+    if (order == one.order) return one.word;
+  }
+  return "virtual-time";
+}
+
+sim::image_request exploration_request(const schedule_key& first, std::uint64_t count) {
+  sim::image_request request = request_on_ideal_machine();
+  request.arguments = {first.test, std::to_string(first.seed), std::to_string(count)};
+  request.order = first.order;
+  request.most_steps = most_steps;
+  request.failure_is_a_result = true;
+  return request;
+}
+
+std::string complaint_of(const sim::image_result& seen, const std::string& image) {
+  if (seen.failure.empty()) return seen.messages.substr(0, seen.messages.find('\n'));
+  constexpr std::string_view speaker = "txsync sim: ";
+  const std::string& said = seen.failure;
+  return with_places(launch::module_symbols(image), said.starts_with(speaker) ? said.substr(speaker.size()) : said);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cli

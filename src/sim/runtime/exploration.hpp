@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Orders of execution that no clock would give: at each access one of the threads that can run is chosen.
+#pragma once
+
+#include <cstdint>
+
+#include "fiber.hpp"
+
+namespace txsync::sim {
+
+/// The next schedule begins: seeds its choices. The program is where every schedule of it begins.
+void begin_schedule(std::uint64_t seed) noexcept;
+
+/// The running thread or another one that can run; null where none can.
+thread_record* choose_explored() noexcept;
+
+/// A thread spins (pause, yield): orders by priority put it behind all others, or nobody would free it.
+void spun(thread_record& thread) noexcept;
+
+/// A new thread's priority.
+std::uint64_t draw_priority() noexcept;
+
+}  // namespace txsync::sim

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The main program of the image that `txsync explore` starts: TEST FIRST COUNT, that many schedules of one test, from
+// the seed FIRST on. Ends at the first that fails. Without a test, says which there are.
+#include <string_view>
+
+#include <txsync_backend/runtime.h>
+
+#include "workloads/explored/exploration.hpp"
+
+using namespace txsync::workloads;
+
+extern "C" long write(int file, const void* text, unsigned long bytes);
+
+namespace {
+
+constexpr int wrong_use = 2;
+
+std::uint64_t number(const char* text) noexcept {
+  std::uint64_t value = 0;
+  for (; *text >= '0' && *text <= '9'; ++text) value = value * 10 + static_cast<std::uint64_t>(*text - '0');
+  return value;
+}
+
+void say(int file, const char* text) noexcept {
+  unsigned long length = 0;
+  while (text[length] != 0) ++length;
+  static_cast<void>(write(file, text, length));
+}
+
+const exploration* find(std::string_view name) noexcept {
+  for (const auto group : {lock_explorations(), seeded_explorations()}) {
+    for (const exploration& one : group) {
+      if (name == one.name) return &one;
+    }
+  }
+  return nullptr;
+}
+
+int list() noexcept {
+  for (const auto group : {lock_explorations(), seeded_explorations()}) {
+    for (const exploration& one : group) {
+      for (const char* part : {one.name, "\t", one.broken ? "broken" : "right", "\t", one.summary, "\n"}) say(2, part);
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count == 1) return list();
+  const exploration* test = count == 4 ? find(words[1]) : nullptr;
+  if (test == nullptr) return wrong_use;
+  const std::uint64_t first = number(words[2]);
+  const std::uint64_t schedules = number(words[3]);
+  for (std::uint64_t i = 0; i < schedules; ++i) {
+    txsync_sim_schedule_begin(first + i);
+    if (const char* fault = test->run(); fault != nullptr) {
+      txsync_sim_record("schedules", i + 1);
+      txsync_sim_record("failed", first + i);
+      say(2, fault);
+      say(2, "\n");
+      return 1;
+    }
+  }
+  txsync_sim_record("schedules", schedules);
+  return 0;
+}
