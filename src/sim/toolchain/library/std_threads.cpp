@@ -20,8 +20,9 @@ void* run_state(void* given) noexcept {
 }
 
 bool wait_on(unsigned* word, unsigned expected, bool bounded, chrono::nanoseconds since_start) {
-  const uint64_t deadline = bounded ? static_cast<uint64_t>(since_start.count()) : ~uint64_t{0};
-  return txsync_sim_park(word, expected, since_start.count() < 0 ? 0 : deadline) != 2;
+  uint64_t deadline = ~uint64_t{0};
+  if (bounded) deadline = since_start.count() < 0 ? 0 : static_cast<uint64_t>(since_start.count());
+  return txsync_sim_park(word, expected, deadline) != 2;
 }
 
 }  // namespace
