@@ -181,7 +181,8 @@ enum class kind : std::uint8_t { plain, rollback_only, never_commits, by_prefix 
 
 std::uint32_t begin_or_nest(std::uintptr_t frame, kind asked) noexcept {
   if (state.current == nullptr || state.model.htm_attempts == 0) return 0;
-  scheduling_point();
+  // In the order of time an attempt's begin is nobody's business but its own: its first access is.
+  if (exploring()) scheduling_point();
   thread_record& thread = *state.current;
   charge(thread, state.model.htm_begin);
   attempt& tx = thread.tx;

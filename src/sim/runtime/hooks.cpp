@@ -165,8 +165,7 @@ void txsync_sim_relax(void) {
   if (state.current == nullptr) return;
   charge_current(state.model.core_pause);
   spun(*state.current);
-  // A pause concerns nobody else.
-  if (state.current->time >= state.hit_limit) scheduling_point();
+  if (state.current->time >= state.pause_limit) scheduling_point();
 }
 std::uint64_t txsync_sim_cycles(void) {
   return (state.current != nullptr ? state.current->time : state.latest) / ticks_per_cycle;

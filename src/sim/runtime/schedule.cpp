@@ -21,6 +21,9 @@ constinit waiters_by_deadline sleepers;
 constinit std::uintptr_t scheduler_stack = 0;
 constinit std::uintptr_t scheduler_fs = 0;
 
+// A thread that only pauses does nothing that others could see. It still has to let them come to what it waits for.
+constexpr ticks longest_pause = 4096 * ticks_per_cycle;
+
 constexpr unsigned deadline_place = 0;
 constinit std::uint16_t* cpu_at = nullptr;  // by place
 
@@ -212,16 +215,17 @@ void load_hot_state() noexcept {
   state.logs_writes = thread.tx.depth != 0;
   state.access_cost = state.model.core_access * thread.cycle;
   if (exploring()) {
-    state.limit = state.hit_limit = 0;
+    state.limit = state.hit_limit = state.pause_limit = 0;
     return;
   }
   ticks limit = by_time.first_except(cpu.place);
   if (limit > cpu.next_timer) limit = cpu.next_timer;
   if (cpu.ready_first != nullptr && limit > cpu.slice_end) limit = cpu.slice_end;
   state.limit = limit;
-  // Far in the future, the slack must not wrap around.
-  const ticks with_slack = limit > never - state.slack ? never : limit + state.slack;
-  state.hit_limit = with_slack > cpu.next_timer ? (cpu.next_timer > limit ? cpu.next_timer : limit) : with_slack;
+  const auto with_slack = [&](ticks slack) { return limit > never - slack ? never : limit + slack; };
+  const ticks timer = cpu.next_timer > limit ? cpu.next_timer : limit;
+  state.hit_limit = with_slack(state.slack) < timer ? with_slack(state.slack) : timer;
+  state.pause_limit = with_slack(longest_pause) < timer ? with_slack(longest_pause) : timer;
 }
 
 void reschedule() noexcept {

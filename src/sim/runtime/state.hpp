@@ -13,33 +13,38 @@
 namespace txsync::sim {
 
 /// Lines that the running thread may access at once: it has looked at them already, and nobody else has come since.
-/// Direct-mapped by line number. An entry is the line twice plus one where it may be written.
+/// Direct-mapped by line number. An entry is the epoch, and the line twice plus one where it may be written.
 ///  - An entry for reading means: in the core's L1, and nobody's attempt has written it but perhaps this one.
 ///  - One for writing means besides: no other hardware thread has an entry or a copy, or has read it in an attempt.
 /// While an attempt runs, an entry means besides that the line is in its read or write set.
 class line_filter {
  public:
-  static constexpr unsigned entries = 256;
-  static constexpr std::uint64_t empty = ~std::uint64_t{0};
+  static constexpr unsigned entries = 512;
 
-  bool may_read(line_number line) const noexcept { return (at(line) | 1) == (std::uint64_t{line} << 1 | 1); }
-  bool may_write(line_number line) const noexcept { return at(line) == (std::uint64_t{line} << 1 | 1); }
+  bool may_read(line_number line) const noexcept { return (at(line) | 1) == (key(line) | 1); }
+  bool may_write(line_number line) const noexcept { return at(line) == (key(line) | 1); }
   void allow(line_number line, bool write) noexcept {
-    lines_[line % entries] = std::uint64_t{line} << 1 | static_cast<unsigned>(write);
+    lines_[line % entries] = key(line) | static_cast<unsigned>(write);
   }
   void only_read(line_number line) noexcept {
     if (may_read(line)) allow(line, false);
   }
   void forget(line_number line) noexcept {
-    if (may_read(line)) lines_[line % entries] = empty;
+    if (may_read(line)) lines_[line % entries] = 0;
   }
+  /// Entries of another epoch are none, so that an attempt's begin costs nothing here.
   void clear() noexcept {
-    for (std::uint64_t& entry : lines_) entry = empty;
+    if (++epoch_ != 0) return;
+    for (std::uint64_t& entry : lines_) entry = 0;
+    epoch_ = 1;
   }
 
  private:
+  std::uint64_t key(line_number line) const noexcept { return std::uint64_t{epoch_} << 32 | std::uint64_t{line} << 1; }
   std::uint64_t at(line_number line) const noexcept { return lines_[line % entries]; }
-  std::uint64_t lines_[entries];
+
+  std::uint32_t epoch_ = 1;
+  std::uint64_t lines_[entries] = {};
 };
 
 struct hardware_thread {
@@ -64,6 +69,7 @@ struct runtime_state {
   line_filter* filter = nullptr;  ///< of the running thread; null where every access is looked at (oracle, exploring)
   ticks limit = 0;                ///< the running thread goes on without asking until then
   ticks hit_limit = 0;            ///< and with accesses that concern nobody else until then
+  ticks pause_limit = 0;          ///< and with pauses, which touch no memory at all, until then
   ticks access_cost = 0;          ///< of a hit in the L1, by the running thread's share of its core
   unsigned line_shift = 6;
   bool logs_writes = false;  ///< the running thread is in an attempt
