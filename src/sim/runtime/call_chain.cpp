@@ -164,6 +164,10 @@ void add_call_chain(line_text& line) noexcept {
   if (so_far.frames == 0) line << "code that no function of the program is known to have called";
 }
 
+void make_tables_of_frames() noexcept {
+  _Unwind_Backtrace([](_Unwind_Context*, void*) { return _URC_NO_REASON; }, nullptr);
+}
+
 void add_call_chain_of(line_text& line, thread_record& thread) noexcept {
   wanted_line = &line;
   txsync_sim_visit(&visitor, thread.stack_pointer, show_and_go_back);

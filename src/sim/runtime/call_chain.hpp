@@ -17,4 +17,8 @@ void add_call_chain(line_text& line) noexcept;
 /// The same of a thread that does not run.
 void add_call_chain_of(line_text& line, thread_record& thread) noexcept;
 
+/// Has libgcc make its tables of frames, which otherwise come with the first throw, perhaps inside an attempt, whose
+/// abort would free them. Before the first thread.
+void make_tables_of_frames() noexcept;
+
 }  // namespace txsync::sim

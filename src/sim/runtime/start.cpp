@@ -10,6 +10,7 @@
 
 #include "abort_log.hpp"
 #include "access.hpp"
+#include "call_chain.hpp"
 #include "exploration.hpp"
 #include "failure.hpp"
 #include "pages.hpp"
@@ -198,11 +199,11 @@ namespace {
 
 void first_thread(void*) { finish(txsync_sim_user_main(given.count, given.words, given.environment)); }
 
-/// libgcc's tables of frames are made at the first throw: not inside an attempt, whose abort would free them.
 int run(int count, char** words, char** environment) noexcept {
   if (!fs_base_is_ours()) fail("this CPU or kernel does not let programs set the FS base (FSGSBASE, Linux 5.9)");
   read_options();
   set_up_machine();
+  make_tables_of_frames();
   catch_crashes(option("TXSYNC_SIM_PATIENCE", 20));
   given = {count, copy_words(words), copy_words(environment)};
   environ = given.environment;  // what getenv() answers is memory of the program too

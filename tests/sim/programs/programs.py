@@ -67,16 +67,19 @@ class Simulated(unittest.TestCase):
                 os.close(write)
 
 
-class Pthreads(Simulated):
-    """pthread_mutex_lock and its kin, plain and elided, in several orders, checked by the oracle."""
+class InSeveralOrders:
+    """A program that says "all right", plain and elided, in several orders, checked by the oracle."""
+
+    SOURCE = None
+    ORDERS = (0, 1, 3)
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.compile(HERE / "pthreads.cpp")
+        cls.compile(HERE / cls.SOURCE)
 
     def run_all(self, machine, **options):
-        for order in (0, 1, 3):
+        for order in self.ORDERS:
             for seed in (1, 2):
                 with self.subTest(order=order, seed=seed):
                     ran = self.simulate(machine=machine, order=order, seed=seed, oracle=1, **options)
@@ -90,9 +93,18 @@ class Pthreads(Simulated):
         self.run_all("ideal", elide=1)
         self.run_all("broadwell-e5-2697v4", elide=1)
 
+
+class Pthreads(InSeveralOrders, Simulated):
+    SOURCE = "pthreads.cpp"
+
     def test_attempts_commit_only_when_asked_for(self):
         self.assertEqual(self.records(elide=0)["attempts.begun"], 0)
         self.assertGreater(self.records(elide=1)["attempts.committed"], 1000)
+
+
+class StdThreads(InSeveralOrders, Simulated):
+    SOURCE = "std_threads.cpp"
+    ORDERS = (0, 1)  # std::lock() makes no progress where all go in step
 
 
 class Library(Simulated):
@@ -147,6 +159,49 @@ class Library(Simulated):
               if (munmap(mine, 10000) != 0 || munmap(all, 10000) != 0 || close(file) != 0) return 6;
               if (mmap(nullptr, 10, PROT_READ, MAP_PRIVATE, file, 0) != MAP_FAILED) return 7;
               std::puts("all right");
+            }""")
+
+
+    def test_a_first_throw_in_an_attempt(self):
+        self.right("""
+            #include <cstdio>
+            #include <stdexcept>
+            #include <string>
+            extern "C" unsigned txsync_sim_begin();
+            extern "C" void txsync_sim_abort(unsigned char);
+            void try_it() {
+              try {
+                throw std::runtime_error(std::string(100, 'x'));
+              } catch (const std::runtime_error& error) {
+                if (error.what() != std::string(100, 'x')) std::puts("another text");
+              }
+            }
+            int main() {
+              if (txsync_sim_begin() == ~0u) {
+                try_it();
+                txsync_sim_abort(1);
+              }
+              try_it();
+              std::puts("all right");
+            }""")
+
+    def test_futures_without_a_bound(self):
+        self.right("""
+            #include <cstdio>
+            #include <future>
+            #include <thread>
+            int main() {
+              std::promise<int> promise;
+              std::future<int> future = promise.get_future();
+              std::thread late([&] {
+                std::this_thread::sleep_for(std::chrono::seconds(1));
+                promise.set_value(42);
+              });
+              if (future.wait_for(std::chrono::milliseconds(5)) != std::future_status::timeout) return 1;
+              const auto soon = std::chrono::system_clock::now() + std::chrono::milliseconds(5);
+              if (future.wait_until(soon) != std::future_status::timeout) return 2;
+              if (future.get() == 42) std::puts("all right");
+              late.join();
             }""")
 
 
