@@ -6,7 +6,7 @@
 #include "exploration.hpp"
 #include "failure.hpp"
 
-using namespace txsync::sim;
+namespace txsync::sim {
 
 namespace {
 
@@ -46,6 +46,10 @@ bool compare_exchange(volatile T* place, T* expected, T desired, std::uintptr_t 
 }
 
 }  // namespace
+
+}  // namespace txsync::sim
+
+using namespace txsync::sim;
 
 extern "C" {
 

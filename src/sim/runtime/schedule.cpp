@@ -288,6 +288,7 @@ void launch(thread_record& thread, ticks at) noexcept {
 }
 
 void retire() noexcept {
+  if (state.oracle) oracle_settle();  // what the thread wrote last
   thread_record& thread = *state.current;
   if (thread.time > state.latest) state.latest = thread.time;
   thread.state = thread_state::ended;

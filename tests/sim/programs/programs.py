@@ -185,6 +185,24 @@ class Library(Simulated):
               std::puts("all right");
             }""")
 
+    def test_what_a_thread_writes_last(self):
+        self.compile("""
+            #include <atomic>
+            #include <cstdio>
+            #include <thread>
+            std::atomic<int> ended{0};
+            struct counted { int number = 1; ~counted() { ended += number; } };
+            thread_local counted own;
+            int main() {
+              std::thread team[8];
+              for (std::thread& one : team) one = std::thread([] { ++own.number; });
+              for (std::thread& one : team) one.join();
+              if (ended == 16) std::puts("all right");
+            }""")
+        for seed in range(20):
+            ran = self.simulate(oracle=1, order=1, seed=seed)
+            self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "all right\n", ""))
+
     def test_futures_without_a_bound(self):
         self.right("""
             #include <cstdio>
