@@ -10,6 +10,7 @@
 #include "coherence.hpp"
 #include "failure.hpp"
 #include "oracle.hpp"
+#include "pages.hpp"
 #include "schedule.hpp"
 #include "state.hpp"
 
@@ -28,6 +29,7 @@ void look_at(thread_record& thread, std::uintptr_t address, std::size_t bytes) n
     line << "the program " << (write ? "writes " : "reads ");
     fail(line.hexadecimal(address) << ", which is memory that the simulation does not know");
   }
+  if (state.guards_pages) settle_rights(thread, address, bytes, write);
   for (line_number line = first; line <= last; ++line) {
     const std::uintptr_t at = line == first ? address : state.lines.address_of(line);
     visit(thread, line, at, write);

@@ -312,7 +312,7 @@ void track(access& now) noexcept {
 
 /// The access through all caches.
 void move_line(access& now) noexcept {
-  enter_page(now.thread, now.address, now.write);
+  enter_page(now.thread, now.address);
   end_conflicting_attempts(now);
   if (now.ends_own) return;
   unsigned cost = state.model.core_access + bring(now);

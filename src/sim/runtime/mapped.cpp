@@ -3,8 +3,6 @@
 #include <sys/mman.h>
 
 #include <cerrno>
-#include <csignal>
-#include <cstring>
 
 #include "access.hpp"
 #include "failure.hpp"
@@ -109,11 +107,5 @@ int txsync_sim_madvise(void*, std::size_t, int) {
 }
 
 void* txsync_sim_mremap(void*, std::size_t, std::size_t, int, void*) { txsync_sim_unsupported("mremap"); }
-
-int txsync_sim_sigaction(int, const struct sigaction*, struct sigaction* old) {
-  enter_kernel(0);
-  if (old != nullptr) std::memset(old, 0, sizeof *old);
-  return 0;
-}
 
 }  // extern "C"

@@ -25,14 +25,8 @@ page_record& page_of(std::uintptr_t address) noexcept {
   return reinterpret_cast<page_record*>(pages_begin)[page_number(address)];
 }
 
-void enter_page(thread_record& thread, std::uintptr_t address, bool write) noexcept {
+void enter_page(thread_record& thread, std::uintptr_t address) noexcept {
   page_record& page = page_of(address);
-  if (page.allowed != rights::read_write && (write || page.allowed == rights::none)) {
-    leave_attempt(cause::fault);
-    line_text line;
-    line << "the program may not " << (write ? "write " : "read ");
-    fail(line.hexadecimal(address));
-  }
   const hardware_thread& cpu = cpu_of(thread);
   if (page.home_plus_one == 0) {
     // Inside an attempt the kernel never hears of the fault, so that the page is no nearer afterwards.
@@ -44,7 +38,17 @@ void enter_page(thread_record& thread, std::uintptr_t address, bool write) noexc
   charge(thread, state.memory.cores[cpu.core].tlb.look_up(page_number(address)));
 }
 
+std::uintptr_t first_refused(std::uintptr_t address, std::size_t bytes, bool write) noexcept {
+  const std::uintptr_t mask = state.model.page_bytes - 1;
+  for (std::uintptr_t at = address; at < address + bytes; at = (at | mask) + 1) {
+    const rights allowed = page_of(at).allowed;
+    if (allowed == rights::none || (write && allowed == rights::read)) return at;
+  }
+  return 0;
+}
+
 void set_rights(std::uintptr_t address, std::size_t bytes, rights allowed) noexcept {
+  if (allowed != rights::read_write) state.guards_pages = true;
   for (std::uintptr_t at = address; at < address + bytes; at += state.model.page_bytes) page_of(at).allowed = allowed;
   for (unsigned i = 0; i < state.cpu_count; ++i) {
     state.cpus[i].plain.clear();

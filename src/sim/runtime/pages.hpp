@@ -19,9 +19,16 @@ void set_up_pages() noexcept;
 page_record& page_of(std::uintptr_t address) noexcept;
 std::uint64_t page_number(std::uintptr_t address) noexcept;
 
-/// Before an access outside what the filter answers: rights, the fault of a first touch, and translation. Does not
-/// return when a fault ends the thread's attempt.
-void enter_page(thread_record& thread, std::uintptr_t address, bool write) noexcept;
+/// Before an access outside what the filter answers: the fault of a first touch, and translation. Does not return when
+/// a fault ends the thread's attempt.
+void enter_page(thread_record& thread, std::uintptr_t address) noexcept;
+
+/// The first address that may not be accessed in this way; 0: all may be.
+std::uintptr_t first_refused(std::uintptr_t address, std::size_t bytes, bool write) noexcept;
+
+/// Before an access is looked at: where it may not be, the thread's attempt ends, or the program's handler of SIGSEGV
+/// runs until it may. Others may run meanwhile. Ends the simulation where there is no handler.
+void settle_rights(thread_record& thread, std::uintptr_t address, std::size_t bytes, bool write) noexcept;
 
 /// Without cost: the page's rights from now on. Ends attempts and filters that rely on others.
 void set_rights(std::uintptr_t address, std::size_t bytes, rights allowed) noexcept;

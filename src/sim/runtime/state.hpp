@@ -89,6 +89,7 @@ struct runtime_state {
   bool wants_trace = false;
   bool traces = false;  ///< each step goes into the records
   bool oracle = false;
+  bool guards_pages = false;  ///< some page was ever less than readable and writable
   seeded_random random;
   std::uint64_t seed = 1;
   std::uint64_t switches = 0;

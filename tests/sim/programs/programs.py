@@ -185,6 +185,49 @@ class Library(Simulated):
               std::puts("all right");
             }""")
 
+    def test_rights_of_pages(self):
+        self.right("""
+            #include <csignal>
+            #include <cstdio>
+            #include <cstring>
+            #include <sys/mman.h>
+            extern "C" unsigned txsync_sim_begin();
+            extern "C" void txsync_sim_end();
+            char* pages;
+            volatile int faults = 0;
+            void* volatile last = nullptr;
+            void on_fault(int, siginfo_t* info, void*) {
+              faults = faults + 1;
+              last = info->si_addr;
+              mprotect(pages + (static_cast<char*>(info->si_addr) - pages) / 4096 * 4096, 4096, PROT_READ | PROT_WRITE);
+            }
+            int main() {
+              struct sigaction action{};
+              action.sa_sigaction = on_fault;
+              action.sa_flags = SA_SIGINFO;
+              if (sigaction(SIGSEGV, &action, nullptr) != 0) return 1;
+              const int all = PROT_READ | PROT_WRITE;
+              pages = static_cast<char*>(mmap(nullptr, 4 * 4096, all, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+              std::memset(pages, 1, 4 * 4096);
+              mprotect(pages, 4 * 4096, PROT_READ);
+              if (pages[5000] != 1 || faults != 0) return 2;
+              pages[5000] = 2;
+              if (faults != 1 || last != pages + 5000 || pages[5000] != 2) return 3;
+              // Inside an attempt nobody hears of it.
+              const unsigned status = txsync_sim_begin();
+              if (status == ~0u) {
+                pages[9000] = 3;
+                txsync_sim_end();
+                return 4;
+              }
+              if (faults != 1 || pages[9000] != 1) return 5;
+              std::memset(pages, 4, 4 * 4096);
+              if (faults != 4 || pages[9000] != 4) return 6;
+              mprotect(pages, 4096, PROT_NONE);
+              if (pages[7] != 4 || faults != 5) return 7;
+              std::puts("all right");
+            }""")
+
     def test_what_a_thread_writes_last(self):
         self.compile("""
             #include <atomic>
