@@ -12,7 +12,7 @@
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
 
-constexpr std::size_t most_abort_sites = 8;
+constexpr std::size_t most_abort_places = 8;
 
 /// The main program of the image takes numbers only (workloads/simulated_main.cpp).
 std::vector<std::string> arguments_of(const bench_request& request, const workloads::subject& lock, unsigned threads,
@@ -30,13 +30,14 @@ std::vector<std::string> arguments_of(const bench_request& request, const worklo
 }
 
 /// Entries that read the same are one: several instructions of a line, several attempts of a function.
-std::vector<abort_site> abort_sites(const launch::module_symbols& symbols, const sim::image_result& seen) {
-  std::vector<abort_site> sites;
+std::vector<observe::abort_place> abort_places(const launch::module_symbols& symbols, const sim::image_result& seen) {
+  std::vector<observe::abort_place> sites;
   for (const sim::abort_entry& entry : seen.aborts) {
-    const abort_site made{entry.cause, entry.count, place_name(symbols, entry.own_code),
-                          place_name(symbols, entry.other_code), entry.address != 0 ? hexadecimal(entry.address) : ""};
-    const auto same = std::find_if(sites.begin(), sites.end(), [&](const abort_site& one) {
-      return one.cause == made.cause && one.own == made.own && one.other == made.other && one.data == made.data;
+    const observe::abort_place made{entry.cause, entry.count, place_name(symbols, entry.own_code),
+                                    place_name(symbols, entry.other_code),
+                                    entry.address != 0 ? hexadecimal(entry.address) : ""};
+    const auto same = std::find_if(sites.begin(), sites.end(), [&](const observe::abort_place& one) {
+      return one.cause == made.cause && one.own == made.own && one.other == made.other && one.line == made.line;
     });
     if (same != sites.end()) {
       same->count += made.count;
@@ -45,7 +46,7 @@ std::vector<abort_site> abort_sites(const launch::module_symbols& symbols, const
     }
   }
   std::stable_sort(sites.begin(), sites.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
-  if (sites.size() > most_abort_sites) sites.resize(most_abort_sites);
+  if (sites.size() > most_abort_places) sites.resize(most_abort_places);
   return sites;
 }
 
@@ -75,17 +76,17 @@ class simulation {
  public:
   explicit simulation(const sim_request& request) : request_(request), symbols_(request.image) {}
 
-  sim_result run() {
+  bench_result run() {
     const stop_on_signal guard;
     const bench_request& bench = request_.bench;
-    result_.bench.planned = static_cast<unsigned>(bench.threads.size() * bench.locks.size()) * bench.repeat;
+    result_.planned = static_cast<unsigned>(bench.threads.size() * bench.locks.size()) * bench.repeat;
     for (const unsigned threads : bench.threads) {
       for (const workloads::subject* lock : bench.locks) {
         if (stop_on_signal::asked()) break;
         run_cell(*lock, threads);
       }
     }
-    result_.bench.interrupted = stop_on_signal::asked();
+    result_.interrupted = stop_on_signal::asked();
     return std::move(result_);
   }
 
@@ -116,14 +117,13 @@ class simulation {
 
   void run_cell(const workloads::subject& lock, unsigned threads) {
     observe::point point = new_point(lock, threads);
-    std::vector<abort_site> sites;
     for (unsigned round = 0; round < request_.bench.repeat && !stop_on_signal::asked(); ++round) {
       const std::uint64_t seed = request_.bench.plan.seed + round;
       try {
         const sim::image_result seen = sim::run_image(image_request_of(lock, threads, seed));
-        ++result_.bench.runs;
+        ++result_.runs;
         if (!add(point, seen)) break;
-        if (round == 0) sites = abort_sites(symbols_, seen);
+        if (round == 0) point.abort_places = abort_places(symbols_, seen);
       } catch (const sim::image_error& error) {
         if (stop_on_signal::asked()) break;
         point.faults.push_back("repetition " + std::to_string(round + 1) + ": " + error.what());
@@ -131,8 +131,7 @@ class simulation {
       }
     }
     if (point.values.empty() && point.faults.empty()) return;
-    result_.bench.points.push_back(std::move(point));
-    result_.aborts.push_back(std::move(sites));
+    result_.points.push_back(std::move(point));
   }
 
   bool add(observe::point& point, const sim::image_result& seen) const {
@@ -154,12 +153,12 @@ class simulation {
 
   const sim_request& request_;
   launch::module_symbols symbols_;
-  sim_result result_;
+  bench_result result_;
 };
 
 }  // namespace
 
-sim_result simulate(const sim_request& request) { return simulation(request).run(); }
+bench_result simulate(const sim_request& request) { return simulation(request).run(); }
 
 observe::json machine_object(const sim::machine& machine) {
   const sim::machine_model& model = machine.model;

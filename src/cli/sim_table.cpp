@@ -28,8 +28,8 @@ std::string causes_text(const point& one) {
 
 }  // namespace
 
-void print_attempts(std::FILE* out, const sim_result& result) {
-  const std::vector<point>& points = result.bench.points;
+void print_attempts(std::FILE* out, const bench_result& result) {
+  const std::vector<point>& points = result.points;
   if (std::none_of(points.begin(), points.end(), has_attempts)) return;
   std::fprintf(out, "\nAttempts (hardware transactions), and their cycles as part of all that the threads had\n");
   std::fprintf(out, "threads  %-16s %10s %10s  %9s %9s  aborts by cause\n", "lock", "attempts", "committed", "in tx %",
@@ -44,19 +44,16 @@ void print_attempts(std::FILE* out, const sim_result& result) {
   }
 }
 
-void print_abort_sites(std::FILE* out, const sim_result& result) {
-  for (std::size_t i = 0; i < result.aborts.size(); ++i) {
-    const point& one = result.bench.points[i];
-    // The table above has them all; the places are shown where each lock had the most threads.
-    const bool more_follows =
-        std::any_of(result.bench.points.begin() + static_cast<std::ptrdiff_t>(i) + 1, result.bench.points.end(),
-                    [&](const point& other) { return other.subject == one.subject; });
-    if (result.aborts[i].empty() || more_follows) continue;
-    std::fprintf(out, "\nWhere attempts of %s at %u threads ended\n", one.subject.c_str(), one.threads);
-    for (const abort_site& site : result.aborts[i]) {
-      std::fprintf(out, "%9llu  %-14s %s%s%s%s%s\n", static_cast<unsigned long long>(site.count), site.cause.c_str(),
-                   site.own.c_str(), site.other.empty() ? "" : "  met  ", site.other.c_str(),
-                   site.data.empty() ? "" : "  at line ", site.data.c_str());
+void print_abort_places(std::FILE* out, const bench_result& result) {
+  for (auto one = result.points.begin(); one != result.points.end(); ++one) {
+    // The table above has all points; the places are shown where each lock had the most threads.
+    const auto same = [&](const point& other) { return other.subject == one->subject; };
+    if (one->abort_places.empty() || std::any_of(one + 1, result.points.end(), same)) continue;
+    std::fprintf(out, "\nWhere attempts of %s at %u threads ended\n", one->subject.c_str(), one->threads);
+    for (const observe::abort_place& place : one->abort_places) {
+      std::fprintf(out, "%9llu  %-14s %s%s%s%s%s\n", static_cast<unsigned long long>(place.count), place.cause.c_str(),
+                   place.own.c_str(), place.other.empty() ? "" : "  met  ", place.other.c_str(),
+                   place.line.empty() ? "" : "  at line ", place.line.c_str());
     }
   }
 }

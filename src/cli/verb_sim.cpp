@@ -49,14 +49,14 @@ class sim_verb final : public verb {
     with.document.machine = machine_object(request.machine);
     with.document.started.clear();
     print_heading(with.table, request.bench, request.machine.name + ", simulated: " + request.machine.title);
-    sim_result result = simulate(request);
-    print_table(with.table, request.bench, result.bench);
+    bench_result result = simulate(request);
+    print_table(with.table, request.bench, result);
     print_attempts(with.table, result);
-    print_abort_sites(with.table, result);
+    print_abort_places(with.table, result);
     std::fflush(with.table);
-    const int status = report(result.bench);
-    with.document.interrupted = result.bench.interrupted;
-    with.document.points = std::move(result.bench.points);
+    const int status = report(result);
+    with.document.interrupted = result.interrupted;
+    with.document.points = std::move(result.points);
     return status;
   }
 

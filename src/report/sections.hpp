@@ -25,6 +25,8 @@ std::string key_figures(const json& document);
 
 /// Tables and drawings of the points, by workload and parameters (points.cpp).
 std::string points_section(const json& document);
+/// What became of attempts, and where they ended (attempts.cpp).
+std::string attempts_section(const json& document);
 /// The contests of `txsync tune` (contests.cpp).
 std::string contests_section(const json& document);
 /// The lock sites (sites.cpp).

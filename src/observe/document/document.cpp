@@ -49,6 +49,13 @@ void put_details(json& into, const point& one) {
     into["cycles"] = {
         {"total", one.cycles->total}, {"transactional", one.cycles->transactional}, {"aborted", one.cycles->aborted}};
   }
+  for (const abort_place& place : one.abort_places) {
+    json made = {{"cause", place.cause}, {"count", place.count}};
+    put_text(made, "own", place.own);
+    put_text(made, "other", place.other);
+    put_text(made, "line", place.line);
+    into["abort_places"].push_back(std::move(made));
+  }
   for (const auto& [operation, percentiles] : one.latency) into["latency_ns"][operation] = to_json(percentiles);
   put_list(into, "series", one.series);
   if (!one.sites.empty()) {

@@ -51,6 +51,15 @@ struct attempt_record {
   std::vector<std::pair<std::string, std::uint64_t>> signals;  ///< every cause that was signalled
 };
 
+/// Attempts of a point that ended for one cause where two places in the code met, or where one place ended them.
+struct abort_place {
+  std::string cause;
+  std::uint64_t count = 0;
+  std::string own;    ///< "function (file:line)": the access that brought the line into the attempt
+  std::string other;  ///< the access of another thread that met it; empty without
+  std::string line;   ///< address of the line, "0x..."; empty without
+};
+
 /// In units of machine::cycles(), summed over the threads.
 struct cycle_record {
   std::uint64_t total = 0;
@@ -108,6 +117,7 @@ struct point {
 
   std::optional<attempt_record> attempts;
   std::optional<cycle_record> cycles;
+  std::vector<abort_place> abort_places;  ///< most frequent first; of the first repetition
   /// By kind of operation, "op" where there is only one.
   std::vector<std::pair<std::string, percentile_record>> latency;
   std::vector<std::pair<double, double>> series;  ///< (seconds since the start, operations until then)

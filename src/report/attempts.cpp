@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What became of attempts (hardware transactions): by point, and where they ended.
+#include "report/sections.hpp"
+#include "report/text.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::report {
+namespace {
+
+std::string part(double some, double all) { return all == 0 ? "–" : percent(some / all); }
+
+std::string causes(const json& point) {
+  std::string made;
+  const double attempts = number_of(point, "attempts");
+  for (const auto& [cause, count] : part_of(point, "aborts").items()) {
+    made += (made.empty() ? "" : ", ") + cause + " " + part(count.get<double>(), attempts);
+  }
+  return made.empty() ? "none" : made;
+}
+
+std::string attempts_row(const json& point) {
+  const json& cycles = part_of(point, "cycles");
+  const double attempts = number_of(point, "attempts");
+  return "<tr>" + number_cell(text_of(point, "threads")) + cell(text_of(point, "subject")) +
+         number_cell(grouped(attempts)) + number_cell(part(number_of(point, "commits"), attempts)) +
+         number_cell(part(number_of(cycles, "transactional"), number_of(cycles, "total"))) +
+         number_cell(part(number_of(cycles, "aborted"), number_of(cycles, "total"))) + cell(causes(point)) + "</tr>\n";
+}
+
+std::string places_rows(const json& point) {
+  std::string rows;
+  for (const json& place : part_of(point, "abort_places")) {
+    std::string where = text_of(place, "own");
+    if (place.contains("other")) where += " met " + text_of(place, "other");
+    rows += "<tr>" + number_cell(text_of(point, "threads")) + cell(text_of(point, "subject")) +
+            number_cell(grouped(number_of(place, "count"))) + cell(text_of(place, "cause")) + "<td class=\"w\">" +
+            escaped(where) + "</td>" + cell(place.contains("line") ? text_of(place, "line") : "") + "</tr>\n";
+  }
+  return rows;
+}
+
+/// Whether a later point is of the same subject: with more threads, which says more.
+bool has_later(const json& points, std::size_t index) {
+  for (std::size_t i = index + 1; i < points.size(); ++i) {
+    if (text_of(points[i], "subject") == text_of(points[index], "subject")) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string attempts_section(const json& document) {
+  const json& points = part_of(document, "points");
+  std::string rows;
+  std::string places;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (!points[i].contains("attempts") || number_of(points[i], "attempts") == 0) continue;
+    rows += attempts_row(points[i]);
+    if (!has_later(points, i)) places += places_rows(points[i]);
+  }
+  if (rows.empty()) return {};
+  std::string made = heading("Hardware transactions");
+  made += table(
+      "<th class=\"n\">threads</th><th>lock or subject</th><th class=\"n\">attempts</th><th class=\"n\">committed</th>"
+      "<th class=\"n\">of all cycles in attempts that committed</th><th class=\"n\">that were aborted</th>"
+      "<th>why aborted, of all attempts</th>",
+      rows);
+  if (!places.empty()) {
+    made += heading("Where attempts ended") +
+            table(
+                "<th class=\"n\">threads</th><th>lock or subject</th><th class=\"n\">times</th><th>cause</th>"
+                "<th>code in the attempt, and the code that met it</th><th>line of data</th>",
+                places);
+  }
+  return made;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::report
