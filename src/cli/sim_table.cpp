@@ -13,18 +13,27 @@ double percent(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
 
-bool has_attempts(const point& one) { return one.attempts && one.attempts->attempts != 0; }
-
-std::string causes_text(const point& one) {
+std::string causes_text(const observe::attempt_record& attempts) {
   std::string text;
-  for (const auto& [cause, count] : one.attempts->aborts) {
+  for (const auto& [cause, count] : attempts.aborts) {
     char part[64];
     std::snprintf(part, sizeof part, "%s%s %.1f%%", text.empty() ? "" : ", ", cause.c_str(),
-                  percent(count, one.attempts->attempts));
+                  percent(count, attempts.attempts));
     text += part;
   }
   return text.empty() ? "none" : text;
 }
+
+void print_row(std::FILE* out, const point& one) {
+  const observe::attempt_record attempts = one.attempts.value_or(observe::attempt_record{});
+  const observe::cycle_record cycles = one.cycles.value_or(observe::cycle_record{});
+  std::fprintf(out, "%7u  %-16s %10llu %9.1f%%  %8.1f%% %8.1f%%  %s\n", one.threads, one.subject.c_str(),
+               static_cast<unsigned long long>(attempts.attempts), percent(attempts.commits, attempts.attempts),
+               percent(cycles.transactional, cycles.total), percent(cycles.aborted, cycles.total),
+               causes_text(attempts).c_str());
+}
+
+bool has_attempts(const point& one) { return one.attempts && one.attempts->attempts != 0; }
 
 }  // namespace
 
@@ -35,12 +44,7 @@ void print_attempts(std::FILE* out, const bench_result& result) {
   std::fprintf(out, "threads  %-16s %10s %10s  %9s %9s  aborts by cause\n", "lock", "attempts", "committed", "in tx %",
                "aborted %");
   for (const point& one : points) {
-    if (!has_attempts(one)) continue;
-    std::fprintf(out, "%7u  %-16s %10llu %9.1f%%  %8.1f%% %8.1f%%  %s\n", one.threads, one.subject.c_str(),
-                 static_cast<unsigned long long>(one.attempts->attempts),
-                 percent(one.attempts->commits, one.attempts->attempts),
-                 percent(one.cycles->transactional, one.cycles->total), percent(one.cycles->aborted, one.cycles->total),
-                 causes_text(one).c_str());
+    if (has_attempts(one)) print_row(out, one);
   }
 }
 

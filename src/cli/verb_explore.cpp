@@ -63,7 +63,7 @@ class explore_verb final : public verb {
   }
 
   std::vector<exploration_test> chosen_tests() const {
-    const std::vector<exploration_test> all = exploration_tests();
+    std::vector<exploration_test> all = exploration_tests();
     if (all.empty()) throw bad_input("this txsync was built without the simulated machine");
     if (tests_.empty()) return all;
     words names;

@@ -185,7 +185,8 @@ constexpr kind kinds[] = {
     {"policies", policy_items, print_policies, "none"},
     {"algorithms", no_items, print_nothing, "none yet; algorithms come with transactional memory"},
     {"experiments", no_items, print_nothing, "none yet; experiments come with txsync lab"},
-    {"tests", test_items, print_tests, "none: this txsync was built without the simulated machine"},
+    {"tests", test_items, print_tests,
+     "none yet; they come with the simulated machine, without which this txsync was built"},
 };
 
 words kind_names() {

@@ -211,7 +211,7 @@ void* memalign(std::size_t alignment, std::size_t bytes) { return allocate(bytes
 int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) {
   void* block = allocate(bytes, alignment);
   if (block == nullptr) return ENOMEM;
-  writes(result, sizeof *result);
+  writes(static_cast<void*>(result), sizeof *result);
   *result = block;
   return 0;
 }

@@ -81,14 +81,18 @@ void __tsan_write_range(void* place, std::size_t bytes) {
     access_slowly<true>(here(place), bytes, here(__builtin_return_address(0)));
   }
 }
-void __tsan_vptr_update(void** place, void*) { access<true>(place, 8, here(__builtin_return_address(0))); }
-void __tsan_vptr_read(void** place) { access<false>(place, 8, here(__builtin_return_address(0))); }
+void __tsan_vptr_update(void** place, void*) {
+  access<true>(static_cast<void*>(place), 8, here(__builtin_return_address(0)));
+}
+void __tsan_vptr_read(void** place) { access<false>(static_cast<void*>(place), 8, here(__builtin_return_address(0))); }
 
 void __tsan_atomic_thread_fence(int order) {
   if (order == sequentially_consistent) charge_current(state.model.core_fence);
 }
 void __tsan_atomic_signal_fence(int) {}
 
+// A type cannot stand in parentheses where it is one.
+// NOLINTBEGIN(bugprone-macro-parentheses)
 #define TXSYNC_SIM_FETCH(bits, type, name, expression)                             \
   type __tsan_atomic##bits##_fetch_##name(volatile type* place, type value, int) { \
     modify_at(place, here(__builtin_return_address(0)));                           \
@@ -134,8 +138,10 @@ TXSYNC_SIM_ATOMIC(8, std::uint8_t)
 TXSYNC_SIM_ATOMIC(16, std::uint16_t)
 TXSYNC_SIM_ATOMIC(32, std::uint32_t)
 TXSYNC_SIM_ATOMIC(64, std::uint64_t)
-__extension__ typedef unsigned __int128 wide;
+__extension__ using wide = unsigned __int128;
 TXSYNC_SIM_ATOMIC(128, wide)
+
+// NOLINTEND(bugprone-macro-parentheses)
 
 // ---- what library functions are about to touch (program.h)
 

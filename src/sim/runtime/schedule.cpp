@@ -55,7 +55,7 @@ ticks rate_for(unsigned running) noexcept {
 void count_running(const hardware_thread& cpu, int change) noexcept {
   running_on[cpu.core] = static_cast<unsigned>(static_cast<int>(running_on[cpu.core]) + change);
   const ticks rate = rate_for(running_on[cpu.core]);
-  hardware_thread* first = state.cpus + cpu.core * state.model.core_threads;
+  hardware_thread* first = state.cpus + std::size_t{cpu.core} * state.model.core_threads;
   for (unsigned lane = 0; lane < state.model.core_threads; ++lane) {
     if (first[lane].running != nullptr) first[lane].running->cycle = rate;
   }
