@@ -24,11 +24,15 @@ END
 
 # Nothing of the system's own lists is touched.
 fetch_source() {
-  local apt=$work/apt
+  local apt=$work/apt archive
+  # shellcheck disable=SC2016  # apt-get's own names
+  archive=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 'Component: main' 'Created-By: Packages' \
+    | sort -u | head -n 1)
+  [[ -n $archive ]] || fail "apt knows no archive of bookworm (apt-get update); or name the sources by --source"
   mkdir -p "$apt/lists/partial" "$apt/cache"
   cat > "$apt/source.sources" << END
 Types: deb-src
-URIs: http://deb.debian.org/debian
+URIs: $archive
 Suites: bookworm
 Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
