@@ -13,7 +13,7 @@
 
 namespace txsync::sim {
 
-// The frame that a switch leaves is the one that begin makes (attempt_entry.cpp): either may continue the other's.
+// The frame that a switch leaves is the one that begin makes (attempts.cpp): either may continue the other's.
 asm(R"(
 .text
 .globl txsync_sim_switch

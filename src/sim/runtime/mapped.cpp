@@ -39,11 +39,9 @@ bool put_there(std::uintptr_t address, std::size_t bytes, int prot, int flags, i
   return mmap(reinterpret_cast<void*>(address), bytes, real_prot, real_flags, file, offset) != MAP_FAILED;
 }
 
-void enter_kernel(std::uint64_t more_cycles) noexcept {
-  if (state.current == nullptr) return;
-  leave_attempt(cause::syscall);
-  scheduling_point();
-  charge(*state.current, state.model.os_syscall + more_cycles);
+/// libc maps pages before the first thread, too.
+void enter_kernel_if_simulated(std::uint64_t more_cycles) noexcept {
+  if (state.current != nullptr) enter_kernel(more_cycles);
 }
 
 }  // namespace
@@ -55,12 +53,12 @@ extern "C" {
 std::size_t txsync_sim_page_size(void) { return state.model.page_bytes; }
 
 void* txsync_sim_map_pages(std::size_t bytes) {
-  enter_kernel(0);
+  enter_kernel_if_simulated(0);
   return reinterpret_cast<void*>(take_from_arena(whole_pages(bytes), state.model.page_bytes));
 }
 
 void txsync_sim_unmap_pages(void* address, std::size_t bytes) {
-  enter_kernel(0);
+  enter_kernel_if_simulated(0);
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   if (!is_in_arena(at, bytes)) fail("the program unmaps pages that it has not mapped");
   forget_pages(at, bytes);
@@ -69,7 +67,7 @@ void txsync_sim_unmap_pages(void* address, std::size_t bytes) {
 }
 
 void* txsync_sim_mmap(void* address, std::size_t bytes, int prot, int flags, int file, std::int64_t offset) {
-  enter_kernel(0);
+  enter_kernel_if_simulated(0);
   if (bytes == 0) {
     errno = EINVAL;
     return MAP_FAILED;
@@ -96,13 +94,13 @@ int txsync_sim_munmap(void* address, std::size_t bytes) {
 
 int txsync_sim_mprotect(void* address, std::size_t bytes, int prot) {
   const std::size_t pages = whole_pages(bytes) / state.model.page_bytes;
-  enter_kernel(state.model.page_protect * pages);
+  enter_kernel_if_simulated(state.model.page_protect * pages);
   set_rights(reinterpret_cast<std::uintptr_t>(address), whole_pages(bytes), rights_of(prot));
   return 0;
 }
 
 int txsync_sim_madvise(void*, std::size_t, int) {
-  enter_kernel(0);
+  enter_kernel_if_simulated(0);
   return 0;
 }
 

@@ -22,7 +22,6 @@ constexpr unsigned looks = 3;
 
 constinit growing_list<undo_entry>* reads_of = nullptr;  // by thread
 constinit growing_list<announced> pending;
-constinit std::uint64_t findings = 0;
 
 bool on_a_stack(std::uintptr_t address) noexcept { return address >= stacks_begin && address < program_end; }
 bool is_error_number(const thread_record& thread, std::uintptr_t address) noexcept {
@@ -33,7 +32,6 @@ std::uint8_t* known(std::uintptr_t address) noexcept { return reinterpret_cast<s
 const std::uint8_t* memory(std::uintptr_t address) noexcept { return reinterpret_cast<const std::uint8_t*>(address); }
 
 void found(const thread_record& thread, const char* what, std::uintptr_t address) noexcept {
-  ++findings;
   line_text line;
   (line << "oracle: " << what << " at ").hexadecimal(address);
   line << " (thread " << thread.id << ")";
@@ -136,7 +134,5 @@ void oracle_after_abort(thread_record& thread) noexcept {
 }
 
 void oracle_forget(std::uintptr_t address, std::size_t bytes) noexcept { std::memset(known(address), 0, bytes); }
-
-std::uint64_t oracle_findings() noexcept { return findings; }
 
 }  // namespace txsync::sim

@@ -25,6 +25,4 @@ void oracle_settle() noexcept;
 /// The memory is not the program's any more, or anybody's anew (heap): what it holds is not known.
 void oracle_forget(std::uintptr_t address, std::size_t bytes) noexcept;
 
-std::uint64_t oracle_findings() noexcept;
-
 }  // namespace txsync::sim

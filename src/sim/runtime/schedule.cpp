@@ -244,6 +244,14 @@ void scheduling_point() noexcept {
   if (state.current != nullptr && state.current->time >= state.limit) reschedule();
 }
 
+thread_record& enter_kernel(std::uint64_t more_cycles) noexcept {
+  leave_attempt(cause::syscall);
+  scheduling_point();
+  thread_record& self = *state.current;
+  charge(self, state.model.os_syscall + more_cycles);
+  return self;
+}
+
 void give_way() noexcept {
   thread_record& thread = *state.current;
   spun(thread);

@@ -17,6 +17,9 @@ void reschedule() noexcept;
 /// A place where another thread may come first.
 void scheduling_point() noexcept;
 
+/// A system call of the running thread: not inside an attempt, a place where others may run, and at its price.
+thread_record& enter_kernel(std::uint64_t more_cycles) noexcept;
+
 /// The running thread waits until wake() or, where `deadline` is not never, until then. Requires: no attempt.
 void block(ticks deadline) noexcept;
 

@@ -99,15 +99,6 @@ using namespace txsync::sim;
 
 namespace {
 
-/// A system call: not inside an attempt, and at its price.
-thread_record& enter_kernel(std::uint64_t more_cycles) noexcept {
-  leave_attempt(cause::syscall);
-  scheduling_point();
-  thread_record& self = *state.current;
-  charge(self, state.model.os_syscall + more_cycles);
-  return self;
-}
-
 ticks at_nanosecond(std::uint64_t time) noexcept {
   const auto wide = static_cast<unsigned __int128>(time) * state.model.core_mhz * ticks_per_cycle / 1000;
   return wide >= never ? never - 1 : static_cast<ticks>(wide);
