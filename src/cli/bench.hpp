@@ -69,6 +69,8 @@ bench_result measure(const bench_request& request);
 
 void print_heading(std::FILE* out, const bench_request& request, const std::string& machine);
 void print_table(std::FILE* out, const bench_request& request, const bench_result& result);
+/// What went wrong, on the standard error, and the exit status.
+int report_faults(const char* verb, const bench_result& result);
 /// What txsync's own locks counted at their sites.
 void print_sites(std::FILE* out, const bench_result& result);
 

@@ -7,6 +7,7 @@
 #include <txsync/machine/thread.hpp>
 
 #include "cli/bench.hpp"
+#include "cli/options.hpp"
 #include "cli/verb.hpp"
 #include "workloads/text.hpp"
 
@@ -22,16 +23,6 @@ words names_of(const Range& range) {
   words names;
   for (const auto& one : range) names.emplace_back(one.name);
   return names;
-}
-
-/// The number that an option says, `fallback` where it is not there.
-std::uint64_t number(const char* option, const std::optional<std::string>& text, std::uint64_t least,
-                     std::uint64_t greatest, std::uint64_t fallback) {
-  if (!text) return fallback;
-  std::uint64_t value = 0;
-  if (parse_number(*text, greatest, value) && value >= least) return value;
-  throw bad_input(std::string(option) + ": '" + *text + "' is not a number from " + std::to_string(least) + " to " +
-                  std::to_string(greatest));
 }
 
 const workloads::workload& workload_of(const std::string& name) {
@@ -189,12 +180,13 @@ bench_request checked(const bench_options& options, const surroundings& on) {
     throw bad_input("--duration and --operations cannot both be there");
   }
   constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
-  request.repeat = static_cast<unsigned>(number("--repeat", options.repeat, 1, most_repeats, on.simulated ? 1 : 5));
-  request.plan.duration_ns = number("--duration", options.duration, 1, longest_ms, on.simulated ? 1 : 100) * ns_per_ms;
-  request.plan.operations = number("--operations", options.operations, 1, any, 0);
+  request.repeat = static_cast<unsigned>(number_of("--repeat", options.repeat, 1, most_repeats, on.simulated ? 1 : 5));
+  request.plan.duration_ns =
+      number_of("--duration", options.duration, 1, longest_ms, on.simulated ? 1 : 100) * ns_per_ms;
+  request.plan.operations = number_of("--operations", options.operations, 1, any, 0);
   request.plan.run_in_ns = request.plan.operations == 0 ? request.plan.duration_ns / 10 : 0;
-  request.plan.seed = number("--seed", options.seed, 0, any, 1);
-  request.plan.sample_every = number("--sample", options.sample, 1, any, 0);
+  request.plan.seed = number_of("--seed", options.seed, 0, any, 1);
+  request.plan.sample_every = number_of("--sample", options.sample, 1, any, 0);
   return request;
 }
 

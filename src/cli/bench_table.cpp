@@ -6,6 +6,7 @@
 #include "cli/bench.hpp"
 #include "cli/describe.hpp"
 #include "cli/site_table.hpp"
+#include "cli/verb.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
@@ -102,6 +103,25 @@ void print_sites(std::FILE* out, const bench_result& result) {
   print_site_table(out, lead("threads", "lock"), rows, rows.size());
   std::fprintf(out,
                "\nsites: locks of txsync only; all repetitions and their run-in; acquisitions and hold are sampled\n");
+}
+
+int report_faults(const char* verb, const bench_result& result) {
+  int status = ok;
+  unsigned unpinned = 0;
+  for (const observe::point& one : result.points) {
+    unpinned = std::max(unpinned, one.unpinned);
+    for (const std::string& fault : one.faults) {
+      std::fprintf(stderr, "txsync %s: %s on %s at %u threads failed: %s\n", verb, one.workload.c_str(),
+                   one.subject.c_str(), one.threads, fault.c_str());
+      status = failed;
+    }
+  }
+  if (unpinned != 0) std::fprintf(stderr, "txsync %s: the system refused to pin up to %u threads\n", verb, unpinned);
+  if (result.interrupted) {
+    std::fprintf(stderr, "txsync %s: interrupted after %u of %u runs\n", verb, result.runs, result.planned);
+    status = failed;
+  }
+  return status;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "cli/explore.hpp"
+#include "cli/options.hpp"
 #include "cli/stop_on_signal.hpp"
 #include "cli/verbs.hpp"
 #include "cli/words.hpp"
@@ -19,15 +20,10 @@ class explore_verb final : public verb {
   const char* summary() const override { return "Run a test in many orders of execution, on the simulated machine"; }
 
   void define(CLI::App& app) override {
-    using text = std::optional<std::string>;
-    const auto option = [&app](const char* name, text& into, const char* type, const char* words) {
-      const auto store = [&into](const std::string& value) { into = value; };
-      app.add_option_function<std::string>(name, store, words)->type_name(type);
-    };
     app.add_option("TEST", tests_, "Which (all); txsync list tests names them")->type_name("");
-    option("--schedules", schedules_, "N", "How many of each test (100000)");
-    option("--seed", seed_, "N", "Seed of the first schedule; each has the next one (1)");
-    option("--order", order_, "ORDER", "random (default), priorities, round-robin");
+    text_option(app, "--schedules", schedules_, "N", "How many of each test (100000)");
+    text_option(app, "--seed", seed_, "N", "Seed of the first schedule; each has the next one (1)");
+    text_option(app, "--order", order_, "ORDER", "random (default), priorities, round-robin");
     app.footer(
         "Tests named seeded:... have a fault that exploring has to find. A schedule that fails has a key; txsync "
         "replay KEY\n"
@@ -38,8 +34,8 @@ class explore_verb final : public verb {
   int run(session& with) override {
     const std::vector<exploration_test> chosen = chosen_tests();
     const sim::schedule_order order = parse_order(order_.value_or("random"));
-    const std::uint64_t schedules = number("--schedules", schedules_, 1, most_schedules, 100'000);
-    const std::uint64_t seed = number("--seed", seed_, 0, std::numeric_limits<std::uint64_t>::max(), 1);
+    const std::uint64_t schedules = number_of("--schedules", schedules_, 1, most_schedules, 100'000);
+    const std::uint64_t seed = number_of("--seed", seed_, 0, std::numeric_limits<std::uint64_t>::max(), 1);
     with.document.seed = seed;
     std::fprintf(with.table, "%-32s %12s %14s  %s\n", "test", "schedules", "a second", "found");
     int status = ok;
@@ -52,16 +48,6 @@ class explore_verb final : public verb {
   }
 
  private:
-  static std::uint64_t number(const char* option, const std::optional<std::string>& text, std::uint64_t least,
-                              std::uint64_t greatest, std::uint64_t fallback) {
-    std::uint64_t value = fallback;
-    if (text && (!parse_number(*text, greatest, value) || value < least)) {
-      throw bad_input(std::string(option) + ": '" + *text + "' is not a number from " + std::to_string(least) + " to " +
-                      std::to_string(greatest));
-    }
-    return value;
-  }
-
   std::vector<exploration_test> chosen_tests() const {
     std::vector<exploration_test> all = exploration_tests();
     if (all.empty()) throw bad_input("this txsync was built without the simulated machine");

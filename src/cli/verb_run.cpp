@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 
+#include "cli/options.hpp"
 #include "cli/site_table.hpp"
 #include "cli/verbs.hpp"
 #include "launch/launch.hpp"
@@ -26,17 +27,14 @@ class run_verb final : public verb {
   }
 
   void define(CLI::App& app) override {
-    const auto option = [&app](const char* name, std::optional<std::string>& into, const char* type,
-                               const char* words) {
-      const auto store = [&into](const std::string& value) { into = value; };
-      app.add_option_function<std::string>(name, store, words)->type_name(type);
-    };
     app.add_option("PROGRAM", misplaced_, "Behind --: the program, as a shell finds it, and its arguments")
         ->type_name("");
-    option("--policy", policy_, "P", "What the locks are: a name of txsync list policies, or a policy file (mutex)");
+    text_option(app, "--policy", policy_, "P",
+                "What the locks are: a name of txsync list policies, or a policy file (mutex)");
     app.add_flag("--check-order", check_order_, "Notice locks that are taken in both orders; takes time at each lock");
-    option("--limit", limit_, "SECONDS", "End the program's process group after so long");
-    option("--preload", library_, "FILE", "The library to preload, where it is not the one beside this command");
+    text_option(app, "--limit", limit_, "SECONDS", "End the program's process group after so long");
+    text_option(app, "--preload", library_, "FILE",
+                "The library to preload, where it is not the one beside this command");
     app.footer(
         "The table goes to the standard error: the standard output is the program's. Exit status: the program's own, "
         "128\n"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // txsync sim WORKLOAD --machine M: a built-in workload on a simulated machine.
+#include "cli/options.hpp"
 #include "cli/sim.hpp"
 #include "cli/verbs.hpp"
 
@@ -14,28 +15,24 @@ class sim_verb final : public verb {
   const char* summary() const override { return "Run a built-in workload on a simulated machine"; }
 
   void define(CLI::App& app) override {
-    using text = std::optional<std::string>;
-    const auto option = [&app](const char* name, text& into, const char* type, const char* words) {
-      const auto store = [&into](const std::string& value) { into = value; };
-      app.add_option_function<std::string>(name, store, words)->type_name(type);
-    };
     app.add_option("WORKLOAD", options_.workload, "What to run; txsync list workloads names them and their parameters")
         ->type_name("");
     app.add_option("KEY=VALUE", options_.settings, "Parameters of the workload; numbers may end in K, M, G, Ki, Mi, Gi")
         ->type_name("");
-    option("--machine", machine_, "NAME|FILE", "The machine, needed; txsync list machines names them");
-    option("--preset", options_.preset, "NAME", "Parameters under a name; KEY=VALUE changes single ones");
-    option("--lock", options_.locks, "LOCK,...",
-           "Which locks (all but the elided ones); elided_tatas, elided_mcs, ...");
-    option("--threads", options_.threads, "N,...", "Numbers of threads (1, 2, 4, ... up to 16)");
-    option("--place", options_.place, "PLACE", "Where: cores-first (default), smt-first, socket=N, none (not pinned)");
-    option("--repeat", options_.repeat, "N", "Repetitions, each with a seed of its own (1)");
-    option("--duration", options_.duration, "MS",
-           "Virtual milliseconds of each repetition (1); a tenth more runs before it");
-    option("--operations", options_.operations, "N", "Operations a thread instead of a duration");
-    option("--seed", options_.seed, "N", "Seed of all random choices (1)");
-    option("--slack", slack_, "CYCLES",
-           "How far a thread may run ahead with accesses that concern nobody else (0); faster");
+    text_option(app, "--machine", machine_, "NAME|FILE", "The machine, needed; txsync list machines names them");
+    text_option(app, "--preset", options_.preset, "NAME", "Parameters under a name; KEY=VALUE changes single ones");
+    text_option(app, "--lock", options_.locks, "LOCK,...",
+                "Which locks (all but the elided ones); elided_tatas, elided_mcs, ...");
+    text_option(app, "--threads", options_.threads, "N,...", "Numbers of threads (1, 2, 4, ... up to 16)");
+    text_option(app, "--place", options_.place, "PLACE",
+                "Where: cores-first (default), smt-first, socket=N, none (not pinned)");
+    text_option(app, "--repeat", options_.repeat, "N", "Repetitions, each with a seed of its own (1)");
+    text_option(app, "--duration", options_.duration, "MS",
+                "Virtual milliseconds of each repetition (1); a tenth more runs before it");
+    text_option(app, "--operations", options_.operations, "N", "Operations a thread instead of a duration");
+    text_option(app, "--seed", options_.seed, "N", "Seed of all random choices (1)");
+    text_option(app, "--slack", slack_, "CYCLES",
+                "How far a thread may run ahead with accesses that concern nobody else (0); faster");
     app.add_flag("--check", check_, "Check the simulation itself at each access and each attempt's end; slower");
     app.footer(
         "The same machine, seed and build give the same result, and the same end hash. All numbers are of the "
@@ -54,7 +51,7 @@ class sim_verb final : public verb {
     print_attempts(with.table, result);
     print_abort_places(with.table, result);
     std::fflush(with.table);
-    const int status = report(result);
+    const int status = report_faults(name(), result);
     with.document.interrupted = result.interrupted;
     with.document.points = std::move(result.points);
     return status;
@@ -76,33 +73,9 @@ class sim_verb final : public verb {
     }
     const sim::machine_model& model = request.machine.model;
     request.bench = checked(options_, {model.hardware_threads(), model.core_sockets, true});
-    request.slack_cycles = slack();
+    request.slack_cycles = number_of("--slack", slack_, 0, most_slack, 0);
     request.oracle = check_;
     return request;
-  }
-
-  std::uint64_t slack() const {
-    std::uint64_t value = 0;
-    if (slack_ && !parse_number(*slack_, most_slack, value)) {
-      throw bad_input("--slack: '" + *slack_ + "' is not a number from 0 to " + std::to_string(most_slack));
-    }
-    return value;
-  }
-
-  static int report(const bench_result& result) {
-    int status = ok;
-    for (const observe::point& one : result.points) {
-      for (const std::string& fault : one.faults) {
-        std::fprintf(stderr, "txsync sim: %s on %s at %u threads failed: %s\n", one.workload.c_str(),
-                     one.subject.c_str(), one.threads, fault.c_str());
-        status = failed;
-      }
-    }
-    if (result.interrupted) {
-      std::fprintf(stderr, "txsync sim: interrupted after %u of %u runs\n", result.runs, result.planned);
-      status = failed;
-    }
-    return status;
   }
 
   bench_options options_;

@@ -2,6 +2,7 @@
 // txsync tune: which locks make a program faster, and is that sure?
 #include <txsync/machine/cpu.hpp>
 
+#include "cli/options.hpp"
 #include "cli/stop_on_signal.hpp"
 #include "cli/tune.hpp"
 #include "cli/verbs.hpp"
@@ -42,29 +43,24 @@ class tune_verb final : public verb {
   const char* summary() const override { return "Find the locks that make a program faster, and prove it"; }
 
   void define(CLI::App& app) override {
-    using text = std::optional<std::string>;
-    const auto option = [&app](const char* name, text& into, const char* type, const char* words) {
-      const auto store = [&into](const std::string& value) { into = value; };
-      app.add_option_function<std::string>(name, store, words)->type_name(type);
-    };
     app.add_option("WORKLOAD", options_.what, "A built-in workload with KEY=VALUE parameters, or -- PROGRAM ARGUMENTS")
         ->type_name("");
-    option(
-        "--metric", options_.metric, "REGEX",
+    text_option(
+        app, "--metric", options_.metric, "REGEX",
         "Instead of wall time the number that the one group of REGEX finds in the program's output; higher is better");
     app.add_flag("--lower-is-better", options_.lower_is_better, "Of --metric");
-    option("-o,--output", options_.policy, "FILE",
-           "Write the policy that was proven better; when none was, the one that keeps what you have");
-    option("--report", options_.page, "FILE", "Also write the page of txsync report");
-    option("--from", options_.from, "POLICY",
-           "What you have: a policy or its file (unmodified); of a workload a lock (pthread_mutex)");
-    option("--candidates", options_.candidates, "NAME,...",
-           "Policies or their files (all but fifo_ticket); of a workload locks (all of txsync)");
-    option("--rounds", options_.rounds, "N", "Rounds of each contest, at least 6 (10)");
-    option("--time", options_.time, "SECONDS", "For everything (no limit)");
-    option("--threads", options_.threads, "N", "Of a workload: number of threads (the CPUs, at least 2)");
-    option("--duration", options_.duration, "MS", "Of a workload: milliseconds of each run (100)");
-    option("--seed", options_.seed, "N", "Of a workload: seed of all random choices (1)");
+    text_option(app, "-o,--output", options_.policy, "FILE",
+                "Write the policy that was proven better; when none was, the one that keeps what you have");
+    text_option(app, "--report", options_.page, "FILE", "Also write the page of txsync report");
+    text_option(app, "--from", options_.from, "POLICY",
+                "What you have: a policy or its file (unmodified); of a workload a lock (pthread_mutex)");
+    text_option(app, "--candidates", options_.candidates, "NAME,...",
+                "Policies or their files (all but fifo_ticket); of a workload locks (all of txsync)");
+    text_option(app, "--rounds", options_.rounds, "N", "Rounds of each contest, at least 6 (10)");
+    text_option(app, "--time", options_.time, "SECONDS", "For everything (no limit)");
+    text_option(app, "--threads", options_.threads, "N", "Of a workload: number of threads (the CPUs, at least 2)");
+    text_option(app, "--duration", options_.duration, "MS", "Of a workload: milliseconds of each run (100)");
+    text_option(app, "--seed", options_.seed, "N", "Of a workload: seed of all random choices (1)");
     app.footer(
         "What wins is proven in fresh rounds; when nothing wins, the advice is to keep what you have.\n"
         "Ctrl-C ends after the run that is going on: what was measured is printed and written, the exit status is 1.");

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options.hpp"
+
+#include "cli/verb.hpp"
+#include "cli/words.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cli {
+
+void text_option(CLI::App& app, const char* name, std::optional<std::string>& into, const char* type,
+                 const char* meaning) {
+  const auto store = [&into](const std::string& value) { into = value; };
+  app.add_option_function<std::string>(name, store, meaning)->type_name(type);
+}
+
+std::uint64_t number_of(const char* option, const std::optional<std::string>& text, std::uint64_t least,
+                        std::uint64_t greatest, std::uint64_t fallback) {
+  if (!text) return fallback;
+  std::uint64_t value = 0;
+  if (parse_number(*text, greatest, value) && value >= least) return value;
+  throw bad_input(std::string(option) + ": '" + *text + "' is not a number from " + std::to_string(least) + " to " +
+                  std::to_string(greatest));
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cli
