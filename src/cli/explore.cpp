@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/explore.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <sstream>
 
@@ -20,7 +21,14 @@ struct order_name {
 };
 constexpr order_name orders[] = {{"random", sim::schedule_order::random},
                                  {"priorities", sim::schedule_order::priorities},
+                                 {"delay-bounded", sim::schedule_order::delay_bounded},
                                  {"round-robin", sim::schedule_order::round_robin}};
+
+struct mode_name {
+  const char* word;
+  bool schedule_kind::* member;
+};
+constexpr mode_name modes[] = {{"store-buffers", &schedule_kind::store_buffers}};
 
 sim::image_request request_on_ideal_machine() {
   try {
@@ -52,13 +60,43 @@ std::vector<exploration_test> exploration_tests() {
     const std::size_t first = line.find('\t');
     const std::size_t second = line.find('\t', first + 1);
     if (second == std::string::npos) continue;
-    tests.push_back(
-        {line.substr(0, first), line.substr(second + 1), line.substr(first + 1, second - first - 1) == "broken"});
+    tests.push_back({line.substr(0, first), line.substr(second + 1), line.substr(first + 1, second - first - 1)});
   }
   return tests;
 }
 
-std::string schedule_key::text() const { return test + "@" + order_word(order) + "@" + std::to_string(seed); }
+std::string schedule_kind::text() const {
+  std::string text;
+  for (const order_name& one : orders) {
+    if (order == one.order) text = one.word;
+  }
+  for (const mode_name& one : modes) {
+    if (this->*one.member) text += std::string("+") + one.word;
+  }
+  return text;
+}
+
+schedule_kind parse_kind(const std::string& text) {
+  std::istringstream parts(text);
+  std::string part;
+  std::getline(parts, part, '+');
+  words names;
+  for (const order_name& one : orders) names.emplace_back(one.word);
+  const auto order = std::find(names.begin(), names.end(), part);
+  if (order == names.end()) throw bad_input("--order: " + unknown("order", part, names));
+  schedule_kind kind;
+  kind.order = orders[order - names.begin()].order;
+  words mode_names;
+  for (const mode_name& one : modes) mode_names.emplace_back(one.word);
+  while (std::getline(parts, part, '+')) {
+    const auto mode = std::find(mode_names.begin(), mode_names.end(), part);
+    if (mode == mode_names.end()) throw bad_input(unknown("mode", part, mode_names));
+    kind.*modes[mode - mode_names.begin()].member = true;
+  }
+  return kind;
+}
+
+std::string schedule_key::text() const { return test + "@" + kind.text() + "@" + std::to_string(seed); }
 
 schedule_key parse_key(const std::string& text) {
   const std::size_t last = text.rfind('@');
@@ -66,10 +104,10 @@ schedule_key parse_key(const std::string& text) {
   schedule_key key;
   if (last == std::string::npos || middle == std::string::npos || middle == last ||
       !parse_number(text.substr(last + 1), std::numeric_limits<std::uint64_t>::max(), key.seed)) {
-    throw bad_input("'" + text + "' is no key; allowed: TEST@ORDER@SEED, as txsync explore prints it");
+    throw bad_input("'" + text + "' is no key; allowed: TEST@ORDER[+MODE]@SEED, as txsync explore prints it");
   }
   key.test = text.substr(0, middle);
-  key.order = parse_order(text.substr(middle + 1, last - middle - 1));
+  key.kind = parse_kind(text.substr(middle + 1, last - middle - 1));
   words names;
   for (const exploration_test& one : exploration_tests()) {
     if (one.name == key.test) return key;
@@ -78,26 +116,11 @@ schedule_key parse_key(const std::string& text) {
   throw bad_input(unknown("test", key.test, names));
 }
 
-sim::schedule_order parse_order(const std::string& text) {
-  words names;
-  for (const order_name& one : orders) {
-    if (text == one.word) return one.order;
-    names.emplace_back(one.word);
-  }
-  throw bad_input("--order: " + unknown("order", text, names));
-}
-
-const char* order_word(sim::schedule_order order) {
-  for (const order_name& one : orders) {
-    if (order == one.order) return one.word;
-  }
-  return "virtual-time";
-}
-
 sim::image_request exploration_request(const schedule_key& first, std::uint64_t count) {
   sim::image_request request = request_on_ideal_machine();
   request.arguments = {first.test, std::to_string(first.seed), std::to_string(count)};
-  request.order = first.order;
+  request.order = first.kind.order;
+  request.store_buffers = first.kind.store_buffers;
   request.most_steps = most_steps;
   request.failure_is_a_result = true;
   return request;

@@ -14,26 +14,36 @@ namespace txsync::inline TXSYNC_BACKEND::cli {
 struct exploration_test {
   std::string name;
   std::string summary;
-  bool broken = false;  ///< seeded with a fault
+  std::string expected;  ///< "right", "broken", "broken-with-store-buffers" (right without)
+
+  bool has_to_fail(bool store_buffers) const {
+    return expected == "broken" || (store_buffers && expected == "broken-with-store-buffers");
+  }
 };
 
 /// The tests of the image; none where this txsync was built without the simulated machine.
 std::vector<exploration_test> exploration_tests();
 
-/// One schedule of one test: TEST@ORDER@SEED.
+/// How schedules are made: ORDER, and what else they try, as ORDER+MODE.
+struct schedule_kind {
+  sim::schedule_order order = sim::schedule_order::random;
+  bool store_buffers = false;
+
+  std::string text() const;
+};
+/// "random", "priorities", "delay-bounded" or "round-robin", and modes; throws bad_input.
+schedule_kind parse_kind(const std::string& text);
+
+/// One schedule of one test: TEST@ORDER[+MODE]@SEED.
 struct schedule_key {
   std::string test;
-  sim::schedule_order order = sim::schedule_order::random;
+  schedule_kind kind;
   std::uint64_t seed = 1;
 
   std::string text() const;
 };
 /// Throws bad_input.
 schedule_key parse_key(const std::string& text);
-
-/// "random", "priorities" or "round-robin"; throws bad_input.
-sim::schedule_order parse_order(const std::string& text);
-const char* order_word(sim::schedule_order order);
 
 /// What runs `count` schedules from the key's on. A machine without limits and interrupts: orders are all that differs.
 sim::image_request exploration_request(const schedule_key& first, std::uint64_t count);

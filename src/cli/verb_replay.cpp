@@ -13,7 +13,7 @@ class replay_verb final : public verb {
   const char* summary() const override { return "Repeat one schedule of txsync explore, and show who did what"; }
 
   void define(CLI::App& app) override {
-    app.add_option("KEY", key_, "TEST@ORDER@SEED, as txsync explore prints it")->type_name("");
+    app.add_option("KEY", key_, "TEST@ORDER[+MODE]@SEED, as txsync explore prints it")->type_name("");
     app.footer("Steps of one thread at one place stand in one line. Exit status 1 when the schedule fails, as it did.");
   }
 

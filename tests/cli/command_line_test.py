@@ -66,7 +66,8 @@ class BadInput(unittest.TestCase):
         self.refused("explore", "tata", says=["unknown test 'tata'", "did you mean 'tatas'?"])
         self.refused("explore", "tatas", "--schedules", "0", says=["--schedules: '0'", "from 1 to"])
         self.refused("explore", "tatas", "--order", "chaos", says=["unknown order 'chaos'", "round-robin"])
-        self.refused("replay", says=["is no key", "TEST@ORDER@SEED"])
+        self.refused("replay", "tatas@random+chaos@1", says=["unknown mode 'chaos'", "store-buffers"])
+        self.refused("replay", says=["is no key", "TEST@ORDER[+MODE]@SEED"])
         self.refused("replay", "tata@random@1", says=["unknown test 'tata'"])
         self.refused("replay", "tatas@random@x", says=["'tatas@random@x' is no key"])
 
@@ -281,6 +282,7 @@ class GoodInput(unittest.TestCase):
             self.skipTest("no simulated machine in this build")
         seeded = sorted(name for name in tests if name.startswith("seeded:"))
         self.assertGreaterEqual(len(seeded), 4)
+        seeded.remove("seeded:missing-fence")  # needs store buffers
         made, table = self.document("explore", *seeded, "elided_tatas", "--schedules", "10000")
         keys = {point["subject"]: point.get("key") for point in made["points"]}
         self.assertIsNone(keys.pop("elided_tatas"))
@@ -293,6 +295,26 @@ class GoodInput(unittest.TestCase):
                 self.assertIn("thread 2", replayed.stdout)
                 self.assertEqual(call("replay", keys[name]).stdout, replayed.stdout)
         self.assertEqual(call("replay", "tatas@round-robin@1").returncode, 0)
+
+    def test_exploring_with_store_buffers_shows_what_x86_allows_and_no_more(self):
+        tests = {item["name"] for item in self.document("list", "tests")[0]["list"]["items"]}
+        if not tests:
+            self.skipTest("no simulated machine in this build")
+        litmus = sorted(name for name in tests if name.startswith("litmus:"))
+        allowed = {"litmus:store-buffering", "seeded:missing-fence"}
+        for order in "random", "priorities", "delay-bounded":
+            with self.subTest(order=order):
+                made, _ = self.document("explore", *litmus, "seeded:missing-fence", "peterson", "--schedules", "10000",
+                                        "--order", order, "--store-buffers")
+                found = {point["subject"]: point["key"] for point in made["points"] if "key" in point}
+                self.assertEqual(found.keys(), allowed)
+                for key in found.values():
+                    replayed = call("replay", key)
+                    self.assertEqual(replayed.returncode, 1, replayed.stderr)
+                    self.assertIn(" buffers ", replayed.stdout)
+                    self.assertEqual(call("replay", key).stdout, replayed.stdout)
+        made, _ = self.document("explore", *litmus, "seeded:missing-fence", "--schedules", "10000")
+        self.assertEqual([point["subject"] for point in made["points"] if "key" in point], [])
 
     def test_an_interrupted_run_leaves_what_was_measured(self):
         with tempfile.TemporaryDirectory() as folder:

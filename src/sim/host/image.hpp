@@ -19,7 +19,7 @@ struct image_error : std::runtime_error {
 };
 
 /// In the order of the runtime's.
-enum class schedule_order : std::uint8_t { virtual_time, random, priorities, round_robin };
+enum class schedule_order : std::uint8_t { virtual_time, random, priorities, round_robin, delay_bounded };
 
 struct image_request {
   std::string path;
@@ -27,6 +27,7 @@ struct image_request {
   machine_model model;
   std::uint64_t seed = 1;
   schedule_order order = schedule_order::virtual_time;
+  bool store_buffers = false;        ///< stores of an exploring order wait until the order lets them out
   std::uint64_t slack_cycles = 0;    ///< how far a thread may run ahead with accesses that concern nobody else
   bool oracle = false;               ///< check the simulation itself; about 20 times slower
   std::uint64_t most_steps = 0;      ///< a longer run is taken for a livelock; 0: no bound
@@ -47,7 +48,8 @@ struct abort_entry {
 struct trace_step {
   unsigned thread = 0;
   std::uint64_t code = 0;
-  std::string what;  ///< "reads", "writes", "begins", "commits", "sleeps", "wakes", or the cause of an abort
+  std::string what;  ///< "reads", "writes", "buffers", "drains", "begins", "commits", "sleeps", "wakes", or the cause
+                     ///< of an abort
   std::uint64_t address = 0;
 };
 

@@ -13,22 +13,26 @@
 #include "pages.hpp"
 #include "schedule.hpp"
 #include "state.hpp"
+#include "store_buffer.hpp"
 
 namespace txsync::sim {
 
 /// For a replay: what a thread does, in the order in which it is done.
 void trace(const thread_record& thread, std::uintptr_t site, const char* what, std::uintptr_t address) noexcept;
 
+inline void check_known(std::uintptr_t address, std::size_t bytes, bool write) noexcept {
+  if (address + bytes <= program_end && address + bytes >= address) return;
+  line_text line;
+  line << "the program " << (write ? "writes " : "reads ");
+  fail(line.hexadecimal(address) << ", which is memory that the simulation does not know");
+}
+
 /// An access as such, without a place where others may run.
 template <bool write>
 void look_at(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
   const auto first = static_cast<line_number>(address >> state.line_shift);
   const auto last = static_cast<line_number>((address + bytes - 1) >> state.line_shift);
-  if (address + bytes > program_end || address + bytes < address) {
-    line_text line;
-    line << "the program " << (write ? "writes " : "reads ");
-    fail(line.hexadecimal(address) << ", which is memory that the simulation does not know");
-  }
+  check_known(address, bytes, write);
   if (state.guards_pages) settle_rights(thread, address, bytes, write);
   for (line_number line = first; line <= last; ++line) {
     const std::uintptr_t at = line == first ? address : state.lines.address_of(line);
@@ -53,23 +57,30 @@ template <bool write>
   return true;
 }
 
-template <bool write>
+template <bool write, bool may_wait>
 [[gnu::noinline]] void access_slowly(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept {
   state.current->last_site = site;
   scheduling_point();
   thread_record& thread = *state.current;
+  if constexpr (write) {
+    if (state.store_buffers) {
+      if (may_wait && buffer_store(thread, address, bytes)) return;
+      drain_own();
+    }
+  }
   if (state.traces) trace(thread, site, write ? "writes" : "reads", address);
   if (!hit<write>(thread, address, bytes)) look_at<write>(thread, address, bytes);
 }
 
-/// One access of 1 to 16 bytes.
-template <bool write>
+/// One access of 1 to 16 bytes. A write that is no read-modify-write and not sequentially consistent may wait in a
+/// store buffer.
+template <bool write, bool may_wait = false>
 [[gnu::always_inline]] inline void access(const volatile void* place, std::size_t bytes, std::uintptr_t site) noexcept {
   thread_record* thread = state.current;
   if (__builtin_expect(thread == nullptr, 0)) return;
   const auto address = reinterpret_cast<std::uintptr_t>(place);
   if (__builtin_expect(thread->time < state.hit_limit, 1) && hit<write>(*thread, address, bytes)) return;
-  access_slowly<write>(address, bytes, site);
+  access_slowly<write, may_wait>(address, bytes, site);
 }
 
 }  // namespace txsync::sim

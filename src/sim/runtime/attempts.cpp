@@ -11,6 +11,7 @@
 #include "records.hpp"
 #include "schedule.hpp"
 #include "state.hpp"
+#include "store_buffer.hpp"
 
 // libstdc++'s count of exceptions in flight is thread-local data that no hook sees.
 extern "C" void* __cxa_get_globals_fast() noexcept __attribute__((weak));
@@ -182,7 +183,10 @@ enum class kind : std::uint8_t { plain, rollback_only, never_commits, by_prefix 
 std::uint32_t begin_or_nest(std::uintptr_t frame, kind asked) noexcept {
   if (state.current == nullptr || state.model.htm_attempts == 0) return 0;
   // In the order of time an attempt's begin is nobody's business but its own: its first access is.
-  if (exploring()) scheduling_point();
+  if (exploring()) {
+    scheduling_point();
+    drain_own();
+  }
   thread_record& thread = *state.current;
   charge(thread, state.model.htm_begin);
   attempt& tx = thread.tx;
@@ -202,6 +206,7 @@ std::uint32_t begin_or_nest(std::uintptr_t frame, kind asked) noexcept {
 
 void abort_other(thread_record& victim, const abort_reason& reason) noexcept {
   if (victim.time < state.current->time) victim.time = state.current->time;
+  const common_view all;
   roll_back(victim, reason);
   time_changed(victim);
 }

@@ -12,96 +12,160 @@ void trace(const thread_record& thread, std::uintptr_t site, const char* what, s
 
 namespace {
 
-// Random order: the running thread goes on three times out of four, so that runs of one thread come about too.
-constexpr std::uint64_t stay_of = 4;
+/// Who may take the next step: a thread that can run, or the store buffer of one, which lets its oldest store out. To
+/// every order a buffer is a thread of its own.
+struct actor {
+  thread_record* thread = nullptr;
+  bool drains = false;
 
-// Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): threads with random priorities, and a few random
-// steps at which the running one becomes the least. Finds a bug of depth d with probability 1/(n k^(d-1)) or better.
-constexpr unsigned change_points = 2;
-constexpr std::uint64_t lowest_drawn = std::uint64_t{1} << 40;
-constinit std::uint64_t changes[change_points] = {};
-constinit std::uint64_t next_lowest = lowest_drawn;
-constexpr std::uint64_t expected_steps = 100;  // what change points are drawn from: the same for each schedule
+  bool can_act() const noexcept {
+    return thread != nullptr && thread->state == thread_state::running && (!drains || has_waiting_stores(*thread));
+  }
+  std::uint64_t& priority() const noexcept { return drains ? thread->drain_priority : thread->priority; }
+  /// Where it stands in turn: buffers come after the threads, so that stores wait as long as they can.
+  unsigned place() const noexcept { return thread->cpu + (drains ? state.cpu_count : 0); }
+};
+
+constinit actor last{};
 constinit std::uint64_t first_step = 0;
-constinit unsigned last_turn = 0;
+
+// Change points and delays are drawn from so many first steps, the same for each schedule.
+constexpr std::uint64_t expected_steps = 100;
+constexpr unsigned most_points = 3;
+constinit std::uint64_t points[most_points] = {};
+
+bool is_point(unsigned count) noexcept {
+  const std::uint64_t step = state.steps - first_step;
+  for (unsigned i = 0; i < count; ++i) {
+    if (points[i] == step) return true;
+  }
+  return false;
+}
 
 template <class Function>
-void for_running(Function function) noexcept {
+void for_actors(Function function) noexcept {
   for (unsigned i = 0; i < state.cpu_count; ++i) {
-    if (state.cpus[i].running != nullptr) function(*state.cpus[i].running, i);
+    thread_record* thread = state.cpus[i].running;
+    if (thread == nullptr) continue;
+    function(actor{thread, false});
+    if (state.store_buffers && has_waiting_stores(*thread)) function(actor{thread, true});
   }
 }
 
-thread_record* at_random() noexcept {
+// ---- random: the running thread goes on three times out of four, so that runs of one thread come about too
+
+constexpr std::uint64_t stay_of = 4;
+
+actor at_random() noexcept {
   thread_record* current = state.current;
-  if (current->state == thread_state::running && state.random.below(stay_of) != 0) return current;
-  unsigned runnable = 0;
-  thread_record* chosen = nullptr;
+  if (current->state == thread_state::running && state.random.below(stay_of) != 0) return {current};
+  unsigned able = 0;
+  actor chosen;
   // Reservoir sampling (Vitter 1985): each of n with probability 1/n, in one pass.
-  for_running([&](thread_record& thread, unsigned) {
-    if (state.random.below(++runnable) == 0) chosen = &thread;
+  for_actors([&](const actor& one) {
+    if (state.random.below(++able) == 0) chosen = one;
   });
   return chosen;
 }
 
-thread_record* by_priority() noexcept {
-  const std::uint64_t step = state.steps - first_step;
-  for (const std::uint64_t change : changes) {
-    if (change == step) state.current->priority = --next_lowest;
-  }
-  thread_record* chosen = nullptr;
-  for_running([&](thread_record& thread, unsigned) {
-    if (chosen == nullptr || thread.priority > chosen->priority) chosen = &thread;
+// ---- probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): random priorities, and a few random steps at
+// which the running thread becomes the least. Finds a bug of depth d with probability 1/(n k^(d-1)) or better.
+
+constexpr unsigned change_points = 2;
+constexpr std::uint64_t lowest_drawn = std::uint64_t{1} << 40;
+constinit std::uint64_t next_lowest = lowest_drawn;
+
+actor by_priority() noexcept {
+  if (last.thread != nullptr && is_point(change_points)) last.priority() = --next_lowest;
+  actor chosen;
+  for_actors([&](const actor& one) {
+    if (chosen.thread == nullptr || one.priority() > chosen.priority()) chosen = one;
   });
   return chosen;
 }
 
-thread_record* in_turn() noexcept {
-  thread_record* chosen = nullptr;
+// ---- round robin
+
+constinit unsigned last_turn = 0;
+
+actor in_turn() noexcept {
+  actor chosen;
+  const unsigned places = 2 * state.cpu_count;
   unsigned best = ~0u;
-  for_running([&](thread_record& thread, unsigned cpu) {
-    const unsigned distance = (cpu + state.cpu_count - last_turn - 1) % state.cpu_count;
+  for_actors([&](const actor& one) {
+    const unsigned distance = (one.place() + places - last_turn - 1) % places;
     if (distance < best) {
       best = distance;
-      chosen = &thread;
+      chosen = one;
     }
   });
-  if (chosen != nullptr) last_turn = chosen->cpu;
+  if (chosen.thread != nullptr) last_turn = chosen.place();
   return chosen;
+}
+
+// ---- delay-bounded scheduling (Emmi, Qadeer and Rakamaric, POPL 2011): a deterministic scheduler that lets one go on
+// until it waits or spins, and then takes the next in turn; at a few random steps it passes over the one that it would
+// take.
+
+constexpr unsigned delays = 3;
+constinit bool passes = false;
+
+actor with_delays() noexcept {
+  const bool next = passes || is_point(delays) || !last.can_act();
+  passes = false;
+  return next ? in_turn() : last;
+}
+
+actor choose_actor() noexcept {
+  switch (state.scheduling) {
+    case order::priorities:
+      return by_priority();
+    case order::round_robin:
+      return in_turn();
+    case order::delay_bounded:
+      return with_delays();
+    default:
+      return at_random();
+  }
 }
 
 }  // namespace
 
 void begin_schedule(std::uint64_t seed) noexcept {
+  drain_own();
   first_step = state.steps;
   state.schedule_seed = seed;
   state.traces = state.wants_trace;
   state.schedule_start = state.steps;
   state.random.seed(seed);
   next_lowest = lowest_drawn;
-  for (std::uint64_t& change : changes) change = 1 + state.random.below(expected_steps);
-  state.current->priority = draw_priority();
+  for (std::uint64_t& point : points) point = 1 + state.random.below(expected_steps);
+  last = {state.current};
   last_turn = 0;
+  passes = false;
+  draw_priorities(*state.current);
   // A schedule is the same whatever ran before it: time begins anew.
   state.current->time = 0;
   for (unsigned i = 0; i < state.cpu_count; ++i) state.cpus[i].free_since = 0;
 }
 
 thread_record* choose_explored() noexcept {
-  switch (state.scheduling) {
-    case order::priorities:
-      return by_priority();
-    case order::round_robin:
-      return in_turn();
-    default:
-      return at_random();
+  for (;;) {
+    last = choose_actor();
+    if (!last.drains) return last.thread;
+    ++state.steps;
+    drain_oldest(*last.thread);
   }
 }
 
 void spun(thread_record& thread) noexcept {
   if (state.scheduling == order::priorities) thread.priority = --next_lowest;
+  if (state.scheduling == order::delay_bounded) passes = true;
 }
 
-std::uint64_t draw_priority() noexcept { return 2 * lowest_drawn + state.random.below(lowest_drawn); }
+void draw_priorities(thread_record& thread) noexcept {
+  thread.priority = 2 * lowest_drawn + state.random.below(lowest_drawn);
+  if (state.store_buffers) thread.drain_priority = 2 * lowest_drawn + state.random.below(lowest_drawn);
+}
 
 }  // namespace txsync::sim

@@ -11,13 +11,14 @@ namespace txsync::sim {
 /// The next schedule begins: seeds its choices. The program is where every schedule of it begins.
 void begin_schedule(std::uint64_t seed) noexcept;
 
-/// The running thread or another one that can run; null where none can.
+/// The running thread or another one that can run; null where none can. Before that, stores may leave store buffers.
+/// Does not return where one of them ends the running thread's attempt.
 thread_record* choose_explored() noexcept;
 
 /// A thread spins (pause, yield): orders by priority put it behind all others, or nobody would free it.
 void spun(thread_record& thread) noexcept;
 
-/// A new thread's priority.
-std::uint64_t draw_priority() noexcept;
+/// For orders by priority.
+void draw_priorities(thread_record& thread) noexcept;
 
 }  // namespace txsync::sim

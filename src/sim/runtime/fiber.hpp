@@ -79,7 +79,8 @@ struct thread_record {
   ticks cycle = ticks_per_cycle;  ///< longer where its core is shared with others
   std::uintptr_t stack_pointer = 0;
   std::uint32_t resume_value = 0;
-  std::uint64_t priority = 0;  ///< in orders by priority
+  std::uint64_t priority = 0;        ///< in orders by priority
+  std::uint64_t drain_priority = 0;  ///< its store buffer's
   thread_state state = thread_state::unused;
   bool timed_out = false;  ///< of the last wait
   std::uint16_t cpu = 0;   ///< its hardware thread

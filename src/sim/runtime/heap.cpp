@@ -135,6 +135,7 @@ void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
   if (thread != nullptr) {
     if (state.model.htm_allocation_aborts != 0 && !thread->tx.suspended) leave_attempt(cause::fault);
     charge(*thread, allocate_cycles);
+    drain_own();
   }
   void* block = heap_allocate(bytes, alignment);
   if (block == nullptr) {
@@ -155,6 +156,7 @@ void release(void* block) noexcept {
   if (thread == nullptr) return heap_free(block);
   if (state.model.htm_allocation_aborts != 0 && !thread->tx.suspended) leave_attempt(cause::fault);
   charge(*thread, free_cycles);
+  drain_own();  // the allocator keeps its books in the block
   if (thread->tx.depth == 0) return heap_free(block);
   // Others' attempts may look at it until this one has committed.
   if (!thread->tx.freed.push(block)) abort_self({.why = cause::capacity_write});

@@ -19,6 +19,11 @@ void charge_current(std::uint64_t cycle_count) noexcept {
   if (state.current != nullptr) charge(*state.current, cycle_count);
 }
 
+void fence() noexcept {
+  charge_current(state.model.core_fence);
+  drain_own();
+}
+
 /// A read-modify-write: one access that writes.
 template <class T>
 void modify_at(volatile T* place, std::uintptr_t site) noexcept {
@@ -59,7 +64,7 @@ void __tsan_func_exit() {}
 
 #define TXSYNC_SIM_ACCESS(kind, size)                                                                            \
   void __tsan_##kind##read##size(void* place) { access<false>(place, size, here(__builtin_return_address(0))); } \
-  void __tsan_##kind##write##size(void* place) { access<true>(place, size, here(__builtin_return_address(0))); }
+  void __tsan_##kind##write##size(void* place) { access<true, true>(place, size, here(__builtin_return_address(0))); }
 #define TXSYNC_SIM_ACCESSES(size)     \
   TXSYNC_SIM_ACCESS(, size)           \
   TXSYNC_SIM_ACCESS(unaligned_, size) \
@@ -73,21 +78,21 @@ TXSYNC_SIM_ACCESSES(16)
 
 void __tsan_read_range(void* place, std::size_t bytes) {
   if (state.current != nullptr && bytes != 0) {
-    access_slowly<false>(here(place), bytes, here(__builtin_return_address(0)));
+    access_slowly<false, false>(here(place), bytes, here(__builtin_return_address(0)));
   }
 }
 void __tsan_write_range(void* place, std::size_t bytes) {
   if (state.current != nullptr && bytes != 0) {
-    access_slowly<true>(here(place), bytes, here(__builtin_return_address(0)));
+    access_slowly<true, true>(here(place), bytes, here(__builtin_return_address(0)));
   }
 }
 void __tsan_vptr_update(void** place, void*) {
-  access<true>(static_cast<void*>(place), 8, here(__builtin_return_address(0)));
+  access<true, true>(static_cast<void*>(place), 8, here(__builtin_return_address(0)));
 }
 void __tsan_vptr_read(void** place) { access<false>(static_cast<void*>(place), 8, here(__builtin_return_address(0))); }
 
 void __tsan_atomic_thread_fence(int order) {
-  if (order == sequentially_consistent) charge_current(state.model.core_fence);
+  if (order == sequentially_consistent) fence();
 }
 void __tsan_atomic_signal_fence(int) {}
 
@@ -106,8 +111,12 @@ void __tsan_atomic_signal_fence(int) {}
     return *place;                                                                                                   \
   }                                                                                                                  \
   void __tsan_atomic##bits##_store(volatile type* place, type value, int order) {                                    \
-    access<true>(place, sizeof(type), here(__builtin_return_address(0)));                                            \
-    if (order == sequentially_consistent) charge_current(state.model.core_fence);                                    \
+    if (order == sequentially_consistent) {                                                                          \
+      access<true>(place, sizeof(type), here(__builtin_return_address(0)));                                          \
+      charge_current(state.model.core_fence);                                                                        \
+    } else {                                                                                                         \
+      access<true, true>(place, sizeof(type), here(__builtin_return_address(0)));                                    \
+    }                                                                                                                \
     *place = value;                                                                                                  \
   }                                                                                                                  \
   type __tsan_atomic##bits##_exchange(volatile type* place, type value, int) {                                       \
@@ -149,6 +158,7 @@ void txsync_sim_step(void) {
   if (state.current == nullptr) return;
   state.current->last_site = here(__builtin_return_address(0));
   scheduling_point();
+  drain_own();  // what a library function writes does not wait
 }
 void txsync_sim_reads(const void* address, std::size_t bytes) {
   if (state.current != nullptr && bytes != 0) {
@@ -170,7 +180,7 @@ void txsync_sim_prefetch(const void* address, int for_write) {
   scheduling_point();
   prefetch(*state.current, state.lines.line_of(at), for_write != 0);
 }
-void txsync_sim_fence(void) { charge_current(state.model.core_fence); }
+void txsync_sim_fence(void) { fence(); }
 void txsync_sim_relax(void) {
   if (state.current == nullptr) return;
   charge_current(state.model.core_pause);

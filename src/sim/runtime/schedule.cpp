@@ -8,6 +8,7 @@
 #include "failure.hpp"
 #include "oracle.hpp"
 #include "state.hpp"
+#include "store_buffer.hpp"
 #include "tournament.hpp"
 #include "waiters.hpp"
 
@@ -155,6 +156,7 @@ thread_record& choose() noexcept {
 void continue_with(std::uintptr_t* save, thread_record& next) noexcept {
   ++state.switches;
   if (state.current->tx.elided_count != 0) hide_elided_locks(*state.current);
+  if (state.store_buffers) change_view(*state.current, next);
   if (next.tx.elided_count != 0) show_elided_locks(next);
   state.current = &next;
   load_hot_state();
@@ -248,6 +250,7 @@ thread_record& enter_kernel(std::uint64_t more_cycles) noexcept {
   leave_attempt(cause::syscall);
   scheduling_point();
   thread_record& self = *state.current;
+  drain_own();
   charge(self, state.model.os_syscall + more_cycles);
   return self;
 }
@@ -291,12 +294,13 @@ void wake(thread_record& thread, ticks at) noexcept {
 
 void launch(thread_record& thread, ticks at) noexcept {
   thread.time = 0;
-  thread.priority = draw_priority();
+  draw_priorities(thread);
   make_runnable(thread, at);
 }
 
 void retire() noexcept {
   if (state.oracle) oracle_settle();  // what the thread wrote last
+  drain_own();
   thread_record& thread = *state.current;
   if (thread.time > state.latest) state.latest = thread.time;
   thread.state = thread_state::ended;

@@ -83,9 +83,11 @@ void read_options() noexcept {
   if (model == nullptr) fail("this program is built for the simulated machine: start it by txsync sim");
   read_model(model);
   state.seed = option("TXSYNC_SIM_SEED", 1);
-  state.scheduling = static_cast<order>(option("TXSYNC_SIM_ORDER", 0) % 4);
+  state.scheduling = static_cast<order>(option("TXSYNC_SIM_ORDER", 0) % 5);
   state.slack = cycles(option("TXSYNC_SIM_SLACK", 0));
   state.oracle = option("TXSYNC_SIM_ORACLE", 0) != 0;
+  state.store_buffers = exploring() && option("TXSYNC_SIM_STORE_BUFFERS", 0) != 0;
+  if (state.store_buffers && state.oracle) fail("the oracle knows nothing of store buffers: one of the two");
   state.wants_trace = option("TXSYNC_SIM_TRACE", 0) != 0;
   state.traces = state.wants_trace && !exploring();
   state.most_steps = option("TXSYNC_SIM_STEPS", 0);
@@ -101,6 +103,7 @@ void set_up_machine() noexcept {
   state.memory.set_up(model);
   set_up_pages();
   if (state.oracle) set_up_oracle();
+  if (state.store_buffers) set_up_store_buffers();
   state.cpus = static_cast<hardware_thread*>(reserve(0, state.cpu_count * sizeof(hardware_thread), "hardware threads"));
   for (unsigned i = 0; i < state.cpu_count; ++i) {
     hardware_thread& cpu = *new (&state.cpus[i]) hardware_thread;

@@ -61,7 +61,7 @@ struct hardware_thread {
   std::uint16_t place = 0;  ///< in the schedule; 0: never used yet
 };
 
-enum class order : std::uint8_t { virtual_time, random, priorities, round_robin };
+enum class order : std::uint8_t { virtual_time, random, priorities, round_robin, delay_bounded };
 
 struct runtime_state {
   // What each access looks at.
@@ -89,7 +89,8 @@ struct runtime_state {
   bool wants_trace = false;
   bool traces = false;  ///< each step goes into the records
   bool oracle = false;
-  bool guards_pages = false;  ///< some page was ever less than readable and writable
+  bool store_buffers = false;  ///< exploring with store_buffer.hpp
+  bool guards_pages = false;   ///< some page was ever less than readable and writable
   seeded_random random;
   std::uint64_t seed = 1;
   std::uint64_t switches = 0;

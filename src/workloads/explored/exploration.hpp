@@ -11,17 +11,25 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
+/// What exploring has to find.
+enum class verdict : std::uint8_t {
+  right,                      ///< nothing, ever
+  broken,                     ///< the fault that it is seeded with
+  broken_with_store_buffers,  ///< that, with store buffers, and nothing without
+};
+
 /// One test. run() makes everything anew, runs the threads, and answers null or what was wrong. Nothing of it may be
 /// left from one schedule to the next.
 struct exploration {
   const char* name;
   const char* summary;
-  bool broken;  ///< seeded with a fault: exploring has to find it
+  verdict expected;
   const char* (*run)();
 };
 
 std::span<const exploration> lock_explorations() noexcept;    ///< lock_explorations.cpp
 std::span<const exploration> seeded_explorations() noexcept;  ///< seeded_explorations.cpp
+std::span<const exploration> litmus_explorations() noexcept;  ///< litmus_explorations.cpp
 
 /// Runs body(state, index) in `count` threads and waits for them.
 template <class State, unsigned count>

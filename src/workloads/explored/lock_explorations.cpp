@@ -23,11 +23,11 @@ constexpr const char* three = "exclusion, 3 threads x 2 sections";
 
 template <class Adapter>
 constexpr exploration pair_of(const char* name) {
-  return {name, two, false, exclusion_test<Adapter, 2, 3>::run};
+  return {name, two, verdict::right, exclusion_test<Adapter, 2, 3>::run};
 }
 template <class Adapter>
 constexpr exploration trio_of(const char* name) {
-  return {name, three, false, exclusion_test<Adapter, 3, 2>::run};
+  return {name, three, verdict::right, exclusion_test<Adapter, 3, 2>::run};
 }
 
 constexpr exploration table[] = {

@@ -27,8 +27,21 @@ void say(int file, const char* text) noexcept {
   static_cast<void>(write(file, text, length));
 }
 
+const std::span<const exploration> all[] = {lock_explorations(), seeded_explorations(), litmus_explorations()};
+
+const char* word_of(verdict expected) noexcept {
+  switch (expected) {
+    case verdict::broken:
+      return "broken";
+    case verdict::broken_with_store_buffers:
+      return "broken-with-store-buffers";
+    default:
+      return "right";
+  }
+}
+
 const exploration* find(std::string_view name) noexcept {
-  for (const auto group : {lock_explorations(), seeded_explorations()}) {
+  for (const auto group : all) {
     for (const exploration& one : group) {
       if (name == one.name) return &one;
     }
@@ -37,9 +50,9 @@ const exploration* find(std::string_view name) noexcept {
 }
 
 int list() noexcept {
-  for (const auto group : {lock_explorations(), seeded_explorations()}) {
+  for (const auto group : all) {
     for (const exploration& one : group) {
-      for (const char* part : {one.name, "\t", one.broken ? "broken" : "right", "\t", one.summary, "\n"}) say(2, part);
+      for (const char* part : {one.name, "\t", word_of(one.expected), "\t", one.summary, "\n"}) say(2, part);
     }
   }
   return 0;

@@ -85,15 +85,46 @@ class narrow_ticket {
   std::atomic<std::uint32_t> serving_{0};
 };
 
+/// Peterson's lock (1981) for two. Without the fence both may miss the other's flag, which is in the other's store
+/// buffer.
+template <bool fenced>
+class peterson {
+ public:
+  struct slot {
+    std::uint32_t index = unknown;
+  };
+  void lock(slot& mine) noexcept {
+    if (mine.index == unknown) mine.index = members_.fetch_add(1, std::memory_order_relaxed);
+    const std::uint32_t me = mine.index;
+    wants_[me].store(1, std::memory_order_release);
+    turn_.store(1 - me, std::memory_order_release);
+    if constexpr (fenced) machine::fence();
+    while (wants_[1 - me].load(std::memory_order_acquire) != 0 && turn_.load(std::memory_order_acquire) != me) {
+      machine::relax();
+    }
+  }
+  void unlock(slot& mine) noexcept { wants_[mine.index].store(0, std::memory_order_release); }
+
+ private:
+  static constexpr std::uint32_t unknown = 2;
+
+  std::atomic<std::uint32_t> members_{0};
+  std::atomic<std::uint32_t> wants_[2] = {0, 0};
+  std::atomic<std::uint32_t> turn_{0};
+};
+
 constexpr exploration table[] = {
-    {"seeded:look-then-take", "a lock that is looked at and taken in two steps", true,
+    {"seeded:look-then-take", "a lock that is looked at and taken in two steps", verdict::broken,
      exclusion_test<lockable<look_then_take>, 2, 3>::run},
-    {"seeded:forgotten-subscription", "elision that does not read the lock word", true,
+    {"seeded:forgotten-subscription", "elision that does not read the lock word", verdict::broken,
      exclusion_test<lockable<forgotten_subscription>, 2, 3>::run},
-    {"seeded:lost-wake-up", "a sleeper that misses its wake-up", true,
+    {"seeded:lost-wake-up", "a sleeper that misses its wake-up", verdict::broken,
      exclusion_test<lockable<lost_wake_up>, 2, 3>::run},
-    {"seeded:ticket-wrap", "tickets that wrap around too early", true,
+    {"seeded:ticket-wrap", "tickets that wrap around too early", verdict::broken,
      exclusion_test<lockable<narrow_ticket>, 3, 2>::run},
+    {"seeded:missing-fence", "Peterson's lock without its fence", verdict::broken_with_store_buffers,
+     exclusion_test<peterson<false>, 2, 3>::run},
+    {"peterson", "Peterson's lock with its fence", verdict::right, exclusion_test<peterson<true>, 2, 3>::run},
 };
 
 }  // namespace

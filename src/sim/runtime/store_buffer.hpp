@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Store buffers, for exploration: a store waits in its thread's buffer until the order of execution lets it out, oldest
+// first, and only the thread itself sees it until then. The model is that of x86 (Owens, Sarkar and Sewell, "A better
+// x86 memory model: x86-TSO", TPHOLs 2009). Fences, read-modify-writes, sequentially consistent stores, system calls
+// and the begin of an attempt empty the buffer; inside an attempt nothing waits.
+//
+// Programs load and store by themselves, right after their hooks. So what waits lies in memory while its thread runs,
+// where the thread finds it, and is taken out of it while another one runs.
+//
+// A store to the thread's own stack does not wait (the frame may be gone by then), and lets out what was stored before.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "fiber.hpp"
+
+namespace txsync::sim {
+
+void set_up_store_buffers() noexcept;
+
+/// A store of the running thread, which it does next. True: it waits in the buffer, and is no access yet. False: it is
+/// an access like any other, and the buffer is empty.
+bool buffer_store(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept;
+
+/// Lets all stores of the running thread out. Nothing where there are no buffers.
+void drain_own() noexcept;
+
+bool has_waiting_stores(const thread_record& thread) noexcept;
+/// Lets the oldest one out. Does not return where that ends the running thread's attempt.
+void drain_oldest(thread_record& thread) noexcept;
+
+/// Another thread is about to run.
+void change_view(thread_record& before, thread_record& next) noexcept;
+
+/// While one of these lives, memory is what all threads see, without what waits for the running one.
+class common_view {
+ public:
+  common_view() noexcept;
+  ~common_view();
+  common_view(const common_view&) = delete;
+  common_view& operator=(const common_view&) = delete;
+
+ private:
+  thread_record* hidden_ = nullptr;
+};
+
+}  // namespace txsync::sim
