@@ -61,6 +61,8 @@ namespace txsync::sim {
   X(htm, abort, 0, 100000, "cycles", "")                                                                         \
   X(htm, nesting, 1, 1000, "", "deepest flat nesting that commits, the outermost counted as 1")                  \
   X(htm, write_in_l1, 0, 1, "", "1: a written line that leaves the L1 aborts")                                   \
+  X(htm, taken_ways, 0, 800, "1/100 ways",                                                                       \
+    "mean of the ways of an L1 set that others than the attempt take while it runs; 0: none")                    \
   X(htm, entries, 0, 1048576, "lines",                                                                           \
     "lines that a core tracks (POWER's TMCAM); shared by its hardware threads; 0: no such bound")                \
   X(htm, reads_in_entries, 0, 1, "", "1: read lines take entries too")                                           \
@@ -74,6 +76,7 @@ namespace txsync::sim {
   X(htm, timer_aborts, 0, 1, "", "")                                                                             \
   X(htm, fault_aborts, 0, 1, "", "page faults abort; 0: they are served outside")                                \
   X(htm, allocation_aborts, 0, 1, "", "malloc and free abort an attempt, as the thesis measured")                \
+  X(htm, pause_aborts, 0, 1, "", "a spin loop's pause aborts an attempt")                                        \
   X(htm, precise_status, 0, 1, "", "1: the status tells causes that the CPU hides; 0: as the CPU does")          \
   X(htm, hle, 0, 1, "", "lock elision by prefix")                                                                \
   X(htm, hle_locks, 0, 16, "", "locks that are elided at once")                                                  \

@@ -192,6 +192,8 @@ std::uint32_t begin_or_nest(std::uintptr_t frame, kind asked) noexcept {
   attempt& tx = thread.tx;
   if (tx.depth != 0) {
     if (tx.depth >= state.model.htm_nesting) abort_self({.why = cause::nested});
+    // Elision by prefix inside an attempt of the other kind, or the reverse, is none (Intel's optimization manual, 12).
+    if ((asked == kind::by_prefix) != tx.by_prefix) abort_self({.why = cause::unfriendly_instruction});
     ++tx.depth;
     return started;
   }

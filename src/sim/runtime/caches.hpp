@@ -26,6 +26,15 @@ class tag_array {
   bool has(line_number line) const noexcept;
   void remove(line_number line) noexcept;
 
+  /// Calls function(line) for each line of the set that this one belongs to.
+  template <class Function>
+  void for_set_of(line_number line, Function function) const noexcept {
+    const std::uint32_t* set = tags_ + std::size_t{set_of(line)} * ways_;
+    for (unsigned way = 0; way < ways_; ++way) {
+      if (set[way] != 0) function(static_cast<line_number>(set[way] - 1));
+    }
+  }
+
   /// Puts a line that is not there in front. What has to leave is the last for which keep(line) is false, and if there
   /// is none, the last; answers it, or nothing_left where a way was free.
   template <class Keep>

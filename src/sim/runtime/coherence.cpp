@@ -5,6 +5,7 @@
 #include "pages.hpp"
 #include "schedule.hpp"
 #include "state.hpp"
+#include "taken_ways.hpp"
 
 namespace txsync::sim {
 
@@ -285,6 +286,7 @@ void track_write(access& now) noexcept {
   if (state.model.htm_entries != 0 && !has_entry && sibling_entries_full(now)) return now.end_own(full);
   if (!tx.writes.push({now.line, static_cast<std::uint32_t>(now.thread.last_site)})) return now.end_own(full);
   now.record.writer_plus_one = static_cast<std::uint16_t>(now.cpu + 1);
+  if (set_is_too_small(now.thread, now.line)) now.end_own(full);
 }
 
 void track_read(access& now) noexcept {

@@ -180,9 +180,14 @@ void txsync_sim_prefetch(const void* address, int for_write) {
   scheduling_point();
   prefetch(*state.current, state.lines.line_of(at), for_write != 0);
 }
-void txsync_sim_fence(void) { fence(); }
+void txsync_sim_fence(void) {
+  fence();
+  // A loop of fences is a wait, which interrupts and others come between; an exploration chooses at accesses.
+  if (state.current != nullptr && !exploring() && state.current->time >= state.pause_limit) scheduling_point();
+}
 void txsync_sim_relax(void) {
   if (state.current == nullptr) return;
+  if (state.model.htm_pause_aborts != 0) leave_attempt(cause::unfriendly_instruction);
   charge_current(state.model.core_pause);
   spun(*state.current);
   if (state.current->time >= state.pause_limit) scheduling_point();

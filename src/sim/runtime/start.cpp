@@ -15,6 +15,7 @@
 #include "failure.hpp"
 #include "pages.hpp"
 #include "records.hpp"
+#include "taken_ways.hpp"
 
 namespace txsync::sim {
 
@@ -101,6 +102,7 @@ void set_up_machine() noexcept {
   state.lines.set_up(model.l1_line, model.total_cores(), state.cpu_count);
   state.line_shift = state.lines.line_shift();
   state.memory.set_up(model);
+  set_up_taken_ways();
   set_up_pages();
   if (state.oracle) set_up_oracle();
   if (state.store_buffers) set_up_store_buffers();

@@ -91,6 +91,33 @@ std::uint64_t status_of_system_call() {
   return status.raw;
 }
 
+/// Whether an attempt commits that does this. Requires: what it does ends nobody's program outside an attempt.
+template <class Body>
+bool commits_with(Body body) {
+  return try_a_few(body).started();
+}
+
+bool commits_with_elision_inside() {
+  static std::atomic<std::uint32_t> lock{0};
+  return commits_with([] {
+    machine::hle_acquire(lock, 1);
+    machine::hle_release(lock, 0);
+  });
+}
+
+/// The same the other way round: the section runs a second time when its elision has ended, then with the lock taken.
+bool commits_under_a_prefix() {
+  static std::atomic<std::uint32_t> lock{0};
+  bool elided = false;
+  machine::hle_acquire(lock, 1);
+  if (machine::active() && machine::begin().started()) {
+    machine::end();
+    elided = machine::active();
+  }
+  machine::hle_release(lock, 0);
+  return elided;
+}
+
 /// An abort takes back what was written, and gives the thread its registers and stack again.
 bool abort_takes_back(const memory& pages) {
   pages.at[0] = 7;
@@ -130,8 +157,7 @@ std::uint64_t status_of_foreign_store(const memory& pages) {
   for (int i = 0; i < 4 && status.raw == 0; ++i) {  // a timer interrupt may come first
     status = machine::begin();
     if (status.started()) {
-      static_cast<void>(pages.at[64]);
-      for (;;) machine::relax();
+      for (;;) static_cast<void>(pages.at[64]);  // a pause would end the attempt
     }
   }
   with.stage = 2;
@@ -157,6 +183,9 @@ int main(int count, char** words) {
   txsync_sim_record("stride_4", write_capacity(pages, 4, line_bytes));
   txsync_sim_record("first_touch", status_of_first_touch());
   txsync_sim_record("system_call", status_of_system_call());
+  txsync_sim_record("prefix_in_attempt", commits_with_elision_inside() ? 1 : 0);
+  txsync_sim_record("attempt_under_prefix", commits_under_a_prefix() ? 1 : 0);
+  txsync_sim_record("pause", commits_with([] { machine::relax(); }) ? 1 : 0);
   txsync_sim_record("abort_takes_back", abort_takes_back(pages) ? 1 : 0);
   txsync_sim_record("foreign_store", status_of_foreign_store(pages));
   return 0;

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "taken_ways.hpp"
+
+#include "state.hpp"
+
+namespace txsync::sim {
+
+namespace {
+
+constexpr unsigned most_ways = 32;  // model.hpp
+
+/// By the number of ways that attempts hold of a set: the chance that the others take more than the rest, of 2^32.
+constinit std::uint32_t chance_by_held[most_ways + 1] = {};
+/// With fewer written lines in a set the chance is nothing, so that short attempts are not looked at.
+constinit unsigned least_held = most_ways + 1;
+
+/// e^-x; the runtime links no library of mathematics.
+double negative_exponential(double x) noexcept {
+  double sum = 1;
+  double term = 1;
+  for (unsigned i = 1; i < 64; ++i) sum += term *= x / i;
+  return 1 / sum;
+}
+
+/// What is written of the line's set, the core's other hardware threads included.
+unsigned written_in_set(unsigned core, line_number line) noexcept {
+  unsigned written = 0;
+  state.memory.cores[core].l1.for_set_of(line, [&](line_number other) {
+    const unsigned writer = state.lines.record(other).writer_plus_one;
+    if (writer != 0 && state.cpus[writer - 1].core == core) ++written;
+  });
+  return written;
+}
+
+/// One draw for an attempt and a set, of 2^32.
+std::uint32_t draw(const thread_record& thread, unsigned set) noexcept {
+  seeded_random random;
+  random.seed((thread.tx.began * 4096 + set) ^ (state.seed << 48) ^ thread.id);
+  return static_cast<std::uint32_t>(random.next() >> 32);
+}
+
+}  // namespace
+
+void set_up_taken_ways() noexcept {
+  const machine_model& model = state.model;
+  if (model.htm_taken_ways == 0 || model.htm_write_in_l1 == 0) return;
+  const double mean = model.htm_taken_ways / 100.0;
+  double exactly = negative_exponential(mean);
+  double more = 1;
+  for (unsigned taken = 0; taken <= model.l1_ways; ++taken) {
+    more = more > exactly ? more - exactly : 0;
+    const unsigned held = model.l1_ways - taken;
+    chance_by_held[held] = static_cast<std::uint32_t>(more * 4294967295.0);
+    constexpr double next_to_nothing = 1e-6;
+    if (more >= next_to_nothing) least_held = held;
+    exactly *= mean / (taken + 1);
+  }
+}
+
+bool set_is_too_small(const thread_record& thread, line_number line) noexcept {
+  if (thread.tx.writes.size() < least_held) return false;
+  const unsigned core = cpu_of(thread).core;
+  const unsigned held = written_in_set(core, line);
+  if (held < least_held) return false;
+  return draw(thread, state.memory.cores[core].l1.set_of(line)) < chance_by_held[held];
+}
+
+}  // namespace txsync::sim
