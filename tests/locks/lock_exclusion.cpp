@@ -2,7 +2,7 @@
 // The conformance suite: one thread at a time, at 1, 2, 4 and 16 threads.
 #include <gtest/gtest.h>
 
-#include "locks_under_test.hpp"
+#include "every_lock.hpp"
 #include "scenarios/exclusion.hpp"
 
 namespace {
@@ -32,14 +32,17 @@ TYPED_TEST(Exclusion, OneThreadAtATimeByTryLockToo) {
   }
 }
 
-TYPED_TEST(Exclusion, ExceptionsLeaveItFree) {
-  EXPECT_EQ(exceptions_unlock<TypeParam>(1, rounds(400)), "");
-  EXPECT_EQ(exceptions_unlock<TypeParam>(4, rounds(200)), "");
+class SectionsOf : public OnEveryLock {};
+INSTANTIATE_TEST_SUITE_P(EveryLock, SectionsOf, every_lock(), kind_name);
+
+TEST_P(SectionsOf, ExceptionsLeaveItFree) {
+  EXPECT_EQ(exceptions_unlock<any_lock>(1, rounds(400)), "");
+  EXPECT_EQ(exceptions_unlock<any_lock>(4, rounds(200)), "");
 }
 
-TYPED_TEST(Exclusion, TwoAtOnceWithoutDeadlock) {
-  EXPECT_EQ(two_locks<TypeParam>(2, rounds(2'000)), "");
-  EXPECT_EQ(two_locks<TypeParam>(4, rounds(400)), "");
+TEST_P(SectionsOf, TwoAtOnceWithoutDeadlock) {
+  EXPECT_EQ(two_locks<any_lock>(2, rounds(2'000)), "");
+  EXPECT_EQ(two_locks<any_lock>(4, rounds(400)), "");
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <mutex>
 #include <type_traits>
 
-#include "locks_under_test.hpp"
+#include "every_lock.hpp"
 #include "scenarios/lifetime.hpp"
 
 namespace {
@@ -25,19 +25,6 @@ concept lockable = requires(Lock& lock) {
   { lock.try_lock() } -> std::same_as<bool>;
   lock.unlock();
 };
-
-TYPED_TEST(Lifetime, TheNextOwnerMayDestroyIt) {
-  if constexpr (promises<TypeParam>::next_owner_may_destroy) {
-    for (const unsigned threads : team_sizes) {
-      SCOPED_TRACE(threads);
-      const unsigned objects = rounds_each<TypeParam>(threads, 8'000);
-      EXPECT_EQ((last_one_destroys<TypeParam, from_heap>(threads, objects)), "");
-      EXPECT_EQ((last_one_destroys<TypeParam, from_pages>(threads, objects / 8 + 1)), "");
-    }
-  } else {
-    GTEST_SKIP() << "not promised";
-  }
-}
 
 TYPED_TEST(Lifetime, LivesAgainInPlace) {
   EXPECT_EQ(sizeof(TypeParam), promises<TypeParam>::bytes) << "as its header says";
@@ -64,9 +51,22 @@ TYPED_TEST(Lifetime, NeedsNoConstructor) {
   }
 }
 
-TYPED_TEST(Lifetime, WorksInTheChildOfAFork) {
-  EXPECT_EQ(works_after_fork<TypeParam>(1, rounds(1'000)), "");
-  EXPECT_EQ(works_after_fork<TypeParam>(4, rounds(200)), "");
+class EndOf : public OnEveryLock {};
+INSTANTIATE_TEST_SUITE_P(EveryLock, EndOf, every_lock(), kind_name);
+
+TEST_P(EndOf, ALockByTheNextOwner) {
+  if (!GetParam()->next_owner_may_destroy) GTEST_SKIP() << "not promised";
+  for (const unsigned threads : team_sizes) {
+    SCOPED_TRACE(threads);
+    const unsigned objects = rounds_each(GetParam()->strictly_fifo, threads, 8'000);
+    EXPECT_EQ((last_one_destroys<any_lock, from_heap>(threads, objects)), "");
+    EXPECT_EQ((last_one_destroys<any_lock, from_pages>(threads, objects / 8 + 1)), "");
+  }
+}
+
+TEST_P(EndOf, WorksInTheChildOfAFork) {
+  EXPECT_EQ(works_after_fork<any_lock>(1, rounds(1'000)), "");
+  EXPECT_EQ(works_after_fork<any_lock>(4, rounds(200)), "");
 }
 
 TYPED_TEST(Lifetime, WorksWithTheGuardsOfTheStandard) {

@@ -14,10 +14,14 @@ namespace conformance {
 
 /// Sections for each of `threads` threads. A queue in strict order costs a turn of the scheduler at each hand-over
 /// when there are more threads than cores.
+inline unsigned rounds_each(bool strictly_fifo, unsigned threads, unsigned base) {
+  const unsigned slow = strictly_fifo && oversubscribed(threads) ? 20 : 1;
+  return std::max(2u, rounds(base / threads / slow));
+}
+
 template <class Lock>
 unsigned rounds_each(unsigned threads, unsigned base) {
-  const unsigned slow = promises<Lock>::strictly_fifo && oversubscribed(threads) ? 20 : 1;
-  return std::max(2u, rounds(base / threads / slow));
+  return rounds_each(promises<Lock>::strictly_fifo, threads, base);
 }
 
 template <class Lock, class Field = plain_field>
