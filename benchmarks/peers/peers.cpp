@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peers/peers.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
 #if !defined(TXSYNC_PEER_TBB)
@@ -16,7 +19,8 @@ std::span<const workloads::subject> ck_subjects() noexcept { return {}; }
 std::vector<workloads::subject> all_subjects() {
   std::vector<workloads::subject> all;
   for (const auto group : {workloads::subjects(), tbb_subjects(), absl_subjects(), ck_subjects()}) {
-    all.insert(all.end(), group.begin(), group.end());
+    std::copy_if(group.begin(), group.end(), std::back_inserter(all),
+                 [](const auto& one) { return !one.simulated_only; });
   }
   return all;
 }

@@ -113,7 +113,7 @@ using subject_list = std::vector<const workloads::subject*>;
 subject_list able_to_run(const workloads::workload& which, const surroundings& on) {
   subject_list able;
   for (const workloads::subject& one : workloads::subjects()) {
-    if (on.simulated && one.peer) continue;
+    if (on.simulated ? one.peer : one.simulated_only) continue;
     if (one.runner_of(workloads::id_of(which)) != nullptr) able.push_back(&one);
   }
   return able;
@@ -125,7 +125,7 @@ subject_list locks_of(const workloads::workload& which, const std::optional<std:
   subject_list list;
   if (!text) {
     std::copy_if(able.begin(), able.end(), std::back_inserter(list),
-                 [](const auto* one) { return one->exclusive && !one->speculates; });
+                 [](const auto* one) { return one->exclusive && !one->speculates && !one->simulated_only; });
     return list;
   }
   words names;

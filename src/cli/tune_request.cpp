@@ -91,7 +91,8 @@ void check_program(tune_request& request, const tune_options& options) {
 words usual_locks(const workloads::workload& which) {
   words names;
   for (const workloads::subject& one : workloads::subjects()) {
-    if (!one.peer && one.exclusive && one.runner_of(workloads::id_of(which)) != nullptr) names.emplace_back(one.name);
+    if (!one.peer && one.exclusive && !one.simulated_only && one.runner_of(workloads::id_of(which)) != nullptr)
+      names.emplace_back(one.name);
   }
   return names;
 }

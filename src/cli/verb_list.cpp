@@ -52,6 +52,7 @@ json lock_items() {
     if (const std::string waits = waiting_word(one.how); !waits.empty()) item["waiting"] = waits;
     item["shared"] = one.has_shared;
     if (one.speculates) item["speculates"] = true;
+    if (one.simulated_only) item["simulated_only"] = true;
     items.push_back(std::move(item));
   }
   return items;

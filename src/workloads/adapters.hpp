@@ -6,11 +6,13 @@
 //     void lock(slot&);  void unlock(slot&);
 //     void lock_shared(slot&);  void unlock_shared(slot&);  // optional: read sections
 //     static constexpr bool exclusive = true;           // optional: false for what does not exclude
+//     bool try_section(slot&);                          // instead of lock(): may give up, and the section is not run
 //   };
 //
 // An adapter is default-constructible and never moved. A slot belongs to one thread and serves one lock at a time.
 #pragma once
 
+#include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
@@ -79,5 +81,27 @@ concept has_read_sections = requires(Adapter& lock, typename Adapter::slot& mine
   lock.lock_shared(mine);
   lock.unlock_shared(mine);
 };
+
+/// Whether the adapter may give a section up; then only some workloads can run on it.
+template <class Adapter>
+concept gives_up = requires(Adapter& lock, typename Adapter::slot& mine) { lock.try_section(mine); };
+
+/// Null, or why nothing can run on the adapter here: what gives up when an attempt aborts has nothing else.
+template <class Adapter>
+const char* unable() noexcept {
+  if (!gives_up<Adapter> || machine::htm().attempts) return nullptr;
+  return "the machine has no hardware transactions that work, and a bare attempt has no lock to fall back on";
+}
+
+/// Enters the section. False where it is not to be run.
+template <class Adapter>
+[[gnu::always_inline]] inline bool enter(Adapter& lock, typename Adapter::slot& mine) {
+  if constexpr (gives_up<Adapter>) {
+    return lock.try_section(mine);
+  } else {
+    lock.lock(mine);
+    return true;
+  }
+}
 
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads

@@ -9,14 +9,28 @@
 
 #include "workloads/adapters.hpp"
 #include "workloads/arraybench.hpp"
+#include "workloads/capacity.hpp"
 #include "workloads/counter_array.hpp"
 #include "workloads/counters.hpp"
+#include "workloads/lock_array.hpp"
 #include "workloads/lock_overhead.hpp"
 #include "workloads/mapbench.hpp"
 #include "workloads/readers.hpp"
 #include "workloads/workload.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+/// The workloads whose sections have to be run, every time.
+template <class Adapter>
+constexpr void set_locked_workloads(subject& made) noexcept {
+  const auto set = [&](workload_id which, subject::runner run) { made.run[static_cast<unsigned>(which)] = run; };
+  set(workload_id::arraybench, run_arraybench<Adapter>);
+  if constexpr (excludes<Adapter>()) set(workload_id::mapbench, run_mapbench<Adapter>);  // a broken tree ends nowhere
+  set(workload_id::counters, run_counters<Adapter>);
+  set(workload_id::counter_array, run_counter_array<Adapter>);
+  set(workload_id::lock_overhead, run_lock_overhead<Adapter>);
+  set(workload_id::readers, run_readers<Adapter>);
+}
 
 /// The name and the summary are kept by address: string literals.
 template <class Adapter>
@@ -28,12 +42,9 @@ constexpr subject make_subject(const char* name, bool peer, waiting how, const c
                .has_shared = has_read_sections<Adapter>,
                .summary = summary};
   const auto set = [&](workload_id which, subject::runner run) { made.run[static_cast<unsigned>(which)] = run; };
-  set(workload_id::arraybench, run_arraybench<Adapter>);
-  if constexpr (excludes<Adapter>()) set(workload_id::mapbench, run_mapbench<Adapter>);  // a broken tree ends nowhere
-  set(workload_id::counters, run_counters<Adapter>);
-  set(workload_id::counter_array, run_counter_array<Adapter>);
-  set(workload_id::lock_overhead, run_lock_overhead<Adapter>);
-  set(workload_id::readers, run_readers<Adapter>);
+  set(workload_id::capacity, run_capacity<Adapter>);
+  set(workload_id::lock_array, run_lock_array<Adapter>);
+  if constexpr (!gives_up<Adapter>) set_locked_workloads<Adapter>(made);
   return made;
 }
 

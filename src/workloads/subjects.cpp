@@ -10,8 +10,8 @@ struct subject_table {
   static constexpr unsigned most = 64;
 
   subject_table() noexcept {
-    for (const auto group :
-         {parking_subjects(), spinning_subjects(), shared_subjects(), eliding_subjects(), peer_subjects()}) {
+    for (const auto group : {parking_subjects(), spinning_subjects(), shared_subjects(), eliding_subjects(),
+                             thesis_subjects(), peer_subjects()}) {
       for (const subject& one : group) {
         if (count == most) __builtin_trap();  // raise `most`
         list[count++] = one;

@@ -88,8 +88,17 @@ struct workload {
 };
 
 /// The workloads by position in workloads() and in subject::run.
-enum class workload_id : std::uint8_t { arraybench, mapbench, counters, counter_array, lock_overhead, readers };
-inline constexpr unsigned workload_count = 6;
+enum class workload_id : std::uint8_t {
+  arraybench,
+  mapbench,
+  counters,
+  counter_array,
+  lock_overhead,
+  readers,
+  capacity,
+  lock_array
+};
+inline constexpr unsigned workload_count = 8;
 
 /// How threads wait for a lock: its class when locks are ranked.
 enum class waiting : std::uint8_t { spins, parks, none };
@@ -101,10 +110,11 @@ struct subject {
   const char* name;   ///< as printed: "txsync::mutex", "tatas", "pthread_mutex"
   bool peer = false;  ///< not ours
   waiting how = waiting::parks;
-  bool exclusive = true;    ///< false: "none", which loses updates; its results are not checked
-  bool speculates = false;  ///< runs sections as hardware attempts; asked for by name where there may be none
-  bool has_shared = false;  ///< read sections run beside each other; without, `readers` locks exclusively
-  const char* summary;      ///< one line
+  bool exclusive = true;        ///< false: "none", which loses updates; its results are not checked
+  bool speculates = false;      ///< runs sections as hardware attempts; asked for by name where there may be none
+  bool simulated_only = false;  ///< as papers measured it, not for use: left out on native machines
+  bool has_shared = false;      ///< read sections run beside each other; without, `readers` locks exclusively
+  const char* summary;          ///< one line
   /// By workload_id. Null where the workload cannot run without a lock ("none" on mapbench).
   runner run[workload_count] = {};
 

@@ -10,10 +10,13 @@ extern const workload counters_workload;
 extern const workload counter_array_workload;
 extern const workload lock_overhead_workload;
 extern const workload readers_workload;
+extern const workload capacity_workload;
+extern const workload lock_array_workload;
 
 std::span<const workload> workloads() noexcept {
   static const workload table[workload_count] = {arraybench_workload,    mapbench_workload,      counters_workload,
-                                                 counter_array_workload, lock_overhead_workload, readers_workload};
+                                                 counter_array_workload, lock_overhead_workload, readers_workload,
+                                                 capacity_workload,      lock_array_workload};
   return table;
 }
 

@@ -3,6 +3,8 @@
 // really does not exclude.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include <txsync/machine/thread.hpp>
 
 #include "workloads/make_subject.hpp"
@@ -99,6 +101,50 @@ TEST(Checks, ReadersSeeHalfAWriteAndFindALostOne) {
   ++data.pairs[5].left;
   EXPECT_EQ(data.read(places), 1U);
   EXPECT_NE(data.complaint(0, 1), nullptr);
+}
+
+TEST(Checks, CapacityFindsAPlaceThatWasNotWritten) {
+  w::parameters values = values_of("capacity");
+  ASSERT_EQ(w::complaint(*w::find_workload("capacity"), values), nullptr);
+  const w::capacity_shape shape(values);
+  const w::capacity_array array(shape);
+  ASSERT_TRUE(array.ok());
+  w::touch_places(array.data(), shape, 1, w::capacity_value(7));
+  EXPECT_EQ(array.count(shape, w::capacity_value(7)), shape.lines);
+  array.data()[5 * shape.step] = 0;
+  EXPECT_EQ(array.count(shape, w::capacity_value(7)), shape.lines - 1);
+}
+
+TEST(Checks, RandomPlacesAreDifferentOnes) {
+  for (const std::uint64_t size : {1, 2, 3, 64, 100, 1000, 4096}) {
+    const w::permutation first(size, 1);
+    const w::permutation second(size, 2);
+    std::set<std::uint64_t> seen;
+    std::uint64_t same = 0;
+    for (std::uint64_t i = 0; i < size; ++i) {
+      EXPECT_LT(first(i), size);
+      EXPECT_TRUE(seen.insert(first(i)).second) << size << ": " << i << " twice";
+      same += first(i) == second(i) ? 1 : 0;
+    }
+    if (size >= 64) {
+      EXPECT_LT(same, size / 8) << "another key, other places";
+    }
+  }
+}
+
+TEST(Checks, ThreadsWithLocksOfTheirOwnShareNone) {
+  w::parameters values = values_of("lock-array");
+  values.values[1] = 3;  // held at once
+  values.values[6] = 1;  // share=own
+  const w::lock_array_shape shape(values);
+  std::uint64_t next = 0;
+  for (unsigned thread = 0; thread < 4; ++thread) {
+    const w::lock_range range = w::locks_of(shape, thread, 4);
+    EXPECT_EQ(range.first, next);
+    EXPECT_GT(range.count, 0U);
+    next = range.first + range.count;
+  }
+  EXPECT_LE(next + 2, shape.locks) << "those behind the last are there";
 }
 
 /// Says that it excludes, and does not.

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the thesis on TSX in InnoDB measured with: its locks, plain and with Intel's prefixes, and attempts without any
+// lock. For the simulated machine: they are there to be looked at, not to be used.
+#include <txsync/locks/tatas.hpp>
+#include <txsync/machine/attempt.hpp>
+
+#include <atomic>
+
+#include "workloads/make_subject.hpp"
+#include "workloads/subjects.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+namespace {
+
+enum class acquisition : std::uint8_t { plain, by_prefix };
+enum class spinning : std::uint8_t { exchanges, reads };
+
+/// A word that is exchanged until it was free. Waiters go on exchanging (thesis 2.4.3: TAS) or read until it looks free
+/// (TAS-T). With the prefix each exchange is an elision first, and the store that it says when that was aborted.
+template <acquisition How, spinning Wait>
+class exchange_lock {
+ public:
+  struct slot {};
+
+  void lock(slot&) noexcept {
+    while (take() != 0) {
+      do {
+        machine::relax();  // where an elision has found the lock held, this ends it
+      } while (Wait == spinning::reads && is_held());
+    }
+  }
+  void unlock(slot&) noexcept {
+    if constexpr (How == acquisition::by_prefix) {
+      machine::hle_release(word_, 0);
+    } else {
+      word_.store(0, std::memory_order_release);  // pairs with the exchange in take()
+    }
+  }
+
+ protected:
+  bool is_held() const noexcept {
+    return word_.load(std::memory_order_relaxed) != 0;  // relaxed: the exchange that follows decides
+  }
+
+ private:
+  std::uint32_t take() noexcept {
+    if constexpr (How == acquisition::by_prefix) {
+      return machine::hle_acquire(word_, 1);
+    } else {
+      return word_.exchange(1, std::memory_order_acquire);  // pairs with the store in unlock()
+    }
+  }
+
+  std::atomic<std::uint32_t> word_{0};
+};
+
+/// Thesis 3.2.4: inside an attempt the word is only read, so that attempts do not nest.
+class hle_outermost : public exchange_lock<acquisition::by_prefix, spinning::reads> {
+ public:
+  void lock(slot& mine) noexcept {
+    if (machine::active() && !is_held()) return;
+    exchange_lock::lock(mine);
+  }
+  void unlock(slot& mine) noexcept {
+    if (is_held()) exchange_lock::unlock(mine);
+  }
+};
+
+/// Thesis 3.3, "elision only": attempts without a lock, again and again. Endless where a section can never commit.
+class rtm_only {
+ public:
+  struct slot {};
+  void lock(slot&) noexcept {
+    if (!machine::htm().attempts) return without_attempts_.lock();
+    while (!machine::begin().started()) machine::relax();
+  }
+  void unlock(slot&) noexcept {
+    if (!machine::htm().attempts) return without_attempts_.unlock();
+    machine::end();
+  }
+
+ private:
+  tatas_lock without_attempts_;
+};
+
+/// One attempt, and no section where it aborts.
+class bare_attempt {
+ public:
+  static constexpr bool exclusive = false;
+  struct slot {};
+  [[gnu::always_inline]] inline bool try_section(slot&) noexcept { return machine::begin().started(); }
+  void unlock(slot&) noexcept { machine::end(); }
+};
+
+template <class Adapter>
+constexpr subject simulated_only(const char* name, bool speculates, const char* summary) noexcept {
+  subject made = make_subject<Adapter>(name, false, waiting::spins, summary);
+  made.speculates = speculates;
+  made.simulated_only = true;
+  return made;
+}
+
+using tas = exchange_lock<acquisition::plain, spinning::exchanges>;
+using tas_t = exchange_lock<acquisition::plain, spinning::reads>;
+using hle_tas = exchange_lock<acquisition::by_prefix, spinning::exchanges>;
+using hle_tas_t = exchange_lock<acquisition::by_prefix, spinning::reads>;
+
+constexpr subject table[] = {
+    simulated_only<tas>("tas", false, "an exchange until it was free (thesis on TSX in InnoDB); simulated only"),
+    simulated_only<tas_t>("tas_t", false, "waits by reading, without backoff (thesis); simulated only"),
+    simulated_only<hle_tas>("hle_tas", true, "tas with Intel's prefixes; simulated only"),
+    simulated_only<hle_tas_t>("hle_tas_t", true, "tas_t with Intel's prefixes; simulated only"),
+    simulated_only<hle_outermost>("hle_outermost", true,
+                                  "hle_tas_t that only reads inside an attempt (thesis); simulated only"),
+    simulated_only<rtm_only>("rtm_only", true, "attempts without a lock, again and again; simulated only"),
+    simulated_only<bare_attempt>("attempt", true, "one attempt, given up where it aborts; simulated only"),
+};
+
+}  // namespace
+
+std::span<const subject> thesis_subjects() noexcept { return table; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads
