@@ -39,7 +39,7 @@ class explore_verb final : public verb {
     const std::uint64_t schedules = number_of("--schedules", schedules_, 1, most_schedules, 100'000);
     const std::uint64_t seed = number_of("--seed", seed_, 0, std::numeric_limits<std::uint64_t>::max(), 1);
     with.document.seed = seed;
-    std::fprintf(with.table, "%-32s %12s %14s  %s\n", "test", "schedules", "a second", "found");
+    std::fprintf(with.table, "%-38s %12s %14s  %s\n", "test", "schedules", "a second", "found");
     int status = ok;
     const stop_on_signal guard;
     for (const exploration_test& test : chosen) {
@@ -73,7 +73,7 @@ class explore_verb final : public verb {
     try {
       seen = sim::run_image(request);
     } catch (const sim::image_error& error) {
-      std::fprintf(with.table, "%-32s %s\n", test.name.c_str(), error.what());
+      std::fprintf(with.table, "%-38s %s\n", test.name.c_str(), error.what());
       return false;
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
@@ -86,7 +86,7 @@ class explore_verb final : public verb {
     if (failing) {
       found = complaint_of(seen, request.path) + "\n    txsync replay " + key.text();
     }
-    std::fprintf(with.table, "%-32s %12llu %14.0f  %s%s\n", test.name.c_str(), static_cast<unsigned long long>(ran),
+    std::fprintf(with.table, "%-38s %12llu %14.0f  %s%s\n", test.name.c_str(), static_cast<unsigned long long>(ran),
                  static_cast<double>(ran) / took.count(), right ? "" : "FAILED: ", found.c_str());
     std::fflush(with.table);
     observe::point point;

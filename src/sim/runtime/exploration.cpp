@@ -3,6 +3,7 @@
 
 #include "access.hpp"
 #include "records.hpp"
+#include "schedule.hpp"
 
 namespace txsync::sim {
 
@@ -12,21 +13,34 @@ void trace(const thread_record& thread, std::uintptr_t site, const char* what, s
 
 namespace {
 
-/// Who may take the next step: a thread that can run, or the store buffer of one, which lets its oldest store out. To
-/// every order a buffer is a thread of its own.
+constinit std::uint64_t clock_priority = 0;
+
+/// Who may take the next step: a thread that can run; the store buffer of one, which lets its oldest store out; or the
+/// clock, which comes to the next deadline of those that wait. To every order all are threads.
 struct actor {
-  thread_record* thread = nullptr;
-  bool drains = false;
+  enum class kind : std::uint8_t { nobody, thread, buffer, clock };
+  kind what = kind::nobody;
+  thread_record* thread = nullptr;  ///< the buffer's, too
 
   bool can_act() const noexcept {
-    return thread != nullptr && thread->state == thread_state::running && (!drains || has_waiting_stores(*thread));
+    if (what == kind::clock) return has_deadline();
+    return what != kind::nobody && thread->state == thread_state::running &&
+           (what == kind::thread || has_waiting_stores(*thread));
   }
-  std::uint64_t& priority() const noexcept { return drains ? thread->drain_priority : thread->priority; }
+  std::uint64_t& priority() const noexcept {
+    if (what == kind::clock) return clock_priority;
+    return what == kind::buffer ? thread->drain_priority : thread->priority;
+  }
   /// Where it stands in turn: buffers come after the threads, so that stores wait as long as they can.
-  unsigned place() const noexcept { return thread->cpu + (drains ? state.cpu_count : 0); }
+  unsigned place() const noexcept {
+    if (what == kind::clock) return 2 * state.cpu_count;
+    return thread->cpu + (what == kind::buffer ? state.cpu_count : 0);
+  }
 };
 
 constinit actor last{};
+// In schedules of a test. A program that is run as a whole in an exploring order may rely on long times' being long.
+constinit bool deadlines_come_early = false;
 constinit std::uint64_t first_step = 0;
 
 // Change points and delays are drawn from so many first steps, the same for each schedule.
@@ -47,9 +61,10 @@ void for_actors(Function function) noexcept {
   for (unsigned i = 0; i < state.cpu_count; ++i) {
     thread_record* thread = state.cpus[i].running;
     if (thread == nullptr) continue;
-    function(actor{thread, false});
-    if (state.store_buffers && has_waiting_stores(*thread)) function(actor{thread, true});
+    function(actor{actor::kind::thread, thread});
+    if (state.store_buffers && has_waiting_stores(*thread)) function(actor{actor::kind::buffer, thread});
   }
+  if (deadlines_come_early && has_deadline()) function(actor{actor::kind::clock});
 }
 
 // ---- random: the running thread goes on three times out of four, so that runs of one thread come about too
@@ -58,7 +73,8 @@ constexpr std::uint64_t stay_of = 4;
 
 actor at_random() noexcept {
   thread_record* current = state.current;
-  if (current->state == thread_state::running && state.random.below(stay_of) != 0) return {current};
+  if (current->state == thread_state::running && state.random.below(stay_of) != 0)
+    return {actor::kind::thread, current};
   unsigned able = 0;
   actor chosen;
   // Reservoir sampling (Vitter 1985): each of n with probability 1/n, in one pass.
@@ -76,10 +92,10 @@ constexpr std::uint64_t lowest_drawn = std::uint64_t{1} << 40;
 constinit std::uint64_t next_lowest = lowest_drawn;
 
 actor by_priority() noexcept {
-  if (last.thread != nullptr && is_point(change_points)) last.priority() = --next_lowest;
+  if (last.what != actor::kind::nobody && is_point(change_points)) last.priority() = --next_lowest;
   actor chosen;
   for_actors([&](const actor& one) {
-    if (chosen.thread == nullptr || one.priority() > chosen.priority()) chosen = one;
+    if (chosen.what == actor::kind::nobody || one.priority() > chosen.priority()) chosen = one;
   });
   return chosen;
 }
@@ -90,7 +106,7 @@ constinit unsigned last_turn = 0;
 
 actor in_turn() noexcept {
   actor chosen;
-  const unsigned places = 2 * state.cpu_count;
+  const unsigned places = 2 * state.cpu_count + 1;
   unsigned best = ~0u;
   for_actors([&](const actor& one) {
     const unsigned distance = (one.place() + places - last_turn - 1) % places;
@@ -99,7 +115,7 @@ actor in_turn() noexcept {
       chosen = one;
     }
   });
-  if (chosen.thread != nullptr) last_turn = chosen.place();
+  if (chosen.what != actor::kind::nobody) last_turn = chosen.place();
   return chosen;
 }
 
@@ -140,10 +156,12 @@ void begin_schedule(std::uint64_t seed) noexcept {
   state.random.seed(seed);
   next_lowest = lowest_drawn;
   for (std::uint64_t& point : points) point = 1 + state.random.below(expected_steps);
-  last = {state.current};
+  last = {actor::kind::thread, state.current};
   last_turn = 0;
   passes = false;
+  deadlines_come_early = true;
   draw_priorities(*state.current);
+  clock_priority = lowest_drawn + state.random.below(2 * lowest_drawn);
   // A schedule is the same whatever ran before it: time begins anew.
   state.current->time = 0;
   for (unsigned i = 0; i < state.cpu_count; ++i) state.cpus[i].free_since = 0;
@@ -152,9 +170,23 @@ void begin_schedule(std::uint64_t seed) noexcept {
 thread_record* choose_explored() noexcept {
   for (;;) {
     last = choose_actor();
-    if (!last.drains) return last.thread;
-    ++state.steps;
-    drain_oldest(*last.thread);
+    switch (last.what) {
+      case actor::kind::buffer:
+        ++state.steps;
+        drain_oldest(*last.thread);
+        break;
+      case actor::kind::clock:
+        ++state.steps;
+        if (state.scheduling == order::priorities) clock_priority = --next_lowest;
+        fire_deadline();
+        break;
+      case actor::kind::thread:
+        return last.thread;
+      case actor::kind::nobody:
+        if (!has_deadline()) return nullptr;
+        fire_deadline();
+        break;
+    }
   }
 }
 

@@ -11,8 +11,8 @@ namespace txsync::sim {
 /// The next schedule begins: seeds its choices. The program is where every schedule of it begins.
 void begin_schedule(std::uint64_t seed) noexcept;
 
-/// The running thread or another one that can run; null where none can. Before that, stores may leave store buffers.
-/// Does not return where one of them ends the running thread's attempt.
+/// The running thread or another one that can run; null where none can. Before that, stores may leave store buffers and
+/// deadlines may come. Does not return where a store ends the running thread's attempt.
 thread_record* choose_explored() noexcept;
 
 /// A thread spins (pause, yield): orders by priority put it behind all others, or nobody would free it.

@@ -13,6 +13,10 @@ namespace {
 // The order of a C++ atomic, as compilers pass it.
 constexpr int sequentially_consistent = 5;
 
+// Cycles. Exploring is of orders and not of times: who spins for thousands of cycles before it sleeps shall do so within
+// a few steps.
+constexpr unsigned explored_pause = 500;
+
 std::uintptr_t here(void* return_address) noexcept { return reinterpret_cast<std::uintptr_t>(return_address); }
 
 void charge_current(std::uint64_t cycle_count) noexcept {
@@ -188,7 +192,7 @@ void txsync_sim_fence(void) {
 void txsync_sim_relax(void) {
   if (state.current == nullptr) return;
   if (state.model.htm_pause_aborts != 0) leave_attempt(cause::unfriendly_instruction);
-  charge_current(state.model.core_pause);
+  charge_current(exploring() ? explored_pause : state.model.core_pause);
   spun(*state.current);
   if (state.current->time >= state.pause_limit) scheduling_point();
 }

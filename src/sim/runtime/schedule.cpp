@@ -109,16 +109,6 @@ void make_runnable(thread_record& thread, ticks at) noexcept {
 
 // ---- choosing
 
-void fire_deadline() noexcept {
-  thread_record& thread = sleepers.take_first();
-  by_time.set(deadline_place, sleepers.first());
-  thread.timed_out = true;
-  futex_forget(thread);
-  const ticks at = thread.deadline;
-  thread.deadline = never;
-  make_runnable(thread, at + cycles(state.model.os_wake_delay));
-}
-
 [[noreturn]] void report_deadlock() noexcept {
   line_text line;
   line << "deadlock: nothing can run (seed " << state.seed << "); waiting:";
@@ -146,11 +136,9 @@ thread_record& choose_by_time() noexcept {
 
 thread_record& choose() noexcept {
   if (!exploring()) return choose_by_time();
-  for (;;) {
-    if (thread_record* chosen = choose_explored(); chosen != nullptr) return *chosen;
-    if (sleepers.first() == never) report_deadlock();
-    fire_deadline();
-  }
+  thread_record* chosen = choose_explored();
+  if (chosen == nullptr) report_deadlock();
+  return *chosen;
 }
 
 void continue_with(std::uintptr_t* save, thread_record& next) noexcept {
@@ -191,6 +179,18 @@ void check_steps() noexcept {
 }
 
 }  // namespace
+
+bool has_deadline() noexcept { return sleepers.first() != never; }
+
+void fire_deadline() noexcept {
+  thread_record& thread = sleepers.take_first();
+  by_time.set(deadline_place, sleepers.first());
+  thread.timed_out = true;
+  futex_forget(thread);
+  const ticks at = thread.deadline;
+  thread.deadline = never;
+  make_runnable(thread, at + cycles(state.model.os_wake_delay));
+}
 
 void set_up_schedule() noexcept {
   const unsigned cores = state.model.total_cores();

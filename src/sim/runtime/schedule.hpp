@@ -23,6 +23,10 @@ thread_record& enter_kernel(std::uint64_t more_cycles) noexcept;
 /// The running thread waits until wake() or, where `deadline` is not never, until then. Requires: no attempt.
 void block(ticks deadline) noexcept;
 
+/// Whether a blocked thread has one, and letting the first of them come.
+bool has_deadline() noexcept;
+void fire_deadline() noexcept;
+
 /// `thread` no longer waits, from `at` on. Nothing where it does not wait.
 void wake(thread_record& thread, ticks at) noexcept;
 

@@ -81,6 +81,7 @@ struct runtime_state {
   caches memory;
   hardware_thread* cpus = nullptr;
   unsigned cpu_count = 0;
+  unsigned shown_cpus = 0;  ///< what the program is told; 0: cpu_count
   thread_record* threads = nullptr;
   unsigned thread_count = 0;  ///< records ever used
 

@@ -47,13 +47,26 @@ std::uint16_t home_for(unsigned number) noexcept {
   return static_cast<std::uint16_t>(place_for(not_pinned, number, 0));
 }
 
+bool is_live(const thread_record& thread) noexcept {
+  return thread.state != thread_state::unused && thread.state != thread_state::ended;
+}
+
 unsigned live_threads() noexcept {
   unsigned live = 0;
-  for (unsigned i = 0; i < state.thread_count; ++i) {
-    const thread_state now = state.threads[i].state;
-    live += now != thread_state::unused && now != thread_state::ended ? 1 : 0;
-  }
+  for (unsigned i = 0; i < state.thread_count; ++i) live += is_live(state.threads[i]) ? 1 : 0;
   return live;
+}
+
+/// Exploring knows no time slices: each thread has a hardware thread of its own, or it would wait for another's end.
+std::uint16_t free_home() noexcept {
+  for (unsigned cpu = 0; cpu < state.cpu_count; ++cpu) {
+    bool taken = false;
+    for (unsigned i = 0; i < state.thread_count; ++i) {
+      taken = taken || (is_live(state.threads[i]) && state.threads[i].cpu == cpu);
+    }
+    if (!taken) return static_cast<std::uint16_t>(cpu);
+  }
+  return home_for(live_threads());
 }
 
 void run_exit_calls(thread_record& thread) noexcept {
@@ -88,7 +101,7 @@ thread_record& make_thread(void (*function)(void*), void* argument, ticks at) no
   thread.joiner = nullptr;
   thread.detached = false;
   thread.exit_count = 0;
-  thread.cpu = home_for(before);
+  thread.cpu = exploring() ? free_home() : home_for(before);
   launch(thread, at);
   return thread;
 }
@@ -157,7 +170,8 @@ void txsync_sim_sleep_ns(std::uint64_t duration) {
   block(self.time + at_nanosecond(duration));
 }
 
-unsigned txsync_sim_cpu_count(void) { return state.cpu_count; }
+unsigned txsync_sim_cpu_count(void) { return state.shown_cpus != 0 ? state.shown_cpus : state.cpu_count; }
+void txsync_sim_show_cpus(unsigned count) { state.shown_cpus = count; }
 
 int txsync_sim_pin(unsigned cpu) {
   enter_kernel(0);

@@ -25,11 +25,14 @@ struct exploration {
   const char* summary;
   verdict expected;
   const char* (*run)();
+  unsigned cpus = 0;  ///< that the program is told of, so that waiters sleep early or a door shuts; 0: all there are
 };
 
-std::span<const exploration> lock_explorations() noexcept;    ///< lock_explorations.cpp
-std::span<const exploration> seeded_explorations() noexcept;  ///< seeded_explorations.cpp
-std::span<const exploration> litmus_explorations() noexcept;  ///< litmus_explorations.cpp
+std::span<const exploration> lock_explorations() noexcept;     ///< lock_explorations.cpp
+std::span<const exploration> sharing_explorations() noexcept;  ///< sharing_explorations.cpp
+std::span<const exploration> waiting_explorations() noexcept;  ///< waiting_explorations.cpp
+std::span<const exploration> seeded_explorations() noexcept;   ///< seeded_explorations.cpp
+std::span<const exploration> litmus_explorations() noexcept;   ///< litmus_explorations.cpp
 
 /// Runs body(state, index) in `count` threads and waits for them.
 template <class State, unsigned count>
@@ -52,6 +55,17 @@ void in_threads(State& state, void (*body)(State& state, unsigned index)) {
   for (machine::thread& one : threads) one.join();
 }
 
+/// Makes a test anew, runs its threads and answers what check() says.
+template <class Test, unsigned count>
+const char* run_anew() {
+  alignas(Test) static unsigned char place[sizeof(Test)];
+  auto& made = *new (place) Test;
+  in_threads<Test, count>(made, Test::body);
+  const char* fault = made.check();
+  made.~Test();
+  return fault;
+}
+
 /// Sections of one lock, each of which looks whether it is alone.
 template <class Adapter, unsigned threads, unsigned sections>
 struct exclusion_test {
@@ -72,16 +86,11 @@ struct exclusion_test {
     }
   }
 
-  static const char* run() {
-    alignas(exclusion_test) static unsigned char place[sizeof(exclusion_test)];
-    auto& made = *new (place) exclusion_test;
-    in_threads<exclusion_test, threads>(made, body);
-    const char* fault = made.met                           ? "two threads were in the section"
-                        : made.count != threads * sections ? "an update was lost"
-                                                           : nullptr;
-    made.~exclusion_test();
-    return fault;
+  const char* check() const {
+    if (met) return "two threads were in the section";
+    return count != std::uint64_t{threads} * sections ? "an update was lost" : nullptr;
   }
+  static const char* run() { return run_anew<exclusion_test, threads>(); }
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every lock: two threads with three sections each, and three threads with two.
+// Every lock's exclusive sections: two threads with three sections each, and three threads with two. Locks whose
+// waiters sleep are run a second time on what is said to be one CPU, where they sleep at once; those with a door on
+// what is said to be two, where it is shut at once.
 #include <txsync/locks/futex_mutex.hpp>
+#include <txsync/locks/futex_rwlock.hpp>
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/occ_rwlock.hpp>
 #include <txsync/locks/posix_mutex.hpp>
 #include <txsync/locks/srwlock.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
+#include <txsync/machine/park.hpp>
+#include <txsync/machine/thread.hpp>
 #include <txsync/mutex.hpp>
 #include <txsync/shared_mutex.hpp>
 #include <txsync/speculate/elided.hpp>
@@ -18,37 +23,158 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
+/// Every other section is entered by try_lock().
+template <class Lock>
+class trying {
+ public:
+  struct slot {
+    unsigned turn = 0;
+  };
+  void lock(slot& mine) noexcept {
+    if (mine.turn++ % 2 != 0) return lock_.lock();
+    while (!lock_.try_lock()) machine::relax();
+  }
+  void unlock(slot&) noexcept { lock_.unlock(); }
+
+ private:
+  Lock lock_;
+};
+
+/// The same for locks with nodes.
+template <class Lock>
+class trying_with_node {
+ public:
+  struct slot {
+    typename Lock::node node;
+    unsigned turn = 0;
+  };
+  void lock(slot& mine) noexcept {
+    if (mine.turn++ % 2 != 0) return lock_.lock(mine.node);
+    while (!lock_.try_lock(mine.node)) machine::relax();
+  }
+  void unlock(slot& mine) noexcept { lock_.unlock(mine.node); }
+
+ private:
+  Lock lock_;
+};
+
+/// Every other section is entered by a deadline that mostly passes in vain.
+template <class Lock>
+class hurrying {
+ public:
+  struct slot {
+    unsigned turn = 0;
+  };
+  void lock(slot& mine) noexcept {
+    if (mine.turn++ % 2 != 0) return lock_.lock();
+    constexpr std::uint64_t patience_ns = 100;
+    while (!lock_.try_lock_until_ns(machine::clock_ns() + patience_ns)) machine::yield();
+  }
+  void unlock(slot&) noexcept { lock_.unlock(); }
+
+ private:
+  Lock lock_;
+};
+
+/// Every other section makes a system call, which no attempt survives: sections with and without the lock side by side.
+template <class Adapter>
+class calling {
+ public:
+  struct slot {
+    typename Adapter::slot inner;
+    unsigned turn = 0;
+  };
+  void lock(slot& mine) noexcept {
+    const bool calls = mine.turn++ % 2 == 0;
+    lock_.lock(mine.inner);
+    if (calls) machine::yield();
+  }
+  void unlock(slot& mine) noexcept { lock_.unlock(mine.inner); }
+
+ private:
+  Adapter lock_;
+};
+
+/// Sections of one lock in those of another.
+template <class Lock>
+class nested {
+ public:
+  struct slot {};
+  void lock(slot&) noexcept {
+    outer_.lock();
+    inner_.lock();
+  }
+  void unlock(slot&) noexcept {
+    inner_.unlock();
+    outer_.unlock();
+  }
+
+ private:
+  Lock outer_;
+  Lock inner_;
+};
+
 constexpr const char* two = "exclusion, 2 threads x 3 sections";
 constexpr const char* three = "exclusion, 3 threads x 2 sections";
+constexpr unsigned all_cpus = 0;
+constexpr unsigned sleeps = 1;   // CPUs on which a waiter sleeps at once
+constexpr unsigned crowded = 2;  // CPUs on which a second waiter stays outside
 
 template <class Adapter>
-constexpr exploration pair_of(const char* name) {
-  return {name, two, verdict::right, exclusion_test<Adapter, 2, 3>::run};
+constexpr exploration pair_of(const char* name, unsigned cpus = all_cpus) {
+  return {name, two, verdict::right, exclusion_test<Adapter, 2, 3>::run, cpus};
 }
 template <class Adapter>
-constexpr exploration trio_of(const char* name) {
-  return {name, three, verdict::right, exclusion_test<Adapter, 3, 2>::run};
+constexpr exploration trio_of(const char* name, unsigned cpus = all_cpus) {
+  return {name, three, verdict::right, exclusion_test<Adapter, 3, 2>::run, cpus};
+}
+template <class Adapter>
+constexpr exploration quartet_of(const char* name, unsigned cpus) {
+  return {name, "exclusion, 4 threads x 2 sections", verdict::right, exclusion_test<Adapter, 4, 2>::run, cpus};
 }
 
 constexpr exploration table[] = {
     pair_of<lockable<tatas_lock>>("tatas"),
     trio_of<lockable<tatas_lock>>("tatas-3"),
+    trio_of<trying<tatas_lock>>("tatas-try"),
     pair_of<lockable<ticket_lock>>("ticket"),
     trio_of<lockable<ticket_lock>>("ticket-3"),
+    quartet_of<lockable<ticket_lock>>("ticket-crowded", crowded),
+    trio_of<trying<ticket_lock>>("ticket-try"),
     pair_of<lockable<fifo_ticket_lock>>("fifo_ticket"),
+    trio_of<trying<fifo_ticket_lock>>("fifo_ticket-try"),
     pair_of<with_node<mcs_lock>>("mcs"),
     trio_of<with_node<mcs_lock>>("mcs-3"),
+    quartet_of<with_node<mcs_lock>>("mcs-crowded", crowded),
+    trio_of<trying_with_node<mcs_lock>>("mcs-try"),
     pair_of<with_node<fifo_mcs_lock>>("fifo_mcs"),
+    trio_of<trying_with_node<fifo_mcs_lock>>("fifo_mcs-try"),
     pair_of<lockable<futex_mutex>>("futex"),
     trio_of<lockable<futex_mutex>>("futex-3"),
+    trio_of<lockable<futex_mutex>>("futex-sleeping", sleeps),
+    trio_of<trying<futex_mutex>>("futex-try", sleeps),
+    trio_of<hurrying<futex_mutex>>("futex-deadline", sleeps),
     pair_of<lockable<mutex>>("txsync::mutex"),
+    trio_of<lockable<mutex>>("txsync::mutex-sleeping", sleeps),
+    trio_of<hurrying<mutex>>("txsync::mutex-deadline", sleeps),
     pair_of<lockable<posix_mutex>>("posix"),
+    pair_of<lockable<srwlock>>("srwlock"),
+    trio_of<trying<srwlock>>("srwlock-try"),
     pair_of<lockable<occ_rwlock>>("occ_rwlock"),
+    trio_of<trying<occ_rwlock>>("occ_rwlock-try", sleeps),
+    pair_of<lockable<futex_rwlock>>("futex_rwlock"),
+    trio_of<trying<futex_rwlock>>("futex_rwlock-try", sleeps),
+    trio_of<hurrying<futex_rwlock>>("futex_rwlock-deadline", sleeps),
     pair_of<lockable<shared_mutex>>("txsync::shared_mutex"),
+    trio_of<trying<shared_mutex>>("txsync::shared_mutex-try", sleeps),
     pair_of<lockable<elided<tatas_lock>>>("elided_tatas"),
     trio_of<lockable<elided<tatas_lock>>>("elided_tatas-3"),
+    trio_of<calling<lockable<elided<tatas_lock>>>>("elided_tatas-calling"),
+    pair_of<nested<elided<tatas_lock>>>("elided_tatas-nested"),
     pair_of<with_node<elided_with_node<mcs_lock>>>("elided_mcs"),
+    trio_of<calling<with_node<elided_with_node<mcs_lock>>>>("elided_mcs-calling"),
     pair_of<lockable<elided<futex_mutex>>>("elided_futex"),
+    trio_of<calling<lockable<elided<futex_mutex>>>>("elided_futex-calling", sleeps),
 };
 
 }  // namespace

@@ -27,7 +27,8 @@ void say(int file, const char* text) noexcept {
   static_cast<void>(write(file, text, length));
 }
 
-const std::span<const exploration> all[] = {lock_explorations(), seeded_explorations(), litmus_explorations()};
+const std::span<const exploration> all[] = {lock_explorations(), sharing_explorations(), waiting_explorations(),
+                                            seeded_explorations(), litmus_explorations()};
 
 const char* word_of(verdict expected) noexcept {
   switch (expected) {
@@ -64,6 +65,7 @@ int main(int count, char** words) {
   if (count == 1) return list();
   const exploration* test = count == 4 ? find(words[1]) : nullptr;
   if (test == nullptr) return wrong_use;
+  txsync_sim_show_cpus(test->cpus);
   const std::uint64_t first = number(words[2]);
   const std::uint64_t schedules = number(words[3]);
   for (std::uint64_t i = 0; i < schedules; ++i) {

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reader-writer locks: nobody reads while another writes, readers can be inside together, and latches change their
+// mode.
+#include <atomic>
+
+#include <txsync/locks/futex_rwlock.hpp>
+#include <txsync/locks/occ_rwlock.hpp>
+#include <txsync/locks/srwlock.hpp>
+#include <txsync/machine/park.hpp>
+#include <txsync/machine/thread.hpp>
+#include <txsync/shared_mutex.hpp>
+
+#include "workloads/adapters.hpp"
+#include "workloads/explored/exploration.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+namespace {
+
+/// futex_rwlock with the rule that does not starve writers.
+class writers_first : public futex_rwlock {
+ public:
+  void lock_shared() noexcept { futex_rwlock::lock_shared(admit::after_writers); }
+  bool try_lock_shared() noexcept { return futex_rwlock::try_lock_shared(admit::after_writers); }
+  bool try_lock_shared_until_ns(std::uint64_t deadline) noexcept {
+    return futex_rwlock::try_lock_shared_until_ns(deadline, admit::after_writers);
+  }
+};
+
+enum class entry : std::uint8_t { waits, tries, hurries };
+
+template <class Lock, entry how>
+void enter_shared(Lock& lock) noexcept {
+  if constexpr (how == entry::waits) lock.lock_shared();
+  if constexpr (how == entry::tries) {
+    while (!lock.try_lock_shared()) machine::relax();
+  }
+  if constexpr (how == entry::hurries) {
+    constexpr std::uint64_t patience_ns = 100;
+    while (!lock.try_lock_shared_until_ns(machine::clock_ns() + patience_ns)) machine::yield();
+  }
+}
+
+/// Sections that write two numbers, and sections that read both, by turns.
+template <class Lock, unsigned threads, unsigned sections, entry how = entry::waits>
+struct read_write_test {
+  Lock lock{};
+  std::uint64_t first = 0;
+  std::uint64_t second = 0;
+  std::uint32_t inside = 0;
+  bool met = false;
+
+  void write() noexcept {
+    lock.lock();
+    if (inside != 0) met = true;
+    inside = 1;
+    ++first;
+    ++second;
+    inside = 0;
+    lock.unlock();
+  }
+  void read() noexcept {
+    enter_shared<Lock, how>(lock);
+    const std::uint64_t seen = first;
+    if (inside != 0 || second != seen) met = true;
+    lock.unlock_shared();
+  }
+  static bool writes(unsigned index, unsigned section) noexcept { return (index + section) % 2 == 0; }
+  static void body(read_write_test& me, unsigned index) {
+    for (unsigned i = 0; i < sections; ++i) writes(index, i) ? me.write() : me.read();
+  }
+  const char* check() const {
+    std::uint64_t written = 0;
+    for (unsigned index = 0; index < threads; ++index) {
+      for (unsigned i = 0; i < sections; ++i) written += writes(index, i) ? 1 : 0;
+    }
+    if (met) return "a thread met a writer in its section";
+    return first != written || second != written ? "an update was lost" : nullptr;
+  }
+};
+
+/// Two readers wait for each other inside, once a writer that they have met is gone.
+template <class Lock>
+struct together_test {
+  static constexpr unsigned writer = 2;
+
+  Lock lock{};
+  std::atomic<bool> gone{false};
+  std::atomic<std::uint32_t> arrived{0};
+  std::uint64_t value = 0;
+
+  static void body(together_test& me, unsigned index) {
+    if (index == writer) {
+      me.lock.lock();
+      ++me.value;
+      me.lock.unlock();
+      return me.gone.store(true);
+    }
+    me.lock.lock_shared();
+    me.lock.unlock_shared();
+    // A writer that waits may keep a second reader out, for good where the first one waits for that reader.
+    while (!me.gone.load()) machine::relax();
+    me.lock.lock_shared();
+    me.arrived.fetch_add(1);
+    while (me.arrived.load() != 2) machine::relax();
+    me.lock.unlock_shared();
+  }
+  const char* check() const { return value != 1 ? "an update was lost" : nullptr; }
+};
+
+/// A latch that goes from shared to exclusive where it can, and back.
+template <unsigned threads, unsigned sections>
+struct upgrade_test {
+  srwlock lock{};
+  std::uint64_t value = 0;
+  std::uint64_t written[threads] = {};
+  bool met = false;
+
+  void write_and_share(unsigned index) noexcept {
+    const std::uint64_t before = value;
+    value = before + 1;
+    ++written[index];
+    lock.downgrade();
+    if (value != before + 1) met = true;
+  }
+  static void body(upgrade_test& me, unsigned index) {
+    for (unsigned i = 0; i < sections; ++i) {
+      me.lock.lock_shared();
+      const std::uint64_t before = me.value;
+      if (me.lock.try_upgrade()) {
+        if (me.value != before) me.met = true;
+        me.write_and_share(index);
+      }
+      me.lock.unlock_shared();
+      me.lock.lock();
+      me.write_and_share(index);
+      me.lock.unlock_shared();
+    }
+  }
+  const char* check() const {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t one : written) sum += one;
+    if (met) return "another thread wrote under a shared latch";
+    if (value != sum) return "an update was lost";
+    return lock.mode() != latch_mode::none || lock.readers() != 0 ? "the latch is not free at the end" : nullptr;
+  }
+};
+
+constexpr unsigned sleeps = 1;
+
+template <class Lock>
+constexpr exploration pair_of(const char* name) {
+  return {name, "readers and writers, 2 threads x 3 sections", verdict::right,
+          run_anew<read_write_test<Lock, 2, 3>, 2>};
+}
+template <class Lock, entry how = entry::waits>
+constexpr exploration trio_of(const char* name, unsigned cpus = 0) {
+  return {name, "readers and writers, 3 threads x 2 sections", verdict::right,
+          run_anew<read_write_test<Lock, 3, 2, how>, 3>, cpus};
+}
+template <class Lock>
+constexpr exploration together(const char* name, unsigned cpus) {
+  return {name, "two readers are inside together", verdict::right, run_anew<together_test<Lock>, 3>, cpus};
+}
+
+constexpr exploration table[] = {
+    pair_of<srwlock>("srwlock-shared"),
+    trio_of<srwlock>("srwlock-shared-3"),
+    trio_of<srwlock, entry::tries>("srwlock-shared-try"),
+    together<srwlock>("srwlock-together", 0),
+    {"srwlock-upgrade", "from shared to exclusive and back, 2 threads x 2", verdict::right,
+     run_anew<upgrade_test<2, 2>, 2>},
+    pair_of<occ_rwlock>("occ_rwlock-shared"),
+    trio_of<occ_rwlock>("occ_rwlock-shared-sleeping", sleeps),
+    trio_of<occ_rwlock, entry::tries>("occ_rwlock-shared-try", sleeps),
+    together<occ_rwlock>("occ_rwlock-together", sleeps),
+    pair_of<futex_rwlock>("futex_rwlock-shared"),
+    trio_of<futex_rwlock>("futex_rwlock-shared-sleeping", sleeps),
+    trio_of<futex_rwlock, entry::tries>("futex_rwlock-shared-try", sleeps),
+    trio_of<futex_rwlock, entry::hurries>("futex_rwlock-shared-deadline", sleeps),
+    together<futex_rwlock>("futex_rwlock-together", sleeps),
+    pair_of<writers_first>("futex_rwlock-after-writers"),
+    trio_of<writers_first>("futex_rwlock-after-writers-sleeping", sleeps),
+    trio_of<writers_first, entry::hurries>("futex_rwlock-after-writers-deadline", sleeps),
+    pair_of<shared_mutex>("txsync::shared_mutex-shared"),
+    trio_of<shared_mutex>("txsync::shared_mutex-shared-sleeping", sleeps),
+    trio_of<shared_mutex, entry::tries>("txsync::shared_mutex-shared-try", sleeps),
+    together<shared_mutex>("txsync::shared_mutex-together", sleeps),
+};
+
+}  // namespace
+
+std::span<const exploration> sharing_explorations() noexcept { return table; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads
