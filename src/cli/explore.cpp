@@ -24,11 +24,16 @@ constexpr order_name orders[] = {{"random", sim::schedule_order::random},
                                  {"delay-bounded", sim::schedule_order::delay_bounded},
                                  {"round-robin", sim::schedule_order::round_robin}};
 
-struct mode_name {
+constexpr const char* store_buffers_word = "store-buffers";
+
+struct probe_name {
   const char* word;
-  bool schedule_kind::* member;
+  sim::probe bit;
 };
-constexpr mode_name modes[] = {{"store-buffers", &schedule_kind::store_buffers}};
+constexpr probe_name probes[] = {{"spurious-aborts", sim::spurious_aborts},
+                                 {"tight-capacity", sim::tight_capacity},
+                                 {"weak-exchanges", sim::weak_exchanges},
+                                 {"late-subscription", sim::late_subscription}};
 
 sim::image_request request_on_ideal_machine() {
   try {
@@ -70,10 +75,32 @@ std::string schedule_kind::text() const {
   for (const order_name& one : orders) {
     if (order == one.order) text = one.word;
   }
-  for (const mode_name& one : modes) {
-    if (this->*one.member) text += std::string("+") + one.word;
+  if (store_buffers) text += std::string("+") + store_buffers_word;
+  for (const probe_name& one : cli::probes) {
+    if ((this->probes & one.bit) != 0) text += std::string("+") + one.word;
   }
   return text;
+}
+
+void schedule_kind::add(const std::string& mode) {
+  words names{store_buffers_word};
+  for (const probe_name& one : cli::probes) {
+    if (mode == one.word) {
+      probes |= one.bit;
+      return;
+    }
+    names.emplace_back(one.word);
+  }
+  if (mode != store_buffers_word) throw bad_input(unknown("mode", mode, names));
+  store_buffers = true;
+}
+
+bool exploration_test::has_to_fail(const schedule_kind& how) const {
+  constexpr std::string_view only_with = "broken-with-";
+  if (!expected.starts_with(only_with)) return expected == "broken";
+  schedule_kind wanted;
+  wanted.add(expected.substr(only_with.size()));
+  return (!wanted.store_buffers || how.store_buffers) && (wanted.probes & how.probes) == wanted.probes;
 }
 
 schedule_kind parse_kind(const std::string& text) {
@@ -86,13 +113,7 @@ schedule_kind parse_kind(const std::string& text) {
   if (order == names.end()) throw bad_input("--order: " + unknown("order", part, names));
   schedule_kind kind;
   kind.order = orders[order - names.begin()].order;
-  words mode_names;
-  for (const mode_name& one : modes) mode_names.emplace_back(one.word);
-  while (std::getline(parts, part, '+')) {
-    const auto mode = std::find(mode_names.begin(), mode_names.end(), part);
-    if (mode == mode_names.end()) throw bad_input(unknown("mode", part, mode_names));
-    kind.*modes[mode - mode_names.begin()].member = true;
-  }
+  while (std::getline(parts, part, '+')) kind.add(part);
   return kind;
 }
 
@@ -121,6 +142,7 @@ sim::image_request exploration_request(const schedule_key& first, std::uint64_t 
   request.arguments = {first.test, std::to_string(first.seed), std::to_string(count)};
   request.order = first.kind.order;
   request.store_buffers = first.kind.store_buffers;
+  request.probes = first.kind.probes;
   request.most_steps = most_steps;
   request.failure_is_a_result = true;
   return request;

@@ -11,28 +11,30 @@
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
-struct exploration_test {
-  std::string name;
-  std::string summary;
-  std::string expected;  ///< "right", "broken", "broken-with-store-buffers" (right without)
-
-  bool has_to_fail(bool store_buffers) const {
-    return expected == "broken" || (store_buffers && expected == "broken-with-store-buffers");
-  }
-};
-
-/// The tests of the image; none where this txsync was built without the simulated machine.
-std::vector<exploration_test> exploration_tests();
-
 /// How schedules are made: ORDER, and what else they try, as ORDER+MODE.
 struct schedule_kind {
   sim::schedule_order order = sim::schedule_order::random;
   bool store_buffers = false;
+  unsigned probes = 0;  ///< bits of sim::probe
 
   std::string text() const;
+  /// Adds a mode by its name: "store-buffers", or a probe. Throws bad_input.
+  void add(const std::string& mode);
 };
 /// "random", "priorities", "delay-bounded" or "round-robin", and modes; throws bad_input.
 schedule_kind parse_kind(const std::string& text);
+
+struct exploration_test {
+  std::string name;
+  std::string summary;
+  std::string expected;  ///< "right", "broken", or "broken-with-MODE", which is right without
+
+  /// Whether exploring in this way has to find the fault that the test is seeded with.
+  bool has_to_fail(const schedule_kind& how) const;
+};
+
+/// The tests of the image; none where this txsync was built without the simulated machine.
+std::vector<exploration_test> exploration_tests();
 
 /// One schedule of one test: TEST@ORDER[+MODE]@SEED.
 struct schedule_key {

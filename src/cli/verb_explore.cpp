@@ -2,6 +2,7 @@
 // txsync explore TEST: schedule after schedule of a test, until one fails.
 #include <chrono>
 #include <limits>
+#include <sstream>
 
 #include "cli/explore.hpp"
 #include "cli/options.hpp"
@@ -25,6 +26,7 @@ class explore_verb final : public verb {
     text_option(app, "--seed", seed_, "N", "Seed of the first schedule; each has the next one (1)");
     text_option(app, "--order", order_, "ORDER", "random (default), priorities, delay-bounded, round-robin");
     app.add_flag("--store-buffers", store_buffers_, "Stores wait in buffers, as those of x86 do");
+    text_option(app, "--probe", probes_, "LIST", "spurious-aborts, tight-capacity, weak-exchanges, late-subscription");
     app.footer(
         "Tests named seeded:... have a fault that exploring has to find. A schedule that fails has a key; txsync "
         "replay KEY\n"
@@ -36,6 +38,8 @@ class explore_verb final : public verb {
     const std::vector<exploration_test> chosen = chosen_tests();
     schedule_kind kind = parse_kind(order_.value_or("random"));
     kind.store_buffers = kind.store_buffers || store_buffers_;
+    std::istringstream probes(probes_.value_or(""));
+    for (std::string one; std::getline(probes, one, ',');) kind.add(one);
     const std::uint64_t schedules = number_of("--schedules", schedules_, 1, most_schedules, 100'000);
     const std::uint64_t seed = number_of("--seed", seed_, 0, std::numeric_limits<std::uint64_t>::max(), 1);
     with.document.seed = seed;
@@ -81,7 +85,7 @@ class explore_verb final : public verb {
     schedule_key key = first;
     key.seed = seen.number("program.failed");
     const std::uint64_t ran = failing ? key.seed - first.seed + 1 : schedules;
-    const bool right = failing == test.has_to_fail(first.kind.store_buffers);
+    const bool right = failing == test.has_to_fail(first.kind);
     std::string found = "nothing";
     if (failing) {
       found = complaint_of(seen, request.path) + "\n    txsync replay " + key.text();
@@ -108,6 +112,7 @@ class explore_verb final : public verb {
   std::optional<std::string> seed_;
   std::optional<std::string> order_;
   bool store_buffers_ = false;
+  std::optional<std::string> probes_;
 };
 
 }  // namespace

@@ -67,6 +67,7 @@ class BadInput(unittest.TestCase):
         self.refused("explore", "tatas", "--schedules", "0", says=["--schedules: '0'", "from 1 to"])
         self.refused("explore", "tatas", "--order", "chaos", says=["unknown order 'chaos'", "round-robin"])
         self.refused("replay", "tatas@random+chaos@1", says=["unknown mode 'chaos'", "store-buffers"])
+        self.refused("explore", "tatas", "--probe", "gremlins", says=["unknown mode 'gremlins'", "spurious-aborts"])
         self.refused("replay", says=["is no key", "TEST@ORDER[+MODE]@SEED"])
         self.refused("replay", "tata@random@1", says=["unknown test 'tata'"])
         self.refused("replay", "tatas@random@x", says=["'tatas@random@x' is no key"])
@@ -282,7 +283,8 @@ class GoodInput(unittest.TestCase):
             self.skipTest("no simulated machine in this build")
         seeded = sorted(name for name in tests if name.startswith("seeded:"))
         self.assertGreaterEqual(len(seeded), 4)
-        seeded.remove("seeded:missing-fence")  # needs store buffers
+        for needs_a_mode in "seeded:missing-fence", "seeded:late-subscription":
+            seeded.remove(needs_a_mode)
         made, table = self.document("explore", *seeded, "elided_tatas", "--schedules", "10000")
         keys = {point["subject"]: point.get("key") for point in made["points"]}
         self.assertIsNone(keys.pop("elided_tatas"))
@@ -315,6 +317,22 @@ class GoodInput(unittest.TestCase):
                     self.assertEqual(call("replay", key).stdout, replayed.stdout)
         made, _ = self.document("explore", *litmus, "seeded:missing-fence", "--schedules", "10000")
         self.assertEqual([point["subject"] for point in made["points"] if "key" in point], [])
+
+    def test_probes_leave_right_locks_right_and_are_in_the_key(self):
+        if not self.document("list", "tests")[0]["list"]["items"]:
+            self.skipTest("no simulated machine in this build")
+        locks = "elided_tatas-calling", "elided_futex", "srwlock-shared", "futex_rwlock-shared-sleeping"
+        harmless = "spurious-aborts,tight-capacity,weak-exchanges"
+        made, _ = self.document("explore", *locks, "seeded:late-subscription", "--probe", harmless, "--schedules", "3000")
+        self.assertEqual([point["subject"] for point in made["points"] if "key" in point], [])
+        made, _ = self.document("explore", "elided_tatas", "seeded:late-subscription", "--probe", "late-subscription",
+                                "--schedules", "10000")
+        (key,) = [point["key"] for point in made["points"] if "key" in point]
+        self.assertRegex(key, r"^seeded:late-subscription@random\+late-subscription@[0-9]+$")
+        self.assertEqual(call("replay", key).returncode, 1)
+        made, _ = self.document("explore", "seeded:forgotten-subscription", "--order", "priorities", "--probe",
+                                "spurious-aborts", "--schedules", "10000")
+        self.assertIn("@priorities+spurious-aborts@", made["points"][0]["key"])
 
     def test_an_interrupted_run_leaves_what_was_measured(self):
         with tempfile.TemporaryDirectory() as folder:

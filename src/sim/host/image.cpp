@@ -64,6 +64,7 @@ std::vector<std::string> environment_of(const image_request& request) {
   add("SEED", request.seed);
   add("ORDER", static_cast<std::uint64_t>(request.order));
   add("STORE_BUFFERS", request.store_buffers ? 1 : 0);
+  add("PROBES", request.probes);
   add("SLACK", request.slack_cycles);
   add("ORACLE", request.oracle ? 1 : 0);
   add("STEPS", request.most_steps);

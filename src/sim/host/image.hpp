@@ -21,6 +21,9 @@ struct image_error : std::runtime_error {
 /// In the order of the runtime's.
 enum class schedule_order : std::uint8_t { virtual_time, random, priorities, round_robin, delay_bounded };
 
+/// What an exploration does besides ordering steps; the runtime's probes.hpp says what each is.
+enum probe : unsigned { spurious_aborts = 1, tight_capacity = 2, weak_exchanges = 4, late_subscription = 8 };
+
 struct image_request {
   std::string path;
   std::vector<std::string> arguments;
@@ -28,6 +31,7 @@ struct image_request {
   std::uint64_t seed = 1;
   schedule_order order = schedule_order::virtual_time;
   bool store_buffers = false;        ///< stores of an exploring order wait until the order lets them out
+  unsigned probes = 0;               ///< bits of probe, in exploring orders
   std::uint64_t slack_cycles = 0;    ///< how far a thread may run ahead with accesses that concern nobody else
   bool oracle = false;               ///< check the simulation itself; about 20 times slower
   std::uint64_t most_steps = 0;      ///< a longer run is taken for a livelock; 0: no bound

@@ -8,6 +8,7 @@
 #include "failure.hpp"
 #include "heap.hpp"
 #include "oracle.hpp"
+#include "probes.hpp"
 #include "records.hpp"
 #include "schedule.hpp"
 #include "state.hpp"
@@ -172,6 +173,7 @@ std::uint32_t begin_outermost(thread_record& thread, std::uintptr_t frame) noexc
   cpu_of(thread).in_attempt.clear();
   tx.tracks_reads = state.model.htm_reads_tracked != 0;
   if (state.oracle) oracle_begin(thread);
+  if (state.probes != 0) begin_probes(thread);
   if (state.traces) write_step(thread.id, *reinterpret_cast<std::uintptr_t*>(frame + 6 * sizeof frame), "begins", 0);
   log_begin(thread);
   load_hot_state();

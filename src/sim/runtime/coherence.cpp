@@ -3,6 +3,7 @@
 
 #include "attempts.hpp"
 #include "pages.hpp"
+#include "probes.hpp"
 #include "schedule.hpp"
 #include "state.hpp"
 #include "taken_ways.hpp"
@@ -309,6 +310,11 @@ namespace {
 
 void track(access& now) noexcept {
   attempt& tx = now.thread.tx;
+  if (state.probes != 0 && tx.depth != 0 && !tx.suspended && !now.ends_own) {
+    const probed answer = probe_access(now.thread, now.line, now.write);
+    if (answer.ends) now.end_own({.why = answer.why, .address = now.address});
+    if (!answer.watched) return;
+  }
   if (tx.depth != 0 && !tx.suspended && !now.ends_own) now.write ? track_write(now) : track_read(now);
 }
 

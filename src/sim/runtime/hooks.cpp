@@ -5,6 +5,7 @@
 #include "access.hpp"
 #include "exploration.hpp"
 #include "failure.hpp"
+#include "probes.hpp"
 
 namespace txsync::sim {
 
@@ -13,8 +14,8 @@ namespace {
 // The order of a C++ atomic, as compilers pass it.
 constexpr int sequentially_consistent = 5;
 
-// Cycles. Exploring is of orders and not of times: who spins for thousands of cycles before it sleeps shall do so within
-// a few steps.
+// Cycles. Exploring is of orders and not of times: who spins for thousands of cycles before it sleeps shall do so
+// within a few steps.
 constexpr unsigned explored_pause = 500;
 
 std::uintptr_t here(void* return_address) noexcept { return reinterpret_cast<std::uintptr_t>(return_address); }
@@ -36,14 +37,14 @@ void modify_at(volatile T* place, std::uintptr_t site) noexcept {
 }
 
 template <class T>
-bool compare_exchange(volatile T* place, T* expected, T desired, std::uintptr_t site) noexcept {
+bool compare_exchange(volatile T* place, T* expected, T desired, std::uintptr_t site, bool weak) noexcept {
   // `expected` is memory of the program like any other: read first, and written when the exchange fails. The two have
   // to be one step with the exchange; the failing write is of the thread's own variable nearly always.
   access<false>(expected, sizeof(T), site);
   const T wanted = *expected;
   access<true>(place, sizeof(T), site);
   const T found = *place;
-  if (found == wanted) {
+  if (found == wanted && !(weak && exchange_fails())) {
     charge_current(state.model.core_atomic);
     *place = desired;
     return true;
@@ -136,10 +137,10 @@ void __tsan_atomic_signal_fence(int) {}
   TXSYNC_SIM_FETCH(bits, type, xor, old ^ value)                                                                     \
   TXSYNC_SIM_FETCH(bits, type, nand, ~(old & value))                                                                 \
   bool __tsan_atomic##bits##_compare_exchange_strong(volatile type* place, type* expected, type desired, int, int) { \
-    return compare_exchange(place, expected, desired, here(__builtin_return_address(0)));                            \
+    return compare_exchange(place, expected, desired, here(__builtin_return_address(0)), false);                     \
   }                                                                                                                  \
   bool __tsan_atomic##bits##_compare_exchange_weak(volatile type* place, type* expected, type desired, int, int) {   \
-    return compare_exchange(place, expected, desired, here(__builtin_return_address(0)));                            \
+    return compare_exchange(place, expected, desired, here(__builtin_return_address(0)), true);                      \
   }                                                                                                                  \
   type __tsan_atomic##bits##_compare_exchange_val(volatile type* place, type expected, type desired, int, int) {     \
     modify_at(place, here(__builtin_return_address(0)));                                                             \

@@ -14,6 +14,7 @@
 #include "exploration.hpp"
 #include "failure.hpp"
 #include "pages.hpp"
+#include "probes.hpp"
 #include "records.hpp"
 #include "taken_ways.hpp"
 
@@ -89,6 +90,8 @@ void read_options() noexcept {
   state.oracle = option("TXSYNC_SIM_ORACLE", 0) != 0;
   state.store_buffers = exploring() && option("TXSYNC_SIM_STORE_BUFFERS", 0) != 0;
   if (state.store_buffers && state.oracle) fail("the oracle knows nothing of store buffers: one of the two");
+  state.probes = exploring() ? static_cast<unsigned>(option("TXSYNC_SIM_PROBES", 0)) : 0;
+  state.variant = static_cast<unsigned>(option("TXSYNC_SIM_VARIANT", 0));
   state.wants_trace = option("TXSYNC_SIM_TRACE", 0) != 0;
   state.traces = state.wants_trace && !exploring();
   state.most_steps = option("TXSYNC_SIM_STEPS", 0);
@@ -105,6 +108,7 @@ void set_up_machine() noexcept {
   set_up_taken_ways();
   set_up_pages();
   if (state.oracle) set_up_oracle();
+  if (state.probes != 0) set_up_probes();
   if (state.store_buffers) set_up_store_buffers();
   state.cpus = static_cast<hardware_thread*>(reserve(0, state.cpu_count * sizeof(hardware_thread), "hardware threads"));
   for (unsigned i = 0; i < state.cpu_count; ++i) {
@@ -192,6 +196,7 @@ void txsync_sim_record(const char* name, std::uint64_t value) {
   write_record("program.", name, value);
 }
 void txsync_sim_schedule_begin(std::uint64_t seed) { begin_schedule(seed); }
+unsigned txsync_sim_variant(void) { return state.variant; }
 void txsync_sim_measure_begin(void) { reset_abort_log(); }
 
 void txsync_sim_exit(int status) { finish(status); }

@@ -81,6 +81,7 @@ struct runtime_state {
   caches memory;
   hardware_thread* cpus = nullptr;
   unsigned cpu_count = 0;
+  unsigned variant = 0;     ///< for the program
   unsigned shown_cpus = 0;  ///< what the program is told; 0: cpu_count
   thread_record* threads = nullptr;
   unsigned thread_count = 0;  ///< records ever used
@@ -90,6 +91,7 @@ struct runtime_state {
   bool wants_trace = false;
   bool traces = false;  ///< each step goes into the records
   bool oracle = false;
+  unsigned probes = 0;         ///< bits of probe (probes.hpp)
   bool store_buffers = false;  ///< exploring with store_buffer.hpp
   bool guards_pages = false;   ///< some page was ever less than readable and writable
   seeded_random random;

@@ -13,9 +13,10 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 /// What exploring has to find.
 enum class verdict : std::uint8_t {
-  right,                      ///< nothing, ever
-  broken,                     ///< the fault that it is seeded with
-  broken_with_store_buffers,  ///< that, with store buffers, and nothing without
+  right,                          ///< nothing, ever
+  broken,                         ///< the fault that it is seeded with
+  broken_with_store_buffers,      ///< that, with store buffers, and nothing without
+  broken_with_late_subscription,  ///< and that, where the machine watches late what an attempt has read first
 };
 
 /// One test. run() makes everything anew, runs the threads, and answers null or what was wrong. Nothing of it may be
@@ -70,7 +71,7 @@ const char* run_anew() {
 template <class Adapter, unsigned threads, unsigned sections>
 struct exclusion_test {
   Adapter lock{};
-  std::uint64_t count = 0;
+  alignas(64) std::uint64_t count = 0;  // the data alone: who does not watch the lock is not warned by its line
   std::uint32_t inside = 0;
   bool met = false;
 

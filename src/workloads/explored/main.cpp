@@ -36,6 +36,8 @@ const char* word_of(verdict expected) noexcept {
       return "broken";
     case verdict::broken_with_store_buffers:
       return "broken-with-store-buffers";
+    case verdict::broken_with_late_subscription:
+      return "broken-with-late-subscription";
     default:
       return "right";
   }

@@ -48,6 +48,29 @@ class forgotten_subscription {
   tatas_lock lock_;
 };
 
+/// Elision as it should be, but that it trusts its subscription: it does not look at the lock again before it commits.
+class subscribed_once {
+ public:
+  void lock() noexcept {
+    for (int tries = 0; tries < 2; ++tries) {
+      if (!machine::begin().started()) continue;
+      if (!lock_.is_held()) return;
+      machine::abort<machine::attempt_status::code_lock_busy>();
+    }
+    lock_.lock();
+  }
+  void unlock() noexcept {
+    if (machine::active()) {
+      machine::end();
+    } else {
+      lock_.unlock();
+    }
+  }
+
+ private:
+  tatas_lock lock_;
+};
+
 /// Says "there is a waiter" and sleeps on whatever the word is by then: the wake-up may come between the two.
 class lost_wake_up {
  public:
@@ -124,6 +147,8 @@ constexpr exploration table[] = {
      exclusion_test<lockable<narrow_ticket>, 3, 2>::run},
     {"seeded:missing-fence", "Peterson's lock without its fence", verdict::broken_with_store_buffers,
      exclusion_test<peterson<false>, 2, 3>::run},
+    {"seeded:late-subscription", "elision on a machine that watches the lock word too late",
+     verdict::broken_with_late_subscription, exclusion_test<lockable<subscribed_once>, 2, 3>::run},
     {"peterson", "Peterson's lock with its fence", verdict::right, exclusion_test<peterson<true>, 2, 3>::run},
 };
 

@@ -53,6 +53,8 @@ void txsync_sim_record(const char* name, uint64_t value);
 /* The next schedule of an exploration begins here: all choices from now on follow from the seed. The calling thread is
    the only one. */
 void txsync_sim_schedule_begin(uint64_t seed);
+/* The number that the run was given (TXSYNC_SIM_VARIANT): a program that holds variants of itself chooses by it. */
+unsigned txsync_sim_variant(void);
 /* What txsync_sim_cpu_count() answers from now on; 0: what the machine has. */
 void txsync_sim_show_cpus(unsigned count);
 /* The part of the run that is measured begins: counts of attempts start at zero. */
