@@ -37,7 +37,10 @@ bool is_watched(thread_record& thread, attempt_probe& now, line_number line, boo
     now.watched_in = static_cast<unsigned>(1 + state.random.below(latest_watch));
     return false;
   }
-  if (now.watched_in != 0 && --now.watched_in == 0) watch(thread, now.first);
+  if (now.watched_in != 0) {
+    --now.watched_in;
+    if (now.watched_in == 0) watch(thread, now.first);
+  }
   return write || now.watched_in == 0 || line != now.first;
 }
 
@@ -57,8 +60,9 @@ void begin_probes(const thread_record& thread) noexcept {
 probed probe_access(thread_record& thread, line_number line, bool write) noexcept {
   attempt_probe& now = attempts[thread.id];
   if (probes(probe::spurious_aborts) && state.random.below(abort_of) == 0) return {.ends = true};
-  if (now.lines_left != 0 && !is_in_sets(thread, line) && --now.lines_left == 0) {
-    return {.ends = true, .why = write ? cause::capacity_write : cause::capacity_read};
+  if (now.lines_left != 0 && !is_in_sets(thread, line)) {
+    --now.lines_left;
+    if (now.lines_left == 0) return {.ends = true, .why = write ? cause::capacity_write : cause::capacity_read};
   }
   if (!probes(probe::late_subscription)) return {};
   return {.watched = is_watched(thread, now, line, write)};

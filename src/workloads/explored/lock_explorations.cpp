@@ -10,6 +10,7 @@
 #include <txsync/locks/srwlock.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
+#include <txsync/machine/attempt.hpp>
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/thread.hpp>
 #include <txsync/mutex.hpp>
@@ -31,7 +32,7 @@ class trying {
     unsigned turn = 0;
   };
   void lock(slot& mine) noexcept {
-    if (mine.turn++ % 2 != 0) return lock_.lock();
+    if (mine.turn++ % 2 == 0) return lock_.lock();
     while (!lock_.try_lock()) machine::relax();
   }
   void unlock(slot&) noexcept { lock_.unlock(); }
@@ -49,7 +50,7 @@ class trying_with_node {
     unsigned turn = 0;
   };
   void lock(slot& mine) noexcept {
-    if (mine.turn++ % 2 != 0) return lock_.lock(mine.node);
+    if (mine.turn++ % 2 == 0) return lock_.lock(mine.node);
     while (!lock_.try_lock(mine.node)) machine::relax();
   }
   void unlock(slot& mine) noexcept { lock_.unlock(mine.node); }
@@ -114,6 +115,29 @@ class nested {
   Lock inner_;
 };
 
+/// Attempts end with the section that they are of, and there are some.
+template <class Lock>
+struct attempts_test {
+  Lock lock{};
+  bool elided = false;
+  bool left_open = false;
+
+  static void body(attempts_test& me, unsigned) {
+    constexpr unsigned sections = 20;
+    for (unsigned i = 0; i < sections; ++i) {
+      me.lock.lock();
+      const bool inside = machine::active();
+      me.lock.unlock();
+      if (inside) me.elided = true;
+      if (machine::active()) me.left_open = true;
+    }
+  }
+  const char* check() const {
+    if (left_open) return "an attempt goes on behind its section";
+    return elided ? nullptr : "no section was elided";
+  }
+};
+
 constexpr const char* two = "exclusion, 2 threads x 3 sections";
 constexpr const char* three = "exclusion, 3 threads x 2 sections";
 constexpr unsigned all_cpus = 0;
@@ -171,6 +195,8 @@ constexpr exploration table[] = {
     trio_of<lockable<elided<tatas_lock>>>("elided_tatas-3"),
     trio_of<calling<lockable<elided<tatas_lock>>>>("elided_tatas-calling"),
     pair_of<nested<elided<tatas_lock>>>("elided_tatas-nested"),
+    {"elided_tatas-attempts", "sections of one thread are elided, and attempts end", verdict::right,
+     run_anew<attempts_test<elided<tatas_lock>>, 1>},
     pair_of<with_node<elided_with_node<mcs_lock>>>("elided_mcs"),
     trio_of<calling<with_node<elided_with_node<mcs_lock>>>>("elided_mcs-calling"),
     pair_of<lockable<elided<futex_mutex>>>("elided_futex"),

@@ -51,7 +51,11 @@ struct read_write_test {
   bool met = false;
 
   void write() noexcept {
-    lock.lock();
+    if constexpr (how == entry::tries) {
+      while (!lock.try_lock()) machine::relax();
+    } else {
+      lock.lock();
+    }
     if (inside != 0) met = true;
     inside = 1;
     ++first;
@@ -75,6 +79,9 @@ struct read_write_test {
       for (unsigned i = 0; i < sections; ++i) written += writes(index, i) ? 1 : 0;
     }
     if (met) return "a thread met a writer in its section";
+    if constexpr (requires { lock.has_writer(); }) {
+      if (lock.has_writer() || lock.readers() != 0) return "the lock is not free at the end";
+    }
     return first != written || second != written ? "an update was lost" : nullptr;
   }
 };
@@ -106,6 +113,33 @@ struct together_test {
     me.lock.unlock_shared();
   }
   const char* check() const { return value != 1 ? "an update was lost" : nullptr; }
+};
+
+/// A reader enters a second time while it is inside, and a writer wants in.
+template <class Lock>
+struct twice_test {
+  Lock lock{};
+  std::uint64_t value = 0;
+  bool torn = false;
+
+  static void body(twice_test& me, unsigned index) {
+    if (index != 0) {
+      me.lock.lock();
+      if (!me.lock.has_writer()) me.torn = true;
+      ++me.value;
+      return me.lock.unlock();
+    }
+    me.lock.lock_shared();
+    const std::uint64_t seen = me.value;
+    me.lock.lock_shared();
+    if (me.value != seen || me.lock.has_writer() || me.lock.readers() < 2) me.torn = true;
+    me.lock.unlock_shared();
+    me.lock.unlock_shared();
+  }
+  const char* check() const {
+    if (torn) return "a thread met a writer in its section, or the lock does not know who is inside";
+    return value != 2 ? "an update was lost" : nullptr;
+  }
 };
 
 /// A latch that goes from shared to exclusive where it can, and back.
@@ -178,6 +212,8 @@ constexpr exploration table[] = {
     trio_of<futex_rwlock>("futex_rwlock-shared-sleeping", sleeps),
     trio_of<futex_rwlock, entry::tries>("futex_rwlock-shared-try", sleeps),
     trio_of<futex_rwlock, entry::hurries>("futex_rwlock-shared-deadline", sleeps),
+    {"futex_rwlock-twice", "a reader enters twice, two writers", verdict::right, run_anew<twice_test<futex_rwlock>, 3>,
+     sleeps},
     together<futex_rwlock>("futex_rwlock-together", sleeps),
     pair_of<writers_first>("futex_rwlock-after-writers"),
     trio_of<writers_first>("futex_rwlock-after-writers-sleeping", sleeps),

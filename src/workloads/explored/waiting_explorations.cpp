@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Condition variables, barriers, and the end of a lock's life.
 #include <atomic>
-#include <cstring>
+#include <chrono>
 #include <mutex>
 
 #include <txsync/barrier.hpp>
@@ -11,6 +11,7 @@
 #include <txsync/locks/tatas.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/park.hpp>
+#include <txsync/machine/thread.hpp>
 #include <txsync/mutex.hpp>
 
 #include "workloads/explored/exploration.hpp"
@@ -61,11 +62,158 @@ struct deadline_test {
     }
     while (me.posted == 0) {
       constexpr std::uint64_t patience_ns = 100;
-      me.changed.wait_until_ns(held, index == 1 ? machine::clock_ns() + patience_ns : machine::no_deadline);
+      const std::uint64_t deadline = index == 1 ? machine::clock_ns() + patience_ns : machine::no_deadline;
+      const bool late = me.changed.wait_until_ns(held, deadline) == std::cv_status::timeout;
+      if (late && machine::clock_ns() < deadline) me.early = true;
     }
     --me.posted;
   }
-  const char* check() const { return posted != 0 ? "a post was not taken" : nullptr; }
+  const char* check() const {
+    if (early) return "a wait ended before its deadline";
+    return posted != 0 ? "a post was not taken" : nullptr;
+  }
+
+  bool early = false;
+};
+
+/// The machine's clock, as <chrono> wants it.
+struct virtual_clock {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<virtual_clock>;
+  static time_point now() noexcept { return time_point(duration(machine::clock_ns())); }
+};
+
+/// Waits for a time and until one, with a predicate, for what another thread does in the end.
+struct timed_test {
+  mutex lock{};
+  condition_variable changed{};
+  bool told = false;
+  bool wrong = false;
+
+  static void body(timed_test& me, unsigned index) {
+    std::unique_lock held(me.lock);
+    if (index == 0) {
+      me.told = true;
+      return me.changed.notify_all();
+    }
+    constexpr std::chrono::nanoseconds patience(100);
+    constexpr std::chrono::hours long_time(1'000'000'000);  // more than a clock has
+    const auto is_told = [&] { return me.told; };
+    const auto until = virtual_clock::now() + patience;
+    const bool seen =
+        index == 1 ? me.changed.wait_for(held, patience, is_told) : me.changed.wait_until(held, until, is_told);
+    if (seen != me.told || (!seen && virtual_clock::now() < until)) me.wrong = true;
+    if (!seen && me.changed.wait_until(held, until) != std::cv_status::timeout && !me.told) me.spurious = true;
+    if (!me.changed.wait_for(held, long_time, is_told)) me.wrong = true;
+  }
+  const char* check() const {
+    if (spurious) return "a wait until a time that has passed was notified by nobody";
+    return wrong ? "a wait ended before its time" : nullptr;
+  }
+
+  bool spurious = false;
+};
+
+/// A thread whose patience ends, for good, while others lock without one: it leaves nobody asleep.
+template <class Lock, bool shared>
+struct patience_test {
+  Lock lock{};
+  std::uint64_t count = 0;
+  std::uint64_t late = 0;
+  bool early = false;
+
+  bool try_until(std::uint64_t deadline) noexcept {
+    if constexpr (shared) {
+      return lock.try_lock_shared_until_ns(deadline);
+    } else {
+      return lock.try_lock_until_ns(deadline);
+    }
+  }
+  static void body(patience_test& me, unsigned index) {
+    if (index != 0) {
+      me.lock.lock();
+      ++me.count;
+      if (index == 1) machine::yield();
+      return me.lock.unlock();
+    }
+    const std::uint64_t deadline = machine::clock_ns() + 2'000;
+    if (!me.try_until(deadline)) {
+      if (machine::clock_ns() < deadline) me.early = true;
+    } else if constexpr (shared) {
+      me.lock.unlock_shared();
+    } else {
+      me.lock.unlock();
+    }
+  }
+  const char* check() const {
+    if (early) return "a thread gave up before its deadline";
+    return count != 2 ? "an update was lost" : nullptr;
+  }
+};
+
+/// The holder waits until the other has given up, and a third thread waits for the lock.
+template <class Lock, bool shared>
+struct giving_up_test : patience_test<Lock, shared> {
+  std::atomic<bool> held{false};
+  std::atomic<bool> gave_up{false};
+  bool got_it = false;
+
+  static void body(giving_up_test& me, unsigned index) {
+    if (index == 0) {
+      me.lock.lock();
+      me.held.store(true);
+      while (!me.gave_up.load()) machine::relax();
+      ++me.count;
+      return me.lock.unlock();
+    }
+    while (!me.held.load()) machine::relax();
+    if (index == 2) {
+      me.lock.lock();
+      ++me.count;
+      return me.lock.unlock();
+    }
+    const std::uint64_t deadline = machine::clock_ns() + 2'000;
+    if (me.try_until(deadline)) me.got_it = true;
+    if (machine::clock_ns() < deadline) me.early = true;
+    me.gave_up.store(true);
+  }
+  const char* check() const { return got_it ? "a held lock was acquired" : patience_test<Lock, shared>::check(); }
+};
+
+/// Readers that give way to writers that sleep.
+class writers_first : public futex_rwlock {
+ public:
+  bool try_lock_shared_until_ns(std::uint64_t deadline) noexcept {
+    return futex_rwlock::try_lock_shared_until_ns(deadline, admit::after_writers);
+  }
+};
+
+/// A writer gives up while a reader is inside, and a reader that it kept out goes in: they wait for each other.
+struct way_made_test {
+  futex_rwlock lock{};
+  std::atomic<bool> inside{false};
+  std::atomic<bool> second{false};
+
+  static void body(way_made_test& me, unsigned index) {
+    constexpr auto how = futex_rwlock::admit::after_writers;
+    if (index == 0) {
+      me.lock.lock_shared(how);
+      me.inside.store(true);
+      while (!me.second.load()) machine::relax();
+      return me.lock.unlock_shared();
+    }
+    while (!me.inside.load()) machine::relax();
+    if (index == 1) {
+      if (me.lock.try_lock_until_ns(machine::clock_ns() + 2'000)) me.lock.unlock();
+      return;
+    }
+    me.lock.lock_shared(how);
+    me.second.store(true);
+    me.lock.unlock_shared();
+  }
+  const char* check() const { return lock.readers() != 0 ? "the lock is not free at the end" : nullptr; }
 };
 
 /// Waits with a lock of another kind.
@@ -179,12 +327,29 @@ constexpr exploration table[] = {
      run_anew<handing_test<2, 3, telling::one>, 2>, sleeps},
     {"condition_variable-3", "one puts, two take, all are told", right, run_anew<handing_test<3, 2, telling::all>, 3>},
     {"condition_variable-deadline", "one waits with deadlines, one without", right, run_anew<deadline_test, 3>},
+    {"condition_variable-timed", "for a time and until one", right, run_anew<timed_test, 3>},
     {"condition_variable-any", "with a lock of another kind", right, run_anew<foreign_lock_test, 3>},
     {"condition_variable-destroyed", "destroyed by who has told all", right, run_anew<destroyed_variable_test<3>, 3>},
     {"barrier", "2 threads x 3 phases", right, run_anew<barrier_test<2, 3>, 2>},
     {"barrier-3", "3 threads x 2 phases", right, run_anew<barrier_test<3, 2>, 3>},
     {"barrier-sleeping", "3 threads x 2 phases, told that there is one CPU", right, run_anew<barrier_test<3, 2>, 3>,
      sleeps},
+    {"futex-patience", "one gives up, two do not", right, run_anew<patience_test<futex_mutex, false>, 3>, sleeps},
+    {"futex-patience-spinning", "the same where waiters spin first", right,
+     run_anew<patience_test<futex_mutex, false>, 3>},
+    {"futex-giving-up", "the holder waits until one gives up", right, run_anew<giving_up_test<futex_mutex, false>, 3>,
+     sleeps},
+    {"futex_rwlock-patience", "a writer gives up", right, run_anew<patience_test<futex_rwlock, false>, 3>, sleeps},
+    {"futex_rwlock-giving-up", "the holder waits until a writer gives up", right,
+     run_anew<giving_up_test<futex_rwlock, false>, 3>, sleeps},
+    {"futex_rwlock-shared-patience", "a reader gives up", right, run_anew<patience_test<writers_first, true>, 3>,
+     sleeps},
+    {"futex_rwlock-shared-giving-up", "the holder waits until a reader gives up", right,
+     run_anew<giving_up_test<futex_rwlock, true>, 3>, sleeps},
+    {"futex_rwlock-after-writers-giving-up", "the same where writers come first", right,
+     run_anew<giving_up_test<writers_first, true>, 3>, sleeps},
+    {"futex_rwlock-way-made", "a writer gives up, and a reader that waited for it goes in", right,
+     run_anew<way_made_test, 3>, sleeps},
     {"futex-destroyed", "destroyed by its last owner", right, run_anew<destroyed_lock_test<futex_mutex, 3>, 3>, sleeps},
     {"txsync::mutex-destroyed", "destroyed by its last owner", right, run_anew<destroyed_lock_test<mutex, 2>, 2>},
     {"futex_rwlock-destroyed", "destroyed by its last owner", right, run_anew<destroyed_lock_test<futex_rwlock, 3>, 3>,
