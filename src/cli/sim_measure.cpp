@@ -2,6 +2,7 @@
 // The runs of `txsync sim`: one process of the workloads' image for each cell and repetition.
 #include <algorithm>
 #include <cinttypes>
+#include <map>
 
 #include "cli/code_place.hpp"
 #include "cli/describe.hpp"
@@ -29,12 +30,27 @@ std::vector<std::string> arguments_of(const bench_request& request, const worklo
   return words;
 }
 
+/// Places in the code by name. A few places end attempts at thousands of lines, and a name takes long to be found.
+class place_names {
+ public:
+  explicit place_names(const launch::module_symbols& symbols) : symbols_(symbols) {}
+  const std::string& of(std::uint64_t code) {
+    const auto [at, fresh] = known_.try_emplace(code);
+    if (fresh) at->second = place_name(symbols_, code);
+    return at->second;
+  }
+
+ private:
+  const launch::module_symbols& symbols_;
+  std::map<std::uint64_t, std::string> known_;
+};
+
 /// Entries that read the same are one: several instructions of a line, several attempts of a function.
 std::vector<observe::abort_place> abort_places(const launch::module_symbols& symbols, const sim::image_result& seen) {
+  place_names names(symbols);
   std::vector<observe::abort_place> sites;
   for (const sim::abort_entry& entry : seen.aborts) {
-    const observe::abort_place made{entry.cause, entry.count, place_name(symbols, entry.own_code),
-                                    place_name(symbols, entry.other_code),
+    const observe::abort_place made{entry.cause, entry.count, names.of(entry.own_code), names.of(entry.other_code),
                                     entry.address != 0 ? hexadecimal(entry.address) : ""};
     const auto same = std::find_if(sites.begin(), sites.end(), [&](const observe::abort_place& one) {
       return one.cause == made.cause && one.own == made.own && one.other == made.other && one.line == made.line;

@@ -6,6 +6,7 @@
 #include "cli/explore.hpp"
 #include "cli/verbs.hpp"
 #include "cli/words.hpp"
+#include "experiments/experiment.hpp"
 #include "policy/policy.hpp"
 #include "sim/models/machine_file.hpp"
 #include "workloads/text.hpp"
@@ -109,6 +110,18 @@ json machine_items() {
   return items;
 }
 
+json experiment_items() {
+  json items = json::array();
+  for (const experiments::experiment& one : experiments::all()) {
+    items.push_back({{"name", one.id},
+                     {"summary", one.title},
+                     {"source", one.source},
+                     {"machine", one.machine},
+                     {"workload", one.workload}});
+  }
+  return items;
+}
+
 json no_items() { return json::array(); }
 
 /// A member as it is printed; "-" where there is none.
@@ -170,6 +183,13 @@ void print_machines(std::FILE* out, const json& items) {
   }
 }
 
+void print_experiments(std::FILE* out, const json& items) {
+  for (const json& item : items) {
+    std::fprintf(out, "%-27s %-16s %s (%s)\n", text(item, "name").c_str(), text(item, "machine").c_str(),
+                 text(item, "summary").c_str(), text(item, "source").c_str());
+  }
+}
+
 void print_nothing(std::FILE*, const json&) {}
 
 struct kind {
@@ -185,7 +205,7 @@ constexpr kind kinds[] = {
     {"locks", lock_items, print_locks, "none"},
     {"policies", policy_items, print_policies, "none"},
     {"algorithms", no_items, print_nothing, "none yet; algorithms come with transactional memory"},
-    {"experiments", no_items, print_nothing, "none yet; experiments come with txsync lab"},
+    {"experiments", experiment_items, print_experiments, "none"},
     {"tests", test_items, print_tests,
      "none yet; they come with the simulated machine, without which this txsync was built"},
 };

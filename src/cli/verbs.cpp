@@ -11,6 +11,7 @@ verb_list all_verbs() {
   all.push_back(make_sim());
   all.push_back(make_explore());
   all.push_back(make_replay());
+  all.push_back(make_lab());
   all.push_back(make_tune());
   all.push_back(make_report());
   all.push_back(make_list());

@@ -9,6 +9,7 @@ namespace txsync::inline TXSYNC_BACKEND::cli {
 std::unique_ptr<verb> make_bench();
 std::unique_ptr<verb> make_doctor();
 std::unique_ptr<verb> make_explore();
+std::unique_ptr<verb> make_lab();
 std::unique_ptr<verb> make_list();
 std::unique_ptr<verb> make_replay();
 std::unique_ptr<verb> make_report();

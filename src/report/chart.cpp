@@ -187,7 +187,8 @@ std::string drawn(const line& one, std::size_t index, const line_layout& at, dou
              svg_line("whisker", last_x, at.y(what->low), last_x, at.y(what->high)) + "<circle cx=\"" + px(last_x) +
              "\" cy=\"" + px(last_y) + "\" r=\"4.5\"/></g>";
   }
-  return "<g class=\"line " + look + "\"><path d=\"" + path + "\"/>" + marks +
+  const std::string connection = one.connected ? "<path d=\"" + path + "\"/>" : "";
+  return "<g class=\"line " + look + "\">" + connection + marks +
          svg_line("leader", last_x + 7, last_y, at.right + 8, label_y) +
          svg_text("name", at.right + 12, label_y + 4.5, shortened(one.label, longest_label)) + "</g>\n";
 }

@@ -42,6 +42,7 @@ struct line {
   std::string label;
   std::vector<std::optional<estimate>> at;  ///< by position on the x axis
   std::vector<std::string> hover;           ///< likewise
+  bool connected = true;                    ///< false: marks alone
 };
 
 struct line_chart {

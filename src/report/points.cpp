@@ -257,7 +257,8 @@ std::string group_section(const group& one) {
 }  // namespace
 
 std::string points_section(const json& document) {
-  if (document.contains("tune")) return {};  // contests_section has them, by phase
+  // contests_section has them, by phase, and experiments_section, by curve
+  if (document.contains("tune") || document.contains("lab")) return {};
   std::string made;
   for (const group& one : groups_of(document)) made += group_section(one);
   return made;

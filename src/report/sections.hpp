@@ -27,6 +27,8 @@ std::string key_figures(const json& document);
 std::string points_section(const json& document);
 /// What became of attempts, and where they ended (attempts.cpp).
 std::string attempts_section(const json& document);
+/// The experiments of `txsync lab` (experiments.cpp).
+std::string experiments_section(const json& document);
 /// The contests of `txsync tune` (contests.cpp).
 std::string contests_section(const json& document);
 /// The lock sites (sites.cpp).

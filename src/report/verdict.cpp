@@ -138,6 +138,23 @@ std::string of_points(const json& points) {
          " had the best median of " + std::to_string(found.count) + ": " + value + "." + against_peers(found);
 }
 
+/// How many of the papers' numbers were met. A miss is a result, not a fault.
+std::string of_experiments(const json& lab) {
+  std::size_t hits = 0;
+  std::size_t misses = 0;
+  std::size_t experiments = 0;
+  for (const json& one : part_of(lab, "experiments")) {
+    ++experiments;
+    for (const json& row : part_of(one, "comparisons")) {
+      const std::string verdict = text_of(row, "verdict");
+      hits += verdict == "hit" ? 1 : 0;
+      misses += verdict == "miss" ? 1 : 0;
+    }
+  }
+  return "Simulated: of " + plural(hits + misses, "number") + " in " + plural(experiments, "experiment") + " " +
+         std::to_string(hits) + " were hit and " + std::to_string(misses) + " missed.";
+}
+
 verdict of_machine(const json& document) {
   const json& htm = part_of(part_of(document, "machine"), "htm");
   const std::string what = text_of(htm, "what");
@@ -175,6 +192,8 @@ verdict verdict_of(const json& document) {
     return made;
   }
   if (points.empty()) return of_machine(document);
+  if (document.contains("lab"))
+    return {failed + of_experiments(document["lab"]), failed.empty() ? mood::plain : mood::bad};
   std::string words;
   if (verb_of(document) == "txsync run") words = of_sites(document);
   if (words.empty()) words = of_points(points);

@@ -71,16 +71,19 @@ class hle_outermost : public exchange_lock<acquisition::by_prefix, spinning::rea
 class rtm_only {
  public:
   struct slot {};
+  rtm_only() noexcept : attempts_(machine::htm().attempts) {}
+
   void lock(slot&) noexcept {
-    if (!machine::htm().attempts) return without_attempts_.lock();
+    if (!attempts_) return without_attempts_.lock();
     while (!machine::begin().started()) machine::relax();
   }
   void unlock(slot&) noexcept {
-    if (!machine::htm().attempts) return without_attempts_.unlock();
+    if (!attempts_) return without_attempts_.unlock();
     machine::end();
   }
 
  private:
+  const bool attempts_;
   tatas_lock without_attempts_;
 };
 

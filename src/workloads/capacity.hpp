@@ -29,32 +29,32 @@ struct capacity_shape {
   bool warm;
 };
 
-/// A permutation of the numbers below `size`, another one for each key: multiplications and shifts that can be undone,
+/// A permutation of the numbers below `size`, another one for each key: a Feistel network over an even number of bits,
 /// repeated until the number is in range. It needs no table, whose lines would be in the attempt too.
 class permutation {
  public:
   permutation(std::uint64_t size, std::uint64_t key) noexcept : size_(size), key_(mix(key)) {
-    while (mask_ < size - 1) mask_ = mask_ * 2 + 1;
-    while (shift_ * 2 < bits()) ++shift_;
+    while (half_ < 31 && std::uint64_t{1} << (2 * half_) < size) ++half_;
   }
   std::uint64_t operator()(std::uint64_t number) const noexcept {
+    const std::uint64_t mask = (std::uint64_t{1} << half_) - 1;
     do {
-      number = (number + key_) & mask_;
-      for (unsigned round = 0; round < 3; ++round) {
-        number = (number * (key_ | 1) * 0x9E3779B97F4A7C15u) & mask_;
-        number ^= number >> shift_;
+      std::uint64_t left = number >> half_;
+      std::uint64_t right = number & mask;
+      for (std::uint64_t round = 0; round < 4; ++round) {
+        const std::uint64_t other = left ^ (mix(key_ + (round << 32) + right) & mask);
+        left = right;
+        right = other;
       }
+      number = left << half_ | right;
     } while (number >= size_);
     return number;
   }
 
  private:
-  unsigned bits() const noexcept { return static_cast<unsigned>(__builtin_popcountll(mask_)); }
-
   std::uint64_t size_;
   std::uint64_t key_;
-  std::uint64_t mask_ = 0;
-  unsigned shift_ = 1;
+  unsigned half_ = 1;  ///< bits
 };
 
 /// A thread's array, in pages that nobody has touched unless the shape says so.
@@ -88,9 +88,9 @@ struct capacity_shared {
   page_array<padded<Adapter>> locks;  ///< one a thread: nobody ever waits
 };
 
-/// The section itself. All that it uses besides the array is in registers.
-inline std::uint64_t touch_places(volatile unsigned char* at, const capacity_shape& shape, std::uint64_t key,
-                                  unsigned char value) noexcept {
+/// The section itself. All that it uses besides the array is in registers, so that the attempt holds nothing else.
+[[gnu::always_inline]] inline std::uint64_t touch_places(volatile unsigned char* at, capacity_shape shape,
+                                                         std::uint64_t key, unsigned char value) noexcept {
   const permutation place(shape.places, key);
   std::uint64_t sum = 0;
   for (std::uint64_t i = 0; i < shape.lines; ++i) {
@@ -108,8 +108,8 @@ inline std::uint64_t touch_places(volatile unsigned char* at, const capacity_sha
 template <class Adapter>
 void fill_sections(worker& me, capacity_shared<Adapter>& shared) {
   Adapter& lock = shared.locks[me.index()].object;
-  const capacity_shape shape = shared.shape;
-  const capacity_array array(shape);
+  const capacity_array array(shared.shape);
+  volatile unsigned char* const at = array.data();
   [[maybe_unused]] typename Adapter::slot mine{};
   std::uint64_t key = mix(shared.seed + me.index());
   std::uint64_t number = 0;
@@ -120,16 +120,18 @@ void fill_sections(worker& me, capacity_shared<Adapter>& shared) {
     if (!array.ok()) break;
     ++key;
     const unsigned char value = capacity_value(number++);
+    const capacity_shape shape = shared.shape;  // read before the attempt begins
     me.begin();
     if (enter(lock, mine)) {
-      touch_places(array.data(), shape, key, value);
+      touch_places(at, shape, key, value);
       lock.unlock(mine);
       newest = value;
     }
     me.finish();
   }
-  if (!array.ok() || (shape.writes && newest != 0 && array.count(shape, newest) < shape.lines)) ++me.tally(0);
-  me.tally(1) = array.ok() ? array.hash(shape) : 0;
+  const bool wrong = shared.shape.writes && newest != 0 && array.count(shared.shape, newest) < shared.shape.lines;
+  if (!array.ok() || wrong) ++me.tally(0);
+  me.tally(1) = array.ok() ? array.hash(shared.shape) : 0;
 }
 
 template <class Adapter>

@@ -203,6 +203,13 @@ class GoodInput(unittest.TestCase):
         self.assertIn("DMP-TM paper", numbers["page.bytes"]["source"])
         self.assertEqual(numbers["page.bytes"]["confidence"], "read")
 
+    def test_experiments_have_sources_and_machines(self):
+        made, table = self.document("list", "experiments")
+        experiments = {item["name"]: item for item in made["list"]["items"]}
+        self.assertEqual(experiments["thesis-nesting"]["machine"], "haswell-i5-4670t")
+        self.assertIn("Fig 3.8", experiments["thesis-nesting"]["source"])
+        self.assertRegex(table, r"closed-form-tmcam +power8-8284-22a +a table of 64 lines")
+
     def test_every_workload_has_a_point_a_lock_and_thread_count(self):
         for item in self.document("list", "workloads")[0]["list"]["items"]:
             with self.subTest(workload=item["name"]):

@@ -75,6 +75,30 @@ observe::document full() {
   made.points = {small_point(), full_point(), failed};
   made.more["run"] = {{"policy", "mutex"}, {"status", 137}, {"signal", 9},
                       {"timed_out", true}, {"cpu_s", 0.5},  {"processes", 2}};
+  made.more["lab"]["experiments"] = {{{"id", "overflow"},
+                                      {"title", "random lines in sets"},
+                                      {"source", "a formula"},
+                                      {"machine", "haswell-i7-4770"},
+                                      {"changes", {{"htm.taken_ways", 0}}},
+                                      {"workload", "capacity"},
+                                      {"quantity", "abort rate"},
+                                      {"unit", "%"},
+                                      {"axis", "lines written"},
+                                      {"remark", "why"},
+                                      {"curves", observe::json::array()},
+                                      {"comparisons", observe::json::array()}}};
+  observe::json& experiment = made.more["lab"]["experiments"][0];
+  experiment["curves"].push_back(
+      {{"name", "lines"}, {"kind", "ours"}, {"points", {{{"at", 96}, {"value", 0.4}, {"point", 0}}}}});
+  experiment["comparisons"].push_back({{"what", "lines at 96"},
+                                       {"standing", "closed form"},
+                                       {"verdict", "miss"},
+                                       {"simulated", 0.4},
+                                       {"low", 0.2},
+                                       {"high", 0.3},
+                                       {"error", 0.1},
+                                       {"error_unit", "points"},
+                                       {"source", "a formula"}});
   made.more["run"]["notices"] = {"a lock of site x was unlocked though nobody held it, by y"};
   made.more["run"]["remarks"] = {"1 thread was not counted: there is room for 4096"};
   made.claims = {{"A1-3",

@@ -50,6 +50,9 @@ class Document(unittest.TestCase):
         self.assertEqual(described - written, set())
         self.assertEqual(set(result_schema.schema()["$defs"]["claim"]["properties"]) - set().union(*self.full["claims"]), set())
 
+        experiments = self.full["lab"]["experiments"]
+        self.assertEqual(set(result_schema.schema()["$defs"]["experiment"]["properties"]) - set().union(*experiments), set())
+
     def test_numbers_come_out_as_they_went_in(self):
         self.assertEqual(self.full["seed"], 2**64 - 1)
         point = self.full["points"][0]

@@ -40,6 +40,7 @@ std::uint32_t txsync_sim_hle_acquire(std::uint32_t* word, std::uint32_t value) {
     return exchange(word, value, site);
   if (txsync_sim_begin_by_prefix() != started) return exchange(word, value, site);
   access<false>(word, sizeof *word, site);
+  charge(*state.current, state.model.core_atomic);  // the prefix saves the store, not the locked instruction
   const std::uint32_t old = *word;
   tx.elided[tx.elided_count++] = {word, old, value};
   *word = value;
@@ -54,6 +55,7 @@ void txsync_sim_hle_release(std::uint32_t* word, std::uint32_t value) {
     return;
   }
   scheduling_point();
+  charge(*state.current, state.model.core_atomic);
   // The lock has to be left as it was found, or the elision was none (16.3.3).
   const elided_lock lock = tx->elided[tx->elided_count - 1];
   if (value != lock.outside) abort_self({.why = cause::unfriendly_instruction});

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of `txsync lab`: the runs of an experiment, its tables, its part of the document.
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "experiments/evaluate.hpp"
+#include "experiments/experiment.hpp"
+#include "sim/models/machine_file.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cli {
+
+/// An experiment that was run.
+struct lab_result {
+  const experiments::experiment* of;
+  sim::machine machine;  ///< with the experiment's changes
+  experiments::results results;
+  std::vector<experiments::comparison> comparisons;
+  std::vector<std::string> faults;  ///< points that failed the workload's own check
+  bool interrupted = false;
+};
+
+/// Simulates every point. Throws bad_input where that cannot be.
+lab_result run_experiment(const experiments::experiment& of, const std::string& image, std::uint64_t seed);
+
+void print_experiment(std::FILE* out, const lab_result& one);
+/// How many numbers were hit, and those that were not.
+void print_summary(std::FILE* out, const std::vector<lab_result>& all);
+
+/// Member `lab` of the document; the points go behind those that are in the document.
+void add_to_document(observe::document& document, const std::vector<lab_result>& all);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// What `txsync lab` writes into the document: the points, simulated and the papers', and member `lab`, which says how
+// they belong together.
+#include <cmath>
+
+#include "cli/lab.hpp"
+#include "cli/sim.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace {
+
+using experiments::comparison;
+using experiments::experiment;
+using observe::json;
+
+class experiment_writer {
+ public:
+  experiment_writer(observe::document& document, const lab_result& one)
+      : document_(document), one_(one), of_(*one.of) {}
+
+  json object() {
+    json made = {{"id", of_.id},
+                 {"title", of_.title},
+                 {"source", of_.source},
+                 {"machine", of_.machine},
+                 {"workload", of_.workload},
+                 {"quantity", to_string(of_.measured)},
+                 {"unit", unit_of(of_.measured)},
+                 {"axis", of_.along.words.empty() ? of_.along.key : of_.along.words}};
+    for (const experiments::setting& change : of_.changes) made["changes"][change.key] = change.value;
+    if (!of_.remark.empty()) made["remark"] = of_.remark;
+    made["curves"] = curves();
+    made["comparisons"] = comparisons();
+    return made;
+  }
+
+ private:
+  double scaled(std::uint64_t position) const { return static_cast<double>(position) * of_.along.scale; }
+
+  /// The point as `txsync sim` has it, but for what is read from it here.
+  std::size_t add(observe::point point, double value) {
+    point.metric = to_string(of_.measured);
+    point.unit = unit_of(of_.measured);
+    point.way = of_.measured == experiments::quantity::throughput ? observe::better::higher : observe::better::lower;
+    point.values = {value};
+    document_.points.push_back(std::move(point));
+    return document_.points.size() - 1;
+  }
+
+  json curves() {
+    json made = json::array();
+    for (std::size_t curve = 0; curve < of_.variants.size(); ++curve) {
+      json points = json::array();
+      for (std::size_t place = 0; place < of_.along.positions.size(); ++place) {
+        const auto& point = one_.results.points[curve][place];
+        const std::optional<double> value =
+            point ? number_of(of_.measured, *point, one_.results.mhz) : std::optional<double>{};
+        if (!value) continue;
+        points.push_back(
+            {{"at", scaled(of_.along.positions[place])}, {"value", *value}, {"point", add(*point, *value)}});
+      }
+      made.push_back({{"name", of_.variants[curve].name}, {"kind", "ours"}, {"points", std::move(points)}});
+      add_papers_curve(made, curve);
+    }
+    return made;
+  }
+
+  /// The paper's numbers that are points of the same curve.
+  void add_papers_curve(json& into, std::size_t curve) {
+    json points = json::array();
+    for (const experiments::fact& fact : of_.facts) {
+      const bool of_this_curve = fact.variant == of_.variants[curve].name && fact.read == experiments::reading::value &&
+                                 fact.what.value_or(of_.measured) == of_.measured;
+      if (!of_this_curve || fact.expected.low != fact.expected.high) continue;
+      json point = {{"at", scaled(fact.at)}, {"value", fact.expected.low}};
+      if (const std::optional<std::size_t> index = add_papers_point(curve, fact)) point["point"] = *index;
+      points.push_back(std::move(point));
+    }
+    if (points.empty()) return;
+    const bool formula = of_.facts.front().how == experiments::standing::closed_form;
+    into.push_back({{"name", of_.variants[curve].name + (formula ? ", formula" : ", paper")},
+                    {"kind", "paper"},
+                    {"points", std::move(points)}});
+  }
+
+  std::optional<std::size_t> add_papers_point(std::size_t curve, const experiments::fact& fact) {
+    for (std::size_t place = 0; place < of_.along.positions.size(); ++place) {
+      const auto& ours = one_.results.points[curve][place];
+      if (of_.along.positions[place] != fact.at || !ours) continue;
+      observe::point made;
+      made.workload = ours->workload;
+      made.params = ours->params;
+      made.threads = ours->threads;
+      made.place = ours->place;
+      made.subject = ours->subject;
+      made.kind = observe::subject_kind::paper;
+      return add(std::move(made), fact.expected.low);
+    }
+    return std::nullopt;
+  }
+
+  json comparisons() const {
+    json made = json::array();
+    for (const comparison& row : one_.comparisons) {
+      json item = {{"what", words_of(of_, *row.of)},
+                   {"standing", to_string(row.of->how)},
+                   {"verdict", row.how == experiments::verdict::miss ? "miss" : to_string(row.how)},
+                   {"source", row.of->source}};
+      if (row.simulated && std::isfinite(*row.simulated)) item["simulated"] = *row.simulated;
+      if (std::isfinite(row.of->expected.low)) item["low"] = row.of->expected.low;
+      if (std::isfinite(row.of->expected.high)) item["high"] = row.of->expected.high;
+      if (row.simulated && std::isfinite(row.error)) {
+        item["error"] = row.error;
+        item["error_unit"] = row.in_points ? "points" : "%";
+      }
+      made.push_back(std::move(item));
+    }
+    return made;
+  }
+
+  observe::document& document_;
+  const lab_result& one_;
+  const experiment& of_;
+};
+
+/// One machine's, or that of the first with a name that says that there are others.
+json machines_object(const std::vector<lab_result>& all) {
+  json made = machine_object(all.front().machine);
+  std::string names = all.front().machine.name;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const std::string& name = all[i].machine.name;
+    if (names.find(name) == std::string::npos) names += ", " + name;
+  }
+  made["cpu"] = names + " (simulated)";
+  return made;
+}
+
+}  // namespace
+
+void add_to_document(observe::document& document, const std::vector<lab_result>& all) {
+  if (all.empty()) return;
+  document.machine = machines_object(all);
+  json list = json::array();
+  for (const lab_result& one : all) list.push_back(experiment_writer(document, one).object());
+  document.more["lab"] = {{"experiments", std::move(list)}};
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// txsync lab EXPERIMENT...|all: the papers' figures, simulated, beside the papers' numbers.
+#include "cli/lab.hpp"
+#include "cli/options.hpp"
+#include "cli/sim.hpp"
+#include "cli/verbs.hpp"
+#include "cli/words.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace {
+
+using experiment_list = std::vector<const experiments::experiment*>;
+
+experiment_list asked_for(const words& ids) {
+  words allowed{"all"};
+  for (const experiments::experiment& one : experiments::all()) allowed.push_back(one.id);
+  if (ids.empty()) throw bad_input("an experiment is missing; allowed: " + join(allowed));
+  experiment_list list;
+  for (const std::string& id : ids) {
+    if (id == "all" && ids.size() == 1) {
+      for (const experiments::experiment& one : experiments::all()) list.push_back(&one);
+      return list;
+    }
+    const experiments::experiment* one = experiments::find(id);
+    if (one == nullptr) throw bad_input(unknown("experiment", id, allowed));
+    if (std::find(list.begin(), list.end(), one) != list.end()) throw bad_input("'" + id + "' is there twice");
+    list.push_back(one);
+  }
+  return list;
+}
+
+std::string workloads_image() {
+  try {
+    return sim::image_file("workloads");
+  } catch (const sim::image_error& error) {
+    throw bad_input(error.what());
+  }
+}
+
+class lab_verb final : public verb {
+ public:
+  const char* name() const override { return "lab"; }
+  const char* summary() const override { return "Simulate the papers' figures, beside the papers' numbers"; }
+
+  void define(CLI::App& app) override {
+    app.add_option("EXPERIMENT", ids_, "Which: all, or some that txsync list experiments names")->type_name("");
+    text_option(app, "--seed", seed_, "N", "Seed of all random choices (1)");
+    app.footer(
+        "All numbers are of simulated machines. Each number that a paper gives stands beside the simulated one: "
+        "\"fit\" if\n"
+        "the machine's model was fitted to it, \"held out\" if not, \"closed form\" if it follows from the model. "
+        "Misses stay.");
+  }
+
+  int run(session& with) override {
+    const experiment_list list = asked_for(ids_);
+    const std::string image = workloads_image();
+    const std::uint64_t seed = number_of("--seed", seed_, 0, std::numeric_limits<std::uint64_t>::max(), 1);
+    with.document.seed = seed;
+    with.document.started.clear();
+    std::vector<lab_result> done;
+    done.reserve(list.size());
+    for (const experiments::experiment* one : list) {
+      done.push_back(run_experiment(*one, image, seed));
+      with.document.interrupted = done.back().interrupted;
+      if (done.back().interrupted) break;
+      print_experiment(with.table, done.back());
+    }
+    print_summary(with.table, done);
+    std::fflush(with.table);
+    add_to_document(with.document, done);
+    return report(done);
+  }
+
+ private:
+  static int report(const std::vector<lab_result>& done) {
+    int status = ok;
+    for (const lab_result& one : done) {
+      for (const std::string& fault : one.faults) {
+        std::fprintf(stderr, "txsync lab: %s\n", fault.c_str());
+        status = failed;
+      }
+      if (one.interrupted) status = failed;
+    }
+    return status;
+  }
+
+  words ids_;
+  std::optional<std::string> seed_;
+};
+
+}  // namespace
+
+std::unique_ptr<verb> make_lab() { return std::make_unique<lab_verb>(); }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thesis on TSX in InnoDB (2014), section 2.4 and appendix C.4: which word and which loop an elided lock should
+// have.
+#include "experiments/experiment.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::experiments {
+
+namespace {
+
+constexpr const char* machine = "haswell-i5-4670t";
+constexpr unsigned threads = 4;
+
+experiment lock_type() {
+  const auto of = [](const char* name, quantity what, double value) {
+    return fact{.variant = name, .at = 10, .expected = exactly(value), .source = "Table 2.5", .what = what};
+  };
+  return {
+      .id = "thesis-lock-type",
+      .title = "the type of an elided lock's word, 10 locks",
+      .source = "thesis on TSX in InnoDB, 2.4.1, Fig 2.4 and Table 2.5",
+      .machine = machine,
+      .workload = "lock-array",
+      .operations = 5'000,
+      .measured = quantity::transactional_cycles,
+      .along = {"locks", "locks", {1, 10, 100}},
+      .variants = {{"unsigned", "hle_tas", threads}},
+      .facts = {of("unsigned", quantity::transactional_cycles, 54), of("unsigned", quantity::aborted_cycles, 6),
+                of("unsigned char", quantity::transactional_cycles, 24),
+                of("unsigned char", quantity::aborted_cycles, 12),
+                of("unsigned short", quantity::transactional_cycles, 22),
+                of("unsigned short", quantity::aborted_cycles, 24),
+                of("unsigned long long", quantity::transactional_cycles, 23),
+                of("unsigned long long", quantity::aborted_cycles, 14)},
+      .remark =
+          "txsync elides words of four bytes only, the type that was best. The model knows no reason why others "
+          "should be slower.",
+  };
+}
+
+experiment long_sections() {
+  const auto of = [](const char* name, quantity what, double value) {
+    return fact{.variant = name, .at = 800'000, .expected = exactly(value), .source = "Table 2.6", .what = what};
+  };
+  return {
+      .id = "thesis-tas-t",
+      .title = "waiting by exchanges or by reading, one elided lock that is held for a while",
+      .source = "thesis on TSX in InnoDB, 2.4.3, Fig 2.6 and Table 2.6",
+      .machine = machine,
+      .workload = "lock-array",
+      .operations = 40,
+      .along = {"hold", "cycles held", {800'000}},
+      .variants = {{"TAS", "hle_tas", threads, {{"locks", 1}}}, {"TAS-T", "hle_tas_t", threads, {{"locks", 1}}}},
+      .facts = {of("TAS", quantity::abort_rate, 99.99),
+                of("TAS-T", quantity::abort_rate, 12.15),
+                of("TAS", quantity::transactional_cycles, 32.43),
+                of("TAS-T", quantity::transactional_cycles, 85.48),
+                of("TAS", quantity::aborted_cycles, 40.04),
+                of("TAS-T", quantity::aborted_cycles, 5.68),
+                {.variant = "TAS-T",
+                 .at = 800'000,
+                 .expected = at_least(1),
+                 .source = "Fig 2.6: TAS-T wins",
+                 .what = quantity::throughput,
+                 .read = reading::ratio,
+                 .beside = "TAS"}},
+  };
+}
+
+experiment short_sections() {
+  const auto over = [](const char* name, const char* beside, double value, const char* source) {
+    return fact{.variant = name,
+                .at = 100,
+                .expected = exactly(value),
+                .source = source,
+                .read = reading::ratio,
+                .beside = beside};
+  };
+  return {
+      .id = "thesis-tas-short",
+      .title = "the same with 100 locks that are released at once, elided and not",
+      .source = "thesis on TSX in InnoDB, 2.4.3 and 2.4.4, Figs 2.5 and 2.7",
+      .machine = machine,
+      .workload = "lock-array",
+      .operations = 10'000,
+      .measured = quantity::throughput,
+      .along = {"locks", "locks", {100}},
+      .variants = {{"TAS", "tas", threads},
+                   {"TAS-T", "tas_t", threads},
+                   {"HLE TAS", "hle_tas", threads},
+                   {"HLE TAS-T", "hle_tas_t", threads}},
+      .facts = {over("HLE TAS-T", "HLE TAS", 1, "Fig 2.5: no difference"),
+                over("TAS-T", "TAS", 1, "Fig 2.5: no difference"),
+                over("HLE TAS-T", "TAS-T", 2, "Fig 2.7: two times faster at 10^4 repeats"),
+                over("EXCH", "TAS-T", 1, "Fig 2.7: no difference")},
+      .remark = "A test-and-set and an exchange are the same instruction here.",
+  };
+}
+
+experiment partitions() {
+  return {
+      .id = "thesis-partitions",
+      .title = "100 elided locks for all threads, or a quarter for each",
+      .source = "thesis on TSX in InnoDB, C.4, Fig C.7",
+      .machine = machine,
+      .workload = "lock-array",
+      .operations = 10'000,
+      .measured = quantity::throughput,
+      .along = {"locks", "locks", {100}},
+      .variants = {{"shared", "hle_tas_t", threads}, {"partitioned", "hle_tas_t", threads, {{"share", 1}}}},
+      .facts = {},
+      .remark = "The thesis's text has no numbers of this drawing.",
+  };
+}
+
+}  // namespace
+
+std::vector<experiment> thesis_locks() { return {lock_type(), long_sections(), short_sections(), partitions()}; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::experiments

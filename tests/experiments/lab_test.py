@@ -1,0 +1,125 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""lab_test.py TXSYNC: txsync lab, and what the simulated machines have to be by the papers and by formulas."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from result_schema import complaints, load
+
+TXSYNC = ""
+
+
+def call(*arguments):
+    return subprocess.run([TXSYNC, *arguments], capture_output=True, text=True, timeout=110)
+
+
+def lab(*ids):
+    """The table, and the experiments of the document by id, and the document."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "lab.json"
+        done = call("lab", *ids, "--json", str(file))
+        assert done.returncode == 0, done.stderr
+        document = load(file.read_text(encoding="utf-8"))
+    return done.stdout, {one["id"]: one for one in document["lab"]["experiments"]}, document
+
+
+def curve(experiment, name):
+    return {point["at"]: point["value"] for one in experiment["curves"] if one["name"] == name for point in one["points"]}
+
+
+class Lab(unittest.TestCase):
+    def hits(self, experiment, standing=None):
+        for row in experiment["comparisons"]:
+            if standing in (None, row["standing"]):
+                with self.subTest(experiment=experiment["id"], number=row["what"]):
+                    self.assertEqual(row["verdict"], "hit", row)
+
+    def test_writes_commit_below_the_cache_and_abort_above_with_a_soft_edge(self):
+        _, made, _ = lab("thesis-write-capacity")
+        self.hits(made["thesis-write-capacity"], "fit")
+        warm = curve(made["thesis-write-capacity"], "warm")
+        self.assertLess(warm[9], 2)
+        self.assertEqual(warm[34], 100)
+        self.assertGreater(warm[20], 5)
+        self.assertLess(warm[20], 15)
+
+    def test_strides(self):
+        _, made, _ = lab("thesis-associativity")
+        usable = {row["what"].split(":")[0]: row["simulated"] for row in made["thesis-associativity"]["comparisons"][1:]}
+        for stride, share, off in ((2, 0.5, 0.05), (3, 1, 0.05), (4, 0.25, 0.06), (5, 1, 0.05), (6, 0.5, 0.05)):
+            with self.subTest(stride=stride):
+                self.assertAlmostEqual(usable[f"stride {stride}"], share, delta=off)
+
+    def test_nesting_and_tables_of_lines_are_sharp(self):
+        _, made, _ = lab("thesis-nesting", "closed-form-tmcam")
+        for one in made.values():
+            self.hits(one)
+
+    def test_what_the_model_was_fitted_to(self):
+        _, made, _ = lab("thesis-overhead", "thesis-malloc")
+        for one in made.values():
+            self.hits(one, "fit")
+
+    def test_formulas_within_two_points(self):
+        _, made, _ = lab("closed-form-overflow-8", "closed-form-overflow-12", "closed-form-overflow-soft",
+                         "closed-form-timer-250", "closed-form-timer-1000")
+        for one in made.values():
+            self.hits(one)
+            for row in one["comparisons"]:
+                self.assertLessEqual(abs(row["error"]), 2)
+
+    def test_the_document_keeps_to_the_schema_and_has_the_papers_points(self):
+        table, made, document = lab("thesis-malloc", "thesis-tas-short")
+        self.assertEqual(complaints(document), [])
+        self.assertEqual(document["machine"]["backend"], "simulated")
+        self.assertEqual([point["kind"] for point in document["points"]].count("paper"), 2)
+        malloc = made["thesis-malloc"]
+        self.assertEqual(curve(malloc, "malloc"), {1: 100})
+        self.assertEqual(curve(malloc, "malloc, paper"), {1: 100})
+        for one in malloc["curves"]:
+            for point in one["points"]:
+                self.assertEqual(document["points"][point["point"]]["values"], [point["value"]])
+        self.assertIn("simulated on haswell-i5-4670t", table)
+        self.assertRegex(table, r"malloc: abort rate +100 +100 +- +fit +hit +C\.1")
+
+    def test_misses_stay(self):
+        table, made, _ = lab("thesis-tas-short")
+        verdicts = {row["what"]: row["verdict"] for row in made["thesis-tas-short"]["comparisons"]}
+        self.assertIn("not simulated", verdicts.values())
+        self.assertEqual(table.count("MISS"), list(verdicts.values()).count("miss"))
+
+    def test_the_same_seed_gives_the_same(self):
+        first, again, other = (lab("thesis-lock-type", *more)[2]["points"] for more in ([], [], ["--seed", "2"]))
+        self.assertEqual(first, again)
+        self.assertNotEqual([point.get("end_hash") for point in first], [point.get("end_hash") for point in other])
+
+    def test_the_page(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file, page = pathlib.Path(folder) / "lab.json", pathlib.Path(folder) / "lab.html"
+            self.assertEqual(call("lab", "closed-form-tmcam", "thesis-malloc", "--json", str(file)).returncode, 0)
+            self.assertEqual(call("report", str(file), "-o", str(page)).returncode, 0)
+            text = page.read_text(encoding="utf-8")
+        self.assertIn("closed-form-tmcam", text)
+        self.assertIn("writes, formula", text)
+        self.assertIn("16 were hit and 0 missed", text)
+
+    def test_what_cannot_be_asked_for(self):
+        for arguments, says in (((), "an experiment is missing; allowed: all, thesis-write-capacity"),
+                                (("thesis-write-capacty",), "did you mean 'thesis-write-capacity'?"),
+                                (("all", "thesis-malloc"), "unknown experiment 'all'"),
+                                (("thesis-malloc", "thesis-malloc"), "'thesis-malloc' is there twice"),
+                                (("thesis-malloc", "--seed", "x"), "--seed: 'x'")):
+            with self.subTest(arguments=arguments):
+                done = call("lab", *arguments)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn(says, done.stderr)
+
+
+if __name__ == "__main__":
+    TXSYNC = sys.argv.pop(1)
+    unittest.main()
