@@ -53,8 +53,8 @@ class experiment_writer {
       json points = json::array();
       for (std::size_t place = 0; place < of_.along.positions.size(); ++place) {
         const auto& point = one_.results.points[curve][place];
-        const std::optional<double> value =
-            point ? number_of(of_.measured, *point, one_.results.mhz) : std::optional<double>{};
+        if (!point) continue;
+        const std::optional<double> value = number_of(of_.measured, *point, one_.results.mhz);
         if (!value) continue;
         points.push_back(
             {{"at", scaled(of_.along.positions[place])}, {"value", *value}, {"point", add(*point, *value)}});

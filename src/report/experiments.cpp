@@ -16,7 +16,7 @@ std::string number_text(const json& item, const char* member) {
 
 /// "10", "30 to 50", "at most 2".
 std::string expected_text(const json& row) {
-  const std::string low = number_text(row, "low");
+  std::string low = number_text(row, "low");
   const std::string high = number_text(row, "high");
   if (low == high) return low;
   if (low.empty()) return "at most " + high;
