@@ -101,6 +101,7 @@ struct timed_test {
     constexpr std::chrono::nanoseconds patience(100);
     constexpr std::chrono::hours long_time(1'000'000'000);  // more than a clock has
     const auto is_told = [&] { return me.told; };
+    if (me.changed.wait_for(held, patience, [] { return false; })) me.wrong = true;
     const auto until = virtual_clock::now() + patience;
     const bool seen =
         index == 1 ? me.changed.wait_for(held, patience, is_told) : me.changed.wait_until(held, until, is_told);
@@ -117,7 +118,7 @@ struct timed_test {
 };
 
 /// A thread whose patience ends, for good, while others lock without one: it leaves nobody asleep.
-template <class Lock, bool shared>
+template <class Lock, bool shared, std::uint64_t patience_ns = 2'000>
 struct patience_test {
   Lock lock{};
   std::uint64_t count = 0;
@@ -138,7 +139,7 @@ struct patience_test {
       if (index == 1) machine::yield();
       return me.lock.unlock();
     }
-    const std::uint64_t deadline = machine::clock_ns() + 2'000;
+    const std::uint64_t deadline = machine::clock_ns() + patience_ns;
     if (!me.try_until(deadline)) {
       if (machine::clock_ns() < deadline) me.early = true;
     } else if constexpr (shared) {
@@ -335,6 +336,8 @@ constexpr exploration table[] = {
     {"barrier-sleeping", "3 threads x 2 phases, told that there is one CPU", right, run_anew<barrier_test<3, 2>, 3>,
      sleeps},
     {"futex-patience", "one gives up, two do not", right, run_anew<patience_test<futex_mutex, false>, 3>, sleeps},
+    {"futex-hasty", "one gives up after its first look, two do not", right,
+     run_anew<patience_test<futex_mutex, false, 200>, 3>, sleeps},
     {"futex-patience-spinning", "the same where waiters spin first", right,
      run_anew<patience_test<futex_mutex, false>, 3>},
     {"futex-giving-up", "the holder waits until one gives up", right, run_anew<giving_up_test<futex_mutex, false>, 3>,

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""mutants.py IMAGE MUTANTS PLAIN_MODEL MACHINE [ID...]: explores the locks' mutants (generate.py) until each has failed.
+
+Prints the kill rate, and whoever survived without an argument. A survivor has to have an argument in survivors.txt, and
+what is argued there has to survive. Without TXSYNC_TEST_BUDGET=full a fixed sample is run, with IDs those mutants."""
+
+import collections
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ORDERS = {"random": 1, "priorities": 2, "round-robin": 3, "delay-bounded": 4}
+CPUS = 8
+MOST_STEPS = 20_000
+PATIENCE_S = 5
+SAMPLE_OF = 19  # every so many mutants are run where the budget is small
+
+# Which explorations reach a source, by its name.
+TESTS = {
+    "admission": "(ticket|mcs)(-|$)|srwlock-shared-3",
+    "backoff": "(tatas|ticket|mcs|futex|srwlock|occ_rwlock|elided_tatas)(-|$)|condition_variable-destroyed",
+    "barrier": "barrier",
+    "condition_variable": "condition_variable",
+    "elided": "elided",
+    "futex_mutex": "(futex|txsync::mutex|elided_futex|occ_rwlock|txsync::shared_mutex)(-|$)",
+    "futex_rwlock": "futex_rwlock",
+    "mcs": "(mcs|fifo_mcs|elided_mcs|srwlock)(-|$)",
+    "mutex": "txsync::mutex|condition_variable",
+    "occ_rwlock": "occ_rwlock",
+    "retry": "elided",
+    "shared_mutex": "txsync::shared_mutex",
+    "srwlock": "srwlock",
+    "tatas": "(tatas|elided_tatas)(-|$)",
+    "ticket": "(ticket|fifo_ticket)(-|$)",
+}
+# Order, store buffers, probes, schedules of each test. The first round finds most.
+HARMLESS = 7  # all probes that a right program stands
+ROUNDS = [("random", 1, 0, 200), ("random", 1, HARMLESS, 5_000), ("random", 1, 0, 5_000), ("priorities", 1, 0, 5_000),
+          ("delay-bounded", 1, 0, 5_000), ("random", 0, 0, 5_000)]
+
+Mutant = collections.namedtuple("Mutant", "id file line what words")
+
+
+class Machine:
+    """The image, and the model that it runs on: the one of txsync explore."""
+
+    def __init__(self, image, plain_model, machine, folder):
+        self.image = image
+        self.model = pathlib.Path(folder) / "model.txt"
+        subprocess.run([plain_model, machine, self.model], check=True)
+        text = re.sub(r"^core\.sockets .*$", "core.sockets 1", self.model.read_text(), flags=re.MULTILINE)
+        self.model.write_text(re.sub(r"^core\.cores .*$", f"core.cores {CPUS}", text, flags=re.MULTILINE))
+
+    def call(self, *words, **options):
+        environment = {f"TXSYNC_SIM_{name.upper()}": str(value) for name, value in options.items()}
+        environment |= {"TXSYNC_SIM_MODEL": str(self.model), "TXSYNC_SIM_STEPS": str(MOST_STEPS),
+                        "TXSYNC_SIM_PATIENCE": str(PATIENCE_S)}
+        return subprocess.run([self.image, *map(str, words)], env=os.environ | environment, capture_output=True, text=True,
+                              errors="replace", timeout=600)
+
+    def tests(self):
+        lines = [line.split("\t") for line in self.call().stderr.splitlines()]
+        return [name for name, expected, _ in lines if expected == "right" and not name.startswith(("litmus:", "peterson"))]
+
+    def fails(self, test, order, buffers, probes, schedules, variant):
+        done = self.call(test, 1, schedules, order=ORDERS[order], store_buffers=buffers, probes=probes,
+                         variant=variant)
+        if done.returncode == 0:
+            return None
+        return done.stderr.strip().splitlines()[-1] if done.stderr.strip() else f"status {done.returncode}"
+
+
+def read_mutants(path):
+    lines = pathlib.Path(path).read_text(encoding="utf-8").splitlines()
+    not_shown = int(lines[0].rsplit(" ", 1)[1])
+    return [Mutant(int(words[0]), words[1], int(words[2]), *words[3:])
+            for words in (line.split("\t") for line in lines[1:])], not_shown
+
+
+def read_arguments():
+    """By (file, what, text of the line) why the mutant survives. What may be *: all of the file."""
+    arguments = {}
+    waiting = []
+    argued = False
+    for line in (HERE / "survivors.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("#") or not line.strip():
+            continue
+        if line.startswith("  "):
+            argued = True
+            for key in waiting:
+                arguments[key] = (arguments[key] + " " + line.strip()).strip()
+            continue
+        if argued:
+            waiting, argued = [], False
+        key = tuple((line.split(" :: ", 2) + [""])[:3])
+        waiting.append(key)
+        arguments[key] = ""
+    return arguments
+
+
+def key_of(mutant, arguments):
+    for key in ((mutant.file, mutant.what, mutant.words), (mutant.file, "*", "")):
+        if arguments.get(key):
+            return key
+    return None
+
+
+def explore(machine, tests, mutant):
+    """What killed it, or None."""
+    pattern = TESTS[pathlib.Path(mutant.file).stem]
+    chosen = [test for test in tests if re.match(pattern, test)]
+    for order, buffers, probes, schedules in ROUNDS:
+        for test in chosen:
+            try:
+                seen = machine.fails(test, order, buffers, probes, schedules, mutant.id)
+            except subprocess.TimeoutExpired:
+                seen = "does not end"
+            if seen:
+                return f"{test}@{order}{'+store-buffers' if buffers else ''}{'+probes' if probes else ''}: {seen}"
+    return None
+
+
+def told(mutant):
+    return f"{mutant.file}:{mutant.line}: {mutant.what}\n    {mutant.words}"
+
+
+def choose(mutants, arguments, ids):
+    if ids:
+        return [one for one in mutants if one.id in ids]
+    if os.environ.get("TXSYNC_TEST_BUDGET") == "full":
+        return mutants
+    return [one for one in mutants if key_of(one, arguments) is None][::SAMPLE_OF]
+
+
+def main():
+    if len(sys.argv) < 5:
+        sys.exit("usage: mutants.py IMAGE MUTANTS PLAIN_MODEL MACHINE [ID...]")
+    mutants, not_shown = read_mutants(sys.argv[2])
+    arguments = read_arguments()
+    chosen = choose(mutants, arguments, {int(word) for word in sys.argv[5:]})
+    faults = [f"argued, but there is no such mutant: {' :: '.join(key)}"
+              for key in arguments if not any(key_of(one, arguments) == key for one in mutants)]
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(sys.argv[1], sys.argv[3], sys.argv[4], folder)
+        tests = machine.tests()
+        for test in tests:
+            if seen := machine.fails(test, "random", 1, HARMLESS, 200, 0):
+                faults.append(f"fails without a mutant: {test}: {seen}")
+        with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("TXSYNC_MUTANT_JOBS", "1"))) as workers:
+            results = list(workers.map(lambda one: explore(machine, tests, one), chosen))
+    survivors = [mutant for mutant, killer in zip(chosen, results) if killer is None]
+    for mutant, killer in zip(chosen, results):
+        argued = key_of(mutant, arguments)
+        if len(sys.argv) > 5:
+            print(f"{told(mutant)}\n    {killer or 'survived'}")
+        if killer is None and argued is None:
+            faults.append(f"survived, and nobody argues why: {told(mutant)}")
+        elif killer is not None and argued is not None and argued[1] != "*":
+            faults.append(f"argued, but killed: {told(mutant)}\n    {killer}")
+    which = "" if len(chosen) == len(mutants) or len(sys.argv) > 5 else ", a sample of those without an argument"
+    print(f"{len(chosen)} of {len(mutants)} mutants{which}: {len(chosen) - len(survivors)} killed "
+          f"({100 * (len(chosen) - len(survivors)) / max(1, len(chosen)):.1f} %), {len(survivors)} survived, "
+          f"{len([one for one in survivors if key_of(one, arguments)])} of them argued; {not_shown} weaker orders that x86 "
+          "does not show were not tried")
+    print("\n".join(faults))
+    sys.exit(1 if faults else 0)
+
+
+if __name__ == "__main__":
+    main()
