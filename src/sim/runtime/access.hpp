@@ -14,6 +14,7 @@
 #include "schedule.hpp"
 #include "state.hpp"
 #include "store_buffer.hpp"
+#include "switching.hpp"
 
 namespace txsync::sim {
 
@@ -60,7 +61,8 @@ template <bool write>
 template <bool write, bool may_wait>
 [[gnu::noinline]] void access_slowly(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept {
   state.current->last_site = site;
-  scheduling_point();
+  if (state.oracle) oracle_settle();
+  if (state.current->time >= state.limit) let_first_run();
   thread_record& thread = *state.current;
   if constexpr (write) {
     if (state.store_buffers) {
@@ -69,7 +71,8 @@ template <bool write, bool may_wait>
     }
   }
   if (state.traces) trace(thread, site, write ? "writes" : "reads", address);
-  if (!hit<write>(thread, address, bytes)) look_at<write>(thread, address, bytes);
+  if (hit<write>(thread, address, bytes)) return;
+  return look_at<write>(thread, address, bytes);
 }
 
 /// One access of 1 to 16 bytes. A write that is no read-modify-write and not sequentially consistent may wait in a

@@ -14,9 +14,8 @@ void tag_array::set_up(std::uint64_t bytes, unsigned ways, unsigned line_bytes) 
   tags_ = static_cast<std::uint32_t*>(reserve(0, sets_ * ways * sizeof *tags_, "tags of a cache"));
 }
 
-bool tag_array::use(line_number line) noexcept {
-  std::uint32_t* set = tags_ + std::size_t{set_of(line)} * ways_;
-  for (unsigned way = 0; way < ways_; ++way) {
+bool tag_array::use_further(std::uint32_t* set, line_number line) noexcept {
+  for (unsigned way = 1; way < ways_; ++way) {
     if (set[way] != line + 1) continue;
     for (; way != 0; --way) set[way] = set[way - 1];
     set[0] = line + 1;
@@ -61,8 +60,7 @@ void translation_buffer::set_up(const machine_model& model) noexcept {
   walk_ = model.tlb_walk;
 }
 
-unsigned translation_buffer::look_up(std::uint64_t page) noexcept {
-  if (!first_.exists()) return 0;
+unsigned translation_buffer::look_further(std::uint64_t page) noexcept {
   const auto number = static_cast<line_number>(page);
   if (first_.use(number)) return 0;
   const auto any = [](line_number) { return false; };

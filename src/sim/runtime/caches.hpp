@@ -22,7 +22,10 @@ class tag_array {
     return static_cast<unsigned>(mask_ != 0 ? line & mask_ : line % sets_);
   }
   /// True when the line is there; then it is the most recently used.
-  bool use(line_number line) noexcept;
+  bool use(line_number line) noexcept {
+    std::uint32_t* set = tags_ + std::size_t{set_of(line)} * ways_;
+    return set[0] == line + 1 || use_further(set, line);
+  }
   bool has(line_number line) const noexcept;
   void remove(line_number line) noexcept;
 
@@ -35,14 +38,14 @@ class tag_array {
     }
   }
 
-  /// Puts a line that is not there in front. What has to leave is the last for which keep(line) is false, and if there
-  /// is none, the last; answers it, or nothing_left where a way was free.
+  /// Puts a line that is not there in front. What has to leave is the last for which keep(line) is false, asked twice
+  /// (for second chances), and if there is none, the last; answers it, or nothing_left where a way was free.
   template <class Keep>
   std::uint64_t insert(line_number line, Keep keep) noexcept {
     std::uint32_t* set = tags_ + std::size_t{set_of(line)} * ways_;
     unsigned way = ways_ - 1;
     if (set[way] != 0) {
-      for (unsigned tried = 0; tried < ways_ && keep(set[way] - 1); ++tried) {
+      for (unsigned tried = 0; tried < 2 * ways_ && keep(set[way] - 1); ++tried) {
         way = way == 0 ? ways_ - 1 : way - 1;
       }
     }
@@ -54,6 +57,8 @@ class tag_array {
   static constexpr std::uint64_t nothing_left = ~std::uint64_t{0};
 
  private:
+  bool use_further(std::uint32_t* set, line_number line) noexcept;
+
   std::uint32_t* tags_ = nullptr;
   std::uint64_t sets_ = 0;
   std::uint64_t mask_ = 0;  ///< sets - 1 where that is a power of two
@@ -65,9 +70,16 @@ class translation_buffer {
  public:
   void set_up(const machine_model& model) noexcept;
   /// The cycles that the translation of this page adds.
-  unsigned look_up(std::uint64_t page) noexcept;
+  unsigned look_up(std::uint64_t page) noexcept {
+    if (page == last_ || !first_.exists()) return 0;
+    last_ = page;
+    return look_further(page);
+  }
 
  private:
+  unsigned look_further(std::uint64_t page) noexcept;
+
+  std::uint64_t last_ = ~std::uint64_t{0};  ///< is the most recently used of its set
   tag_array first_;
   tag_array second_;
   unsigned second_hit_ = 0;

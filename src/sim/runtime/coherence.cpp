@@ -253,8 +253,9 @@ unsigned bring(access& now) noexcept {
 
 /// The core's other hardware threads share its caches, but not what its filter promises.
 void tell_siblings(access& now) noexcept {
+  if (state.model.core_threads == 1) return;
   for_cpus_of(now.core, [&](hardware_thread& cpu, unsigned index) {
-    if (index == now.cpu) return;
+    if (index == now.cpu || cpu.place_plus_one == 0) return;  // never used: its filters are empty
     if (now.write) {
       cpu.plain.forget(now.line);
       cpu.in_attempt.forget(now.line);
@@ -337,16 +338,29 @@ void move_line(access& now) noexcept {
 
 void visit(thread_record& thread, line_number line, std::uintptr_t address, bool write) noexcept {
   ++state.visits;
-  access now{thread, line, address, write, state.lines.record(line), thread.cpu, cpu_of(thread).core};
-  if (exploring()) {
-    end_conflicting_attempts(now);
-    charge(thread, 1);
+  hardware_thread& cpu = cpu_of(thread);
+  access now{thread, line, address, write, state.lines.record(line), thread.cpu, cpu.core};
+  if (state.filter == nullptr) {
+    if (exploring()) {
+      end_conflicting_attempts(now);
+      charge(thread, 1);
+      track(now);
+    } else {
+      move_line(now);
+    }
+    if (now.ends_own) abort_self(now.own_end);
+    return;
+  }
+  // What the thread may do with the line outside attempts, it may do inside: only the attempt does not know it yet.
+  if (write ? cpu.plain.may_write(line) : cpu.plain.may_read(line)) {
+    thread.time += state.access_cost;
     track(now);
   } else {
     move_line(now);
+    cpu.plain.allow(line, write);
   }
   if (now.ends_own) abort_self(now.own_end);
-  if (state.filter != nullptr) state.filter->allow(line, write);
+  state.filter->allow(line, write);
 }
 
 void prefetch(thread_record& thread, line_number line, bool write) noexcept {

@@ -44,8 +44,6 @@ bool fs_base_is_ours() noexcept {
   return (getauxval(AT_HWCAP2) & fsgsbase_bit) != 0;
 }
 
-void set_fs_base(std::uintptr_t base) noexcept { asm volatile("wrfsbase %0" : : "r"(base) : "memory"); }
-
 std::uintptr_t fs_base() noexcept {
   std::uintptr_t base;
   asm volatile("rdfsbase %0" : "=r"(base));

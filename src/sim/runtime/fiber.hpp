@@ -57,14 +57,14 @@ struct attempt {
   bool suspended = false;
   bool tracks_reads = true;
   bool never_commits = false;  ///< an always-abort attempt
-  std::uintptr_t frame = 0;    ///< stack pointer in begin; all above is in stack_copy
+  bool by_prefix = false;      ///< HLE began it
+  unsigned elided_count = 0;
+  std::uintptr_t frame = 0;  ///< stack pointer in begin; all above is in stack_copy
   std::uint8_t* stack_copy = nullptr;
   std::size_t stack_copied = 0;
   std::uint64_t exception_state[2] = {};
   int error_number = 0;  ///< errno, which libc writes
   ticks began = 0;
-  bool by_prefix = false;  ///< HLE began it
-  unsigned elided_count = 0;
   elided_lock elided[most_elided] = {};
   growing_list<tracked_line> reads;
   growing_list<tracked_line> writes;
@@ -74,21 +74,22 @@ struct attempt {
   growing_list<void*> freed;
 };
 
-struct thread_record {
+/// What a switch looks at stands first, on one cache line.
+struct alignas(64) thread_record {
   ticks time = 0;
   ticks cycle = ticks_per_cycle;  ///< longer where its core is shared with others
   std::uintptr_t stack_pointer = 0;
+  std::uintptr_t thread_pointer = 0;  ///< FS base
   std::uint32_t resume_value = 0;
+  std::uint16_t cpu = 0;  ///< its hardware thread
+  attempt tx;
   std::uint64_t priority = 0;        ///< in orders by priority
   std::uint64_t drain_priority = 0;  ///< its store buffer's
   thread_state state = thread_state::unused;
   bool timed_out = false;  ///< of the last wait
-  std::uint16_t cpu = 0;   ///< its hardware thread
   std::uint32_t id = 0;
-  std::uintptr_t thread_pointer = 0;  ///< FS base
   std::uintptr_t stack_low = 0;
   std::uintptr_t stack_high = 0;
-  attempt tx;
 
   void (*function)(void*) = nullptr;
   void* argument = nullptr;
@@ -114,7 +115,7 @@ extern "C" std::uint32_t txsync_sim_switch(std::uintptr_t* save, std::uintptr_t 
 
 /// Whether this CPU and kernel let programs set the FS base.
 bool fs_base_is_ours() noexcept;
-void set_fs_base(std::uintptr_t base) noexcept;
+inline void set_fs_base(std::uintptr_t base) noexcept { asm volatile("wrfsbase %0" : : "r"(base) : "memory"); }
 std::uintptr_t fs_base() noexcept;
 /// The thread's errno: libc writes it where no hook sees it.
 int& error_number_of(const thread_record& thread) noexcept;

@@ -188,14 +188,14 @@ void txsync_sim_prefetch(const void* address, int for_write) {
 void txsync_sim_fence(void) {
   fence();
   // A loop of fences is a wait, which interrupts and others come between; an exploration chooses at accesses.
-  if (state.current != nullptr && !exploring() && state.current->time >= state.pause_limit) scheduling_point();
+  if (state.current != nullptr && !exploring()) pausing_point();
 }
 void txsync_sim_relax(void) {
   if (state.current == nullptr) return;
   if (state.model.htm_pause_aborts != 0) leave_attempt(cause::unfriendly_instruction);
   charge_current(exploring() ? explored_pause : state.model.core_pause);
   spun(*state.current);
-  if (state.current->time >= state.pause_limit) scheduling_point();
+  pausing_point();
 }
 std::uint64_t txsync_sim_cycles(void) {
   return (state.current != nullptr ? state.current->time : state.latest) / ticks_per_cycle;

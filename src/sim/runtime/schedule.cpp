@@ -9,15 +9,15 @@
 #include "oracle.hpp"
 #include "state.hpp"
 #include "store_buffer.hpp"
-#include "tournament.hpp"
+#include "switching.hpp"
 #include "waiters.hpp"
 
 namespace txsync::sim {
 
+constinit threads_by_time by_time;
+
 namespace {
 
-/// Hardware threads by the time of what runs on them; one place more for the next deadline.
-constinit tournament by_time;
 constinit waiters_by_deadline sleepers;
 constinit std::uintptr_t scheduler_stack = 0;
 constinit std::uintptr_t scheduler_fs = 0;
@@ -25,16 +25,16 @@ constinit std::uintptr_t scheduler_fs = 0;
 // A thread that only pauses does nothing that others could see. It still has to let them come to what it waits for.
 constexpr ticks longest_pause = 4096 * ticks_per_cycle;
 
-constexpr unsigned deadline_place = 0;
-constinit std::uint16_t* cpu_at = nullptr;  // by place
-
 void set_place(hardware_thread& cpu) noexcept {
-  if (cpu.place == 0) {
-    // Only what is used takes part, so that a few threads on a large machine are not slow.
-    cpu.place = static_cast<std::uint16_t>(by_time.add());
-    cpu_at[cpu.place] = static_cast<std::uint16_t>(&cpu - state.cpus);
-  }
-  by_time.set(cpu.place, cpu.running != nullptr ? cpu.running->time : never);
+  // Only what is used takes part, so that a few threads on a large machine are not slow.
+  if (cpu.place_plus_one == 0) cpu.place_plus_one = static_cast<std::uint16_t>(by_time.threads.add() + 1);
+  by_time.at[cpu.place()] = cpu.running;
+  by_time.threads.set(cpu.place(), cpu.running != nullptr ? cpu.running->time : never);
+}
+
+void set_interruption(hardware_thread& cpu) noexcept {
+  cpu.interruption = cpu.next_timer;
+  if (cpu.ready_first != nullptr && cpu.slice_end < cpu.interruption) cpu.interruption = cpu.slice_end;
 }
 
 // ---- the speed of a core's hardware threads
@@ -69,6 +69,7 @@ void put_on(hardware_thread& cpu, thread_record& thread) noexcept {
   thread.state = thread_state::running;
   cpu.running = &thread;
   cpu.slice_end = thread.time + cycles(std::uint64_t{state.model.os_time_slice_us} * state.model.core_mhz);
+  set_interruption(cpu);
   count_running(cpu, +1);
   set_place(cpu);
 }
@@ -78,6 +79,7 @@ void enqueue(hardware_thread& cpu, thread_record& thread) noexcept {
   thread.next = nullptr;
   (cpu.ready_last != nullptr ? cpu.ready_last->next : cpu.ready_first) = &thread;
   cpu.ready_last = &thread;
+  set_interruption(cpu);
 }
 
 /// The running thread leaves; the next in the queue comes, after the switch's cost.
@@ -127,9 +129,9 @@ void make_runnable(thread_record& thread, ticks at) noexcept {
 
 thread_record& choose_by_time() noexcept {
   for (;;) {
-    const unsigned first = by_time.first();
-    if (by_time.first_time() == never) report_deadlock();
-    if (first != deadline_place) return *state.cpus[cpu_at[first]].running;
+    const ticks first = by_time.threads.first_time();
+    if (by_time.next_deadline > first) return *by_time.at[by_time.threads.first()];
+    if (by_time.next_deadline == never) report_deadlock();
     fire_deadline();
   }
 }
@@ -156,18 +158,9 @@ void take_timer_interrupt(thread_record& thread) noexcept {
   hardware_thread& cpu = cpu_of(thread);
   const ticks period = cycles(std::uint64_t{state.model.core_mhz} * 1'000'000 / state.model.os_timer_hz);
   while (cpu.next_timer <= thread.time) cpu.next_timer += period;
+  set_interruption(cpu);
   thread.time += cycles(state.model.os_timer);
   if (thread.tx.depth != 0 && state.model.htm_timer_aborts != 0) abort_self({.why = cause::interrupt});
-}
-
-void switch_to_next() noexcept {
-  thread_record& before = *state.current;
-  thread_record& next = choose();
-  if (&next == &before) {
-    load_hot_state();
-    return;
-  }
-  continue_with(&before.stack_pointer, next);
 }
 
 void check_steps() noexcept {
@@ -180,11 +173,21 @@ void check_steps() noexcept {
 
 }  // namespace
 
+void switch_to_next() noexcept {
+  thread_record& before = *state.current;
+  thread_record& next = choose();
+  if (&next == &before) {
+    load_hot_state();
+    return;
+  }
+  continue_with(&before.stack_pointer, next);
+}
+
 bool has_deadline() noexcept { return sleepers.first() != never; }
 
 void fire_deadline() noexcept {
   thread_record& thread = sleepers.take_first();
-  by_time.set(deadline_place, sleepers.first());
+  by_time.next_deadline = sleepers.first();
   thread.timed_out = true;
   futex_forget(thread);
   const ticks at = thread.deadline;
@@ -195,15 +198,15 @@ void fire_deadline() noexcept {
 void set_up_schedule() noexcept {
   const unsigned cores = state.model.total_cores();
   running_on = static_cast<unsigned*>(reserve(0, cores * sizeof(unsigned), "counts"));
-  cpu_at = static_cast<std::uint16_t*>(reserve(0, tournament::most_places * sizeof *cpu_at, "places"));
-  by_time.set_up();
-  by_time.add();  // deadline_place
+  by_time.at = static_cast<thread_record**>(reserve(0, tournament::most_places * sizeof *by_time.at, "places"));
+  by_time.threads.set_up();
   sleepers.set_up();
   const std::uint32_t hertz = state.model.os_timer_hz;
   for (unsigned i = 0; i < state.cpu_count; ++i) {
     // Each hardware thread's timer has a phase of its own.
     const std::uint64_t period = hertz != 0 ? std::uint64_t{state.model.core_mhz} * 1'000'000 / hertz : 0;
     state.cpus[i].next_timer = hertz != 0 ? cycles(1 + state.random.below(period)) : never;
+    set_interruption(state.cpus[i]);
   }
   scheduler_fs = fs_base();
 }
@@ -211,23 +214,14 @@ void set_up_schedule() noexcept {
 void load_hot_state() noexcept {
   thread_record& thread = *state.current;
   hardware_thread& cpu = cpu_of(thread);
-  const bool in_attempt = thread.tx.depth != 0 && !thread.tx.suspended;
-  const bool look_at_all = state.oracle || exploring();
-  state.filter = look_at_all ? nullptr : in_attempt ? &cpu.in_attempt : &cpu.plain;
-  state.logs_writes = thread.tx.depth != 0;
-  state.access_cost = state.model.core_access * thread.cycle;
+  load_thread(thread, cpu);
+  state.by_time_alone = !exploring() && !state.oracle && state.most_steps == 0;
+  if (state.oracle || exploring()) state.filter = nullptr;
   if (exploring()) {
-    state.limit = state.hit_limit = state.pause_limit = 0;
-    return;
+    state.limit = state.hit_limit = 0;
+  } else {
+    load_limits(cpu, by_time.threads.first_except(cpu.place()));
   }
-  ticks limit = by_time.first_except(cpu.place);
-  if (limit > cpu.next_timer) limit = cpu.next_timer;
-  if (cpu.ready_first != nullptr && limit > cpu.slice_end) limit = cpu.slice_end;
-  state.limit = limit;
-  const auto with_slack = [&](ticks slack) { return limit > never - slack ? never : limit + slack; };
-  const ticks timer = cpu.next_timer > limit ? cpu.next_timer : limit;
-  state.hit_limit = with_slack(state.slack) < timer ? with_slack(state.slack) : timer;
-  state.pause_limit = with_slack(longest_pause) < timer ? with_slack(longest_pause) : timer;
 }
 
 void reschedule() noexcept {
@@ -244,6 +238,14 @@ void reschedule() noexcept {
 void scheduling_point() noexcept {
   if (state.oracle) oracle_settle();
   if (state.current != nullptr && state.current->time >= state.limit) reschedule();
+}
+
+void pausing_point() noexcept {
+  if (exploring()) return scheduling_point();
+  const thread_record& thread = *state.current;
+  const ticks limit = state.limit > never - longest_pause ? never : state.limit + longest_pause;
+  const ticks timer = cpu_of(thread).next_timer;
+  if (thread.time >= state.limit && (thread.time >= limit || thread.time >= timer)) scheduling_point();
 }
 
 thread_record& enter_kernel(std::uint64_t more_cycles) noexcept {
@@ -276,7 +278,7 @@ void block(ticks deadline) noexcept {
   thread.deadline = deadline;
   if (deadline != never) {
     sleepers.add(thread);
-    by_time.set(deadline_place, sleepers.first());
+    by_time.next_deadline = sleepers.first();
   }
   take_off(cpu_of(thread));
   switch_to_next();
@@ -286,7 +288,7 @@ void wake(thread_record& thread, ticks at) noexcept {
   if (thread.state != thread_state::blocked) return;
   if (thread.deadline != never) {
     sleepers.remove(thread);
-    by_time.set(deadline_place, sleepers.first());
+    by_time.next_deadline = sleepers.first();
     thread.deadline = never;
   }
   make_runnable(thread, at);

@@ -14,8 +14,12 @@ void set_up_schedule() noexcept;
 /// hardware thread away when its time slice is over. May not return when the thread is in an attempt.
 void reschedule() noexcept;
 
-/// A place where another thread may come first.
+/// A place where another thread may come first (switching.hpp has it inline).
 void scheduling_point() noexcept;
+/// The same for a pause, which touches no memory: the running thread may be somewhat ahead of the others.
+void pausing_point() noexcept;
+/// As reschedule(), where neither the timer nor the time slice interrupts.
+void switch_to_next() noexcept;
 
 /// A system call of the running thread: not inside an attempt, a place where others may run, and at its price.
 thread_record& enter_kernel(std::uint64_t more_cycles) noexcept;

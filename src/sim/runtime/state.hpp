@@ -56,9 +56,12 @@ struct hardware_thread {
   ticks free_since = 0;
   ticks next_timer = never;
   ticks slice_end = never;
+  ticks interruption = never;  ///< the timer, or the end of the time slice where another thread waits for the cpu
   std::uint16_t core = 0;
   std::uint16_t socket = 0;
-  std::uint16_t place = 0;  ///< in the schedule; 0: never used yet
+  std::uint16_t place_plus_one = 0;  ///< in the schedule; 0: never used yet
+
+  unsigned place() const noexcept { return place_plus_one - 1u; }
 };
 
 enum class order : std::uint8_t { virtual_time, random, priorities, round_robin, delay_bounded };
@@ -69,12 +72,12 @@ struct runtime_state {
   line_filter* filter = nullptr;  ///< of the running thread; null where every access is looked at (oracle, exploring)
   ticks limit = 0;                ///< the running thread goes on without asking until then
   ticks hit_limit = 0;            ///< and with accesses that concern nobody else until then
-  ticks pause_limit = 0;          ///< and with pauses, which touch no memory at all, until then
   ticks access_cost = 0;          ///< of a hit in the L1, by the running thread's share of its core
   unsigned line_shift = 6;
-  bool logs_writes = false;  ///< the running thread is in an attempt
-  std::uint64_t visits = 0;  ///< accesses that were looked at
-  std::uint64_t hits = 0;    ///< and those that the filter answered
+  bool logs_writes = false;    ///< the running thread is in an attempt
+  bool by_time_alone = false;  ///< nothing but time decides who runs, and nothing is checked on the way
+  std::uint64_t visits = 0;    ///< accesses that were looked at
+  std::uint64_t hits = 0;      ///< and those that the filter answered
 
   machine_model model;
   shadow lines;

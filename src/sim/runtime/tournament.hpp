@@ -14,15 +14,26 @@ class tournament {
   void set_up() noexcept;
   /// A new place, at `never`. Requires: fewer than most_places.
   unsigned add() noexcept;
-  void set(unsigned place, ticks time) noexcept {
+  void set(unsigned place, ticks time) noexcept { static_cast<void>(set_and_compare(place, time)); }
+
+  /// What is before a place, or right behind it.
+  struct comparison {
+    bool is_first;  ///< of all; equals stand in the order of their places
+    unsigned first_rival;
+    ticks rival_time;
+  };
+  /// As set(), and how the place stands then.
+  comparison set_and_compare(unsigned place, ticks time) noexcept {
+    const std::uint64_t own = key(place, time);
     std::uint64_t node = leaves_ + place;
-    std::uint64_t least = key(place, time);
-    nodes_[node] = least;
+    std::uint64_t least_rival = empty;
+    nodes_[node] = own;
     for (; node > 1; node /= 2) {
       const std::uint64_t rival = nodes_[node ^ 1];
-      least = rival < least ? rival : least;
-      nodes_[node / 2] = least;
+      least_rival = rival < least_rival ? rival : least_rival;
+      nodes_[node / 2] = least_rival < own ? least_rival : own;
     }
+    return {own < least_rival, static_cast<unsigned>(least_rival % most_places), time_in(least_rival)};
   }
   /// The place with the least time, the lowest of equals. Requires: at least one place.
   unsigned first() const noexcept { return nodes_[1] % most_places; }

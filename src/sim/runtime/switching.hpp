@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The way from one thread to the next in the order of time, inline. Where threads take turns at nearly every access,
+// this is most of what the simulation does, and each function more on the way is a return that the CPU mispredicts: it
+// remembers where the thread before would have returned to.
+#pragma once
+
+#include "schedule.hpp"
+#include "state.hpp"
+#include "tournament.hpp"
+
+namespace txsync::sim {
+
+struct threads_by_time {
+  tournament threads;            ///< hardware threads by the time of what runs on them
+  thread_record** at = nullptr;  ///< what runs there, by place
+  ticks next_deadline = never;   ///< of a wait
+};
+extern constinit threads_by_time by_time;
+
+/// What the hooks look at, for the thread that is about to run: all but the limits.
+[[gnu::always_inline]] inline void load_thread(const thread_record& thread, hardware_thread& cpu) noexcept {
+  const bool in_attempt = thread.tx.depth != 0 && !thread.tx.suspended;
+  state.filter = in_attempt ? &cpu.in_attempt : &cpu.plain;
+  state.logs_writes = thread.tx.depth != 0;
+  state.access_cost = state.model.core_access * thread.cycle;
+}
+
+[[gnu::always_inline]] inline void load_limits(const hardware_thread& cpu, ticks next_thread) noexcept {
+  ticks limit = next_thread < by_time.next_deadline ? next_thread : by_time.next_deadline;
+  if (cpu.interruption < limit) limit = cpu.interruption;
+  state.limit = limit;
+  state.hit_limit = limit;
+  if (state.slack == 0) return;
+  const ticks late = limit > never - state.slack ? never : limit + state.slack;
+  const ticks timer = cpu.next_timer > limit ? cpu.next_timer : limit;
+  state.hit_limit = late < timer ? late : timer;
+}
+
+/// The running thread has come to its limit.
+[[gnu::always_inline]] inline void let_first_run() noexcept {
+  thread_record& thread = *state.current;
+  hardware_thread& cpu = cpu_of(thread);
+  if (!state.by_time_alone || thread.time >= cpu.interruption || thread.time >= by_time.next_deadline) {
+    return reschedule();
+  }
+  ++state.steps;
+  const tournament::comparison seen = by_time.threads.set_and_compare(cpu.place(), thread.time);
+  if (seen.is_first) return load_limits(cpu, seen.rival_time);
+  thread_record& next = *by_time.at[seen.first_rival];
+  if (thread.tx.elided_count + next.tx.elided_count != 0 || seen.rival_time >= by_time.next_deadline) {
+    return switch_to_next();
+  }
+  ++state.switches;
+  state.current = &next;
+  hardware_thread& next_cpu = cpu_of(next);
+  load_thread(next, next_cpu);
+  load_limits(next_cpu, by_time.threads.first_except(seen.first_rival));
+  set_fs_base(next.thread_pointer);
+  txsync_sim_switch(&thread.stack_pointer, next.stack_pointer, next.resume_value);
+}
+
+}  // namespace txsync::sim
