@@ -2,6 +2,8 @@
 // Every lock's exclusive sections: two threads with three sections each, and three threads with two. Locks whose
 // waiters sleep are run a second time on what is said to be one CPU, where they sleep at once; those with a door on
 // what is said to be two, where it is shut at once.
+#include <atomic>
+
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/futex_rwlock.hpp>
 #include <txsync/locks/mcs.hpp>
@@ -115,6 +117,29 @@ class nested {
   Lock inner_;
 };
 
+/// A test-and-set lock with Intel's prefixes (thesis 2.4.3).
+class by_prefix {
+ public:
+  void lock() noexcept {
+    while (machine::hle_acquire(word_, 1) != 0) {
+      // relaxed: a look only, the exchange decides
+      do machine::relax();
+      while (word_.load(std::memory_order_relaxed) != 0);
+    }
+  }
+  void unlock() noexcept { machine::hle_release(word_, 0); }
+
+ private:
+  std::atomic<std::uint32_t> word_{0};
+};
+
+/// A held lock uses tries up, and nobody waits for it before the next.
+constexpr retry_rules hasty_rules{.attempts = 2, .busy_counts = true, .waits_for_lock = false};
+class hasty_tatas : public elided<tatas_lock> {
+ public:
+  constexpr hasty_tatas() noexcept : elided(hasty_rules) {}
+};
+
 /// Attempts end with the section that they are of, and there are some.
 template <class Lock>
 struct attempts_test {
@@ -195,6 +220,9 @@ constexpr exploration table[] = {
     trio_of<lockable<elided<tatas_lock>>>("elided_tatas-3"),
     trio_of<calling<lockable<elided<tatas_lock>>>>("elided_tatas-calling"),
     pair_of<nested<elided<tatas_lock>>>("elided_tatas-nested"),
+    trio_of<calling<lockable<hasty_tatas>>>("elided_tatas-hasty"),
+    pair_of<lockable<by_prefix>>("elided-by-prefix"),
+    trio_of<calling<lockable<by_prefix>>>("elided-by-prefix-calling"),
     {"elided_tatas-attempts", "sections of one thread are elided, and attempts end", verdict::right,
      run_anew<attempts_test<elided<tatas_lock>>, 1>},
     pair_of<with_node<elided_with_node<mcs_lock>>>("elided_mcs"),

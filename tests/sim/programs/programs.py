@@ -85,6 +85,13 @@ class InSeveralOrders:
                     ran = self.simulate(machine=machine, order=order, seed=seed, oracle=1, **options)
                     self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "all right\n", ""))
 
+    def test_with_store_buffers(self):
+        for order in (1, 4):  # random, delay-bounded
+            for options in ({}, {"elide": 1, "probes": 7}):
+                with self.subTest(order=order, **options):
+                    ran = self.simulate(machine="ideal", order=order, store_buffers=1, **options)
+                    self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "all right\n", ""))
+
     def test_plain(self):
         self.run_all("ideal", elide=0)
         self.run_all("broadwell-e5-2697v4", elide=0)
