@@ -10,8 +10,17 @@
 namespace txsync::inline TXSYNC_BACKEND::report {
 namespace {
 
+/// As many digits as there are: "48", "12.15".
+std::string plain(double value) {
+  std::string made = figures(value);
+  if (made.find('.') == std::string::npos || made.find('e') != std::string::npos) return made;
+  made.erase(made.find_last_not_of('0') + 1);
+  if (made.back() == '.') made.pop_back();
+  return made;
+}
+
 std::string number_text(const json& item, const char* member) {
-  return item.contains(member) ? figures(number_of(item, member)) : "";
+  return item.contains(member) ? plain(number_of(item, member)) : "";
 }
 
 /// "10", "30 to 50", "at most 2".
@@ -68,7 +77,7 @@ line line_of(const json& curve, const std::vector<double>& positions, const scal
     const auto place = static_cast<std::size_t>(std::find(positions.begin(), positions.end(), at) - positions.begin());
     const double value = number_of(point, "value") / unit.by;
     made.at[place] = estimate{value, value, value};
-    made.hover[place] = made.label + " at " + figures(at) + ": " + figures(value) + " " + unit.unit;
+    made.hover[place] = made.label + " at " + plain(at) + ": " + plain(value) + " " + unit.unit;
   }
   return made;
 }
@@ -92,7 +101,7 @@ std::string curves_of(const json& experiment) {
   chart.x_axis = text_of(experiment, "axis");
   chart.y_axis = text_of(experiment, "quantity") + ", " + unit.unit;
   chart.positions.reserve(positions.size());
-  for (const double at : positions) chart.positions.push_back(figures(at));
+  for (const double at : positions) chart.positions.push_back(plain(at));
   for (const json& curve : part_of(experiment, "curves")) {
     if (chart.lines.size() < most_lines && !part_of(curve, "points").empty()) {
       chart.lines.push_back(line_of(curve, positions, unit));

@@ -87,6 +87,7 @@ class Report(unittest.TestCase):
                   "run": ["Notices", "kccachetest: wall time", "Lock sites", "Machine", "How to reproduce"],
                   "tune": ["Notices", "What was compared", "Lock sites", "Machine", "How to reproduce"],
                   "claims": ["Claims", "arraybench: throughput", "Machine", "How to reproduce"],
+                  "lab": ["overflow: random lines in sets", "types: types of words", "Machine", "How to reproduce"],
                   "empty": ["Machine", "How to reproduce"]}
         for name, make in samples.SAMPLES.items():
             with self.subTest(document=name):
@@ -99,6 +100,7 @@ class Report(unittest.TestCase):
                              r"txsync::mutex was 0\.\d+ \(from least to greatest .*\) times as good as the best of the others, .*",
                     "run": r"Threads waited 14\.7 s for locks in total, 61 % of it at kyotocabinet::HashDB::accept_bulk.*",
                     "tune": r"'mutex; .* is 1\.33 times as fast as what you have .*", "claims": r"1 of 2 claims holds; missed: A1-4\.",
+                    "lab": r"Simulated: of 2 numbers in 2 experiments 1 were hit and 1 missed\.",
                     "empty": r"Hardware transactions do not work here: every one aborts\."}
         for name, pattern in expected.items():
             with self.subTest(document=name):
@@ -106,7 +108,7 @@ class Report(unittest.TestCase):
                 self.assertRegex("".join(page.texts["h1"]), rf"\A{pattern}\Z")
 
     def test_drawings_have_titles_descriptions_and_tables(self):
-        for name, drawings in {"bench": 2, "one-thread": 1, "run": 1, "tune": 4, "claims": 1, "empty": 0}.items():
+        for name, drawings in {"bench": 2, "one-thread": 1, "run": 1, "tune": 4, "claims": 1, "lab": 1, "empty": 0}.items():
             with self.subTest(document=name):
                 page, text = self.page(samples.SAMPLES[name]())
                 self.assertEqual(len(page.all("svg")), drawings)
@@ -125,13 +127,22 @@ class Report(unittest.TestCase):
         self.assertIn("9.00 s", page.texts["td"])
         self.assertIn("125 µs", page.texts["td"])
 
+    def test_experiments_have_the_papers_numbers_beside_the_simulated_ones(self):
+        page, text = self.page(samples.lab())
+        for cell in ("48", "10", "+38 points", "fit", "miss", "at least 75", "not simulated", "Table 2.5"):
+            self.assertIn(cell, page.texts["td"])
+        self.assertIn("capacity on haswell-i7-4770, htm.taken_ways = 0. A miss is a result.", text)
+        self.assertIn("warm, paper at 96: 10", text)
+        self.assertEqual(text.count("<path d="), 1, "the paper's marks are not connected")
+        self.assertNotIn("Hardware transactions", page.texts["h2"])
+
     def test_how_to_reproduce_is_a_line_for_the_shell(self):
         page, text = self.page(samples.SAMPLES["run"]())
         self.assertIn("txsync run --policy mutex -- kccachetest wicked 'it'\\''s'", page.texts["pre"])
         self.assertIn("0.1.0, commit 0123456789ab", text)
 
     def test_texts_of_documents_are_texts(self):
-        for name, document in {"hostile": samples.hostile(), "tune": samples.hostile_tune()}.items():
+        for name, document in {"hostile": samples.hostile(), "tune": samples.hostile_tune(), "lab": samples.hostile_lab()}.items():
             with self.subTest(document=name):
                 page, text = self.page(document)
                 self.assertEqual(text.count("<script"), 1)

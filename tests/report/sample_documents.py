@@ -125,6 +125,25 @@ def claims():
         {"id": "A1-4", "claim": "no lock loses an update", "value": False, "goal": True, "holds": False, "from": [0]}])
 
 
+def lab():
+    """Two experiments: one with curves and a miss, one of a single position with a number that was not simulated."""
+    lines = [64, 96, 128, 160]
+    ours = [{"at": at, "value": at / 2, "point": place} for place, at in enumerate(lines)]
+    points = [point("attempt", [at / 2], 1, metric="abort rate", unit="%", better="lower", attempts=100, commits=50) for at in lines]
+    first = {"id": "overflow", "title": "random lines in sets", "source": "a thesis, Fig 3.1", "machine": "haswell-i7-4770",
+             "changes": {"htm.taken_ways": 0}, "workload": "capacity", "quantity": "abort rate", "unit": "%", "axis": "lines written",
+             "remark": "A miss is a result.",
+             "curves": [{"name": "warm", "kind": "ours", "points": ours},
+                        {"name": "warm, paper", "kind": "paper", "points": [{"at": 96, "value": 10}]}],
+             "comparisons": [{"what": "warm at 96 lines written: abort rate", "standing": "fit", "verdict": "miss", "simulated": 48, "low": 10,
+                              "high": 10, "error": 38, "error_unit": "points", "source": "Fig 3.1, as drawn"},
+                             {"what": "warm at 160 lines written: abort rate", "standing": "held out", "verdict": "hit", "simulated": 80, "low": 75,
+                              "error": 0, "error_unit": "points", "source": "3.2.1"}]}
+    second = dict(first, id="types", title="types of words", curves=[{"name": "unsigned", "kind": "ours", "points": ours[:1]}], comparisons=[
+        {"what": "unsigned char: aborted cycles", "standing": "held out", "verdict": "not simulated", "low": 12, "high": 12, "source": "Table 2.5"}])
+    return document("lab", "all", points=points, lab={"experiments": [first, second]})
+
+
 def empty():
     return document("list", "locks", list={"kind": "locks", "items": []})
 
@@ -143,6 +162,18 @@ def hostile():
     return made
 
 
+def hostile_lab():
+    made = lab()
+    for one in made["lab"]["experiments"]:
+        one.update({key: HOSTILE for key in ("id", "title", "source", "machine", "workload", "quantity", "unit", "axis", "remark")})
+        one["changes"] = {HOSTILE: 1}
+        for curve in one["curves"]:
+            curve["name"] = HOSTILE
+        for row in one["comparisons"]:
+            row.update(what=HOSTILE, source=HOSTILE, standing=HOSTILE, error_unit=HOSTILE)
+    return made
+
+
 def hostile_tune():
     made = tune()
     made["tune"].update({key: HOSTILE for key in ("verdict", "reference", "winner", "metric", "unit", "policy")})
@@ -151,4 +182,4 @@ def hostile_tune():
     return made
 
 
-SAMPLES = {"bench": bench, "one-thread": one_thread_bench, "run": run, "tune": tune, "claims": claims, "empty": empty}
+SAMPLES = {"bench": bench, "one-thread": one_thread_bench, "run": run, "tune": tune, "claims": claims, "lab": lab, "empty": empty}
