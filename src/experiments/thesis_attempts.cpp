@@ -26,10 +26,12 @@ experiment duration() {
       .variants = {{"attempt", bare, 1, {{"locks", 1}}}},
       .facts = {{"attempt", 288, at_most(0.01), standing::held_out, "3.2.3: below 0.01 % at 100 cycles of 800 MHz"},
                 {"attempt", 287'500, at_least(10), standing::held_out, "3.2.3: above 10 % at 0.125 ms"},
-                {"attempt", 37'375'000, exactly(100), standing::held_out, "3.2.3: all from 16.25 ms"}},
+                {"attempt", 18'400'000, at_most(99.9), standing::fit, "3.2.3: some commit up to 16.25 ms"},
+                {"attempt", 37'375'000, exactly(100), standing::fit, "3.2.3: all from 16.25 ms"}},
       .remark =
-          "The thesis counts turns of a loop and takes the clock for 800 MHz; its times are good to a third. "
-          "Interrupts other than the tick are not modelled.",
+          "The thesis counts turns of a loop and takes the clock for 800 MHz; its times are good to a third. A tick "
+          "that "
+          "lets attempts of several ms commit is too rare for a tenth to abort at 0.125 ms.",
   };
 }
 

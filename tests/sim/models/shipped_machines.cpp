@@ -101,7 +101,7 @@ TEST(ShippedMachines, Power8) {
 TEST(ShippedMachines, TheMachineOfTheFit) {
   const sim::machine made = shipped("haswell-i5-4670t");
   EXPECT_EQ(made.model.htm_begin + made.model.htm_commit, 36u);
-  EXPECT_EQ(made.model.os_timer_hz, 250u);
+  EXPECT_EQ(made.model.os_timer_hz, 100u);
   EXPECT_EQ(made.model.htm_allocation_aborts, 1u);
   EXPECT_EQ(from(made, &machine_model::htm_nesting).how, sim::confidence::read);
   EXPECT_EQ(from(made, &machine_model::htm_nesting).source.rfind("fit: ", 0), 0u);
