@@ -33,6 +33,7 @@ struct probe_name {
 constexpr probe_name probes[] = {{"spurious-aborts", sim::spurious_aborts},
                                  {"tight-capacity", sim::tight_capacity},
                                  {"weak-exchanges", sim::weak_exchanges},
+                                 {"spurious-wakes", sim::spurious_wakes},
                                  {"late-subscription", sim::late_subscription}};
 
 sim::image_request request_on_ideal_machine() {

@@ -26,7 +26,8 @@ class explore_verb final : public verb {
     text_option(app, "--seed", seed_, "N", "Seed of the first schedule; each has the next one (1)");
     text_option(app, "--order", order_, "ORDER", "random (default), priorities, delay-bounded, round-robin");
     app.add_flag("--store-buffers", store_buffers_, "Stores wait in buffers, as those of x86 do");
-    text_option(app, "--probe", probes_, "LIST", "spurious-aborts, tight-capacity, weak-exchanges, late-subscription");
+    text_option(app, "--probe", probes_, "LIST",
+                "spurious-aborts, tight-capacity, weak-exchanges, spurious-wakes, late-subscription");
     app.footer(
         "Tests named seeded:... have a fault that exploring has to find. A schedule that fails has a key; txsync "
         "replay KEY\n"

@@ -329,7 +329,7 @@ class GoodInput(unittest.TestCase):
         if not self.document("list", "tests")[0]["list"]["items"]:
             self.skipTest("no simulated machine in this build")
         locks = "elided_tatas-calling", "elided_futex", "srwlock-shared", "futex_rwlock-shared-sleeping"
-        harmless = "spurious-aborts,tight-capacity,weak-exchanges"
+        harmless = "spurious-aborts,tight-capacity,weak-exchanges,spurious-wakes"
         made, _ = self.document("explore", *locks, "seeded:late-subscription", "--probe", harmless, "--schedules", "3000")
         self.assertEqual([point["subject"] for point in made["points"] if "key" in point], [])
         made, _ = self.document("explore", "elided_tatas", "seeded:late-subscription", "--probe", "late-subscription",

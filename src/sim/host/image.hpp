@@ -22,7 +22,13 @@ struct image_error : std::runtime_error {
 enum class schedule_order : std::uint8_t { virtual_time, random, priorities, round_robin, delay_bounded };
 
 /// What an exploration does besides ordering steps; the runtime's probes.hpp says what each is.
-enum probe : unsigned { spurious_aborts = 1, tight_capacity = 2, weak_exchanges = 4, late_subscription = 8 };
+enum probe : unsigned {
+  spurious_aborts = 1,
+  tight_capacity = 2,
+  weak_exchanges = 4,
+  late_subscription = 8,
+  spurious_wakes = 16
+};
 
 struct image_request {
   std::string path;

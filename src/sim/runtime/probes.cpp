@@ -7,6 +7,7 @@ namespace {
 
 constexpr std::uint64_t abort_of = 16;     // accesses of attempts
 constexpr std::uint64_t exchange_of = 4;   // weak compare-exchanges
+constexpr std::uint64_t wake_of = 4;       // sleeps
 constexpr std::uint64_t most_lines = 8;    // half of the attempts have room for fewer than so many
 constexpr std::uint64_t latest_watch = 8;  // accesses after the first
 
@@ -67,6 +68,8 @@ probed probe_access(thread_record& thread, line_number line, bool write) noexcep
   if (!probes(probe::late_subscription)) return {};
   return {.watched = is_watched(thread, now, line, write)};
 }
+
+bool wakes_at_once() noexcept { return probes(probe::spurious_wakes) && state.random.below(wake_of) == 0; }
 
 bool exchange_fails() noexcept { return probes(probe::weak_exchanges) && state.random.below(exchange_of) == 0; }
 

@@ -13,6 +13,7 @@ enum class probe : std::uint8_t {
   spurious_aborts = 1,    ///< attempts end for nothing
   tight_capacity = 2,     ///< attempts end where they bring in one line too many: the first to the eighth
   weak_exchanges = 4,     ///< weak compare-exchanges fail for nothing
+  spurious_wakes = 16,    ///< who goes to sleep is awake again at once, woken by nobody
   late_subscription = 8,  ///< the line that an attempt reads first is not watched until some accesses later
 };
 
@@ -32,5 +33,7 @@ probed probe_access(thread_record& thread, line_number line, bool write) noexcep
 
 /// Whether a weak compare-exchange fails although it need not.
 bool exchange_fails() noexcept;
+/// Whether a sleep ends before it has begun.
+bool wakes_at_once() noexcept;
 
 }  // namespace txsync::sim

@@ -4,6 +4,7 @@
 
 #include "access.hpp"
 #include "failure.hpp"
+#include "probes.hpp"
 #include "waiters.hpp"
 
 // libc's: the thread_local destructors of the running thread.
@@ -195,6 +196,7 @@ int txsync_sim_park(const void* word, std::uint32_t expected, std::uint64_t dead
   if (*static_cast<const volatile std::uint32_t*>(word) != expected) return changed;
   const ticks deadline = deadline_ns == no_deadline ? never : at_nanosecond(deadline_ns);
   if (deadline <= self.time) return timed_out;
+  if (wakes_at_once()) return woken;
   return futex_wait(word, deadline) ? woken : timed_out;
 }
 

@@ -87,7 +87,7 @@ class InSeveralOrders:
 
     def test_with_store_buffers(self):
         for order in (1, 4):  # random, delay-bounded
-            for options in ({}, {"elide": 1, "probes": 7}):
+            for options in ({}, {"elide": 1, "probes": 23}):
                 with self.subTest(order=order, **options):
                     ran = self.simulate(machine="ideal", order=order, store_buffers=1, **options)
                     self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "all right\n", ""))
