@@ -20,7 +20,9 @@ bool is_library_code(const std::string& function) {
   return function.starts_with("std::") || function.starts_with("__");
 }
 
-std::string with_line(const launch::function_at& function) {
+std::string with_line(launch::function_at function) {
+  constexpr std::string_view renamed = "txsync_sim_";  // by the recipe of simulated programs
+  if (function.name.starts_with(renamed)) function.name.erase(0, renamed.size());
   if (function.line == 0) return function.name;
   const std::size_t folder = function.file.rfind('/');
   const std::string file = folder == std::string::npos ? function.file : function.file.substr(folder + 1);

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "cli/bench.hpp"
+#include "cli/verb.hpp"
+#include "launch/symbols.hpp"
 #include "sim/host/image.hpp"
 #include "sim/models/machine_file.hpp"
 
@@ -16,6 +18,7 @@ struct sim_request {
   sim::machine machine;
   bench_request bench;
   std::string image;
+  std::string machine_word;  ///< by which the user asked for it; empty where nobody could
   std::uint64_t slack_cycles = 0;
   bool oracle = false;
 };
@@ -23,6 +26,27 @@ struct sim_request {
 /// Runs every cell; a fault of the program's own check is in the points. Throws bad_input where the simulation itself
 /// cannot go on.
 bench_result simulate(const sim_request& request);
+
+/// A program that txsync-c++ has built.
+struct program_request {
+  sim::machine machine;
+  std::string machine_word;
+  words command;  ///< the program and its arguments
+  std::uint64_t seed = 1;
+  std::uint64_t slack_cycles = 0;
+  bool oracle = false;
+  bool elides = false;
+};
+
+/// Runs it on the machine with the standard input and output of this process, prints what there is to tell on the
+/// standard error, and fills the document. Answers the program's own status; 127 or 126 where it cannot be started, 128
+/// and the signal's number where a signal ended it, 1 where the simulation could not go on.
+int run_program(session& with, const program_request& request);
+
+/// Adds what became of the attempts of a run, which took so many cycles on each thread.
+void add_attempts(observe::point& point, const sim::image_result& seen, std::uint64_t cycles);
+/// Where they ended.
+std::vector<observe::abort_place> abort_places(const launch::module_symbols& symbols, const sim::image_result& seen);
 
 /// What the documents say of the machine.
 observe::json machine_object(const sim::machine& machine);

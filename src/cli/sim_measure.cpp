@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The runs of `txsync sim`: one process of the workloads' image for each cell and repetition.
-#include <algorithm>
-#include <cinttypes>
-#include <map>
-
 #include "cli/code_place.hpp"
 #include "cli/describe.hpp"
 #include "cli/sim.hpp"
@@ -12,8 +8,6 @@
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
-
-constexpr std::size_t most_abort_places = 8;
 
 /// The main program of the image takes numbers only (workloads/simulated_main.cpp).
 std::vector<std::string> arguments_of(const bench_request& request, const workloads::subject& lock, unsigned threads,
@@ -30,62 +24,27 @@ std::vector<std::string> arguments_of(const bench_request& request, const worklo
   return words;
 }
 
-/// Places in the code by name. A few places end attempts at thousands of lines, and a name takes long to be found.
-class place_names {
- public:
-  explicit place_names(const launch::module_symbols& symbols) : symbols_(symbols) {}
-  const std::string& of(std::uint64_t code) {
-    const auto [at, fresh] = known_.try_emplace(code);
-    if (fresh) at->second = place_name(symbols_, code);
-    return at->second;
+/// What runs one cell again, alone.
+std::string cell_command(const sim_request& request, const workloads::subject& lock, unsigned threads,
+                         std::uint64_t seed) {
+  const bench_request& bench = request.bench;
+  const workloads::plan& plan = bench.plan;
+  words line{"txsync", "sim", bench.workload->name, "--machine", request.machine_word};
+  const auto add = [&line](const char* option, const std::string& value) { line.insert(line.end(), {option, value}); };
+  add("--lock", lock.name);
+  add("--threads", std::to_string(threads));
+  add("--place", bench.place);
+  constexpr std::uint64_t ns_per_ms = 1'000'000;
+  plan.operations != 0 ? add("--operations", std::to_string(plan.operations))
+                       : add("--duration", std::to_string(plan.duration_ns / ns_per_ms));
+  add("--seed", std::to_string(seed));
+  if (request.slack_cycles != 0) add("--slack", std::to_string(request.slack_cycles));
+  if (request.oracle) line.emplace_back("--check");
+  const observe::json values = named_values(*bench.workload, bench.values);
+  for (const auto& [name, value] : values.items()) {
+    line.push_back(name + "=" + (value.is_string() ? value.get<std::string>() : value.dump()));
   }
-
- private:
-  const launch::module_symbols& symbols_;
-  std::map<std::uint64_t, std::string> known_;
-};
-
-/// Entries that read the same are one: several instructions of a line, several attempts of a function.
-std::vector<observe::abort_place> abort_places(const launch::module_symbols& symbols, const sim::image_result& seen) {
-  place_names names(symbols);
-  std::vector<observe::abort_place> sites;
-  for (const sim::abort_entry& entry : seen.aborts) {
-    const observe::abort_place made{entry.cause, entry.count, names.of(entry.own_code), names.of(entry.other_code),
-                                    entry.address != 0 ? hexadecimal(entry.address) : ""};
-    const auto same = std::find_if(sites.begin(), sites.end(), [&](const observe::abort_place& one) {
-      return one.cause == made.cause && one.own == made.own && one.other == made.other && one.line == made.line;
-    });
-    if (same != sites.end()) {
-      same->count += made.count;
-    } else {
-      sites.push_back(made);
-    }
-  }
-  std::stable_sort(sites.begin(), sites.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
-  if (sites.size() > most_abort_places) sites.resize(most_abort_places);
-  return sites;
-}
-
-void add_attempts(observe::point& point, const sim::image_result& seen, std::uint32_t mhz) {
-  if (!point.attempts) point.attempts.emplace();
-  if (!point.cycles) point.cycles.emplace();
-  observe::attempt_record& sum = *point.attempts;
-  sum.attempts += seen.number("attempts.begun");
-  sum.commits += seen.number("attempts.committed");
-  for (const auto& [name, count] : seen.records) {
-    if (!name.starts_with("aborts.") || count == 0) continue;
-    const std::string cause = name.substr(name.find('.') + 1);
-    const auto found =
-        std::find_if(sum.aborts.begin(), sum.aborts.end(), [&](const auto& one) { return one.first == cause; });
-    if (found != sum.aborts.end()) {
-      found->second += count;
-    } else {
-      sum.aborts.emplace_back(cause, count);
-    }
-  }
-  point.cycles->total += seen.number("program.elapsed_ns") * mhz / 1000 * point.threads;
-  point.cycles->transactional += seen.number("attempts.committed_cycles");
-  point.cycles->aborted += seen.number("attempts.aborted_cycles");
+  return command_line(line);
 }
 
 class simulation {
@@ -133,21 +92,31 @@ class simulation {
 
   void run_cell(const workloads::subject& lock, unsigned threads) {
     observe::point point = new_point(lock, threads);
+    if (!request_.machine_word.empty()) point.key = cell_command(request_, lock, threads, request_.bench.plan.seed);
     for (unsigned round = 0; round < request_.bench.repeat && !stop_on_signal::asked(); ++round) {
       const std::uint64_t seed = request_.bench.plan.seed + round;
       try {
         const sim::image_result seen = sim::run_image(image_request_of(lock, threads, seed));
         ++result_.runs;
-        if (!add(point, seen)) break;
+        if (!add(point, seen)) {
+          point.faults.back() += again(lock, threads, seed);
+          break;
+        }
         if (round == 0) point.abort_places = abort_places(symbols_, seen);
       } catch (const sim::image_error& error) {
         if (stop_on_signal::asked()) break;
-        point.faults.push_back("repetition " + std::to_string(round + 1) + ": " + error.what());
+        point.faults.push_back("repetition " + std::to_string(round + 1) + ": " + with_places(symbols_, error.what()) +
+                               again(lock, threads, seed));
         break;
       }
     }
     if (point.values.empty() && point.faults.empty()) return;
     result_.points.push_back(std::move(point));
+  }
+
+  /// To stand behind what was wrong. Machines of experiments have no name by which anybody could ask for them.
+  std::string again(const workloads::subject& lock, unsigned threads, std::uint64_t seed) const {
+    return request_.machine_word.empty() ? "" : "; again by: " + cell_command(request_, lock, threads, seed);
   }
 
   bool add(observe::point& point, const sim::image_result& seen) const {
@@ -162,7 +131,7 @@ class simulation {
     point.values.push_back(operations * 1e9 / static_cast<double>(elapsed));
     point.fewest.push_back(seen.number("program.fewest"));
     point.most.push_back(seen.number("program.most"));
-    add_attempts(point, seen, request_.machine.model.core_mhz);
+    add_attempts(point, seen, elapsed * request_.machine.model.core_mhz / 1000);
     point.end_hash = hexadecimal(seen.number("end_hash")).substr(2);
     return true;
   }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// txsync sim WORKLOAD --machine M: a built-in workload on a simulated machine.
+// txsync sim WORKLOAD --machine M: a built-in workload on a simulated machine, or behind -- a program of txsync-c++.
+#include <limits>
+
 #include "cli/options.hpp"
 #include "cli/sim.hpp"
 #include "cli/verbs.hpp"
@@ -12,7 +14,9 @@ constexpr std::uint64_t most_slack = 10'000;
 class sim_verb final : public verb {
  public:
   const char* name() const override { return "sim"; }
-  const char* summary() const override { return "Run a built-in workload on a simulated machine"; }
+  const char* summary() const override {
+    return "Run a workload, or a program built by txsync-c++, on a simulated machine";
+  }
 
   void define(CLI::App& app) override {
     app.add_option("WORKLOAD", options_.workload, "What to run; txsync list workloads names them and their parameters")
@@ -34,13 +38,31 @@ class sim_verb final : public verb {
     text_option(app, "--slack", slack_, "CYCLES",
                 "How far a thread may run ahead with accesses that concern nobody else (0); faster");
     app.add_flag("--check", check_, "Check the simulation itself at each access and each attempt's end; slower");
+    app.add_flag("--elide", elide_, "Elide the pthread mutexes of the program behind --");
     app.footer(
+        "txsync sim --machine M [--seed N] [--slack CYCLES] [--check] [--elide] -- PROGRAM [ARGUMENT...] runs a "
+        "program "
+        "that\n"
+        "txsync-c++ has built, with this standard input and output, and exits with the program's own status: 128 and "
+        "the\n"
+        "signal's number when a signal ended it; 127 when it was not found, 126 when it cannot be run, 1 when the "
+        "simulation\n"
+        "cannot go on (deadlock, crash).\n"
         "The same machine, seed and build give the same result, and the same end hash. All numbers are of the "
         "simulated\n"
         "machine: they are as good as its model, which txsync list machines --json shows with its sources.");
   }
 
+  bool takes_program() const override { return true; }
+
   int run(session& with) override {
+    if (!with.program.empty()) {
+      const program_request request = checked_program(with.program);
+      with.document.seed = request.seed;
+      with.document.machine = machine_object(request.machine);
+      with.document.started.clear();
+      return run_program(with, request);
+    }
     const sim_request request = checked_request();
     with.document.seed = request.bench.plan.seed;
     with.document.machine = machine_object(request.machine);
@@ -58,16 +80,41 @@ class sim_verb final : public verb {
   }
 
  private:
-  sim_request checked_request() const {
-    sim_request request;
+  sim::machine checked_machine() const {
     try {
       std::string names;
       for (const std::string& name : sim::machine_names()) names += (names.empty() ? "" : ", ") + name;
       if (!machine_) throw bad_input("--machine is missing; allowed: " + names + ", or a machine file (./NAME.toml)");
-      request.machine = sim::load_machine(*machine_);
-      request.image = sim::image_file("workloads");
+      return sim::load_machine(*machine_);
     } catch (const sim::machine_error& error) {
       throw bad_input(error.what());
+    }
+  }
+
+  program_request checked_program(const words& command) const {
+    const bench_options& wrong = options_;
+    if (!wrong.workload.empty() || !wrong.settings.empty() || wrong.preset || wrong.locks || wrong.threads ||
+        wrong.place || wrong.repeat || wrong.duration || wrong.operations) {
+      throw bad_input("a program behind -- takes --machine, --seed, --slack, --check, --elide and --json only");
+    }
+    program_request request;
+    request.machine = checked_machine();
+    request.machine_word = machine_.value_or("");
+    request.command = command;
+    request.seed = number_of("--seed", options_.seed, 0, std::numeric_limits<std::uint64_t>::max(), 1);
+    request.slack_cycles = number_of("--slack", slack_, 0, most_slack, 0);
+    request.oracle = check_;
+    request.elides = elide_;
+    return request;
+  }
+
+  sim_request checked_request() const {
+    if (elide_) throw bad_input("--elide is for a program behind --; workloads have elided locks (--lock)");
+    sim_request request;
+    request.machine = checked_machine();
+    request.machine_word = machine_.value_or("");
+    try {
+      request.image = sim::image_file("workloads");
     } catch (const sim::image_error& error) {
       throw bad_input(error.what());
     }
@@ -82,6 +129,7 @@ class sim_verb final : public verb {
   std::optional<std::string> machine_;
   std::optional<std::string> slack_;
   bool check_ = false;
+  bool elide_ = false;
 };
 
 }  // namespace

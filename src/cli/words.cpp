@@ -78,6 +78,22 @@ std::string nearest(std::string_view wrong, const words& allowed) {
   return best == nullptr ? std::string() : *best;
 }
 
+std::string command_line(const words& list) {
+  std::string line;
+  for (const std::string& word : list) {
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%^";
+    line += line.empty() ? "" : " ";
+    if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char letter : word) line += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+    line += '\'';
+  }
+  return line;
+}
+
 std::string unknown(std::string_view what, std::string_view wrong, const words& allowed) {
   std::string line = "unknown " + std::string(what) + " '" + std::string(wrong) + "'; allowed: " + join(allowed);
   if (const std::string meant = nearest(wrong, allowed); !meant.empty()) line += " (did you mean '" + meant + "'?)";

@@ -25,6 +25,9 @@ bool parse_number(std::string_view text, std::uint64_t greatest, std::uint64_t& 
 /// The word of `allowed` that `wrong` is most likely a misspelling of; empty when none is near.
 std::string nearest(std::string_view wrong, const words& allowed);
 
+/// The words as a shell takes them.
+std::string command_line(const words& list);
+
 /// "unknown WHAT 'WRONG'; allowed: a, b (did you mean 'a'?)".
 std::string unknown(std::string_view what, std::string_view wrong, const words& allowed);
 

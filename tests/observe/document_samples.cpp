@@ -75,6 +75,7 @@ observe::document full() {
   made.points = {small_point(), full_point(), failed};
   made.more["run"] = {{"policy", "mutex"}, {"status", 137}, {"signal", 9},
                       {"timed_out", true}, {"cpu_s", 0.5},  {"processes", 2}};
+  made.more["program"] = {{"status", 139}, {"signal", 11}, {"accesses", 12345}};
   made.more["lab"]["experiments"] = {{{"id", "overflow"},
                                       {"title", "random lines in sets"},
                                       {"source", "a formula"},

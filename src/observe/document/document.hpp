@@ -123,7 +123,7 @@ struct point {
   std::vector<std::pair<double, double>> series;  ///< (seconds since the start, operations until then)
   std::vector<site_record> sites;
   std::string end_hash;  ///< simulated: of the machine's whole history
-  std::string key;       ///< what `txsync replay` repeats it by
+  std::string key;       ///< what repeats it: a command, or what `txsync replay` takes
 };
 
 /// The answer to a numbered line of an issue.

@@ -69,6 +69,7 @@ std::vector<std::string> environment_of(const image_request& request) {
   add("ORACLE", request.oracle ? 1 : 0);
   add("STEPS", request.most_steps);
   add("TRACE", request.traces ? 1 : 0);
+  add("ELIDE", request.elides ? 1 : 0);
   return list;
 }
 
@@ -97,7 +98,7 @@ pid_t spawn(const image_request& request, int model, int records, int messages) 
   constexpr int aside = 100;
   posix_spawn_file_actions_adddup2(&actions, model, aside);
   posix_spawn_file_actions_adddup2(&actions, records, aside + 1);
-  posix_spawn_file_actions_adddup2(&actions, messages, STDERR_FILENO);
+  if (!request.keeps_error_output) posix_spawn_file_actions_adddup2(&actions, messages, STDERR_FILENO);
   posix_spawn_file_actions_adddup2(&actions, aside, model_file);
   posix_spawn_file_actions_adddup2(&actions, aside + 1, record_file);
   posix_spawn_file_actions_addclose(&actions, aside);
@@ -144,7 +145,9 @@ void read_records(const std::string& text, image_result& into) {
     std::istringstream words(line);
     std::string name;
     words >> name;
-    if (name == "abort") {
+    if (name == "failure") {
+      into.failure = line.substr(name.size() + 1);
+    } else if (name == "abort") {
       abort_entry entry;
       words >> entry.cause >> entry.count >> std::hex >> entry.own_code >> entry.other_code >> entry.address;
       into.aborts.push_back(std::move(entry));
@@ -152,7 +155,7 @@ void read_records(const std::string& text, image_result& into) {
       trace_step step;
       words >> step.thread >> std::hex >> step.code >> step.what >> step.address;
       into.steps.push_back(std::move(step));
-    } else {
+    } else if (!name.empty()) {
       words >> into.records[name];
     }
   }
@@ -193,16 +196,21 @@ image_result run_image(const image_request& request) {
   if (!ended) kill(child, SIGKILL);
   const int status = wait_for(child);
   if (!ended) throw image_error("interrupted");
+  read_records(record_text, result);
+  if (WIFSIGNALED(status) && request.failure_is_a_result) {
+    result.signal = WTERMSIG(status);
+    return result;
+  }
   if (WIFSIGNALED(status)) {
     throw image_error("the simulation was ended by signal " + std::to_string(WTERMSIG(status)) + " (" +
                       strsignal(WTERMSIG(status)) + ")");
   }
   result.status = WEXITSTATUS(status);
-  if (result.status == failure_status) {
-    if (!request.failure_is_a_result) throw image_error(last_line(result.messages));
+  // Without the record it could not read its options; or it is the program's own answer.
+  if (result.failure.empty() && result.status == failure_status && !request.keeps_error_output) {
     result.failure = last_line(result.messages);
   }
-  read_records(record_text, result);
+  if (!result.failure.empty() && !request.failure_is_a_result) throw image_error(result.failure);
   return result;
 }
 

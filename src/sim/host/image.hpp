@@ -42,7 +42,9 @@ struct image_request {
   bool oracle = false;               ///< check the simulation itself; about 20 times slower
   std::uint64_t most_steps = 0;      ///< a longer run is taken for a livelock; 0: no bound
   bool traces = false;               ///< tell every step
+  bool elides = false;               ///< the program's pthread mutexes are elided
   bool failure_is_a_result = false;  ///< a simulation that cannot go on is told by image_result::failure
+  bool keeps_error_output = false;   ///< the program's standard error is this process'; image_result has no messages
 };
 
 /// Attempts that ended for one cause, at one line, between two places in the code.
@@ -65,6 +67,7 @@ struct trace_step {
 
 struct image_result {
   int status = 0;        ///< the program's own exit status
+  int signal = 0;        ///< that ended it, where a failure is a result
   std::string messages;  ///< its standard error
   std::string failure;   ///< why the simulation could not go on (deadlock, livelock, ...); empty where it did
   std::map<std::string, std::uint64_t> records;
@@ -78,6 +81,10 @@ struct image_result {
 /// Runs the image to its end; its standard output is this process'. Throws image_error where it did not come to one.
 /// Interrupted by a signal that this process handles, it ends the image and throws as well.
 image_result run_image(const image_request& request);
+
+/// Nothing when txsync-c++ of this version has built the program, otherwise what is wrong with it, to stand behind its
+/// name.
+std::string complaint_of_program(const std::string& path);
 
 /// An image of this txsync by its name, "workloads" or "explorations": beside the running program where it was built,
 /// ../lib/txsync where it is installed. Throws image_error when this txsync was built without the simulator.

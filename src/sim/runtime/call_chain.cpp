@@ -10,6 +10,8 @@
 
 #include <cstring>
 
+#include "records.hpp"
+
 // libstdc++'s, where the image has it: with a null buffer the name comes from malloc().
 extern "C" char* __cxa_demangle(const char* name, char* buffer, std::size_t* size, int* status) __attribute__((weak));
 
@@ -138,7 +140,9 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* raw) {
   if (name != nullptr && is_runtime(name)) return inner ? _URC_NO_REASON : _URC_END_OF_STACK;
   if (inner && (name == nullptr || std::strcmp(name, "__restore_rt") == 0)) return _URC_NO_REASON;
   so_far.line << (inner ? "" : " < ");
-  if (name != nullptr) {
+  if (has_record_file()) {  // the reader names it, with its line; as behind a call
+    (so_far.line << "code at ").hexadecimal(address + 1);
+  } else if (name != nullptr) {
     add_name(so_far.line, name);
   } else {
     so_far.line.hexadecimal(address);

@@ -38,11 +38,12 @@ namespace {
 
 [[noreturn]] void end_with(line_text& line) noexcept {
   line << "\n";
-  if (exploring()) {
-    write_record("program.failed", state.schedule_seed);
-    flush_records();
+  if (exploring()) write_record("program.failed", state.schedule_seed);
+  if (has_record_file()) {
+    write_failure(line.text(), line.size());
+  } else {
+    [[maybe_unused]] const auto written = write(2, line.text(), line.size());
   }
-  [[maybe_unused]] const auto written = write(2, line.text(), line.size());
   _exit(failure_status);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a simulation ends that cannot go on: one line on the standard error, with what replays it.
+// How a simulation ends that cannot go on: one line, among the records or on the standard error, with
+// what replays it.
 #pragma once
 
 #include <cstdint>

@@ -13,6 +13,14 @@ constinit int file = -1;
 constinit char buffer[1 << 16] = {};
 constinit unsigned used = 0;
 
+void write_all(const char* text, std::size_t size) noexcept {
+  for (std::size_t done = 0; done < size;) {
+    const ssize_t part = write(file, text + done, size - done);
+    if (part <= 0) return;  // whoever started us is gone
+    done += static_cast<std::size_t>(part);
+  }
+}
+
 void put(const line_text& line) noexcept {
   if (file < 0) return;
   if (used + line.size() > sizeof buffer) flush_records();
@@ -22,14 +30,19 @@ void put(const line_text& line) noexcept {
 }  // namespace
 
 void set_record_file(int descriptor) noexcept { file = descriptor; }
+bool has_record_file() noexcept { return file >= 0; }
 
 void flush_records() noexcept {
-  for (unsigned done = 0; done < used;) {
-    const ssize_t part = write(file, buffer + done, used - done);
-    if (part <= 0) break;  // whoever started us is gone
-    done += static_cast<unsigned>(part);
-  }
+  write_all(buffer, used);
   used = 0;
+}
+
+void write_failure(const char* text, std::size_t size) noexcept {
+  flush_records();
+  // On a line of its own, whatever line the signal came upon.
+  constexpr char name[] = "\nfailure ";
+  write_all(name, sizeof name - 1);
+  write_all(text, size);
 }
 
 void write_record(const char* name, std::uint64_t value) noexcept { write_record("", name, value); }

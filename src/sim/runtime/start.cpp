@@ -22,6 +22,10 @@ namespace txsync::sim {
 
 constinit runtime_state state{};
 
+/// How a reader of the file knows that it is a program for this machine, stripped or not: the number of what stands
+/// between the two, environment and records.
+[[gnu::used, gnu::section(".txsync.machine")]] constexpr std::uint32_t machine_interface = 1;
+
 thread_record& make_thread(void (*function)(void*), void* argument, ticks at) noexcept;
 
 namespace {
@@ -81,8 +85,9 @@ std::uint64_t option(const char* name, std::uint64_t otherwise) noexcept {
 }
 
 void read_options() noexcept {
+  set_record_file(static_cast<int>(option("TXSYNC_SIM_RECORDS", ~std::uint64_t{0})));
   const char* model = std::getenv("TXSYNC_SIM_MODEL");
-  if (model == nullptr) fail("this program is built for the simulated machine: start it by txsync sim");
+  if (model == nullptr) fail("this program is built for the simulated machine: start it by txsync sim -- PROGRAM");
   read_model(model);
   state.seed = option("TXSYNC_SIM_SEED", 1);
   state.scheduling = static_cast<order>(option("TXSYNC_SIM_ORDER", 0) % 5);
@@ -95,7 +100,6 @@ void read_options() noexcept {
   state.wants_trace = option("TXSYNC_SIM_TRACE", 0) != 0;
   state.traces = state.wants_trace && !exploring();
   state.most_steps = option("TXSYNC_SIM_STEPS", 0);
-  set_record_file(static_cast<int>(option("TXSYNC_SIM_RECORDS", ~std::uint64_t{0})));
 }
 
 void set_up_machine() noexcept {
@@ -129,15 +133,20 @@ struct arguments {
 };
 constinit arguments given{};
 
-/// Copies at addresses that are the same on every run: the kernel's lie where it likes.
+/// Copies at addresses that are the same on every run: the kernel's lie where it likes. They take whole steps of a size
+/// that few environments exceed, so that what lies behind them does not move with the environment.
 char** copy_words(char** words) noexcept {
   std::size_t count = 0;
-  while (words[count] != nullptr) ++count;
-  auto** copy = static_cast<char**>(malloc((count + 1) * sizeof(char*)));
+  std::size_t bytes = sizeof(char*);
+  for (; words[count] != nullptr; ++count) bytes += sizeof(char*) + std::strlen(words[count]) + 1;
+  constexpr std::size_t step = std::size_t{1} << 20;
+  auto** copy = reinterpret_cast<char**>(take_from_arena((bytes + step - 1) / step * step, step));
+  char* text = reinterpret_cast<char*>(copy + count + 1);
   for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t bytes = std::strlen(words[i]) + 1;
-    copy[i] = static_cast<char*>(malloc(bytes));
-    std::memcpy(copy[i], words[i], bytes);
+    const std::size_t size = std::strlen(words[i]) + 1;
+    copy[i] = text;
+    std::memcpy(text, words[i], size);
+    text += size;
   }
   copy[count] = nullptr;
   return copy;
@@ -173,6 +182,7 @@ std::uint64_t end_hash() noexcept {
 
 void write_end() noexcept {
   write_record("time_cycles", state.latest / ticks_per_cycle);
+  write_record("threads", state.thread_count);
   write_record("switches", state.switches);
   write_record("visits", state.visits);
   write_record("accesses", state.visits + state.hits);

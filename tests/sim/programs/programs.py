@@ -2,12 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """programs.py BIN PLAIN_MODEL MACHINES: programs made by txsync-c++, run on the simulated machine."""
 
+import json
 import os
 import pathlib
+import shlex
 import subprocess
 import sys
 import tempfile
 import unittest
+
+from result_schema import complaints
 
 HERE = pathlib.Path(__file__).resolve().parent
 BIN = PLAIN_MODEL = MACHINES = None
@@ -325,6 +329,101 @@ class Failures(Simulated):
 
     def test_a_fault_in_an_attempt(self):
         self.fails("in_attempt", "there is nothing at 0x0", said="after the attempt\n")
+
+
+class ByCommand(Simulated):
+    """txsync sim -- PROGRAM."""
+
+    def sim(self, *words, machine="haswell-i7-4770", **options):
+        return self.call(BIN / "txsync", "sim", "--machine", machine, *words, **options)
+
+    def document(self, *words, status=0, **options):
+        ran = self.sim("--json", "result.json", *words, **options)
+        self.assertEqual(ran.returncode, status, ran.stderr)
+        made = json.loads((self.at / "result.json").read_text(encoding="utf-8"))
+        self.assertEqual(complaints(made), [])
+        return made, ran
+
+
+class Command(ByCommand):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.compile(HERE / "asked.cpp")
+
+    def test_input_output_status_and_what_is_told(self):
+        made, ran = self.document("--elide", "--", "./program", "two words", status=3, input="20\n")
+        self.assertEqual(ran.stdout, "two words: 80\n")
+        self.assertIn("the program's own word\n", ran.stderr)
+        point, = made["points"]
+        self.assertEqual((point["workload"], point["params"]), ("./program", {"args": "'two words'", "elide": "yes"}))
+        self.assertEqual((point["threads"], point["metric"], made["program"]["status"]), (5, "simulated time", 3))
+        self.assertEqual(point["attempts"], point["commits"] + sum(point["aborts"].values()))
+        self.assertGreater(point["commits"], 10)
+        self.assertGreater(made["program"]["accesses"], 1000)
+        for said in ("exit status 3", f"end hash {point['end_hash']}", "up to 5 threads", "Attempts (hardware transactions)",
+                     f"again by: {point['key']}\n"):
+            self.assertIn(said, ran.stderr)
+        command = shlex.split(point["key"])
+        self.assertEqual(command[0], "txsync")
+        # Another environment and a folder that is not this one do not move anything.
+        again = self.call(BIN / "txsync", *command[1:], input="20\n", env=os.environ | {"MORE": "x" * 70000})
+        self.assertEqual((again.returncode, again.stdout, again.stderr), (3, ran.stdout, ran.stderr))
+
+    def test_without_elision_there_are_no_attempts(self):
+        made, ran = self.document("--", "./program", "x", status=3, input="5\n")
+        self.assertEqual((made["points"][0]["attempts"], ran.stdout), (0, "x: 20\n"))
+        self.assertNotIn("Attempts", ran.stderr)
+
+    def test_checked_with_slack_and_a_seed(self):
+        made, ran = self.document("--check", "--elide", "--seed", "7", "--slack", "100", "--", "./program", "x", status=3, input="5\n")
+        self.assertEqual(ran.stdout, "x: 20\n")
+        self.assertIn("--seed 7 --slack 100 --check --elide -- ./program x", made["points"][0]["key"])
+
+    def test_a_program_that_cannot_start(self):
+        for path, status, said in (("./nowhere", 127, "No such file"), ("no-such-program", 127, "not found along PATH"),
+                                   ("/bin/true", 126, "was not built by txsync-c++"), ("./", 126, "Is a directory")):
+            with self.subTest(path=path):
+                ran = self.sim("--", path)
+                self.assertEqual((ran.returncode, ran.stdout), (status, ""))
+                self.assertRegex(ran.stderr, r"\Atxsync sim: [^\n]+\n\Z")
+                self.assertIn(said, ran.stderr)
+
+    def test_what_a_program_does_not_take(self):
+        for words, said in ((("mapbench",), "takes --machine, --seed"), (("--threads", "2"), "takes --machine, --seed")):
+            ran = self.sim(*words, "--", "./program")
+            self.assertEqual(ran.returncode, 2)
+            self.assertIn(said, ran.stderr)
+        self.assertEqual(self.sim("mapbench", "--elide").returncode, 2)
+
+    def test_a_stripped_program(self):
+        subprocess.run(["strip", "-o", self.at / "stripped", self.at / "program"], check=True)
+        self.assertEqual(self.document("--", "./stripped", "x", status=3, input="5\n")[1].stdout, "x: 20\n")
+
+
+class FailuresOfPrograms(ByCommand):
+    """What cannot go on, told by the command: with lines of the source, and the command that repeats it."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.compile(HERE / "failures.cpp")
+
+    def fails(self, way, *patterns):
+        made, ran = self.document("--seed", "5", "--", "./program", way, status=1)
+        fault, = made["points"][0]["faults"]
+        self.assertIn(f"txsync sim: ./program: {fault}\nagain by: {made['points'][0]['key']}\n", ran.stderr)
+        for pattern in patterns:
+            self.assertRegex(fault, pattern)
+        return fault
+
+    def test_a_crash(self):
+        self.fails("null_pointer", r"there is nothing at 0x8 \(SIGSEGV\).*add_up \(failures.cpp:\d+\) < .*seed 5")
+
+    def test_a_deadlock(self):
+        fault = self.fails("deadlock", r"deadlock: nothing can run", r"thread 1 in park [^;]* < transfer \(failures.cpp:\d+\)",
+                           r"thread 0 in thread_join [^;]*deadlock \(failures.cpp:\d+\) < main \(failures.cpp:\d+\); thread 1")
+        self.assertNotIn("code at 0x", fault)
 
 
 if __name__ == "__main__":
