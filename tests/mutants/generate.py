@@ -95,7 +95,7 @@ class Source:
         self.text = (root / name).read_text(encoding="utf-8")
         self.code = blanked(self.text)
         self.next_id = first_id
-        self.mutants = []  # id, line, what, text of the line
+        self.mutants = []  # id, line, what, text of the line (and which one, where there are several)
         self.insertions = []
         self.not_shown = 0
         self.wrapped = set()
@@ -106,7 +106,8 @@ class Source:
     def mutant(self, at, what):
         line = self.line_of(at)
         words = " ".join(self.text.split("\n")[line - 1].split("//")[0].split())
-        self.mutants.append((self.next_id, line, what, words))
+        same = sum(1 for one in self.mutants if (one[2], one[3].split("  (")[0]) == (what, words))
+        self.mutants.append((self.next_id, line, what, f"{words}  ({same + 1})" if same else words))
         self.next_id += 1
         return self.next_id - 1
 
