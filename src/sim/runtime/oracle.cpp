@@ -38,6 +38,15 @@ void found(const thread_record& thread, const char* what, std::uintptr_t address
   fail(line);
 }
 
+/// An elided lock looks taken to the thread that elided it, and to nobody else: no state that all share.
+bool is_own_elision(const thread_record& thread, std::uintptr_t address) noexcept {
+  for (unsigned i = 0; i < thread.tx.elided_count; ++i) {
+    const elided_lock& lock = thread.tx.elided[i];
+    if (address - reinterpret_cast<std::uintptr_t>(lock.word) < sizeof *lock.word) return true;
+  }
+  return false;
+}
+
 void compare_with_image(const thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
   for (std::size_t i = 0; i < bytes; ++i) {
     if (*known(address + i) != 0 && *memory(address + i) != *image(address + i)) {
@@ -100,7 +109,7 @@ void oracle_settle() noexcept {
 }
 
 void oracle_read(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
-  if (on_a_stack(address) || is_error_number(thread, address)) return;
+  if (on_a_stack(address) || is_error_number(thread, address) || is_own_elision(thread, address)) return;
   compare_with_image(thread, address, bytes);
   if (thread.tx.depth == 0 || thread.tx.suspended || !thread.tx.tracks_reads) return;
   growing_list<undo_entry>& own = reads_of[thread.id];

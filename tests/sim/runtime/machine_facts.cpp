@@ -118,6 +118,20 @@ bool commits_under_a_prefix() {
   return elided;
 }
 
+/// Inside its section an elided lock looks taken, as it was left before; afterwards it looks free.
+bool sees_its_own_elision() {
+  static std::atomic<std::uint32_t> lock{0};
+  bool elided = false;
+  std::uint32_t inside = 0;
+  for (int i = 0; i < 4 && !elided; ++i) {
+    machine::hle_acquire(lock, 1);
+    elided = machine::active();
+    inside = lock.load(std::memory_order_relaxed);
+    machine::hle_release(lock, 0);
+  }
+  return elided && inside == 1 && lock.load() == 0;
+}
+
 /// An abort takes back what was written, and gives the thread its registers and stack again.
 bool abort_takes_back(const memory& pages) {
   pages.at[0] = 7;
@@ -185,6 +199,7 @@ int main(int count, char** words) {
   txsync_sim_record("system_call", status_of_system_call());
   txsync_sim_record("prefix_in_attempt", commits_with_elision_inside() ? 1 : 0);
   txsync_sim_record("attempt_under_prefix", commits_under_a_prefix() ? 1 : 0);
+  txsync_sim_record("sees_its_own_elision", sees_its_own_elision() ? 1 : 0);
   txsync_sim_record("pause", commits_with([] { machine::relax(); }) ? 1 : 0);
   txsync_sim_record("abort_takes_back", abort_takes_back(pages) ? 1 : 0);
   txsync_sim_record("foreign_store", status_of_foreign_store(pages));

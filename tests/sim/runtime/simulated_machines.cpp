@@ -54,6 +54,7 @@ TEST(SimulatedMachines, ElisionAndAttemptsDoNotNestInEachOther) {
   EXPECT_EQ(seen.number("program.prefix_in_attempt"), 0u);
   EXPECT_EQ(seen.number("program.attempt_under_prefix"), 0u);
   EXPECT_EQ(seen.number("program.pause"), 0u);
+  EXPECT_EQ(seen.number("program.sees_its_own_elision"), 1u);
 }
 
 TEST(SimulatedMachines, RtmSaysNothingOfFaultsAndSystemCalls) {
