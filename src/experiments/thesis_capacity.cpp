@@ -78,6 +78,7 @@ experiment strides() {
       .source = "thesis on TSX in InnoDB, 3.2.2, Fig 3.5",
       .machine = machine,
       .workload = "capacity",
+      .operations = 1'000,
       .along = {"lines",
                 "KiB written",
                 {64, 80, 88, 96, 112, 128, 144, 160, 176, 192, 208, 224, 256, 320, 344, 368, 400, 448, 512, 544},
@@ -89,7 +90,9 @@ experiment strides() {
                 usable("stride 4", 0.25),
                 usable("stride 5", 1),
                 usable("stride 6", 0.5)},
-      .remark = "What can be used of a write set is the size at which half of the attempts abort.",
+      .remark =
+          "What can be used of a write set is the size at which half of the attempts abort. Of fewer sets fewer are "
+          "crowded by others, so that a little more than the share is left.",
   };
 }
 

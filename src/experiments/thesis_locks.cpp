@@ -47,7 +47,7 @@ experiment long_sections() {
       .source = "thesis on TSX in InnoDB, 2.4.3, Fig 2.6 and Table 2.6",
       .machine = machine,
       .workload = "lock-array",
-      .operations = 40,
+      .operations = 100,
       .along = {"hold", "cycles held", {800'000}},
       .variants = {{"TAS", "hle_tas", threads, {{"locks", 1}}}, {"TAS-T", "hle_tas_t", threads, {{"locks", 1}}}},
       .facts = {of("TAS", quantity::abort_rate, 99.99),
