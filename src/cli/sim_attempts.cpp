@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a simulated run tells of its attempts, as members of a point.
 #include <algorithm>
+#include <cstdio>
 #include <map>
+#include <set>
 
 #include "cli/code_place.hpp"
 #include "cli/sim.hpp"
@@ -26,27 +28,122 @@ class place_names {
   std::map<std::uint64_t, std::string> known_;
 };
 
+/// An object by name, and where in it.
+struct data_name {
+  std::string object;
+  std::uint64_t offset = 0;
+
+  std::string whole() const { return offset == 0 ? object : object + "+" + std::to_string(offset); }
+};
+
+data_name name_of_data(const launch::module_symbols& symbols, place_names& names, const sim::data_place& place) {
+  switch (place.kind) {
+    case sim::data_kind::image: {
+      launch::object_at found = symbols.object(place.offset);
+      if (found.name.empty()) return {"static data", 0};
+      return {std::move(found.name), found.offset};
+    }
+    case sim::data_kind::heap: {
+      const std::string block = "heap block of " + std::to_string(place.bytes) + " bytes";
+      return {place.whose != 0 ? block + " from " + names.of(place.whose) : block, place.offset};
+    }
+    case sim::data_kind::mapped:
+      return {"mapped memory", 0};
+    case sim::data_kind::stack:
+      return {"stack of thread " + std::to_string(place.whose), 0};
+    case sim::data_kind::thread_local_data:
+      return {"thread-local data of thread " + std::to_string(place.whose), 0};
+    case sim::data_kind::unknown:
+      break;
+  }
+  return {};
+}
+
+/// Entries that read the same: several instructions of a line, several attempts of a function, several objects of a
+/// kind.
+struct joined_entries {
+  observe::abort_place place;
+  const sim::abort_entry* first;  ///< the most frequent
+  data_name own;
+  data_name met;
+  std::set<std::uint64_t> lines;
+
+  bool is_like(const joined_entries& other) const {
+    return place.cause == other.place.cause && place.own == other.place.own && place.other == other.place.other &&
+           own.object == other.own.object && met.object == other.met.object &&
+           (!met.object.empty() || place.line == other.place.line);
+  }
+  void add(const joined_entries& other, const sim::abort_entry& entry) {
+    place.count += other.place.count;
+    place.different_bytes += entry.apart;
+    lines.insert(entry.address);
+  }
+};
+
+std::string sharing_words(const joined_entries& one) {
+  const sim::data_place& own = one.first->own;
+  const sim::data_place& met = one.first->met;
+  if (own.kind == sim::data_kind::unknown || met.kind == sim::data_kind::unknown) return {};
+  if (one.own.object != one.met.object) {
+    return "false sharing: " + one.own.whole() + " of the attempt and " + one.met.whole() + " lie on one line";
+  }
+  if (own.start != met.start) return "false sharing: two such blocks lie on one line";
+  if (one.place.different_bytes == 0) return {};
+  const double part = 100.0 * static_cast<double>(one.place.different_bytes) / static_cast<double>(one.place.count);
+  char text[96];
+  std::snprintf(text, sizeof text, "%.0f%% met at other bytes of the line than first touched: false sharing, probably",
+                part);
+  return text;
+}
+
+std::string room_words(const sim::occupancy& crowd) {
+  if (crowd.room == 0) return {};
+  std::string text = std::to_string(crowd.own) + " of " + std::to_string(crowd.room);
+  text += crowd.of_entries ? " entries used by this attempt"
+                           : " ways of set " + std::to_string(crowd.set) + " written by this attempt";
+  if (crowd.siblings != 0) text += ", " + std::to_string(crowd.siblings) + " by its core's other threads";
+  if (crowd.own + crowd.siblings < crowd.room) text += ", the rest taken by others";
+  return text;
+}
+
+observe::abort_place finished(joined_entries& one) {
+  observe::abort_place& place = one.place;
+  if (!place.line.empty()) place.lines = one.lines.size();
+  if (place.lines == 1 && !place.data.empty()) place.data = one.met.whole();
+  place.sharing = sharing_words(one);
+  place.room = room_words(one.first->crowd);
+  return std::move(place);
+}
+
 }  // namespace
 
-/// Entries that read the same are one: several instructions of a line, several attempts of a function.
 std::vector<observe::abort_place> abort_places(const launch::module_symbols& symbols, const sim::image_result& seen) {
   place_names names(symbols);
-  std::vector<observe::abort_place> sites;
+  std::vector<joined_entries> joined;
   for (const sim::abort_entry& entry : seen.aborts) {
-    const observe::abort_place made{entry.cause, entry.count, names.of(entry.own_code), names.of(entry.other_code),
-                                    entry.address != 0 ? hexadecimal(entry.address) : ""};
-    const auto same = std::find_if(sites.begin(), sites.end(), [&](const observe::abort_place& one) {
-      return one.cause == made.cause && one.own == made.own && one.other == made.other && one.line == made.line;
-    });
-    if (same != sites.end()) {
-      same->count += made.count;
+    const data_name met = name_of_data(symbols, names, entry.met);
+    const data_name own = name_of_data(symbols, names, entry.own);
+    joined_entries made{{entry.cause, entry.count, names.of(entry.own_code), names.of(entry.other_code),
+                         entry.address != 0 ? hexadecimal(entry.address) : "", met.object},
+                        &entry,
+                        own.object.empty() ? met : own,
+                        met,
+                        {entry.address}};
+    const auto same = std::find_if(joined.begin(), joined.end(), [&](const auto& one) { return one.is_like(made); });
+    if (same != joined.end()) {
+      same->add(made, entry);
     } else {
-      sites.push_back(made);
+      made.place.different_bytes = entry.apart;
+      joined.push_back(std::move(made));
     }
   }
-  std::stable_sort(sites.begin(), sites.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
-  if (sites.size() > most_abort_places) sites.resize(most_abort_places);
-  return sites;
+  std::stable_sort(joined.begin(), joined.end(),
+                   [](const auto& a, const auto& b) { return a.place.count > b.place.count; });
+  if (joined.size() > most_abort_places) joined.resize(most_abort_places);
+  std::vector<observe::abort_place> places;
+  places.reserve(joined.size());
+  for (joined_entries& one : joined) places.push_back(finished(one));
+  return places;
 }
 
 void add_attempts(observe::point& point, const sim::image_result& seen, std::uint64_t cycles) {

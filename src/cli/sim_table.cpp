@@ -33,6 +33,8 @@ void print_row(std::FILE* out, const point& one) {
                causes_text(attempts).c_str());
 }
 
+unsigned long long more_lines(const observe::abort_place& place) { return place.lines - 1; }
+
 bool has_attempts(const point& one) { return one.attempts && one.attempts->attempts != 0; }
 
 }  // namespace
@@ -58,6 +60,10 @@ void print_abort_places(std::FILE* out, const bench_result& result) {
       std::fprintf(out, "%9llu  %-14s %s%s%s%s%s\n", static_cast<unsigned long long>(place.count), place.cause.c_str(),
                    place.own.c_str(), place.other.empty() ? "" : "  met  ", place.other.c_str(),
                    place.line.empty() ? "" : "  at line ", place.line.c_str());
+      if (place.lines > 1) std::fprintf(out, "%27sand %llu more lines\n", "", more_lines(place));
+      for (const std::string& told : {place.data, place.sharing, place.room}) {
+        if (!told.empty()) std::fprintf(out, "%27s%s\n", "", told.c_str());
+      }
     }
   }
 }

@@ -198,6 +198,17 @@ std::vector<function_at> module_symbols::around(std::uint64_t offset) const {
   return found;
 }
 
+object_at module_symbols::object(std::uint64_t address) const {
+  if (state_->module == nullptr) return {};
+  GElf_Off behind = 0;
+  GElf_Sym symbol;
+  const char* const name = dwfl_module_addrinfo(state_->module, address, &behind, &symbol, nullptr, nullptr, nullptr);
+  if (name == nullptr || *name == '\0' || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || behind >= symbol.st_size) {
+    return {};
+  }
+  return {readable_name(name), behind};
+}
+
 bool module_symbols::is_stale() const noexcept {
   struct stat now{};
   const struct stat& then = state_->opened;

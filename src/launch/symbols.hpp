@@ -20,6 +20,11 @@ struct function_at {
   std::uint64_t offset = 0;  ///< of the place behind the function's begin
 };
 
+struct object_at {
+  std::string name;
+  std::uint64_t offset = 0;
+};
+
 /// One program or library.
 class module_symbols {
  public:
@@ -32,6 +37,10 @@ class module_symbols {
   /// The functions around the call before `offset` (the address behind a call, less the file's load address: an address
   /// as it stands in the file), the innermost first; none when nothing is known.
   std::vector<function_at> around(std::uint64_t offset) const;
+
+  /// The object with a name and a size that lies at `address`, and where in it the address is; no name when there is
+  /// none.
+  object_at object(std::uint64_t address) const;
 
   /// The file has been replaced since it was opened.
   bool is_stale() const noexcept;

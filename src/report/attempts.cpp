@@ -26,14 +26,26 @@ std::string attempts_row(const json& point) {
          number_cell(part(number_of(cycles, "aborted"), number_of(cycles, "total"))) + cell(causes(point)) + "</tr>\n";
 }
 
+/// What it is, and where.
+std::string data_of(const json& place) {
+  if (!place.contains("line")) return {};
+  std::string made = place.contains("data") ? text_of(place, "data") + ", line " : "";
+  made += text_of(place, "line");
+  const double lines = place.contains("lines") ? number_of(place, "lines") : 1;
+  return lines > 1 ? made + " and " + grouped(lines - 1) + " more" : made;
+}
+
 std::string places_rows(const json& point) {
   std::string rows;
   for (const json& place : part_of(point, "abort_places")) {
     std::string where = text_of(place, "own");
     if (place.contains("other")) where += " met " + text_of(place, "other");
+    for (const char* told : {"sharing", "room"}) {
+      if (place.contains(told)) where += "; " + text_of(place, told);
+    }
     rows += "<tr>" + number_cell(text_of(point, "threads")) + cell(text_of(point, "subject")) +
             number_cell(grouped(number_of(place, "count"))) + cell(text_of(place, "cause")) + "<td class=\"w\">" +
-            escaped(where) + "</td>" + cell(place.contains("line") ? text_of(place, "line") : "") + "</tr>\n";
+            escaped(where) + "</td>" + "<td class=\"w\">" + escaped(data_of(place)) + "</td>" + "</tr>\n";
   }
   return rows;
 }
@@ -69,7 +81,7 @@ std::string attempts_section(const json& document) {
     made += heading("Where attempts ended") +
             table(
                 "<th class=\"n\">threads</th><th>lock or subject</th><th class=\"n\">times</th><th>cause</th>"
-                "<th>code in the attempt, and the code that met it</th><th>line of data</th>",
+                "<th>code in the attempt, and the code that met it</th><th>data</th>",
                 places);
   }
   return made;

@@ -54,6 +54,11 @@ void put_details(json& into, const point& one) {
     put_text(made, "own", place.own);
     put_text(made, "other", place.other);
     put_text(made, "line", place.line);
+    put_text(made, "data", place.data);
+    if (place.lines != 0) made["lines"] = place.lines;
+    if (place.different_bytes != 0) made["different_bytes"] = place.different_bytes;
+    put_text(made, "sharing", place.sharing);
+    put_text(made, "room", place.room);
     into["abort_places"].push_back(std::move(made));
   }
   for (const auto& [operation, percentiles] : one.latency) into["latency_ns"][operation] = to_json(percentiles);

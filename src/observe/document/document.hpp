@@ -57,7 +57,13 @@ struct abort_place {
   std::uint64_t count = 0;
   std::string own;    ///< "function (file:line)": the access that brought the line into the attempt
   std::string other;  ///< the access of another thread that met it; empty without
-  std::string line;   ///< address of the line, "0x..."; empty without
+  std::string line;   ///< address of the line, "0x...", of the one with the most where there are several; empty without
+  // What is known of the data:
+  std::string data = {};    ///< "counters+64", "heap block of 48 bytes from insert (map.cpp:12)+8"; may be empty
+  std::uint64_t lines = 0;  ///< how many lines; 0 without a line
+  std::uint64_t different_bytes = 0;  ///< of `count`: met at other bytes of the line than the attempt had first touched
+  std::string sharing = {};           ///< a sentence, where two that share nothing but the line have met
+  std::string room = {};              ///< a sentence, where something was full: whose ways of which set
 };
 
 /// In units of machine::cycles(), summed over the threads.

@@ -139,6 +139,27 @@ int wait_for(pid_t child) {
   return status;
 }
 
+data_place read_place(std::istream& words) {
+  data_place place;
+  unsigned kind = 0;
+  words >> std::dec >> kind >> std::hex >> place.whose >> std::dec >> place.start >> place.bytes >> place.offset;
+  place.kind = static_cast<data_kind>(kind);
+  return place;
+}
+
+abort_entry read_abort(std::istream& words) {
+  abort_entry entry;
+  words >> entry.cause >> entry.count >> std::hex >> entry.own_code >> entry.other_code >> entry.address;
+  words >> std::dec >> entry.apart;
+  entry.own = read_place(words);
+  entry.met = read_place(words);
+  unsigned lack = 0;
+  constexpr unsigned entries = 3;  // runtime/attempts.hpp
+  words >> lack >> entry.crowd.set >> entry.crowd.own >> entry.crowd.siblings >> entry.crowd.room;
+  entry.crowd.of_entries = lack == entries;
+  return entry;
+}
+
 void read_records(const std::string& text, image_result& into) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -148,9 +169,7 @@ void read_records(const std::string& text, image_result& into) {
     if (name == "failure") {
       into.failure = line.substr(name.size() + 1);
     } else if (name == "abort") {
-      abort_entry entry;
-      words >> entry.cause >> entry.count >> std::hex >> entry.own_code >> entry.other_code >> entry.address;
-      into.aborts.push_back(std::move(entry));
+      into.aborts.push_back(read_abort(words));
     } else if (name == "step") {
       trace_step step;
       words >> step.thread >> std::hex >> step.code >> step.what >> step.address;

@@ -47,6 +47,28 @@ struct image_request {
   bool keeps_error_output = false;   ///< the program's standard error is this process'; image_result has no messages
 };
 
+/// In the order of the runtime's.
+enum class data_kind : std::uint8_t { unknown, image, heap, mapped, stack, thread_local_data };
+
+/// What lies at an address of the program's memory.
+struct data_place {
+  data_kind kind = data_kind::unknown;
+  std::uint64_t whose =
+      0;  ///< heap: the code that asked for it, 0 where that is not known; stack, thread-local: the thread
+  std::uint64_t start = 0;   ///< of a block of the heap
+  std::uint64_t bytes = 0;   ///< of that block
+  std::uint64_t offset = 0;  ///< behind the start
+};
+
+/// How full what an attempt had no room in was.
+struct occupancy {
+  bool of_entries = false;  ///< of a table that the core's hardware threads share, rather than a set of the L1
+  std::uint64_t set = 0;
+  std::uint64_t own = 0;       ///< written by the attempt
+  std::uint64_t siblings = 0;  ///< by attempts of its core's other hardware threads
+  std::uint64_t room = 0;      ///< ways or entries; 0: not known
+};
+
 /// Attempts that ended for one cause, at one line, between two places in the code.
 struct abort_entry {
   std::string cause;
@@ -54,6 +76,10 @@ struct abort_entry {
   std::uint64_t own_code = 0;    ///< the access that brought the line into the attempt, or where it ended; 0: not known
   std::uint64_t other_code = 0;  ///< the access of the other thread that met it; 0: none
   std::uint64_t address = 0;     ///< of the line; 0: none
+  std::uint64_t apart = 0;       ///< of `count`: met at other bytes of the line than the attempt had first touched
+  data_place own;                ///< of the first: what it had touched; unknown where `met` says it
+  data_place met;                ///< and what was met
+  occupancy crowd;
 };
 
 /// What one thread did at one place, of a traced run.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "abort_log.hpp"
 
+#include "data_places.hpp"
+#include "failure.hpp"
 #include "records.hpp"
 #include "state.hpp"
+#include "taken_ways.hpp"
 
 namespace txsync::sim {
 
@@ -16,13 +19,48 @@ struct entry {
   cause why;
 };
 
+/// What an entry's first abort was about, beside it: looking for entries needs none of it.
+struct entry_data {
+  data_place own;  ///< where the attempt had first touched the line; unknown where that says nothing
+  data_place met;  ///< where it was met, or what the attempt itself had no room for
+  occupancy crowd;
+  std::uint64_t apart;  ///< of the entry's aborts: met at other bytes than first touched
+};
+
 constexpr unsigned places = 1 << 14;  // entries beyond are counted by cause only
 constinit entry entries[places] = {};
+constinit entry_data data[places] = {};
 constinit std::uint64_t aborted[causes] = {};
 constinit std::uint64_t begun = 0;
 constinit std::uint64_t committed = 0;
 constinit ticks committed_time = 0;
 constinit ticks aborted_time = 0;
+
+/// Accesses have up to 16 bytes, most of them up to 8; nearer ones may be to the same.
+bool are_apart(const abort_reason& reason) noexcept {
+  constexpr std::uintptr_t near = 8;
+  if (reason.own_address == 0 || reason.address == 0) return false;
+  return reason.own_address + near <= reason.address || reason.address + near <= reason.own_address;
+}
+
+void put_place(line_text& line, const data_place& place) noexcept {
+  line << " " << static_cast<std::uint64_t>(place.kind) << " ";
+  line.hexadecimal(place.whose) << " " << place.start << " " << place.bytes << " " << place.offset;
+}
+
+void write_entry(const entry& one, const entry_data& about) noexcept {
+  line_text line;
+  line << "abort " << name_of(one.why) << " " << one.count << " ";
+  line.hexadecimal(one.own_site) << " ";
+  line.hexadecimal(one.other_site) << " ";
+  line.hexadecimal(state.lines.address_of(one.line)) << " " << about.apart;
+  put_place(line, about.own);
+  put_place(line, about.met);
+  const occupancy& crowd = about.crowd;
+  line << " " << static_cast<std::uint64_t>(crowd.of) << " " << crowd.set << " " << crowd.own << " " << crowd.siblings
+       << " " << crowd.room << "\n";
+  write_record(line);
+}
 
 }  // namespace
 
@@ -33,7 +71,7 @@ void log_commit(const thread_record& thread) noexcept {
   committed_time += thread.time - thread.tx.began;
 }
 
-void log_abort(const thread_record& thread, const abort_reason& reason) noexcept {
+void log_abort(thread_record& thread, const abort_reason& reason) noexcept {
   ++aborted[static_cast<unsigned>(reason.why)];
   aborted_time += thread.time - thread.tx.began;
   const line_number line = state.lines.line_of(reason.address);
@@ -41,11 +79,17 @@ void log_abort(const thread_record& thread, const abort_reason& reason) noexcept
   std::uint64_t hash = (std::uint64_t{own} * 31 + reason.other_site) * 31 + line + static_cast<unsigned>(reason.why);
   hash *= 0x9E3779B97F4A7C15u;
   for (unsigned step = 0; step < 64; ++step) {
-    entry& place = entries[((hash >> 40) + step) % places];
-    if (place.count == 0) place = {0, own, reason.other_site, line, reason.why};
+    const std::size_t index = ((hash >> 40) + step) % places;
+    entry& place = entries[index];
+    if (place.count == 0) {
+      place = {0, own, reason.other_site, line, reason.why};
+      data[index] = {data_place_at(reason.own_address), data_place_at(reason.address),
+                     occupancy_at(thread, line, reason.of), 0};
+    }
     if (place.own_site == own && place.other_site == reason.other_site && place.line == line &&
         place.why == reason.why) {
       ++place.count;
+      if (are_apart(reason)) ++data[index].apart;
       return;
     }
   }
@@ -57,9 +101,8 @@ void write_abort_log() noexcept {
   write_record("attempts.committed_cycles", committed_time / ticks_per_cycle);
   write_record("attempts.aborted_cycles", aborted_time / ticks_per_cycle);
   for (unsigned i = 0; i < causes; ++i) write_record("aborts.", name_of(static_cast<cause>(i)), aborted[i]);
-  for (const entry& one : entries) {
-    if (one.count == 0) continue;
-    write_abort_record(name_of(one.why), one.count, one.own_site, one.other_site, state.lines.address_of(one.line));
+  for (unsigned i = 0; i < places; ++i) {
+    if (entries[i].count != 0) write_entry(entries[i], data[i]);
   }
 }
 

@@ -8,7 +8,7 @@ namespace txsync::sim {
 
 void log_begin(const thread_record& thread) noexcept;
 void log_commit(const thread_record& thread) noexcept;
-void log_abort(const thread_record& thread, const abort_reason& reason) noexcept;
+void log_abort(thread_record& thread, const abort_reason& reason) noexcept;
 /// All counts and entries, as records (records.hpp).
 void write_abort_log() noexcept;
 /// From now on counts begin at zero.

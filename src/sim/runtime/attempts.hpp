@@ -8,13 +8,18 @@
 
 namespace txsync::sim {
 
+/// What there was no room for.
+enum class lack : std::uint8_t { other, l1_set, rest_of_l1_set, entries };
+
 /// What led to an abort, as far as it is known. Zero: not.
 struct abort_reason {
   cause why;
   std::uint8_t code = 0;
-  std::uintptr_t address = 0;    ///< data
-  std::uint32_t own_site = 0;    ///< the code that brought the line into the attempt
-  std::uint32_t other_site = 0;  ///< the code that met it
+  lack of = lack::other;
+  std::uintptr_t address = 0;      ///< data: where it was met
+  std::uintptr_t own_address = 0;  ///< and where the attempt had first touched the line
+  std::uint32_t own_site = 0;      ///< the code that brought the line into the attempt
+  std::uint32_t other_site = 0;    ///< the code that met it
 };
 
 /// Undoes the attempt of a thread that is not running just now.

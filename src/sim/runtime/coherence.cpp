@@ -36,12 +36,16 @@ void only_read_in_filters(unsigned core, line_number line) noexcept {
   });
 }
 
-/// The code that brought a line into an attempt's set.
-std::uint32_t site_in(growing_list<tracked_line>& set, line_number line) noexcept {
+/// How a line came into an attempt's set.
+tracked_line found_in(growing_list<tracked_line>& set, line_number line) noexcept {
   for (tracked_line& entry : set) {
-    if (entry.line == line) return entry.site;
+    if (entry.line == line) return entry;
   }
-  return 0;
+  return {line, 0, 0};
+}
+
+std::uintptr_t address_of(const tracked_line& entry) noexcept {
+  return entry.site != 0 ? state.lines.address_of(entry.line) + entry.offset : 0;
 }
 
 /// One access while it is worked out. An abort of the thread's own attempt waits in `own_end` until all books are
@@ -76,12 +80,20 @@ void end_attempt_on(access& now, unsigned cpu, const abort_reason& reason) noexc
 void meet(access& now, unsigned other_cpu, bool other_wrote) noexcept {
   thread_record* other = state.cpus[other_cpu].running;
   if (other == nullptr || other->tx.depth == 0) return;
-  const std::uint32_t other_site = site_in(other_wrote ? other->tx.writes : other->tx.reads, now.line);
+  const tracked_line theirs = found_in(other_wrote ? other->tx.writes : other->tx.reads, now.line);
   const auto here = static_cast<std::uint32_t>(now.thread.last_site);
   if (state.model.htm_requester_wins != 0 || now.thread.tx.depth == 0) {
-    abort_other(*other, {.why = cause::conflict, .address = now.address, .own_site = other_site, .other_site = here});
+    abort_other(*other, {.why = cause::conflict,
+                         .address = now.address,
+                         .own_address = address_of(theirs),
+                         .own_site = theirs.site,
+                         .other_site = here});
   } else {
-    now.end_own({.why = cause::conflict, .address = now.address, .own_site = here, .other_site = other_site});
+    now.end_own({.why = cause::conflict,
+                 .address = address_of(theirs),
+                 .own_address = now.address,
+                 .own_site = here,
+                 .other_site = theirs.site});
   }
 }
 
@@ -98,15 +110,15 @@ void end_conflicting_attempts(access& now) noexcept {
 
 // ---- what leaves caches
 
-/// A line leaves a core's L1: attempts that track it there lose it.
-void leave_l1(access& now, unsigned core, line_number line) noexcept {
+/// A line leaves a core's L1, for lack of room there or elsewhere: attempts that track it there lose it.
+void leave_l1(access& now, unsigned core, line_number line, lack of = lack::other) noexcept {
   forget_in_filters(core, line);
   if (state.model.htm_attempts == 0) return;
   line_record& record = state.lines.record(line);
   const std::uintptr_t address = state.lines.address_of(line);
   const unsigned writer = record.writer_plus_one;
   if (writer != 0 && state.cpus[writer - 1].core == core && state.model.htm_write_in_l1 != 0) {
-    end_attempt_on(now, writer - 1, {.why = cause::capacity_write, .address = address});
+    end_attempt_on(now, writer - 1, {.why = cause::capacity_write, .of = of, .address = address});
   }
   if (state.model.htm_read_loss == 0) return;
   const bit_set readers = state.lines.readers(record);
@@ -149,7 +161,7 @@ void fill_l1(access& now) noexcept {
   core_caches& own = state.memory.cores[now.core];
   const std::uint64_t left = own.l1.insert(now.line, [&](line_number line) { return stays_in_l1(now.core, line); });
   if (left == tag_array::nothing_left) return;
-  leave_l1(now, now.core, static_cast<line_number>(left));
+  leave_l1(now, now.core, static_cast<line_number>(left), lack::l1_set);
   if (!own.l2.exists()) leave_core(now, now.core, static_cast<line_number>(left));
 }
 
@@ -278,30 +290,36 @@ bool sibling_entries_full(access& now) noexcept {
   return used >= state.model.htm_entries;
 }
 
+tracked_line tracked(const access& now) noexcept {
+  return {now.line, static_cast<std::uint32_t>(now.thread.last_site),
+          static_cast<std::uint32_t>(now.address - state.lines.address_of(now.line))};
+}
+
+abort_reason no_room(const access& now, cause why, lack of) noexcept {
+  return {.why = why, .of = of, .address = now.address, .own_site = static_cast<std::uint32_t>(now.thread.last_site)};
+}
+
 void track_write(access& now) noexcept {
   if (now.record.writer_plus_one == now.cpu + 1) return;
   attempt& tx = now.thread.tx;
   const bool has_entry = state.model.htm_reads_in_entries != 0 && state.lines.readers(now.record).has(now.cpu);
-  const abort_reason full{.why = cause::capacity_write,
-                          .address = now.address,
-                          .own_site = static_cast<std::uint32_t>(now.thread.last_site)};
-  if (state.model.htm_entries != 0 && !has_entry && sibling_entries_full(now)) return now.end_own(full);
-  if (!tx.writes.push({now.line, static_cast<std::uint32_t>(now.thread.last_site)})) return now.end_own(full);
+  if (state.model.htm_entries != 0 && !has_entry && sibling_entries_full(now))
+    return now.end_own(no_room(now, cause::capacity_write, lack::entries));
+  if (!tx.writes.push(tracked(now))) return now.end_own(no_room(now, cause::capacity_write, lack::other));
   now.record.writer_plus_one = static_cast<std::uint16_t>(now.cpu + 1);
-  if (set_is_too_small(now.thread, now.line)) now.end_own(full);
+  if (set_is_too_small(now.thread, now.line)) now.end_own(no_room(now, cause::capacity_write, lack::rest_of_l1_set));
 }
 
 void track_read(access& now) noexcept {
   const bit_set readers = state.lines.readers(now.record);
   attempt& tx = now.thread.tx;
   if (!tx.tracks_reads || readers.has(now.cpu) || now.record.writer_plus_one == now.cpu + 1) return;
-  const abort_reason full{.why = cause::capacity_read,
-                          .address = now.address,
-                          .own_site = static_cast<std::uint32_t>(now.thread.last_site)};
   const machine_model& model = state.model;
-  if (model.htm_entries != 0 && model.htm_reads_in_entries != 0 && sibling_entries_full(now)) return now.end_own(full);
-  if (model.htm_read_limit != 0 && tx.reads.size() >= model.htm_read_limit) return now.end_own(full);
-  if (!tx.reads.push({now.line, static_cast<std::uint32_t>(now.thread.last_site)})) return now.end_own(full);
+  if (model.htm_entries != 0 && model.htm_reads_in_entries != 0 && sibling_entries_full(now))
+    return now.end_own(no_room(now, cause::capacity_read, lack::entries));
+  if (model.htm_read_limit != 0 && tx.reads.size() >= model.htm_read_limit)
+    return now.end_own(no_room(now, cause::capacity_read, lack::other));
+  if (!tx.reads.push(tracked(now))) return now.end_own(no_room(now, cause::capacity_read, lack::other));
   readers.add(now.cpu);
 }
 

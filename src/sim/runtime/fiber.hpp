@@ -32,10 +32,11 @@ struct undo_entry {
   std::size_t length() const noexcept { return address_and_length >> 48; }
 };
 
-/// A line of an attempt's read or write set, with the code that brought it in.
+/// A line of an attempt's read or write set, with the code that brought it in and where in the line that was.
 struct tracked_line {
   line_number line;
   std::uint32_t site;
+  std::uint32_t offset;
 };
 
 struct byte_range {

@@ -32,6 +32,9 @@ struct size_class {
 
 constinit size_class (*lists)[all_classes] = nullptr;
 constinit std::uint8_t* chunk_classes = nullptr;  // class + 1 of the chunk's blocks, by chunk number
+// By a block's start, in steps of the finest; most of it is never touched.
+constinit std::uint32_t* sites = nullptr;
+constinit std::uintptr_t announced_site = 0;
 
 constexpr unsigned class_for(std::size_t bytes) noexcept {
   if (bytes <= finest * fine_classes) return bytes == 0 ? 0 : static_cast<unsigned>((bytes + finest - 1) / finest - 1);
@@ -58,6 +61,8 @@ void set_up() noexcept {
   if (lists != nullptr) return;
   lists = static_cast<size_class(*)[all_classes]>(reserve(0, owners * sizeof *lists, "heap's lists"));
   chunk_classes = static_cast<std::uint8_t*>(reserve(0, program_end / chunk_bytes, "heap's chunks"));
+  sites = static_cast<std::uint32_t*>(
+      reserve(0, (arena_end - arena_begin) / finest * sizeof *sites, "sites of allocations"));
 }
 
 void refill(size_class& list, unsigned number) noexcept {
@@ -119,6 +124,23 @@ void heap_free(void* block) noexcept {
   know_nothing_of(address, size_of_class(number - 1));
 }
 
+heap_block heap_block_at(std::uintptr_t address) noexcept {
+  if (address < arena_begin || address >= arena_end || chunk_classes == nullptr) return {};
+  const unsigned number = chunk_classes[address / chunk_bytes];
+  if (number == 0) return {};
+  const std::size_t size = size_of_class(number - 1);
+  std::uintptr_t start = address / chunk_bytes * chunk_bytes;
+  const auto site_of = [](std::uintptr_t block) { return sites[(block - arena_begin) / finest]; };
+  if (size <= largest_in_chunk) {
+    start += (address - start) / size * size;
+  } else {  // several chunks; only the first has a site
+    for (std::size_t back = chunk_bytes; back < size && site_of(start) == 0; back += chunk_bytes) start -= chunk_bytes;
+  }
+  return {start, size, site_of(start)};
+}
+
+void next_allocation_is_from(std::uintptr_t site) noexcept { announced_site = site; }
+
 std::size_t heap_size_of(const void* block) noexcept {
   const unsigned number = chunk_classes[reinterpret_cast<std::uintptr_t>(block) / chunk_bytes];
   return number != 0 ? size_of_class(number - 1) : 0;
@@ -130,7 +152,9 @@ namespace {
 constexpr unsigned allocate_cycles = 50;
 constexpr unsigned free_cycles = 30;
 
-void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
+}  // namespace
+
+void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t site) noexcept {
   thread_record* thread = state.current;
   if (thread != nullptr) {
     if (state.model.htm_allocation_aborts != 0 && !thread->tx.suspended) leave_attempt(cause::fault);
@@ -147,8 +171,13 @@ void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
     heap_free(block);
     abort_self({.why = cause::capacity_write});
   }
+  const std::size_t number = (reinterpret_cast<std::uintptr_t>(block) - arena_begin) / finest;
+  sites[number] = static_cast<std::uint32_t>(announced_site != 0 ? announced_site : site);
+  announced_site = 0;
   return block;
 }
+
+namespace {
 
 void release(void* block) noexcept {
   if (block == nullptr) return;
@@ -177,7 +206,10 @@ using namespace txsync::sim;
 
 extern "C" {
 
-void* malloc(std::size_t bytes) { return allocate(bytes, finest); }
+// The program's own call is what comes behind; names for people need no more.
+#define TXSYNC_SIM_CALLER reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))
+
+void* malloc(std::size_t bytes) { return allocate(bytes, finest, TXSYNC_SIM_CALLER); }
 void free(void* block) { release(block); }
 
 void* calloc(std::size_t count, std::size_t size) {
@@ -186,17 +218,17 @@ void* calloc(std::size_t count, std::size_t size) {
     errno = ENOMEM;
     return nullptr;
   }
-  void* block = allocate(bytes, finest);
+  void* block = allocate(bytes, finest, TXSYNC_SIM_CALLER);
   if (block == nullptr) return nullptr;
   writes(block, bytes);
   return std::memset(block, 0, bytes);
 }
 
 void* realloc(void* block, std::size_t bytes) {
-  if (block == nullptr) return malloc(bytes);
+  if (block == nullptr) return allocate(bytes, finest, TXSYNC_SIM_CALLER);
   const std::size_t old = heap_size_of(block);
   if (bytes != 0 && bytes <= old && bytes > old / 2) return block;
-  void* moved = allocate(bytes, finest);
+  void* moved = allocate(bytes, finest, TXSYNC_SIM_CALLER);
   if (moved == nullptr) return nullptr;
   const std::size_t kept = old < bytes ? old : bytes;
   if (state.current != nullptr && kept != 0) {
@@ -208,15 +240,17 @@ void* realloc(void* block, std::size_t bytes) {
   return moved;
 }
 
-void* aligned_alloc(std::size_t alignment, std::size_t bytes) { return allocate(bytes, alignment); }
-void* memalign(std::size_t alignment, std::size_t bytes) { return allocate(bytes, alignment); }
+void* aligned_alloc(std::size_t alignment, std::size_t bytes) { return allocate(bytes, alignment, TXSYNC_SIM_CALLER); }
+void* memalign(std::size_t alignment, std::size_t bytes) { return allocate(bytes, alignment, TXSYNC_SIM_CALLER); }
 int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) {
-  void* block = allocate(bytes, alignment);
+  void* block = allocate(bytes, alignment, TXSYNC_SIM_CALLER);
   if (block == nullptr) return ENOMEM;
   writes(static_cast<void*>(result), sizeof *result);
   *result = block;
   return 0;
 }
 std::size_t malloc_usable_size(void* block) { return block != nullptr ? heap_size_of(block) : 0; }
+
+#undef TXSYNC_SIM_CALLER
 
 }  // extern "C"

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace txsync::sim {
 
@@ -12,5 +13,18 @@ namespace txsync::sim {
 void* heap_allocate(std::size_t bytes, std::size_t alignment) noexcept;
 void heap_free(void* block) noexcept;
 std::size_t heap_size_of(const void* block) noexcept;
+
+/// malloc() and its kin on behalf of the program, which calls from `site`.
+void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t site) noexcept;
+
+/// The block that an address lies in, and the code that asked for it last. No bytes where it is no such memory.
+struct heap_block {
+  std::uintptr_t start = 0;
+  std::size_t bytes = 0;
+  std::uint32_t site = 0;
+};
+heap_block heap_block_at(std::uintptr_t address) noexcept;
+/// operator new[] calls operator new, which the program may have replaced: the next allocation is on behalf of `site`.
+void next_allocation_is_from(std::uintptr_t site) noexcept;
 
 }  // namespace txsync::sim

@@ -53,15 +53,7 @@ void write_record(const char* group, const char* name, std::uint64_t value) noex
   put(line);
 }
 
-void write_abort_record(const char* cause, std::uint64_t count, std::uint64_t own_site, std::uint64_t other_site,
-                        std::uint64_t address) noexcept {
-  line_text line;
-  line << "abort " << cause << " " << count << " ";
-  line.hexadecimal(own_site) << " ";
-  line.hexadecimal(other_site) << " ";
-  line.hexadecimal(address) << "\n";
-  put(line);
-}
+void write_record(const line_text& line) noexcept { put(line); }
 
 void write_step(std::uint64_t thread, std::uint64_t site, const char* what, std::uint64_t address) noexcept {
   line_text line;

@@ -7,13 +7,15 @@
 
 namespace txsync::sim {
 
+class line_text;
+
 void set_record_file(int descriptor) noexcept;
 /// Whether somebody reads the records, who knows the names and lines of code too.
 bool has_record_file() noexcept;
 void write_record(const char* name, std::uint64_t value) noexcept;
 void write_record(const char* group, const char* name, std::uint64_t value) noexcept;
-void write_abort_record(const char* cause, std::uint64_t count, std::uint64_t own_site, std::uint64_t other_site,
-                        std::uint64_t address) noexcept;
+/// A line of words of its own; it ends with what `line` holds.
+void write_record(const line_text& line) noexcept;
 /// One step of a traced run: who, where in the code, what ("reads", "writes", "begins", ...), at which address.
 void write_step(std::uint64_t thread, std::uint64_t site, const char* what, std::uint64_t address) noexcept;
 /// Why the simulation cannot go on, the last of all records; for signal handlers too.

@@ -57,6 +57,27 @@ void set_up_taken_ways() noexcept {
   }
 }
 
+occupancy occupancy_at(thread_record& thread, line_number line, lack of) noexcept {
+  if (of == lack::other) return {};
+  const machine_model& model = state.model;
+  const tag_array& l1 = state.memory.cores[cpu_of(thread).core].l1;
+  const bool entries = of == lack::entries;
+  occupancy made{.of = of,
+                 .set = entries ? 0 : l1.set_of(line),
+                 .room = static_cast<std::uint16_t>(entries ? model.htm_entries : model.l1_ways)};
+  const unsigned first = thread.cpu / model.core_threads * model.core_threads;
+  for (unsigned cpu = first; cpu < first + model.core_threads; ++cpu) {
+    thread_record* holder = state.cpus[cpu].running;
+    if (holder == nullptr || holder->tx.depth == 0) continue;
+    std::uint16_t& held = holder == &thread ? made.own : made.siblings;
+    for (const tracked_line& one : holder->tx.writes) {
+      if (entries || l1.set_of(one.line) == made.set) ++held;
+    }
+    if (entries && model.htm_reads_in_entries != 0) held = static_cast<std::uint16_t>(held + holder->tx.reads.size());
+  }
+  return made;
+}
+
 bool set_is_too_small(const thread_record& thread, line_number line) noexcept {
   if (thread.tx.writes.size() < least_held) return false;
   const unsigned core = cpu_of(thread).core;

@@ -4,16 +4,25 @@
 // attempt and set, Poisson-distributed with the model's mean (htm.taken_ways). The lines themselves are not simulated.
 #pragma once
 
+#include "attempts.hpp"
 #include "shadow.hpp"
 
 namespace txsync::sim {
-
-struct thread_record;
 
 void set_up_taken_ways() noexcept;
 
 /// Whether the set of a line that the thread's attempt has just written is too small for all that attempts have written
 /// there. The same attempt gets the same answer as long as nothing is added to the set.
 bool set_is_too_small(const thread_record& thread, line_number line) noexcept;
+
+/// Who has written how many lines of what an attempt had no room in.
+struct occupancy {
+  lack of = lack::other;
+  std::uint32_t set = 0;       ///< the L1's; 0 for entries
+  std::uint16_t own = 0;       ///< by the attempt itself
+  std::uint16_t siblings = 0;  ///< by attempts of its core's other hardware threads
+  std::uint16_t room = 0;      ///< ways of the set, or entries; 0: not known
+};
+occupancy occupancy_at(thread_record& thread, line_number line, lack of) noexcept;
 
 }  // namespace txsync::sim

@@ -401,6 +401,43 @@ class Command(ByCommand):
         self.assertEqual(self.document("--", "./stripped", "x", status=3, input="5\n")[1].stdout, "x: 20\n")
 
 
+class Told(ByCommand):
+    """What is said of the data that attempts met at."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.compile(HERE / "told.cpp")
+
+    def places(self, way, cause):
+        made, ran = self.document("--elide", "--", "./program", way)
+        found = [place for place in made["points"][0]["abort_places"] if place["cause"] == cause and "add_to" in place["own"] + way]
+        self.assertGreater(len(found), 0, ran.stderr)
+        for member in {"data", "sharing", "room"} & found[0].keys():
+            self.assertIn(found[0][member], ran.stderr)
+        return found[0]
+
+    def test_parts_of_an_object(self):
+        place = self.places("both", "conflict")
+        self.assertRegex(place["data"], r"both(\+8)?$")
+        self.assertEqual(place["different_bytes"], place["count"])
+        self.assertIn("100% met at other bytes", place["sharing"])
+
+    def test_two_objects_on_one_line(self):
+        self.assertRegex(self.places("neighbours", "conflict")["sharing"],
+                         r"false sharing: .*neighbour_[ab] of the attempt and .*neighbour_[ab] lie on one line")
+
+    def test_a_block_of_the_heap(self):
+        place = self.places("heap", "conflict")
+        self.assertRegex(place["data"], r"heap block of 128 bytes from main \(told.cpp:\d+\)$")
+        self.assertNotIn("sharing", place)
+
+    def test_a_full_set(self):
+        place = self.places("overflow add_to", "capacity-write")
+        self.assertRegex(place["room"], r"^[2-8] of 8 ways of set 12 written by this attempt")
+        self.assertRegex(place["data"], r"heap block of \d+ bytes from main \(told.cpp:\d+\)")
+
+
 class FailuresOfPrograms(ByCommand):
     """What cannot go on, told by the command: with lines of the source, and the command that repeats it."""
 
