@@ -24,9 +24,9 @@ std::vector<std::string> arguments_of(const bench_request& request, const worklo
   return words;
 }
 
-/// What runs one cell again, alone.
+/// What runs one cell again, alone, from that seed on.
 std::string cell_command(const sim_request& request, const workloads::subject& lock, unsigned threads,
-                         std::uint64_t seed) {
+                         std::uint64_t seed, unsigned repeat) {
   const bench_request& bench = request.bench;
   const workloads::plan& plan = bench.plan;
   words line{"txsync", "sim", bench.workload->name, "--machine", request.machine_word};
@@ -37,6 +37,7 @@ std::string cell_command(const sim_request& request, const workloads::subject& l
   constexpr std::uint64_t ns_per_ms = 1'000'000;
   plan.operations != 0 ? add("--operations", std::to_string(plan.operations))
                        : add("--duration", std::to_string(plan.duration_ns / ns_per_ms));
+  if (repeat != 1) add("--repeat", std::to_string(repeat));
   add("--seed", std::to_string(seed));
   if (request.slack_cycles != 0) add("--slack", std::to_string(request.slack_cycles));
   if (request.oracle) line.emplace_back("--check");
@@ -92,7 +93,8 @@ class simulation {
 
   void run_cell(const workloads::subject& lock, unsigned threads) {
     observe::point point = new_point(lock, threads);
-    if (!request_.machine_word.empty()) point.key = cell_command(request_, lock, threads, request_.bench.plan.seed);
+    if (!request_.machine_word.empty())
+      point.key = cell_command(request_, lock, threads, request_.bench.plan.seed, request_.bench.repeat);
     for (unsigned round = 0; round < request_.bench.repeat && !stop_on_signal::asked(); ++round) {
       const std::uint64_t seed = request_.bench.plan.seed + round;
       try {
@@ -116,7 +118,7 @@ class simulation {
 
   /// To stand behind what was wrong. Machines of experiments have no name by which anybody could ask for them.
   std::string again(const workloads::subject& lock, unsigned threads, std::uint64_t seed) const {
-    return request_.machine_word.empty() ? "" : "; again by: " + cell_command(request_, lock, threads, seed);
+    return request_.machine_word.empty() ? "" : "; again by: " + cell_command(request_, lock, threads, seed, 1);
   }
 
   bool add(observe::point& point, const sim::image_result& seen) const {

@@ -8,6 +8,7 @@ command_line_test.py TXSYNC --write-page puts the present help texts into docs/c
 import os
 import pathlib
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -280,6 +281,9 @@ class GoodInput(unittest.TestCase):
         self.assertEqual(len(made["points"]), 4)
         again, _ = self.document(*asked)
         self.assertEqual(again["points"], made["points"])  # virtual time: all of it is the same
+        cell = made["points"][3]
+        alone, _ = self.document(*shlex.split(cell["key"])[1:])
+        self.assertEqual(alone["points"], [cell])
         elided = [point for point in made["points"] if point["subject"] == "elided_tatas"]
         for point in elided:
             self.assertEqual(point["attempts"], point["commits"] + sum(point["aborts"].values()))

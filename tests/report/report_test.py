@@ -88,6 +88,7 @@ class Report(unittest.TestCase):
                   "tune": ["Notices", "What was compared", "Lock sites", "Machine", "How to reproduce"],
                   "claims": ["Claims", "arraybench: throughput", "Machine", "How to reproduce"],
                   "lab": ["overflow: random lines in sets", "types: types of words", "Machine", "How to reproduce"],
+                  "sim": ["./mine: simulated time", "Hardware transactions", "Where attempts ended", "Machine", "How to reproduce"],
                   "empty": ["Machine", "How to reproduce"]}
         for name, make in samples.SAMPLES.items():
             with self.subTest(document=name):
@@ -136,13 +137,21 @@ class Report(unittest.TestCase):
         self.assertEqual(text.count("<path d="), 1, "the paper's marks are not connected")
         self.assertNotIn("Hardware transactions", page.texts["h2"])
 
+    def test_where_attempts_ended_is_told_with_the_data(self):
+        _, text = self.page(samples.sim())
+        self.assertIn("add_to (told.cpp:52) met add_to (told.cpp:53); false sharing: a and b lie on one line", text)
+        self.assertIn("counters+8, line 0x52ddc0<", text)
+        self.assertIn("fill (told.cpp:61); 8 of 8 ways of set 12 written by this attempt", text)
+        self.assertIn("heap block of 64 bytes from main (told.cpp:70), line 0x100330300 and 4 more<", text)
+
     def test_how_to_reproduce_is_a_line_for_the_shell(self):
         page, text = self.page(samples.SAMPLES["run"]())
         self.assertIn("txsync run --policy mutex -- kccachetest wicked 'it'\\''s'", page.texts["pre"])
         self.assertIn("0.1.0, commit 0123456789ab", text)
 
     def test_texts_of_documents_are_texts(self):
-        for name, document in {"hostile": samples.hostile(), "tune": samples.hostile_tune(), "lab": samples.hostile_lab()}.items():
+        for name, document in {"hostile": samples.hostile(), "tune": samples.hostile_tune(), "lab": samples.hostile_lab(),
+                               "sim": samples.hostile_sim()}.items():
             with self.subTest(document=name):
                 page, text = self.page(document)
                 self.assertEqual(text.count("<script"), 1)

@@ -144,6 +144,20 @@ def lab():
     return document("lab", "all", points=points, lab={"experiments": [first, second]})
 
 
+def sim():
+    """A program on the simulated machine, and where its attempts ended."""
+    places = [{"cause": "conflict", "count": 1200, "own": "add_to (told.cpp:52)", "other": "add_to (told.cpp:53)", "line": "0x52ddc0", "lines": 1,
+               "data": "counters+8", "different_bytes": 1200, "sharing": "false sharing: a and b lie on one line"},
+              {"cause": "capacity-write", "count": 300, "own": "fill (told.cpp:61)", "line": "0x100330300", "lines": 5,
+               "data": "heap block of 64 bytes from main (told.cpp:70)", "room": "8 of 8 ways of set 12 written by this attempt"},
+              {"cause": "interrupt", "count": 1, "own": "main"}]
+    one = point("mine", [0.0125], 4, workload="./mine", params={"args": "4", "elide": "yes"}, place="none", metric="simulated time", unit="s",
+                better="lower", attempts=5000, commits=3499, fallbacks=0, aborts={"conflict": 1200, "capacity-write": 300, "interrupt": 1},
+                signals={}, cycles={"total": 10**6, "transactional": 10**5, "aborted": 10**4}, abort_places=places, end_hash="60303ae22b998861",
+                key="txsync sim --machine haswell-i7-4770 --seed 1 --elide -- ./mine 4")
+    return document("sim", "--machine", "haswell-i7-4770", "--elide", "--", "./mine", "4", points=[one], program={"status": 0, "accesses": 12345})
+
+
 def empty():
     return document("list", "locks", list={"kind": "locks", "items": []})
 
@@ -159,6 +173,13 @@ def hostile():
     made["tool"] = {key: HOSTILE for key in ("version", "commit", "compiler", "build_type", "sanitizers")}
     made["started"] = HOSTILE
     made["run"] = {"notices": [HOSTILE], "remarks": [HOSTILE]}
+    return made
+
+
+def hostile_sim():
+    made = sim()
+    for one in made["points"][0]["abort_places"]:
+        one.update({key: HOSTILE for key in ("cause", "own", "other", "line", "data", "sharing", "room")})
     return made
 
 
@@ -182,4 +203,4 @@ def hostile_tune():
     return made
 
 
-SAMPLES = {"bench": bench, "one-thread": one_thread_bench, "run": run, "tune": tune, "claims": claims, "lab": lab, "empty": empty}
+SAMPLES = {"bench": bench, "one-thread": one_thread_bench, "run": run, "tune": tune, "claims": claims, "lab": lab, "sim": sim, "empty": empty}
