@@ -84,14 +84,15 @@ std::string sharing_words(const joined_entries& one) {
   const sim::data_place& own = one.first->own;
   const sim::data_place& met = one.first->met;
   if (own.kind == sim::data_kind::unknown || met.kind == sim::data_kind::unknown) return {};
+  if (one.place.different_bytes == 0) return {};
   if (one.own.object != one.met.object) {
     return "false sharing: " + one.own.whole() + " of the attempt and " + one.met.whole() + " lie on one line";
   }
   if (own.start != met.start) return "false sharing: two such blocks lie on one line";
-  if (one.place.different_bytes == 0) return {};
   const double part = 100.0 * static_cast<double>(one.place.different_bytes) / static_cast<double>(one.place.count);
-  char text[96];
-  std::snprintf(text, sizeof text, "%.0f%% met at other bytes of the line than first touched: false sharing, probably",
+  char text[128];
+  std::snprintf(text, sizeof text,
+                "%.0f%% met at other bytes than first touched or written: false sharing, unless it read those later",
                 part);
   return text;
 }

@@ -61,7 +61,7 @@ struct abort_place {
   // What is known of the data:
   std::string data = {};    ///< "counters+64", "heap block of 48 bytes from insert (map.cpp:12)+8"; may be empty
   std::uint64_t lines = 0;  ///< how many lines; 0 without a line
-  std::uint64_t different_bytes = 0;  ///< of `count`: met at other bytes of the line than the attempt had first touched
+  std::uint64_t different_bytes = 0;  ///< of `count`: met at bytes that the attempt is not known to have touched
   std::string sharing = {};           ///< a sentence, where two that share nothing but the line have met
   std::string room = {};              ///< a sentence, where something was full: whose ways of which set
 };

@@ -76,7 +76,7 @@ struct abort_entry {
   std::uint64_t own_code = 0;    ///< the access that brought the line into the attempt, or where it ended; 0: not known
   std::uint64_t other_code = 0;  ///< the access of the other thread that met it; 0: none
   std::uint64_t address = 0;     ///< of the line; 0: none
-  std::uint64_t apart = 0;       ///< of `count`: met at other bytes of the line than the attempt had first touched
+  std::uint64_t apart = 0;       ///< of `count`: met at bytes that the attempt is not known to have touched
   data_place own;                ///< of the first: what it had touched; unknown where `met` says it
   data_place met;                ///< and what was met
   occupancy crowd;

@@ -24,7 +24,7 @@ struct entry_data {
   data_place own;  ///< where the attempt had first touched the line; unknown where that says nothing
   data_place met;  ///< where it was met, or what the attempt itself had no room for
   occupancy crowd;
-  std::uint64_t apart;  ///< of the entry's aborts: met at other bytes than first touched
+  std::uint64_t apart;  ///< of the entry's aborts: met at other bytes than first touched or written
 };
 
 constexpr unsigned places = 1 << 14;  // entries beyond are counted by cause only
@@ -37,10 +37,19 @@ constinit ticks committed_time = 0;
 constinit ticks aborted_time = 0;
 
 /// Accesses have up to 16 bytes, most of them up to 8; nearer ones may be to the same.
-bool are_apart(const abort_reason& reason) noexcept {
+bool are_apart(std::uintptr_t one, std::uintptr_t other) noexcept {
   constexpr std::uintptr_t near = 8;
-  if (reason.own_address == 0 || reason.address == 0) return false;
-  return reason.own_address + near <= reason.address || reason.address + near <= reason.own_address;
+  return one + near <= other || other + near <= one;
+}
+
+/// Whether the attempt was met at bytes that it is not known to have touched: where it touched the line first is kept,
+/// and what it has written.
+bool met_elsewhere(thread_record& thread, const abort_reason& reason) noexcept {
+  if (reason.own_address == 0 || reason.address == 0 || !are_apart(reason.own_address, reason.address)) return false;
+  for (const undo_entry& written : thread.tx.undo) {
+    if (!are_apart(written.address(), reason.address)) return false;
+  }
+  return true;
 }
 
 void put_place(line_text& line, const data_place& place) noexcept {
@@ -89,7 +98,7 @@ void log_abort(thread_record& thread, const abort_reason& reason) noexcept {
     if (place.own_site == own && place.other_site == reason.other_site && place.line == line &&
         place.why == reason.why) {
       ++place.count;
-      if (are_apart(reason)) ++data[index].apart;
+      if (met_elsewhere(thread, reason)) ++data[index].apart;
       return;
     }
   }
