@@ -8,13 +8,13 @@ namespace txsync::sim {
 
 namespace {
 
-/// The thread whose thread-local data lie there; they are below its FS base, and libc's own record of it is above.
+/// The thread whose thread-local data lie there: below its FS base; libc's own record of it takes the rest of the page.
 const thread_record* owner_of_local_data(std::uintptr_t address) noexcept {
   constexpr std::uintptr_t most_below = std::uintptr_t{56} << 10;
-  constexpr std::uintptr_t most_above = std::uintptr_t{4} << 10;
+  constexpr std::uintptr_t page = 4096;
   for (unsigned i = 0; i < state.thread_count; ++i) {
     const std::uintptr_t base = state.threads[i].thread_pointer;
-    if (address + most_below >= base && address < base + most_above) return &state.threads[i];
+    if (address + most_below >= base && address < (base / page + 1) * page) return &state.threads[i];
   }
   return nullptr;
 }
