@@ -42,9 +42,6 @@ experiment haswell_reads() {
                 half_aborts("sequential", 75'000 * mib_of_lines, standing::held_out, "Hasenplaugh: about 75,000 lines"),
                 {"sequential", 122'880, at_most(99.9), standing::held_out, "Dice: 7.5 MB are seen to commit"},
                 {"sequential", 139'264, exactly(100), standing::fit, "Dice: nothing beyond 8 MB"}},
-      .remark =
-          "Misses of an attempt do not overlap here, so that one of 4 MB lasts for most of a tick of 1000 Hz: half "
-          "of these aborts are interrupts.",
   };
 }
 

@@ -78,6 +78,7 @@ void caches::set_up(const machine_model& model) noexcept {
     core.l1.set_up(std::uint64_t{model.l1_kib} * 1024, model.l1_ways, model.l1_line);
     core.l2.set_up(std::uint64_t{model.l2_kib} * 1024, model.l2_ways, model.l1_line);
     core.tlb.set_up(model);
+    core.streams.set_up(model);
   }
   last_level = static_cast<tag_array*>(reserve(0, model.core_sockets * sizeof(tag_array), "last-level caches"));
   for (unsigned i = 0; i < model.core_sockets; ++i) {

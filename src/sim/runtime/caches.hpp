@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "../model.hpp"
+#include "prefetcher.hpp"
 #include "shadow.hpp"
 
 namespace txsync::sim {
@@ -90,6 +91,7 @@ struct core_caches {
   tag_array l1;
   tag_array l2;
   translation_buffer tlb;
+  prefetcher streams;
 };
 
 struct caches {

@@ -337,18 +337,69 @@ void track(access& now) noexcept {
   if (tx.depth != 0 && !tx.suspended && !now.ends_own) now.write ? track_write(now) : track_read(now);
 }
 
+/// A line that the prefetcher asks for. It takes nothing from whoever has it for writing, and nothing from an attempt.
+void bring_ahead(access& now, line_number line) noexcept {
+  line_record& record = state.lines.record(line);
+  const bit_set copies = state.lines.copies(record);
+  const std::uintptr_t address = state.lines.address_of(line);
+  if (record.owner_plus_one != 0 || record.writer_plus_one != 0 || copies.has(now.core)) return;
+  if (page_of(address).home_plus_one == 0) return;
+  access ahead{now.thread, line, address, false, record, now.cpu, now.core};
+  if (copies.empty()) record.owner_plus_one = static_cast<std::uint16_t>(now.core + 1);
+  copies.add(now.core);
+  if (state.model.l3_inclusive != 0) fill_last_level(ahead, socket_of(now.core), line);
+  fill_l2(ahead);
+  if (ahead.ends_own) now.end_own(ahead.own_end);
+}
+
+void prefetch_stream(access& now) noexcept {
+  core_caches& own = state.memory.cores[now.core];
+  if (!own.streams.exists() || !own.l2.exists()) return;
+  prefetcher::lines wanted = own.streams.follow(now.line);
+  for (; wanted.count != 0; --wanted.count) {
+    bring_ahead(now, wanted.first);
+    wanted.first += static_cast<line_number>(wanted.step);
+  }
+}
+
+/// Whether the address of a miss may come from what the miss before it brought: a pointer to it, or to a little before
+/// it, stands in that line. What goes through arithmetic is not seen.
+bool depends_on_last_miss(const access& now) noexcept {
+  constexpr std::uintptr_t most_offset = 512;
+  const std::uintptr_t last = now.thread.last_miss;
+  if (last < arena_begin || last >= arena_end) return false;
+  const std::uintptr_t bytes = std::uintptr_t{1} << state.line_shift;
+  const auto* words = reinterpret_cast<const std::uintptr_t*>(last & ~(bytes - 1));
+  for (std::size_t i = 0; i < bytes / sizeof *words; ++i) {
+    if (now.address - words[i] < most_offset) return true;
+  }
+  return false;
+}
+
+/// Misses that need not wait for each other share the time of one (memory-level parallelism).
+unsigned hidden_by_overlap(access& now, unsigned cost) noexcept {
+  thread_record& thread = now.thread;
+  const bool overlaps = thread.time < thread.overlaps_until && !depends_on_last_miss(now);
+  if (overlaps) cost = (cost + state.model.memory_overlap - 1) / state.model.memory_overlap;
+  thread.last_miss = now.address;
+  return cost;
+}
+
 /// The access through all caches.
 void move_line(access& now) noexcept {
   enter_page(now.thread, now.address);
   end_conflicting_attempts(now);
   if (now.ends_own) return;
-  unsigned cost = state.model.core_access + bring(now);
+  unsigned cost = bring(now);
+  if (cost != 0) prefetch_stream(now);
   if (now.write && now.record.owner_plus_one != now.core + 1) {
     cost += take_from_others(now);
     now.record.owner_plus_one = static_cast<std::uint16_t>(now.core + 1);
   }
   tell_siblings(now);
-  charge(now.thread, cost);
+  if (cost != 0) cost = hidden_by_overlap(now, cost);
+  charge(now.thread, state.model.core_access + cost);
+  if (cost != 0) now.thread.overlaps_until = now.thread.time + cycles(state.model.memory_window);
   track(now);
 }
 

@@ -84,6 +84,8 @@ struct alignas(64) thread_record {
   std::uint32_t resume_value = 0;
   std::uint16_t cpu = 0;  ///< its hardware thread
   attempt tx;
+  std::uintptr_t last_miss = 0;      ///< the address of its last access that missed the L1
+  ticks overlaps_until = 0;          ///< a miss before that need not wait for it
   std::uint64_t priority = 0;        ///< in orders by priority
   std::uint64_t drain_priority = 0;  ///< its store buffer's
   thread_state state = thread_state::unused;

@@ -29,10 +29,17 @@ void fence() noexcept {
   drain_own();
 }
 
+/// Nothing that comes after waits together with what came before.
+void orders_misses() noexcept {
+  if (state.current != nullptr) state.current->overlaps_until = 0;
+}
+
 /// A read-modify-write: one access that writes.
 template <class T>
 void modify_at(volatile T* place, std::uintptr_t site) noexcept {
+  orders_misses();
   access<true>(place, sizeof(T), site);
+  orders_misses();
   charge_current(state.model.core_atomic);
 }
 
@@ -42,7 +49,9 @@ bool compare_exchange(volatile T* place, T* expected, T desired, std::uintptr_t 
   // to be one step with the exchange; the failing write is of the thread's own variable nearly always.
   access<false>(expected, sizeof(T), site);
   const T wanted = *expected;
+  orders_misses();
   access<true>(place, sizeof(T), site);
+  orders_misses();
   const T found = *place;
   if (found == wanted && !(weak && exchange_fails())) {
     charge_current(state.model.core_atomic);
@@ -113,6 +122,7 @@ void __tsan_atomic_signal_fence(int) {}
 #define TXSYNC_SIM_ATOMIC(bits, type)                                                                                \
   type __tsan_atomic##bits##_load(const volatile type* place, int) {                                                 \
     access<false>(place, sizeof(type), here(__builtin_return_address(0)));                                           \
+    orders_misses();                                                                                                 \
     return *place;                                                                                                   \
   }                                                                                                                  \
   void __tsan_atomic##bits##_store(volatile type* place, type value, int order) {                                    \

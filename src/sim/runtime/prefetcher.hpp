@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// A core's stream prefetcher: sees the lines that miss the L1, and says which further ones to bring into the L2. Up to
+// so many streams, one a page of 4 KiB, in either direction, never beyond the page (Intel 64 and IA-32 Architectures
+// Optimization Reference Manual, data prefetching to the L2). What it asks for is there at once, without a cost of its
+// own: that it may be late, and takes bandwidth from others, is not modelled.
+#pragma once
+
+#include "../model.hpp"
+#include "shadow.hpp"
+
+namespace txsync::sim {
+
+class prefetcher {
+ public:
+  struct lines {
+    line_number first = 0;
+    int step = 1;
+    unsigned count = 0;
+  };
+
+  void set_up(const machine_model& model) noexcept;
+  bool exists() const noexcept { return count_ != 0; }
+  /// A line that missed; answers what to bring. A stream is one from its third line on, and brings two lines a miss
+  /// until it is as far ahead as it may be.
+  lines follow(line_number line) noexcept;
+
+ private:
+  struct stream {
+    line_number page = 0;  ///< plus one; 0: free
+    line_number last = 0;
+    line_number ahead = 0;  ///< the furthest line that was asked for
+    int step = 0;
+    unsigned length = 0;
+  };
+
+  stream* streams_ = nullptr;
+  unsigned count_ = 0;
+  unsigned distance_ = 0;
+  unsigned page_shift_ = 0;  ///< from lines
+};
+
+}  // namespace txsync::sim
