@@ -37,7 +37,7 @@ namespace txsync::sim {
   X(memory, dirty_core, 1, 10000, "cycles", "a line that another core of the socket has modified, and upgrades") \
   X(memory, dirty_socket, 1, 10000, "cycles", "a line that a core of another socket has modified")               \
   X(memory, overlap, 1, 64, "", "misses of independent accesses that overlap (line fill buffers that help)")     \
-  X(memory, window, 0, 10000, "cycles", "how long after a miss another one may begin and still overlap with it")   \
+  X(memory, window, 0, 10000, "cycles", "how long after a miss another one may begin and still overlap with it") \
   X(prefetch, streams, 0, 64, "", "streams that the hardware prefetcher follows; 0: none")                       \
   X(prefetch, distance, 0, 64, "lines", "how far it runs ahead")                                                 \
   X(tlb, entries, 0, 65536, "", "first-level TLB; 0: translation is free")                                       \
