@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/describe.hpp"
+#include "cli/options.hpp"
 #include "cli/tune.hpp"
 #include "cli/verb.hpp"
 #include "policy/policy.hpp"
@@ -17,15 +18,6 @@ constexpr unsigned usual_rounds = 10;
 
 /// What a program that uses pthread has in a workload's place.
 constexpr const char* usual_lock = "pthread_mutex";
-
-std::uint64_t number(const char* option, const std::optional<std::string>& text, std::uint64_t least,
-                     std::uint64_t greatest, std::uint64_t fallback) {
-  if (!text) return fallback;
-  std::uint64_t value = 0;
-  if (parse_number(*text, greatest, value) && value >= least) return value;
-  throw bad_input(std::string(option) + ": '" + *text + "' is not a number from " + std::to_string(least) + " to " +
-                  std::to_string(greatest));
-}
 
 void check_unique(const words& names) {
   for (auto at = names.begin(); at != names.end(); ++at) {
@@ -149,8 +141,8 @@ tune_request checked(const tune_options& options, const words& program) {
   }
   request.asked.way = request.described.way;
   request.asked.rounds = static_cast<unsigned>(
-      number("--rounds", options.rounds, tune::least_rounds_of_a_proof, most_rounds, usual_rounds));
-  request.asked.seconds = static_cast<double>(number("--time", options.time, 1, most_seconds, 0));
+      number_of("--rounds", options.rounds, tune::least_rounds_of_a_proof, most_rounds, usual_rounds));
+  request.asked.seconds = static_cast<double>(number_of("--time", options.time, 1, most_seconds, 0));
   return request;
 }
 
