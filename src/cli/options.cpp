@@ -12,6 +12,13 @@ void text_option(CLI::App& app, const char* name, std::optional<std::string>& in
   app.add_option_function<std::string>(name, store, meaning)->type_name(type);
 }
 
+void workload_arguments(CLI::App& app, std::string& workload, words& settings) {
+  app.add_option("WORKLOAD", workload, "What to run; txsync list workloads names them and their parameters")
+      ->type_name("");
+  app.add_option("KEY=VALUE", settings, "Parameters of the workload; numbers may end in K, M, G, Ki, Mi, Gi")
+      ->type_name("");
+}
+
 std::uint64_t number_of(const char* option, const std::optional<std::string>& text, std::uint64_t least,
                         std::uint64_t greatest, std::uint64_t fallback) {
   if (!text) return fallback;

@@ -9,11 +9,16 @@
 
 #include <txsync_backend/name.hpp>
 
+#include "cli/words.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
 /// An option with a value. By function: CLI11 takes an empty text for an absent option.
 void text_option(CLI::App& app, const char* name, std::optional<std::string>& into, const char* type,
                  const char* meaning);
+
+/// What stands without a dash: the workload, and its parameters.
+void workload_arguments(CLI::App& app, std::string& workload, words& settings);
 
 /// The number that an option says, `fallback` where it is not there. Throws bad_input.
 std::uint64_t number_of(const char* option, const std::optional<std::string>& text, std::uint64_t least,

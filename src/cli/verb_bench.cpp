@@ -14,10 +14,7 @@ class bench_verb final : public verb {
   const char* summary() const override { return "Measure locks under a built-in workload on this machine"; }
 
   void define(CLI::App& app) override {
-    app.add_option("WORKLOAD", options_.workload, "What to run; txsync list workloads names them and their parameters")
-        ->type_name("");
-    app.add_option("KEY=VALUE", options_.settings, "Parameters of the workload; numbers may end in K, M, G, Ki, Mi, Gi")
-        ->type_name("");
+    workload_arguments(app, options_.workload, options_.settings);
     text_option(app, "--preset", options_.preset, "NAME", "Parameters under a name; KEY=VALUE changes single ones");
     text_option(app, "--lock", options_.locks, "LOCK,...",
                 "Which locks (all but the one called none); txsync list locks names them");

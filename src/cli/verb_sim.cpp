@@ -19,10 +19,7 @@ class sim_verb final : public verb {
   }
 
   void define(CLI::App& app) override {
-    app.add_option("WORKLOAD", options_.workload, "What to run; txsync list workloads names them and their parameters")
-        ->type_name("");
-    app.add_option("KEY=VALUE", options_.settings, "Parameters of the workload; numbers may end in K, M, G, Ki, Mi, Gi")
-        ->type_name("");
+    workload_arguments(app, options_.workload, options_.settings);
     text_option(app, "--machine", machine_, "NAME|FILE", "The machine, needed; txsync list machines names them");
     text_option(app, "--preset", options_.preset, "NAME", "Parameters under a name; KEY=VALUE changes single ones");
     text_option(app, "--lock", options_.locks, "LOCK,...",
