@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // txsync, the command: finds the verb, hands it its options, writes the document. All errors become one line here.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <csignal>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/options.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include "cli/verb.hpp"
 #include "cli/words.hpp"
 
@@ -12,11 +14,26 @@ void text_option(CLI::App& app, const char* name, std::optional<std::string>& in
   app.add_option_function<std::string>(name, store, meaning)->type_name(type);
 }
 
+void text_option(CLI::App& app, const char* name, std::string& into, const char* type, const char* meaning) {
+  const auto store = [&into](const std::string& value) { into = value; };
+  app.add_option_function<std::string>(name, store, meaning)->type_name(type);
+}
+
+void flag(CLI::App& app, const char* name, bool& into, const char* meaning) { app.add_flag(name, into, meaning); }
+
+void argument(CLI::App& app, const char* name, std::string& into, const std::string& meaning) {
+  app.add_option(name, into, meaning)->type_name("");
+}
+
+void argument(CLI::App& app, const char* name, words& into, const std::string& meaning) {
+  app.add_option(name, into, meaning)->type_name("");
+}
+
+void footer(CLI::App& app, const char* text) { app.footer(text); }
+
 void workload_arguments(CLI::App& app, std::string& workload, words& settings) {
-  app.add_option("WORKLOAD", workload, "What to run; txsync list workloads names them and their parameters")
-      ->type_name("");
-  app.add_option("KEY=VALUE", settings, "Parameters of the workload; numbers may end in K, M, G, Ki, Mi, Gi")
-      ->type_name("");
+  argument(app, "WORKLOAD", workload, "What to run; txsync list workloads names them and their parameters");
+  argument(app, "KEY=VALUE", settings, "Parameters of the workload; numbers may end in K, M, G, Ki, Mi, Gi");
 }
 
 std::uint64_t number_of(const char* option, const std::optional<std::string>& text, std::uint64_t least,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of verbs: taken as texts, so that what is wrong with one can be said in one line.
+// Options of verbs: taken as texts, so that what is wrong with one can be said in one line. Of the sources of the verbs
+// only options.cpp includes CLI11, whose header takes longer to compile than all that uses it.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,13 +11,29 @@
 
 #include "cli/words.hpp"
 
+namespace CLI {
+class App;
+}  // namespace CLI
+
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
 /// An option with a value. By function: CLI11 takes an empty text for an absent option.
 void text_option(CLI::App& app, const char* name, std::optional<std::string>& into, const char* type,
                  const char* meaning);
+/// The same with a value where it is absent: what `into` holds.
+void text_option(CLI::App& app, const char* name, std::string& into, const char* type, const char* meaning);
 
-/// What stands without a dash: the workload, and its parameters.
+/// An option without a value.
+void flag(CLI::App& app, const char* name, bool& into, const char* meaning);
+
+/// What stands without a dash: one word, or all that are left.
+void argument(CLI::App& app, const char* name, std::string& into, const std::string& meaning);
+void argument(CLI::App& app, const char* name, words& into, const std::string& meaning);
+
+/// What the help says below the options.
+void footer(CLI::App& app, const char* text);
+
+/// The arguments of a verb that runs a workload: its name, and its parameters.
 void workload_arguments(CLI::App& app, std::string& workload, words& settings);
 
 /// The number that an option says, `fallback` where it is not there. Throws bad_input.

@@ -3,7 +3,6 @@
 // `verb` and one function that makes it; verbs.cpp lists these functions.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
 #include <stdexcept>
@@ -11,6 +10,10 @@
 #include <vector>
 
 #include "observe/document/document.hpp"
+
+namespace CLI {
+class App;
+}  // namespace CLI
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
@@ -39,7 +42,8 @@ class verb {
 
   virtual const char* name() const = 0;
   virtual const char* summary() const = 0;  ///< one line of `txsync --help`
-  /// Adds the verb's own options. Texts rather than numbers, so that run() can say in one line what is allowed;
+  /// Adds the verb's own options, by the functions of options.hpp. Texts rather than numbers, so that run() can say in
+  /// one line what is allowed;
   /// `--json` is there already.
   virtual void define(CLI::App& app) = 0;
   /// Whether a program and its arguments may stand behind "--".

@@ -27,8 +27,9 @@ class bench_verb final : public verb {
     text_option(app, "--operations", options_.operations, "N", "Operations a thread instead of a duration");
     text_option(app, "--seed", options_.seed, "N", "Seed of all random choices (1)");
     text_option(app, "--sample", options_.sample, "N", "Also measure the latency of every N-th operation");
-    app.add_flag("--sites", options_.sites, "Also print what the lock sites counted");
-    app.footer(
+    flag(app, "--sites", options_.sites, "Also print what the lock sites counted");
+    footer(
+        app,
         "Every run ends with a check of its result; a lock that fails it is named and makes the exit status 1.\n"
         "Ctrl-C ends after the run that is going on: what was measured is printed and written, the exit status is 1.");
   }

@@ -21,18 +21,18 @@ class explore_verb final : public verb {
   const char* summary() const override { return "Run a test in many orders of execution, on the simulated machine"; }
 
   void define(CLI::App& app) override {
-    app.add_option("TEST", tests_, "Which (all); txsync list tests names them")->type_name("");
+    argument(app, "TEST", tests_, "Which (all); txsync list tests names them");
     text_option(app, "--schedules", schedules_, "N", "How many of each test (100000)");
     text_option(app, "--seed", seed_, "N", "Seed of the first schedule; each has the next one (1)");
     text_option(app, "--order", order_, "ORDER", "random (default), priorities, delay-bounded, round-robin");
-    app.add_flag("--store-buffers", store_buffers_, "Stores wait in buffers, as those of x86 do");
+    flag(app, "--store-buffers", store_buffers_, "Stores wait in buffers, as those of x86 do");
     text_option(app, "--probe", probes_, "LIST",
                 "spurious-aborts, tight-capacity, weak-exchanges, spurious-wakes, late-subscription");
-    app.footer(
-        "Tests named seeded:... have a fault that exploring has to find. A schedule that fails has a key; txsync "
-        "replay KEY\n"
-        "runs it again and shows who did what. Exit status 1: a test failed that should not, or a fault was not "
-        "found.");
+    footer(app,
+           "Tests named seeded:... have a fault that exploring has to find. A schedule that fails has a key; txsync "
+           "replay KEY\n"
+           "runs it again and shows who did what. Exit status 1: a test failed that should not, or a fault was not "
+           "found.");
   }
 
   int run(session& with) override {

@@ -43,13 +43,13 @@ class lab_verb final : public verb {
   const char* summary() const override { return "Simulate the papers' figures, beside the papers' numbers"; }
 
   void define(CLI::App& app) override {
-    app.add_option("EXPERIMENT", ids_, "Which: all, or some that txsync list experiments names")->type_name("");
+    argument(app, "EXPERIMENT", ids_, "Which: all, or some that txsync list experiments names");
     text_option(app, "--seed", seed_, "N", "Seed of all random choices (1)");
-    app.footer(
-        "All numbers are of simulated machines. Each number that a paper gives stands beside the simulated one: "
-        "\"fit\" if\n"
-        "the machine's model was fitted to it, \"held out\" if not, \"closed form\" if it follows from the model. "
-        "Misses stay.");
+    footer(app,
+           "All numbers are of simulated machines. Each number that a paper gives stands beside the simulated one: "
+           "\"fit\" if\n"
+           "the machine's model was fitted to it, \"held out\" if not, \"closed form\" if it follows from the model. "
+           "Misses stay.");
   }
 
   int run(session& with) override {

@@ -4,6 +4,7 @@
 
 #include "cli/describe.hpp"
 #include "cli/explore.hpp"
+#include "cli/options.hpp"
 #include "cli/verbs.hpp"
 #include "cli/words.hpp"
 #include "experiments/experiment.hpp"
@@ -229,7 +230,7 @@ class list_verb final : public verb {
   const char* name() const override { return "list"; }
   const char* summary() const override { return "Say which workloads, locks, ... there are"; }
 
-  void define(CLI::App& app) override { app.add_option("KIND", kind_, "One of " + join(kind_names()))->type_name(""); }
+  void define(CLI::App& app) override { argument(app, "KIND", kind_, "One of " + join(kind_names())); }
 
   int run(session& with) override {
     const kind& asked = kind_of(kind_);

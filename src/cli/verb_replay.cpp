@@ -2,6 +2,7 @@
 // txsync replay KEY: one schedule again, with every step.
 #include "cli/code_place.hpp"
 #include "cli/explore.hpp"
+#include "cli/options.hpp"
 #include "cli/verbs.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
@@ -13,8 +14,9 @@ class replay_verb final : public verb {
   const char* summary() const override { return "Repeat one schedule of txsync explore, and show who did what"; }
 
   void define(CLI::App& app) override {
-    app.add_option("KEY", key_, "TEST@ORDER[+MODE]@SEED, as txsync explore prints it")->type_name("");
-    app.footer("Steps of one thread at one place stand in one line. Exit status 1 when the schedule fails, as it did.");
+    argument(app, "KEY", key_, "TEST@ORDER[+MODE]@SEED, as txsync explore prints it");
+    footer(app,
+           "Steps of one thread at one place stand in one line. Exit status 1 when the schedule fails, as it did.");
   }
 
   int run(session& with) override {

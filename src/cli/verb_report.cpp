@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "cli/options.hpp"
 #include "cli/verbs.hpp"
 #include "cli/words.hpp"
 #include "observe/document/output.hpp"
@@ -29,13 +30,11 @@ class report_verb final : public verb {
   const char* summary() const override { return "Make one offline page from result documents"; }
 
   void define(CLI::App& app) override {
-    app.add_option("RESULT", files_, "Result documents, as --json writes them")->type_name("");
-    const auto store = [this](const std::string& file) { page_ = file; };
-    app.add_option_function<std::string>("-o,--output", store, "The page (report.html); - is the standard output")
-        ->type_name("FILE");
-    app.footer(
-        "The page is one file that needs no network and reads without script; open it in any browser.\n"
-        "What is no result document is one line and exit status 2; then no page is made or changed.");
+    argument(app, "RESULT", files_, "Result documents, as --json writes them");
+    text_option(app, "-o,--output", page_, "FILE", "The page (report.html); - is the standard output");
+    footer(app,
+           "The page is one file that needs no network and reads without script; open it in any browser.\n"
+           "What is no result document is one line and exit status 2; then no page is made or changed.");
   }
 
   int run(session& with) override {

@@ -27,15 +27,15 @@ class run_verb final : public verb {
   }
 
   void define(CLI::App& app) override {
-    app.add_option("PROGRAM", misplaced_, "Behind --: the program, as a shell finds it, and its arguments")
-        ->type_name("");
+    argument(app, "PROGRAM", misplaced_, "Behind --: the program, as a shell finds it, and its arguments");
     text_option(app, "--policy", policy_, "P",
                 "What the locks are: a name of txsync list policies, or a policy file (mutex)");
-    app.add_flag("--check-order", check_order_, "Notice locks that are taken in both orders; takes time at each lock");
+    flag(app, "--check-order", check_order_, "Notice locks that are taken in both orders; takes time at each lock");
     text_option(app, "--limit", limit_, "SECONDS", "End the program's process group after so long");
     text_option(app, "--preload", library_, "FILE",
                 "The library to preload, where it is not the one beside this command");
-    app.footer(
+    footer(
+        app,
         "The table goes to the standard error: the standard output is the program's. Exit status: the program's own, "
         "128\n"
         "and the signal's number when a signal ended it; 127 when it was not found, 126 when it cannot be run, 2 when "

@@ -34,9 +34,10 @@ class sim_verb final : public verb {
     text_option(app, "--seed", options_.seed, "N", "Seed of all random choices (1)");
     text_option(app, "--slack", slack_, "CYCLES",
                 "How far a thread may run ahead with accesses that concern nobody else (0); faster");
-    app.add_flag("--check", check_, "Check the simulation itself at each access and each attempt's end; slower");
-    app.add_flag("--elide", elide_, "Elide the pthread mutexes of the program behind --");
-    app.footer(
+    flag(app, "--check", check_, "Check the simulation itself at each access and each attempt's end; slower");
+    flag(app, "--elide", elide_, "Elide the pthread mutexes of the program behind --");
+    footer(
+        app,
         "txsync sim --machine M [--seed N] [--slack CYCLES] [--check] [--elide] -- PROGRAM [ARGUMENT...] runs a "
         "program "
         "that\n"

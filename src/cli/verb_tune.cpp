@@ -43,12 +43,11 @@ class tune_verb final : public verb {
   const char* summary() const override { return "Find the locks that make a program faster, and prove it"; }
 
   void define(CLI::App& app) override {
-    app.add_option("WORKLOAD", options_.what, "A built-in workload with KEY=VALUE parameters, or -- PROGRAM ARGUMENTS")
-        ->type_name("");
+    argument(app, "WORKLOAD", options_.what, "A built-in workload with KEY=VALUE parameters, or -- PROGRAM ARGUMENTS");
     text_option(
         app, "--metric", options_.metric, "REGEX",
         "Instead of wall time the number that the one group of REGEX finds in the program's output; higher is better");
-    app.add_flag("--lower-is-better", options_.lower_is_better, "Of --metric");
+    flag(app, "--lower-is-better", options_.lower_is_better, "Of --metric");
     text_option(app, "-o,--output", options_.policy, "FILE",
                 "Write the policy that was proven better; when none was, the one that keeps what you have");
     text_option(app, "--report", options_.page, "FILE", "Also write the page of txsync report");
@@ -61,7 +60,8 @@ class tune_verb final : public verb {
     text_option(app, "--threads", options_.threads, "N", "Of a workload: number of threads (the CPUs, at least 2)");
     text_option(app, "--duration", options_.duration, "MS", "Of a workload: milliseconds of each run (100)");
     text_option(app, "--seed", options_.seed, "N", "Of a workload: seed of all random choices (1)");
-    app.footer(
+    footer(
+        app,
         "What wins is proven in fresh rounds; when nothing wins, the advice is to keep what you have.\n"
         "Ctrl-C ends after the run that is going on: what was measured is printed and written, the exit status is 1.");
   }
