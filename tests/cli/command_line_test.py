@@ -428,17 +428,6 @@ class Neighbours(unittest.TestCase):
             with self.subTest(arguments=arguments):
                 self.assertEqual(call(*arguments.split()).stdout, text)
 
-    def test_bench_locks_writes_the_same_document(self):
-        program = pathlib.Path(TXSYNC).parent / "bench_locks"
-        if not program.exists():
-            self.skipTest("bench_locks is not built")
-        done = subprocess.run([program, "--threads", "1", "--locks", "txsync::mutex", "tatas", "pthread_mutex", "pthread_spin",
-                               "--rounds", "4", "--duration", "1", "--json", "-"], capture_output=True, text=True, timeout=100)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        made = load(done.stdout)
-        self.assertEqual(complaints(made), [])
-        self.assertTrue(made["claims"])
-
 
 def write_page():
     def shown(block):

@@ -1,0 +1,30 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""bench_locks_test.py BENCH_LOCKS: the benchmark writes the same kind of document as the command. Status 77 where it is not
+built: `./dev test` does not build the benchmarks, .ci/run does and then runs this."""
+
+import os
+import subprocess
+import sys
+import unittest
+
+from result_schema import complaints, load
+
+PROGRAM = ""
+
+
+class BenchLocks(unittest.TestCase):
+    def test_writes_the_same_document(self):
+        done = subprocess.run([PROGRAM, "--threads", "1", "--locks", "txsync::mutex", "tatas", "pthread_mutex", "pthread_spin",
+                               "--rounds", "4", "--duration", "1", "--json", "-"], capture_output=True, text=True, timeout=100)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        made = load(done.stdout)
+        self.assertEqual(complaints(made), [])
+        self.assertTrue(made["claims"])
+
+
+if __name__ == "__main__":
+    PROGRAM = sys.argv.pop(1)
+    if not os.path.exists(PROGRAM):
+        sys.exit(77)
+    unittest.main()
