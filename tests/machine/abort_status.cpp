@@ -8,31 +8,31 @@
 namespace {
 
 using txsync::abort_cause;
-using status = txsync::machine::attempt_status;
+using txsync::machine::attempt_status;
 namespace detail = txsync::machine::detail;
 
 TEST(AbortStatus, StartedIsNoAbort) {
-  constexpr status started{status::started_value};
+  constexpr attempt_status started{attempt_status::started_value};
   EXPECT_TRUE(started.started());
   EXPECT_FALSE(started.may_retry());
   EXPECT_FALSE(started.is_explicit());
 }
 
 TEST(AbortStatus, ZeroIsUnknown) {
-  EXPECT_EQ(status{0}.cause(), abort_cause::unknown);
-  EXPECT_TRUE(status{0}.signals(abort_cause::unknown));
-  EXPECT_EQ(status{status::retry_bit}.cause(), abort_cause::unknown);
-  EXPECT_TRUE(status{status::retry_bit}.signals(abort_cause::unknown));
-  EXPECT_TRUE(status{status::retry_bit}.may_retry());
+  EXPECT_EQ(attempt_status{0}.cause(), abort_cause::unknown);
+  EXPECT_TRUE(attempt_status{0}.signals(abort_cause::unknown));
+  EXPECT_EQ(attempt_status{attempt_status::retry_bit}.cause(), abort_cause::unknown);
+  EXPECT_TRUE(attempt_status{attempt_status::retry_bit}.signals(abort_cause::unknown));
+  EXPECT_TRUE(attempt_status{attempt_status::retry_bit}.may_retry());
 }
 
 TEST(AbortStatus, ExplicitCarriesItsCode) {
-  const status busy{status::explicit_bit | 0xFFu << 24};
-  EXPECT_EQ(busy.code(), status::code_lock_busy);
+  const attempt_status busy{attempt_status::explicit_bit | 0xFFu << 24};
+  EXPECT_EQ(busy.code(), attempt_status::code_lock_busy);
   EXPECT_EQ(busy.cause(), abort_cause::lock_busy);
   EXPECT_TRUE(busy.signals(abort_cause::lock_busy));
   EXPECT_FALSE(busy.signals(abort_cause::explicit_abort));
-  const status other{status::explicit_bit | status::nested_bit | 7u << 24};
+  const attempt_status other{attempt_status::explicit_bit | attempt_status::nested_bit | 7u << 24};
   EXPECT_EQ(other.cause(), abort_cause::explicit_abort);
   EXPECT_TRUE(other.signals(abort_cause::nested));
   EXPECT_FALSE(other.signals(abort_cause::unknown));
@@ -40,27 +40,28 @@ TEST(AbortStatus, ExplicitCarriesItsCode) {
 
 TEST(AbortStatus, EachBitIsOneCause) {
   constexpr std::pair<std::uint32_t, abort_cause> each[] = {
-      {status::conflict_bit, abort_cause::conflict},
-      {status::capacity_bit, abort_cause::capacity},
-      {status::capacity_read_bit, abort_cause::capacity_read},
-      {status::capacity_write_bit, abort_cause::capacity_write},
-      {status::nested_bit, abort_cause::nested},
-      {status::debug_bit, abort_cause::debug},
-      {status::interrupt_bit, abort_cause::interrupt},
-      {status::syscall_bit, abort_cause::syscall},
-      {status::fault_bit, abort_cause::fault},
-      {status::unfriendly_bit, abort_cause::unfriendly_instruction},
-      {status::spurious_bit, abort_cause::spurious},
+      {attempt_status::conflict_bit, abort_cause::conflict},
+      {attempt_status::capacity_bit, abort_cause::capacity},
+      {attempt_status::capacity_read_bit, abort_cause::capacity_read},
+      {attempt_status::capacity_write_bit, abort_cause::capacity_write},
+      {attempt_status::nested_bit, abort_cause::nested},
+      {attempt_status::debug_bit, abort_cause::debug},
+      {attempt_status::interrupt_bit, abort_cause::interrupt},
+      {attempt_status::syscall_bit, abort_cause::syscall},
+      {attempt_status::fault_bit, abort_cause::fault},
+      {attempt_status::unfriendly_bit, abort_cause::unfriendly_instruction},
+      {attempt_status::spurious_bit, abort_cause::spurious},
   };
   for (const auto& [bit, cause] : each) {
-    EXPECT_EQ(status{bit}.cause(), cause);
-    EXPECT_TRUE(status{bit}.signals(cause));
-    EXPECT_FALSE(status{bit}.signals(abort_cause::unknown));
+    EXPECT_EQ(attempt_status{bit}.cause(), cause);
+    EXPECT_TRUE(attempt_status{bit}.signals(cause));
+    EXPECT_FALSE(attempt_status{bit}.signals(abort_cause::unknown));
     if (cause != abort_cause::conflict) {
-      EXPECT_EQ((status{bit | status::conflict_bit}.cause()), abort_cause::conflict) << "the first cause";
+      EXPECT_EQ((attempt_status{bit | attempt_status::conflict_bit}.cause()), abort_cause::conflict)
+          << "the first cause";
     }
   }
-  const status precise{status::capacity_bit | status::capacity_write_bit};
+  const attempt_status precise{attempt_status::capacity_bit | attempt_status::capacity_write_bit};
   EXPECT_EQ(precise.cause(), abort_cause::capacity_write);
   EXPECT_TRUE(precise.signals(abort_cause::capacity));
 }
@@ -70,22 +71,23 @@ constexpr std::uint64_t power_code(unsigned code) { return std::uint64_t{code} <
 
 TEST(PowerAborts, HardwareReasons) {
   const std::uint64_t persistent = ibm_bit(7);
-  EXPECT_EQ(detail::status_from_texasr(ibm_bit(13)).raw, status::conflict_bit | status::retry_bit);
+  EXPECT_EQ(detail::status_from_texasr(ibm_bit(13)).raw, attempt_status::conflict_bit | attempt_status::retry_bit);
   EXPECT_EQ(detail::status_from_texasr(ibm_bit(12)).cause(), abort_cause::conflict);
-  EXPECT_EQ(detail::status_from_texasr(ibm_bit(10) | persistent).raw, status::capacity_bit);
-  EXPECT_EQ(detail::status_from_texasr(ibm_bit(9) | persistent).raw, status::nested_bit);
+  EXPECT_EQ(detail::status_from_texasr(ibm_bit(10) | persistent).raw, attempt_status::capacity_bit);
+  EXPECT_EQ(detail::status_from_texasr(ibm_bit(9) | persistent).raw, attempt_status::nested_bit);
   EXPECT_EQ(detail::status_from_texasr(ibm_bit(8) | persistent).cause(), abort_cause::unfriendly_instruction);
   EXPECT_EQ(detail::status_from_texasr(persistent).cause(), abort_cause::unknown);
 }
 
 TEST(PowerAborts, ProgramAndKernelCodes) {
   const std::uint64_t by_abort = ibm_bit(31);
-  const status own = detail::status_from_texasr(by_abort | power_code(0xFF));
+  const attempt_status own = detail::status_from_texasr(by_abort | power_code(0xFF));
   EXPECT_TRUE(own.is_explicit());
   EXPECT_EQ(own.cause(), abort_cause::lock_busy);
   EXPECT_EQ(detail::status_from_texasr(by_abort | power_code(0x21)).code(), 0x21);
-  EXPECT_EQ(detail::status_from_texasr(by_abort | power_code(0xD9)).raw, status::syscall_bit) << "persistent";
-  EXPECT_EQ(detail::status_from_texasr(by_abort | power_code(0xDE)).raw, status::interrupt_bit | status::retry_bit);
+  EXPECT_EQ(detail::status_from_texasr(by_abort | power_code(0xD9)).raw, attempt_status::syscall_bit) << "persistent";
+  EXPECT_EQ(detail::status_from_texasr(by_abort | power_code(0xDE)).raw,
+            attempt_status::interrupt_bit | attempt_status::retry_bit);
   EXPECT_EQ(detail::status_from_texasr(by_abort | power_code(0xD2)).cause(), abort_cause::fault);
 }
 
@@ -95,10 +97,10 @@ TEST(S390Aborts, MachineAndProgramCodes) {
     block.abort_code = code;
     return detail::status_from_block(block, condition);
   };
-  EXPECT_EQ(told(9, 2).raw, status::retry_bit) << "without a valid block only the condition code counts";
+  EXPECT_EQ(told(9, 2).raw, attempt_status::retry_bit) << "without a valid block only the condition code counts";
   block.format = 1;
-  EXPECT_EQ(told(9, 2).raw, status::conflict_bit | status::retry_bit);
-  EXPECT_EQ(told(10, 3).raw, status::conflict_bit);
+  EXPECT_EQ(told(9, 2).raw, attempt_status::conflict_bit | attempt_status::retry_bit);
+  EXPECT_EQ(told(10, 3).raw, attempt_status::conflict_bit);
   EXPECT_EQ(told(7, 3).cause(), abort_cause::capacity_read);
   EXPECT_EQ(told(8, 3).cause(), abort_cause::capacity_write);
   EXPECT_EQ(told(11, 3).cause(), abort_cause::unfriendly_instruction);
