@@ -33,7 +33,7 @@ configure() {  # PROCESSOR [ARGUMENT...]
   fi
   quietly cmake -G Ninja -S . -B "$root/$processor" --toolchain "$PWD/cmake/toolchains/$processor.cmake" \
     -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -DNDEBUG" -DTXSYNC_BUILD_TOOLS=OFF -DTXSYNC_BUILD_BENCHMARKS=OFF \
-    -DTXSYNC_BUILD_EXAMPLES=OFF "${launcher[@]}" "$@"
+    -DTXSYNC_BUILD_EXAMPLES=OFF -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12 "${launcher[@]}" "$@"
 }
 
 # Header-only libraries are the same for every processor, but their folder, /usr/include, is not.
@@ -48,7 +48,8 @@ portable_headers() {
 googletest_for_aarch64() {
   [[ ! -e $root/googletest/lib/libgtest_main.a ]] || return 0
   quietly cmake -G Ninja -S /usr/src/googletest -B "$root/googletest-build" --toolchain "$PWD/cmake/toolchains/aarch64.cmake" \
-    -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$root/googletest" -DCMAKE_INSTALL_LIBDIR=lib \
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DBUILD_GMOCK=OFF -DCMAKE_INSTALL_PREFIX="$root/googletest" \
+    -DCMAKE_INSTALL_LIBDIR=lib \
     && quietly cmake --build "$root/googletest-build" -j "$(nproc)" && quietly cmake --install "$root/googletest-build"
 }
 
