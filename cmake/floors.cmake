@@ -22,7 +22,7 @@ endif()
 # headers are most of its compiling: several files at once, and not optimised to the end.
 function(txsync_fast_to_compile target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 18)
 endfunction()
 
 # txsync_floor(NAME BACKEND SOURCES...): an object of the floor for one back end. The target is txsync_NAME_BACKEND, built

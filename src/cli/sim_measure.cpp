@@ -34,9 +34,9 @@ std::string cell_command(const sim_request& request, const workloads::subject& l
   add("--lock", lock.name);
   add("--threads", std::to_string(threads));
   add("--place", bench.place);
-  constexpr std::uint64_t ns_per_ms = 1'000'000;
+  constexpr std::uint64_t ns_in_ms = 1'000'000;
   plan.operations != 0 ? add("--operations", std::to_string(plan.operations))
-                       : add("--duration", std::to_string(plan.duration_ns / ns_per_ms));
+                       : add("--duration", std::to_string(plan.duration_ns / ns_in_ms));
   if (repeat != 1) add("--repeat", std::to_string(repeat));
   add("--seed", std::to_string(seed));
   if (request.slack_cycles != 0) add("--slack", std::to_string(request.slack_cycles));

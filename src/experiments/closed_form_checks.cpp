@@ -8,8 +8,6 @@ namespace txsync::inline TXSYNC_BACKEND::experiments {
 
 namespace {
 
-constexpr const char* bare = "attempt";
-
 /// Lines of a 4 MiB array: so many of each set that they fall into sets all but independently.
 constexpr std::uint64_t places = 65'536;
 constexpr unsigned sets = 64;
@@ -36,7 +34,7 @@ experiment overflow(const char* id, const char* title, const char* machine, cons
       .workload = "capacity",
       .operations = 2'500,
       .along = {"lines", "lines written", positions},
-      .variants = {{"random lines", bare, 1, anywhere}},
+      .variants = {{"random lines", bare_attempt, 1, anywhere}},
       .facts = overflow_facts(positions, of),
       .points_off = 2,
   };
@@ -57,7 +55,7 @@ experiment timer(const char* id, unsigned hertz) {
       .workload = "lock-array",
       .operations = 300,
       .along = {"hold", "cycles", positions},
-      .variants = {{"attempt", bare, 1, {{"locks", 1}, {"every", every_ns}}}},
+      .variants = {{"attempt", bare_attempt, 1, {{"locks", 1}, {"every", every_ns}}}},
       .facts = {},
       .points_off = 2,
       .changes = {{"os.timer_hz", hertz}},
@@ -79,7 +77,8 @@ experiment table_of_lines() {
       .machine = "power8-8284-22a",
       .workload = "capacity",
       .along = {"lines", "lines", positions},
-      .variants = {{"writes", bare, 1, {{"step", 128}}}, {"reads", bare, 1, {{"step", 128}, {"access", 1}}}},
+      .variants = {{"writes", bare_attempt, 1, {{"step", 128}}},
+                   {"reads", bare_attempt, 1, {{"step", 128}, {"access", 1}}}},
       .facts = {},
       .points_off = 2,
   };

@@ -112,6 +112,10 @@ const std::vector<experiment>& all();
 /// Null when there is none of that id.
 const experiment* find(std::string_view id);
 
+/// Words of several groups: the thesis's machine, and the lock that is an attempt and nothing else.
+inline constexpr const char* thesis_machine = "haswell-i5-4670t";
+inline constexpr const char* bare_attempt = "attempt";
+
 /// The groups that all() consists of, each in a file of its own.
 std::vector<experiment> thesis_capacity();
 std::vector<experiment> thesis_attempts();

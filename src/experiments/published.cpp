@@ -6,7 +6,6 @@ namespace txsync::inline TXSYNC_BACKEND::experiments {
 
 namespace {
 
-constexpr const char* bare = "attempt";
 constexpr double mib_of_lines = 64.0 / 1024 / 1024;
 
 fact half_aborts(const char* variant, double at, standing how, const char* source) {
@@ -21,7 +20,7 @@ experiment haswell_writes() {
       .machine = "haswell-i7-4770",
       .workload = "capacity",
       .along = {"lines", "lines written", {128, 256, 320, 352, 368, 384, 400, 448, 512, 520}},
-      .variants = {{"sequential", bare}},
+      .variants = {{"sequential", bare_attempt}},
       .facts = {half_aborts("sequential", 22.0 * 1024 / 64, standing::held_out, "Nakaike, table 1: 22 KB"),
                 half_aborts("sequential", 400, standing::held_out, "Hasenplaugh: about 400 lines"),
                 {"sequential", 520, exactly(100), standing::held_out, "Goel: a cliff at 512 lines"}},
@@ -37,7 +36,7 @@ experiment haswell_reads() {
       .workload = "capacity",
       .operations = 40,
       .along = {"lines", "MiB read", {8192, 32'768, 65'536, 75'000, 98'304, 122'880, 139'264}, mib_of_lines},
-      .variants = {{"sequential", bare, 1, {{"access", 1}}}},
+      .variants = {{"sequential", bare_attempt, 1, {{"access", 1}}}},
       .facts = {half_aborts("sequential", 4, standing::fit, "Nakaike, table 1: 4 MB"),
                 half_aborts("sequential", 75'000 * mib_of_lines, standing::held_out, "Hasenplaugh: about 75,000 lines"),
                 {"sequential", 122'880, at_most(99.9), standing::held_out, "Dice: 7.5 MB are seen to commit"},
@@ -54,7 +53,7 @@ experiment haswell_duration() {
       .workload = "lock-array",
       .operations = 300,
       .along = {"hold", "cycles", {1'000, 10'000, 30'000, 100'000, 1'000'000, 10'000'000}},
-      .variants = {{"attempt", bare, 1, {{"locks", 1}}}},
+      .variants = {{"attempt", bare_attempt, 1, {{"locks", 1}}}},
       .facts = {{"attempt", 10'000, at_most(1), standing::held_out, "Leis: negligible below 10^4 cycles"},
                 {"attempt", 1'000'000, at_least(10), standing::held_out, "Leis: strong from 10^6 cycles"},
                 {"attempt", 10'000'000, exactly(100), standing::held_out, "Goel: nearly all beyond 10^7 cycles"}},
@@ -70,7 +69,7 @@ experiment power8() {
       .machine = "power8-8284-22a",
       .workload = "capacity",
       .along = {"lines", "KiB", {32, 48, 60, 62, 63, 64, 65, 66, 96}, 128.0 / 1024},
-      .variants = {{"writes", bare, 1, line}, {"reads", bare, 1, {{"step", 128}, {"access", 1}}}},
+      .variants = {{"writes", bare_attempt, 1, line}, {"reads", bare_attempt, 1, {{"step", 128}, {"access", 1}}}},
       .facts = {half_aborts("writes", 8, standing::fit, "Nakaike, table 1: 8 KB"),
                 half_aborts("reads", 8, standing::fit, "Nakaike, table 1: 8 KB; Hasenplaugh: 64 lines")},
   };
@@ -84,7 +83,7 @@ experiment zec12() {
       .machine = "zec12-like",
       .workload = "capacity",
       .along = {"lines", "KiB written", {16, 24, 30, 31, 32, 33, 34, 48}, 256.0 / 1024},
-      .variants = {{"writes", bare, 1, {{"step", 256}}}},
+      .variants = {{"writes", bare_attempt, 1, {{"step", 256}}}},
       .facts = {half_aborts("writes", 8, standing::fit, "Nakaike, table 1: 8 KB")},
   };
 }

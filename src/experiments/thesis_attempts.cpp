@@ -7,23 +7,20 @@ namespace txsync::inline TXSYNC_BACKEND::experiments {
 
 namespace {
 
-constexpr const char* machine = "haswell-i5-4670t";
-constexpr const char* bare = "attempt";
-
 experiment duration() {
   constexpr double ms_of_cycles = 1 / 2.3e6;
   return {
       .id = "thesis-duration",
       .title = "how long an attempt may last that touches nothing",
       .source = "thesis on TSX in InnoDB, 3.2.3, Fig 3.7",
-      .machine = machine,
+      .machine = thesis_machine,
       .workload = "lock-array",
       .operations = 200,
       .along = {"hold",
                 "ms",
                 {288, 23'000, 115'000, 287'500, 1'150'000, 2'300'000, 4'600'000, 9'200'000, 18'400'000, 37'375'000},
                 ms_of_cycles},
-      .variants = {{"attempt", bare, 1, {{"locks", 1}}}},
+      .variants = {{"attempt", bare_attempt, 1, {{"locks", 1}}}},
       .facts = {{"attempt", 288, at_most(0.01), standing::held_out, "3.2.3: below 0.01 % at 100 cycles of 800 MHz"},
                 {"attempt", 287'500, at_least(10), standing::held_out, "3.2.3: above 10 % at 0.125 ms"},
                 {"attempt", 18'400'000, at_most(99.9), standing::fit, "3.2.3: some commit up to 16.25 ms"},
@@ -40,11 +37,11 @@ experiment nesting() {
       .id = "thesis-nesting",
       .title = "attempts in attempts",
       .source = "thesis on TSX in InnoDB, 3.2.4, Fig 3.8",
-      .machine = machine,
+      .machine = thesis_machine,
       .workload = "lock-array",
       .operations = 100,
       .along = {"held", "levels, the outermost counted as 1", {1, 2, 3, 4, 5, 6, 7, 8, 9}},
-      .variants = {{"attempt", bare, 1, {{"locks", 9}}}},
+      .variants = {{"attempt", bare_attempt, 1, {{"locks", 9}}}},
       .facts = {{"attempt", 6, exactly(0), standing::fit, "Fig 3.8"},
                 {"attempt", 7, exactly(0), standing::fit, "3.2.4, footnote 3: seven levels are supported"},
                 {"attempt", 8, exactly(100), standing::fit, "Fig 3.8"}},
@@ -56,7 +53,7 @@ experiment elision_nesting() {
       .id = "thesis-hle-nesting",
       .title = "several elided locks held at once",
       .source = "thesis on TSX in InnoDB, 3.2.4, Fig 3.9",
-      .machine = machine,
+      .machine = thesis_machine,
       .workload = "lock-array",
       .along = {"held", "locks held", {1, 2, 3, 4, 6, 8}},
       .variants = {{"HLE", "hle_tas_t"}, {"workaround", "hle_outermost"}},
@@ -74,10 +71,10 @@ experiment allocation() {
       .id = "thesis-malloc",
       .title = "allocation inside an attempt",
       .source = "thesis on TSX in InnoDB, C.1",
-      .machine = machine,
+      .machine = thesis_machine,
       .workload = "lock-array",
       .along = {"held", "", {1}},
-      .variants = {{"stack", bare, 1, {{"allocates", 1}}}, {"malloc", bare, 1, {{"allocates", 2}}}},
+      .variants = {{"stack", bare_attempt, 1, {{"allocates", 1}}}, {"malloc", bare_attempt, 1, {{"allocates", 2}}}},
       .facts = {{"stack", 1, exactly(0), standing::fit, "C.1"}, {"malloc", 1, exactly(100), standing::fit, "C.1"}},
   };
 }
@@ -99,7 +96,7 @@ experiment overhead() {
       .id = "thesis-overhead",
       .title = "what locking costs a single thread",
       .source = "thesis on TSX in InnoDB, 3.2.5, Fig 3.10",
-      .machine = machine,
+      .machine = thesis_machine,
       .workload = "lock-overhead",
       .operations = 10'000,
       .measured = quantity::cycles_each,
@@ -121,7 +118,7 @@ experiment overhead_with_data() {
       .id = "thesis-overhead-data",
       .title = "the same around the reading of 1 KiB",
       .source = "thesis on TSX in InnoDB, C.3, Fig C.3",
-      .machine = machine,
+      .machine = thesis_machine,
       .workload = "lock-array",
       .operations = 2'000,
       .measured = quantity::cycles_each,

@@ -7,8 +7,6 @@ namespace txsync::inline TXSYNC_BACKEND::experiments {
 
 namespace {
 
-constexpr const char* machine = "haswell-i5-4670t";
-constexpr const char* bare = "attempt";
 constexpr double kib_of_lines = 64.0 / 1024;
 
 const setting whole_lines{"touches", 64};  // every byte of an array, as the thesis did
@@ -21,10 +19,10 @@ experiment writes() {
       .id = "thesis-write-capacity",
       .title = "written bytes that an attempt can hold, one after the other",
       .source = "thesis on TSX in InnoDB, 3.2.1, Fig 3.1",
-      .machine = machine,
+      .machine = thesis_machine,
       .workload = "capacity",
       .along = {"lines", "KiB written", {64, 144, 192, 256, 288, 320, 344, 368, 400, 432, 464, 512, 544}, kib_of_lines},
-      .variants = {{"warm", bare, 1, {whole_lines}}, {"untouched", bare, 1, {whole_lines, untouched}}},
+      .variants = {{"warm", bare_attempt, 1, {whole_lines}}, {"untouched", bare_attempt, 1, {whole_lines, untouched}}},
       .facts = {{"warm", 144, at_most(2), standing::fit, "Fig 3.1, as drawn"},
                 {"warm", 320, exactly(10), standing::fit, "Fig 3.1, as drawn"},
                 {"warm", 368, exactly(50), standing::fit, "Fig 3.1, as drawn"},
@@ -45,11 +43,12 @@ experiment reads_() {
       .id = "thesis-read-capacity",
       .title = "read bytes that an attempt can hold, one after the other",
       .source = "thesis on TSX in InnoDB, 3.2.1, Fig 3.2",
-      .machine = machine,
+      .machine = thesis_machine,
       .workload = "capacity",
       .operations = 100,
       .along = {"lines", "KiB read", {512, 800, 1600, 3200, 6400, 10400, 12800, 16384, 20480}, kib_of_lines},
-      .variants = {{"warm", bare, 1, {whole_lines, reads}}, {"untouched", bare, 1, {whole_lines, reads, untouched}}},
+      .variants = {{"warm", bare_attempt, 1, {whole_lines, reads}},
+                   {"untouched", bare_attempt, 1, {whole_lines, reads, untouched}}},
       .facts = {{"warm", 800, exactly(7), standing::fit, "Fig 3.2, as drawn"},
                 {"warm", 3200, between(30, 50), standing::fit, "Fig 3.2, as drawn"},
                 {"warm", 10400, between(30, 50), standing::fit, "Fig 3.2, as drawn"},
@@ -62,7 +61,7 @@ experiment reads_() {
 
 experiment strides() {
   const auto stride = [](std::uint64_t lines) {
-    return variant{"stride " + std::to_string(lines), bare, 1, {{"step", 64 * lines}}};
+    return variant{"stride " + std::to_string(lines), bare_attempt, 1, {{"step", 64 * lines}}};
   };
   const auto usable = [](const char* name, double share) {
     return fact{.variant = name,
@@ -76,7 +75,7 @@ experiment strides() {
       .id = "thesis-associativity",
       .title = "written lines that an attempt can hold, every nth of an array",
       .source = "thesis on TSX in InnoDB, 3.2.2, Fig 3.5",
-      .machine = machine,
+      .machine = thesis_machine,
       .workload = "capacity",
       .operations = 1'000,
       .along = {"lines",
@@ -99,13 +98,13 @@ experiment strides() {
 experiment allocated_strides() {
   // An allocator that puts 16 bytes before each object of a line's size.
   const auto stride = [](std::uint64_t objects) {
-    return variant{"stride " + std::to_string(objects), bare, 1, {{"step", 80 * objects}}};
+    return variant{"stride " + std::to_string(objects), bare_attempt, 1, {{"step", 80 * objects}}};
   };
   return {
       .id = "thesis-associativity-new",
       .title = "the same for objects that were allocated one by one, 80 bytes apart",
       .source = "thesis on TSX in InnoDB, 3.2.2, Fig 3.6",
-      .machine = machine,
+      .machine = thesis_machine,
       .workload = "capacity",
       .along = {"lines", "KiB written", {64, 96, 128, 192, 256, 320, 344, 368, 400, 448, 512, 544}, kib_of_lines},
       .variants = {stride(1), stride(2), stride(4)},
@@ -123,10 +122,11 @@ experiment random_writes() {
       .id = "thesis-random-capacity",
       .title = "written lines that an attempt can hold, in random order",
       .source = "thesis on TSX in InnoDB, C.2.2, Fig C.2",
-      .machine = machine,
+      .machine = thesis_machine,
       .workload = "capacity",
       .along = {"lines", "KiB written", {64, 144, 224, 256, 288, 320, 352, 384, 416, 448, 512}, kib_of_lines},
-      .variants = {{"warm", bare, 1, {random_order}}, {"untouched", bare, 1, {random_order, untouched}}},
+      .variants = {{"warm", bare_attempt, 1, {random_order}},
+                   {"untouched", bare_attempt, 1, {random_order, untouched}}},
       .facts = {{"warm", 288, exactly(10), standing::held_out, "Fig C.2, as drawn"},
                 {"warm", 416, exactly(60), standing::held_out, "Fig C.2, as drawn"},
                 {"untouched", 256, exactly(50), standing::held_out, "Fig C.2, as drawn: at 14 to 16 KB"},

@@ -7,7 +7,6 @@ namespace txsync::inline TXSYNC_BACKEND::experiments {
 
 namespace {
 
-constexpr const char* machine = "haswell-i5-4670t";
 constexpr unsigned threads = 4;
 
 experiment lock_type() {
@@ -18,7 +17,7 @@ experiment lock_type() {
       .id = "thesis-lock-type",
       .title = "the type of an elided lock's word, 10 locks",
       .source = "thesis on TSX in InnoDB, 2.4.1, Fig 2.4 and Table 2.5",
-      .machine = machine,
+      .machine = thesis_machine,
       .workload = "lock-array",
       .operations = 5'000,
       .measured = quantity::transactional_cycles,
@@ -45,7 +44,7 @@ experiment long_sections() {
       .id = "thesis-tas-t",
       .title = "waiting by exchanges or by reading, one elided lock that is held for a while",
       .source = "thesis on TSX in InnoDB, 2.4.3, Fig 2.6 and Table 2.6",
-      .machine = machine,
+      .machine = thesis_machine,
       .workload = "lock-array",
       .operations = 100,
       .along = {"hold", "cycles held", {800'000}},
@@ -79,7 +78,7 @@ experiment short_sections() {
       .id = "thesis-tas-short",
       .title = "the same with 100 locks that are released at once, elided and not",
       .source = "thesis on TSX in InnoDB, 2.4.3 and 2.4.4, Figs 2.5 and 2.7",
-      .machine = machine,
+      .machine = thesis_machine,
       .workload = "lock-array",
       .operations = 10'000,
       .measured = quantity::throughput,
@@ -101,7 +100,7 @@ experiment partitions() {
       .id = "thesis-partitions",
       .title = "100 elided locks for all threads, or a quarter for each",
       .source = "thesis on TSX in InnoDB, C.4, Fig C.7",
-      .machine = machine,
+      .machine = thesis_machine,
       .workload = "lock-array",
       .operations = 10'000,
       .measured = quantity::throughput,
