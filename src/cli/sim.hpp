@@ -20,6 +20,7 @@ struct sim_request {
   std::string image;
   std::string machine_word;  ///< by which the user asked for it; empty where nobody could
   std::uint64_t slack_cycles = 0;
+  bool uncharged_set_up = false;
   bool oracle = false;
 };
 

@@ -40,6 +40,7 @@ std::string cell_command(const sim_request& request, const workloads::subject& l
   if (repeat != 1) add("--repeat", std::to_string(repeat));
   add("--seed", std::to_string(seed));
   if (request.slack_cycles != 0) add("--slack", std::to_string(request.slack_cycles));
+  if (request.uncharged_set_up) line.emplace_back("--uncharged");
   if (request.oracle) line.emplace_back("--check");
   const observe::json values = named_values(*bench.workload, bench.values);
   for (const auto& [name, value] : values.items()) {
@@ -88,6 +89,7 @@ class simulation {
             .model = request_.machine.model,
             .seed = seed,
             .slack_cycles = request_.slack_cycles,
+            .uncharged_set_up = request_.uncharged_set_up,
             .oracle = request_.oracle};
   }
 

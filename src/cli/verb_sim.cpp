@@ -34,6 +34,7 @@ class sim_verb final : public verb {
     text_option(app, "--seed", options_.seed, "N", "Seed of all random choices (1)");
     text_option(app, "--slack", slack_, "CYCLES",
                 "How far a thread may run ahead with accesses that concern nobody else (0); faster");
+    flag(app, "--uncharged", uncharged_, "What is set up before the threads start takes no time; faster");
     flag(app, "--check", check_, "Check the simulation itself at each access and each attempt's end; slower");
     flag(app, "--elide", elide_, "Elide the pthread mutexes of the program behind --");
     footer(
@@ -92,7 +93,7 @@ class sim_verb final : public verb {
   program_request checked_program(const words& command) const {
     const bench_options& wrong = options_;
     if (!wrong.workload.empty() || !wrong.settings.empty() || wrong.preset || wrong.locks || wrong.threads ||
-        wrong.place || wrong.repeat || wrong.duration || wrong.operations) {
+        wrong.place || wrong.repeat || wrong.duration || wrong.operations || uncharged_) {
       throw bad_input("a program behind -- takes --machine, --seed, --slack, --check, --elide and --json only");
     }
     program_request request;
@@ -119,6 +120,7 @@ class sim_verb final : public verb {
     const sim::machine_model& model = request.machine.model;
     request.bench = checked(options_, {model.hardware_threads(), model.core_sockets, true});
     request.slack_cycles = number_of("--slack", slack_, 0, most_slack, 0);
+    request.uncharged_set_up = uncharged_;
     request.oracle = check_;
     return request;
   }
@@ -126,6 +128,7 @@ class sim_verb final : public verb {
   bench_options options_;
   std::optional<std::string> machine_;
   std::optional<std::string> slack_;
+  bool uncharged_ = false;
   bool check_ = false;
   bool elide_ = false;
 };

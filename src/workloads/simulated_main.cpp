@@ -3,6 +3,7 @@
 //   WORKLOAD LOCK THREADS PLACE SOCKET DURATION_NS OPERATIONS RUN_IN_NS SEED SAMPLE_EVERY VALUE...
 // All numbers, checked by whoever started it; what comes out goes into the records.
 #include <txsync_backend/runtime.h>
+#include <txsync/machine/environment.hpp>
 
 #include "workloads/workload.hpp"
 
@@ -62,6 +63,7 @@ int main(int count, char** words) {
   }
   const subject::runner run = lock->runner_of(id_of(*which));
   if (run == nullptr) return wrong_use;
+  machine::enter_phase(machine::phase::set_up);
   static const outcome seen = run(values, plan_of(words));
   tell(seen);
   if (seen.fault == nullptr) return 0;

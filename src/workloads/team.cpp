@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <txsync/machine/environment.hpp>
+
 #include "workloads/pages.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
@@ -62,6 +64,7 @@ class team {
  private:
   /// Starts all threads and waits until they stand at the gate; or none.
   bool start(erased_body body, void* shared) noexcept {
+    machine::enter_phase(machine::phase::running);
     const std::uint64_t rate = how_.sample_every != 0 ? machine::cycles_per_second() : 1;
     unsigned started = 0;
     for (worker& one : workers_) {
@@ -98,9 +101,11 @@ class team {
   /// The measured phase lasts from the opening of the gate until the last thread is done.
   void measure_operations(outcome& seen) noexcept {
     signals_.measuring.store(true);
+    machine::enter_phase(machine::phase::measured);
     const std::uint64_t began_ns = machine::clock_ns();
     signals_.open.store(true);
     for (worker& one : workers_) one.thread_.join();
+    machine::enter_phase(machine::phase::running);
     for (const worker& one : workers_) {
       seen.elapsed_ns = std::max(seen.elapsed_ns, one.ended_ns_ - began_ns);
       seen.cycles = std::max(seen.cycles, one.ended_cycles_ - one.started_cycles_);
@@ -116,7 +121,9 @@ class team {
     const std::uint64_t began_cycles = machine::cycles();
     for (worker& one : workers_) one.before_ = one.done();
     signals_.measuring.store(true);
+    machine::enter_phase(machine::phase::measured);
     sleep_until(began_ns + how_.duration_ns);
+    machine::enter_phase(machine::phase::running);
     seen.elapsed_ns = machine::clock_ns() - began_ns;
     seen.cycles = machine::cycles() - began_cycles;
     count(seen);

@@ -288,6 +288,30 @@ class GoodInput(unittest.TestCase):
         for point in elided:
             self.assertEqual(point["attempts"], point["commits"] + sum(point["aborts"].values()))
 
+    def test_what_is_set_up_without_charge_takes_no_time(self):
+        asked = ("sim", "mapbench", "--machine", "broadwell-e5-2697v4", "--threads", "1", "--lock", "tatas,elided_tatas",
+                 "--operations", "200", "keys=100000")
+        if "built without the simulated machine" in call(*asked).stderr:
+            self.skipTest("no simulated machine in this build")
+        charged, _ = self.document(*asked)
+        uncharged, _ = self.document(*asked, "--uncharged")
+        for one, other in zip(charged["points"], uncharged["points"]):
+            self.assertNotEqual(one["end_hash"], other["end_hash"])
+            self.assertGreater(one["values"][0], other["values"][0])  # its caches are warm
+            self.assertIn(" --uncharged ", other["key"])
+            alone, _ = self.document(*shlex.split(other["key"])[1:])
+            self.assertEqual(alone["points"], [other])
+
+    def test_the_time_of_attempts_is_of_the_measured_phase(self):
+        asked = ("sim", "mapbench", "--machine", "haswell-i7-4770", "--lock", "elided_tatas", "--duration", "1")
+        if "built without the simulated machine" in call(*asked).stderr:
+            self.skipTest("no simulated machine in this build")
+        for threads in "1", "4":
+            (point,) = self.document(*asked, "--threads", threads)[0]["points"]
+            cycles = point["cycles"]
+            self.assertLessEqual(cycles["transactional"] + cycles["aborted"], cycles["total"])
+            self.assertGreater(cycles["transactional"], cycles["total"] / 10)
+
     def test_exploring_finds_what_is_wrong_and_replays_it(self):
         tests = {item["name"] for item in self.document("list", "tests")[0]["list"]["items"]}
         if not tests:

@@ -18,6 +18,13 @@ TXSYNC_EXPORT const char* environment(const char* name) noexcept;
 /// it.
 TXSYNC_EXPORT std::uint64_t random_seed() noexcept;
 
+/// What a run does at present. The simulated machine counts attempts from `measured` on until the next phase, and may
+/// be told to charge nothing for what one thread alone does in `set_up`; native machines do not look at it.
+enum class phase : std::uint8_t { running, set_up, measured };
+
+/// The run comes into another phase; it begins in `running`. To be called by one thread for all.
+TXSYNC_EXPORT void enter_phase(phase next) noexcept;
+
 /// Writes a message to the standard error, as far as it can be written at once. No cancellation point; leaves errno
 /// alone. For what cannot be told in any other way.
 TXSYNC_EXPORT void complain(const char* text, std::size_t length) noexcept;

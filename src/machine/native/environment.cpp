@@ -59,6 +59,8 @@ const char* libc_version() noexcept {
 #endif
 }
 
+void enter_phase(phase) noexcept {}
+
 void complain(const char* text, std::size_t length) noexcept {
   const int saved_errno = errno;
   (void)syscall(SYS_write, STDERR_FILENO, text, length);  // write() itself is a cancellation point

@@ -50,6 +50,8 @@ const char* libc_version() noexcept {
   return lasting(all.system.libc);
 }
 
+void enter_phase(phase) noexcept {}
+
 void complain(const char* text, std::size_t length) noexcept { std::fwrite(text, 1, length, stderr); }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -90,6 +90,8 @@ std::size_t page_size() noexcept { return txsync_sim_page_size(); }
 void* map_pages(std::size_t bytes) noexcept { return txsync_sim_map_pages(bytes); }
 void unmap_pages(void* address, std::size_t bytes) noexcept { txsync_sim_unmap_pages(address, bytes); }
 
+void enter_phase(phase next) noexcept { txsync_sim_phase(static_cast<int>(next)); }
+
 const char* backend_name() noexcept { return "simulated"; }
 
 void complain(const char*, std::size_t) noexcept {}  // a simulated program's output is the runtime's business

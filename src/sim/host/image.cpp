@@ -66,6 +66,7 @@ std::vector<std::string> environment_of(const image_request& request) {
   add("STORE_BUFFERS", request.store_buffers ? 1 : 0);
   add("PROBES", request.probes);
   add("SLACK", request.slack_cycles);
+  add("UNCHARGED", request.uncharged_set_up ? 1 : 0);
   add("ORACLE", request.oracle ? 1 : 0);
   add("STEPS", request.most_steps);
   add("TRACE", request.traces ? 1 : 0);

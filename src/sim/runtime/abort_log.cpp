@@ -31,10 +31,12 @@ constexpr unsigned places = 1 << 14;  // entries beyond are counted by cause onl
 constinit entry entries[places] = {};
 constinit entry_data data[places] = {};
 constinit std::uint64_t aborted[causes] = {};
-constinit std::uint64_t begun = 0;
 constinit std::uint64_t committed = 0;
 constinit ticks committed_time = 0;
 constinit ticks aborted_time = 0;
+constinit bool counting = true;
+constinit bool has_measured = false;
+constinit ticks counted_since = 0;
 
 /// Accesses have up to 16 bytes, most of them up to 8; nearer ones may be to the same.
 bool are_apart(std::uintptr_t one, std::uintptr_t other) noexcept {
@@ -50,6 +52,11 @@ bool met_elsewhere(thread_record& thread, const abort_reason& reason) noexcept {
     if (!are_apart(written.address(), reason.address)) return false;
   }
   return true;
+}
+
+ticks counted_time(const thread_record& thread) noexcept {
+  const ticks from = thread.tx.began > counted_since ? thread.tx.began : counted_since;
+  return thread.time > from ? thread.time - from : 0;
 }
 
 void put_place(line_text& line, const data_place& place) noexcept {
@@ -73,16 +80,16 @@ void write_entry(const entry& one, const entry_data& about) noexcept {
 
 }  // namespace
 
-void log_begin(const thread_record&) noexcept { ++begun; }
-
 void log_commit(const thread_record& thread) noexcept {
+  if (!counting) return;
   ++committed;
-  committed_time += thread.time - thread.tx.began;
+  committed_time += counted_time(thread);
 }
 
 void log_abort(thread_record& thread, const abort_reason& reason) noexcept {
+  if (!counting) return;
   ++aborted[static_cast<unsigned>(reason.why)];
-  aborted_time += thread.time - thread.tx.began;
+  aborted_time += counted_time(thread);
   const line_number line = state.lines.line_of(reason.address);
   const std::uint32_t own = reason.own_site != 0 ? reason.own_site : static_cast<std::uint32_t>(thread.last_site);
   std::uint64_t hash = (std::uint64_t{own} * 31 + reason.other_site) * 31 + line + static_cast<unsigned>(reason.why);
@@ -105,6 +112,8 @@ void log_abort(thread_record& thread, const abort_reason& reason) noexcept {
 }
 
 void write_abort_log() noexcept {
+  std::uint64_t begun = committed;
+  for (const std::uint64_t count : aborted) begun += count;
   write_record("attempts.begun", begun);
   write_record("attempts.committed", committed);
   write_record("attempts.committed_cycles", committed_time / ticks_per_cycle);
@@ -115,11 +124,17 @@ void write_abort_log() noexcept {
   }
 }
 
-void reset_abort_log() noexcept {
+void count_attempts(bool measured) noexcept {
+  if (!measured) {
+    counting = counting && !has_measured;
+    return;
+  }
   for (entry& one : entries) one = {};
   for (std::uint64_t& count : aborted) count = 0;
-  begun = committed = 0;
+  committed = 0;
   committed_time = aborted_time = 0;
+  counting = has_measured = true;
+  counted_since = state.current != nullptr ? state.current->time : state.latest;
 }
 
 }  // namespace txsync::sim

@@ -6,12 +6,12 @@
 
 namespace txsync::sim {
 
-void log_begin(const thread_record& thread) noexcept;
 void log_commit(const thread_record& thread) noexcept;
 void log_abort(thread_record& thread, const abort_reason& reason) noexcept;
 /// All counts and entries, as records (records.hpp).
 void write_abort_log() noexcept;
-/// From now on counts begin at zero.
-void reset_abort_log() noexcept;
+/// Attempts are counted from the start on, whatever the program's phases are, until one is measured: then those that
+/// end in it, and of their time what lies in it.
+void count_attempts(bool measured) noexcept;
 
 }  // namespace txsync::sim

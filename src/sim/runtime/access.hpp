@@ -79,9 +79,9 @@ template <bool write, bool may_wait>
 /// store buffer.
 template <bool write, bool may_wait = false>
 [[gnu::always_inline]] inline void access(const volatile void* place, std::size_t bytes, std::uintptr_t site) noexcept {
-  thread_record* thread = state.current;
-  if (__builtin_expect(thread == nullptr, 0)) return;
+  thread_record* thread = state.charged;
   const auto address = reinterpret_cast<std::uintptr_t>(place);
+  if (__builtin_expect(thread == nullptr, 0)) return touch_uncharged(address, bytes);
   if (__builtin_expect(thread->time < state.hit_limit, 1) && hit<write>(*thread, address, bytes)) return;
   access_slowly<write, may_wait>(address, bytes, site);
 }

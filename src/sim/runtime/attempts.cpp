@@ -175,7 +175,6 @@ std::uint32_t begin_outermost(thread_record& thread, std::uintptr_t frame) noexc
   if (state.oracle) oracle_begin(thread);
   if (state.probes != 0) begin_probes(thread);
   if (state.traces) write_step(thread.id, *reinterpret_cast<std::uintptr_t*>(frame + 6 * sizeof frame), "begins", 0);
-  log_begin(thread);
   load_hot_state();
   return started;
 }

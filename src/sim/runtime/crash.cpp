@@ -50,7 +50,7 @@ void on_crash(int signal, siginfo_t* info, void*) {
   line_text line;
   describe_fault(line, signal, address);
   if (crashed) {  // while the first was told: the stack cannot be followed
-    state.current = nullptr;
+    set_current(nullptr);
     line << " (its stack is not whole; seed " << state.seed << ")";
   }
   crashed = true;

@@ -158,7 +158,7 @@ void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t site) no
   thread_record* thread = state.current;
   if (thread != nullptr) {
     if (state.model.htm_allocation_aborts != 0 && !thread->tx.suspended) leave_attempt(cause::fault);
-    charge(*thread, allocate_cycles);
+    if (thread == state.charged) charge(*thread, allocate_cycles);
     drain_own();
   }
   void* block = heap_allocate(bytes, alignment);
@@ -184,7 +184,7 @@ void release(void* block) noexcept {
   thread_record* thread = state.current;
   if (thread == nullptr) return heap_free(block);
   if (state.model.htm_allocation_aborts != 0 && !thread->tx.suspended) leave_attempt(cause::fault);
-  charge(*thread, free_cycles);
+  if (thread == state.charged) charge(*thread, free_cycles);
   drain_own();  // the allocator keeps its books in the block
   if (thread->tx.depth == 0) return heap_free(block);
   // Others' attempts may look at it until this one has committed.
@@ -193,9 +193,10 @@ void release(void* block) noexcept {
 
 /// A write of the allocator on the program's behalf.
 void writes(void* block, std::size_t bytes) noexcept {
-  if (state.current != nullptr && bytes != 0) {
-    look_at<true>(*state.current, reinterpret_cast<std::uintptr_t>(block), bytes);
-  }
+  if (bytes == 0) return;
+  const auto address = reinterpret_cast<std::uintptr_t>(block);
+  if (state.charged == nullptr) return touch_uncharged(address, bytes);
+  look_at<true>(*state.charged, address, bytes);
 }
 
 }  // namespace
@@ -231,8 +232,8 @@ void* realloc(void* block, std::size_t bytes) {
   void* moved = allocate(bytes, finest, TXSYNC_SIM_CALLER);
   if (moved == nullptr) return nullptr;
   const std::size_t kept = old < bytes ? old : bytes;
-  if (state.current != nullptr && kept != 0) {
-    look_at<false>(*state.current, reinterpret_cast<std::uintptr_t>(block), kept);
+  if (state.charged != nullptr && kept != 0) {
+    look_at<false>(*state.charged, reinterpret_cast<std::uintptr_t>(block), kept);
   }
   writes(moved, kept);
   std::memcpy(moved, block, kept);

@@ -21,7 +21,7 @@ constexpr unsigned explored_pause = 500;
 std::uintptr_t here(void* return_address) noexcept { return reinterpret_cast<std::uintptr_t>(return_address); }
 
 void charge_current(std::uint64_t cycle_count) noexcept {
-  if (state.current != nullptr) charge(*state.current, cycle_count);
+  if (state.charged != nullptr) charge(*state.charged, cycle_count);
 }
 
 void fence() noexcept {
@@ -59,7 +59,7 @@ bool compare_exchange(volatile T* place, T* expected, T desired, std::uintptr_t 
     return true;
   }
   charge_current(state.model.core_atomic);
-  if (state.current != nullptr) look_at<true>(*state.current, reinterpret_cast<std::uintptr_t>(expected), sizeof(T));
+  if (state.charged != nullptr) look_at<true>(*state.charged, reinterpret_cast<std::uintptr_t>(expected), sizeof(T));
   *expected = found;
   return false;
 }
@@ -91,14 +91,14 @@ TXSYNC_SIM_ACCESSES(8)
 TXSYNC_SIM_ACCESSES(16)
 
 void __tsan_read_range(void* place, std::size_t bytes) {
-  if (state.current != nullptr && bytes != 0) {
-    access_slowly<false, false>(here(place), bytes, here(__builtin_return_address(0)));
-  }
+  if (bytes == 0) return;
+  if (state.charged == nullptr) return touch_uncharged(here(place), bytes);
+  access_slowly<false, false>(here(place), bytes, here(__builtin_return_address(0)));
 }
 void __tsan_write_range(void* place, std::size_t bytes) {
-  if (state.current != nullptr && bytes != 0) {
-    access_slowly<true, true>(here(place), bytes, here(__builtin_return_address(0)));
-  }
+  if (bytes == 0) return;
+  if (state.charged == nullptr) return touch_uncharged(here(place), bytes);
+  access_slowly<true, true>(here(place), bytes, here(__builtin_return_address(0)));
 }
 void __tsan_vptr_update(void** place, void*) {
   access<true, true>(static_cast<void*>(place), 8, here(__builtin_return_address(0)));
@@ -170,27 +170,29 @@ TXSYNC_SIM_ATOMIC(128, wide)
 // ---- what library functions are about to touch (program.h)
 
 void txsync_sim_step(void) {
-  if (state.current == nullptr) return;
+  if (state.charged == nullptr) return;
   state.current->last_site = here(__builtin_return_address(0));
   scheduling_point();
   drain_own();  // what a library function writes does not wait
 }
 void txsync_sim_reads(const void* address, std::size_t bytes) {
-  if (state.current != nullptr && bytes != 0) {
-    look_at<false>(*state.current, reinterpret_cast<std::uintptr_t>(address), bytes);
-  }
+  if (bytes == 0) return;
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  if (state.charged == nullptr) return touch_uncharged(at, bytes);
+  look_at<false>(*state.charged, at, bytes);
 }
 void txsync_sim_writes(void* address, std::size_t bytes) {
-  if (state.current != nullptr && bytes != 0) {
-    look_at<true>(*state.current, reinterpret_cast<std::uintptr_t>(address), bytes);
-  }
+  if (bytes == 0) return;
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  if (state.charged == nullptr) return touch_uncharged(at, bytes);
+  look_at<true>(*state.charged, at, bytes);
 }
 
 // ---- hints of the seam (runtime.h)
 
 void txsync_sim_prefetch(const void* address, int for_write) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
-  if (state.current == nullptr || at >= program_end) return;
+  if (state.charged == nullptr || at >= program_end) return;
   state.current->last_site = here(__builtin_return_address(0));
   scheduling_point();
   prefetch(*state.current, state.lines.line_of(at), for_write != 0);

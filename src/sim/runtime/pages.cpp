@@ -38,6 +38,15 @@ void enter_page(thread_record& thread, std::uintptr_t address) noexcept {
   charge(thread, state.memory.cores[cpu.core].tlb.look_up(page_number(address)));
 }
 
+void touch_uncharged(std::uintptr_t address, std::size_t bytes) noexcept {
+  if (state.current == nullptr || address >= program_end || bytes > program_end - address) return;
+  const auto home = static_cast<std::uint8_t>(cpu_of(*state.current).socket + 1);
+  for (std::uint64_t page = page_number(address); page <= page_number(address + bytes - 1); ++page) {
+    page_record& touched = page_of(page << page_shift);
+    if (touched.home_plus_one == 0) touched.home_plus_one = home;
+  }
+}
+
 std::uintptr_t first_refused(std::uintptr_t address, std::size_t bytes, bool write) noexcept {
   const std::uintptr_t mask = state.model.page_bytes - 1;
   for (std::uintptr_t at = address; at < address + bytes; at = (at | mask) + 1) {

@@ -2,6 +2,7 @@
 // What the model knows of pages: touched or not, of which socket, with which rights.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "fiber.hpp"
@@ -22,6 +23,10 @@ std::uint64_t page_number(std::uintptr_t address) noexcept;
 /// Before an access outside what the filter answers: the fault of a first touch, and translation. Does not return when
 /// a fault ends the thread's attempt.
 void enter_page(thread_record& thread, std::uintptr_t address) noexcept;
+
+/// What there is to do for an access that costs nothing: its pages are touched, by the running thread. Nothing outside
+/// the simulation.
+void touch_uncharged(std::uintptr_t address, std::size_t bytes) noexcept;
 
 /// The first address that may not be accessed in this way; 0: all may be.
 std::uintptr_t first_refused(std::uintptr_t address, std::size_t bytes, bool write) noexcept;

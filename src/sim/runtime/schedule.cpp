@@ -115,7 +115,7 @@ void make_runnable(thread_record& thread, ticks at) noexcept {
   line_text line;
   line << "deadlock: nothing can run (seed " << state.seed << "); waiting:";
   const thread_record* here = state.current;
-  state.current = nullptr;
+  set_current(nullptr);
   constexpr unsigned most = 8;
   unsigned told = 0;
   for (unsigned i = 0; i < state.thread_count && told < most; ++i) {
@@ -148,7 +148,7 @@ void continue_with(std::uintptr_t* save, thread_record& next) noexcept {
   if (state.current->tx.elided_count != 0) hide_elided_locks(*state.current);
   if (state.store_buffers) change_view(*state.current, next);
   if (next.tx.elided_count != 0) show_elided_locks(next);
-  state.current = &next;
+  set_current(&next);
   load_hot_state();
   set_fs_base(next.thread_pointer);
   txsync_sim_switch(save, next.stack_pointer, next.resume_value);

@@ -93,6 +93,7 @@ void read_options() noexcept {
   state.scheduling = static_cast<order>(option("TXSYNC_SIM_ORDER", 0) % 5);
   state.slack = cycles(option("TXSYNC_SIM_SLACK", 0));
   state.oracle = option("TXSYNC_SIM_ORACLE", 0) != 0;
+  state.uncharged_set_up = option("TXSYNC_SIM_UNCHARGED", 0) != 0 && !state.oracle && !exploring();
   state.store_buffers = exploring() && option("TXSYNC_SIM_STORE_BUFFERS", 0) != 0;
   if (state.store_buffers && state.oracle) fail("the oracle knows nothing of store buffers: one of the two");
   state.probes = exploring() ? static_cast<unsigned>(option("TXSYNC_SIM_PROBES", 0)) : 0;
@@ -207,7 +208,6 @@ void txsync_sim_record(const char* name, std::uint64_t value) {
 }
 void txsync_sim_schedule_begin(std::uint64_t seed) { begin_schedule(seed); }
 unsigned txsync_sim_variant(void) { return state.variant; }
-void txsync_sim_measure_begin(void) { reset_abort_log(); }
 
 void txsync_sim_exit(int status) { finish(status); }
 void txsync_sim_quick_exit(int status) { finish(status); }
@@ -227,12 +227,12 @@ int run(int count, char** words, char** environment) noexcept {
   catch_crashes(option("TXSYNC_SIM_PATIENCE", 20));
   given = {count, copy_words(words), copy_words(environment)};
   environ = given.environment;  // what getenv() answers is memory of the program too
-  state.current = nullptr;
+  set_current(nullptr);
   thread_record& first = make_thread(first_thread, nullptr, 0);
-  state.current = &first;
+  set_current(&first);
   load_hot_state();
   run_scheduler(is_finished);
-  state.current = nullptr;
+  set_current(nullptr);
   write_end();
   return exit_status;
 }

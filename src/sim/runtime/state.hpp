@@ -68,11 +68,12 @@ enum class order : std::uint8_t { virtual_time, random, priorities, round_robin,
 
 struct runtime_state {
   // What each access looks at.
-  thread_record* current = nullptr;  ///< null outside the simulation: then accesses cost nothing and change nothing
+  thread_record* charged = nullptr;  ///< the running thread; null where accesses cost nothing and change no cache
   line_filter* filter = nullptr;  ///< of the running thread; null where every access is looked at (oracle, exploring)
   ticks limit = 0;                ///< the running thread goes on without asking until then
   ticks hit_limit = 0;            ///< and with accesses that concern nobody else until then
   ticks access_cost = 0;          ///< of a hit in the L1, by the running thread's share of its core
+  thread_record* current = nullptr;  ///< the running thread; null outside the simulation
   unsigned line_shift = 6;
   bool logs_writes = false;    ///< the running thread is in an attempt
   bool by_time_alone = false;  ///< nothing but time decides who runs, and nothing is checked on the way
@@ -91,6 +92,8 @@ struct runtime_state {
 
   order scheduling = order::virtual_time;
   ticks slack = 0;
+  bool uncharged_set_up = false;  ///< as asked for
+  bool uncharged = false;         ///< at present: one thread sets up
   bool wants_trace = false;
   bool traces = false;  ///< each step goes into the records
   bool oracle = false;
@@ -108,6 +111,11 @@ struct runtime_state {
 };
 
 extern runtime_state state;
+
+inline void set_current(thread_record* thread) noexcept {
+  state.current = thread;
+  state.charged = state.uncharged ? nullptr : thread;
+}
 
 /// Every access is a place where others may run, and costs the same: what is explored does not depend on caches.
 inline bool exploring() noexcept { return state.scheduling != order::virtual_time; }

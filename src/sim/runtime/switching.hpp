@@ -51,7 +51,7 @@ extern constinit threads_by_time by_time;
     return switch_to_next();
   }
   ++state.switches;
-  state.current = &next;
+  set_current(&next);
   hardware_thread& next_cpu = cpu_of(next);
   load_thread(next, next_cpu);
   load_limits(next_cpu, by_time.threads.first_except(seen.first_rival));

@@ -2,6 +2,7 @@
 // Threads, sleep and futex, as the seam (runtime.h) and the program library (program.h) ask for them.
 #include <new>
 
+#include "abort_log.hpp"
 #include "access.hpp"
 #include "failure.hpp"
 #include "probes.hpp"
@@ -91,9 +92,15 @@ void thread_main() {
   leave(self);
 }
 
+void charge_from_now_on() noexcept {
+  state.uncharged = false;
+  set_current(state.current);
+}
+
 }  // namespace
 
 thread_record& make_thread(void (*function)(void*), void* argument, ticks at) noexcept {
+  charge_from_now_on();
   thread_record& thread = unused_record();
   const unsigned before = live_threads();
   prepare_fiber(thread, thread_main);
@@ -213,6 +220,17 @@ void txsync_sim_unsupported(const char* name) {
   line_text line;
   line << "the program calls " << name << ", which a simulated program cannot do";
   fail(line);
+}
+
+void txsync_sim_phase(int phase) {
+  constexpr int set_up = 1;
+  constexpr int measured = 2;
+  charge_from_now_on();
+  count_attempts(phase == measured);
+  // Alone, and with no attempt that would have to know what it reads.
+  if (phase != set_up || !state.uncharged_set_up || live_threads() != 1 || state.current->tx.depth != 0) return;
+  state.uncharged = true;
+  set_current(state.current);
 }
 
 std::uint64_t txsync_sim_random(void) { return state.random.next(); }
