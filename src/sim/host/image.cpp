@@ -53,9 +53,6 @@ struct pipe_ends {
 /// What the image inherits beyond this process' own environment.
 std::vector<std::string> environment_of(const image_request& request) {
   std::vector<std::string> list;
-  for (char** word = environ; *word != nullptr; ++word) {
-    if (std::strncmp(*word, "TXSYNC_SIM_", 11) != 0) list.emplace_back(*word);
-  }
   const auto add = [&](const char* name, std::uint64_t value) {
     list.push_back("TXSYNC_SIM_" + std::string(name) + "=" + std::to_string(value));
   };
@@ -71,6 +68,10 @@ std::vector<std::string> environment_of(const image_request& request) {
   add("STEPS", request.most_steps);
   add("TRACE", request.traces ? 1 : 0);
   add("ELIDE", request.elides ? 1 : 0);
+  // Ours come first: where those lie that the image's own code reads does not depend on what else there is.
+  for (char** word = environ; *word != nullptr; ++word) {
+    if (std::strncmp(*word, "TXSYNC_SIM_", 11) != 0) list.emplace_back(*word);
+  }
   return list;
 }
 

@@ -21,6 +21,8 @@ FAILED = 99  # the status of a simulation that cannot go on
 class Simulated(unittest.TestCase):
     """A folder for each class; what setUpClass() compiles serves all of its tests."""
 
+    maxDiff = None
+
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
