@@ -32,7 +32,7 @@ experiment overflow(const char* id, const char* title, const char* machine, cons
       .source = "lines that fall into sets at random",
       .machine = machine,
       .workload = "capacity",
-      .operations = 2'500,
+      .operations = 8'000,
       .along = {"lines", "lines written", positions},
       .variants = {{"random lines", bare_attempt, 1, anywhere}},
       .facts = overflow_facts(positions, of),
