@@ -136,6 +136,60 @@ class peterson {
   std::atomic<std::uint32_t> turn_{0};
 };
 
+/// The stray commit of Fig. 1 in Izraelevitz, Xiang and Scott, Always-Abort HTM: who waits for the lock runs the
+/// section ahead in an attempt that is not meant to commit, and jumps through what its holder has not yet initialised;
+/// what lies there happens to be the instruction that commits. Where the attempt can commit, x and y differ from then
+/// on.
+template <bool always_abort>
+class stray_commit_test {
+ public:
+  static void body(stray_commit_test& me, unsigned index) {
+    if (index == 0) {
+      me.run_section();
+    } else {
+      me.warm_up();
+    }
+  }
+  const char* check() const { return x_ != y_ ? "an attempt that was never to commit has committed" : nullptr; }
+  static const char* run() { return run_anew<stray_commit_test, 2>(); }
+
+ private:
+  struct object {
+    void (*bar)();
+  };
+  static void commit() { machine::end(); }
+  static void initialised_bar() {}
+
+  void run_section() noexcept {
+    lock_.lock();
+    ++x_;
+    ready_ = true;
+    pointer_ = &place_;
+    place_.bar = initialised_bar;
+    pointer_->bar();
+    ++y_;
+    lock_.unlock();
+  }
+  void warm_up() noexcept {
+    while (lock_.is_held()) {
+      const machine::attempt_status began = always_abort ? machine::warm_begin() : machine::begin();
+      if (!began.started()) continue;
+      ++x_;
+      if (ready_ && pointer_ != nullptr) pointer_->bar();
+      // Where it has committed, who knows what else would run here.
+      if (!machine::active()) return;
+      machine::abort<machine::attempt_status::code_fall_back>();
+    }
+  }
+
+  tatas_lock lock_;
+  alignas(64) std::uint32_t x_ = 0;
+  std::uint32_t y_ = 0;
+  bool ready_ = false;
+  object* pointer_ = nullptr;
+  object place_{commit};  // what was there before
+};
+
 constexpr exploration table[] = {
     {"seeded:look-then-take", "a lock that is looked at and taken in two steps", verdict::broken,
      exclusion_test<lockable<look_then_take>, 2, 3>::run},
@@ -149,6 +203,9 @@ constexpr exploration table[] = {
      exclusion_test<peterson<false>, 2, 3>::run},
     {"seeded:late-subscription", "elision on a machine that watches the lock word too late",
      verdict::broken_with_late_subscription, exclusion_test<lockable<subscribed_once>, 2, 3>::run},
+    {"seeded:stray-commit", "a waiter that runs the section ahead in an attempt that can commit", verdict::broken,
+     stray_commit_test<false>::run},
+    {"stray-commit-always-abort", "the same in an always-abort attempt", verdict::right, stray_commit_test<true>::run},
     {"peterson", "Peterson's lock with its fence", verdict::right, exclusion_test<peterson<true>, 2, 3>::run},
 };
 
