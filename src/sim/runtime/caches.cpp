@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "caches.hpp"
 
+#include <cstring>
 #include <new>
 
 namespace txsync::sim {
@@ -11,36 +12,29 @@ void tag_array::set_up(std::uint64_t bytes, unsigned ways, unsigned line_bytes) 
   sets_ = bytes / (std::uint64_t{ways} * line_bytes);
   mask_ = (sets_ & (sets_ - 1)) == 0 ? sets_ - 1 : 0;
   if (sets_ == 1) mask_ = 0;
-  tags_ = static_cast<std::uint32_t*>(reserve(0, sets_ * ways * sizeof *tags_, "tags of a cache"));
+  width_ = (ways + lanes - 1) / lanes * lanes;
+  const std::size_t numbers = sets_ * 2 * width_;
+  tags_ = static_cast<std::uint32_t*>(reserve(0, numbers * sizeof *tags_, "tags of a cache"));
+  if (width_ == ways) return;
+  for (std::uint32_t* set = tags_; set < tags_ + numbers; set += 2 * width_) {
+    for (unsigned lane = ways; lane < width_; ++lane) set[width_ + lane] = no_way;
+  }
 }
 
-bool tag_array::use_further(std::uint32_t* set, line_number line) noexcept {
-  for (unsigned way = 1; way < ways_; ++way) {
-    if (set[way] != line + 1) continue;
-    for (; way != 0; --way) set[way] = set[way - 1];
-    set[0] = line + 1;
-    return true;
+/// Stamps are used up: each set's begin at 1 again, in their order.
+void tag_array::renumber() noexcept {
+  for (std::uint32_t* set = tags_; set < tags_ + sets_ * 2 * width_; set += 2 * width_) {
+    std::uint32_t* const stamps = set + width_;
+    std::uint32_t ranks[most_ways];
+    for (unsigned way = 0; way < ways_; ++way) {
+      ranks[way] = stamps[way] == free_stamp ? free_stamp : 1;
+      for (unsigned other = 0; other < ways_; ++other) {
+        if (stamps[other] != free_stamp && stamps[other] < stamps[way]) ++ranks[way];
+      }
+    }
+    std::memcpy(stamps, ranks, ways_ * sizeof *ranks);
   }
-  return false;
-}
-
-bool tag_array::has(line_number line) const noexcept {
-  const std::uint32_t* set = tags_ + std::size_t{set_of(line)} * ways_;
-  for (unsigned way = 0; way < ways_; ++way) {
-    if (set[way] == line + 1) return true;
-  }
-  return false;
-}
-
-void tag_array::remove(line_number line) noexcept {
-  std::uint32_t* set = tags_ + std::size_t{set_of(line)} * ways_;
-  for (unsigned way = 0; way < ways_; ++way) {
-    if (set[way] != line + 1) continue;
-    // The free way goes last, where the next insert looks first.
-    for (; way + 1 < ways_; ++way) set[way] = set[way + 1];
-    set[ways_ - 1] = 0;
-    return;
-  }
+  now_ = ways_ + 1;
 }
 
 namespace {

@@ -4,6 +4,9 @@
 // that threads use through their filter get a second chance (Corbato 1968) instead.
 #pragma once
 
+#include <immintrin.h>
+
+#include <cstddef>
 #include <cstdint>
 
 #include "../model.hpp"
@@ -12,7 +15,8 @@
 
 namespace txsync::sim {
 
-/// One cache: sets of ways, the most recently used first. A way holds line + 1; 0 is free.
+/// One cache: sets of ways. A set is its tags (line + 1; 0 is free) and beside them the stamps of their last uses, each
+/// filled up to whole vectors; so nothing moves when a line is used, and no search branches on where it is found.
 class tag_array {
  public:
   void set_up(std::uint64_t bytes, unsigned ways, unsigned line_bytes) noexcept;
@@ -24,43 +28,113 @@ class tag_array {
   }
   /// True when the line is there; then it is the most recently used.
   bool use(line_number line) noexcept {
-    std::uint32_t* set = tags_ + std::size_t{set_of(line)} * ways_;
-    return set[0] == line + 1 || use_further(set, line);
+    std::uint32_t* const tags = tags_of(line);
+    const std::uint64_t there = equal_to(tags, line + 1);
+    if (there == 0) return false;
+    stamp(tags, there);
+    return true;
   }
-  bool has(line_number line) const noexcept;
-  void remove(line_number line) noexcept;
+  bool has(line_number line) const noexcept { return equal_to(tags_of(line), line + 1) != 0; }
+  void remove(line_number line) noexcept {
+    std::uint32_t* const tags = tags_of(line);
+    const std::uint64_t there = equal_to(tags, line + 1);
+    if (there == 0) return;
+    const int way = __builtin_ctzll(there);
+    tags[way] = 0;
+    tags[width_ + way] = free_stamp;
+  }
+  /// For a line that will be asked for soon.
+  void fetch_set(line_number line) const noexcept {
+    const std::uint32_t* const tags = tags_of(line);
+    __builtin_prefetch(tags, 1);
+    if (width_ > 2 * lanes) __builtin_prefetch(tags + width_, 1);
+  }
 
   /// Calls function(line) for each line of the set that this one belongs to.
   template <class Function>
   void for_set_of(line_number line, Function function) const noexcept {
-    const std::uint32_t* set = tags_ + std::size_t{set_of(line)} * ways_;
+    const std::uint32_t* const tags = tags_of(line);
     for (unsigned way = 0; way < ways_; ++way) {
-      if (set[way] != 0) function(static_cast<line_number>(set[way] - 1));
+      if (tags[way] != 0) function(static_cast<line_number>(tags[way] - 1));
     }
   }
 
-  /// Puts a line that is not there in front. What has to leave is the last for which keep(line) is false, asked twice
-  /// (for second chances), and if there is none, the last; answers it, or nothing_left where a way was free.
+  /// Puts a line that is not there, as the most recently used. What has to leave is the least recently used for which
+  /// keep(line) is false, asked twice (for second chances), and if there is none, the least recently used; answers it,
+  /// or nothing_left where a way was free.
   template <class Keep>
   std::uint64_t insert(line_number line, Keep keep) noexcept {
-    std::uint32_t* set = tags_ + std::size_t{set_of(line)} * ways_;
-    unsigned way = ways_ - 1;
-    if (set[way] != 0) {
-      for (unsigned tried = 0; tried < 2 * ways_ && keep(set[way] - 1); ++tried) {
-        way = way == 0 ? ways_ - 1 : way - 1;
+    std::uint32_t* const tags = tags_of(line);
+    std::uint64_t chosen = least_used(tags + width_);
+    std::uint32_t left = tags[__builtin_ctzll(chosen)];
+    if (left != 0) {
+      for (unsigned tried = 0; tried < 2 * ways_ && keep(left - 1); ++tried) {
+        chosen = least_used_after(tags + width_, tags[width_ + static_cast<unsigned>(__builtin_ctzll(chosen))]);
+        left = tags[__builtin_ctzll(chosen)];
       }
     }
-    const std::uint32_t left = set[way];
-    for (; way != 0; --way) set[way] = set[way - 1];
-    set[0] = line + 1;
+    tags[__builtin_ctzll(chosen)] = line + 1;
+    stamp(tags, chosen);
     return left == 0 ? nothing_left : left - 1;
   }
   static constexpr std::uint64_t nothing_left = ~std::uint64_t{0};
 
+  /// For tests: a few uses later the stamps are used up.
+  void start_near_the_last_stamp() noexcept { now_ = no_way - 10; }
+
  private:
-  bool use_further(std::uint32_t* set, line_number line) noexcept;
+  static constexpr std::uint32_t free_stamp = 0;
+  static constexpr std::uint32_t no_way = ~std::uint32_t{0};  ///< the stamp of what only fills a vector
+  static constexpr unsigned most_ways = 64;
+  static constexpr unsigned lanes = sizeof(__m128i) / sizeof(std::uint32_t);
+
+  std::uint32_t* tags_of(line_number line) const noexcept { return tags_ + std::size_t{set_of(line)} * 2 * width_; }
+  static __m128i at(const std::uint32_t* place) noexcept {
+    return _mm_load_si128(reinterpret_cast<const __m128i*>(place));
+  }
+  static __m128i everywhere(std::uint32_t value) noexcept { return _mm_set1_epi32(static_cast<int>(value)); }
+
+  /// Bit n: the nth of a set's tags or stamps is this.
+  std::uint64_t equal_to(const std::uint32_t* values, std::uint32_t value) const noexcept {
+    const __m128i wanted = everywhere(value);
+    std::uint64_t found = 0;
+    for (unsigned i = 0; i < width_; i += lanes) {
+      const __m128i same = _mm_cmpeq_epi32(at(values + i), wanted);
+      found |= static_cast<std::uint64_t>(_mm_movemask_ps(_mm_castsi128_ps(same))) << i;
+    }
+    return found;
+  }
+  static std::uint32_t least_lane(__m128i values) noexcept {
+    values = _mm_min_epu32(values, _mm_shuffle_epi32(values, 0x4E));
+    values = _mm_min_epu32(values, _mm_shuffle_epi32(values, 0xB1));
+    return static_cast<std::uint32_t>(_mm_cvtsi128_si32(values));
+  }
+  std::uint64_t least_used(const std::uint32_t* stamps) const noexcept {
+    __m128i least = at(stamps);
+    for (unsigned i = lanes; i < width_; i += lanes) least = _mm_min_epu32(least, at(stamps + i));
+    return equal_to(stamps, least_lane(least));
+  }
+  /// The next more recently used; after the last, the first again. Only for full sets.
+  std::uint64_t least_used_after(const std::uint32_t* stamps, std::uint32_t before) const noexcept {
+    const __m128i bound = everywhere(before);
+    __m128i least = everywhere(no_way);
+    for (unsigned i = 0; i < width_; i += lanes) {
+      const __m128i values = at(stamps + i);
+      const __m128i passed = _mm_cmpeq_epi32(_mm_max_epu32(values, bound), bound);
+      least = _mm_min_epu32(least, _mm_or_si128(values, passed));
+    }
+    const std::uint32_t next = least_lane(least);
+    return next != no_way ? equal_to(stamps, next) : least_used(stamps);
+  }
+  void stamp(std::uint32_t* tags, std::uint64_t way) noexcept {
+    if (__builtin_expect(++now_ == no_way, 0)) renumber();
+    tags[width_ + static_cast<unsigned>(__builtin_ctzll(way))] = now_;
+  }
+  void renumber() noexcept;
 
   std::uint32_t* tags_ = nullptr;
+  unsigned width_ = 0;  ///< ways, in whole vectors
+  std::uint32_t now_ = free_stamp;
   std::uint64_t sets_ = 0;
   std::uint64_t mask_ = 0;  ///< sets - 1 where that is a power of two
   unsigned ways_ = 0;

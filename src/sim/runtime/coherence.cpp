@@ -14,11 +14,17 @@ namespace {
 
 unsigned first_cpu_of(unsigned core) noexcept { return core * state.model.core_threads; }
 
+/// Those that ever ran something: of the others, filters are empty.
 template <class Function>
-void for_cpus_of(unsigned core, Function function) noexcept {
+[[gnu::always_inline]] inline void for_cpus_of(unsigned core, Function function) noexcept {
   const unsigned first = first_cpu_of(core);
-  for (unsigned lane = 0; lane < state.model.core_threads; ++lane) function(state.cpus[first + lane], first + lane);
+  for (unsigned lane = 0; lane < state.model.core_threads; ++lane) {
+    hardware_thread& cpu = state.cpus[first + lane];
+    if (cpu.place_plus_one != 0) function(cpu, first + lane);
+  }
 }
+
+bool runs_attempt(const hardware_thread& cpu) noexcept { return cpu.running != nullptr && cpu.running->tx.depth != 0; }
 
 unsigned socket_of(unsigned core) noexcept { return core / state.model.core_cores; }
 
@@ -48,6 +54,9 @@ std::uintptr_t address_of(const tracked_line& entry) noexcept {
   return entry.site != 0 ? state.lines.address_of(entry.line) + entry.offset : 0;
 }
 
+/// Why an access ends the thread's own attempt; of one access at a time.
+constinit abort_reason own_end{};
+
 /// One access while it is worked out. An abort of the thread's own attempt waits in `own_end` until all books are
 /// right.
 struct access {
@@ -59,7 +68,6 @@ struct access {
   unsigned cpu;
   unsigned core;
   bool ends_own = false;
-  abort_reason own_end{};
 
   void end_own(const abort_reason& reason) noexcept {
     if (!ends_own) own_end = reason;
@@ -110,10 +118,17 @@ void end_conflicting_attempts(access& now) noexcept {
 
 // ---- what leaves caches
 
+/// Whether attempts run on a core: without, no line is tracked there.
+bool has_attempts(unsigned core) noexcept {
+  bool any = false;
+  for_cpus_of(core, [&](hardware_thread& cpu, unsigned) { any = any || runs_attempt(cpu); });
+  return any;
+}
+
 /// A line leaves a core's L1, for lack of room there or elsewhere: attempts that track it there lose it.
 void leave_l1(access& now, unsigned core, line_number line, lack of = lack::other) noexcept {
   forget_in_filters(core, line);
-  if (state.model.htm_attempts == 0) return;
+  if (!has_attempts(core)) return;
   line_record& record = state.lines.record(line);
   const std::uintptr_t address = state.lines.address_of(line);
   const unsigned writer = record.writer_plus_one;
@@ -150,8 +165,10 @@ bool in_use_by_filter(unsigned core, line_number line) noexcept {
 
 /// Whether a full set of an L1 drops another line rather than this one.
 bool stays_in_l1(unsigned core, line_number line) noexcept {
-  const line_record& record = state.lines.record(line);
-  if (record.writer_plus_one != 0 && state.cpus[record.writer_plus_one - 1].core == core) return true;
+  if (has_attempts(core)) {
+    const unsigned writer = state.lines.record(line).writer_plus_one;
+    if (writer != 0 && state.cpus[writer - 1].core == core) return true;
+  }
   if (!in_use_by_filter(core, line)) return false;
   forget_in_filters(core, line);  // the second chance is one only, unless the line is used again
   return true;
@@ -267,7 +284,7 @@ unsigned bring(access& now) noexcept {
 void tell_siblings(access& now) noexcept {
   if (state.model.core_threads == 1) return;
   for_cpus_of(now.core, [&](hardware_thread& cpu, unsigned index) {
-    if (index == now.cpu || cpu.place_plus_one == 0) return;  // never used: its filters are empty
+    if (index == now.cpu) return;
     if (now.write) {
       cpu.plain.forget(now.line);
       cpu.in_attempt.forget(now.line);
@@ -344,12 +361,12 @@ void bring_ahead(access& now, line_number line) noexcept {
   const std::uintptr_t address = state.lines.address_of(line);
   if (record.owner_plus_one != 0 || record.writer_plus_one != 0 || copies.has(now.core)) return;
   if (page_of(address).home_plus_one == 0) return;
-  access ahead{now.thread, line, address, false, record, now.cpu, now.core};
+  access ahead{now.thread, line, address, false, record, now.cpu, now.core, now.ends_own};
   if (copies.empty()) record.owner_plus_one = static_cast<std::uint16_t>(now.core + 1);
   copies.add(now.core);
   if (state.model.l3_inclusive != 0) fill_last_level(ahead, socket_of(now.core), line);
   fill_l2(ahead);
-  if (ahead.ends_own) now.end_own(ahead.own_end);
+  now.ends_own = ahead.ends_own;
 }
 
 void prefetch_stream(access& now) noexcept {
@@ -370,10 +387,10 @@ bool depends_on_last_miss(const access& now) noexcept {
   if (last < arena_begin || last >= arena_end) return false;
   const std::uintptr_t bytes = std::uintptr_t{1} << state.line_shift;
   const auto* words = reinterpret_cast<const std::uintptr_t*>(last & ~(bytes - 1));
-  for (std::size_t i = 0; i < bytes / sizeof *words; ++i) {
-    if (now.address - words[i] < most_offset) return true;
-  }
-  return false;
+  // Without a branch for each: which word it is, no CPU predicts.
+  bool found = false;
+  for (std::size_t i = 0; i < bytes / sizeof *words; ++i) found |= now.address - words[i] < most_offset;
+  return found;
 }
 
 /// Misses that need not wait for each other share the time of one (memory-level parallelism).
@@ -417,7 +434,7 @@ void visit(thread_record& thread, line_number line, std::uintptr_t address, bool
     } else {
       move_line(now);
     }
-    if (now.ends_own) abort_self(now.own_end);
+    if (now.ends_own) abort_self(own_end);
     return;
   }
   // What the thread may do with the line outside attempts, it may do inside: only the attempt does not know it yet.
@@ -428,8 +445,20 @@ void visit(thread_record& thread, line_number line, std::uintptr_t address, bool
     move_line(now);
     cpu.plain.allow(line, write);
   }
-  if (now.ends_own) abort_self(now.own_end);
+  if (now.ends_own) abort_self(own_end);
   state.filter->allow(line, write);
+}
+
+void fetch_books(const thread_record& thread, std::uintptr_t address) noexcept {
+  if (address >= program_end) return;
+  const line_number line = state.lines.line_of(address);
+  __builtin_prefetch(&state.lines.record(line), 1);
+  __builtin_prefetch(&page_of(address));
+  const hardware_thread& cpu = cpu_of(thread);
+  cpu.plain.fetch(line);
+  const core_caches& own = state.memory.cores[cpu.core];
+  own.l1.fetch_set(line);
+  if (own.l2.exists()) own.l2.fetch_set(line);
 }
 
 void prefetch(thread_record& thread, line_number line, bool write) noexcept {
@@ -448,7 +477,7 @@ void prefetch(thread_record& thread, line_number line, bool write) noexcept {
     record.owner_plus_one = static_cast<std::uint16_t>(now.core + 1);
   }
   tell_siblings(now);
-  if (now.ends_own) abort_self(now.own_end);
+  if (now.ends_own) abort_self(own_end);
 }
 
 }  // namespace txsync::sim

@@ -11,6 +11,9 @@ namespace txsync::sim {
 /// Never lets another thread run.
 void visit(thread_record& thread, line_number line, std::uintptr_t address, bool write) noexcept;
 
+/// Hints the CPU at what visit() will look at, long enough before.
+void fetch_books(const thread_record& thread, std::uintptr_t address) noexcept;
+
 /// A prefetch: moves the line, ends nobody's attempt, and costs nothing but its own instruction.
 void prefetch(thread_record& thread, line_number line, bool write) noexcept;
 

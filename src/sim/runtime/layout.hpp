@@ -11,6 +11,8 @@ namespace txsync::sim {
 
 inline constexpr std::uintptr_t arena_begin = std::uintptr_t{4} << 30;
 inline constexpr std::uintptr_t program_end = std::uintptr_t{16} << 30;
+/// What a number of a line needs that the program can touch; lines have at least 16 bytes.
+inline constexpr unsigned program_line_bits = 34 - 4;
 /// A stack of the program's threads each; the first page below it is never mapped for use.
 inline constexpr std::size_t stack_bytes = std::size_t{256} << 10;
 inline constexpr unsigned most_threads = 2048;

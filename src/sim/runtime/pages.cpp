@@ -4,25 +4,12 @@
 #include "attempts.hpp"
 #include "failure.hpp"
 #include "schedule.hpp"
-#include "state.hpp"
 
 namespace txsync::sim {
 
-namespace {
-
-unsigned page_shift = 12;
-
-}  // namespace
-
 void set_up_pages() noexcept {
-  page_shift = static_cast<unsigned>(__builtin_ctz(state.model.page_bytes));
-  reserve(pages_begin, (program_end >> page_shift) * sizeof(page_record), "records of pages");
-}
-
-std::uint64_t page_number(std::uintptr_t address) noexcept { return address >> page_shift; }
-
-page_record& page_of(std::uintptr_t address) noexcept {
-  return reinterpret_cast<page_record*>(pages_begin)[page_number(address)];
+  state.page_shift = static_cast<unsigned>(__builtin_ctz(state.model.page_bytes));
+  reserve(pages_begin, (program_end >> state.page_shift) * sizeof(page_record), "records of pages");
 }
 
 void enter_page(thread_record& thread, std::uintptr_t address) noexcept {
@@ -42,7 +29,7 @@ void touch_uncharged(std::uintptr_t address, std::size_t bytes) noexcept {
   if (state.current == nullptr || address >= program_end || bytes > program_end - address) return;
   const auto home = static_cast<std::uint8_t>(cpu_of(*state.current).socket + 1);
   for (std::uint64_t page = page_number(address); page <= page_number(address + bytes - 1); ++page) {
-    page_record& touched = page_of(page << page_shift);
+    page_record& touched = page_of(page << state.page_shift);
     if (touched.home_plus_one == 0) touched.home_plus_one = home;
   }
 }

@@ -6,6 +6,8 @@
 #include <cstdint>
 
 #include "fiber.hpp"
+#include "layout.hpp"
+#include "state.hpp"
 
 namespace txsync::sim {
 
@@ -17,8 +19,10 @@ struct page_record {
 };
 
 void set_up_pages() noexcept;
-page_record& page_of(std::uintptr_t address) noexcept;
-std::uint64_t page_number(std::uintptr_t address) noexcept;
+inline std::uint64_t page_number(std::uintptr_t address) noexcept { return address >> state.page_shift; }
+inline page_record& page_of(std::uintptr_t address) noexcept {
+  return reinterpret_cast<page_record*>(pages_begin)[page_number(address)];
+}
 
 /// Before an access outside what the filter answers: the fault of a first touch, and translation. Does not return when
 /// a fault ends the thread's attempt.

@@ -18,13 +18,14 @@ void prefetcher::set_up(const machine_model& model) noexcept {
   distance_ = model.prefetch_distance;
   page_shift_ = page_bits - static_cast<unsigned>(__builtin_ctz(model.l1_line));
   if (count_ == 0) return;
+  mask_ = (count_ & (count_ - 1)) == 0 ? count_ - 1 : 0;
   streams_ = static_cast<stream*>(reserve(0, count_ * sizeof(stream), "streams of a prefetcher"));
   for (unsigned i = 0; i < count_; ++i) new (&streams_[i]) stream;
 }
 
 prefetcher::lines prefetcher::follow(line_number line) noexcept {
   const line_number page = line >> page_shift_;
-  stream& one = streams_[page % count_];
+  stream& one = streams_[mask_ != 0 ? page & mask_ : page % count_];
   if (one.page != page + 1) {
     one = {.page = page + 1, .last = line, .ahead = line, .step = 0, .length = 1};
     return {};

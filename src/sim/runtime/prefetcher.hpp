@@ -35,6 +35,7 @@ class prefetcher {
 
   stream* streams_ = nullptr;
   unsigned count_ = 0;
+  unsigned mask_ = 0;  ///< count_ - 1 where that is a power of two
   unsigned distance_ = 0;
   unsigned page_shift_ = 0;  ///< from lines
 };

@@ -13,38 +13,46 @@
 namespace txsync::sim {
 
 /// Lines that the running thread may access at once: it has looked at them already, and nobody else has come since.
-/// Direct-mapped by line number. An entry is the epoch, and the line twice plus one where it may be written.
+/// Direct-mapped by line number. An entry is the epoch, what the index leaves of the line, and a bit where it may be
+/// written.
 ///  - An entry for reading means: in the core's L1, and nobody's attempt has written it but perhaps this one.
 ///  - One for writing means besides: no other hardware thread has an entry or a copy, or has read it in an attempt.
 /// While an attempt runs, an entry means besides that the line is in its read or write set.
 class line_filter {
  public:
-  static constexpr unsigned entries = 512;
-
-  bool may_read(line_number line) const noexcept { return (at(line) | 1) == (key(line) | 1); }
-  bool may_write(line_number line) const noexcept { return at(line) == (key(line) | 1); }
+  bool may_read(line_number line) const noexcept { return (at(line) ^ key(line)) <= write_bit; }
+  bool may_write(line_number line) const noexcept { return at(line) == (key(line) | write_bit); }
+  /// For a line that will be asked for soon.
+  void fetch(line_number line) const noexcept { __builtin_prefetch(&entries_[line % entries]); }
   void allow(line_number line, bool write) noexcept {
-    lines_[line % entries] = key(line) | static_cast<unsigned>(write);
+    entries_[line % entries] = key(line) | static_cast<std::uint32_t>(write);
   }
   void only_read(line_number line) noexcept {
     if (may_read(line)) allow(line, false);
   }
   void forget(line_number line) noexcept {
-    if (may_read(line)) lines_[line % entries] = 0;
+    if (may_read(line)) entries_[line % entries] = 0;
   }
   /// Entries of another epoch are none, so that an attempt's begin costs nothing here.
   void clear() noexcept {
-    if (++epoch_ != 0) return;
-    for (std::uint64_t& entry : lines_) entry = 0;
-    epoch_ = 1;
+    epoch_ += first_epoch;
+    if (epoch_ != 0) return;
+    for (std::uint32_t& entry : entries_) entry = 0;
+    epoch_ = first_epoch;
   }
 
  private:
-  std::uint64_t key(line_number line) const noexcept { return std::uint64_t{epoch_} << 32 | std::uint64_t{line} << 1; }
-  std::uint64_t at(line_number line) const noexcept { return lines_[line % entries]; }
+  static constexpr unsigned index_bits = 9;
+  static constexpr unsigned entries = 1u << index_bits;
+  static constexpr std::uint32_t write_bit = 1;
+  static constexpr std::uint32_t first_epoch = 1u << (program_line_bits - index_bits + 1);
+  static_assert(first_epoch <= 1u << 24);  // or the filter is emptied too often
 
-  std::uint32_t epoch_ = 1;
-  std::uint64_t lines_[entries] = {};
+  std::uint32_t key(line_number line) const noexcept { return epoch_ | line >> index_bits << 1; }
+  std::uint32_t at(line_number line) const noexcept { return entries_[line % entries]; }
+
+  std::uint32_t epoch_ = first_epoch;
+  std::uint32_t entries_[entries] = {};
 };
 
 struct hardware_thread {
@@ -75,6 +83,7 @@ struct runtime_state {
   ticks access_cost = 0;          ///< of a hit in the L1, by the running thread's share of its core
   thread_record* current = nullptr;  ///< the running thread; null outside the simulation
   unsigned line_shift = 6;
+  unsigned page_shift = 12;
   bool logs_writes = false;    ///< the running thread is in an attempt
   bool by_time_alone = false;  ///< nothing but time decides who runs, and nothing is checked on the way
   std::uint64_t visits = 0;    ///< accesses that were looked at
