@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench_sim: how fast the simulated machine itself is (./dev bench sim): accesses to memory that it works out in a
+// second of processor time, schedules that exploring tries in one, and the memory that it takes for a large data set.
+// Processor time, so that others on this machine disturb less; starting the image and setting up its data are part of
+// it. Claim B-3.
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <optional>
+#include <stdexcept>
+
+#include "doctor/machine_object.hpp"
+#include "observe/document/output.hpp"
+#include "observe/statistics.hpp"
+#include "sim/host/image.hpp"
+#include "sim/models/machine_file.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+
+namespace {
+
+constexpr double million = 1e6;
+constexpr double goal_one_fiber = 60 * million;
+constexpr double goal_eight = 30 * million;
+constexpr double goal_slack = 50 * million;
+constexpr double goal_schedules = 0.5 * million;
+constexpr double goal_mib = 2048;
+
+struct options {
+  unsigned rounds = 6;
+  double scale = 1;  // of the work a run
+  std::string json;
+};
+
+struct cpu_seconds {
+  static double now() {
+    rusage used{};
+    getrusage(RUSAGE_CHILDREN, &used);
+    const auto seconds = [](const timeval& time) {
+      return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / million;
+    };
+    return seconds(used.ru_utime) + seconds(used.ru_stime);
+  }
+};
+
+/// What is measured, and the figure asked for, where there is one.
+struct subject {
+  std::string name;
+  std::string unit;
+  observe::json params;
+  unsigned threads = 1;
+  sim::image_request request;
+  double work = 0;  ///< in the unit; 0: the accesses that the run tells
+  std::optional<double> goal;
+  std::vector<double> values = {};
+};
+
+// ---- the machine: mapbench on all of its model
+
+sim::image_request mapbench(const char* machine, const char* lock, unsigned threads, std::uint64_t operations,
+                            std::uint64_t keys, unsigned updates) {
+  sim::image_request made;
+  made.path = sim::image_file("workloads");
+  made.model = sim::load_machine(machine).model;
+  // workloads/simulated_main.cpp: workload, lock, threads, place, socket, duration, operations, run-in, seed, sampling,
+  // then mapbench's keys, find, insert, erase.
+  const std::uint64_t half = updates / 2;
+  made.arguments = {"mapbench", lock};
+  for (const std::uint64_t number :
+       {std::uint64_t{threads}, std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}, operations, std::uint64_t{0},
+        std::uint64_t{1}, std::uint64_t{0}, keys, 100 - 2 * half, half, half}) {
+    made.arguments.push_back(std::to_string(number));
+  }
+  return made;
+}
+
+subject accesses(const options& asked, const char* lock, unsigned threads, double operations, std::uint64_t slack,
+                 std::optional<double> goal) {
+  constexpr std::uint64_t keys = 10'000;
+  constexpr unsigned updates = 4;
+  subject made;
+  made.name = std::string(lock) + (slack != 0 ? ", slack " + std::to_string(slack) : "");
+  made.unit = "accesses/s";
+  made.threads = threads;
+  made.params = {{"machine", "broadwell-e5-2697v4"}, {"keys", keys}, {"updates", updates}, {"slack", slack}};
+  made.request = mapbench("broadwell-e5-2697v4", lock, threads, static_cast<std::uint64_t>(operations * asked.scale),
+                          keys, updates);
+  made.request.slack_cycles = slack;
+  made.goal = goal;
+  return made;
+}
+
+// ---- exploring: two threads and a lock on the ideal machine
+
+subject schedules(const options& asked, const char* test, double count, bool store_buffers,
+                  std::optional<double> goal) {
+  subject made;
+  made.name = std::string("exploring ") + test + (store_buffers ? ", store buffers" : "");
+  made.unit = "schedules/s";
+  made.threads = 2;
+  made.work = count * asked.scale;
+  made.params = {{"machine", "ideal"}, {"order", "random"}, {"store_buffers", store_buffers ? "yes" : "no"}};
+  made.request.path = sim::image_file("explorations");
+  made.request.model = sim::load_machine("ideal").model;
+  made.request.model.core_sockets = 1;
+  made.request.model.core_cores = 8;  // as txsync explore has it
+  made.request.arguments = {test, "1", std::to_string(static_cast<std::uint64_t>(made.work))};
+  made.request.order = sim::schedule_order::random;
+  made.request.store_buffers = store_buffers;
+  made.request.most_steps = 20'000;
+  made.goal = goal;
+  return made;
+}
+
+std::vector<subject> subjects_of(const options& asked) {
+  return {accesses(asked, "tatas", 1, 400'000, 0, goal_one_fiber),
+          accesses(asked, "tatas", 8, 50'000, 0, goal_eight),
+          accesses(asked, "mcs", 8, 6'000, 0, {}),
+          accesses(asked, "elided_tatas", 8, 25'000, 0, goal_eight),
+          accesses(asked, "tatas", 8, 50'000, 200, goal_slack),
+          accesses(asked, "mcs", 8, 12'000, 200, {}),
+          accesses(asked, "elided_tatas", 8, 40'000, 200, goal_slack),
+          schedules(asked, "tatas", 100'000, false, goal_schedules),
+          schedules(asked, "tatas", 60'000, true, {}),
+          schedules(asked, "mcs", 60'000, false, {}),
+          schedules(asked, "mutex", 60'000, false, {}),
+          schedules(asked, "elided_tatas", 60'000, false, {})};
+}
+
+sim::image_result run(const subject& one) {
+  sim::image_result ended = sim::run_image(one.request);
+  if (ended.status == 0) return ended;
+  throw std::runtime_error(one.name + ": the image answered " + std::to_string(ended.status) + ": " +
+                           ended.messages.substr(0, ended.messages.find('\n')));
+}
+
+/// Interleaved: one run of each, and again.
+void measure(std::vector<subject>& subjects, unsigned rounds) {
+  for (unsigned round = 0; round < rounds; ++round) {
+    for (subject& one : subjects) {
+      const double before = cpu_seconds::now();
+      const sim::image_result ended = run(one);
+      const double work = one.work != 0 ? one.work : static_cast<double>(ended.number("accesses"));
+      one.values.push_back(work / (cpu_seconds::now() - before));
+    }
+  }
+}
+
+/// The most that any image has taken so far, which is this one's: a map of 120 MB on 80 hardware threads.
+subject measure_memory() {
+  constexpr std::uint64_t keys = 5'000'000;  // half of them are in the map, in nodes of 48 bytes
+  constexpr unsigned threads = 80;
+  subject made;
+  made.name = "peak memory, elided_tatas";
+  made.unit = "MiB";
+  made.threads = threads;
+  made.params = {{"machine", "power8-8284-22a"}, {"keys", keys}};
+  made.request = mapbench("power8-8284-22a", "elided_tatas", threads, 500, keys, 4);
+  run(made);
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
+  made.values = {static_cast<double>(used.ru_maxrss) / 1024};
+  made.goal = goal_mib;
+  return made;
+}
+
+observe::point point_of(const subject& one) {
+  const bool memory = one.unit == "MiB";
+  observe::point made;
+  made.workload = one.work != 0 ? "exploring" : "mapbench";
+  made.params = one.params;
+  made.threads = one.threads;
+  made.place = "none";
+  made.subject = one.name;
+  made.metric = memory ? "peak memory" : "speed of the simulation";
+  made.unit = one.unit;
+  made.values = one.values;
+  made.way = memory ? observe::better::lower : observe::better::higher;
+  return made;
+}
+
+observe::claim claim_of(const subject& one, std::size_t index) {
+  const bool memory = one.unit == "MiB";
+  const observe::interval seen = observe::median_interval(one.values);
+  return {.id = "B-3",
+          .words = one.name + ", " + std::to_string(one.threads) + (one.threads == 1 ? " thread" : " threads"),
+          .value = seen.median,
+          .goal = *one.goal,
+          .holds = memory ? seen.median <= *one.goal : seen.high95 >= *one.goal,
+          .from = {index},
+          .value_interval = seen,
+          .rule = memory ? "value <= goal" : "high95 >= goal"};
+}
+
+void print(const std::vector<subject>& subjects, std::FILE* out) {
+  std::fprintf(out, "%-44s %7s %28s %14s %10s\n", "a second of processor time", "threads", "median (range)", "",
+               "goal");
+  for (const subject& one : subjects) {
+    const observe::summary all = observe::summarize(one.values);
+    const bool memory = one.unit == "MiB";
+    const double unit = memory ? 1 : million;
+    const bool holds = one.goal && claim_of(one, 0).holds;
+    std::fprintf(out, "%-44s %7u %10.*f (%.*f to %.*f) %s%s", one.name.c_str(), one.threads, memory ? 0 : 2,
+                 all.median / unit, memory ? 0 : 2, all.low / unit, memory ? 0 : 2, all.high / unit,
+                 memory ? "" : "million ", one.unit.c_str());
+    if (one.goal) std::fprintf(out, ", goal %g: %s", *one.goal / unit, holds ? "holds" : "MISSED");
+    std::fputc('\n', out);
+  }
+}
+
+int bench(const options& asked, const std::vector<std::string>& command) {
+  std::optional<observe::output> output;
+  if (!asked.json.empty()) output.emplace(asked.json);
+  observe::document result;
+  result.command = command;
+  result.started = observe::utc_now();
+  std::vector<subject> subjects = subjects_of(asked);
+  measure(subjects, asked.rounds);
+  subjects.push_back(measure_memory());
+  for (const subject& one : subjects) {
+    if (one.goal) result.claims.push_back(claim_of(one, result.points.size()));
+    result.points.push_back(point_of(one));
+  }
+  print(subjects, asked.json == "-" ? stderr : stdout);
+  if (output) {
+    result.machine = doctor::machine_object(doctor::collect());
+    output->write(result);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  CLI::App app("How fast the simulated machine is, in processor time, and how much memory it takes.");
+  options asked;
+  app.add_option("--rounds", asked.rounds, "of all subjects")->capture_default_str()->check(CLI::Range(1, 1000));
+  app.add_option("--scale", asked.scale, "of the work a run")->capture_default_str()->check(CLI::Range(0.01, 100.0));
+  app.add_option("--json", asked.json, "write a result document to this file; - is the standard output");
+  try {
+    app.parse(count, words);
+    return bench(asked, {words, words + count});
+  } catch (const CLI::ParseError& error) {
+    return error.get_exit_code() == 0 ? app.exit(error) : (std::fprintf(stderr, "bench_sim: %s\n", error.what()), 2);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_sim: %s\n", error.what());
+    return 1;
+  }
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+
+int main(int count, char** words) { return txsync::benchmarks::main(count, words); }
