@@ -107,11 +107,16 @@ std::string room_words(const sim::occupancy& crowd) {
   return text;
 }
 
-observe::abort_place finished(joined_entries& one) {
+observe::abort_place finished(joined_entries& one, place_names& names) {
   observe::abort_place& place = one.place;
   if (!place.line.empty()) place.lines = one.lines.size();
   if (place.lines == 1 && !place.data.empty()) place.data = one.met.whole();
   place.sharing = sharing_words(one);
+  const auto name_all = [&](const std::vector<std::uint64_t>& calls, std::vector<std::string>& into) {
+    for (const std::uint64_t code : calls) into.push_back(names.of(code));
+  };
+  name_all(one.first->own_calls, place.own_calls);
+  name_all(one.first->other_calls, place.other_calls);
   place.room = room_words(one.first->crowd);
   return std::move(place);
 }
@@ -143,7 +148,7 @@ std::vector<observe::abort_place> abort_places(const launch::module_symbols& sym
   if (joined.size() > most_abort_places) joined.resize(most_abort_places);
   std::vector<observe::abort_place> places;
   places.reserve(joined.size());
-  for (joined_entries& one : joined) places.push_back(finished(one));
+  for (joined_entries& one : joined) places.push_back(finished(one, names));
   return places;
 }
 

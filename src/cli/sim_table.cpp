@@ -35,6 +35,14 @@ void print_row(std::FILE* out, const point& one) {
 
 unsigned long long more_lines(const observe::abort_place& place) { return place.lines - 1; }
 
+/// Of a chain of one there is nothing more to tell than the place.
+std::string calls_text(const char* whose, const std::vector<std::string>& calls) {
+  if (calls.size() < 2) return {};
+  std::string text = whose;
+  for (const std::string& call : calls) text += (&call == &calls.front() ? "" : " < ") + call;
+  return text;
+}
+
 bool has_attempts(const point& one) { return one.attempts && one.attempts->attempts != 0; }
 
 }  // namespace
@@ -61,7 +69,8 @@ void print_abort_places(std::FILE* out, const bench_result& result) {
                    place.own.c_str(), place.other.empty() ? "" : "  met  ", place.other.c_str(),
                    place.line.empty() ? "" : "  at line ", place.line.c_str());
       if (place.lines > 1) std::fprintf(out, "%27sand %llu more lines\n", "", more_lines(place));
-      for (const std::string& told : {place.data, place.sharing, place.room}) {
+      for (const std::string& told : {place.data, place.sharing, place.room, calls_text("attempt: ", place.own_calls),
+                                      calls_text("met by: ", place.other_calls)}) {
         if (!told.empty()) std::fprintf(out, "%27s%s\n", "", told.c_str());
       }
     }

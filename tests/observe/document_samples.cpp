@@ -56,8 +56,18 @@ observe::point full_point() {
   made.cycles = {{1000, 800, 100}};
   made.latency = {{"op", {12, {{"p10", 1}, {"p50", 2.5}, {"p99.9", 40}}}}};
   made.series = {{0.5, 1000}, {1.0, 2500}};
-  made.abort_places = {{"conflict", 12, "insert (map.cpp:12)", "find (map.cpp:30)", "0x100100080", "counters+8", 3, 11,
-                        "false sharing: a and b lie on one line", "8 of 8 ways of set 12 written by this attempt"}};
+  made.abort_places = {{"conflict",
+                        12,
+                        "insert (map.cpp:12)",
+                        "find (map.cpp:30)",
+                        "0x100100080",
+                        "counters+8",
+                        3,
+                        11,
+                        "false sharing: a and b lie on one line",
+                        "8 of 8 ways of set 12 written by this attempt",
+                        {"insert (map.cpp:12)", "main (shop.cpp:3)"},
+                        {"find (map.cpp:30)", "serve (shop.cpp:9)"}}};
   made.sites = {{"shop.orders", 100, 10, 5000, 7000, 3, 900, {10, {{"p50", 100}}}, {12, {{"p99", 200}}}},
                 {"shop.bills", 1, 0, 0, 40, 0, 0, {}, {}, "rwlock", "/src/bills.cpp:12", "/usr/bin/shop"}};
   made.end_hash = "9f86d081884c7d65";

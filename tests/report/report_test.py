@@ -140,6 +140,8 @@ class Report(unittest.TestCase):
     def test_where_attempts_ended_is_told_with_the_data(self):
         _, text = self.page(samples.sim())
         self.assertIn("add_to (told.cpp:52) met add_to (told.cpp:53); false sharing: a and b lie on one line", text)
+        self.assertIn("attempt: add_to (told.cpp:52) &lt; main (told.cpp:80)", text)
+        self.assertIn("met by: add_to (told.cpp:53) &lt; operator() (told.cpp:83)", text)
         self.assertIn("counters+8, line 0x52ddc0<", text)
         self.assertIn("fill (told.cpp:61); 8 of 8 ways of set 12 written by this attempt", text)
         self.assertIn("heap block of 64 bytes from main (told.cpp:70), line 0x100330300 and 4 more<", text)

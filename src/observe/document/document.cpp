@@ -59,6 +59,8 @@ void put_details(json& into, const point& one) {
     if (place.different_bytes != 0) made["different_bytes"] = place.different_bytes;
     put_text(made, "sharing", place.sharing);
     put_text(made, "room", place.room);
+    if (!place.own_calls.empty()) made["own_calls"] = place.own_calls;
+    if (!place.other_calls.empty()) made["other_calls"] = place.other_calls;
     into["abort_places"].push_back(std::move(made));
   }
   for (const auto& [operation, percentiles] : one.latency) into["latency_ns"][operation] = to_json(percentiles);

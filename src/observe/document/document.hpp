@@ -64,6 +64,9 @@ struct abort_place {
   std::uint64_t different_bytes = 0;  ///< of `count`: met at bytes that the attempt is not known to have touched
   std::string sharing = {};           ///< a sentence, where two that share nothing but the line have met
   std::string room = {};              ///< a sentence, where something was full: whose ways of which set
+  // "function (file:line)", innermost first, of the first such abort; may be empty:
+  std::vector<std::string> own_calls = {};    ///< where the attempt was when it ended
+  std::vector<std::string> other_calls = {};  ///< where the thread was that ended it
 };
 
 /// In units of machine::cycles(), summed over the threads.

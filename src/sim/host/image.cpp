@@ -162,6 +162,29 @@ abort_entry read_abort(std::istream& words) {
   return entry;
 }
 
+std::vector<std::uint64_t> read_chain(std::istream& words) {
+  std::size_t count = 0;
+  constexpr std::size_t most = 64;
+  words >> std::dec >> count >> std::hex;
+  std::vector<std::uint64_t> chain(std::min(count, most));
+  for (std::uint64_t& code : chain) words >> code;
+  return chain;
+}
+
+/// The calls of all entries between two places.
+void read_calls(std::istream& words, std::vector<abort_entry>& aborts) {
+  std::uint64_t own = 0;
+  std::uint64_t other = 0;
+  words >> std::hex >> own >> other;
+  const std::vector<std::uint64_t> own_calls = read_chain(words);
+  const std::vector<std::uint64_t> other_calls = read_chain(words);
+  for (abort_entry& entry : aborts) {
+    if (entry.own_code != own || entry.other_code != other) continue;
+    entry.own_calls = own_calls;
+    entry.other_calls = other_calls;
+  }
+}
+
 void read_records(const std::string& text, image_result& into) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -172,6 +195,8 @@ void read_records(const std::string& text, image_result& into) {
       into.failure = line.substr(name.size() + 1);
     } else if (name == "abort") {
       into.aborts.push_back(read_abort(words));
+    } else if (name == "calls") {
+      read_calls(words, into.aborts);
     } else if (name == "step") {
       trace_step step;
       words >> step.thread >> std::hex >> step.code >> step.what >> step.address;

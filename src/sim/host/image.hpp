@@ -81,6 +81,8 @@ struct abort_entry {
   data_place own;                ///< of the first: what it had touched; unknown where `met` says it
   data_place met;                ///< and what was met
   occupancy crowd;
+  std::vector<std::uint64_t> own_calls;    ///< where the attempt was when it ended, innermost first; may be empty
+  std::vector<std::uint64_t> other_calls;  ///< and where the thread was that ended it
 };
 
 /// What one thread did at one place, of a traced run.

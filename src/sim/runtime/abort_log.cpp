@@ -80,6 +80,10 @@ void write_entry(const entry& one, const entry_data& about) noexcept {
 
 }  // namespace
 
+std::uint32_t own_site_of(const thread_record& thread, const abort_reason& reason) noexcept {
+  return reason.own_site != 0 ? reason.own_site : static_cast<std::uint32_t>(thread.last_site);
+}
+
 void log_commit(const thread_record& thread) noexcept {
   if (!counting) return;
   ++committed;
@@ -91,7 +95,7 @@ void log_abort(thread_record& thread, const abort_reason& reason) noexcept {
   ++aborted[static_cast<unsigned>(reason.why)];
   aborted_time += counted_time(thread);
   const line_number line = state.lines.line_of(reason.address);
-  const std::uint32_t own = reason.own_site != 0 ? reason.own_site : static_cast<std::uint32_t>(thread.last_site);
+  const std::uint32_t own = own_site_of(thread, reason);
   std::uint64_t hash = (std::uint64_t{own} * 31 + reason.other_site) * 31 + line + static_cast<unsigned>(reason.why);
   hash *= 0x9E3779B97F4A7C15u;
   for (unsigned step = 0; step < 64; ++step) {

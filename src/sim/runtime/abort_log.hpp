@@ -8,6 +8,9 @@ namespace txsync::sim {
 
 void log_commit(const thread_record& thread) noexcept;
 void log_abort(thread_record& thread, const abort_reason& reason) noexcept;
+/// The code that brought the line into the attempt, or where that ended.
+std::uint32_t own_site_of(const thread_record& thread, const abort_reason& reason) noexcept;
+
 /// All counts and entries, as records (records.hpp).
 void write_abort_log() noexcept;
 /// Attempts are counted from the start on, whatever the program's phases are, until one is measured: then those that

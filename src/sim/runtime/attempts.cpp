@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "abort_calls.hpp"
 #include "abort_log.hpp"
 #include "elision.hpp"
 #include "failure.hpp"
@@ -138,6 +139,7 @@ void roll_back(thread_record& thread, const abort_reason& reason) noexcept {
   attempt& tx = thread.tx;
   const bool was_nested = tx.depth > 1;
   if (state.traces) write_step(thread.id, thread.last_site, name_of(reason.why), reason.address);
+  note_calls(thread, reason);
   undo_writes(thread);
   restore_stack(thread);
   copy_exception_state(thread, false);

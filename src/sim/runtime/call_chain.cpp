@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "records.hpp"
+#include "state.hpp"
 
 // libstdc++'s, where the image has it: with a null buffer the name comes from malloc().
 extern "C" char* __cxa_demangle(const char* name, char* buffer, std::size_t* size, int* status) __attribute__((weak));
@@ -20,7 +21,7 @@ namespace txsync::sim {
 namespace {
 
 // Like txsync_sim_switch, but that in place of going on there, `function` is called as if from there. It must not
-// return.
+// return, but switch back.
 extern "C" void txsync_sim_visit(std::uintptr_t* save, std::uintptr_t to, void (*function)());
 asm(R"(
 .text
@@ -122,59 +123,82 @@ void add_name(line_text& line, const char* name) noexcept {
   line << part;
 }
 
-struct walk {
-  line_text& line;
-  unsigned frames;
-};
-
-constexpr unsigned most_frames = 12;
+const char* name_of_frame(std::uintptr_t code) noexcept { return function_at(code - 1); }
 
 _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* raw) {
-  walk& so_far = *static_cast<walk*>(raw);
+  call_chain& so_far = *static_cast<call_chain*>(raw);
   int is_signal_frame = 0;
   const std::uintptr_t next = _Unwind_GetIPInfo(context, &is_signal_frame);
   if (next == 0) return _URC_END_OF_STACK;
-  const std::uintptr_t address = is_signal_frame != 0 ? next : next - 1;
-  const char* name = function_at(address);
-  const bool inner = so_far.frames == 0;
+  const std::uintptr_t code = is_signal_frame != 0 ? next + 1 : next;
+  const char* name = name_of_frame(code);
+  const bool inner = so_far.count == 0;
   if (name != nullptr && is_runtime(name)) return inner ? _URC_NO_REASON : _URC_END_OF_STACK;
   if (inner && (name == nullptr || std::strcmp(name, "__restore_rt") == 0)) return _URC_NO_REASON;
-  so_far.line << (inner ? "" : " < ");
-  if (has_record_file()) {  // the reader names it, with its line; as behind a call
-    (so_far.line << "code at ").hexadecimal(address + 1);
-  } else if (name != nullptr) {
-    add_name(so_far.line, name);
-  } else {
-    so_far.line.hexadecimal(address);
-  }
+  so_far.codes[so_far.count++] = code;
   const bool is_last = name != nullptr && std::strcmp(name, "txsync_sim_user_main") == 0;
-  return ++so_far.frames == most_frames || is_last ? _URC_END_OF_STACK : _URC_NO_REASON;
+  return so_far.count == most_calls || is_last ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
+
+call_chain walk() noexcept {
+  call_chain found;
+  _Unwind_Backtrace(add_frame, &found);
+  return found;
+}
+
+void add_chain(line_text& line, const call_chain& chain) noexcept {
+  if (chain.count == 0) line << "code that no function of the program is known to have called";
+  for (unsigned i = 0; i < chain.count; ++i) {
+    if (i != 0) line << " < ";
+    const char* name = has_record_file() ? nullptr : name_of_frame(chain.codes[i]);
+    if (has_record_file()) {  // the reader names it, with its line
+      (line << "code at ").hexadecimal(chain.codes[i]);
+    } else if (name != nullptr) {
+      add_name(line, name);
+    } else {
+      line.hexadecimal(chain.codes[i] - 1);
+    }
+  }
+}
+
+/// Of a stack, for the unwinder.
+constexpr std::size_t room_to_look = 32 * 1024;
 
 constinit std::uintptr_t visitor = 0;
 constinit std::uintptr_t visited = 0;
-constinit line_text* wanted_line = nullptr;
+constinit call_chain seen_there{};
 
-void show_and_go_back() {
-  add_call_chain(*wanted_line);
+void look_and_go_back() {
+  seen_there = walk();
   txsync_sim_switch(&visited, visitor, 0);
 }
 
 }  // namespace
 
-void add_call_chain(line_text& line) noexcept {
-  walk so_far{line, 0};
-  _Unwind_Backtrace(add_frame, &so_far);
-  if (so_far.frames == 0) line << "code that no function of the program is known to have called";
+call_chain calls_of_caller() noexcept {
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  const thread_record& thread = *state.current;
+  const std::uintptr_t left = here - thread.stack_low;
+  return left < stack_bytes && left < room_to_look ? call_chain{} : walk();
 }
+
+call_chain calls_of(thread_record& thread) noexcept {
+  if (thread.stack_pointer - thread.stack_low < room_to_look) return {};
+  // Looking from there writes over the registers that the thread has left below where it returns to.
+  constexpr std::size_t saved_registers = 6 * sizeof(std::uintptr_t);
+  std::uint8_t registers[saved_registers];
+  std::memcpy(registers, reinterpret_cast<const void*>(thread.stack_pointer), saved_registers);
+  txsync_sim_visit(&visitor, thread.stack_pointer, look_and_go_back);
+  std::memcpy(reinterpret_cast<void*>(thread.stack_pointer), registers, saved_registers);
+  return seen_there;
+}
+
+void add_call_chain(line_text& line) noexcept { add_chain(line, walk()); }
+
+void add_call_chain_of(line_text& line, thread_record& thread) noexcept { add_chain(line, calls_of(thread)); }
 
 void make_tables_of_frames() noexcept {
   _Unwind_Backtrace([](_Unwind_Context*, void*) { return _URC_NO_REASON; }, nullptr);
-}
-
-void add_call_chain_of(line_text& line, thread_record& thread) noexcept {
-  wanted_line = &line;
-  txsync_sim_visit(&visitor, thread.stack_pointer, show_and_go_back);
 }
 
 }  // namespace txsync::sim

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <new>
 
+#include "abort_calls.hpp"
 #include "abort_log.hpp"
 #include "access.hpp"
 #include "call_chain.hpp"
@@ -188,6 +189,7 @@ void write_end() noexcept {
   write_record("visits", state.visits);
   write_record("accesses", state.visits + state.hits);
   write_abort_log();
+  write_abort_calls();
   write_record("end_hash", end_hash());
   flush_records();
 }

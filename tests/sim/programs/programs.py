@@ -426,6 +426,15 @@ class Told(ByCommand):
         self.assertEqual(place["different_bytes"], place["count"])
         self.assertRegex(place["sharing"], "^100% met at other bytes .* later$")
 
+    def test_how_the_two_got_there(self):
+        place = self.places("both", "conflict")
+        for calls in place["own_calls"], place["other_calls"]:
+            self.assertRegex(calls[0], r"^add_to \(told.cpp:\d+\)")
+            self.assertRegex(calls[1], r"^operator\(\) \(told.cpp:\d+\)")  # in line in main, and in the thread that beside() starts
+        alone = self.places("overflow add_to", "capacity-write")
+        self.assertRegex(alone["own_calls"][0], r"^overflow \(told.cpp:\d+\)")
+        self.assertNotIn("other_calls", alone)
+
     def test_two_objects_on_one_line(self):
         self.assertRegex(self.places("neighbours", "conflict")["sharing"],
                          r"false sharing: .*neighbour_[ab] of the attempt and .*neighbour_[ab] lie on one line")
