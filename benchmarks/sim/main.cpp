@@ -124,7 +124,7 @@ std::vector<subject> subjects_of(const options& asked) {
           schedules(asked, "tatas", 100'000, false, goal_schedules),
           schedules(asked, "tatas", 60'000, true, {}),
           schedules(asked, "mcs", 60'000, false, {}),
-          schedules(asked, "mutex", 60'000, false, {}),
+          schedules(asked, "futex", 60'000, false, {}),
           schedules(asked, "elided_tatas", 60'000, false, {})};
 }
 

@@ -61,7 +61,7 @@ template <bool write>
 template <bool write, bool may_wait>
 [[gnu::noinline]] void access_slowly(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept {
   state.current->last_site = site;
-  fetch_books(*state.current, address);
+  if (state.filter != nullptr) fetch_books(*state.current, address);
   if (state.oracle) oracle_settle();
   if (state.current->time >= state.limit) let_first_run();
   thread_record& thread = *state.current;

@@ -177,7 +177,7 @@ void switch_to_next() noexcept {
   thread_record& before = *state.current;
   thread_record& next = choose();
   if (&next == &before) {
-    load_hot_state();
+    if (!exploring()) load_hot_state();  // where all accesses are looked at, it is the same as before
     return;
   }
   continue_with(&before.stack_pointer, next);
