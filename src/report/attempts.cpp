@@ -36,12 +36,17 @@ std::string data_of(const json& place) {
 }
 
 /// Of a chain of one there is nothing more to tell than the place.
-std::string calls_of(const json& place, const char* member, const char* whose) {
+std::string chain_of(const json& place, const char* member, const char* whose) {
   const json& calls = part_of(place, member);
   if (calls.size() < 2) return {};
   std::string made = whose;
   for (std::size_t i = 0; i < calls.size(); ++i) made += (i == 0 ? "" : " < ") + calls[i].get<std::string>();
-  return "<br>" + escaped(made);
+  return "<p>" + escaped(made) + "</p>";
+}
+
+std::string calls_of(const json& place) {
+  const std::string chains = chain_of(place, "own_calls", "attempt: ") + chain_of(place, "other_calls", "met by: ");
+  return chains.empty() ? "" : "<details><summary>calls that led there</summary>" + chains + "</details>";
 }
 
 std::string places_rows(const json& point) {
@@ -54,8 +59,8 @@ std::string places_rows(const json& point) {
     }
     rows += "<tr>" + number_cell(text_of(point, "threads")) + cell(text_of(point, "subject")) +
             number_cell(grouped(number_of(place, "count"))) + cell(text_of(place, "cause")) + "<td class=\"w\">" +
-            escaped(where) + calls_of(place, "own_calls", "attempt: ") + calls_of(place, "other_calls", "met by: ") +
-            "</td>" + "<td class=\"w\">" + escaped(data_of(place)) + "</td>" + "</tr>\n";
+            escaped(where) + calls_of(place) + "</td>" + "<td class=\"w\">" + escaped(data_of(place)) + "</td>" +
+            "</tr>\n";
   }
   return rows;
 }

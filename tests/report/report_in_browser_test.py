@@ -29,6 +29,7 @@ MEASURE = """
 addEventListener('load', function () {
   var found = {width: innerWidth, content: document.documentElement.scrollWidth, overlaps: [], outside: [], faint: [], errors: window.errors,
                ground: getComputedStyle(document.body).backgroundColor, marks: document.querySelectorAll('.mark').length, tips: 0};
+  document.querySelectorAll('details').forEach(function (part) { part.open = true; });
   var boxes = [];
   var walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
   for (var node; (node = walker.nextNode());) {
