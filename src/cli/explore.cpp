@@ -2,6 +2,7 @@
 #include "cli/explore.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <sstream>
 
@@ -150,6 +151,7 @@ sim::image_request exploration_request(const schedule_key& first, std::uint64_t 
 }
 
 std::string complaint_of(const sim::image_result& seen, const std::string& image) {
+  if (seen.signal != 0) return std::string("the simulation was ended by a signal: ") + strsignal(seen.signal);
   if (seen.failure.empty()) return seen.messages.substr(0, seen.messages.find('\n'));
   constexpr std::string_view speaker = "txsync sim: ";
   const std::string& said = seen.failure;

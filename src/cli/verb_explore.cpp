@@ -77,6 +77,7 @@ class explore_verb final : public verb {
     sim::image_result seen;
     try {
       seen = sim::run_image(request);
+      if (seen.signal != 0) throw sim::image_error(complaint_of(seen, request.path));
     } catch (const sim::image_error& error) {
       std::fprintf(with.table, "%-38s %s\n", test.name.c_str(), error.what());
       return false;
@@ -85,7 +86,9 @@ class explore_verb final : public verb {
     const bool failing = seen.status != 0;
     schedule_key key = first;
     key.seed = seen.number("program.failed");
-    const std::uint64_t ran = failing ? key.seed - first.seed + 1 : schedules;
+    // The one before all others, which has the seed 0, may have failed already.
+    const std::uint64_t until = key.seed >= first.seed ? key.seed - first.seed + 1 : 1;
+    const std::uint64_t ran = failing ? until : schedules;
     const bool right = failing == test.has_to_fail(first.kind);
     std::string found = "nothing";
     if (failing) {

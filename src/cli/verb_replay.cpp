@@ -31,7 +31,7 @@ class replay_verb final : public verb {
       throw bad_input(error.what());
     }
     print_steps(with.table, request.path, seen.steps);
-    if (seen.status == 0) {
+    if (seen.status == 0 && seen.signal == 0) {
       std::fprintf(with.table, "\nnothing was wrong\n");
       return ok;
     }

@@ -197,6 +197,8 @@ void read_records(const std::string& text, image_result& into) {
       into.aborts.push_back(read_abort(words));
     } else if (name == "calls") {
       read_calls(words, into.aborts);
+    } else if (name == "schedule") {
+      into.steps.clear();  // the last one is what counts
     } else if (name == "step") {
       trace_step step;
       words >> step.thread >> std::hex >> step.code >> step.what >> step.address;

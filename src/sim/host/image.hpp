@@ -101,7 +101,7 @@ struct image_result {
   std::string failure;   ///< why the simulation could not go on (deadlock, livelock, ...); empty where it did
   std::map<std::string, std::uint64_t> records;
   std::vector<abort_entry> aborts;  ///< most frequent first
-  std::vector<trace_step> steps;    ///< in the order of execution, where it was traced
+  std::vector<trace_step> steps;    ///< in the order of execution, where it was traced; of the last schedule
 
   /// 0 where there is none of that name.
   std::uint64_t number(const std::string& name) const;

@@ -152,6 +152,7 @@ void begin_schedule(std::uint64_t seed) noexcept {
   first_step = state.steps;
   state.schedule_seed = seed;
   state.traces = state.wants_trace;
+  if (state.traces) write_record("schedule", seed);
   state.schedule_start = state.steps;
   state.random.seed(seed);
   next_lowest = lowest_drawn;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fiber.hpp"
 
+#include <elf.h>
 #include <pthread.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -8,8 +9,11 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 
 #include "failure.hpp"
+#include "oracle.hpp"
+#include "state.hpp"
 
 namespace txsync::sim {
 
@@ -87,17 +91,47 @@ std::uintptr_t borrow_thread_pointer() noexcept {
   return base;
 }
 
+/// How much of thread-local data there is, right below the FS base (the image's own part of them: it is static).
+std::size_t local_data_bytes() noexcept {
+  const auto* header = reinterpret_cast<const Elf64_Phdr*>(getauxval(AT_PHDR));
+  for (unsigned long i = 0; i < getauxval(AT_PHNUM); ++i) {
+    if (header[i].p_type == PT_TLS) return (header[i].p_memsz + header[i].p_align - 1) & ~(header[i].p_align - 1);
+  }
+  return 0;
+}
+
+/// A thread that takes an ended one's place finds its thread-local data as a new thread does: `keep` as they are now,
+/// or again as they were then.
+void settle_local_data(const thread_record& thread, bool keep) noexcept {
+  static const std::size_t bytes = local_data_bytes();
+  static auto* const copies = static_cast<std::uint8_t*>(reserve(0, most_threads * bytes, "thread-local data"));
+  const std::uintptr_t address = thread.thread_pointer - bytes;
+  std::uint8_t* const copy = copies + thread.id * bytes;
+  if (keep) {
+    std::memcpy(copy, reinterpret_cast<const void*>(address), bytes);
+    return;
+  }
+  std::memcpy(reinterpret_cast<void*>(address), copy, bytes);
+  if (state.oracle) oracle_forget(address, bytes);
+}
+
 }  // namespace
 
 void prepare_fiber(thread_record& thread, void (*entry)()) noexcept {
   if (thread.thread_pointer == 0) {
+    thread_record* const creator = state.current;
+    set_current(nullptr);  // what libc does for its own thread is no part of the program
     thread.thread_pointer = borrow_thread_pointer();
+    set_current(creator);
     thread.stack_low = stacks_begin + stack_bytes * thread.id;
     thread.stack_high = thread.stack_low + stack_bytes;
     // The lowest page stays without rights: an overflow is a fault and not another thread's stack.
     if (mprotect(reinterpret_cast<void*>(thread.stack_low + 4096), stack_bytes - 4096, PROT_READ | PROT_WRITE) != 0) {
       fail("no memory for the stack of a simulated thread");
     }
+    settle_local_data(thread, true);
+  } else {
+    settle_local_data(thread, false);
   }
   // Six registers, the entry, and a return address of zero for unwinders, aligned as after a call.
   auto* top = reinterpret_cast<std::uintptr_t*>(thread.stack_high - 64);
