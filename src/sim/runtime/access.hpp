@@ -23,6 +23,8 @@ void trace(const thread_record& thread, std::uintptr_t site, const char* what, s
 
 inline void check_known(std::uintptr_t address, std::size_t bytes, bool write) noexcept {
   if (address + bytes <= program_end && address + bytes >= address) return;
+  const attempt& tx = state.current->tx;
+  if (tx.depth != 0 && !tx.suspended) abort_self({.why = cause::fault, .address = address});
   line_text line;
   line << "the program " << (write ? "writes " : "reads ");
   fail(line.hexadecimal(address) << ", which is memory that the simulation does not know");

@@ -70,6 +70,7 @@ void set_up(attempt& tx) noexcept {
   tx.foreign.reserve_for(most_small, "writes to stacks");
   tx.allocated.reserve_for(most_small, "allocations");
   tx.freed.reserve_for(most_small, "frees");
+  tx.freed_for_good.reserve_for(most_small, "frees");
 }
 
 /// The exception state of the running thread, out or in. It is at the thread's own FS base.
@@ -99,12 +100,14 @@ void release_lines(thread_record& thread) noexcept {
   tx.foreign.clear();
   tx.allocated.clear();
   tx.freed.clear();
+  tx.freed_for_good.clear();
   tx.depth = 0;
   tx.suspended = false;
   tx.tracks_reads = true;
   tx.never_commits = false;
   tx.by_prefix = false;
   tx.elided_count = 0;
+  tx.in_both = 0;
 }
 
 /// Another thread that began later may have copied bytes that this attempt wrote to its stack.
@@ -145,6 +148,7 @@ void roll_back(thread_record& thread, const abort_reason& reason) noexcept {
   copy_exception_state(thread, false);
   error_number_of(thread) = tx.error_number;
   for (void* allocation : tx.allocated) heap_free(allocation);
+  for (void* allocation : tx.freed_for_good) heap_free(allocation);
   log_abort(thread, reason);
   if (state.oracle) oracle_after_abort(thread);
   release_lines(thread);
@@ -159,6 +163,7 @@ void commit(thread_record& thread) noexcept {
   if (state.oracle) oracle_before_commit(thread);
   log_commit(thread);
   for (void* allocation : tx.freed) heap_free(allocation);
+  for (void* allocation : tx.freed_for_good) heap_free(allocation);
   release_lines(thread);
 }
 
@@ -185,6 +190,7 @@ enum class kind : std::uint8_t { plain, rollback_only, never_commits, by_prefix 
 
 std::uint32_t begin_or_nest(std::uintptr_t frame, kind asked) noexcept {
   if (state.current == nullptr || state.model.htm_attempts == 0) return 0;
+  if (state.uncharged) charge_from_now_on();  // what is not looked at could not be taken back
   // In the order of time an attempt's begin is nobody's business but its own: its first access is.
   if (exploring()) {
     scheduling_point();
@@ -243,6 +249,13 @@ void note_write(thread_record& thread, std::uintptr_t address, std::size_t bytes
     }
   }
   if (tx.depth == 0) return;
+  // The word of a lock that it has elided is not as others see it, so that it could not be brought back.
+  for (unsigned i = 0; i < tx.elided_count; ++i) {
+    const auto word = reinterpret_cast<std::uintptr_t>(tx.elided[i].word);
+    if (address < word + sizeof *tx.elided[i].word && word < address + bytes) {
+      abort_self({.why = cause::unfriendly_instruction, .address = word});
+    }
+  }
   if (tx.suspended) {
     if (own_stack && address >= tx.frame && !tx.foreign.push({address, bytes}))
       abort_self({.why = cause::capacity_write});

@@ -302,7 +302,7 @@ bool sibling_entries_full(access& now) noexcept {
   for_cpus_of(now.core, [&](hardware_thread& cpu, unsigned) {
     thread_record* thread = cpu.running;
     if (thread == nullptr || thread->tx.depth == 0) return;
-    used += thread->tx.writes.size() + (state.model.htm_reads_in_entries != 0 ? thread->tx.reads.size() : 0);
+    used += entries_of(thread->tx);
   });
   return used >= state.model.htm_entries;
 }
@@ -323,6 +323,7 @@ void track_write(access& now) noexcept {
   if (state.model.htm_entries != 0 && !has_entry && sibling_entries_full(now))
     return now.end_own(no_room(now, cause::capacity_write, lack::entries));
   if (!tx.writes.push(tracked(now))) return now.end_own(no_room(now, cause::capacity_write, lack::other));
+  if (has_entry) ++tx.in_both;
   now.record.writer_plus_one = static_cast<std::uint16_t>(now.cpu + 1);
   if (set_is_too_small(now.thread, now.line)) now.end_own(no_room(now, cause::capacity_write, lack::rest_of_l1_set));
 }
@@ -402,11 +403,11 @@ unsigned hidden_by_overlap(access& now, unsigned cost) noexcept {
   return cost;
 }
 
-/// The access through all caches.
-void move_line(access& now) noexcept {
+/// The access through all caches. False when it does not come about: the line is another attempt's, which has won.
+bool move_line(access& now) noexcept {
   enter_page(now.thread, now.address);
   end_conflicting_attempts(now);
-  if (now.ends_own) return;
+  if (now.ends_own) return false;
   unsigned cost = bring(now);
   if (cost != 0) prefetch_stream(now);
   if (now.write && now.record.owner_plus_one != now.core + 1) {
@@ -418,6 +419,7 @@ void move_line(access& now) noexcept {
   charge(now.thread, state.model.core_access + cost);
   if (cost != 0) now.thread.overlaps_until = now.thread.time + cycles(state.model.memory_window);
   track(now);
+  return true;
 }
 
 }  // namespace
@@ -432,7 +434,7 @@ void visit(thread_record& thread, line_number line, std::uintptr_t address, bool
       charge(thread, 1);
       track(now);
     } else {
-      move_line(now);
+      static_cast<void>(move_line(now));
     }
     if (now.ends_own) abort_self(own_end);
     return;
@@ -441,8 +443,7 @@ void visit(thread_record& thread, line_number line, std::uintptr_t address, bool
   if (write ? cpu.plain.may_write(line) : cpu.plain.may_read(line)) {
     thread.time += state.access_cost;
     track(now);
-  } else {
-    move_line(now);
+  } else if (move_line(now)) {
     cpu.plain.allow(line, write);
   }
   if (now.ends_own) abort_self(own_end);

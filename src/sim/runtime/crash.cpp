@@ -44,7 +44,8 @@ void on_crash(int signal, siginfo_t* info, void*) {
   const bool is_access = signal == SIGSEGV || signal == SIGBUS;
   thread_record* thread = state.current;
   // An attempt ends by the fault, and nobody hears of it; what follows may come here again.
-  if (is_access && address < program_end && thread != nullptr && thread->tx.depth != 0 && !thread->tx.suspended) {
+  const bool is_fault = is_access ? address < program_end : signal != SIGABRT;
+  if (is_fault && thread != nullptr && thread->tx.depth != 0 && !thread->tx.suspended) {
     abort_self({.why = cause::fault, .address = address});
   }
   line_text line;
@@ -62,7 +63,7 @@ constinit std::uint64_t last_seen = 0;
 constinit unsigned looks_without_progress = 0;
 
 void on_timer(int) {
-  const std::uint64_t now = state.visits + state.hits + state.switches + state.steps;
+  const std::uint64_t now = state.visits + state.hits + state.free_of_charge + state.switches + state.steps;
   looks_without_progress = now == last_seen && state.current != nullptr ? looks_without_progress + 1 : 0;
   last_seen = now;
   if (looks_without_progress > looks) fail("the program computes without end: no access to memory for long");

@@ -60,6 +60,7 @@ struct attempt {
   bool never_commits = false;  ///< an always-abort attempt
   bool by_prefix = false;      ///< HLE began it
   unsigned elided_count = 0;
+  unsigned in_both = 0;      ///< lines that were read first and written then, and are in both lists
   std::uintptr_t frame = 0;  ///< stack pointer in begin; all above is in stack_copy
   std::uint8_t* stack_copy = nullptr;
   std::size_t stack_copied = 0;
@@ -73,6 +74,7 @@ struct attempt {
   growing_list<byte_range> foreign;  ///< of the copied stack: what other threads wrote since
   growing_list<void*> allocated;
   growing_list<void*> freed;
+  growing_list<void*> freed_for_good;  ///< while suspended: whatever becomes of the attempt
 };
 
 /// What a switch looks at stands first, on one cache line.

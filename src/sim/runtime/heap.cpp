@@ -166,8 +166,9 @@ void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t site) no
     errno = ENOMEM;
     return nullptr;
   }
-  // An abort gives it back.
-  if (thread != nullptr && thread->tx.depth != 0 && !thread->tx.allocated.push(block)) {
+  // An abort gives it back, unless the attempt was suspended: what is done then stays done.
+  const bool is_tentative = thread != nullptr && thread->tx.depth != 0 && !thread->tx.suspended;
+  if (is_tentative && !thread->tx.allocated.push(block)) {
     heap_free(block);
     abort_self({.why = cause::capacity_write});
   }
@@ -179,6 +180,13 @@ void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t site) no
 
 namespace {
 
+bool was_allocated_in(attempt& tx, const void* block) noexcept {
+  for (const void* one : tx.allocated) {
+    if (one == block) return true;
+  }
+  return false;
+}
+
 void release(void* block) noexcept {
   if (block == nullptr) return;
   thread_record* thread = state.current;
@@ -187,8 +195,11 @@ void release(void* block) noexcept {
   if (thread == state.charged) charge(*thread, free_cycles);
   drain_own();  // the allocator keeps its books in the block
   if (thread->tx.depth == 0) return heap_free(block);
-  // Others' attempts may look at it until this one has committed.
-  if (!thread->tx.freed.push(block)) abort_self({.why = cause::capacity_write});
+  // Others' attempts may look at it until this one has committed. What is freed while suspended stays freed, but not
+  // before the attempt's own writes to it can no longer come back; of its own blocks an abort takes care anyway.
+  attempt& tx = thread->tx;
+  if (!(tx.suspended && !was_allocated_in(tx, block) ? tx.freed_for_good : tx.freed).push(block))
+    abort_self({.why = cause::capacity_write});
 }
 
 /// A write of the allocator on the program's behalf.

@@ -44,6 +44,10 @@ void enter_kernel_if_simulated(std::uint64_t more_cycles) noexcept {
   if (state.current != nullptr) enter_kernel(more_cycles);
 }
 
+void shoot_down_if_simulated(std::uintptr_t address, std::size_t bytes, rights allowed) noexcept {
+  if (state.current != nullptr) shoot_down(*state.current, address, bytes, allowed);
+}
+
 }  // namespace
 
 extern "C" {
@@ -61,6 +65,7 @@ void txsync_sim_unmap_pages(void* address, std::size_t bytes) {
   enter_kernel_if_simulated(0);
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   if (!is_in_arena(at, bytes)) fail("the program unmaps pages that it has not mapped");
+  shoot_down_if_simulated(at, whole_pages(bytes), rights::none);
   forget_pages(at, bytes);
   if (state.oracle) oracle_forget(at, whole_pages(bytes));
   put_there(at, whole_pages(bytes), PROT_NONE, 0, -1, 0);
@@ -80,6 +85,7 @@ void* txsync_sim_mmap(void* address, std::size_t bytes, int prot, int flags, int
     txsync_sim_unsupported("mmap to a fixed address that mmap has not given it");
   }
   if ((flags & MAP_ANONYMOUS) != 0) file = -1;
+  if (replaces) shoot_down_if_simulated(at, whole_pages(bytes), rights::none);
   if ((file != -1 || replaces) && !put_there(at, bytes, prot, flags, file, offset)) return MAP_FAILED;
   if (state.oracle) oracle_forget(at, whole_pages(bytes));
   forget_pages(at, bytes);
@@ -95,6 +101,7 @@ int txsync_sim_munmap(void* address, std::size_t bytes) {
 int txsync_sim_mprotect(void* address, std::size_t bytes, int prot) {
   const std::size_t pages = whole_pages(bytes) / state.model.page_bytes;
   enter_kernel_if_simulated(state.model.page_protect * pages);
+  shoot_down_if_simulated(reinterpret_cast<std::uintptr_t>(address), whole_pages(bytes), rights_of(prot));
   set_rights(reinterpret_cast<std::uintptr_t>(address), whole_pages(bytes), rights_of(prot));
   return 0;
 }

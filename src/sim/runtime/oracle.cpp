@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "attempts.hpp"
+#include "elision.hpp"
 #include "failure.hpp"
 #include "state.hpp"
 
@@ -21,6 +22,8 @@ struct announced {
 constexpr unsigned looks = 3;
 
 constinit growing_list<undo_entry>* reads_of = nullptr;  // by thread
+// By address: one more than the thread whose attempt has written the byte, and has not ended yet; 0: none.
+constinit std::uint16_t* written_by = nullptr;
 constinit growing_list<announced> pending;
 
 bool on_a_stack(std::uintptr_t address) noexcept { return address >= stacks_begin && address < program_end; }
@@ -53,6 +56,23 @@ void compare_with_image(const thread_record& thread, std::uintptr_t address, std
       found(thread, "memory was written that no hook has seen", address + i);
     }
   }
+}
+
+/// Nobody sees what another's attempt has written before it has ended.
+void refuse_uncommitted(const thread_record& thread, std::uintptr_t address, std::size_t bytes, bool write) noexcept {
+  for (std::size_t i = 0; i < bytes; ++i) {
+    if (const unsigned writer = written_by[address + i]; writer != 0 && writer != thread.id + 1) {
+      found(thread,
+            write ? "a write to what another's attempt has written" : "a read of what another's attempt has written",
+            address + i);
+    }
+  }
+}
+
+/// The bytes that the attempt has written are everybody's.
+void attempt_has_ended(attempt& tx) noexcept {
+  for (const undo_entry& entry : tx.undo)
+    std::memset(&written_by[entry.address()], 0, entry.length() * sizeof *written_by);
 }
 
 void take_into_image(std::uintptr_t address, std::size_t bytes) noexcept {
@@ -90,6 +110,7 @@ void check_reads(thread_record& thread, const char* what, bool own_writes_count)
 void set_up_oracle() noexcept {
   reserve(image_begin, program_end, "oracle's image");
   reserve(known_begin, program_end, "oracle's marks");
+  written_by = static_cast<std::uint16_t*>(reserve(0, program_end * sizeof *written_by, "oracle's writers"));
   reads_of = static_cast<growing_list<undo_entry>*>(reserve(0, most_threads * sizeof *reads_of, "oracle's books"));
   pending.reserve_for(std::size_t{1} << 20, "oracle's pending writes");
 }
@@ -100,17 +121,23 @@ void oracle_begin(thread_record& thread) noexcept {
 }
 
 void oracle_settle() noexcept {
+  if (pending.size() == 0) return;
+  // The image holds elided locks as all see them.
+  thread_record* const self = state.current;
+  if (self != nullptr) hide_elided_locks(*self);
   std::size_t kept = 0;
   for (announced& write : pending) {
     take_into_image(write.address, write.bytes);
     if (--write.looks_left != 0) pending[kept++] = write;
   }
   pending.shrink(kept);
+  if (self != nullptr) show_elided_locks(*self);
 }
 
 void oracle_read(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
   if (on_a_stack(address) || is_error_number(thread, address) || is_own_elision(thread, address)) return;
   compare_with_image(thread, address, bytes);
+  refuse_uncommitted(thread, address, bytes, false);
   if (thread.tx.depth == 0 || thread.tx.suspended || !thread.tx.tracks_reads) return;
   growing_list<undo_entry>& own = reads_of[thread.id];
   for (std::size_t done = 0; done < bytes; done += 8) {
@@ -128,11 +155,16 @@ void oracle_read(thread_record& thread, std::uintptr_t address, std::size_t byte
 void oracle_write(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
   if (on_a_stack(address) || is_error_number(thread, address)) return;
   compare_with_image(thread, address, bytes);
+  refuse_uncommitted(thread, address, bytes, true);
+  if (thread.tx.depth != 0 && !thread.tx.suspended) {
+    for (std::size_t i = 0; i < bytes; ++i) written_by[address + i] = static_cast<std::uint16_t>(thread.id + 1);
+  }
   if (!pending.push({address, bytes, looks})) fail("oracle: too many writes announced at once");
 }
 
 void oracle_before_commit(thread_record& thread) noexcept {
   check_reads(thread, "a committing attempt's read is not what it was", true);
+  attempt_has_ended(thread.tx);
 }
 
 void oracle_after_abort(thread_record& thread) noexcept {
@@ -140,6 +172,7 @@ void oracle_after_abort(thread_record& thread) noexcept {
     if (!on_a_stack(entry.address())) take_into_image(entry.address(), entry.length());
   }
   check_reads(thread, "an aborted attempt's read is not what it was", false);
+  attempt_has_ended(thread.tx);
 }
 
 void oracle_forget(std::uintptr_t address, std::size_t bytes) noexcept { std::memset(known(address), 0, bytes); }

@@ -4,6 +4,7 @@
 //  - A byte that differs from the image was written without a hook.
 //  - At a commit every byte that the attempt has read is as at its first read, or written by the attempt.
 //  - After an abort every byte that it has read or written is as before.
+//  - No byte that an attempt has written is read or written by others before the attempt has ended.
 // It does not see unhooked reads (the audit of objects does) nor the stacks.
 #pragma once
 

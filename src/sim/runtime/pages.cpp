@@ -26,6 +26,7 @@ void enter_page(thread_record& thread, std::uintptr_t address) noexcept {
 }
 
 void touch_uncharged(std::uintptr_t address, std::size_t bytes) noexcept {
+  ++state.free_of_charge;
   if (state.current == nullptr || address >= program_end || bytes > program_end - address) return;
   const auto home = static_cast<std::uint8_t>(cpu_of(*state.current).socket + 1);
   for (std::uint64_t page = page_number(address); page <= page_number(address + bytes - 1); ++page) {
@@ -41,6 +42,40 @@ std::uintptr_t first_refused(std::uintptr_t address, std::size_t bytes, bool wri
     if (allowed == rights::none || (write && allowed == rights::read)) return at;
   }
   return 0;
+}
+
+namespace {
+
+/// Whether a set of the attempt has a line there.
+bool holds(growing_list<tracked_line>& set, std::uintptr_t address, std::size_t bytes) noexcept {
+  for (const tracked_line& one : set) {
+    if (state.lines.address_of(one.line) - address < bytes) return true;
+  }
+  return false;
+}
+
+bool takes_rights_away(std::uintptr_t address, std::size_t bytes, rights allowed) noexcept {
+  for (std::uintptr_t at = address; at < address + bytes; at += state.model.page_bytes) {
+    if (page_of(at).home_plus_one != 0 && page_of(at).allowed < allowed) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void shoot_down(thread_record& self, std::uintptr_t address, std::size_t bytes, rights allowed) noexcept {
+  if (!takes_rights_away(address, bytes, allowed)) return;
+  const unsigned price = state.model.page_shootdown;
+  unsigned last_core = ~0u;
+  for (unsigned i = 0; i < state.cpu_count; ++i) {
+    hardware_thread& cpu = state.cpus[i];
+    if (cpu.running == nullptr || cpu.running == &self) continue;
+    attempt& tx = cpu.running->tx;
+    const bool is_hit = price != 0 || holds(tx.reads, address, bytes) || holds(tx.writes, address, bytes);
+    if (tx.depth != 0 && is_hit) abort_other(*cpu.running, {.why = cause::interrupt, .address = address});
+    if (cpu.core != cpu_of(self).core && cpu.core != last_core) charge(self, price);
+    last_core = cpu.core;
+  }
 }
 
 void set_rights(std::uintptr_t address, std::size_t bytes, rights allowed) noexcept {

@@ -39,7 +39,11 @@ std::uintptr_t first_refused(std::uintptr_t address, std::size_t bytes, bool wri
 /// runs until it may. Others may run meanwhile. Ends the simulation where there is no handler.
 void settle_rights(thread_record& thread, std::uintptr_t address, std::size_t bytes, bool write) noexcept;
 
-/// Without cost: the page's rights from now on. Ends attempts and filters that rely on others.
+/// Before rights go, or with rights::none the pages themselves: each other core that runs the program is told by an
+/// interrupt, which ends its attempts; where that has no price (page.shootdown), attempts that hold something there.
+void shoot_down(thread_record& self, std::uintptr_t address, std::size_t bytes, rights allowed) noexcept;
+
+/// Without cost: the pages' rights from now on. Filters forget what they relied on.
 void set_rights(std::uintptr_t address, std::size_t bytes, rights allowed) noexcept;
 
 /// Pages that are given back are untouched again.

@@ -127,11 +127,23 @@ void make_runnable(thread_record& thread, ticks at) noexcept {
   fail(line);
 }
 
+void refuse_times_beyond_all() noexcept {
+  for (unsigned i = 0; i < state.cpu_count; ++i) {
+    if (state.cpus[i].running == nullptr) continue;
+    line_text line;
+    line << "simulated time is over: it goes up to " << tournament::latest / ticks_per_cycle << " cycles";
+    fail(line);
+  }
+}
+
 thread_record& choose_by_time() noexcept {
   for (;;) {
     const ticks first = by_time.threads.first_time();
     if (by_time.next_deadline > first) return *by_time.at[by_time.threads.first()];
-    if (by_time.next_deadline == never) report_deadlock();
+    if (by_time.next_deadline == never) {
+      refuse_times_beyond_all();
+      report_deadlock();
+    }
     fire_deadline();
   }
 }

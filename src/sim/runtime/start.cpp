@@ -160,6 +160,7 @@ constinit int exit_status = 0;
 bool is_finished() noexcept { return finished; }
 
 [[noreturn]] void finish(int status) noexcept {
+  leave_attempt(cause::syscall);
   thread_record& self = *state.current;
   if (self.time > state.latest) state.latest = self.time;
   exit_status = status;
@@ -213,7 +214,10 @@ unsigned txsync_sim_variant(void) { return state.variant; }
 
 void txsync_sim_exit(int status) { finish(status); }
 void txsync_sim_quick_exit(int status) { finish(status); }
-void txsync_sim_abort_program(void) { fail("the program has called abort()"); }
+void txsync_sim_abort_program(void) {
+  leave_attempt(cause::syscall);
+  fail("the program has called abort()");
+}
 
 }  // extern "C"
 

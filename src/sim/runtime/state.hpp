@@ -84,10 +84,11 @@ struct runtime_state {
   thread_record* current = nullptr;  ///< the running thread; null outside the simulation
   unsigned line_shift = 6;
   unsigned page_shift = 12;
-  bool logs_writes = false;    ///< the running thread is in an attempt
-  bool by_time_alone = false;  ///< nothing but time decides who runs, and nothing is checked on the way
-  std::uint64_t visits = 0;    ///< accesses that were looked at
-  std::uint64_t hits = 0;      ///< and those that the filter answered
+  bool logs_writes = false;          ///< the running thread is in an attempt
+  bool by_time_alone = false;        ///< nothing but time decides who runs, and nothing is checked on the way
+  std::uint64_t visits = 0;          ///< accesses that were looked at
+  std::uint64_t hits = 0;            ///< and those that the filter answered
+  std::uint64_t free_of_charge = 0;  ///< accesses that cost nothing
 
   machine_model model;
   shadow lines;
@@ -124,6 +125,11 @@ extern runtime_state state;
 inline void set_current(thread_record* thread) noexcept {
   state.current = thread;
   state.charged = state.uncharged ? nullptr : thread;
+}
+
+inline void charge_from_now_on() noexcept {
+  state.uncharged = false;
+  set_current(state.current);
 }
 
 /// Every access is a place where others may run, and costs the same: what is explored does not depend on caches.

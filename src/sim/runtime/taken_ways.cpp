@@ -57,6 +57,11 @@ void set_up_taken_ways() noexcept {
   }
 }
 
+std::size_t entries_of(const attempt& tx) noexcept {
+  if (state.model.htm_reads_in_entries == 0) return tx.writes.size();
+  return tx.writes.size() + tx.reads.size() - tx.in_both;
+}
+
 occupancy occupancy_at(thread_record& thread, line_number line, lack of) noexcept {
   if (of == lack::other) return {};
   const machine_model& model = state.model;
@@ -70,10 +75,13 @@ occupancy occupancy_at(thread_record& thread, line_number line, lack of) noexcep
     thread_record* holder = state.cpus[cpu].running;
     if (holder == nullptr || holder->tx.depth == 0) continue;
     std::uint16_t& held = holder == &thread ? made.own : made.siblings;
-    for (const tracked_line& one : holder->tx.writes) {
-      if (entries || l1.set_of(one.line) == made.set) ++held;
+    if (entries) {
+      held = static_cast<std::uint16_t>(held + entries_of(holder->tx));
+      continue;
     }
-    if (entries && model.htm_reads_in_entries != 0) held = static_cast<std::uint16_t>(held + holder->tx.reads.size());
+    for (const tracked_line& one : holder->tx.writes) {
+      if (l1.set_of(one.line) == made.set) ++held;
+    }
   }
   return made;
 }

@@ -15,6 +15,9 @@ void set_up_taken_ways() noexcept;
 /// there. The same attempt gets the same answer as long as nothing is added to the set.
 bool set_is_too_small(const thread_record& thread, line_number line) noexcept;
 
+/// Where lines are tracked in a table: how many entries of it the attempt takes.
+std::size_t entries_of(const attempt& tx) noexcept;
+
 /// Who has written how many lines of what an attempt had no room in.
 struct occupancy {
   lack of = lack::other;

@@ -17,7 +17,9 @@ namespace {
 
 thread_record& unused_record() noexcept {
   for (unsigned i = 0; i < state.thread_count; ++i) {
-    if (state.threads[i].state == thread_state::unused) return state.threads[i];
+    thread_record& thread = state.threads[i];
+    const bool nobody_waits = thread.detached && thread.state == thread_state::ended;
+    if (thread.state == thread_state::unused || nobody_waits) return thread;
   }
   if (state.thread_count == most_threads) fail("the simulated program has more than 2048 threads");
   thread_record& thread = *new (&state.threads[state.thread_count]) thread_record;
@@ -90,11 +92,6 @@ void thread_main() {
   thread_record& self = *state.current;
   self.function(self.argument);
   leave(self);
-}
-
-void charge_from_now_on() noexcept {
-  state.uncharged = false;
-  set_current(state.current);
 }
 
 }  // namespace

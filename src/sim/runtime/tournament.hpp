@@ -10,6 +10,8 @@ namespace txsync::sim {
 class tournament {
  public:
   static constexpr unsigned most_places = 2048;
+  /// Time stands above the place: 2^53 ticks are half a day of a processor's life. What is later is never.
+  static constexpr ticks latest = ~ticks{0} / most_places;
 
   void set_up() noexcept;
   /// A new place, at `never`. Requires: fewer than most_places.
@@ -49,9 +51,7 @@ class tournament {
   }
 
  private:
-  // Time above place: 2^53 ticks are a day of a processor's life.
   static constexpr std::uint64_t empty = ~std::uint64_t{0};
-  static constexpr ticks latest = empty / most_places;
   static std::uint64_t key(unsigned place, ticks time) noexcept {
     return time >= latest ? empty - most_places + 1 + place : time * most_places + place;
   }

@@ -51,6 +51,11 @@ class Simulated(unittest.TestCase):
         environment = {f"TXSYNC_SIM_{name.upper()}": str(value) for name, value in options.items()}
         return self.call("./program", *words, env=os.environ | environment | {"TXSYNC_SIM_MODEL": str(model)})
 
+    def right(self, source, **options):
+        self.compile(source)
+        ran = self.simulate(oracle=1, **options)
+        self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "all right\n", ""))
+
     def records(self, **options):
         """What the runtime tells of a run that ends well, by name."""
         read, write = os.pipe()
@@ -122,11 +127,6 @@ class StdThreads(InSeveralOrders, Simulated):
 
 class Library(Simulated):
     """What libc does between program and machine."""
-
-    def right(self, source, **options):
-        self.compile(source)
-        ran = self.simulate(oracle=1, **options)
-        self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "all right\n", ""))
 
     def test_error_numbers(self):
         self.right("""

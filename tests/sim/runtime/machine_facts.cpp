@@ -60,6 +60,19 @@ std::size_t write_capacity(const memory& pages, std::size_t stride, std::size_t 
   return fits;
 }
 
+/// The most lines that one attempt can read and then write.
+std::size_t increment_capacity(const memory& pages, std::size_t line_bytes) {
+  std::size_t fits = 0;
+  while (fits < most_lines && try_a_few([&] {
+                                for (std::size_t i = 0; i <= fits; ++i) {
+                                  pages.at[i * line_bytes] = static_cast<char>(pages.at[i * line_bytes] + 1);
+                                }
+                              }).started()) {
+    ++fits;
+  }
+  return fits;
+}
+
 unsigned deepest_nesting() {
   unsigned deepest = 0;
   for (unsigned depth = 1; depth <= 100; ++depth) {
@@ -179,6 +192,38 @@ std::uint64_t status_of_foreign_store(const memory& pages) {
   return status.raw;
 }
 
+struct contest {
+  const memory& pages;
+  volatile int stage = 0;
+};
+
+void write_and_abort(void* raw) {
+  auto& with = *static_cast<contest*>(raw);
+  while (with.stage != 1) machine::relax();
+  if (machine::begin().started()) {
+    with.pages.at[128] = 2;
+    for (int i = 0; i < 3000; ++i) static_cast<void>(with.pages.at[128]);
+    machine::abort<1>();
+  }
+}
+
+/// What a plain read finds after an attempt that has lost against another's uncommitted write.
+int seen_after_a_lost_conflict(const memory& pages) {
+  contest with{pages};
+  pages.at[128] = 1;
+  machine::thread other;
+  if (!other.start(write_and_abort, &with)) return 0;
+  with.stage = 1;
+  for (int i = 0; i < 300; ++i) pages.at[4096] = 1;
+  if (machine::begin().started()) {
+    static_cast<void>(pages.at[128]);
+    machine::end();
+  }
+  const int seen = pages.at[128];
+  other.join();
+  return seen;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -195,6 +240,8 @@ int main(int count, char** words) {
   txsync_sim_record("stride_2", write_capacity(pages, 2, line_bytes));
   txsync_sim_record("stride_3", write_capacity(pages, 3, line_bytes));
   txsync_sim_record("stride_4", write_capacity(pages, 4, line_bytes));
+  if (line_bytes == 128) txsync_sim_record("incremented", increment_capacity(pages, line_bytes));
+  txsync_sim_record("after_a_lost_conflict", static_cast<std::uint64_t>(seen_after_a_lost_conflict(pages)));
   txsync_sim_record("first_touch", status_of_first_touch());
   txsync_sim_record("system_call", status_of_system_call());
   txsync_sim_record("prefix_in_attempt", commits_with_elision_inside() ? 1 : 0);

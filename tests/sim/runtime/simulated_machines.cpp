@@ -25,6 +25,7 @@ image_result facts_of(const image_request& request) {
   EXPECT_EQ(seen.number("program.attempts"), 1u);
   EXPECT_EQ(seen.number("program.abort_takes_back"), 1u);
   EXPECT_EQ(seen.number("program.foreign_store"), conflict_and_retry);
+  EXPECT_EQ(seen.number("program.after_a_lost_conflict"), 1u);
   return seen;
 }
 
@@ -70,6 +71,13 @@ TEST(SimulatedMachines, Power8HoldsSixtyFourLinesInAll) {
   EXPECT_EQ(seen.number("program.stride_1"), 64u);
   EXPECT_EQ(seen.number("program.stride_4"), 64u);  // a content-addressed memory has no sets
   EXPECT_EQ(seen.number("program.nesting"), 62u);
+  EXPECT_EQ(seen.number("program.incremented"), 64u) << "a line that is read and written takes one entry";
+}
+
+TEST(SimulatedMachines, WhoLosesAConflictSeesNothingOfTheWinners) {
+  image_request request = request_for("ideal");
+  request.model.htm_requester_wins = 0;
+  facts_of(request);
 }
 
 TEST(SimulatedMachines, AModelWithoutTransactionsOffersNone) {

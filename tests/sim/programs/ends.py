@@ -1,0 +1,247 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""ends.py BIN PLAIN_MODEL MACHINES: what outlives threads, attempts and schedules, and what does not."""
+
+import contextlib
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import unittest
+
+import programs
+
+
+class Ends(programs.Simulated):
+    """Of threads, of attempts, of time."""
+
+    def test_threads_that_take_the_places_of_others(self):
+        self.right("""
+            #include <atomic>
+            #include <cstdio>
+            #include <pthread.h>
+            #include <thread>
+            #include <vector>
+            thread_local int number = 7;
+            thread_local std::vector<int> kept;
+            int destroyed = 0;
+            std::atomic<int> ended{0};
+            int main() {
+              int wrong = 0;
+              pthread_key_t key;
+              pthread_key_create(&key, [](void*) { ++destroyed; });
+              for (int i = 0; i < 3; ++i) {
+                std::thread one([&] {
+                  if (number != 7 || !kept.empty() || pthread_getspecific(key) != nullptr) ++wrong;
+                  ++number;
+                  kept.push_back(i);
+                  pthread_setspecific(key, &wrong);
+                });
+                one.join();
+              }
+              if (wrong != 0 || destroyed != 3) return 1;
+              for (int i = 0; i < 2100; ++i) {  // more than there can be at a time
+                std::thread([] { ++ended; }).detach();
+                while (ended != i + 1) std::this_thread::yield();
+              }
+              std::puts("all right");
+            }""")
+
+    def test_faults_and_ends_in_attempts(self):
+        self.right("""
+            #include <cstdint>
+            #include <cstdio>
+            #include <cstdlib>
+            extern "C" { std::uint32_t txsync_sim_begin(); void txsync_sim_end(); }
+            int* volatile wild = reinterpret_cast<int*>(0x7fff00000000);
+            volatile int nothing = 0;
+            volatile int into;
+            template <class Body> void never_commits(Body body) {
+              if (txsync_sim_begin() != ~0u) return;
+              body();
+              txsync_sim_end();
+              std::_Exit(1);
+            }
+            int main() {
+              never_commits([] { into = *wild; });
+              never_commits([] { *wild = 1; });
+              never_commits([] { into = 100 / nothing; });
+              never_commits([] { __builtin_trap(); });
+              never_commits([] { std::exit(2); });
+              never_commits([] { std::abort(); });
+              std::puts("all right");
+            }""")
+
+    def test_blocks_of_a_suspended_attempt(self):
+        self.right("""
+            #include <cstdint>
+            #include <cstdio>
+            #include <cstdlib>
+            extern "C" {
+            std::uint32_t txsync_sim_begin();
+            void txsync_sim_abort(std::uint8_t), txsync_sim_suspend(), txsync_sim_resume();
+            }
+            char* volatile kept;
+            int main() {
+              char* volatile mine = static_cast<char*>(std::malloc(640));
+              if (txsync_sim_begin() == ~0u) {
+                mine[0] = 't';
+                txsync_sim_suspend();
+                kept = static_cast<char*>(std::malloc(64));
+                kept[0] = 'k';
+                std::free(mine);
+                txsync_sim_resume();
+                txsync_sim_abort(1);
+              }
+              char* other = static_cast<char*>(std::malloc(64));
+              other[0] = 'o';
+              if (kept == other || kept[0] != 'k' || std::malloc(640) != mine || std::malloc(640) == mine) return 1;
+              std::puts("all right");
+            }""")
+
+    def test_rights_that_go_end_attempts(self):
+        source = """
+            #include <atomic>
+            #include <cstdint>
+            #include <cstdio>
+            #include <thread>
+            #include <sys/mman.h>
+            extern "C" { std::uint32_t txsync_sim_begin(); void txsync_sim_end(); }
+            struct alignas(128) { volatile long number = 0; } here, there;
+            std::atomic<bool> ready{false};
+            int main() {
+              auto* page = static_cast<volatile char*>(
+                  mmap(nullptr, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+              page[0] = 1;
+              here.number = there.number = 1;
+              bool committed = false;
+              std::thread one([&] {
+                ready = true;
+                if (txsync_sim_begin() != ~0u) return;
+                page[0] = 2;
+                for (int i = 0; i < 3000; ++i) here.number = here.number + 1;
+                txsync_sim_end();
+                committed = true;
+              });
+              while (!ready) {
+              }
+              for (int i = 0; i < 500; ++i) there.number = there.number + 1;
+              mprotect(const_cast<char*>(page), 65536, PROT_NONE);
+              one.join();
+              if (!committed) std::puts("all right");
+            }"""
+        self.right(source)
+        for machine in ("power8-8284-22a", "broadwell-e5-2697v4"):
+            self.assertEqual(self.simulate(machine=machine).stdout, "all right\n")
+
+    def test_attempts_of_a_set_up_that_costs_nothing(self):
+        self.compile("""
+            #include <cstdint>
+            #include <cstdio>
+            extern "C" { std::uint32_t txsync_sim_begin(); void txsync_sim_abort(std::uint8_t), txsync_sim_phase(int); }
+            volatile long number = 7;
+            volatile long many = 0;
+            int main(int count, char**) {
+              txsync_sim_phase(1);
+              if (count > 1) {
+                while (many < 500'000'000) many = many + 1;
+              } else if (txsync_sim_begin() == ~0u) {
+                number = 8;
+                txsync_sim_abort(1);
+              }
+              if (number == 7) std::puts("all right");
+            }""")
+        self.assertEqual(self.simulate(uncharged=1).stdout, "all right\n")
+        # Accesses that cost nothing are progress all the same.
+        self.assertEqual(self.simulate("long", uncharged=1, patience=1).stdout, "all right\n")
+
+    def test_locks_that_an_elision_does_not_give_back_by_prefix(self):
+        source = """
+            #include <cstdint>
+            #include <cstdio>
+            extern "C" {
+            std::uint32_t txsync_sim_hle_acquire(std::uint32_t*, std::uint32_t);
+            void txsync_sim_hle_release(std::uint32_t*, std::uint32_t), txsync_sim_yield();
+            unsigned txsync_sim_depth();
+            }
+            alignas(64) std::uint32_t a;
+            alignas(64) std::uint32_t b;
+            int main() {
+              a = b = 0;
+              const std::uint32_t alone = txsync_sim_hle_acquire(&a, 1);
+              if (txsync_sim_depth() != 0) {
+                *static_cast<volatile std::uint32_t*>(&a) = 0;
+                txsync_sim_yield();
+              }
+              a = 0;
+              const std::uint32_t first = txsync_sim_hle_acquire(&a, 1);
+              const std::uint32_t second = txsync_sim_hle_acquire(&b, 1);
+              txsync_sim_hle_release(&a, 0);
+              txsync_sim_hle_release(&b, 0);
+              txsync_sim_yield();
+              if (alone + first + second + a + b == 0) std::puts("all right");
+            }"""
+        self.right(source)
+        self.assertEqual(self.simulate(machine="haswell-i7-4770", oracle=1).stdout, "all right\n")
+
+    def test_the_end_of_time(self):
+        self.compile("""
+            #include <unistd.h>
+            int main() { sleep(4'000'000); }""")
+        ran = self.simulate()
+        self.assertEqual(ran.returncode, programs.FAILED)
+        self.assertIn("simulated time is over: it goes up to ", ran.stderr)
+
+
+class Schedules(programs.ByCommand):
+    """txsync explore."""
+
+    def told(self, order, *words):
+        """Accesses and switches of the image of explorations."""
+        model = self.at / "explored.txt"
+        if not model.exists():
+            self.call(programs.PLAIN_MODEL, programs.MACHINES / "ideal.toml", model)
+            text = model.read_text(encoding="ascii")
+            for key, number in (("sockets", 1), ("cores", 8)):
+                text = re.sub(rf"^core\.{key} .*$", f"core.{key} {number}", text, flags=re.MULTILINE)
+            model.write_text(text, encoding="ascii")
+        read, write = os.pipe()
+        os.set_inheritable(write, True)
+        with open(read, encoding="ascii") as records:
+            environment = {"TXSYNC_SIM_MODEL": str(model), "TXSYNC_SIM_RECORDS": str(write), "TXSYNC_SIM_ORDER": str(order)}
+            subprocess.run([programs.BIN.parent / "lib/txsync/txsync-sim-explorations", *words], env=os.environ | environment, check=True,
+                           timeout=100, pass_fds=(write,))
+            os.close(write)
+            seen = {name: int(value) for name, value in (line.split()[:2] for line in records) if value.isdigit()}
+        return seen["visits"], seen["switches"]
+
+    def test_a_schedule_is_the_same_whatever_ran_before_it(self):
+        for test in ("txsync::mutex", "txsync::shared_mutex", "posix", "condition_variable", "elided_tatas", "mcs-crowded"):
+            for order in (1, 2):
+                with self.subTest(test=test, order=order):
+                    begin, first, second, both = (self.told(order, test, seed, count)
+                                                  for seed, count in (("500", "0"), ("500", "1"), ("501", "1"), ("500", "2")))
+                    for i in (0, 1):
+                        self.assertEqual(both[i] - first[i], second[i] - begin[i])
+
+    def test_an_image_that_is_killed_has_not_passed(self):
+        with subprocess.Popen([programs.BIN / "txsync", "explore", "tatas", "--schedules", "1000000000"], stdout=subprocess.PIPE,
+                              text=True) as exploring:
+            children = pathlib.Path(f"/proc/{exploring.pid}/task/{exploring.pid}/children")
+            explorer = None
+            while explorer is None:  # others only say which tests there are
+                for child in children.read_text(encoding="ascii").split():
+                    with contextlib.suppress(OSError):
+                        words = pathlib.Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
+                        explorer = int(child) if words[0].endswith(b"txsync-sim-explorations") and b"tatas" in words else None
+            os.kill(explorer, signal.SIGKILL)
+            said, _ = exploring.communicate(timeout=100)
+        self.assertEqual(exploring.returncode, 1)
+        self.assertIn("the simulation was ended by a signal: Killed", said)
+
+
+if __name__ == "__main__":
+    programs.BIN, programs.PLAIN_MODEL, programs.MACHINES = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
