@@ -183,7 +183,9 @@ call_chain calls_of_caller() noexcept {
 }
 
 call_chain calls_of(thread_record& thread) noexcept {
-  if (thread.stack_pointer - thread.stack_low < room_to_look) return {};
+  // Not on a signal's stack either: the fault may have been a jump to nowhere.
+  const std::uintptr_t left = thread.stack_pointer - thread.stack_low;
+  if (left < room_to_look || left >= stack_bytes) return {};
   // Looking from there writes over the registers that the thread has left below where it returns to.
   constexpr std::size_t saved_registers = 6 * sizeof(std::uintptr_t);
   std::uint8_t registers[saved_registers];

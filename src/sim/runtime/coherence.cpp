@@ -105,12 +105,12 @@ void meet(access& now, unsigned other_cpu, bool other_wrote) noexcept {
   }
 }
 
-/// Whoever holds the line in an attempt that this access breaks.
+/// Whoever holds the line in an attempt that this access breaks. What an attempt has written nobody else may see, also
+/// where the machine detects no conflicts.
 void end_conflicting_attempts(access& now) noexcept {
-  if (state.model.htm_conflicts == 0) return;
   const unsigned writer = now.record.writer_plus_one;
   if (writer != 0 && writer - 1 != now.cpu) meet(now, writer - 1, true);
-  if (!now.write) return;
+  if (!now.write || state.model.htm_conflicts == 0) return;
   state.lines.readers(now.record).for_each([&](unsigned reader) {
     if (reader != now.cpu) meet(now, reader, false);
   });
@@ -411,7 +411,8 @@ bool move_line(access& now) noexcept {
   unsigned cost = bring(now);
   if (cost != 0) prefetch_stream(now);
   if (now.write && now.record.owner_plus_one != now.core + 1) {
-    cost += take_from_others(now);
+    const unsigned taken = take_from_others(now);  // on the same way as the line
+    if (taken > cost) cost = taken;
     now.record.owner_plus_one = static_cast<std::uint16_t>(now.core + 1);
   }
   tell_siblings(now);

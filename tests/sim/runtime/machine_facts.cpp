@@ -224,6 +224,27 @@ int seen_after_a_lost_conflict(const memory& pages) {
   return seen;
 }
 
+void store_once(void* raw) {
+  machine::pin(machine::cpu_for(machine::placement::cores_first, 1, 0));
+  static_cast<const memory*>(raw)->at[256] = 1;
+}
+
+/// Of one access to a line that another core has written; pages are in the TLB.
+std::uint64_t cycles_to_take_over(const memory& pages, bool write) {
+  machine::thread other;
+  if (!other.start(store_once, const_cast<memory*>(&pages))) return 0;
+  other.join();
+  static_cast<void>(pages.at[256 + 512]);
+  machine::fence();
+  const std::uint64_t begun = machine::cycles();
+  if (write) {
+    pages.at[256] = 2;
+  } else {
+    static_cast<void>(pages.at[256]);
+  }
+  return machine::cycles() - begun;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -249,6 +270,8 @@ int main(int count, char** words) {
   txsync_sim_record("sees_its_own_elision", sees_its_own_elision() ? 1 : 0);
   txsync_sim_record("pause", commits_with([] { machine::relax(); }) ? 1 : 0);
   txsync_sim_record("abort_takes_back", abort_takes_back(pages) ? 1 : 0);
+  txsync_sim_record("read_from_other_core", cycles_to_take_over(pages, false));
+  txsync_sim_record("write_from_other_core", cycles_to_take_over(pages, true));
   txsync_sim_record("foreign_store", status_of_foreign_store(pages));
   return 0;
 }

@@ -43,6 +43,13 @@ TEST(SimulatedMachines, HaswellHoldsWrittenLinesInItsFirstLevelCache) {
   EXPECT_EQ(seen.number("program.nesting"), 7u);  // thesis Fig 3.8
 }
 
+TEST(SimulatedMachines, AWriteTakesALineOverInOneTransfer) {
+  const image_request request = request_for("haswell-i5-4670t");
+  const image_result seen = facts_of(request);
+  EXPECT_GE(seen.number("program.read_from_other_core"), request.model.memory_dirty_core);
+  EXPECT_EQ(seen.number("program.write_from_other_core"), seen.number("program.read_from_other_core"));
+}
+
 TEST(SimulatedMachines, OthersTakeWaysOfTheCacheMeanwhile) {
   const image_result seen = facts_of("haswell-i5-4670t");
   // Thesis Fig 3.1: half of the attempts commit at 23 KB, none at 32; the best of four tries is a little above that.
