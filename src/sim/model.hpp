@@ -69,7 +69,7 @@ namespace txsync::sim {
   X(htm, reads_in_entries, 0, 1, "", "1: read lines take entries too")                                                \
   X(htm, read_limit, 0, 16777216, "lines", "read lines that one attempt may have; 0: no bound")                       \
   X(htm, read_loss, 0, 1000000, "ppm", "chance that a read line that leaves the L1 is lost, and aborts")              \
-  X(htm, read_filter, 0, 1073741824, "bits",                                                                          \
+  X(htm, read_filter, 0, 4096, "bits",                                                                                \
     "size of the filter that keeps read lines beyond the L1; its false hits are conflicts; 0: exact")                 \
   X(htm, reads_tracked, 0, 1, "", "0: reads never conflict")                                                          \
   X(htm, conflicts, 0, 1, "", "0: what attempts have read conflicts with nothing (an always-abort machine's option)") \
@@ -78,7 +78,7 @@ namespace txsync::sim {
   X(htm, fault_aborts, 0, 1, "", "page faults abort; 0: they are served outside")                                     \
   X(htm, allocation_aborts, 0, 1, "", "malloc and free abort an attempt, as the thesis measured")                     \
   X(htm, pause_aborts, 0, 1, "", "a spin loop's pause aborts an attempt")                                             \
-  X(htm, precise_status, 0, 1, "", "1: the status tells causes that the CPU hides; 0: as the CPU does")               \
+  X(htm, precise_status, 0, 2, "", "0: the status is RTM's; 1: it tells causes that CPUs hide; 2: it is TEXASR's")    \
   X(htm, hle, 0, 1, "", "lock elision by prefix")                                                                     \
   X(htm, hle_locks, 0, 16, "", "locks that are elided at once")                                                       \
   X(htm, suspend, 0, 1, "", "")                                                                                       \

@@ -97,17 +97,23 @@ void release_lines(thread_record& thread) noexcept {
   tx.reads.clear();
   tx.writes.clear();
   tx.undo.clear();
+  tx.in_both = 0;
+}
+
+void forget_attempt(thread_record& thread) noexcept {
+  attempt& tx = thread.tx;
+  release_lines(thread);
   tx.foreign.clear();
   tx.allocated.clear();
   tx.freed.clear();
   tx.freed_for_good.clear();
   tx.depth = 0;
   tx.suspended = false;
+  tx.doomed = false;
   tx.tracks_reads = true;
   tx.never_commits = false;
   tx.by_prefix = false;
   tx.elided_count = 0;
-  tx.in_both = 0;
 }
 
 /// Another thread that began later may have copied bytes that this attempt wrote to its stack.
@@ -141,20 +147,38 @@ void restore_stack(thread_record& thread) noexcept {
 void roll_back(thread_record& thread, const abort_reason& reason) noexcept {
   attempt& tx = thread.tx;
   const bool was_nested = tx.depth > 1;
-  if (state.traces) write_step(thread.id, thread.last_site, name_of(reason.why), reason.address);
-  note_calls(thread, reason);
-  undo_writes(thread);
+  if (!tx.doomed) {
+    if (state.traces) write_step(thread.id, thread.last_site, name_of(reason.why), reason.address);
+    note_calls(thread, reason);
+    undo_writes(thread);
+    if (state.oracle) oracle_after_abort(thread);  // the allocator writes into what it is given back
+  }
   restore_stack(thread);
   copy_exception_state(thread, false);
   error_number_of(thread) = tx.error_number;
   for (void* allocation : tx.allocated) heap_free(allocation);
   for (void* allocation : tx.freed_for_good) heap_free(allocation);
+  if (!tx.doomed) log_abort(thread, reason);
+  forget_attempt(thread);
+  thread.stack_pointer = tx.frame;
+  thread.resume_value =
+      status_of(reason.why, reason.code, was_nested, static_cast<status_words>(state.model.htm_precise_status));
+  charge(thread, state.model.htm_abort);
+}
+
+/// A suspended attempt has ended: its stores go at once, its registers and its stack when it resumes (Power ISA 2.07B,
+/// book II, 5.2: transaction failure in suspended state).
+void doom(thread_record& thread, const abort_reason& reason) noexcept {
+  attempt& tx = thread.tx;
+  if (tx.doomed) return;
+  if (state.traces) write_step(thread.id, thread.last_site, name_of(reason.why), reason.address);
+  undo_writes(thread);
   log_abort(thread, reason);
   if (state.oracle) oracle_after_abort(thread);
   release_lines(thread);
-  thread.stack_pointer = tx.frame;
-  thread.resume_value = status_of(reason.why, reason.code, was_nested, state.model.htm_precise_status != 0);
-  charge(thread, state.model.htm_abort);
+  tx.doomed = true;
+  tx.doomed_by = reason.why;
+  tx.doomed_code = reason.code;
 }
 
 void commit(thread_record& thread) noexcept {
@@ -164,7 +188,7 @@ void commit(thread_record& thread) noexcept {
   log_commit(thread);
   for (void* allocation : tx.freed) heap_free(allocation);
   for (void* allocation : tx.freed_for_good) heap_free(allocation);
-  release_lines(thread);
+  forget_attempt(thread);
 }
 
 std::uint32_t begin_outermost(thread_record& thread, std::uintptr_t frame) noexcept {
@@ -179,6 +203,7 @@ std::uint32_t begin_outermost(thread_record& thread, std::uintptr_t frame) noexc
   tx.error_number = error_number_of(thread);
   cpu_of(thread).in_attempt.clear();
   tx.tracks_reads = state.model.htm_reads_tracked != 0;
+  if (state.model.htm_read_filter != 0) tx.left_l1.clear();
   if (state.oracle) oracle_begin(thread);
   if (state.probes != 0) begin_probes(thread);
   if (state.traces) write_step(thread.id, *reinterpret_cast<std::uintptr_t*>(frame + 6 * sizeof frame), "begins", 0);
@@ -216,6 +241,7 @@ std::uint32_t begin_or_nest(std::uintptr_t frame, kind asked) noexcept {
 }  // namespace
 
 void abort_other(thread_record& victim, const abort_reason& reason) noexcept {
+  if (victim.tx.suspended) return doom(victim, reason);
   if (victim.time < state.current->time) victim.time = state.current->time;
   const common_view all;
   roll_back(victim, reason);
@@ -230,13 +256,27 @@ void abort_self(const abort_reason& reason) noexcept {
   __builtin_unreachable();
 }
 
+void end_own_attempt(const abort_reason& reason) noexcept {
+  if (!state.current->tx.suspended) abort_self(reason);
+  doom(*state.current, reason);
+}
+
+void drop_suspended_attempt(thread_record& thread) noexcept {
+  if (!thread.tx.suspended) return;
+  doom(thread, {.why = cause::syscall});
+  for (void* allocation : thread.tx.allocated) heap_free(allocation);
+  for (void* allocation : thread.tx.freed_for_good) heap_free(allocation);
+  forget_attempt(thread);
+}
+
 void finish_abort_of_current() noexcept {
   roll_back(*state.current, wanted);
   load_hot_state();
 }
 
 void leave_attempt(cause why) noexcept {
-  if (state.current != nullptr && state.current->tx.depth != 0) abort_self({.why = why});
+  if (state.current == nullptr || state.current->tx.depth == 0) return;
+  if (!state.current->tx.suspended || why == cause::interrupt) end_own_attempt({.why = why});
 }
 
 void note_write(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
@@ -258,7 +298,7 @@ void note_write(thread_record& thread, std::uintptr_t address, std::size_t bytes
   }
   if (tx.suspended) {
     if (own_stack && address >= tx.frame && !tx.foreign.push({address, bytes}))
-      abort_self({.why = cause::capacity_write});
+      fail("a suspended attempt wrote to too many places of its stack");
     return;
   }
   if (own_stack) return;
@@ -306,7 +346,7 @@ void txsync_sim_end() noexcept {
 void txsync_sim_abort(std::uint8_t code) noexcept {
   if (state.current != nullptr && state.current->tx.depth != 0) {
     constexpr std::uint8_t lock_busy_code = 0xFF;  // machine::attempt_status
-    abort_self({.why = code == lock_busy_code ? cause::lock_busy : cause::explicit_abort, .code = code});
+    end_own_attempt({.why = code == lock_busy_code ? cause::lock_busy : cause::explicit_abort, .code = code});
   }
 }
 
@@ -322,7 +362,9 @@ void txsync_sim_suspend() noexcept {
 
 void txsync_sim_resume() noexcept {
   if (state.current == nullptr || !state.current->tx.suspended) return;
-  state.current->tx.suspended = false;
+  attempt& tx = state.current->tx;
+  tx.suspended = false;
+  if (tx.doomed) abort_self({.why = tx.doomed_by, .code = tx.doomed_code});
   load_hot_state();
 }
 

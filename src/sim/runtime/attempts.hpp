@@ -22,12 +22,17 @@ struct abort_reason {
   std::uint32_t other_site = 0;    ///< the code that met it
 };
 
-/// Undoes the attempt of a thread that is not running just now.
+/// Undoes the attempt of a thread that is not running just now; a suspended one goes on until it resumes.
 void abort_other(thread_record& victim, const abort_reason& reason) noexcept;
 /// Undoes the running thread's.
 [[noreturn]] void abort_self(const abort_reason& reason) noexcept;
-/// Anything that a CPU cannot do inside an attempt. No effect outside.
+/// The running thread's as well; returns where it is suspended, with its stores undone.
+void end_own_attempt(const abort_reason& reason) noexcept;
+/// Anything that a CPU cannot do inside an attempt. No effect outside, nor while it is suspended, but for an interrupt:
+/// what lets another thread have the CPU ends a suspended attempt, too.
 void leave_attempt(cause why) noexcept;
+/// The thread ends, and with it an attempt that it had suspended.
+void drop_suspended_attempt(thread_record& thread) noexcept;
 
 /// Notes the bytes of the running thread's write in its undo log, and in the copies of other threads' stacks.
 void note_write(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept;

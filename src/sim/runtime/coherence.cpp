@@ -90,7 +90,7 @@ void meet(access& now, unsigned other_cpu, bool other_wrote) noexcept {
   if (other == nullptr || other->tx.depth == 0) return;
   const tracked_line theirs = found_in(other_wrote ? other->tx.writes : other->tx.reads, now.line);
   const auto here = static_cast<std::uint32_t>(now.thread.last_site);
-  if (state.model.htm_requester_wins != 0 || now.thread.tx.depth == 0) {
+  if (state.model.htm_requester_wins != 0 || now.thread.tx.depth == 0 || now.thread.tx.suspended) {
     abort_other(*other, {.why = cause::conflict,
                          .address = now.address,
                          .own_address = address_of(theirs),
@@ -105,6 +105,18 @@ void meet(access& now, unsigned other_cpu, bool other_wrote) noexcept {
   }
 }
 
+/// A write that another core has to be told of may look like one to a line that an attempt has read.
+void meet_by_filter(access& now) noexcept {
+  if (now.record.owner_plus_one == now.core + 1) return;
+  const unsigned index = now.line % state.model.htm_read_filter;
+  for (unsigned cpu = 0; cpu < state.cpu_count; ++cpu) {
+    const thread_record* thread = state.cpus[cpu].running;
+    const bool other_core = state.cpus[cpu].core != now.core;
+    if (other_core && thread != nullptr && thread->tx.depth != 0 && thread->tx.left_l1.has(index))
+      meet(now, cpu, false);
+  }
+}
+
 /// Whoever holds the line in an attempt that this access breaks. What an attempt has written nobody else may see, also
 /// where the machine detects no conflicts.
 void end_conflicting_attempts(access& now) noexcept {
@@ -114,6 +126,7 @@ void end_conflicting_attempts(access& now) noexcept {
   state.lines.readers(now.record).for_each([&](unsigned reader) {
     if (reader != now.cpu) meet(now, reader, false);
   });
+  if (state.model.htm_read_filter != 0) meet_by_filter(now);
 }
 
 // ---- what leaves caches
@@ -135,10 +148,12 @@ void leave_l1(access& now, unsigned core, line_number line, lack of = lack::othe
   if (writer != 0 && state.cpus[writer - 1].core == core && state.model.htm_write_in_l1 != 0) {
     end_attempt_on(now, writer - 1, {.why = cause::capacity_write, .of = of, .address = address});
   }
-  if (state.model.htm_read_loss == 0) return;
+  if (state.model.htm_read_loss == 0 && state.model.htm_read_filter == 0) return;
   const bit_set readers = state.lines.readers(record);
-  for_cpus_of(core, [&](hardware_thread&, unsigned cpu) {
-    if (readers.has(cpu) && state.random.below(1'000'000) < state.model.htm_read_loss) {
+  for_cpus_of(core, [&](hardware_thread& own, unsigned cpu) {
+    if (!readers.has(cpu)) return;
+    if (state.model.htm_read_filter != 0) own.running->tx.left_l1.add(line % state.model.htm_read_filter);
+    if (state.model.htm_read_loss != 0 && state.random.below(1'000'000) < state.model.htm_read_loss) {
       end_attempt_on(now, cpu, {.why = cause::capacity_read, .address = address});
     }
   });
@@ -423,12 +438,19 @@ bool move_line(access& now) noexcept {
   return true;
 }
 
+/// A suspended attempt's thread writes what the attempt has read or written (Power ISA: self-induced conflict).
+void end_self_induced(const access& now) noexcept {
+  if (now.record.writer_plus_one != now.cpu + 1 && !state.lines.readers(now.record).has(now.cpu)) return;
+  end_own_attempt({.why = cause::conflict, .address = now.address, .own_address = now.address});
+}
+
 }  // namespace
 
 void visit(thread_record& thread, line_number line, std::uintptr_t address, bool write) noexcept {
   ++state.visits;
   hardware_thread& cpu = cpu_of(thread);
   access now{thread, line, address, write, state.lines.record(line), thread.cpu, cpu.core};
+  if (thread.tx.suspended && write) end_self_induced(now);
   if (state.filter == nullptr) {
     if (exploring()) {
       end_conflicting_attempts(now);
@@ -437,7 +459,7 @@ void visit(thread_record& thread, line_number line, std::uintptr_t address, bool
     } else {
       static_cast<void>(move_line(now));
     }
-    if (now.ends_own) abort_self(own_end);
+    if (now.ends_own) end_own_attempt(own_end);
     return;
   }
   // What the thread may do with the line outside attempts, it may do inside: only the attempt does not know it yet.
@@ -447,7 +469,7 @@ void visit(thread_record& thread, line_number line, std::uintptr_t address, bool
   } else if (move_line(now)) {
     cpu.plain.allow(line, write);
   }
-  if (now.ends_own) abort_self(own_end);
+  if (now.ends_own) end_own_attempt(own_end);
   state.filter->allow(line, write);
 }
 
@@ -479,7 +501,7 @@ void prefetch(thread_record& thread, line_number line, bool write) noexcept {
     record.owner_plus_one = static_cast<std::uint16_t>(now.core + 1);
   }
   tell_siblings(now);
-  if (now.ends_own) abort_self(own_end);
+  if (now.ends_own) end_own_attempt(own_end);
 }
 
 }  // namespace txsync::sim

@@ -16,6 +16,8 @@ using ticks = std::uint64_t;
 inline constexpr ticks ticks_per_cycle = 64;
 inline constexpr ticks never = ~ticks{0};
 
+enum class cause : std::uint8_t;  // status.hpp
+
 enum class thread_state : std::uint8_t {
   unused,
   running,  ///< on its hardware thread
@@ -52,10 +54,26 @@ struct elided_lock {
 };
 inline constexpr unsigned most_elided = 16;
 
+/// Which read lines have left the L1, as far as a machine remembers: a bit for many lines.
+class read_filter {
+ public:
+  void clear() noexcept {
+    for (std::uint64_t& word : words_) word = 0;
+  }
+  void add(unsigned index) noexcept { words_[index / 64] |= std::uint64_t{1} << (index % 64); }
+  bool has(unsigned index) const noexcept { return (words_[index / 64] >> (index % 64) & 1) != 0; }
+
+ private:
+  std::uint64_t words_[4096 / 64] = {};
+};
+
 /// What a thread's attempt has done so far. Lines are noted in the shadow as well; here is the list to take them back.
 struct attempt {
   unsigned depth = 0;  ///< 0: no attempt
   bool suspended = false;
+  bool doomed = false;  ///< ended while suspended: its stores are undone, and the thread hears of it when it resumes
+  cause doomed_by{};
+  std::uint8_t doomed_code = 0;
   bool tracks_reads = true;
   bool never_commits = false;  ///< an always-abort attempt
   bool by_prefix = false;      ///< HLE began it
@@ -74,6 +92,7 @@ struct attempt {
   growing_list<byte_range> foreign;  ///< of the copied stack: what other threads wrote since
   growing_list<void*> allocated;
   growing_list<void*> freed;
+  read_filter left_l1;                 ///< where the machine has such a filter
   growing_list<void*> freed_for_good;  ///< while suspended: whatever becomes of the attempt
 };
 

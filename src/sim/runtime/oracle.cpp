@@ -22,6 +22,12 @@ struct announced {
 constexpr unsigned looks = 3;
 
 constinit growing_list<undo_entry>* reads_of = nullptr;  // by thread
+// By thread: bytes as they were before its attempt wrote them, seen here and not taken from the undo log.
+struct byte_before {
+  std::uintptr_t address;
+  std::uint8_t value;
+};
+constinit growing_list<byte_before>* before_of = nullptr;
 // By address: one more than the thread whose attempt has written the byte, and has not ended yet; 0: none.
 constinit std::uint16_t* written_by = nullptr;
 constinit growing_list<announced> pending;
@@ -112,12 +118,15 @@ void set_up_oracle() noexcept {
   reserve(known_begin, program_end, "oracle's marks");
   written_by = static_cast<std::uint16_t*>(reserve(0, program_end * sizeof *written_by, "oracle's writers"));
   reads_of = static_cast<growing_list<undo_entry>*>(reserve(0, most_threads * sizeof *reads_of, "oracle's books"));
+  before_of = static_cast<growing_list<byte_before>*>(reserve(0, most_threads * sizeof *before_of, "oracle's books"));
   pending.reserve_for(std::size_t{1} << 20, "oracle's pending writes");
 }
 
 void oracle_begin(thread_record& thread) noexcept {
   reads_of[thread.id].reserve_for(std::size_t{1} << 20, "oracle's reads");
   reads_of[thread.id].clear();
+  before_of[thread.id].reserve_for(std::size_t{1} << 24, "oracle's bytes");
+  before_of[thread.id].clear();
 }
 
 void oracle_settle() noexcept {
@@ -157,7 +166,11 @@ void oracle_write(thread_record& thread, std::uintptr_t address, std::size_t byt
   compare_with_image(thread, address, bytes);
   refuse_uncommitted(thread, address, bytes, true);
   if (thread.tx.depth != 0 && !thread.tx.suspended) {
-    for (std::size_t i = 0; i < bytes; ++i) written_by[address + i] = static_cast<std::uint16_t>(thread.id + 1);
+    for (std::size_t i = 0; i < bytes; ++i) {
+      if (written_by[address + i] == thread.id + 1) continue;
+      written_by[address + i] = static_cast<std::uint16_t>(thread.id + 1);
+      if (!before_of[thread.id].push({address + i, *memory(address + i)})) fail("oracle: an attempt wrote too much");
+    }
   }
   if (!pending.push({address, bytes, looks})) fail("oracle: too many writes announced at once");
 }
@@ -168,6 +181,10 @@ void oracle_before_commit(thread_record& thread) noexcept {
 }
 
 void oracle_after_abort(thread_record& thread) noexcept {
+  for (const byte_before& byte : before_of[thread.id]) {
+    if (*memory(byte.address) != byte.value)
+      found(thread, "an abort has not brought back what was there", byte.address);
+  }
   for (const undo_entry& entry : thread.tx.undo) {
     if (!on_a_stack(entry.address())) take_into_image(entry.address(), entry.length());
   }

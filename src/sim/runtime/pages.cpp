@@ -17,7 +17,7 @@ void enter_page(thread_record& thread, std::uintptr_t address) noexcept {
   const hardware_thread& cpu = cpu_of(thread);
   if (page.home_plus_one == 0) {
     // Inside an attempt the kernel never hears of the fault, so that the page is no nearer afterwards.
-    if (thread.tx.depth != 0 && state.model.htm_fault_aborts != 0)
+    if (thread.tx.depth != 0 && !thread.tx.suspended && state.model.htm_fault_aborts != 0)
       abort_self({.why = cause::fault, .address = address});
     page.home_plus_one = static_cast<std::uint8_t>(cpu.socket + 1);
     charge(thread, state.model.page_first_touch);

@@ -172,7 +172,7 @@ void take_timer_interrupt(thread_record& thread) noexcept {
   while (cpu.next_timer <= thread.time) cpu.next_timer += period;
   set_interruption(cpu);
   thread.time += cycles(state.model.os_timer);
-  if (thread.tx.depth != 0 && state.model.htm_timer_aborts != 0) abort_self({.why = cause::interrupt});
+  if (thread.tx.depth != 0 && state.model.htm_timer_aborts != 0) end_own_attempt({.why = cause::interrupt});
 }
 
 void check_steps() noexcept {
@@ -272,9 +272,9 @@ thread_record& enter_kernel(std::uint64_t more_cycles) noexcept {
 void give_way() noexcept {
   thread_record& thread = *state.current;
   spun(thread);
-  leave_attempt(cause::interrupt);
   hardware_thread& cpu = cpu_of(thread);
   if (cpu.ready_first != nullptr) {
+    leave_attempt(cause::interrupt);
     enqueue(cpu, thread);
     take_off(cpu);
   } else {
@@ -285,6 +285,7 @@ void give_way() noexcept {
 
 void block(ticks deadline) noexcept {
   thread_record& thread = *state.current;
+  leave_attempt(cause::interrupt);
   thread.state = thread_state::blocked;
   thread.timed_out = false;
   thread.deadline = deadline;

@@ -37,11 +37,47 @@ inline constexpr std::uint32_t fault_bit = 1u << 12;
 inline constexpr std::uint32_t unfriendly_bit = 1u << 13;
 inline constexpr std::uint32_t spurious_bit = 1u << 14;
 
-/// What begin answers after an abort: precise says all that the machine knows, otherwise what RTM's EAX says (Intel
-/// SDM vol. 1, 16.3.5): nothing for interrupts, faults and system calls.
-constexpr std::uint32_t status_of(cause why, std::uint8_t code, bool was_nested, bool precise) noexcept {
+/// Whose words a machine speaks. The values are those of the model's precise_status.
+enum class status_words : std::uint8_t {
+  rtm,      ///< EAX after XBEGIN (Intel SDM vol. 1, 16.3.5): nothing of interrupts, faults and system calls
+  precise,  ///< all that the machine knows
+  texasr,   ///< POWER's register (Power ISA 2.07, book II, 5.4) as Linux leaves it, translated as the seam does
+};
+
+/// TEXASR knows no direction of an overflow and no depth of a conflict, and has a bit for what will fail again. Linux
+/// writes codes of its own (asm/tm.h): reschedule 0xDE, signal 0xD4, system call 0xD8 and persistent.
+constexpr std::uint32_t status_by_texasr(cause why, std::uint8_t code) noexcept {
+  switch (why) {
+    case cause::conflict:
+      return conflict_bit | retry_bit;
+    case cause::capacity_read:
+    case cause::capacity_write:
+      return capacity_bit;
+    case cause::explicit_abort:
+    case cause::lock_busy:
+      return explicit_bit | std::uint32_t{code} << 24;
+    case cause::nested:
+      return nested_bit;
+    case cause::interrupt:
+    case cause::fault:  // an access violation: a signal
+      return interrupt_bit | retry_bit;
+    case cause::syscall:
+      return syscall_bit;
+    case cause::unfriendly_instruction:
+      return unfriendly_bit;
+    case cause::spurious:
+      return retry_bit;
+    case cause::always:
+      return 0;
+  }
+  return 0;
+}
+
+/// What begin answers after an abort.
+constexpr std::uint32_t status_of(cause why, std::uint8_t code, bool was_nested, status_words whose) noexcept {
+  if (whose == status_words::texasr) return status_by_texasr(why, code);
   const std::uint32_t nested_too = was_nested ? nested_bit : 0;
-  const std::uint32_t more = precise ? ~std::uint32_t{0} : 0;
+  const std::uint32_t more = whose == status_words::precise ? ~std::uint32_t{0} : 0;
   switch (why) {
     case cause::conflict:
       return conflict_bit | retry_bit | nested_too;

@@ -21,6 +21,7 @@ extern constinit threads_by_time by_time;
 [[gnu::always_inline]] inline void load_thread(const thread_record& thread, hardware_thread& cpu) noexcept {
   const bool in_attempt = thread.tx.depth != 0 && !thread.tx.suspended;
   state.filter = in_attempt ? &cpu.in_attempt : &cpu.plain;
+  if (thread.tx.suspended) state.filter = nullptr;  // its writes may meet its own attempt
   state.logs_writes = thread.tx.depth != 0;
   state.access_cost = state.model.core_access * thread.cycle;
 }

@@ -84,6 +84,7 @@ void run_exit_calls(thread_record& thread) noexcept {
 [[noreturn]] void leave(thread_record& thread) noexcept {
   run_exit_calls(thread);
   leave_attempt(cause::syscall);
+  drop_suspended_attempt(thread);
   if (thread.detached) thread.joiner = nullptr;
   retire();
 }

@@ -192,6 +192,34 @@ std::uint64_t status_of_foreign_store(const memory& pages) {
   return status.raw;
 }
 
+/// Writes what the attempt never reads, one line after the other.
+void store_elsewhere(void* raw) {
+  auto& with = *static_cast<meeting*>(raw);
+  while (with.stage != 1) machine::relax();
+  for (std::size_t at = bytes / 2; with.stage == 1 && at < bytes; at += 256) {
+    machine::sleep_ns(1'000);
+    with.pages.at[at] = 9;
+  }
+}
+
+/// Of an attempt that reads more than the L1 holds, while another thread writes elsewhere; 0 where that does not
+/// matter.
+std::uint64_t status_beside_stores_elsewhere(const memory& pages) {
+  meeting with{pages};
+  machine::thread other;
+  if (!other.start(store_elsewhere, &with)) return 0;
+  with.stage = 1;
+  const attempt_status status = machine::begin();
+  if (status.started()) {
+    for (std::size_t at = 0; at < bytes / 4; at += 64) static_cast<void>(pages.at[at]);
+    for (int i = 0; i < 100'000; ++i) static_cast<void>(pages.at[64]);
+    machine::end();
+  }
+  with.stage = 2;
+  other.join();
+  return status.started() ? 0 : status.raw;
+}
+
 struct contest {
   const memory& pages;
   volatile int stage = 0;
@@ -222,6 +250,61 @@ int seen_after_a_lost_conflict(const memory& pages) {
   const int seen = pages.at[128];
   other.join();
   return seen;
+}
+
+/// Suspended code is no part of the attempt: it may call the system, and hears of an abort when it resumes.
+bool commits_with_a_call_while_suspended() {
+  return commits_with([] {
+    machine::suspend();
+    machine::yield();
+    machine::resume();
+  });
+}
+
+/// A suspended store to what the attempt has written ends the attempt, and stays. Answers the status, 0 where the store
+/// is not there.
+std::uint64_t status_of_own_store_while_suspended(const memory& pages) {
+  volatile char* const cell = pages.at + 512;
+  volatile char* const past_the_abort = pages.at + 1024;
+  *cell = 1;
+  *past_the_abort = 0;
+  const attempt_status status = machine::begin();
+  if (status.started()) {
+    *cell = 2;
+    machine::suspend();
+    *cell = 3;
+    *past_the_abort = 1;
+    machine::resume();
+    machine::end();
+    return 0;
+  }
+  return *cell == 3 && *past_the_abort == 1 ? status.raw : 0;
+}
+
+/// Another thread's store meets an attempt that is suspended: the attempt's own go at once, control when it resumes.
+std::uint64_t status_of_foreign_store_while_suspended(const memory& pages) {
+  meeting with{pages};
+  machine::thread other;
+  if (!other.start(store_into, &with)) return 0;
+  volatile char* const cell = pages.at + 512;
+  volatile char* const seen = pages.at + 1024;
+  *cell = 1;
+  *seen = 0;
+  pages.at[64] = 0;
+  with.stage = 1;
+  const attempt_status status = machine::begin();
+  if (status.started()) {
+    static_cast<void>(pages.at[64]);
+    *cell = 2;
+    machine::suspend();
+    while (pages.at[64] != 9) machine::relax();
+    *seen = *cell;
+    machine::resume();
+    machine::end();
+  }
+  with.stage = 2;
+  other.join();
+  return *seen == 1 ? status.raw : 0;
 }
 
 void store_once(void* raw) {
@@ -272,6 +355,12 @@ int main(int count, char** words) {
   txsync_sim_record("abort_takes_back", abort_takes_back(pages) ? 1 : 0);
   txsync_sim_record("read_from_other_core", cycles_to_take_over(pages, false));
   txsync_sim_record("write_from_other_core", cycles_to_take_over(pages, true));
+  if (machine::htm().suspend) {
+    txsync_sim_record("call_while_suspended", commits_with_a_call_while_suspended() ? 1 : 0);
+    txsync_sim_record("own_store_while_suspended", status_of_own_store_while_suspended(pages));
+    txsync_sim_record("foreign_store_while_suspended", status_of_foreign_store_while_suspended(pages));
+  }
+  txsync_sim_record("stores_elsewhere", status_beside_stores_elsewhere(pages));
   txsync_sim_record("foreign_store", status_of_foreign_store(pages));
   return 0;
 }

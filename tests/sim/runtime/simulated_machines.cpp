@@ -81,6 +81,30 @@ TEST(SimulatedMachines, Power8HoldsSixtyFourLinesInAll) {
   EXPECT_EQ(seen.number("program.incremented"), 64u) << "a line that is read and written takes one entry";
 }
 
+TEST(SimulatedMachines, Power8SpeaksOfAbortsAsTexasrDoes) {
+  const image_result seen = facts_of("power8-8284-22a");
+  constexpr std::uint64_t system_call = 1 << 11;
+  EXPECT_EQ(seen.number("program.system_call"), system_call);  // persistent: no retry bit
+}
+
+TEST(SimulatedMachines, SuspendedCodeIsNoPartOfTheAttempt) {
+  for (const char* machine : {"power8-8284-22a", "ideal"}) {
+    const image_result seen = facts_of(machine);
+    EXPECT_EQ(seen.number("program.call_while_suspended"), 1u) << machine;
+    EXPECT_EQ(seen.number("program.own_store_while_suspended"), conflict_and_retry) << machine;
+    EXPECT_EQ(seen.number("program.foreign_store_while_suspended"), conflict_and_retry) << machine;
+  }
+}
+
+TEST(SimulatedMachines, AFilterOfReadLinesHitsOthers) {
+  image_request request = request_for("ideal");
+  request.model.l1_kib = 8;
+  request.model.l1_ways = 8;
+  EXPECT_EQ(facts_of(request).number("program.stores_elsewhere"), 0u);
+  request.model.htm_read_filter = 64;
+  EXPECT_EQ(facts_of(request).number("program.stores_elsewhere"), conflict_and_retry);
+}
+
 TEST(SimulatedMachines, WhoLosesAConflictSeesNothingOfTheWinners) {
   image_request request = request_for("ideal");
   request.model.htm_requester_wins = 0;
