@@ -16,14 +16,14 @@ void tag_array::set_up(std::uint64_t bytes, unsigned ways, unsigned line_bytes) 
   const std::size_t numbers = sets_ * 2 * width_;
   tags_ = static_cast<std::uint32_t*>(reserve(0, numbers * sizeof *tags_, "tags of a cache"));
   if (width_ == ways) return;
-  for (std::uint32_t* set = tags_; set < tags_ + numbers; set += 2 * width_) {
+  for (std::uint32_t* set = tags_; set < tags_ + numbers; set += std::size_t{2} * width_) {
     for (unsigned lane = ways; lane < width_; ++lane) set[width_ + lane] = no_way;
   }
 }
 
 /// Stamps are used up: each set's begin at 1 again, in their order.
 void tag_array::renumber() noexcept {
-  for (std::uint32_t* set = tags_; set < tags_ + sets_ * 2 * width_; set += 2 * width_) {
+  for (std::uint32_t* set = tags_; set < tags_ + sets_ * 2 * width_; set += std::size_t{2} * width_) {
     std::uint32_t* const stamps = set + width_;
     std::uint32_t ranks[most_ways];
     for (unsigned way = 0; way < ways_; ++way) {

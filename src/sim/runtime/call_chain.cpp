@@ -162,7 +162,7 @@ void add_chain(line_text& line, const call_chain& chain) noexcept {
 }
 
 /// Of a stack, for the unwinder.
-constexpr std::size_t room_to_look = 32 * 1024;
+constexpr std::size_t room_to_look = std::size_t{32} << 10;
 
 constinit std::uintptr_t visitor = 0;
 constinit std::uintptr_t visited = 0;

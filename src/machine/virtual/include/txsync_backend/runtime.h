@@ -57,8 +57,8 @@ void txsync_sim_schedule_begin(uint64_t seed);
 unsigned txsync_sim_variant(void);
 /* What txsync_sim_cpu_count() answers from now on; 0: what the machine has. */
 void txsync_sim_show_cpus(unsigned count);
-/* machine::enter_phase(). Where the run was told so (TXSYNC_SIM_UNCHARGED), what the only thread does in phase 1, set-up,
-   takes no time and leaves the caches as they are; from phase 2, measured, counts of attempts start at zero. */
+/* machine::enter_phase(). Where the run was told so (TXSYNC_SIM_UNCHARGED), what the only thread does in phase 1,
+   set-up, takes no time and leaves the caches as they are; from phase 2, measured, counts of attempts start at zero. */
 void txsync_sim_phase(int phase);
 
 size_t txsync_sim_page_size(void);
