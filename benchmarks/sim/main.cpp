@@ -10,6 +10,8 @@
 #include <optional>
 #include <stdexcept>
 
+#include "cli/explore.hpp"
+#include "command.hpp"
 #include "doctor/machine_object.hpp"
 #include "observe/document/output.hpp"
 #include "observe/statistics.hpp"
@@ -33,16 +35,20 @@ struct options {
   std::string json;
 };
 
-struct cpu_seconds {
-  static double now() {
-    rusage used{};
-    getrusage(RUSAGE_CHILDREN, &used);
-    const auto seconds = [](const timeval& time) {
-      return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / million;
-    };
-    return seconds(used.ru_utime) + seconds(used.ru_stime);
-  }
-};
+/// What images have used so far, all that have ended.
+rusage used_by_images() {
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
+  return used;
+}
+
+double cpu_seconds() {
+  const rusage used = used_by_images();
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / million;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
 
 /// What is measured, and the figure asked for, where there is one.
 struct subject {
@@ -101,14 +107,10 @@ subject schedules(const options& asked, const char* test, double count, bool sto
   made.threads = 2;
   made.work = count * asked.scale;
   made.params = {{"machine", "ideal"}, {"order", "random"}, {"store_buffers", store_buffers ? "yes" : "no"}};
-  made.request.path = sim::image_file("explorations");
-  made.request.model = sim::load_machine("ideal").model;
-  made.request.model.core_sockets = 1;
-  made.request.model.core_cores = 8;  // as txsync explore has it
-  made.request.arguments = {test, "1", std::to_string(static_cast<std::uint64_t>(made.work))};
-  made.request.order = sim::schedule_order::random;
-  made.request.store_buffers = store_buffers;
-  made.request.most_steps = 20'000;
+  cli::schedule_key first;
+  first.test = test;
+  first.kind.store_buffers = store_buffers;
+  made.request = cli::exploration_request(first, static_cast<std::uint64_t>(made.work));
   made.goal = goal;
   return made;
 }
@@ -139,10 +141,10 @@ sim::image_result run(const subject& one) {
 void measure(std::vector<subject>& subjects, unsigned rounds) {
   for (unsigned round = 0; round < rounds; ++round) {
     for (subject& one : subjects) {
-      const double before = cpu_seconds::now();
+      const double before = cpu_seconds();
       const sim::image_result ended = run(one);
       const double work = one.work != 0 ? one.work : static_cast<double>(ended.number("accesses"));
-      one.values.push_back(work / (cpu_seconds::now() - before));
+      one.values.push_back(work / (cpu_seconds() - before));
     }
   }
 }
@@ -158,9 +160,7 @@ subject measure_memory() {
   made.params = {{"machine", "power8-8284-22a"}, {"keys", keys}};
   made.request = mapbench("power8-8284-22a", "elided_tatas", threads, 500, keys, 4);
   run(made);
-  rusage used{};
-  getrusage(RUSAGE_CHILDREN, &used);
-  made.values = {static_cast<double>(used.ru_maxrss) / 1024};
+  made.values = {static_cast<double>(used_by_images().ru_maxrss) / 1024};
   made.goal = goal_mib;
   return made;
 }
@@ -238,15 +238,8 @@ int main(int count, char** words) {
   app.add_option("--rounds", asked.rounds, "of all subjects")->capture_default_str()->check(CLI::Range(1, 1000));
   app.add_option("--scale", asked.scale, "of the work a run")->capture_default_str()->check(CLI::Range(0.01, 100.0));
   app.add_option("--json", asked.json, "write a result document to this file; - is the standard output");
-  try {
-    app.parse(count, words);
-    return bench(asked, {words, words + count});
-  } catch (const CLI::ParseError& error) {
-    return error.get_exit_code() == 0 ? app.exit(error) : (std::fprintf(stderr, "bench_sim: %s\n", error.what()), 2);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_sim: %s\n", error.what());
-    return 1;
-  }
+  return run_command(app, "bench_sim", count, words,
+                     [&](const std::vector<std::string>& command) { return bench(asked, command); });
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

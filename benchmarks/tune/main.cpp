@@ -12,6 +12,7 @@
 #include <fstream>
 #include <map>
 
+#include "command.hpp"
 #include "doctor/machine_object.hpp"
 #include "launch/launch.hpp"
 #include "observe/document/output.hpp"
@@ -210,15 +211,8 @@ int main(int count, char** words) {
       ->capture_default_str()
       ->check(CLI::Range(1, 60'000));
   app.add_option("--json", asked.json, "write a result document to this file; - is the standard output");
-  try {
-    app.parse(count, words);
-    return bench(asked, {words, words + count});
-  } catch (const CLI::ParseError& error) {
-    return error.get_exit_code() == 0 ? app.exit(error) : (std::fprintf(stderr, "bench_tune: %s\n", error.what()), 2);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_tune: %s\n", error.what());
-    return 1;
-  }
+  return run_command(app, "bench_tune", count, words,
+                     [&](const std::vector<std::string>& command) { return bench(asked, command); });
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
