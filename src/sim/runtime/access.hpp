@@ -45,6 +45,15 @@ void look_at(thread_record& thread, std::uintptr_t address, std::size_t bytes) n
   if (state.oracle) write ? oracle_write(thread, address, bytes) : oracle_read(thread, address, bytes);
 }
 
+/// What a function of a library does to memory on the program's behalf; nobody comes in between.
+template <bool write>
+void library_access(const void* place, std::size_t bytes) noexcept {
+  if (bytes == 0) return;
+  const auto address = reinterpret_cast<std::uintptr_t>(place);
+  if (state.charged == nullptr) return touch_uncharged(address, bytes);
+  look_at<write>(*state.charged, address, bytes);
+}
+
 /// What the running thread's filter answers at once: a hit in the L1 that concerns nobody else.
 template <bool write>
 [[gnu::always_inline]] inline bool hit(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {

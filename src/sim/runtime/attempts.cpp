@@ -143,15 +143,19 @@ void restore_stack(thread_record& thread) noexcept {
   std::memcpy(reinterpret_cast<void*>(tx.frame), tx.stack_copy, tx.stack_copied);
 }
 
+void take_back_writes(thread_record& thread, const abort_reason& reason) noexcept {
+  if (state.traces) write_step(thread.id, thread.last_site, name_of(reason.why), reason.address);
+  undo_writes(thread);
+  if (state.oracle) oracle_after_abort(thread);
+}
+
 /// Requires: the thread's stack is not in use.
 void roll_back(thread_record& thread, const abort_reason& reason) noexcept {
   attempt& tx = thread.tx;
   const bool was_nested = tx.depth > 1;
   if (!tx.doomed) {
-    if (state.traces) write_step(thread.id, thread.last_site, name_of(reason.why), reason.address);
     note_calls(thread, reason);
-    undo_writes(thread);
-    if (state.oracle) oracle_after_abort(thread);  // the allocator writes into what it is given back
+    take_back_writes(thread, reason);  // first of all: the allocator writes into what it is given back
   }
   restore_stack(thread);
   copy_exception_state(thread, false);
@@ -171,10 +175,8 @@ void roll_back(thread_record& thread, const abort_reason& reason) noexcept {
 void doom(thread_record& thread, const abort_reason& reason) noexcept {
   attempt& tx = thread.tx;
   if (tx.doomed) return;
-  if (state.traces) write_step(thread.id, thread.last_site, name_of(reason.why), reason.address);
-  undo_writes(thread);
+  take_back_writes(thread, reason);
   log_abort(thread, reason);
-  if (state.oracle) oracle_after_abort(thread);
   release_lines(thread);
   tx.doomed = true;
   tx.doomed_by = reason.why;

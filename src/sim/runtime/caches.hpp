@@ -44,11 +44,7 @@ class tag_array {
     tags[width_ + way] = free_stamp;
   }
   /// For a line that will be asked for soon.
-  void fetch_set(line_number line) const noexcept {
-    const std::uint32_t* const tags = tags_of(line);
-    __builtin_prefetch(tags, 1);
-    if (width_ > 2 * lanes) __builtin_prefetch(tags + width_, 1);
-  }
+  void fetch_set(line_number line) const noexcept { __builtin_prefetch(tags_of(line), 1); }
 
   /// Calls function(line) for each line of the set that this one belongs to.
   template <class Function>

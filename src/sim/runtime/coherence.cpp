@@ -110,10 +110,8 @@ void meet_by_filter(access& now) noexcept {
   if (now.record.owner_plus_one == now.core + 1) return;
   const unsigned index = now.line % state.model.htm_read_filter;
   for (unsigned cpu = 0; cpu < state.cpu_count; ++cpu) {
-    const thread_record* thread = state.cpus[cpu].running;
-    const bool other_core = state.cpus[cpu].core != now.core;
-    if (other_core && thread != nullptr && thread->tx.depth != 0 && thread->tx.left_l1.has(index))
-      meet(now, cpu, false);
+    const hardware_thread& other = state.cpus[cpu];
+    if (other.core != now.core && runs_attempt(other) && other.running->tx.left_l1.has(index)) meet(now, cpu, false);
   }
 }
 
@@ -315,9 +313,7 @@ void tell_siblings(access& now) noexcept {
 bool sibling_entries_full(access& now) noexcept {
   std::size_t used = 0;
   for_cpus_of(now.core, [&](hardware_thread& cpu, unsigned) {
-    thread_record* thread = cpu.running;
-    if (thread == nullptr || thread->tx.depth == 0) return;
-    used += entries_of(thread->tx);
+    if (runs_attempt(cpu)) used += entries_of(cpu.running->tx);
   });
   return used >= state.model.htm_entries;
 }
@@ -450,8 +446,8 @@ void visit(thread_record& thread, line_number line, std::uintptr_t address, bool
   ++state.visits;
   hardware_thread& cpu = cpu_of(thread);
   access now{thread, line, address, write, state.lines.record(line), thread.cpu, cpu.core};
-  if (thread.tx.suspended && write) end_self_induced(now);
   if (state.filter == nullptr) {
+    if (thread.tx.suspended && write) end_self_induced(now);
     if (exploring()) {
       end_conflicting_attempts(now);
       charge(thread, 1);
@@ -478,11 +474,7 @@ void fetch_books(const thread_record& thread, std::uintptr_t address) noexcept {
   const line_number line = state.lines.line_of(address);
   __builtin_prefetch(&state.lines.record(line), 1);
   __builtin_prefetch(&page_of(address));
-  const hardware_thread& cpu = cpu_of(thread);
-  cpu.plain.fetch(line);
-  const core_caches& own = state.memory.cores[cpu.core];
-  own.l1.fetch_set(line);
-  if (own.l2.exists()) own.l2.fetch_set(line);
+  state.memory.cores[cpu_of(thread).core].l1.fetch_set(line);
 }
 
 void prefetch(thread_record& thread, line_number line, bool write) noexcept {

@@ -202,14 +202,6 @@ void release(void* block) noexcept {
     abort_self({.why = cause::capacity_write});
 }
 
-/// A write of the allocator on the program's behalf.
-void writes(void* block, std::size_t bytes) noexcept {
-  if (bytes == 0) return;
-  const auto address = reinterpret_cast<std::uintptr_t>(block);
-  if (state.charged == nullptr) return touch_uncharged(address, bytes);
-  look_at<true>(*state.charged, address, bytes);
-}
-
 }  // namespace
 
 }  // namespace txsync::sim
@@ -232,7 +224,7 @@ void* calloc(std::size_t count, std::size_t size) {
   }
   void* block = allocate(bytes, finest, TXSYNC_SIM_CALLER);
   if (block == nullptr) return nullptr;
-  writes(block, bytes);
+  library_access<true>(block, bytes);
   return std::memset(block, 0, bytes);
 }
 
@@ -246,7 +238,7 @@ void* realloc(void* block, std::size_t bytes) {
   if (state.charged != nullptr && kept != 0) {
     look_at<false>(*state.charged, reinterpret_cast<std::uintptr_t>(block), kept);
   }
-  writes(moved, kept);
+  library_access<true>(moved, kept);
   std::memcpy(moved, block, kept);
   release(block);
   return moved;
@@ -257,7 +249,7 @@ void* memalign(std::size_t alignment, std::size_t bytes) { return allocate(bytes
 int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) {
   void* block = allocate(bytes, alignment, TXSYNC_SIM_CALLER);
   if (block == nullptr) return ENOMEM;
-  writes(static_cast<void*>(result), sizeof *result);
+  library_access<true>(static_cast<void*>(result), sizeof *result);
   *result = block;
   return 0;
 }

@@ -175,18 +175,8 @@ void txsync_sim_step(void) {
   scheduling_point();
   drain_own();  // what a library function writes does not wait
 }
-void txsync_sim_reads(const void* address, std::size_t bytes) {
-  if (bytes == 0) return;
-  const auto at = reinterpret_cast<std::uintptr_t>(address);
-  if (state.charged == nullptr) return touch_uncharged(at, bytes);
-  look_at<false>(*state.charged, at, bytes);
-}
-void txsync_sim_writes(void* address, std::size_t bytes) {
-  if (bytes == 0) return;
-  const auto at = reinterpret_cast<std::uintptr_t>(address);
-  if (state.charged == nullptr) return touch_uncharged(at, bytes);
-  look_at<true>(*state.charged, at, bytes);
-}
+void txsync_sim_reads(const void* address, std::size_t bytes) { library_access<false>(address, bytes); }
+void txsync_sim_writes(void* address, std::size_t bytes) { library_access<true>(address, bytes); }
 
 // ---- hints of the seam (runtime.h)
 

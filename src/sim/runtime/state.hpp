@@ -22,8 +22,6 @@ class line_filter {
  public:
   bool may_read(line_number line) const noexcept { return (at(line) ^ key(line)) <= write_bit; }
   bool may_write(line_number line) const noexcept { return at(line) == (key(line) | write_bit); }
-  /// For a line that will be asked for soon.
-  void fetch(line_number line) const noexcept { __builtin_prefetch(&entries_[line % entries]); }
   void allow(line_number line, bool write) noexcept {
     entries_[line % entries] = key(line) | static_cast<std::uint32_t>(write);
   }

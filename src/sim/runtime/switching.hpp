@@ -19,9 +19,11 @@ extern constinit threads_by_time by_time;
 
 /// What the hooks look at, for the thread that is about to run: all but the limits.
 [[gnu::always_inline]] inline void load_thread(const thread_record& thread, hardware_thread& cpu) noexcept {
-  const bool in_attempt = thread.tx.depth != 0 && !thread.tx.suspended;
-  state.filter = in_attempt ? &cpu.in_attempt : &cpu.plain;
-  if (thread.tx.suspended) state.filter = nullptr;  // its writes may meet its own attempt
+  if (thread.tx.depth == 0) {
+    state.filter = &cpu.plain;
+  } else {
+    state.filter = thread.tx.suspended ? nullptr : &cpu.in_attempt;  // suspended: its writes may meet its own attempt
+  }
   state.logs_writes = thread.tx.depth != 0;
   state.access_cost = state.model.core_access * thread.cycle;
 }

@@ -220,13 +220,8 @@ std::uint64_t status_beside_stores_elsewhere(const memory& pages) {
   return status.started() ? 0 : status.raw;
 }
 
-struct contest {
-  const memory& pages;
-  volatile int stage = 0;
-};
-
 void write_and_abort(void* raw) {
-  auto& with = *static_cast<contest*>(raw);
+  auto& with = *static_cast<meeting*>(raw);
   while (with.stage != 1) machine::relax();
   if (machine::begin().started()) {
     with.pages.at[128] = 2;
@@ -237,7 +232,7 @@ void write_and_abort(void* raw) {
 
 /// What a plain read finds after an attempt that has lost against another's uncommitted write.
 int seen_after_a_lost_conflict(const memory& pages) {
-  contest with{pages};
+  meeting with{pages};
   pages.at[128] = 1;
   machine::thread other;
   if (!other.start(write_and_abort, &with)) return 0;
