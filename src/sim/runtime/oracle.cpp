@@ -181,6 +181,9 @@ void oracle_before_commit(thread_record& thread) noexcept {
 }
 
 void oracle_after_abort(thread_record& thread) noexcept {
+  // Whoever has ended the attempt may stand in an elision: its lock is to be looked at as all others see it.
+  thread_record* const other = state.current != &thread ? state.current : nullptr;
+  if (other != nullptr) hide_elided_locks(*other);
   for (const byte_before& byte : before_of[thread.id]) {
     if (*memory(byte.address) != byte.value)
       found(thread, "an abort has not brought back what was there", byte.address);
@@ -189,6 +192,7 @@ void oracle_after_abort(thread_record& thread) noexcept {
     if (!on_a_stack(entry.address())) take_into_image(entry.address(), entry.length());
   }
   check_reads(thread, "an aborted attempt's read is not what it was", false);
+  if (other != nullptr) show_elided_locks(*other);
   attempt_has_ended(thread.tx);
 }
 
