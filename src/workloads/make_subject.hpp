@@ -16,6 +16,7 @@
 #include "workloads/lock_overhead.hpp"
 #include "workloads/mapbench.hpp"
 #include "workloads/readers.hpp"
+#include "workloads/structure.hpp"
 #include "workloads/workload.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
@@ -25,7 +26,12 @@ template <class Adapter>
 constexpr void set_locked_workloads(subject& made) noexcept {
   const auto set = [&](workload_id which, subject::runner run) { made.run[static_cast<unsigned>(which)] = run; };
   set(workload_id::arraybench, run_arraybench<Adapter>);
-  if constexpr (excludes<Adapter>()) set(workload_id::mapbench, run_mapbench<Adapter>);  // a broken tree ends nowhere
+  set(workload_id::bank, run_structure<Adapter, bank_workload, make_bank>);
+  if constexpr (excludes<Adapter>()) {  // trees and lists that are broken end nowhere
+    set(workload_id::mapbench, run_mapbench<Adapter>);
+    set(workload_id::list, run_structure<Adapter, list_workload, make_list>);
+    set(workload_id::hashmap, run_structure<Adapter, hashmap_workload, make_hashmap>);
+  }
   set(workload_id::counters, run_counters<Adapter>);
   set(workload_id::counter_array, run_counter_array<Adapter>);
   set(workload_id::lock_overhead, run_lock_overhead<Adapter>);

@@ -36,6 +36,7 @@ class page_array {
   Cell* data() noexcept { return cells_; }
   const Cell* data() const noexcept { return cells_; }
   Cell& operator[](std::size_t index) noexcept { return cells_[index]; }
+  const Cell& operator[](std::size_t index) const noexcept { return cells_[index]; }
   Cell* begin() noexcept { return cells_; }
   Cell* end() noexcept { return cells_ + size_; }
   const Cell* begin() const noexcept { return cells_; }

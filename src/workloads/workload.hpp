@@ -56,7 +56,7 @@ struct parameter {
   std::span<const char* const> names = {};  ///< not empty: these are the values, in order
 };
 
-inline constexpr unsigned most_parameters = 8;
+inline constexpr unsigned most_parameters = 9;
 /// The values of a workload's parameters, in the order of workload::keys.
 struct parameters {
   std::uint64_t values[most_parameters] = {};
@@ -96,9 +96,12 @@ enum class workload_id : std::uint8_t {
   lock_overhead,
   readers,
   capacity,
-  lock_array
+  lock_array,
+  bank,
+  list,
+  hashmap
 };
-inline constexpr unsigned workload_count = 8;
+inline constexpr unsigned workload_count = 11;
 
 /// How threads wait for a lock: its class when locks are ranked.
 enum class waiting : std::uint8_t { spins, parks, none };

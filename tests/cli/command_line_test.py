@@ -88,7 +88,7 @@ class BadInput(unittest.TestCase):
         self.refused("bench", says=["txsync bench: a workload is missing", "arraybench, mapbench"])
         self.refused("bench", "", says=["a workload is missing"])
         self.refused("bench", "arraybnch", says=["unknown workload 'arraybnch'", "did you mean 'arraybench'?"])
-        self.refused("bench", "list", says=["unknown workload 'list'"])
+        self.refused("bench", "locks", says=["unknown workload 'locks'"])
 
     def test_presets_and_parameters(self):
         self.refused("bench", "arraybench", "--preset", "smal-low", says=["unknown preset 'smal-low'", "did you mean 'small-low'?"])

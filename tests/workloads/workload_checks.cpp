@@ -185,6 +185,10 @@ TEST(BrokenLock, IsCaughtByTheChecks) {
   pairs.values[0] = 4;   // pairs
   pairs.values[1] = 50;  // percent of reads
   EXPECT_TRUE(shows_a_fault(w::run_readers<open_door>, pairs));
+  w::parameters bank = values_of("bank");
+  bank.values[0] = 2;  // accounts
+  bank.values[1] = 0;  // percent of reads
+  EXPECT_TRUE(shows_a_fault(w::run_structure<open_door, w::bank_workload, w::make_bank>, bank));
 }
 
 TEST(BrokenLock, NoneIsNotChecked) {

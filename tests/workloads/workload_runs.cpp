@@ -20,6 +20,8 @@ w::parameters small(const w::workload& one) {
   set("ints", 4'096);
   set("keys", 1'000);
   set("pairs", 64);
+  set("accounts", 100);
+  set("items", 50);
   return values;
 }
 

@@ -63,6 +63,16 @@ TEST_P(EveryLock, KeepsAMapWhole) {
   }
 }
 
+TEST_P(EveryLock, KeepsMoneyAndLinkedItems) {
+  const std::vector<std::string> bank = {"10", "50", "0", "1"};
+  const std::vector<std::string> list = {"10", "20", "50", "0", "0", "0"};
+  const std::vector<std::string> map = {"3", "0", "10", "20", "50", "0", "0", "0", "0"};
+  for (const auto& [workload, values] : {std::pair{"bank", bank}, {"list", list}, {"hashmap", map}}) {
+    const image_result seen = result_of({.workload = workload, .lock = GetParam(), .values = values});
+    EXPECT_EQ(seen.status, 0) << workload << ": " << seen.messages;
+  }
+}
+
 std::string name_of(const testing::TestParamInfo<const char*>& info) {
   std::string name = info.param;
   for (char& letter : name) {
@@ -74,7 +84,7 @@ std::string name_of(const testing::TestParamInfo<const char*>& info) {
 INSTANTIATE_TEST_SUITE_P(All, EveryLock,
                          testing::Values("tatas", "ticket", "fifo_ticket", "mcs", "fifo_mcs", "futex", "txsync::mutex",
                                          "posix", "occ_rwlock", "srwlock", "txsync::shared_mutex", "elided_tatas",
-                                         "elided_mcs", "elided_futex", "lemming_tatas"),
+                                         "elided_mcs", "elided_futex", "lemming_tatas", "hle_tas", "hle_tas_t"),
                          name_of);
 
 TEST(SimulatedRuns, TheSameSeedIsTheSameRun) {

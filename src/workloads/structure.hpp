@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data structures under locks, behind one interface: what runs on a lock is then one template for all of them, and each
+// structure is compiled once and not once for each lock.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "workloads/adapters.hpp"
+#include "workloads/pages.hpp"
+#include "workloads/team.hpp"
+#include "workloads/workload.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+/// The sections of one operation, each under one lock of the structure, one after the other.
+struct section_list {
+  static constexpr unsigned most = 2;
+  unsigned count = 0;
+  std::uint64_t locks[most] = {};
+};
+
+/// One thread's way through a structure. Used by that thread alone.
+class visitor {
+ public:
+  /// Draws the next operation, and gets ready what its sections are not to do, such as allocate.
+  virtual section_list draw() = 0;
+  /// One section of the operation that was drawn; in an attempt that aborts, nothing of it has happened. Requires: its
+  /// lock is held.
+  virtual void apply(unsigned section) = 0;
+  /// After the sections: gives back what is over, and counts.
+  virtual void settle() = 0;
+
+ protected:
+  ~visitor() = default;
+};
+
+/// The one generator of random numbers that all threads of the thesis use, without a lock (its Listing 3.11): threads
+/// that draw at the same time get the same number.
+class thesis_generator {
+ public:
+  static constexpr std::uint64_t period = 32'749;  ///< numbers are below this
+  explicit thesis_generator(std::uint64_t seed) noexcept : state_(1 + seed % (period - 1)) {}
+
+  std::uint64_t next() noexcept {
+    // relaxed, and not in one step: that threads meet here is what it is like; it guards nothing
+    const std::uint64_t drawn = (state_.load(std::memory_order_relaxed) * 32'719 + 3) % period;
+    state_.store(drawn, std::memory_order_relaxed);  // as above
+    return drawn;
+  }
+
+ private:
+  alignas(machine::pad_bytes) std::atomic<std::uint64_t> state_;
+};
+
+/// Where a thread's numbers come from: its own stream, or the generator that all share.
+class number_source {
+ public:
+  number_source() noexcept = default;
+  number_source(std::uint64_t seed, unsigned thread, thesis_generator* shared) noexcept
+      : own_(seed, thread), shared_(shared) {}
+
+  std::uint64_t below(std::uint64_t bound) noexcept {
+    return shared_ != nullptr ? shared_->next() % bound : own_.below(bound);
+  }
+
+ private:
+  random_stream own_{0, 0};
+  thesis_generator* shared_ = nullptr;
+};
+
+/// What threads share. Knows nothing of locks but how many it wants.
+class structure {
+ public:
+  structure() = default;
+  structure(const structure&) = delete;
+  structure& operator=(const structure&) = delete;
+  virtual ~structure() = default;
+
+  virtual std::uint64_t locks() const noexcept = 0;
+  virtual visitor& visitor_of(unsigned thread) noexcept = 0;
+
+  // After all threads have ended:
+  /// Null, or why the run does not count.
+  virtual const char* complaint() const = 0;
+  /// Of all the data, see outcome::end_hash.
+  virtual std::uint64_t hash() const = 0;
+};
+
+/// Makes and fills a structure for the threads of a plan; null when the machine has no memory.
+using structure_maker = std::unique_ptr<structure> (*)(const parameters& values, const plan& how);
+
+extern const workload bank_workload;
+extern const workload list_workload;
+extern const workload hashmap_workload;
+std::unique_ptr<structure> make_bank(const parameters& values, const plan& how);
+std::unique_ptr<structure> make_list(const parameters& values, const plan& how);
+std::unique_ptr<structure> make_hashmap(const parameters& values, const plan& how);
+
+template <class Adapter>
+struct structure_shared {
+  structure& data;
+  page_array<padded<Adapter>> locks;
+};
+
+template <class Adapter>
+void visit(worker& me, structure_shared<Adapter>& shared) {
+  visitor& mine = shared.data.visitor_of(me.index());
+  [[maybe_unused]] typename Adapter::slot slot{};
+
+  me.wait_for_start();
+  while (me.more()) {
+    const section_list sections = mine.draw();
+    me.begin();
+    for (unsigned i = 0; i < sections.count; ++i) {
+      Adapter& lock = shared.locks[sections.locks[i]].object;
+      lock.lock(slot);
+      mine.apply(i);
+      lock.unlock(slot);
+    }
+    me.finish();
+    mine.settle();
+  }
+}
+
+template <class Adapter>
+outcome run_on_structure(structure& data, const plan& how) {
+  structure_shared<Adapter> shared{data, page_array<padded<Adapter>>(data.locks())};
+  if (!shared.locks.ok()) return refused(no_memory);
+  team_result result = run_team<visit<Adapter>>(how, shared);
+  const char* const wrong = excludes<Adapter>() ? data.complaint() : nullptr;
+  return result.checked(wrong, wrong == nullptr ? data.hash() : 0);  // links that are wrong need not end
+}
+
+using structure_runner = outcome (*)(structure& data, const plan& how);
+outcome run_erased_structure(const workload& which, structure_maker make, structure_runner run,
+                             const parameters& values, const plan& how);
+
+template <class Adapter, const workload& Which, structure_maker Make>
+outcome run_structure(const parameters& values, const plan& how) {
+  return run_erased_structure(Which, Make, run_on_structure<Adapter>, values, how);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// What list and hashmap have in common: numbers kept in items that are linked, allocated outside of sections (thesis on
+// TSX in InnoDB, 3.3.3 and 3.3.4), found, inserted and removed by threads, and counted at the end.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "workloads/structure.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+/// A number in a list. By thread and number the order of insertions can be checked.
+struct item {
+  std::uint32_t value;
+  std::uint32_t thread;  ///< that inserted it
+  std::uint64_t number;  ///< which of the thread's insertions it was
+  item* next = nullptr;
+  item* before = nullptr;  ///< of a list that is linked both ways
+};
+
+/// An object alone on a line of 64 bytes, the thesis's.
+template <class Object>
+struct alignas(64) line_of {
+  Object object{};
+};
+
+/// The parameters that both have, by name.
+struct value_set_shape {
+  std::uint64_t items;   ///< at the start
+  std::uint64_t values;  ///< they are below this
+  std::uint64_t reads;   ///< percent of operations that look a value up; half of the others insert, half remove
+  bool unique;           ///< no value is there twice
+  bool aligned;          ///< each item alone on a line
+  bool allocates_inside;
+  bool shared_draws;  ///< one generator for all threads
+  bool removes_own;   ///< what the thread inserted itself, the oldest first; else whatever is drawn
+};
+inline constexpr const char* alignments[] = {"aligned", "malloc"};
+inline constexpr const char* drawings[] = {"own", "shared"};
+inline constexpr const char* allocation_places[] = {"outside", "inside"};
+
+/// Null when there is no memory.
+item* take_item(bool aligned) noexcept;
+void give_item(item* one) noexcept;
+
+class value_set;
+
+/// A thread that looks up, inserts and removes.
+class alignas(machine::pad_bytes) value_visitor final : public visitor {
+ public:
+  void start(value_set& shared, unsigned thread, number_source random) noexcept;
+  /// Before the threads start: one of the values that are there from the start. False where there is no memory.
+  bool put(std::uint32_t value);
+
+  section_list draw() override;
+  void apply(unsigned section) override;
+  void settle() override;
+
+  // What the check needs:
+  std::uint64_t inserted() const noexcept { return inserted_; }
+  std::uint64_t removed() const noexcept { return removed_; }
+  /// Hashes of the values inserted less those of the removed: whatever the order, that of what is there.
+  std::uint64_t sum() const noexcept { return sum_; }
+  bool lost_own() const noexcept { return lost_own_; }
+  bool starved() const noexcept { return starved_; }
+
+ private:
+  enum class action : std::uint8_t { find, insert, remove };
+
+  action draw_action() noexcept;
+  item* fresh_item() noexcept;
+  void give_fresh() noexcept;
+  void give_gone() noexcept;
+  void settle_insertion();
+  void settle_removal();
+
+  value_set* set_ = nullptr;
+  number_source random_;
+  std::uint32_t thread_ = 0;
+  action action_ = action::find;
+  std::uint32_t value_ = 0;
+  bool done_ = false;
+  item* fresh_ = nullptr;  ///< to be inserted
+  item* gone_ = nullptr;   ///< was removed
+
+  std::deque<std::uint32_t> own_;  ///< inserted and not removed, the oldest first; only where own ones are removed
+  std::uint64_t inserted_ = 0;
+  std::uint64_t removed_ = 0;
+  std::uint64_t sum_ = 0;
+  bool lost_own_ = false;
+  bool starved_ = false;
+};
+
+class value_set : public structure {
+ public:
+  value_set(const value_set_shape& shape, const plan& how) noexcept;
+
+  const value_set_shape& shape() const noexcept { return shape_; }
+  visitor& visitor_of(unsigned thread) noexcept override { return visitors_[thread]; }
+  const char* complaint() const override;
+  std::uint64_t hash() const override;
+
+  virtual std::uint64_t lock_of(std::uint32_t value) const noexcept = 0;
+  // In a section:
+  virtual bool find(std::uint32_t value) const noexcept = 0;
+  /// False, and nothing has happened, where the value is there and may not be twice.
+  virtual bool insert(item* fresh) noexcept = 0;
+  /// The first item of that value, taken out; null where there is none.
+  virtual item* remove(std::uint32_t value) noexcept = 0;
+
+ protected:
+  /// Items one after the other, as they are linked.
+  virtual unsigned chains() const noexcept = 0;
+  virtual item* first_of(unsigned chain) const noexcept = 0;
+  /// Null, or what is wrong with an item where it stands; `before` is null at the start of a chain.
+  virtual const char* wrong_at(unsigned chain, const item* before, const item& one) const noexcept = 0;
+  /// Of the end of a chain, whose last item is null where it has none.
+  virtual const char* wrong_at_end(const item* last) const noexcept = 0;
+
+  bool visitors_ok() const noexcept { return visitors_.ok(); }
+  /// Draws the values of the start and gives them to the threads in turn; of the same value again only where it may be.
+  /// False where there is no memory.
+  bool fill(std::uint64_t seed);
+  /// To be called by destructors. Items whose links are wrong are left alone.
+  void give_all() noexcept;
+
+ private:
+  /// Adds the chain's values. Null, or what is wrong with its items.
+  const char* walk(unsigned chain, std::uint64_t most, std::vector<std::uint32_t>& into) const;
+
+  value_set_shape shape_;
+  page_array<value_visitor> visitors_;
+  thesis_generator generator_;
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads
