@@ -54,6 +54,9 @@ class mutex {
     core_.unlock();
   }
 
+  /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
+  bool is_held() const noexcept { return core_.is_held(); }
+
   site& place() const noexcept { return site_ != nullptr ? *site_ : site::unnamed(); }
 
  private:

@@ -51,6 +51,12 @@ class shared_mutex {
   TXSYNC_EXPORT [[nodiscard]] bool try_lock() noexcept;
   TXSYNC_EXPORT void unlock() noexcept;
 
+  /// Whether a writer is inside or about to be; the readers inside; whether there are any of them. True at some moment
+  /// of the call: what elision subscribes to.
+  bool has_writer() const noexcept { return (state_.load(std::memory_order_relaxed) & writer) != 0; }
+  std::uint32_t readers() const noexcept { return state_.load(std::memory_order_relaxed) & readers_bits; }
+  bool is_held() const noexcept { return (state_.load(std::memory_order_relaxed) & (readers_bits | writer)) != 0; }
+
   site& place() const noexcept { return site_ != nullptr ? *site_ : site::unnamed(); }
 
  private:

@@ -235,20 +235,27 @@ int no_deadline_asked(std::uint64_t&) noexcept { return 0; }
 
 // ---- elision
 
-constexpr retry_rules patient{};
-constexpr retry_rules with_deadline{.busy_counts = true, .waits_for_lock = false};
+// Sites learn apart, as far as there is room.
+constexpr unsigned role_count = 64;
+constinit elision roles[role_count];
+bool is_held(const void* futex) noexcept { return static_cast<const futex_mutex*>(futex)->is_held(); }
 
 /// True in an attempt that runs the section in the lock's stead. It leaves the owner alone, or all would conflict.
-bool elide(mutex_state& mutex, lock_tag tag, const retry_rules& rules) noexcept {
-  if (tag.how() != algorithm::elided || owner_of(mutex) == thread_number()) return false;
-  return detail::begin_elided(mutex.word.futex, rules);
+bool elide(mutex_state& mutex, lock_tag tag) noexcept {
+  if (tag.how() != algorithm::elided || !machine::attempts_work() || owner_of(mutex) == thread_number()) return false;
+  return detail::enter_elided(roles[tag.site() % role_count], &mutex.word.futex, latch_mode::exclusive, is_held);
+}
+
+detail::try_outcome try_elide(mutex_state& mutex, lock_tag tag) noexcept {
+  if (tag.how() != algorithm::elided || !machine::attempts_work() || owner_of(mutex) == thread_number()) {
+    return detail::try_outcome::try_lock;
+  }
+  return detail::try_enter_elided(roles[tag.site() % role_count], &mutex.word.futex, latch_mode::exclusive, is_held);
 }
 
 /// Ends the section where an attempt runs it.
 bool end_elided(const mutex_state& mutex, lock_tag tag) noexcept {
-  if (tag.how() != algorithm::elided || !detail::is_elided_now(mutex.word.futex)) return false;
-  machine::end();
-  return true;
+  return tag.how() == algorithm::elided && detail::in_elided_attempt() && detail::leave_elided(&mutex.word.futex);
 }
 
 // ----
@@ -256,7 +263,7 @@ bool end_elided(const mutex_state& mutex, lock_tag tag) noexcept {
 [[gnu::noinline]] int lock_slowly(pthread_mutex_t* raw) noexcept {
   const lock_tag tag = tag_of(state_of(raw));
   if (tag.how() == algorithm::libc) return next().mutex_lock(raw);
-  if (elide(state_of(raw), tag, patient)) return 0;
+  if (elide(state_of(raw), tag)) return 0;
   return lock_any(raw, tag, no_deadline_asked);
 }
 
@@ -266,7 +273,8 @@ int lock_until(pthread_mutex_t* raw, clockid_t clock, const timespec* time) noex
     if (clock == CLOCK_REALTIME) return next().mutex_timedlock(raw, time);
     return next().mutex_clocklock != nullptr ? next().mutex_clocklock(raw, clock, time) : ENOTSUP;
   }
-  if (elide(state_of(raw), tag, with_deadline)) return 0;
+  // A lock that is held is waited for below, with the deadline.
+  if (try_elide(state_of(raw), tag) == detail::try_outcome::elided) return 0;
   return lock_any(raw, tag, [&](std::uint64_t& until) noexcept {
     if (!is_time(*time)) return EINVAL;
     until = on_our_clock(clock, *time);
@@ -340,8 +348,8 @@ int try_lock_mutex(pthread_mutex_t* raw) noexcept {
   const lock_tag tag = tag_of(mutex);
   if (tag.how() == algorithm::libc) return next().mutex_trylock(raw);
   if (tag.how() == algorithm::unknown) return EINVAL;
-  // Whether the attempt itself has the lock cannot be told: then nothing is elided. Nor is a lock that is only tried.
-  if (tag.how() == algorithm::elided && machine::active()) machine::abort<machine::attempt_status::code_fall_back>();
+  const detail::try_outcome tried = try_elide(mutex, tag);
+  if (tried != detail::try_outcome::try_lock) return tried == detail::try_outcome::elided ? 0 : EBUSY;
   if (owner_of(mutex) == thread_number()) {
     const int status = relock(mutex, tag, false);
     if (status >= 0) return status;
@@ -388,6 +396,8 @@ std::uint32_t site_of(pthread_mutex_t* mutex) noexcept { return tag_of(state_of(
 int release_for_wait(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
   const lock_tag tag = tag_of(mutex);
+  // A wait in an attempt: the section starts again with the lock.
+  if (tag.how() == algorithm::elided) machine::abort<machine::attempt_status::code_fall_back>();
   if (tag.how() != algorithm::libc && owner_of(mutex) != my_number) {
     tell(notice_kind::wait_without_mutex, tag.site());
     return EPERM;

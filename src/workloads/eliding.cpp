@@ -12,14 +12,18 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-/// A held lock uses attempts up, and nobody waits for it before trying again: after one thread has taken the lock all
-/// others do (the lemming effect; Dice et al., ASPLOS 2009). Here to be looked at.
-constexpr retry_rules lemming_rules{.busy_counts = true, .waits_for_lock = false};
-
-class lemming_tatas : public elided<tatas_lock> {
+/// A lock of a role of its own, with a policy by name. All locks of a run have the same role.
+template <class Elided, const elision_policy& policy>
+class of_role : public Elided {
  public:
-  constexpr lemming_tatas() noexcept : elided(lemming_rules) {}
+  of_role() noexcept : Elided(role) {}
+
+ private:
+  static inline constinit elision role{policy};
 };
+
+using elision_presets::lemming;
+using elision_presets::standard;
 
 constexpr bool peer = false;
 
@@ -31,11 +35,13 @@ constexpr subject speculating(const char* name, bool is_peer, waiting how, const
 }
 
 constexpr subject table[] = {
-    speculating<lockable<elided<tatas_lock>>>("elided_tatas", peer, waiting::spins, "tatas, elided"),
-    speculating<with_node<elided_with_node<mcs_lock>>>("elided_mcs", peer, waiting::spins, "mcs, elided"),
-    speculating<lockable<elided<futex_mutex>>>("elided_futex", peer, waiting::parks, "futex, elided"),
-    speculating<lockable<lemming_tatas>>("lemming_tatas", peer, waiting::spins,
-                                         "tatas, elided by a rule that counts a busy lock: not for use"),
+    speculating<lockable<of_role<elided<tatas_lock>, standard>>>("elided_tatas", peer, waiting::spins, "tatas, elided"),
+    speculating<with_node<of_role<elided_with_node<mcs_lock>, standard>>>("elided_mcs", peer, waiting::spins,
+                                                                          "mcs, elided"),
+    speculating<lockable<of_role<elided<futex_mutex>, standard>>>("elided_futex", peer, waiting::parks,
+                                                                  "futex, elided"),
+    speculating<lockable<of_role<elided<tatas_lock>, lemming>>>(
+        "lemming_tatas", peer, waiting::spins, "tatas, elided by a rule that counts a busy lock: not for use"),
 };
 
 }  // namespace

@@ -75,6 +75,8 @@ class futex_rwlock {
     return static_cast<unsigned>(word_.load(std::memory_order_relaxed) & readers_bits);
   }
 
+  bool is_held() const noexcept { return (word_.load(std::memory_order_relaxed) & inside_bits) != 0; }
+
   /// For the child of a fork: the sleepers are threads of the parent. Requires: no thread of this process sleeps here.
   void forget_sleepers() noexcept {
     // relaxed: counts of waiters, nothing is read because of them

@@ -44,6 +44,7 @@ class occ_rwlock {
   /// Readers inside now, those that are on their way out again included. Of use to monitors and to elision.
   std::uint32_t readers() const noexcept { return state_.load(std::memory_order_relaxed) & ~writer; }
   bool has_writer() const noexcept { return (state_.load(std::memory_order_relaxed) & writer) != 0; }
+  bool is_held() const noexcept { return state_.load(std::memory_order_relaxed) != 0; }
 
  private:
   static constexpr std::uint32_t writer = std::uint32_t{1} << 31;

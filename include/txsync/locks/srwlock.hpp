@@ -5,12 +5,10 @@
 #include <cstdint>
 
 #include <txsync/export.hpp>
+#include <txsync/locks/latch_mode.hpp>
 #include <txsync/locks/mcs.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
-
-/// How a latch is held.
-enum class latch_mode : std::uint8_t { none, shared, exclusive };
 
 /// The single-writer, multiple-reader latch of a storage manager, which can tell its mode and its readers: Shore-MT's
 /// srwlock (shore-mt paper, 3.2), the latch of pages.
@@ -71,7 +69,9 @@ class srwlock {
     word_.fetch_add(reader - writer, std::memory_order_release);
   }  // pairs with readers' acquire
 
-  /// Relaxed: true at some moment during the call, of use to the holder and to monitors.
+  /// Relaxed, here and below: true at some moment during the call, of use to the holder, to monitors and to elision.
+  bool has_writer() const noexcept { return (word_.load(std::memory_order_relaxed) & writer) != 0; }
+  bool is_held() const noexcept { return (word_.load(std::memory_order_relaxed) & ~queued) != 0; }
   std::uint32_t readers() const noexcept { return word_.load(std::memory_order_relaxed) / reader; }
   latch_mode mode() const noexcept {
     const std::uint32_t seen = word_.load(std::memory_order_relaxed);

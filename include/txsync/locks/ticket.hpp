@@ -30,6 +30,11 @@ class ticket_queue {
     // relaxed on success: acquired by the load above, nobody can have been served since
     return next_.compare_exchange_strong(ticket, ticket + 1, std::memory_order_relaxed);
   }
+  /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
+  // relaxed: an attempt's reads are ordered by the attempt, and everybody else decides nothing by it
+  bool is_held() const noexcept {
+    return serving_.load(std::memory_order_relaxed) != next_.load(std::memory_order_relaxed);
+  }
   /// Threads with a ticket that is not served yet. An estimate for all but the holder.
   std::uint32_t waiting() const noexcept {
     // seq_cst: read by threads outside the door after their number is out (admission.cpp)
@@ -72,6 +77,7 @@ class fifo_ticket_lock {
   [[nodiscard]] bool try_lock() noexcept { return queue_.draw_if_served(); }
   /// Requires: the calling thread holds the lock.
   void unlock() noexcept { queue_.serve_next(); }
+  bool is_held() const noexcept { return queue_.is_held(); }
 
  private:
   detail::ticket_queue queue_;
@@ -131,6 +137,7 @@ class ticket_lock {
   [[nodiscard]] bool try_lock() noexcept { return both().try_lock(); }
   /// Requires: the calling thread holds the lock.
   void unlock() noexcept { both().unlock(); }
+  bool is_held() const noexcept { return queue_.is_held(); }
 
  private:
   detail::ticket_behind_door both() noexcept { return {queue_, door_}; }

@@ -98,6 +98,9 @@ struct htm_capability {
 /// All false where the environment says TXSYNC_HTM=off (the kill switch).
 TXSYNC_EXPORT const htm_capability& htm() noexcept;
 
+/// htm().attempts for the fast path of locks: one load, once somebody has asked htm().
+[[gnu::always_inline]] inline bool attempts_work() noexcept;
+
 /// Starts an attempt, or one more level of flat nesting. Answers started() in the attempt; after an abort the
 /// thread continues from here a second time, all its stores undone, with the reason.
 /// Nesting is flat: an abort of an inner level comes back to the outermost begin().
@@ -112,6 +115,11 @@ TXSYNC_EXPORT const htm_capability& htm() noexcept;
 /// Aborts the whole attempt: begin() answers is_explicit() with Code. Outside an attempt: no effect.
 template <std::uint8_t Code>
 [[gnu::always_inline]] inline void abort() noexcept;
+
+/// Tell a race detector that what follows is ordered behind, or what went before is ordered before, the other sections
+/// of `lock`: an attempt that elides a lock leaves no trace in it. No effect in other builds.
+[[gnu::always_inline]] inline void annotate_acquire(const void* lock) noexcept;
+[[gnu::always_inline]] inline void annotate_release(const void* lock) noexcept;
 
 /// True inside an attempt, also one that HLE began (XTEST). Safe, and false, on CPUs that have no such instruction.
 /// Call htm() once before the first attempt: the first look asks CPUID, which would abort an attempt.

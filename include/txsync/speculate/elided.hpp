@@ -1,116 +1,215 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lock elision: sections of a lock run as hardware attempts beside each other, and take the lock only when that does
-// not work. Shore-MT paper, section 3.2; InnoDB thesis, chapter 2.
+// not work. Shore-MT paper, section 3.2; InnoDB thesis, chapter 2; LevelDB paper, section 4.
+//
+// For all of these locks:
+//  - Lock is one of ours: it tells whether it is held (is_held(); has_writer() and readers() for readers and writers).
+//  - Sections of several locks nest in any order; the attempt of the outermost runs them all, and commits when the last
+//    has ended. Each lock is looked at once.
+//  - What cannot run in an attempt (a system call, a page fault, too much data, a condition wait in nested sections)
+//    takes the lock in the end. An attempt may be tried for nothing: sections must not spin on what other threads do.
+//  - Which sections run in attempts is known from a record of the calling thread, never guessed from the lock word. An
+//    unlock of a lock that nobody holds is told on the standard error, and does nothing.
+//  - Without hardware transactions they are the plain locks: cost one load more each way.
+//  - Cost of an attempt: begin and commit (36..96 cycles), a read of the lock word shared by all, some twenty
+//    instructions; an abort 120..250 cycles and the work that is lost.
 #pragma once
 
 #include <cstdint>
 
-#include <txsync/export.hpp>
 #include <txsync/machine/attempt.hpp>
+#include <txsync/speculate/elision.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-/// When an attempt that was aborted is tried again. Cause by cause: a conflict waits a random while and retries; a lock
-/// that is held is waited for; what cannot be cured by another try (capacity, nesting, a fault, a system call, an abort
-/// by the section itself) takes the lock.
-struct retry_rules {
-  std::uint32_t attempts = 5;            ///< at most so many, each of which ended for a cause that counts
-  bool busy_counts = false;              ///< a lock found held uses one up: the mistake that makes lemmings
-  bool waits_for_lock = true;            ///< tries again when the lock is free, and not before
-  std::uint32_t longest_backoff = 2048;  ///< cycles, after a conflict
-};
-
 namespace detail {
 
-/// What to do after an aborted attempt; slow path of elided.
-class TXSYNC_EXPORT retry {
- public:
-  explicit retry(const retry_rules& rules) noexcept : rules_(rules), left_(rules.attempts) {}
-  /// True: try again now, after what had to be waited for. `held(lock)` tells whether the lock is.
-  bool again(machine::attempt_status status, bool (*held)(const void* lock), const void* lock) noexcept;
-
- private:
-  void back_off() noexcept;
-
-  const retry_rules& rules_;
-  std::uint32_t left_;
-  std::uint32_t pause_ = 64;
-};
-
-/// Begins an attempt that has read the lock word: whoever takes the lock aborts it. False: take the lock. Lock has
-/// is_held().
 template <class Lock>
-bool begin_elided(const Lock& lock, const retry_rules& rules) noexcept {
-  if (!machine::htm().attempts) return false;
-  retry decide(rules);
-  for (;;) {
-    const machine::attempt_status status = machine::begin();
-    if (status.started()) {
-      if (!lock.is_held()) return true;
-      machine::abort<machine::attempt_status::code_lock_busy>();
-    }
-    if (!decide.again(status, [](const void* one) { return static_cast<const Lock*>(one)->is_held(); }, &lock)) {
-      return false;
-    }
-  }
+bool is_held_at_all(const void* lock) noexcept {
+  return static_cast<const Lock*>(lock)->is_held();
+}
+template <class Lock>
+bool has_writer_inside(const void* lock) noexcept {
+  return static_cast<const Lock*>(lock)->has_writer();
 }
 
-/// Whether the calling thread runs the lock's section in an attempt, or else holds the lock.
+/// What both faces of elision share. Calls are inlined up to the first look at what the machine can do.
 template <class Lock>
-bool is_elided_now(const Lock& lock) noexcept {
-  return machine::active() && !lock.is_held();
-}
-
-}  // namespace detail
-
-/// A lock whose sections are elided. Lock is one of ours: with lock(), unlock() and is_held(). Lockable; sections of
-/// one lock may be nested in those of another (flat: the inner one becomes part of the attempt). Requires: unlock() is
-/// called where lock() was, by the same thread, inside the same attempts: the CPU is asked whether one is running.
-/// Cost: begin and commit of an attempt (36..96 cycles) and one read of the lock word, shared by all.
-template <class Lock>
-class elided {
+class elided_base {
  public:
-  constexpr explicit elided(const retry_rules& rules = default_rules) noexcept : rules_(rules) {}
-  elided(const elided&) = delete;
-  elided& operator=(const elided&) = delete;
+  constexpr explicit elided_base(elision& how) noexcept : how_(how) {}
+  elided_base(const elided_base&) = delete;
+  elided_base& operator=(const elided_base&) = delete;
 
-  void lock() noexcept {
-    if (!begin()) lock_.lock();
-  }
-  void unlock() noexcept {
-    if (detail::is_elided_now(lock_)) {
-      machine::end();
-    } else {
-      lock_.unlock();
-    }
-  }
-
-  static constexpr retry_rules default_rules{};
+  elision& role() const noexcept { return how_; }
 
  protected:
-  bool begin() noexcept { return detail::begin_elided(lock_, rules_); }
+  bool enter(latch_mode mode = latch_mode::exclusive, held_test held = is_held_at_all<Lock>) noexcept {
+    return machine::attempts_work() && enter_elided(how_, &lock_, mode, held);
+  }
+  try_outcome try_enter(latch_mode mode = latch_mode::exclusive, held_test held = is_held_at_all<Lock>) noexcept {
+    return machine::attempts_work() ? try_enter_elided(how_, &lock_, mode, held) : try_outcome::try_lock;
+  }
+  bool leave() noexcept { return in_elided_attempt() && leave_elided(&lock_); }
+  /// False, and told, where nobody holds it.
+  bool may_release(bool held) const noexcept {
+    if (held) [[likely]]
+      return true;
+    // What an attempt sees may be what it has done itself: outside it is seen again.
+    machine::abort<machine::attempt_status::code_fall_back>();
+    report_double_unlock(&lock_);
+    return false;
+  }
 
-  const retry_rules& rules_;
+  /// The lock itself, where no attempt runs the section.
+  template <class Acquire>
+  void acquire(Acquire lock_it) noexcept {
+    lock_it();
+    machine::annotate_acquire(&lock_);
+  }
+  template <class TryAcquire>
+  bool try_acquire(try_outcome how, TryAcquire try_it) noexcept {
+    if (how != try_outcome::try_lock) return how == try_outcome::elided;
+    if (!try_it()) return false;
+    machine::annotate_acquire(&lock_);
+    return true;
+  }
+  template <class Release>
+  void release(bool held, Release unlock_it) noexcept {
+    if (!may_release(held)) return;
+    machine::annotate_release(&lock_);
+    unlock_it();
+  }
+
+  elision& how_;
   Lock lock_;
 };
 
-/// The same for queue locks, whose waiters bring a node.
+}  // namespace detail
+
+/// A mutex whose sections are elided. Named requirements: Lockable. Constant-initialised where Lock is.
 template <class Lock>
-class elided_with_node : private elided<Lock> {
+class elided : protected detail::elided_base<Lock> {
+ public:
+  constexpr explicit elided(elision& how = elision::unnamed()) noexcept : detail::elided_base<Lock>(how) {}
+  using detail::elided_base<Lock>::role;
+
+  void lock() noexcept {
+    if (!this->enter()) this->acquire([&] { this->lock_.lock(); });
+  }
+  /// False also where the calling thread's attempt is in a section of this lock.
+  [[nodiscard]] bool try_lock() noexcept {
+    return this->try_acquire(this->try_enter(), [&] { return this->lock_.try_lock(); });
+  }
+  /// Requires: the calling thread is in a section of this lock, else see above.
+  void unlock() noexcept {
+    if (this->leave()) return;
+    this->release(this->lock_.is_held(), [&] { this->lock_.unlock(); });
+  }
+};
+
+/// The same for queue locks, whose threads bring a node; a section that is elided does not use it.
+template <class Lock>
+class elided_with_node : protected detail::elided_base<Lock> {
  public:
   using node = typename Lock::node;
-  using elided<Lock>::elided;
+  constexpr explicit elided_with_node(elision& how = elision::unnamed()) noexcept : detail::elided_base<Lock>(how) {}
+  using detail::elided_base<Lock>::role;
 
   void lock(node& mine) noexcept {
-    if (!this->begin()) this->lock_.lock(mine);
+    if (!this->enter()) this->acquire([&] { this->lock_.lock(mine); });
+  }
+  /// The "attempt" of Shore-MT's mcs lock (shore-mt paper, 3.2).
+  [[nodiscard]] bool try_lock(node& mine) noexcept {
+    return this->try_acquire(this->try_enter(), [&] { return this->lock_.try_lock(mine); });
   }
   void unlock(node& mine) noexcept {
-    if (detail::is_elided_now(this->lock_)) {
-      machine::end();
-    } else {
-      this->lock_.unlock(mine);
-    }
+    if (this->leave()) return;
+    this->release(this->lock_.is_held(), [&] { this->lock_.unlock(mine); });
   }
+};
+
+/// A reader-writer lock whose sections are elided. Elided readers run beside readers that hold the lock, and beside
+/// elided writers of other data; a writer that takes the lock aborts them all, a reader that takes it the writers.
+/// Named requirements: SharedLockable.
+template <class Lock>
+class elided_shared : protected detail::elided_base<Lock> {
+ public:
+  constexpr explicit elided_shared(elision& how = elision::unnamed()) noexcept : detail::elided_base<Lock>(how) {}
+  using detail::elided_base<Lock>::role;
+
+  void lock() noexcept {
+    if (!this->enter()) this->acquire([&] { this->lock_.lock(); });
+  }
+  [[nodiscard]] bool try_lock() noexcept {
+    return this->try_acquire(this->try_enter(), [&] { return this->lock_.try_lock(); });
+  }
+  void unlock() noexcept {
+    if (this->leave()) return;
+    this->release(this->lock_.has_writer(), [&] { this->lock_.unlock(); });
+  }
+  void lock_shared() noexcept {
+    if (!this->enter(latch_mode::shared, detail::has_writer_inside<Lock>))
+      this->acquire([&] { this->lock_.lock_shared(); });
+  }
+  [[nodiscard]] bool try_lock_shared() noexcept {
+    return this->try_acquire(this->try_enter(latch_mode::shared, detail::has_writer_inside<Lock>),
+                             [&] { return this->lock_.try_lock_shared(); });
+  }
+  void unlock_shared() noexcept {
+    if (this->leave()) return;
+    this->release(this->lock_.readers() != 0, [&] { this->lock_.unlock_shared(); });
+  }
+
+  /// From shared to exclusive, for Lock that can: an elided reader becomes an elided writer where nobody holds the
+  /// lock. False: still shared.
+  [[nodiscard]] bool try_upgrade() noexcept {
+    if (!detail::in_elided_attempt() || detail::elided_mode(&this->lock_) == latch_mode::none) {
+      return this->lock_.try_upgrade();
+    }
+    if (this->lock_.is_held()) return false;
+    detail::change_elided_mode(&this->lock_, latch_mode::exclusive);
+    return true;
+  }
+  void downgrade() noexcept {
+    if (!detail::in_elided_attempt() || detail::elided_mode(&this->lock_) == latch_mode::none) {
+      return this->lock_.downgrade();
+    }
+    detail::change_elided_mode(&this->lock_, latch_mode::shared);
+  }
+
+  /// Of those that hold the lock, and the calling thread's elided section with them; other threads' are not seen.
+  std::uint32_t readers() const noexcept { return this->lock_.readers() + (own_mode() == latch_mode::shared ? 1 : 0); }
+  latch_mode mode() const noexcept {
+    const latch_mode mine = own_mode();
+    if (mine == latch_mode::exclusive || this->lock_.has_writer()) return latch_mode::exclusive;
+    return mine == latch_mode::shared || this->lock_.readers() != 0 ? latch_mode::shared : latch_mode::none;
+  }
+
+ private:
+  latch_mode own_mode() const noexcept {
+    return detail::in_elided_attempt() ? detail::elided_mode(&this->lock_) : latch_mode::none;
+  }
+};
+
+/// A section for the length of a scope, in which on_commit() works whether the section is elided or not.
+template <class Lock>
+class elided_guard {
+ public:
+  explicit elided_guard(Lock& lock) noexcept : lock_(lock) {
+    lock_.lock();
+    ++detail::my_sections.guards;
+  }
+  ~elided_guard() {
+    --detail::my_sections.guards;
+    lock_.unlock();
+    if (!detail::must_defer()) detail::run_deferred();
+  }
+  elided_guard(const elided_guard&) = delete;
+  elided_guard& operator=(const elided_guard&) = delete;
+
+ private:
+  Lock& lock_;
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND

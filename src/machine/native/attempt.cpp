@@ -24,6 +24,7 @@ trial_scope::~trial_scope() = default;
 #if defined(__x86_64__) || defined(__powerpc64__) || defined(__s390x__)
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool in_warm_attempt = false;
 constinit std::atomic<facility> attempt_facility{facility::unknown};
+constinit std::atomic<facility> working_attempts{facility::unknown};
 
 namespace {
 bool remember(bool present) noexcept {
@@ -112,7 +113,11 @@ htm_claim claimed_htm() noexcept {
 const htm_capability& htm() noexcept {
   static htm_capability capability;
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, [] { capability = try_htm(htm_default_tries).capability; });
+  pthread_once(&once, [] {
+    capability = try_htm(htm_default_tries).capability;
+    detail::working_attempts.store(capability.attempts ? detail::facility::present : detail::facility::absent,
+                                   std::memory_order_relaxed);
+  });
   return capability;
 }
 

@@ -133,11 +133,15 @@ class by_prefix {
   std::atomic<std::uint32_t> word_{0};
 };
 
-/// A held lock uses tries up, and nobody waits for it before the next.
-constexpr retry_rules hasty_rules{.attempts = 2, .busy_counts = true, .waits_for_lock = false};
-class hasty_tatas : public elided<tatas_lock> {
+/// A role for each lock, since nothing may be learnt from one schedule to the next.
+template <const elision_policy& policy>
+struct own_role {
+  elision role{policy};
+};
+template <class Elided, const elision_policy& policy = elision_presets::eager>
+class alone : private own_role<policy>, public Elided {
  public:
-  constexpr hasty_tatas() noexcept : elided(hasty_rules) {}
+  alone() noexcept : Elided(own_role<policy>::role) {}
 };
 
 /// Attempts end with the section that they are of, and there are some.
@@ -216,19 +220,19 @@ constexpr exploration table[] = {
     trio_of<hurrying<futex_rwlock>>("futex_rwlock-deadline", sleeps),
     pair_of<lockable<shared_mutex>>("txsync::shared_mutex"),
     trio_of<trying<shared_mutex>>("txsync::shared_mutex-try", sleeps),
-    pair_of<lockable<elided<tatas_lock>>>("elided_tatas"),
-    trio_of<lockable<elided<tatas_lock>>>("elided_tatas-3"),
-    trio_of<calling<lockable<elided<tatas_lock>>>>("elided_tatas-calling"),
-    pair_of<nested<elided<tatas_lock>>>("elided_tatas-nested"),
-    trio_of<calling<lockable<hasty_tatas>>>("elided_tatas-hasty"),
+    pair_of<lockable<alone<elided<tatas_lock>>>>("elided_tatas"),
+    trio_of<lockable<alone<elided<tatas_lock>>>>("elided_tatas-3"),
+    trio_of<calling<lockable<alone<elided<tatas_lock>>>>>("elided_tatas-calling"),
+    pair_of<nested<alone<elided<tatas_lock>>>>("elided_tatas-nested"),
+    trio_of<calling<lockable<alone<elided<tatas_lock>, elision_presets::lemming>>>>("elided_tatas-hasty"),
     pair_of<lockable<by_prefix>>("elided-by-prefix"),
     trio_of<calling<lockable<by_prefix>>>("elided-by-prefix-calling"),
     {"elided_tatas-attempts", "sections of one thread are elided, and attempts end", verdict::right,
-     run_anew<attempts_test<elided<tatas_lock>>, 1>},
-    pair_of<with_node<elided_with_node<mcs_lock>>>("elided_mcs"),
-    trio_of<calling<with_node<elided_with_node<mcs_lock>>>>("elided_mcs-calling"),
-    pair_of<lockable<elided<futex_mutex>>>("elided_futex"),
-    trio_of<calling<lockable<elided<futex_mutex>>>>("elided_futex-calling", sleeps),
+     run_anew<attempts_test<alone<elided<tatas_lock>>>, 1>},
+    pair_of<with_node<alone<elided_with_node<mcs_lock>>>>("elided_mcs"),
+    trio_of<calling<with_node<alone<elided_with_node<mcs_lock>>>>>("elided_mcs-calling"),
+    pair_of<lockable<alone<elided<futex_mutex>>>>("elided_futex"),
+    trio_of<calling<lockable<alone<elided<futex_mutex>>>>>("elided_futex-calling", sleeps),
 };
 
 }  // namespace

@@ -7,6 +7,8 @@ namespace txsync::inline TXSYNC_BACKEND::machine::detail {
 inline constexpr unsigned warm_extra_depth = 3;
 }  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
 
+#include <txsync/machine/race_detector.hpp>
+
 #if defined(__x86_64__)
 #include <txsync_backend/x86_64/attempt.hpp>
 #elif defined(__powerpc64__)

@@ -11,9 +11,21 @@ enum class facility : std::uint8_t { unknown, absent, present };
 TXSYNC_EXPORT extern std::atomic<facility> attempt_facility;
 TXSYNC_EXPORT bool find_facility() noexcept;
 
+/// Written by htm() once it has tried, always with the same answer. Relaxed: it guards no other data.
+TXSYNC_EXPORT extern std::atomic<facility> working_attempts;
+
 [[gnu::always_inline]] inline bool has_facility() noexcept {
   const facility found = attempt_facility.load(std::memory_order_relaxed);
   return found == facility::present || (found == facility::unknown && find_facility());
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
+
+namespace txsync::inline TXSYNC_BACKEND::machine {
+
+inline bool attempts_work() noexcept {
+  const detail::facility found = detail::working_attempts.load(std::memory_order_relaxed);
+  return found == detail::facility::present || (found == detail::facility::unknown && htm().attempts);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -8,6 +8,8 @@
 // begin() may be inlined and the function around it may return before the abort.
 #pragma once
 
+#include <txsync/machine/race_detector.hpp>
+
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
 namespace detail {
@@ -38,6 +40,7 @@ template <std::uint8_t Code>
 inline void abort() noexcept {
   detail::scripted_abort(Code);
 }
+inline bool attempts_work() noexcept { return htm().attempts; }
 inline bool active() noexcept { return detail::scripted_depth() != 0; }
 inline unsigned depth() noexcept { return detail::scripted_depth(); }
 

@@ -18,5 +18,6 @@ inline bool warm_active() noexcept { return false; }
 inline void suspend() noexcept {}
 inline void resume() noexcept {}
 inline attempt_status begin_rollback_only() noexcept { return attempt_status{0}; }
+inline bool attempts_work() noexcept { return false; }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// What elided locks share: a role with its policy and what was learnt of it, the calling thread's elided sections, and
+// actions for after their commit. The locks are in elided.hpp.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <new>
+#include <type_traits>
+
+#include <txsync/export.hpp>
+#include <txsync/locks/latch_mode.hpp>
+#include <txsync/machine/attempt.hpp>
+#include <txsync/machine/cpu.hpp>
+#include <txsync/speculate/elision_policy.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+/// A role of elided locks: how their sections are tried, and whether that pays. Locks of one role learn together; give
+/// locks whose sections differ roles of their own.
+///
+///     constinit txsync::elision accounts;
+///     constinit txsync::elided<txsync::tatas_lock> account_lock{accounts};
+///
+/// Requires: outlives its locks; so does the policy. Constant-initialised. Thread-safe. 256 bytes.
+class elision {
+ public:
+  constexpr explicit elision(const elision_policy& policy = elision_presets::standard) noexcept : policy_(policy) {}
+  elision(const elision&) = delete;
+  elision& operator=(const elision&) = delete;
+
+  const elision_policy& policy() const noexcept { return policy_; }
+  /// Whether sections take the lock for now, because that has been faster.
+  bool takes_lock() const noexcept {
+    return takes_lock_.load(std::memory_order_relaxed);  // relaxed: both ways are right at any time
+  }
+  /// The role of locks that were given none.
+  static elision& unnamed() noexcept { return unnamed_; }
+
+ private:
+  friend class elision_trial;
+  TXSYNC_EXPORT static elision unnamed_;
+
+  alignas(machine::pad_bytes) const elision_policy& policy_;
+  std::atomic<bool> takes_lock_{false};
+  // Of the trial under way (trial.cpp); on a line of their own, because attempts watch nothing of them.
+  alignas(machine::pad_bytes) std::atomic<std::uint32_t> part_{0};
+  std::atomic<std::uint32_t> sections_{0};
+  std::atomic<std::uint64_t> since_{0};
+  std::atomic<std::uint64_t> best_[2]{};
+  std::atomic<std::uint32_t> agreed_{0};
+  std::atomic<std::uint64_t> length_{0};
+};
+
+namespace detail {
+
+/// Whether the lock is held so that a section of the mode in question cannot run beside it.
+using held_test = bool (*)(const void* lock) noexcept;
+
+/// A section of the calling thread that runs in an attempt.
+struct elided_section {
+  const void* lock;
+  latch_mode mode;
+};
+
+/// The calling thread's sections in the attempt under way. Written inside attempts, whose abort undoes that.
+struct section_log {
+  static constexpr std::uint32_t most = 8;
+
+  std::uint32_t count = 0;
+  bool open = false;         ///< the attempt goes on behind its last section (coarsening)
+  std::uint8_t done = 0;     ///< sections that the attempt has run to their end
+  std::uint8_t actions = 0;  ///< deferred ones
+  std::uint16_t guards = 0;  ///< scopes of elided_guard that hold their lock
+  elision* how = nullptr;    ///< of the outermost section
+  const void* outermost = nullptr;
+  elided_section sections[most] = {};
+};
+[[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local section_log my_sections;
+
+/// Whether the calling thread is in an attempt of an elided lock.
+inline bool in_elided_attempt() noexcept { return my_sections.count != 0 || my_sections.open; }
+
+/// Begins a section, in an attempt that has looked at the lock: whoever takes it aborts the attempt. Within an attempt
+/// it becomes part of that. False: take the lock. Requires: machine::attempts_work().
+TXSYNC_EXPORT bool enter_elided(elision& how, const void* lock, latch_mode mode, held_test held) noexcept;
+
+/// What try_lock() comes to.
+enum class try_outcome : std::uint8_t { elided, busy, try_lock };
+TXSYNC_EXPORT try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, held_test held) noexcept;
+
+/// Ends the section where an attempt runs it. False: it is the lock that is to be released.
+TXSYNC_EXPORT bool leave_elided(const void* lock) noexcept;
+
+/// How the calling thread's attempt runs a section of the lock; none: it does not.
+TXSYNC_EXPORT latch_mode elided_mode(const void* lock) noexcept;
+TXSYNC_EXPORT void change_elided_mode(const void* lock, latch_mode mode) noexcept;
+
+/// Where a lock is released that nobody holds: tells so on the standard error, once a second at most.
+TXSYNC_EXPORT void report_double_unlock(const void* lock) noexcept;
+
+/// Something to do, kept by value so that an attempt needs no memory of the heap for it.
+struct deferred_action {
+  static constexpr std::size_t room = 32;
+  void (*run)(void* data);
+  alignas(std::max_align_t) unsigned char data[room];
+};
+TXSYNC_EXPORT void defer(const deferred_action& action) noexcept;
+/// Whether an action has to wait for the end of a scope.
+inline bool must_defer() noexcept { return in_elided_attempt() || my_sections.guards != 0; }
+TXSYNC_EXPORT void run_deferred() noexcept;
+
+}  // namespace detail
+
+/// Commits the calling thread's coarsened attempt, if one goes on behind its last section. For threads that are to wait
+/// for something in user space.
+TXSYNC_EXPORT void commit_coarsened() noexcept;
+
+/// Runs `action` once the calling thread's elided sections have committed, in the order in which they were given
+/// (commit actions; leveldb paper, 4.1): after the attempt's commit, or, where an elided_guard holds its lock, when the
+/// outermost guard has released it. At once where the thread is in neither. An attempt that aborts forgets its actions.
+/// Requires: `action` is trivially copyable, at most 32 bytes, and throws nothing; it may take locks and make system
+/// calls. Cost: a copy.
+template <class Action>
+void on_commit(Action action) noexcept {
+  static_assert(std::is_trivially_copyable_v<Action> && std::is_trivially_destructible_v<Action>);
+  static_assert(sizeof(Action) <= detail::deferred_action::room && std::is_nothrow_invocable_v<Action&>);
+  if (!detail::must_defer()) return action();
+  detail::deferred_action kept{};
+  kept.run = [](void* data) { (*std::launder(static_cast<Action*>(data)))(); };
+  new (kept.data) Action(action);
+  detail::defer(kept);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND

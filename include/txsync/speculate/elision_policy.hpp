@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// How sections of a lock are tried as hardware attempts: how often, what is waited for, what is learnt from failures.
+#pragma once
+
+#include <cstdint>
+
+#include <txsync_backend/name.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+/// What an attempt does that finds the lock held. The first two are the papers' rules against lemmings, threads that
+/// take the lock one after the other because the first one did.
+enum class when_busy : std::uint8_t {
+  waits_outside,  ///< ends, waits until the lock is free, and tries again (shore-mt paper, 3.2)
+  waits_inside,   ///< looks on inside the attempt, which the release of the lock then aborts (always-abort paper, IV-A)
+  retries,        ///< ends and tries again at once
+  takes_lock,     ///< ends and queues up for the lock (glibc 2.18 to 2.42)
+};
+
+/// What a thread learns from attempts that fail.
+enum class adaptation : std::uint8_t {
+  none,
+  retry_limit,         ///< an abort takes the limit of attempts down to one, a commit raises it by one (leveldb 4.2.1)
+  skip_after_failure,  ///< after a failure a fixed number of sections take the lock (glibc)
+  badness,             ///< failures in a row double the distance between attempts, a success ends that (LLVM's libomp)
+  trial,               ///< badness; and now and then the role is run both ways for a while, and the faster way is kept
+};
+
+/// A constant, kept by reference: one for each kind of use. Counts of cycles are machine::cycles().
+struct elision_policy {
+  std::uint32_t attempts = 5;  ///< at most so many for a section, each aborted for a cause that counts
+  when_busy busy = when_busy::waits_outside;
+  bool busy_counts = false;       ///< a lock found held uses up an attempt: what makes lemmings
+  std::uint32_t busy_limit = 16;  ///< and after so many in one section the lock is taken; 0: never
+  std::uint32_t tries_without_hint =
+      0;  ///< aborts without the hint to try again, and no conflict, that are tried again
+  std::uint32_t longest_backoff = 2048;  ///< cycles, after a conflict
+  adaptation adapts = adaptation::trial;
+  std::uint16_t skip_after_busy = 0;   ///< sections, for skip_after_failure
+  std::uint16_t skip_after_abort = 0;  ///< likewise
+  std::uint16_t most_badness = 1023;   ///< of badness and trial: at least one section in so many is tried
+  /// Coarsening (leveldb 4.2.2): up to so many sections that follow each other in one attempt; 1: never. Between them
+  /// the thread stays in the attempt: for code that does little there.
+  std::uint8_t most_sections = 1;
+  std::uint8_t coarsens_after = 16;  ///< commits in a row
+  /// Of trials: how many sections and cycles of all threads together a trial's four parts have each, at least.
+  std::uint32_t trial_sections = 256;
+  std::uint32_t trial_cycles = 16'384;
+};
+
+/// The papers' and libraries' settings, under the names that policy files and tables use.
+namespace elision_presets {
+
+/// What txsync does unless told otherwise.
+inline constexpr elision_policy standard{};
+/// Every section is tried, whatever became of the last ones.
+inline constexpr elision_policy eager{.adapts = adaptation::none};
+/// Shore-MT paper, 3.2: two attempts, of which a lock found held uses one up, and waits outside until it is free.
+inline constexpr elision_policy shore{.attempts = 2, .busy_counts = true, .adapts = adaptation::none};
+/// Thesis on TSX in InnoDB, 2.1 and 4.2.2: up to a hundred retries, of what the CPU says may be retried.
+inline constexpr elision_policy thesis_100{
+    .attempts = 101, .busy = when_busy::takes_lock, .longest_backoff = 0, .adapts = adaptation::none};
+/// Always-abort paper, IV-A: one attempt, or ten with exponential backoff; a held lock is waited for inside.
+inline constexpr elision_policy htm_1{
+    .attempts = 1, .busy = when_busy::waits_inside, .longest_backoff = 0, .adapts = adaptation::none};
+inline constexpr elision_policy htm_10{
+    .attempts = 10, .busy = when_busy::waits_inside, .tries_without_hint = 10, .adapts = adaptation::none};
+/// glibc's defaults (tunables glibc.elision.*): tries 3, skips 3 after a lock found held, 3 after other failures.
+inline constexpr elision_policy glibc{.attempts = 3,
+                                      .busy = when_busy::takes_lock,
+                                      .longest_backoff = 0,
+                                      .adapts = adaptation::skip_after_failure,
+                                      .skip_after_busy = 3,
+                                      .skip_after_abort = 3};
+/// LLVM's libomp (KMP_ADAPTIVE_LOCK_PROPS defaults): one retry, badness up to 1,023.
+inline constexpr elision_policy libomp{.attempts = 2, .longest_backoff = 0, .adapts = adaptation::badness};
+/// LevelDB paper, 4.2: a retry limit that follows success, coarsening. The paper leaves its numbers unsaid.
+inline constexpr elision_policy xsync{
+    .attempts = 8, .adapts = adaptation::retry_limit, .most_sections = 16, .coarsens_after = 16};
+/// A lock found held uses attempts up and is not waited for, after which all take it. To be looked at, not to be used.
+inline constexpr elision_policy lemming{
+    .busy = when_busy::retries, .busy_counts = true, .busy_limit = 0, .adapts = adaptation::none};
+
+}  // namespace elision_presets
+
+}  // namespace txsync::inline TXSYNC_BACKEND

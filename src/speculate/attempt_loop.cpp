@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sections in attempts: begun cause by cause (shore-mt paper, 3.2; thesis, 2.1), joined by sections within them, ended
+// with the last one or some sections later (coarsening; leveldb paper, 4.2.2).
+//
+// After an abort a thread goes on from begin(), everything that the attempt has written undone, this thread's record of
+// sections with it. The scripted machine undoes the stack only: what is put back here by hand is put back for it.
+#include <txsync/speculate/elision.hpp>
+
+#include "locks/backoff.hpp"
+#include "speculate/experience.hpp"
+#include "speculate/trial.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+namespace detail {
+
+constinit thread_local section_log my_sections;
+
+namespace {
+
+using machine::attempt_status;
+
+constexpr std::uint64_t shortest_wait = 64;  // cycles between two looks at a lock that is held
+
+constinit thread_local std::uint32_t until_look = elision_trial::batch;
+
+/// What to do after each aborted attempt of one section.
+class retries {
+ public:
+  retries(const elision& how, std::uint32_t attempts, const void* lock, held_test held) noexcept
+      : how_(how),
+        policy_(how.policy()),
+        lock_(lock),
+        held_(held),
+        left_(attempts),
+        hintless_(policy_.tries_without_hint) {}
+
+  /// True: try again now, after what had to be waited for.
+  bool again(attempt_status status) noexcept {
+    const abort_cause why = status.cause();
+    // Who takes the lock aborts by a conflict those that have looked at it.
+    found_busy_ = why == abort_cause::lock_busy || (why == abort_cause::conflict && held_(lock_));
+    if (found_busy_) return again_when_free();
+    const bool may_help = why == abort_cause::conflict || status.may_retry() || (hintless_ != 0 && hintless_-- != 0);
+    if (!may_help || --left_ == 0) return false;
+    if (why == abort_cause::conflict) back_off();
+    return true;
+  }
+  bool found_busy() const noexcept { return found_busy_; }
+
+ private:
+  bool again_when_free() noexcept {
+    if (policy_.busy == when_busy::takes_lock) return false;
+    if (policy_.busy_counts && --left_ == 0) return false;
+    if (policy_.busy_limit != 0 && ++times_busy_ > policy_.busy_limit) return false;
+    if (policy_.busy == when_busy::retries) return true;
+    // Another lock, perhaps, that a section within this one has found held: its end cannot be seen from here.
+    if (!held_(lock_)) {
+      back_off();
+      return true;
+    }
+    patient_spin waiting;
+    while (held_(lock_)) {
+      if (how_.takes_lock()) return false;
+      waiting.wait(shortest_wait);
+    }
+    return true;
+  }
+  void back_off() noexcept {
+    if (policy_.longest_backoff == 0) return;
+    // Threads that met once meet again when they come back after the same time (thesis 2.4; always-abort paper, IV-A).
+    jitter random(this);
+    pause_for(random.upto(pause_));
+    if (pause_ < policy_.longest_backoff) pause_ *= 2;
+  }
+
+  const elision& how_;
+  const elision_policy& policy_;
+  const void* const lock_;
+  const held_test held_;
+  std::uint32_t left_;
+  std::uint32_t hintless_;
+  std::uint32_t times_busy_ = 0;
+  std::uint32_t pause_ = shortest_wait;
+  bool found_busy_ = false;
+};
+
+bool is_capacity(abort_cause why) noexcept {
+  return why == abort_cause::capacity || why == abort_cause::capacity_read || why == abort_cause::capacity_write;
+}
+
+bool is_coarse(const experience& known, const elision_policy& policy) noexcept {
+  return policy.most_sections > 1 && known.commits >= policy.coarsens_after && known.grain > 1;
+}
+
+/// In an attempt: the section is part of it.
+void record(section_log& mine, const void* lock, latch_mode mode) noexcept {
+  if (mine.count == section_log::most) machine::abort<attempt_status::code_fall_back>();
+  machine::annotate_acquire(lock);
+  mine.sections[mine.count++] = {lock, mode};
+}
+
+void record_outermost(section_log& mine, elision& how, const void* lock, latch_mode mode) noexcept {
+  mine.how = &how;
+  mine.outermost = lock;
+  mine.done = 0;
+  record(mine, lock, mode);
+}
+
+/// In an attempt that has found the lock held.
+[[gnu::noinline]] void give_way(when_busy how, const void* lock, held_test held) noexcept {
+  if (how == when_busy::waits_inside) {
+    // No pause: it would abort the attempt on some CPUs. The release is a conflict, and does.
+    while (held(lock)) machine::compiler_fence();
+  }
+  machine::abort<attempt_status::code_lock_busy>();
+}
+
+bool enter_from_outside(section_log& mine, elision& how, const void* lock, latch_mode mode, held_test held,
+                        experience& known) noexcept {
+  const elision_policy& policy = how.policy();
+  retries decide(how, attempts_now(known, policy), lock, held);
+  const std::uint8_t actions = mine.actions;
+  const std::uint16_t guards = mine.guards;
+  for (;;) {
+    const bool coarse = is_coarse(known, policy);
+    const attempt_status status = machine::begin();
+    if (status.started()) {
+      if (held(lock)) [[unlikely]]
+        give_way(policy.busy, lock, held);
+      record_outermost(mine, how, lock, mode);
+      return true;
+    }
+    mine.count = 0;
+    mine.open = false;
+    mine.actions = actions;
+    mine.guards = guards;
+    attempt_aborted(known, policy);
+    if (coarse) {
+      coarse_attempt_aborted(known, is_capacity(status.cause()));
+      continue;
+    }
+    if (!decide.again(status)) break;
+  }
+  attempts_failed(known, policy, decide.found_busy());
+  return false;
+}
+
+void commit(section_log& mine) noexcept {
+  const elision_policy& policy = mine.how->policy();
+  experience& known = experience_of(mine.outermost);
+  const unsigned sections = mine.done;
+  mine.open = false;
+  machine::end();
+  attempt_committed(known, policy, sections);
+  if (mine.actions != 0 && mine.guards == 0) [[unlikely]]
+    run_deferred();
+}
+
+const elided_section* find(const section_log& mine, const void* lock) noexcept {
+  for (std::uint32_t i = mine.count; i-- != 0;) {
+    if (mine.sections[i].lock == lock) return &mine.sections[i];
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool enter_elided(elision& how, const void* lock, latch_mode mode, held_test held) noexcept {
+  section_log& mine = my_sections;
+  const elision_policy& policy = how.policy();
+  if (policy.attempts == 0) return false;
+  if (mine.count != 0 || mine.open) {
+    if (held(lock)) machine::abort<attempt_status::code_lock_busy>();
+    record(mine, lock, mode);
+    return true;
+  }
+  if (policy.adapts == adaptation::trial) {
+    if (--until_look == 0) [[unlikely]] {
+      until_look = elision_trial::batch;
+      elision_trial::look(how);
+    }
+    if (how.takes_lock()) return false;
+  }
+  experience& known = experience_of(lock);
+  return wants_attempt(known, policy) && enter_from_outside(mine, how, lock, mode, held, known);
+}
+
+try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, held_test held) noexcept {
+  section_log& mine = my_sections;
+  if (how.policy().attempts == 0) return try_outcome::try_lock;
+  if (mine.count != 0 || mine.open) {
+    const latch_mode inside = elided_mode(lock);
+    const bool own = inside == latch_mode::exclusive || (inside == latch_mode::shared && mode != latch_mode::shared);
+    if (own || held(lock)) return try_outcome::busy;
+    record(mine, lock, mode);
+    return try_outcome::elided;
+  }
+  experience& known = experience_of(lock);
+  if (how.takes_lock() || !wants_attempt(known, how.policy())) return try_outcome::try_lock;
+  const std::uint8_t actions = mine.actions;
+  const std::uint16_t guards = mine.guards;
+  if (!machine::begin().started()) {
+    mine.count = 0;
+    mine.open = false;
+    mine.actions = actions;
+    mine.guards = guards;
+    attempt_aborted(known, how.policy());
+    attempts_failed(known, how.policy(), false);
+    return try_outcome::try_lock;
+  }
+  if (held(lock)) {
+    machine::end();
+    return try_outcome::busy;
+  }
+  record_outermost(mine, how, lock, mode);
+  return try_outcome::elided;
+}
+
+bool leave_elided(const void* lock) noexcept {
+  section_log& mine = my_sections;
+  const elided_section* const found = find(mine, lock);
+  if (found == nullptr) return false;
+  machine::annotate_release(lock);
+  --mine.count;
+  for (auto* at = const_cast<elided_section*>(found); at != mine.sections + mine.count; ++at) *at = at[1];
+  if (mine.count != 0) return true;
+  ++mine.done;
+  const elision_policy& policy = mine.how->policy();
+  if (policy.most_sections > 1 && mine.actions == 0) {
+    const experience& known = experience_of(mine.outermost);
+    mine.open = is_coarse(known, policy) && mine.done < known.grain;
+    if (mine.open) return true;
+  }
+  commit(mine);
+  return true;
+}
+
+latch_mode elided_mode(const void* lock) noexcept {
+  const elided_section* const found = find(my_sections, lock);
+  return found == nullptr ? latch_mode::none : found->mode;
+}
+
+void change_elided_mode(const void* lock, latch_mode mode) noexcept {
+  const elided_section* const found = find(my_sections, lock);
+  if (found != nullptr) const_cast<elided_section*>(found)->mode = mode;
+}
+
+}  // namespace detail
+
+void commit_coarsened() noexcept {
+  detail::section_log& mine = detail::my_sections;
+  if (mine.open && mine.count == 0) detail::commit(mine);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commit actions wait in a queue of the thread (leveldb paper, 4.1). Within an attempt the queue's length is part of
+// what an abort takes back; the actions themselves may stay where they are.
+#include <txsync/speculate/elision.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::detail {
+
+namespace {
+
+constexpr unsigned most_actions = 16;
+constinit thread_local deferred_action queue[most_actions] = {};
+
+}  // namespace
+
+void defer(const deferred_action& action) noexcept {
+  section_log& mine = my_sections;
+  if (mine.open && mine.count == 0) commit_coarsened();  // the thread is in no section
+  if (!must_defer()) {
+    deferred_action now = action;
+    return now.run(now.data);
+  }
+  if (mine.actions == most_actions) {
+    machine::abort<machine::attempt_status::code_fall_back>();  // goes on only where no attempt runs
+    run_deferred();
+  }
+  queue[mine.actions++] = action;
+}
+
+void run_deferred() noexcept {
+  section_log& mine = my_sections;
+  // By value: an action may enter sections, and give actions itself.
+  while (mine.actions != 0) {
+    deferred_action batch[most_actions];
+    const unsigned count = mine.actions;
+    for (unsigned i = 0; i < count; ++i) batch[i] = queue[i];
+    mine.actions = 0;
+    for (unsigned i = 0; i < count; ++i) batch[i].run(batch[i].data);
+  }
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::detail

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "speculate/experience.hpp"
+
+#include <algorithm>
+
+namespace txsync::inline TXSYNC_BACKEND::detail {
+
+namespace {
+
+constexpr unsigned table_bits = 5;
+constinit thread_local experience table[1u << table_bits] = {};
+
+bool uses_badness(const elision_policy& policy) noexcept {
+  return policy.adapts == adaptation::badness || policy.adapts == adaptation::trial;
+}
+
+}  // namespace
+
+experience& experience_of(const void* lock) noexcept {
+  // Multiplicative hashing (Knuth, vol. 3, 6.4).
+  const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(lock) * 0x9E3779B97F4A7C15u;
+  return table[mixed >> (64 - table_bits)];
+}
+
+bool wants_attempt(experience& mine, const elision_policy& policy) noexcept {
+  if (uses_badness(policy)) return (++mine.turns & mine.badness) == 0;
+  if (mine.skips == 0) return true;
+  --mine.skips;
+  return false;
+}
+
+std::uint32_t attempts_now(const experience& mine, const elision_policy& policy) noexcept {
+  return policy.attempts > mine.missing ? policy.attempts - mine.missing : 1;
+}
+
+void attempt_aborted(experience& mine, const elision_policy& policy) noexcept {
+  mine.commits = 0;
+  if (policy.adapts == adaptation::retry_limit) {
+    mine.missing = static_cast<std::uint8_t>(std::min<std::uint32_t>(policy.attempts - 1, 255));
+  }
+}
+
+void attempts_failed(experience& mine, const elision_policy& policy, bool found_busy) noexcept {
+  if (uses_badness(policy)) {
+    mine.badness = std::min<std::uint16_t>(policy.most_badness, static_cast<std::uint16_t>(mine.badness * 2 + 1));
+  } else if (policy.adapts == adaptation::skip_after_failure) {
+    mine.skips = found_busy ? policy.skip_after_busy : policy.skip_after_abort;
+  }
+}
+
+void attempt_committed(experience& mine, const elision_policy& policy, unsigned sections) noexcept {
+  mine.badness = 0;
+  if (mine.missing != 0) --mine.missing;
+  if (policy.most_sections <= 1) return;
+  if (mine.commits < policy.coarsens_after) {
+    ++mine.commits;
+  } else if (sections >= mine.grain) {
+    mine.grain = static_cast<std::uint8_t>(std::min<unsigned>(policy.most_sections, mine.grain * 2u));
+  }
+}
+
+void coarse_attempt_aborted(experience& mine, bool too_large) noexcept {
+  mine.grain = too_large ? std::max<std::uint8_t>(1, mine.grain / 2) : 1;
+  if (!too_large) mine.commits = 0;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::detail

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the calling thread has learnt of attempts. A small table that locks share by a hash of their address, as branch
+// predictors do: two that fall together spoil each other's memory a little, and nothing ever has to be evicted.
+#pragma once
+
+#include <cstdint>
+
+#include <txsync/speculate/elision_policy.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::detail {
+
+struct experience {
+  std::uint16_t turns = 0;    ///< sections since, for the badness mask
+  std::uint16_t badness = 0;  ///< a mask: 2^n-1 after n failures in a row
+  std::uint16_t skips = 0;    ///< sections that take the lock before the next attempt
+  std::uint8_t missing = 0;   ///< attempts below the policy's limit
+  std::uint8_t commits = 0;   ///< in a row
+  std::uint8_t grain = 1;     ///< sections in one attempt (coarsening)
+};
+
+/// Never null. Used outside attempts, but for a read.
+experience& experience_of(const void* lock) noexcept;
+
+/// Whether this section is to be tried.
+bool wants_attempt(experience& mine, const elision_policy& policy) noexcept;
+/// Attempts for a section now.
+std::uint32_t attempts_now(const experience& mine, const elision_policy& policy) noexcept;
+
+void attempt_aborted(experience& mine, const elision_policy& policy) noexcept;
+/// The section takes the lock, after attempts.
+void attempts_failed(experience& mine, const elision_policy& policy, bool found_busy) noexcept;
+void attempt_committed(experience& mine, const elision_policy& policy, unsigned sections) noexcept;
+/// An attempt with more than its one section aborted, which says nothing of the section.
+void coarse_attempt_aborted(experience& mine, bool too_large) noexcept;
+
+}  // namespace txsync::inline TXSYNC_BACKEND::detail
