@@ -22,8 +22,6 @@ using machine::attempt_status;
 
 constexpr std::uint64_t shortest_wait = 64;  // cycles between two looks at a lock that is held
 
-constinit thread_local std::uint32_t until_look = elision_trial::batch;
-
 /// What to do after each aborted attempt of one section.
 class retries {
  public:
@@ -39,14 +37,18 @@ class retries {
   bool again(attempt_status status) noexcept {
     const abort_cause why = status.cause();
     // Who takes the lock aborts by a conflict those that have looked at it.
-    found_busy_ = why == abort_cause::lock_busy || (why == abort_cause::conflict && held_(lock_));
-    if (found_busy_) return again_when_free();
+    if (why == abort_cause::lock_busy || (why == abort_cause::conflict && held_(lock_))) {
+      why_ = failure::busy;
+      return again_when_free();
+    }
     const bool may_help = why == abort_cause::conflict || status.may_retry() || (hintless_ != 0 && hintless_-- != 0);
+    why_ = may_help ? failure::conflicts : failure::hopeless;
     if (!may_help || --left_ == 0) return false;
     if (why == abort_cause::conflict) back_off();
     return true;
   }
-  bool found_busy() const noexcept { return found_busy_; }
+  /// Of the last abort.
+  failure why() const noexcept { return why_; }
 
  private:
   bool again_when_free() noexcept {
@@ -82,7 +84,7 @@ class retries {
   std::uint32_t hintless_;
   std::uint32_t times_busy_ = 0;
   std::uint32_t pause_ = shortest_wait;
-  bool found_busy_ = false;
+  failure why_ = failure::hopeless;
 };
 
 bool is_capacity(abort_cause why) noexcept {
@@ -98,6 +100,7 @@ void record(section_log& mine, const void* lock, latch_mode mode) noexcept {
   if (mine.count == section_log::most) machine::abort<attempt_status::code_fall_back>();
   machine::annotate_acquire(lock);
   mine.sections[mine.count++] = {lock, mode};
+  mine.become(section_log::in_section);
 }
 
 void record_outermost(section_log& mine, elision& how, const void* lock, latch_mode mode) noexcept {
@@ -124,6 +127,8 @@ bool enter_from_outside(section_log& mine, elision& how, const void* lock, latch
   const std::uint16_t guards = mine.guards;
   for (;;) {
     const bool coarse = is_coarse(known, policy);
+    if (mine.timed) [[unlikely]]
+      mine.began = machine::cycles();
     const attempt_status status = machine::begin();
     if (status.started()) {
       if (held(lock)) [[unlikely]]
@@ -132,7 +137,7 @@ bool enter_from_outside(section_log& mine, elision& how, const void* lock, latch
       return true;
     }
     mine.count = 0;
-    mine.open = false;
+    mine.become(0);
     mine.actions = actions;
     mine.guards = guards;
     attempt_aborted(known, policy);
@@ -142,7 +147,7 @@ bool enter_from_outside(section_log& mine, elision& how, const void* lock, latch
     }
     if (!decide.again(status)) break;
   }
-  attempts_failed(known, policy, decide.found_busy());
+  attempts_failed(known, policy, decide.why());
   return false;
 }
 
@@ -150,8 +155,12 @@ void commit(section_log& mine) noexcept {
   const elision_policy& policy = mine.how->policy();
   experience& known = experience_of(mine.outermost);
   const unsigned sections = mine.done;
-  mine.open = false;
+  mine.become(0);
   machine::end();
+  if (mine.timed) [[unlikely]] {
+    mine.timed = false;
+    mine.attempt_cycles = (machine::cycles() - mine.began) / sections;
+  }
   attempt_committed(known, policy, sections);
   if (mine.actions != 0 && mine.guards == 0) [[unlikely]]
     run_deferred();
@@ -166,20 +175,19 @@ const elided_section* find(const section_log& mine, const void* lock) noexcept {
 
 }  // namespace
 
-bool enter_elided(elision& how, const void* lock, latch_mode mode, held_test held) noexcept {
+void look_at_trial(elision& how) noexcept { elision_trial::look(how); }
+
+bool try_elision(elision& how, const void* lock, latch_mode mode, held_test held) noexcept {
   section_log& mine = my_sections;
   const elision_policy& policy = how.policy();
   if (policy.attempts == 0) return false;
-  if (mine.count != 0 || mine.open) {
+  if (mine.is(section_log::inside)) {
     if (held(lock)) machine::abort<attempt_status::code_lock_busy>();
     record(mine, lock, mode);
     return true;
   }
-  if (policy.adapts == adaptation::trial) {
-    if (--until_look == 0) [[unlikely]] {
-      until_look = elision_trial::batch;
-      elision_trial::look(how);
-    }
+  if (policy.adapts == adaptation::trial && !mine.count_section()) {
+    elision_trial::look(how);
     if (how.takes_lock()) return false;
   }
   experience& known = experience_of(lock);
@@ -189,7 +197,7 @@ bool enter_elided(elision& how, const void* lock, latch_mode mode, held_test hel
 try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, held_test held) noexcept {
   section_log& mine = my_sections;
   if (how.policy().attempts == 0) return try_outcome::try_lock;
-  if (mine.count != 0 || mine.open) {
+  if (mine.is(section_log::inside)) {
     const latch_mode inside = elided_mode(lock);
     const bool own = inside == latch_mode::exclusive || (inside == latch_mode::shared && mode != latch_mode::shared);
     if (own || held(lock)) return try_outcome::busy;
@@ -202,11 +210,11 @@ try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, he
   const std::uint16_t guards = mine.guards;
   if (!machine::begin().started()) {
     mine.count = 0;
-    mine.open = false;
+    mine.become(0);
     mine.actions = actions;
     mine.guards = guards;
     attempt_aborted(known, how.policy());
-    attempts_failed(known, how.policy(), false);
+    attempts_failed(known, how.policy(), failure::hopeless);
     return try_outcome::try_lock;
   }
   if (held(lock)) {
@@ -229,8 +237,10 @@ bool leave_elided(const void* lock) noexcept {
   const elision_policy& policy = mine.how->policy();
   if (policy.most_sections > 1 && mine.actions == 0) {
     const experience& known = experience_of(mine.outermost);
-    mine.open = is_coarse(known, policy) && mine.done < known.grain;
-    if (mine.open) return true;
+    if (is_coarse(known, policy) && mine.done < known.grain) {
+      mine.become(section_log::open);
+      return true;
+    }
   }
   commit(mine);
   return true;
@@ -250,7 +260,7 @@ void change_elided_mode(const void* lock, latch_mode mode) noexcept {
 
 void commit_coarsened() noexcept {
   detail::section_log& mine = detail::my_sections;
-  if (mine.open && mine.count == 0) detail::commit(mine);
+  if (mine.is(detail::section_log::open)) detail::commit(mine);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND

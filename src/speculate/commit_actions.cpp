@@ -14,7 +14,7 @@ constinit thread_local deferred_action queue[most_actions] = {};
 
 void defer(const deferred_action& action) noexcept {
   section_log& mine = my_sections;
-  if (mine.open && mine.count == 0) commit_coarsened();  // the thread is in no section
+  if (mine.is(section_log::open)) commit_coarsened();  // the thread is in no section
   if (!must_defer()) {
     deferred_action now = action;
     return now.run(now.data);

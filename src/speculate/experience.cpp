@@ -40,11 +40,13 @@ void attempt_aborted(experience& mine, const elision_policy& policy) noexcept {
   }
 }
 
-void attempts_failed(experience& mine, const elision_policy& policy, bool found_busy) noexcept {
+void attempts_failed(experience& mine, const elision_policy& policy, failure why) noexcept {
+  // Who takes the lock aborts all others. Where trials tell whether elision pays, conflicts are no reason to go on so.
+  if (policy.adapts == adaptation::trial && why != failure::hopeless) return;
   if (uses_badness(policy)) {
     mine.badness = std::min<std::uint16_t>(policy.most_badness, static_cast<std::uint16_t>(mine.badness * 2 + 1));
   } else if (policy.adapts == adaptation::skip_after_failure) {
-    mine.skips = found_busy ? policy.skip_after_busy : policy.skip_after_abort;
+    mine.skips = why == failure::busy ? policy.skip_after_busy : policy.skip_after_abort;
   }
 }
 

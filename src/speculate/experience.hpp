@@ -27,8 +27,9 @@ bool wants_attempt(experience& mine, const elision_policy& policy) noexcept;
 std::uint32_t attempts_now(const experience& mine, const elision_policy& policy) noexcept;
 
 void attempt_aborted(experience& mine, const elision_policy& policy) noexcept;
-/// The section takes the lock, after attempts.
-void attempts_failed(experience& mine, const elision_policy& policy, bool found_busy) noexcept;
+/// Why a section takes the lock after attempts.
+enum class failure : std::uint8_t { busy, conflicts, hopeless };
+void attempts_failed(experience& mine, const elision_policy& policy, failure why) noexcept;
 void attempt_committed(experience& mine, const elision_policy& policy, unsigned sections) noexcept;
 /// An attempt with more than its one section aborted, which says nothing of the section.
 void coarse_attempt_aborted(experience& mine, bool too_large) noexcept;

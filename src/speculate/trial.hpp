@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether elision pays for a role, by trying: all its threads run sections both ways for a while.
+// Whether elision pays for a role, by trying.
 #pragma once
 
 #include <cstdint>
@@ -8,25 +8,26 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-/// Four parts by turns: elided, locked, elided, locked. Of each way the better part counts, since a part may have been
-/// disturbed from outside. Threads report sections in batches, and whoever finds a part long enough begins the next.
+/// First the role's sections are elided for a window of time or two. If so many committed that one after the other,
+/// each as short as the shortest, they would have taken longer, no lock can do as much: that settles it. Otherwise the
+/// lock is taken for two windows, the first of which lets threads settle, and the way that did more is kept until the
+/// next trial. Threads report their sections in batches, and whoever finds a window long enough begins the next.
 class elision_trial {
  public:
-  static constexpr std::uint32_t batch = 64;  ///< sections of a thread between two looks
-
-  /// One look by a thread that has begun `batch` sections since its last. Outside attempts.
+  /// One look by a thread that has begun section_log::batch sections since its last. Outside attempts.
   static void look(elision& how) noexcept;
 
  private:
-  static constexpr std::uint32_t parts = 4;
-  static constexpr std::uint32_t changing = 1u << 31;  ///< a thread is about to begin the next part
-  static constexpr std::uint64_t no_time = ~std::uint64_t{0};
-  static constexpr std::uint32_t most_agreed = 6;
+  struct seen {
+    std::uint64_t took = 0;                      ///< cycles
+    std::uint64_t sections = 0;                  ///< 256 for each
+    std::uint64_t shortest = ~std::uint64_t{0};  ///< cycles of an attempt that committed
+  };
 
-  static bool is_locked(std::uint32_t part) noexcept { return part % 2 == 0; }
-  static void begin(elision& how, std::uint64_t now) noexcept;
-  static void end_part(elision& how, std::uint32_t part, std::uint64_t now) noexcept;
-  static void decide(elision& how, std::uint64_t now) noexcept;
+  static void add(elision& how, std::uint64_t since, std::uint64_t last, std::uint64_t now) noexcept;
+  static seen take_tallies(elision& how) noexcept;
+  static std::uint32_t end_window(elision& how, std::uint32_t part, std::uint64_t now) noexcept;
+  static std::uint32_t decide(elision& how, bool locked, std::uint64_t now) noexcept;
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND

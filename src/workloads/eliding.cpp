@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our locks, elided: sections run as hardware attempts where the machine has them, and as plain ones elsewhere.
+// Our locks, elided: sections run as hardware attempts where the machine has them, and as plain ones elsewhere. One
+// lock, tatas, also under the policies of the papers and of other libraries.
+#include <utility>
+
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/tatas.hpp>
@@ -12,36 +15,60 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-/// A lock of a role of its own, with a policy by name. All locks of a run have the same role.
-template <class Elided, const elision_policy& policy>
-class of_role : public Elided {
- public:
-  of_role() noexcept : Elided(role) {}
+/// The role of the locks of a run: a new one each time, so that a run learns for itself.
+constinit elision* role_of_run = nullptr;
 
- private:
-  static inline constinit elision role{policy};
+/// A lock of that role.
+template <class Elided>
+class of_run : public Elided {
+ public:
+  of_run() noexcept : Elided(*role_of_run) {}
 };
 
-using elision_presets::lemming;
-using elision_presets::standard;
+template <const subject& locked, unsigned which, const elision_policy& policy>
+outcome run_by(const parameters& values, const plan& how) {
+  elision role(policy);
+  role_of_run = &role;
+  return locked.run[which](values, how);
+}
 
-constexpr bool peer = false;
+template <const subject& locked, const elision_policy& policy, unsigned... which>
+constexpr void set_runners(subject& made, std::integer_sequence<unsigned, which...>) noexcept {
+  ((made.run[which] = locked.run[which] == nullptr ? nullptr : run_by<locked, which, policy>), ...);
+}
 
-template <class Adapter>
-constexpr subject speculating(const char* name, bool is_peer, waiting how, const char* summary) noexcept {
-  subject made = make_subject<Adapter>(name, is_peer, how, summary);
+template <const subject& locked, const elision_policy& policy>
+constexpr subject speculating(const char* name, const char* summary) noexcept {
+  subject made = locked;
+  made.name = name;
+  made.summary = summary;
   made.speculates = true;
+  set_runners<locked, policy>(made, std::make_integer_sequence<unsigned, workload_count>());
   return made;
 }
 
+constexpr bool peer = false;
+constexpr subject tatas = make_subject<lockable<of_run<elided<tatas_lock>>>>("", peer, waiting::spins, "");
+constexpr subject mcs = make_subject<with_node<of_run<elided_with_node<mcs_lock>>>>("", peer, waiting::spins, "");
+constexpr subject futex = make_subject<lockable<of_run<elided<futex_mutex>>>>("", peer, waiting::parks, "");
+
+namespace by = elision_presets;
+
 constexpr subject table[] = {
-    speculating<lockable<of_role<elided<tatas_lock>, standard>>>("elided_tatas", peer, waiting::spins, "tatas, elided"),
-    speculating<with_node<of_role<elided_with_node<mcs_lock>, standard>>>("elided_mcs", peer, waiting::spins,
-                                                                          "mcs, elided"),
-    speculating<lockable<of_role<elided<futex_mutex>, standard>>>("elided_futex", peer, waiting::parks,
-                                                                  "futex, elided"),
-    speculating<lockable<of_role<elided<tatas_lock>, lemming>>>(
-        "lemming_tatas", peer, waiting::spins, "tatas, elided by a rule that counts a busy lock: not for use"),
+    speculating<tatas, by::standard>("elided_tatas", "tatas, elided"),
+    speculating<mcs, by::standard>("elided_mcs", "mcs, elided"),
+    speculating<futex, by::standard>("elided_futex", "futex, elided"),
+    speculating<tatas, by::eager>("eager_tatas", "tatas, elided whether it pays or not"),
+    speculating<mcs, by::eager>("eager_mcs", "mcs, elided whether it pays or not"),
+    speculating<futex, by::eager>("eager_futex", "futex, elided whether it pays or not"),
+    speculating<tatas, by::shore>("shore_tatas", "tatas, elided as in the Shore-MT paper"),
+    speculating<tatas, by::thesis_100>("thesis_tatas", "tatas, elided as in the thesis on TSX in InnoDB"),
+    speculating<tatas, by::htm_1>("htm_1_tatas", "tatas, elided as in the always-abort paper, one attempt"),
+    speculating<tatas, by::htm_10>("htm_10_tatas", "tatas, elided as in the always-abort paper, ten attempts"),
+    speculating<tatas, by::xsync>("xsync_tatas", "tatas, elided as in the LevelDB paper"),
+    speculating<tatas, by::glibc>("glibc_tatas", "tatas, elided by glibc's rule"),
+    speculating<tatas, by::libomp>("libomp_tatas", "tatas, elided by the rule of LLVM's libomp"),
+    speculating<tatas, by::lemming>("lemming_tatas", "tatas, elided by a rule that counts a busy lock: not for use"),
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 ///     constinit txsync::elision accounts;
 ///     constinit txsync::elided<txsync::tatas_lock> account_lock{accounts};
 ///
-/// Requires: outlives its locks; so does the policy. Constant-initialised. Thread-safe. 256 bytes.
+/// Requires: outlives its locks; so does the policy. Constant-initialised. Thread-safe. 1,280 bytes.
 class elision {
  public:
   constexpr explicit elision(const elision_policy& policy = elision_presets::standard) noexcept : policy_(policy) {}
@@ -43,13 +43,19 @@ class elision {
 
   alignas(machine::pad_bytes) const elision_policy& policy_;
   std::atomic<bool> takes_lock_{false};
-  // Of the trial under way (trial.cpp); on a line of their own, because attempts watch nothing of them.
+  // Of the trial under way (trial.cpp); on lines of their own, because attempts watch nothing of them.
   alignas(machine::pad_bytes) std::atomic<std::uint32_t> part_{0};
-  std::atomic<std::uint32_t> sections_{0};
   std::atomic<std::uint64_t> since_{0};
-  std::atomic<std::uint64_t> best_[2]{};
+  std::atomic<std::uint64_t> began_{0};
+  std::atomic<std::uint64_t> best_elided_{0};
   std::atomic<std::uint32_t> agreed_{0};
-  std::atomic<std::uint64_t> length_{0};
+  /// What threads have done in the part, added up apart so that they do not wait for each other.
+  struct alignas(machine::pad_bytes) tally {
+    std::atomic<std::uint64_t> sections{0};                  ///< 256 for each
+    std::atomic<std::uint64_t> shortest{~std::uint64_t{0}};  ///< cycles of an attempt that committed
+  };
+  static constexpr unsigned tallies = 8;
+  tally done_[tallies];
 };
 
 namespace detail {
@@ -65,25 +71,56 @@ struct elided_section {
 
 /// The calling thread's sections in the attempt under way. Written inside attempts, whose abort undoes that.
 struct section_log {
-  static constexpr std::uint32_t most = 8;
+  static constexpr unsigned most = 8;
+  static constexpr std::uint32_t batch = 16;
 
-  std::uint32_t count = 0;
-  bool open = false;         ///< the attempt goes on behind its last section (coarsening)
-  std::uint8_t done = 0;     ///< sections that the attempt has run to their end
+  /// What every section looks at, in one word: whether an attempt runs, as `inside` bits, and above them how many
+  /// sections of the thread begin before it looks at a trial again.
+  std::uint64_t state = std::uint64_t{batch} * one_turn;
+  std::uint16_t count = 0;   ///< sections in the attempt
+  std::uint8_t done = 0;     ///< and those that it has run to their end
   std::uint8_t actions = 0;  ///< deferred ones
   std::uint16_t guards = 0;  ///< scopes of elided_guard that hold their lock
+  bool timed = false;        ///< the attempt is
   elision* how = nullptr;    ///< of the outermost section
   const void* outermost = nullptr;
   elided_section sections[most] = {};
+  std::uint64_t began = 0;           ///< machine::cycles() before an attempt that is timed
+  std::uint64_t last_look = 0;       ///< and at the last look at a trial
+  std::uint64_t attempt_cycles = 0;  ///< of the last timed attempt that committed
+
+  static constexpr std::uint64_t in_section = 1;  ///< `count` is not 0
+  static constexpr std::uint64_t open = 2;        ///< the attempt goes on behind its last section (coarsening)
+  static constexpr std::uint64_t inside = in_section | open;
+  static constexpr std::uint64_t one_turn = std::uint64_t{1} << 32;
+
+  bool is(std::uint64_t bits) const noexcept { return (state & bits) != 0; }
+  void become(std::uint64_t bits) noexcept { state = (state & ~inside) | bits; }
+  /// False once in `batch` calls.
+  bool count_section() noexcept {
+    state -= one_turn;
+    if (state >= one_turn) return true;
+    state += batch * one_turn;
+    return false;
+  }
 };
 [[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local section_log my_sections;
 
 /// Whether the calling thread is in an attempt of an elided lock.
-inline bool in_elided_attempt() noexcept { return my_sections.count != 0 || my_sections.open; }
+inline bool in_elided_attempt() noexcept { return my_sections.is(section_log::inside); }
+
+TXSYNC_EXPORT bool try_elision(elision& how, const void* lock, latch_mode mode, held_test held) noexcept;
+TXSYNC_EXPORT void look_at_trial(elision& how) noexcept;
 
 /// Begins a section, in an attempt that has looked at the lock: whoever takes it aborts the attempt. Within an attempt
 /// it becomes part of that. False: take the lock. Requires: machine::attempts_work().
-TXSYNC_EXPORT bool enter_elided(elision& how, const void* lock, latch_mode mode, held_test held) noexcept;
+inline bool enter_elided(elision& how, const void* lock, latch_mode mode, held_test held) noexcept {
+  // A role whose sections take the lock for now pays for little more than being told so.
+  if (!how.takes_lock() || in_elided_attempt()) return try_elision(how, lock, mode, held);
+  if (!my_sections.count_section()) [[unlikely]]
+    look_at_trial(how);
+  return false;
+}
 
 /// What try_lock() comes to.
 enum class try_outcome : std::uint8_t { elided, busy, try_lock };

@@ -42,10 +42,8 @@ struct elision_policy {
   /// Coarsening (leveldb 4.2.2): up to so many sections that follow each other in one attempt; 1: never. Between them
   /// the thread stays in the attempt: for code that does little there.
   std::uint8_t most_sections = 1;
-  std::uint8_t coarsens_after = 16;  ///< commits in a row
-  /// Of trials: how many sections and cycles of all threads together a trial's four parts have each, at least.
-  std::uint32_t trial_sections = 256;
-  std::uint32_t trial_cycles = 16'384;
+  std::uint8_t coarsens_after = 16;     ///< commits in a row
+  std::uint32_t trial_cycles = 65'536;  ///< of a window of a trial (src/speculate/trial.hpp)
 };
 
 /// The papers' and libraries' settings, under the names that policy files and tables use.

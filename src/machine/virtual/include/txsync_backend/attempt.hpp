@@ -16,7 +16,7 @@ inline void abort() noexcept {
 }
 inline void annotate_acquire(const void*) noexcept {}
 inline void annotate_release(const void*) noexcept {}
-inline bool attempts_work() noexcept { return htm().attempts; }
+inline bool attempts_work() noexcept { return (txsync_sim_capability() & 1) != 0; }
 inline bool active() noexcept { return txsync_sim_depth() != 0; }
 inline unsigned depth() noexcept { return txsync_sim_depth(); }
 inline std::uint32_t hle_acquire(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
