@@ -6,6 +6,7 @@
 
 #include "doctor/machine_object.hpp"
 #include "locks/claims.hpp"
+#include "locks/elision_cost.hpp"
 #include "locks/measure.hpp"
 #include "locks/table.hpp"
 #include "observe/document/output.hpp"
@@ -26,6 +27,7 @@ struct options {
   unsigned milliseconds = 50;
   std::uint64_t seed = 1;
   bool quick = false;
+  bool elision_only = false;
   std::string json;
 };
 
@@ -102,18 +104,20 @@ int run(const options& asked, int count, char** arguments) {
   std::optional<observe::output> output;
   if (!asked.json.empty()) output.emplace(asked.json);
 
-  const std::vector<cell> cells = measure(wanted);
+  const bool everything = asked.sections.empty() && asked.locks.empty() && asked.workload.empty();
+  const std::vector<cell> cells = asked.elision_only ? std::vector<cell>() : measure(wanted);
+  std::vector<elision_cost> costs;
+  if (everything) costs = measure_elision_cost(asked.rounds, wanted.duration_ns / 5);
   std::vector<comparison> compared = compare_with_peers(wanted, cells, "txsync::mutex");
   for (comparison& one : compare_with_peers(wanted, cells, "tatas")) compared.push_back(std::move(one));
 
   std::FILE* const out = output && output->is_standard_output() ? stderr : stdout;
-  print_sections(out, wanted, cells);
-  print_ratios(out, wanted, compared);
+  if (!cells.empty()) print_sections(out, wanted, cells);
+  if (!cells.empty()) print_ratios(out, wanted, compared);
+  print_elision_cost(out, costs);
   observe::document result;
   // A quick look is too short to answer with.
   if (!asked.quick) result.claims = make_claims(wanted, cells, compared);
-  print_claims(out, result.claims);
-
   bool sound = !interrupted();
   for (const cell& one : cells) {
     sound = sound && one.faults.empty();
@@ -123,6 +127,8 @@ int run(const options& asked, int count, char** arguments) {
     }
     result.points.push_back(make_point(wanted, one));
   }
+  add_elision_cost(result, costs, !asked.quick);
+  print_claims(out, result.claims);
   if (output) {
     result.command.assign(arguments, arguments + count);
     result.machine = txsync::doctor::machine_object(txsync::doctor::collect());
@@ -145,6 +151,7 @@ void add_options(CLI::App& app, options& asked) {
   app.add_option("--rounds", asked.rounds, "repetitions, each over all cells (12)")->check(CLI::Range(2, 1000));
   app.add_option("--duration", asked.milliseconds, "milliseconds a run (50)")->check(CLI::Range(1, 60'000));
   app.add_option("--seed", asked.seed, "of the random places (1)");
+  app.add_flag("--elision-only", asked.elision_only, "only what elision costs without contention");
   app.add_flag("--quick", asked.quick, "4 rounds of 20 ms for a first look; no claims");
   app.add_option("--json", asked.json, "write a result document to this file; - is the standard output");
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include <txsync/machine/attempt.hpp>
+
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
 #if !defined(TXSYNC_PEER_TBB)
@@ -20,7 +22,7 @@ std::vector<workloads::subject> all_subjects() {
   std::vector<workloads::subject> all;
   for (const auto group : {workloads::subjects(), tbb_subjects(), absl_subjects(), ck_subjects()}) {
     std::copy_if(group.begin(), group.end(), std::back_inserter(all),
-                 [](const auto& one) { return !one.simulated_only; });
+                 [](const auto& one) { return !one.simulated_only && (!one.speculates || machine::htm().attempts); });
   }
   return all;
 }

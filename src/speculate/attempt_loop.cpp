@@ -140,11 +140,11 @@ bool enter_from_outside(section_log& mine, elision& how, const void* lock, latch
     mine.become(0);
     mine.actions = actions;
     mine.guards = guards;
-    attempt_aborted(known, policy);
     if (coarse) {
       coarse_attempt_aborted(known, is_capacity(status.cause()));
       continue;
     }
+    attempt_aborted(known, policy);
     if (!decide.again(status)) break;
   }
   attempts_failed(known, policy, decide.why());

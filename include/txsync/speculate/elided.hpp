@@ -53,33 +53,23 @@ class elided_base {
   bool leave() noexcept { return in_elided_attempt() && leave_elided(&lock_); }
   /// False, and told, where nobody holds it.
   bool may_release(bool held) const noexcept {
-    if (held) [[likely]]
-      return true;
+    if (!held) [[unlikely]]
+      refuse_release();
+    return held;
+  }
+  [[gnu::noinline]] void refuse_release() const noexcept {
     // What an attempt sees may be what it has done itself: outside it is seen again.
     machine::abort<machine::attempt_status::code_fall_back>();
     report_double_unlock(&lock_);
-    return false;
   }
 
-  /// The lock itself, where no attempt runs the section.
-  template <class Acquire>
-  void acquire(Acquire lock_it) noexcept {
-    lock_it();
-    machine::annotate_acquire(&lock_);
+  /// Around the lock itself, where no attempt runs the section.
+  void acquired() const noexcept { machine::annotate_acquire(&lock_); }
+  bool acquired_if(bool got) const noexcept {
+    if (got) acquired();
+    return got;
   }
-  template <class TryAcquire>
-  bool try_acquire(try_outcome how, TryAcquire try_it) noexcept {
-    if (how != try_outcome::try_lock) return how == try_outcome::elided;
-    if (!try_it()) return false;
-    machine::annotate_acquire(&lock_);
-    return true;
-  }
-  template <class Release>
-  void release(bool held, Release unlock_it) noexcept {
-    if (!may_release(held)) return;
-    machine::annotate_release(&lock_);
-    unlock_it();
-  }
+  void releases() const noexcept { machine::annotate_release(&lock_); }
 
   elision& how_;
   Lock lock_;
@@ -95,16 +85,22 @@ class elided : protected detail::elided_base<Lock> {
   using detail::elided_base<Lock>::role;
 
   void lock() noexcept {
-    if (!this->enter()) this->acquire([&] { this->lock_.lock(); });
+    if (this->enter()) return;
+    this->lock_.lock();
+    this->acquired();
   }
   /// False also where the calling thread's attempt is in a section of this lock.
   [[nodiscard]] bool try_lock() noexcept {
-    return this->try_acquire(this->try_enter(), [&] { return this->lock_.try_lock(); });
+    const detail::try_outcome how = this->try_enter();
+    if (how != detail::try_outcome::try_lock) return how == detail::try_outcome::elided;
+    return this->acquired_if(this->lock_.try_lock());
   }
   /// Requires: the calling thread is in a section of this lock, else see above.
   void unlock() noexcept {
     if (this->leave()) return;
-    this->release(this->lock_.is_held(), [&] { this->lock_.unlock(); });
+    if (!this->may_release(this->lock_.is_held())) return;
+    this->releases();
+    this->lock_.unlock();
   }
 };
 
@@ -117,15 +113,21 @@ class elided_with_node : protected detail::elided_base<Lock> {
   using detail::elided_base<Lock>::role;
 
   void lock(node& mine) noexcept {
-    if (!this->enter()) this->acquire([&] { this->lock_.lock(mine); });
+    if (this->enter()) return;
+    this->lock_.lock(mine);
+    this->acquired();
   }
   /// The "attempt" of Shore-MT's mcs lock (shore-mt paper, 3.2).
   [[nodiscard]] bool try_lock(node& mine) noexcept {
-    return this->try_acquire(this->try_enter(), [&] { return this->lock_.try_lock(mine); });
+    const detail::try_outcome how = this->try_enter();
+    if (how != detail::try_outcome::try_lock) return how == detail::try_outcome::elided;
+    return this->acquired_if(this->lock_.try_lock(mine));
   }
   void unlock(node& mine) noexcept {
     if (this->leave()) return;
-    this->release(this->lock_.is_held(), [&] { this->lock_.unlock(mine); });
+    if (!this->may_release(this->lock_.is_held())) return;
+    this->releases();
+    this->lock_.unlock(mine);
   }
 };
 
@@ -139,26 +141,36 @@ class elided_shared : protected detail::elided_base<Lock> {
   using detail::elided_base<Lock>::role;
 
   void lock() noexcept {
-    if (!this->enter()) this->acquire([&] { this->lock_.lock(); });
+    if (this->enter()) return;
+    this->lock_.lock();
+    this->acquired();
   }
   [[nodiscard]] bool try_lock() noexcept {
-    return this->try_acquire(this->try_enter(), [&] { return this->lock_.try_lock(); });
+    const detail::try_outcome how = this->try_enter();
+    if (how != detail::try_outcome::try_lock) return how == detail::try_outcome::elided;
+    return this->acquired_if(this->lock_.try_lock());
   }
   void unlock() noexcept {
     if (this->leave()) return;
-    this->release(this->lock_.has_writer(), [&] { this->lock_.unlock(); });
+    if (!this->may_release(this->lock_.has_writer())) return;
+    this->releases();
+    this->lock_.unlock();
   }
   void lock_shared() noexcept {
-    if (!this->enter(latch_mode::shared, detail::has_writer_inside<Lock>))
-      this->acquire([&] { this->lock_.lock_shared(); });
+    if (this->enter(latch_mode::shared, detail::has_writer_inside<Lock>)) return;
+    this->lock_.lock_shared();
+    this->acquired();
   }
   [[nodiscard]] bool try_lock_shared() noexcept {
-    return this->try_acquire(this->try_enter(latch_mode::shared, detail::has_writer_inside<Lock>),
-                             [&] { return this->lock_.try_lock_shared(); });
+    const detail::try_outcome how = this->try_enter(latch_mode::shared, detail::has_writer_inside<Lock>);
+    if (how != detail::try_outcome::try_lock) return how == detail::try_outcome::elided;
+    return this->acquired_if(this->lock_.try_lock_shared());
   }
   void unlock_shared() noexcept {
     if (this->leave()) return;
-    this->release(this->lock_.readers() != 0, [&] { this->lock_.unlock_shared(); });
+    if (!this->may_release(this->lock_.readers() != 0)) return;
+    this->releases();
+    this->lock_.unlock_shared();
   }
 
   /// From shared to exclusive, for Lock that can: an elided reader becomes an elided writer where nobody holds the

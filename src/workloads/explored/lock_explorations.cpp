@@ -20,6 +20,7 @@
 #include <txsync/speculate/elided.hpp>
 
 #include "workloads/adapters.hpp"
+#include "workloads/explored/alone.hpp"
 #include "workloads/explored/exploration.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
@@ -133,16 +134,11 @@ class by_prefix {
   std::atomic<std::uint32_t> word_{0};
 };
 
-/// A role for each lock, since nothing may be learnt from one schedule to the next.
-template <const elision_policy& policy>
-struct own_role {
-  elision role{policy};
-};
-template <class Elided, const elision_policy& policy = elision_presets::eager>
-class alone : private own_role<policy>, public Elided {
- public:
-  alone() noexcept : Elided(own_role<policy>::role) {}
-};
+/// Attempts that go on behind their section (leveldb paper, 4.2.2), after the first two.
+constexpr elision_policy coarse{
+    .longest_backoff = 64, .adapts = adaptation::none, .most_sections = 2, .coarsens_after = 1};
+/// Looks at trials after every batch, and finds each window long enough.
+constexpr elision_policy restless{.longest_backoff = 64, .trial_cycles = 1};
 
 /// Attempts end with the section that they are of, and there are some.
 template <class Lock>
@@ -231,6 +227,17 @@ constexpr exploration table[] = {
      run_anew<attempts_test<alone<elided<tatas_lock>>>, 1>},
     pair_of<with_node<alone<elided_with_node<mcs_lock>>>>("elided_mcs"),
     trio_of<calling<with_node<alone<elided_with_node<mcs_lock>>>>>("elided_mcs-calling"),
+    trio_of<trying<alone<elided<tatas_lock>>>>("elided_tatas-try"),
+    {"elided_tatas-coarse", "exclusion, 2 threads x 6 sections", verdict::right,
+     exclusion_test<lockable<alone<elided<tatas_lock>, coarse>>, 2, 6>::run},
+    {"elided_tatas-trial", "exclusion, 2 threads x 40 sections", verdict::right,
+     exclusion_test<lockable<alone<elided<tatas_lock>, restless>>, 2, 40>::run},
+    trio_of<calling<lockable<alone<elided<ticket_lock>>>>>("elided_ticket-calling"),
+    trio_of<calling<lockable<alone<elided<fifo_ticket_lock>>>>>("elided_fifo_ticket-calling"),
+    trio_of<calling<with_node<alone<elided_with_node<fifo_mcs_lock>>>>>("elided_fifo_mcs-calling"),
+    trio_of<trying_with_node<alone<elided_with_node<mcs_lock>>>>("elided_mcs-try"),
+    trio_of<calling<lockable<alone<elided<posix_mutex_with_word>>>>>("elided_posix-calling"),
+    trio_of<calling<lockable<alone<elided<mutex>>>>>("elided_mutex-calling", sleeps),
     pair_of<lockable<alone<elided<futex_mutex>>>>("elided_futex"),
     trio_of<calling<lockable<alone<elided<futex_mutex>>>>>("elided_futex-calling", sleeps),
 };

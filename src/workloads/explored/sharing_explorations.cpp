@@ -11,6 +11,7 @@
 #include <txsync/shared_mutex.hpp>
 
 #include "workloads/adapters.hpp"
+#include "workloads/explored/alone.hpp"
 #include "workloads/explored/exploration.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
@@ -24,6 +25,16 @@ class writers_first : public futex_rwlock {
   bool try_lock_shared() noexcept { return futex_rwlock::try_lock_shared(admit::after_writers); }
   bool try_lock_shared_until_ns(std::uint64_t deadline) noexcept {
     return futex_rwlock::try_lock_shared_until_ns(deadline, admit::after_writers);
+  }
+};
+
+/// Writers make a system call, which no attempt survives: they hold the lock, and readers are elided beside them.
+template <class Lock>
+class calling_shared : public Lock {
+ public:
+  void lock() noexcept {
+    Lock::lock();
+    machine::yield();
   }
 };
 
@@ -143,9 +154,9 @@ struct twice_test {
 };
 
 /// A latch that goes from shared to exclusive where it can, and back.
-template <unsigned threads, unsigned sections>
+template <unsigned threads, unsigned sections, class Latch = srwlock>
 struct upgrade_test {
-  srwlock lock{};
+  Latch lock{};
   std::uint64_t value = 0;
   std::uint64_t written[threads] = {};
   bool met = false;
@@ -222,6 +233,21 @@ constexpr exploration table[] = {
     trio_of<shared_mutex>("txsync::shared_mutex-shared-sleeping", sleeps),
     trio_of<shared_mutex, entry::tries>("txsync::shared_mutex-shared-try", sleeps),
     together<shared_mutex>("txsync::shared_mutex-together", sleeps),
+    pair_of<alone<elided_shared<srwlock>>>("elided_srwlock-shared"),
+    trio_of<alone<elided_shared<srwlock>>, entry::tries>("elided_srwlock-shared-try"),
+    {"elided_srwlock-upgrade", "from shared to exclusive and back, 2 threads x 2", verdict::right,
+     run_anew<upgrade_test<2, 2, alone<elided_shared<srwlock>>>, 2>},
+    trio_of<alone<elided_shared<occ_rwlock>>>("elided_occ_rwlock-shared", sleeps),
+    trio_of<alone<elided_shared<futex_rwlock>>>("elided_futex_rwlock-shared", sleeps),
+    trio_of<alone<elided_shared<shared_mutex>>>("elided_shared_mutex-shared", sleeps),
+    {"elided_srwlock-kinds", "elided readers and writers, and some that call the system, 3 threads x 2 sections",
+     verdict::right, run_anew<read_write_test<calling_shared<alone<elided_shared<srwlock>>>, 3, 2>, 3>},
+    {"elided_occ_rwlock-kinds", "the same", verdict::right,
+     run_anew<read_write_test<calling_shared<alone<elided_shared<occ_rwlock>>>, 3, 2>, 3>, sleeps},
+    {"elided_futex_rwlock-kinds", "the same", verdict::right,
+     run_anew<read_write_test<calling_shared<alone<elided_shared<futex_rwlock>>>, 3, 2>, 3>, sleeps},
+    {"elided_shared_mutex-kinds", "the same", verdict::right,
+     run_anew<read_write_test<calling_shared<alone<elided_shared<shared_mutex>>>, 3, 2>, 3>, sleeps},
 };
 
 }  // namespace

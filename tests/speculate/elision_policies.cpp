@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// Policies, cause by cause, on the scripted machine: what is tried again, what is waited for, what is learnt.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include <machine/scripted/script.hpp>
+#include <txsync/locks/tatas.hpp>
+#include <txsync/machine/thread.hpp>
+#include <txsync/speculate/elided.hpp>
+
+namespace {
+
+namespace machine = txsync::machine;
+namespace presets = txsync::elision_presets;
+using machine::attempt_status;
+using txsync::adaptation;
+using txsync::elided;
+using txsync::elision;
+using txsync::elision_policy;
+using txsync::tatas_lock;
+using txsync::when_busy;
+using txsync::script::machine_script;
+using txsync::script::plan;
+
+constexpr std::uint32_t retry = attempt_status::retry_bit;
+constexpr std::uint32_t conflict = attempt_status::conflict_bit | retry;
+constexpr std::uint32_t capacity = attempt_status::capacity_bit;
+
+class ElisionPolicies : public testing::Test {
+ protected:
+  ElisionPolicies() { script.have_rtm(); }
+
+  /// A section of a lock with that policy: attempts that it took.
+  std::uint64_t section(elided<tatas_lock>& lock) {
+    const std::uint64_t before = script.counted().begins;
+    lock.lock();
+    was_elided = machine::active();
+    lock.unlock();
+    return script.counted().begins - before;
+  }
+  /// The same where every attempt ends by `status`, with a lock of its own.
+  std::uint64_t attempts_of(const elision_policy& policy, std::uint32_t status) {
+    elision role(policy);
+    const auto lock = std::make_unique<elided<tatas_lock>>(role);
+    script.on_begin_by_default(plan::aborts(status));
+    const std::uint64_t all = section(*lock);
+    EXPECT_FALSE(was_elided);
+    script.on_begin_by_default(plan::commits());
+    return all;
+  }
+
+  machine_script script;
+  bool was_elided = false;
+};
+
+constexpr elision_policy three{.attempts = 3, .adapts = adaptation::none};
+
+TEST_F(ElisionPolicies, ConflictsAreTriedAgainWithBackoff) {
+  EXPECT_EQ(attempts_of(three, conflict), 3u);
+  EXPECT_GT(script.counted().relaxes, 0u);
+}
+
+TEST_F(ElisionPolicies, TheHintIsFollowed) {
+  EXPECT_EQ(attempts_of(three, retry), 3u);
+  EXPECT_EQ(attempts_of(three, capacity | retry), 3u);
+}
+
+TEST_F(ElisionPolicies, CapacityAndNoHintFallBack) {
+  EXPECT_EQ(attempts_of(three, capacity), 1u);
+  EXPECT_EQ(attempts_of(three, attempt_status::capacity_write_bit), 1u);
+  EXPECT_EQ(attempts_of(three, 0), 1u);
+  EXPECT_EQ(attempts_of(three, attempt_status::fault_bit), 1u);
+  EXPECT_EQ(attempts_of(three, attempt_status::syscall_bit), 1u);
+  EXPECT_EQ(attempts_of(three, attempt_status::unfriendly_bit), 1u);
+  EXPECT_EQ(attempts_of(three, attempt_status::explicit_bit | 7u << 24), 1u);
+}
+
+TEST_F(ElisionPolicies, TriesWithoutHintAreALimitOfTheirOwn) {
+  elision_policy patient = three;
+  patient.attempts = 10;
+  patient.tries_without_hint = 2;
+  EXPECT_EQ(attempts_of(patient, 0), 3u);
+}
+
+TEST_F(ElisionPolicies, NoAttemptsAtAll) {
+  constexpr elision_policy never{.attempts = 0};
+  elision role(never);
+  elided<tatas_lock> lock(role);
+  EXPECT_EQ(section(lock), 0u);
+  EXPECT_TRUE(lock.try_lock());
+  EXPECT_FALSE(machine::active());
+  lock.unlock();
+}
+
+TEST_F(ElisionPolicies, ThePapersCountsOfAttempts) {
+  EXPECT_EQ(attempts_of(presets::shore, conflict), 2u);
+  EXPECT_EQ(attempts_of(presets::shore, capacity), 1u);
+  EXPECT_EQ(attempts_of(presets::thesis_100, conflict), 101u);
+  EXPECT_EQ(attempts_of(presets::thesis_100, 0), 1u);
+  EXPECT_EQ(attempts_of(presets::htm_1, conflict), 1u);
+  EXPECT_EQ(attempts_of(presets::htm_10, 0), 10u);
+  EXPECT_EQ(attempts_of(presets::glibc, conflict), 3u);
+  EXPECT_EQ(attempts_of(presets::libomp, conflict), 2u);
+}
+
+// ---- a lock that is held
+
+/// Held by another thread from the start; let go when the section under test has begun so many attempts. Not on the
+/// stack, where an abort would undo what the other thread has done.
+struct held_lock {
+  elision role;
+  elided<tatas_lock> lock{role};
+  machine_script& script;
+  std::uint64_t until;
+  std::atomic<bool> is_held{false};
+  machine::thread other;
+
+  held_lock(machine_script& on, const elision_policy& policy, std::uint64_t begins)
+      : role(policy), script(on), until(on.counted().begins + 1 + begins) {
+    script.on_begin(plan::aborts(capacity));
+    const auto holds = [](void* raw) {
+      auto& me = *static_cast<held_lock*>(raw);
+      me.lock.lock();
+      me.is_held.store(true);
+      while (me.script.counted().begins < me.until) machine::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the attempt that has begun finds it held
+      me.lock.unlock();
+    };
+    EXPECT_TRUE(other.start(holds, this));
+    while (!is_held.load()) machine::yield();
+  }
+  ~held_lock() { other.join(); }
+};
+
+TEST_F(ElisionPolicies, AHeldLockIsWaitedForAndDoesNotCount) {
+  constexpr elision_policy once{.attempts = 1, .busy_limit = 0, .adapts = adaptation::none};
+  const auto held = std::make_unique<held_lock>(script, once, 1);
+  held->lock.lock();
+  EXPECT_TRUE(machine::active());
+  held->lock.unlock();
+}
+
+TEST_F(ElisionPolicies, AHeldLockUsesUpAttemptsWhereItCounts) {
+  const auto held = std::make_unique<held_lock>(script, presets::lemming, 5);
+  held->lock.lock();
+  EXPECT_FALSE(machine::active());
+  held->lock.unlock();
+}
+
+TEST_F(ElisionPolicies, BusyTakesTheLockByGlibcsRule) {
+  const auto held = std::make_unique<held_lock>(script, presets::glibc, 1);
+  held->lock.lock();
+  EXPECT_FALSE(machine::active());
+  held->lock.unlock();
+  // And so do the next three sections.
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(section(held->lock), 0u);
+  EXPECT_EQ(section(held->lock), 1u);
+}
+
+TEST_F(ElisionPolicies, WaitsInsideTheAttempt) {
+  const auto held = std::make_unique<held_lock>(script, presets::htm_1, 1);
+  const std::uint64_t before = script.counted().begins;
+  held->lock.lock();  // no conflict ends the wait on this machine: it finds the lock free, and ends itself
+  held->lock.unlock();
+  EXPECT_LE(script.counted().begins - before, 1u + 16u);
+}
+
+TEST_F(ElisionPolicies, AConflictWithWhoTakesTheLockDoesNotCount) {
+  constexpr elision_policy once{.attempts = 1, .adapts = adaptation::none};
+  const auto held = std::make_unique<held_lock>(script, once, 1);
+  script.on_begin(plan::aborts(conflict));
+  held->lock.lock();
+  EXPECT_TRUE(machine::active());
+  held->lock.unlock();
+}
+
+// ---- what is learnt
+
+TEST_F(ElisionPolicies, GlibcSkipsAfterFailure) {
+  elision role(presets::glibc);
+  elided<tatas_lock> lock(role);
+  script.on_begin(plan::aborts(capacity));
+  EXPECT_EQ(section(lock), 1u);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(section(lock), 0u);
+  EXPECT_EQ(section(lock), 1u);
+  EXPECT_TRUE(was_elided);
+  EXPECT_EQ(section(lock), 1u);
+}
+
+TEST_F(ElisionPolicies, RetryLimitFallsToOneAndGrowsByOne) {
+  constexpr elision_policy narrow{.attempts = 4, .longest_backoff = 0, .adapts = adaptation::retry_limit};
+  elision one(narrow);
+  elided<tatas_lock> lock(one);
+  script.on_begin({plan::aborts(conflict), plan::aborts(conflict), plan::aborts(conflict), plan::aborts(conflict)});
+  EXPECT_EQ(section(lock), 4u);
+  script.on_begin(plan::aborts(conflict));
+  EXPECT_EQ(section(lock), 1u);  // the limit is one
+  EXPECT_FALSE(was_elided);
+  EXPECT_EQ(section(lock), 1u);  // commits: two from now on
+  script.on_begin({plan::aborts(conflict), plan::aborts(conflict)});
+  EXPECT_EQ(section(lock), 2u);
+  EXPECT_FALSE(was_elided);
+}
+
+TEST_F(ElisionPolicies, FailuresInARowAreTriedEverMoreSeldom) {
+  elision role(presets::libomp);
+  elided<tatas_lock> lock(role);
+  script.on_begin_by_default(plan::aborts(capacity));
+  std::uint64_t attempts = 0;
+  for (int i = 0; i < 1000; ++i) attempts += section(lock);
+  EXPECT_LE(attempts, 11u);
+  attempts = 0;
+  for (int i = 0; i < 10'240; ++i) attempts += section(lock);
+  EXPECT_EQ(attempts, 10u);
+  script.on_begin_by_default(plan::commits());
+  for (int i = 0; i < 1024; ++i) (void)section(lock);
+  EXPECT_EQ(section(lock), 1u);  // one success, and all is forgotten
+}
+
+TEST_F(ElisionPolicies, TheStandardCostsNothingWhereNothingEverCommits) {
+  elision role;
+  elided<tatas_lock> lock(role);
+  script.on_begin_by_default(plan::aborts(0));
+  for (int i = 0; i < 1000; ++i) (void)section(lock);
+  std::uint64_t attempts = 0;
+  for (int i = 0; i < 10'000; ++i) attempts += section(lock);
+  EXPECT_LE(attempts, 10u);
+}
+
+// ---- trials
+
+TEST_F(ElisionPolicies, ATrialKeepsTheFasterWay) {
+  constexpr elision_policy quick{.trial_cycles = 2'000};
+  elision role(quick);
+  elided<tatas_lock> lock(role);
+  // Sections take 10 ticks of the clock, and attempts 100 more.
+  script.clock_by_hand(1'000'000);
+  const auto run = [&](unsigned sections, std::uint64_t attempt_costs) {
+    unsigned elided = 0;
+    for (unsigned i = 0; i < sections; ++i) {
+      lock.lock();
+      const bool inside = machine::active();
+      elided += inside ? 1 : 0;
+      script.advance(10 + (inside ? attempt_costs : 0));
+      lock.unlock();
+    }
+    return elided;
+  };
+  (void)run(1'000, 100);
+  EXPECT_TRUE(role.takes_lock());
+  EXPECT_LT(run(10'000, 100), 2'000u);  // looks again, seldom
+  // What elision costs has changed: less than nothing, as where others run beside.
+  std::uint64_t sections = 0;
+  for (; sections < 1'000'000 && (role.takes_lock() || sections < 100'000); sections += 1'000) {
+    for (unsigned i = 0; i < 1'000; ++i) {
+      lock.lock();
+      script.advance(machine::active() ? 2 : 10);
+      lock.unlock();
+    }
+  }
+  EXPECT_FALSE(role.takes_lock());
+}
+
+// ---- coarsening
+
+constexpr elision_policy coarse{
+    .longest_backoff = 0, .adapts = adaptation::none, .most_sections = 8, .coarsens_after = 2};
+
+TEST_F(ElisionPolicies, CommitsInARowMakeAttemptsLarger) {
+  elision role(coarse);
+  elided<tatas_lock> lock(role);
+  for (int i = 0; i < 200; ++i) (void)section(lock);
+  const std::uint64_t before = script.counted().begins;
+  for (int i = 0; i < 80; ++i) (void)section(lock);
+  EXPECT_EQ(script.counted().begins - before, 10u);
+  txsync::commit_coarsened();
+  EXPECT_FALSE(machine::active());
+}
+
+TEST_F(ElisionPolicies, ConflictsEndCoarseningAndCapacityHalvesIt) {
+  elision role(coarse);
+  elided<tatas_lock> lock(role);
+  for (int i = 0; i < 200; ++i) (void)section(lock);
+  txsync::commit_coarsened();
+  script.on_begin(plan::aborts(capacity));
+  std::uint64_t before = script.counted().commits;
+  for (int i = 0; i < 4; ++i) (void)section(lock);
+  EXPECT_EQ(script.counted().commits - before, 1u);
+  script.on_begin(plan::aborts(conflict));
+  before = script.counted().commits;
+  (void)section(lock);
+  (void)section(lock);
+  EXPECT_EQ(script.counted().commits - before, 2u);
+}
+
+TEST_F(ElisionPolicies, ActionsEndACoarsenedAttempt) {
+  elision role(coarse);
+  elided<tatas_lock> lock(role);
+  for (int i = 0; i < 200 || !machine::active(); ++i) (void)section(lock);  // until one goes on behind its section
+  static bool ran;
+  ran = false;
+  txsync::on_commit([]() noexcept { ran = true; });
+  EXPECT_TRUE(ran);
+  EXPECT_FALSE(machine::active());
+}
+
+}  // namespace
