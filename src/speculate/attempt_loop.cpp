@@ -41,7 +41,11 @@ class retries {
       why_ = failure::busy;
       return again_when_free();
     }
-    const bool may_help = why == abort_cause::conflict || status.may_retry() || (hintless_ != 0 && hintless_-- != 0);
+    bool may_help = why == abort_cause::conflict || status.may_retry();
+    if (!may_help && hintless_ != 0) {
+      --hintless_;
+      may_help = true;
+    }
     why_ = may_help ? failure::conflicts : failure::hopeless;
     if (!may_help || --left_ == 0) return false;
     if (why == abort_cause::conflict) back_off();
