@@ -120,6 +120,13 @@ class condition_variable {
   TXSYNC_EXPORT bool sleep(std::uint64_t ticket, std::uint64_t deadline) noexcept;
   TXSYNC_EXPORT void notify(std::uint64_t how_many) noexcept;
 
+  // The two halves of a notification, between which an attempt may have to commit (elided_condition_variable.hpp).
+  friend class elided_condition_variable;
+  /// Tells `how_many` of those that wait. True: wake() has to follow.
+  TXSYNC_EXPORT bool announce(std::uint64_t how_many) noexcept;
+  /// By address only: the variable may be gone.
+  TXSYNC_EXPORT static void wake(const condition_variable* waited_on, std::uint64_t how_many) noexcept;
+
   std::atomic<std::uint64_t> state_{0};
 };
 static_assert(sizeof(condition_variable) == 8);

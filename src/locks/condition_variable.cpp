@@ -27,18 +27,25 @@ bool condition_variable::sleep(std::uint64_t ticket, std::uint64_t deadline) noe
   }
 }
 
-void condition_variable::notify(std::uint64_t how_many) noexcept {
+bool condition_variable::announce(std::uint64_t how_many) noexcept {
   std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   std::uint64_t told;
   do {
     const std::uint64_t waiting = seen & waiters_bits;
-    if (waiting == 0) return;
+    if (waiting == 0) return false;
     told = waiting < how_many ? waiting : how_many;
     // relaxed: data is ordered by the callers' mutex
   } while (
       !state_.compare_exchange_weak(seen, seen + notification + told * (leaver - waiter), std::memory_order_relaxed));
-  // By address only: the variable may be gone.
-  machine::unpark_high(state_, how_many == waiters_bits ? machine::everyone : 1);
+  return true;
+}
+
+void condition_variable::wake(const condition_variable* waited_on, std::uint64_t how_many) noexcept {
+  machine::unpark_high(waited_on->state_, how_many == waiters_bits ? machine::everyone : 1);
+}
+
+void condition_variable::notify(std::uint64_t how_many) noexcept {
+  if (announce(how_many)) wake(this, how_many);
 }
 
 /// Waits for the notified. Threads that still wait un-notified break the destructor's rule, but are no reason to hang

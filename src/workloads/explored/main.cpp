@@ -32,8 +32,8 @@ void say(int file, const char* text) noexcept {
   static_cast<void>(write(file, text, length));
 }
 
-const std::span<const exploration> all[] = {lock_explorations(), sharing_explorations(), waiting_explorations(),
-                                            seeded_explorations(), litmus_explorations()};
+const std::span<const exploration> all[] = {lock_explorations(),    sharing_explorations(), eliding_explorations(),
+                                            waiting_explorations(), seeded_explorations(),  litmus_explorations()};
 
 const char* word_of(verdict expected) noexcept {
   switch (expected) {

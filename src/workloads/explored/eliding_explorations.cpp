@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waits and notifications in elided sections (leveldb paper, 4.1), and what is done after their commit.
+#include <atomic>
+#include <new>
+
+#include <txsync/locks/tatas.hpp>
+#include <txsync/machine/thread.hpp>
+#include <txsync/speculate/elided_condition_variable.hpp>
+
+#include "workloads/explored/alone.hpp"
+#include "workloads/explored/exploration.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+namespace {
+
+enum class telling : std::uint8_t { one, all };
+
+/// Goes on in an attempt behind every section, as far as conflicts let it.
+constexpr elision_policy coarse{
+    .longest_backoff = 64, .adapts = adaptation::none, .most_sections = 2, .coarsens_after = 1};
+
+/// A place for one thing: thread 0 puts, the others take, by guards or without, some sections in attempts.
+template <class Lock, unsigned threads, unsigned takes, telling how, bool guarded = false>
+struct handing_test {
+  Lock lock{};
+  elided_condition_variable changed{};
+  bool full = false;
+  std::uint64_t taken = 0;
+
+  void change_inside(bool to) noexcept {
+    while (full == to) changed.wait(lock);
+    full = to;
+    if (!to) ++taken;
+    how == telling::one ? changed.notify_one() : changed.notify_all();
+  }
+  void change(bool to) noexcept {
+    if constexpr (guarded) {
+      const elided_guard guard(lock);
+      change_inside(to);
+    } else {
+      lock.lock();
+      change_inside(to);
+      lock.unlock();
+    }
+  }
+  static void body(handing_test& me, unsigned index) {
+    const unsigned changes = index == 0 ? takes * (threads - 1) : takes;
+    for (unsigned i = 0; i < changes; ++i) me.change(index == 0);
+    commit_coarsened();
+  }
+  const char* check() const { return taken != std::uint64_t{takes} * (threads - 1) ? "a hand-over was lost" : nullptr; }
+};
+
+/// A wait in sections of two locks: what the outer one protects is half done meanwhile, and nobody may see it so.
+template <class Lock>
+struct nested_wait_test {
+  Lock outer{};
+  Lock inner{};
+  elided_condition_variable changed{};
+  std::uint64_t first = 0, second = 0;
+  bool told = false;
+  bool seen_half = false;
+
+  static void body(nested_wait_test& me, unsigned index) {
+    switch (index) {
+      case 0:
+        me.outer.lock();
+        ++me.first;
+        me.inner.lock();
+        while (!me.told) me.changed.wait(me.inner);
+        me.inner.unlock();
+        ++me.second;
+        me.outer.unlock();
+        return;
+      case 1:
+        me.inner.lock();
+        me.told = true;
+        me.changed.notify_all();
+        me.inner.unlock();
+        return;
+      default:
+        me.outer.lock();
+        if (me.first != me.second) me.seen_half = true;
+        me.outer.unlock();
+    }
+  }
+  const char* check() const {
+    if (seen_half) return "a section was seen half done";
+    return first != 1 || second != 1 ? "an update was lost" : nullptr;
+  }
+};
+
+/// A waiter with a variable of its own, which is gone as soon as it has seen what it waited for (leveldb's writers).
+template <class Lock>
+struct own_variable_test {
+  static constexpr unsigned char gone = 0xA5;
+
+  Lock lock{};
+  bool done = false;
+  elided_condition_variable* waiting = nullptr;
+  alignas(64) unsigned char place[sizeof(elided_condition_variable)] = {};
+  bool touched = false;
+
+  void wait_for_it() noexcept {
+    auto* const own = new (place) elided_condition_variable();
+    lock.lock();
+    waiting = own;
+    while (!done) own->wait(lock);
+    waiting = nullptr;
+    lock.unlock();
+    own->~elided_condition_variable();
+    for (unsigned char& one : place) one = gone;
+  }
+  void tell() noexcept {
+    lock.lock();
+    done = true;
+    if (waiting != nullptr) waiting->notify_one();
+    lock.unlock();
+  }
+  static void body(own_variable_test& me, unsigned index) { index == 0 ? me.wait_for_it() : me.tell(); }
+  const char* check() const {
+    for (const unsigned char one : place) {
+      if (one != gone) return "a notification has touched a variable that was gone";
+    }
+    return nullptr;
+  }
+};
+
+/// Each thread notes what it has done after its sections, and reads there that they have committed.
+template <class Lock>
+struct actions_test {
+  Lock lock{};
+  std::uint64_t value = 0;
+  std::atomic<std::uint64_t> told{0};
+  std::atomic<bool> early{false};
+
+  static void body(actions_test& me, unsigned) {
+    for (unsigned i = 0; i < 2; ++i) {
+      const elided_guard guard(me.lock);
+      ++me.value;
+      on_commit([self = &me]() noexcept {
+        if (machine::active()) self->early.store(true);
+        self->told.fetch_add(1);
+      });
+    }
+  }
+  const char* check() const {
+    if (early.load()) return "an action ran in an attempt";
+    return value != 4 || told.load() != 4 ? "an action was lost, or ran twice" : nullptr;
+  }
+};
+
+using eager = alone<elided<tatas_lock>>;
+using patient = alone<elided<tatas_lock>, elision_presets::standard>;
+using coarsened = alone<elided<tatas_lock>, coarse>;
+
+template <class Test, unsigned threads>
+constexpr exploration test_of(const char* name, const char* summary) {
+  return {name, summary, verdict::right, run_anew<Test, threads>};
+}
+
+constexpr exploration table[] = {
+    test_of<handing_test<eager, 2, 2, telling::one>, 2>("elided_condition-one", "elided hand-over, 2 threads x 2"),
+    test_of<handing_test<eager, 3, 1, telling::all>, 3>("elided_condition-all", "elided hand-over, 3 threads"),
+    test_of<handing_test<patient, 2, 1, telling::one, true>, 2>("elided_condition-guarded", "the same, by guards"),
+    test_of<handing_test<coarsened, 2, 2, telling::one>, 2>("elided_condition-coarse", "the same, coarsened"),
+    test_of<nested_wait_test<eager>, 3>("elided_condition-nested", "a wait within sections of two locks"),
+    test_of<own_variable_test<eager>, 2>("elided_condition-own", "a waiter's own variable is gone after the wait"),
+    test_of<actions_test<eager>, 2>("elided_actions", "actions run once, after the commit"),
+};
+
+}  // namespace
+
+std::span<const exploration> eliding_explorations() noexcept { return table; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads
