@@ -43,6 +43,8 @@ class atomic : public std::atomic<T> {
   T exchange(at<first>, T value, order how = order::seq_cst) noexcept {
     return modify<first>([&](T) { return value; }, [&] { return base::exchange(value, how); });
   }
+  /// In a source that has no mutants.
+  T fetch_add(T value, order how = order::seq_cst) noexcept { return base::fetch_add(value, how); }
   template <unsigned first>
   T fetch_add(at<first>, T value, order how = order::seq_cst) noexcept {
     return modify<first>([&](T old) { return static_cast<T>(old + value); },
