@@ -10,6 +10,10 @@ namespace {
 constexpr unsigned table_bits = 5;
 constinit thread_local experience table[1u << table_bits] = {};
 
+/// Failures in a row that mean nothing yet. Where trials tell whether elision pays, sections that fit now and then are
+/// no reason for others to be aborted by those that take the lock.
+unsigned forgiven(const elision_policy& policy) noexcept { return policy.adapts == adaptation::trial ? 4 : 0; }
+
 bool uses_badness(const elision_policy& policy) noexcept {
   return policy.adapts == adaptation::badness || policy.adapts == adaptation::trial;
 }
@@ -23,7 +27,7 @@ experience& experience_of(const void* lock) noexcept {
 }
 
 bool wants_attempt(experience& mine, const elision_policy& policy) noexcept {
-  if (uses_badness(policy)) return (++mine.turns & mine.badness) == 0;
+  if (uses_badness(policy)) return (++mine.turns & mine.badness >> forgiven(policy)) == 0;
   if (mine.skips == 0) return true;
   --mine.skips;
   return false;
@@ -44,7 +48,8 @@ void attempts_failed(experience& mine, const elision_policy& policy, failure why
   // Who takes the lock aborts all others. Where trials tell whether elision pays, conflicts are no reason to go on so.
   if (policy.adapts == adaptation::trial && why != failure::hopeless) return;
   if (uses_badness(policy)) {
-    mine.badness = std::min<std::uint16_t>(policy.most_badness, static_cast<std::uint16_t>(mine.badness * 2 + 1));
+    const unsigned most = (policy.most_badness + 1u) << forgiven(policy);
+    mine.badness = static_cast<std::uint16_t>(std::min(most, mine.badness * 2u + 2) - 1);
   } else if (policy.adapts == adaptation::skip_after_failure) {
     mine.skips = why == failure::busy ? policy.skip_after_busy : policy.skip_after_abort;
   }

@@ -25,8 +25,12 @@ constexpr std::uint32_t changing = 1u << 31;
 
 // Where the lock was kept, its sleepers have to be woken one by one before elision can show what it can do.
 constexpr std::uint32_t windows_at_first = 2;
-constexpr std::uint32_t windows_after_lock = 8;
+constexpr std::uint32_t windows_after_lock = 4;
 constexpr std::uint32_t most_agreed = 6;
+
+// Long sections make long windows: few of them tell little.
+constexpr std::uint64_t longest_window = 8;  // times the shortest
+constexpr std::uint64_t fewest = std::uint64_t{48} * 256;
 
 constexpr std::uint64_t no_length = ~std::uint64_t{0};
 
@@ -53,14 +57,20 @@ elision_trial::seen elision_trial::take_tallies(elision& how) noexcept {
   return all;
 }
 
-/// The next trial is the later, the more often this one's answer was given before: 8 to 256 times its length.
+std::uint64_t elision_trial::sections_of(const elision& how) noexcept {
+  std::uint64_t all = 0;
+  for (const elision::tally& one : how.done_) all += one.sections.load(relaxed);
+  return all;
+}
+
+/// The next trial is the later, the more often this one's answer was given before: 16 to 512 times its length.
 std::uint32_t elision_trial::decide(elision& how, bool locked, std::uint64_t now) noexcept {
   const std::uint32_t agreed = how.agreed_.load(relaxed);
   const bool as_before = agreed != 0 && locked_before(agreed) == locked;
   const std::uint32_t times = as_before ? std::min(agreed / 2 + 1, most_agreed) : 1;
   how.agreed_.store(times * 2 + (locked ? 1 : 0), relaxed);
   how.takes_lock_.store(locked, relaxed);
-  how.since_.store(now + ((now - how.began_.load(relaxed)) << (times + 2)), relaxed);
+  how.since_.store(now + ((now - how.began_.load(relaxed)) << (times + 3)), relaxed);
   return between;
 }
 
@@ -99,7 +109,7 @@ void elision_trial::look(elision& how) noexcept {
   if (part != between) {
     add(how, since, last, now);
     const std::uint64_t shortest = how.policy_.trial_cycles;
-    if (now - since < shortest) return;
+    if (now - since < shortest || (now - since < longest_window * shortest && sections_of(how) < fewest)) return;
   }
   // acquire as above; who fails has been overtaken, and looks again some other time
   if (!how.part_.compare_exchange_strong(part, part | changing, std::memory_order_acquire, relaxed)) return;

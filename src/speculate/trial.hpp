@@ -25,6 +25,7 @@ class elision_trial {
   };
 
   static void add(elision& how, std::uint64_t since, std::uint64_t last, std::uint64_t now) noexcept;
+  static std::uint64_t sections_of(const elision& how) noexcept;
   static seen take_tallies(elision& how) noexcept;
   static std::uint32_t end_window(elision& how, std::uint32_t part, std::uint64_t now) noexcept;
   static std::uint32_t decide(elision& how, bool locked, std::uint64_t now) noexcept;
