@@ -15,15 +15,19 @@ namespace txsync::inline TXSYNC_BACKEND {
 
 /// A condition variable for txsync::mutex, and for any lock through wait_with().
 ///
-/// What it does: a notification changes a number on which waiters sleep. No notification that follows the caller's
-/// unlock (inside wait) is lost. Spurious returns are possible, as with the standard's. notify_one wakes the thread
-/// that has waited longest, among threads of one scheduling priority; with several real-time priorities at one variable
-/// use notify_all, since the kernel wakes by priority first.
+/// What it does: a notification changes a number on which waiters sleep. A thread that comes when nobody else waits
+/// looks at that number for up to 40 us before it sleeps, giving way to other threads meanwhile; while it looks, a
+/// notification needs no system call. How long it looks adapts to how long the thread's last waits were. No
+/// notification that follows the caller's unlock (inside wait) is lost. Spurious returns are possible, as with the
+/// standard's. notify_one wakes the thread that has waited longest, among threads of one scheduling priority; one that
+/// looked in vain counts from when it sleeps. With several real-time priorities at one variable use notify_all, since
+/// the kernel wakes by priority first.
 /// Requires: all concurrent waiters use the same mutex.
 /// May be destroyed once every waiter has been notified, even before they have returned: the destructor waits until the
 /// notified ones have left.
-/// Cost: a notification that nobody waits for is one load; a wake-up one system call. 8 bytes, constant-initialised,
-/// all zero is a valid one. Condition waits are counted at the mutex's site, apart from lock waits. Thread-safe.
+/// Cost: a notification that nobody waits for is one load, one for a thread that looks one read-modify-write, a wake-up
+/// one system call. 8 bytes, constant-initialised, all zero is a valid one. Condition waits are counted at the mutex's
+/// site, apart from lock waits. Thread-safe.
 /// At most 65,535 threads wait at one time.
 class condition_variable {
  public:
@@ -93,13 +97,15 @@ class condition_variable {
   }
 
  private:
-  // From the low end: threads that wait and have not been notified; those that were and have not left yet; and, in the
-  // high half, the number of notifications.
+  // From the low end: threads that wait and have not been notified; those that were and have not left yet; whether one
+  // of those that wait, the one that has waited longest, watches instead of sleeping; the number of notifications.
   static constexpr std::uint64_t waiter = 1;
   static constexpr std::uint64_t waiters_bits = 0xFFFF;
   static constexpr std::uint64_t leaver = std::uint64_t{1} << 16;
   static constexpr std::uint64_t leavers_bits = 0xFFFF'0000;
-  static constexpr std::uint64_t notification = std::uint64_t{1} << 32;
+  static constexpr std::uint64_t watched = std::uint64_t{1} << 32;
+  static constexpr unsigned number_shift = 33;
+  static constexpr std::uint64_t notification = std::uint64_t{1} << number_shift;
 
   template <class Rep, class Period>
   static std::uint64_t deadline_after(const std::chrono::duration<Rep, Period>& time) {
@@ -111,13 +117,17 @@ class condition_variable {
     return now + static_cast<std::uint64_t>(ns);
   }
 
-  std::uint64_t enter() noexcept {
-    // relaxed: published to notifiers by the unlock that follows
-    return state_.fetch_add(waiter, std::memory_order_relaxed);
+  /// Whether a notification has come between two states.
+  static constexpr bool differ(std::uint64_t one, std::uint64_t other) noexcept {
+    return (one ^ other) >> number_shift != 0;
   }
+  /// The state before the thread came; `watched` there says that this thread is to watch.
+  TXSYNC_EXPORT std::uint64_t enter() noexcept;
   TXSYNC_EXPORT void await_leavers() noexcept;
   /// From enter() to the last touch.
   TXSYNC_EXPORT bool sleep(std::uint64_t ticket, std::uint64_t deadline) noexcept;
+  void watch(std::uint64_t ticket, std::uint64_t deadline) noexcept;
+  bool leave(std::uint64_t& seen, std::uint64_t ticket, bool late) noexcept;
   TXSYNC_EXPORT void notify(std::uint64_t how_many) noexcept;
 
   // The two halves of a notification, between which an attempt may have to commit (elided_condition_variable.hpp).

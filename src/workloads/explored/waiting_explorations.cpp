@@ -76,6 +76,33 @@ struct deadline_test {
   bool early = false;
 };
 
+/// Waiters that have looked in vain and sleep, mostly, before each is told by a notification of its own.
+template <unsigned threads>
+struct late_telling_test {
+  mutex lock{};
+  condition_variable changed{};
+  unsigned told = 0;
+  unsigned taken = 0;
+
+  static void body(late_telling_test& me, unsigned index) {
+    if (index == 0) {
+      constexpr std::uint64_t longer_than_anybody_looks = 1'000'000;
+      for (unsigned i = 1; i < threads; ++i) {
+        const std::uint64_t start = machine::cycles();
+        while (machine::cycles() - start < longer_than_anybody_looks) machine::relax();
+        const std::unique_lock held(me.lock);
+        ++me.told;
+        me.changed.notify_one();
+      }
+      return;
+    }
+    std::unique_lock held(me.lock);
+    me.changed.wait(held, [&] { return me.told != me.taken; });
+    ++me.taken;
+  }
+  const char* check() const { return taken != threads - 1 ? "a notification was lost" : nullptr; }
+};
+
 /// The machine's clock, as <chrono> wants it.
 struct virtual_clock {
   using duration = std::chrono::nanoseconds;
@@ -327,6 +354,8 @@ constexpr exploration table[] = {
     {"condition_variable-sleeping", "one puts, one takes, told that there is one CPU", right,
      run_anew<handing_test<2, 3, telling::one>, 2>, sleeps},
     {"condition_variable-3", "one puts, two take, all are told", right, run_anew<handing_test<3, 2, telling::all>, 3>},
+    {"condition_variable-late", "one is told when it sleeps already", right, run_anew<late_telling_test<2>, 2>},
+    {"condition_variable-late-3", "two are told when they sleep already", right, run_anew<late_telling_test<3>, 3>},
     {"condition_variable-deadline", "one waits with deadlines, one without", right, run_anew<deadline_test, 3>},
     {"condition_variable-timed", "for a time and until one", right, run_anew<timed_test, 3>},
     {"condition_variable-any", "with a lock of another kind", right, run_anew<foreign_lock_test, 3>},
