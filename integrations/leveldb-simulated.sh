@@ -4,12 +4,10 @@
 # by 1, 2, 4 and 8 threads beside its background thread, plain and with all its mutexes elided. Every value is checked.
 set -uo pipefail
 
-root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
+# shellcheck source=integrations/leveldb/lib.sh
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/leveldb/lib.sh"
 bin=${TXSYNC_BIN:-$root/build/release/bin}
 seeds=24 operations=600 threads="1 2 4 8" machines="broadwell-e5-2697v4 ideal"
-
-say() { printf '%s\n' "$*"; }
-fail() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
 usage() {
   cat << END
@@ -22,46 +20,12 @@ Exit status: 0 every value is right, 1 some are not or a run failed, 2 the comma
 END
 }
 
-# Nothing of the system's own lists is touched.
-fetch_source() {
-  local apt=$work/apt archive
-  # shellcheck disable=SC2016  # apt-get's own names
-  archive=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 'Component: main' 'Created-By: Packages' \
-    | sort -u | head -n 1)
-  [[ -n $archive ]] || fail "apt knows no archive of bookworm (apt-get update); or name the sources by --source"
-  mkdir -p "$apt/lists/partial" "$apt/cache"
-  cat > "$apt/source.sources" << END
-Types: deb-src
-URIs: $archive
-Suites: bookworm
-Components: main
-Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
-END
-  local options=(-o "Dir::Etc::sourcelist=$apt/source.sources" -o Dir::Etc::sourceparts=/dev/null
-    -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o APT::Sandbox::User=root)
-  (cd "$work" && apt-get "${options[@]}" update && apt-get "${options[@]}" source --download-only leveldb=1.23-4) \
-    > "$work/apt.log" 2>&1 || { tail -3 "$work/apt.log" >&2; fail "apt-get gives no source of leveldb 1.23-4"; }
-  tar -xf "$work/leveldb_1.23.orig.tar.gz" -C "$work" || fail "the source package is no archive"
-  source=$work/leveldb-1.23
-}
-
 build() {
-  local flags=(-g -O2 -fno-exceptions "-I$source" "-I$source/include" -DLEVELDB_PLATFORM_POSIX=1 -DHAVE_FDATASYNC=1
-    -DHAVE_FULLFSYNC=0 -DHAVE_O_CLOEXEC=1 -DHAVE_CRC32C=0 -DHAVE_SNAPPY=0 -DNDEBUG)
-  local file
-  mkdir -p "$work/objects"
-  for file in "$source"/{db,table,util}/*.cc; do
-    case $file in
-      *_test.cc | *_bench.cc | *testutil.cc | *leveldbutil.cc | *_windows.cc) ;;
-      *) printf '%s\0' "$file" ;;
-    esac
-  done > "$work/files"
-  # shellcheck disable=SC2016
-  xargs -0 -P 2 -I FILE sh -c 'compiler=$1 objects=$2 file=$3; shift 3
-    "$compiler" -std=c++11 "$@" -c "$file" -o "$objects/$(basename "$file" .cc).o"' \
-    - "$bin/txsync-c++" "$work/objects" FILE "${flags[@]}" < "$work/files" > "$work/build.log" 2>&1 \
-    && "$bin/txsync-c++" -std=c++17 "${flags[@]}" "$root/tests/sim/leveldb/leveldb.cpp" "$work"/objects/*.o -o "$work/leveldb" \
-      >> "$work/build.log" 2>&1 || { tail -5 "$work/build.log" >&2; fail "LevelDB does not build"; }
+  local compiler=$bin/txsync-c++
+  compile_leveldb "$source" "$work/objects" "$compiler" -- -std=c++11 -g -O2 \
+    && "$compiler" -std=c++17 -g -O2 "${leveldb_flags[@]}" "-I$source/include" "$root/tests/sim/leveldb/leveldb.cpp" \
+      "$work"/objects/*.o -o "$work/leveldb" >> "$work/objects.log" 2>&1 \
+    || { tail -5 "$work/objects.log" >&2; fail "LevelDB does not build"; }
 }
 
 # one MACHINE THREADS ELIDED SEED ORDER ORACLE: prints nothing where all is right.
@@ -103,7 +67,7 @@ done
 work=$(mktemp -d "${TMPDIR:-/tmp}/txsync-leveldb.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
-[[ -n $source ]] || fetch_source
+[[ -n $source ]] || { fetch_source "$work" && source=$work/leveldb-1.23; }
 for machine in $machines; do
   "$bin/txsync_plain_model" "$root/machines/$machine.toml" "$work/$machine.txt" || exit 1
 done
