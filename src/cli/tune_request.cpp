@@ -2,6 +2,8 @@
 // The options of `txsync tune`, checked.
 #include <algorithm>
 
+#include <txsync/machine/attempt.hpp>
+
 #include "cli/describe.hpp"
 #include "cli/options.hpp"
 #include "cli/tune.hpp"
@@ -39,7 +41,9 @@ words usual_policies() {
   words names = {tune::unmodified};
   for (const policy::named_policy& one : policy::named_policies()) {
     // Strict order collapses with more threads than cores; who knows that there are not asks for it.
-    if (std::string_view(one.name) != "fifo_ticket") names.emplace_back(one.name);
+    if (std::string_view(one.name) == "fifo_ticket") continue;
+    // Without hardware transactions it is another name of the built-in policy.
+    if (std::string_view(one.name) != "elide" || machine::htm().attempts) names.emplace_back(one.name);
   }
   return names;
 }

@@ -15,6 +15,21 @@ enum class lock_kind : std::uint8_t { unsaid, libc, mutex, tatas, ticket, fifo_t
 enum class rwlock_kind : std::uint8_t { unsaid, libc, rwlock, as_mutex };
 /// What a pthread_spinlock_t of a site is.
 enum class spinlock_kind : std::uint8_t { unsaid, libc, tatas };
+/// How sections of a pthread_mutex_t are tried as hardware attempts, where there are such and its lock_kind is `mutex`:
+/// the elision_presets of their names (txsync/speculate/elision_policy.hpp).
+enum class elision_kind : std::uint8_t {
+  unsaid,
+  off,
+  standard,
+  eager,
+  shore,
+  glibc,
+  libomp,
+  xsync,
+  thesis_100,
+  htm_1,
+  htm_10
+};
 
 /// The choices of one site. Bit 0 of the word is policy_word::counting_off.
 struct packed {
@@ -22,14 +37,17 @@ struct packed {
   rwlock_kind rwlock = rwlock_kind::unsaid;
   spinlock_kind spinlock = spinlock_kind::unsaid;
   bool counting = true;
+  elision_kind elision = elision_kind::unsaid;
 
   constexpr std::uint32_t word() const noexcept {
     return (counting ? 0 : policy_word::counting_off) | static_cast<std::uint32_t>(lock) << 4 |
-           static_cast<std::uint32_t>(rwlock) << 8 | static_cast<std::uint32_t>(spinlock) << 12;
+           static_cast<std::uint32_t>(rwlock) << 8 | static_cast<std::uint32_t>(spinlock) << 12 |
+           static_cast<std::uint32_t>(elision) << 16;
   }
   static constexpr packed of(std::uint32_t word) noexcept {
     return {static_cast<lock_kind>(word >> 4 & 15), static_cast<rwlock_kind>(word >> 8 & 15),
-            static_cast<spinlock_kind>(word >> 12 & 15), (word & policy_word::counting_off) == 0};
+            static_cast<spinlock_kind>(word >> 12 & 15), (word & policy_word::counting_off) == 0,
+            static_cast<elision_kind>(word >> 16 & 15)};
   }
 };
 

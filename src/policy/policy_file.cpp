@@ -118,11 +118,13 @@ class reader {
         read_word(key, value, made.rwlock);
       } else if (name == "spinlock") {
         read_word(key, value, made.spinlock);
+      } else if (name == "elision") {
+        read_word(key, value, made.elision);
       } else if (name == "counting") {
         read_counting(value, made.counting);
         said_counting_.insert(site);
       } else {
-        unknown_key(key, "in [" + where + "]", "lock, rwlock, spinlock, counting");
+        unknown_key(key, "in [" + where + "]", "lock, elision, rwlock, spinlock, counting");
       }
     }
     return made;
@@ -224,6 +226,7 @@ void write_choices(std::string& text, packed choices, bool counting_said) {
     if (word != nullptr) text += std::string(key) + " = \"" + word + "\"\n";
   };
   add("lock", to_string(choices.lock));
+  add("elision", to_string(choices.elision));
   add("rwlock", to_string(choices.rwlock));
   add("spinlock", to_string(choices.spinlock));
   if (counting_said) text += std::string("counting = ") + (choices.counting ? "true" : "false") + "\n";

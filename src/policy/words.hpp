@@ -32,4 +32,13 @@ struct words_of<spinlock_kind> {
                                                                   {"tatas", spinlock_kind::tatas}};
 };
 
+template <>
+struct words_of<elision_kind> {
+  static constexpr std::pair<const char*, elision_kind> all[] = {
+      {"off", elision_kind::off},      {"standard", elision_kind::standard},     {"eager", elision_kind::eager},
+      {"shore", elision_kind::shore},  {"glibc", elision_kind::glibc},           {"libomp", elision_kind::libomp},
+      {"xsync", elision_kind::xsync},  {"thesis_100", elision_kind::thesis_100}, {"htm_1", elision_kind::htm_1},
+      {"htm_10", elision_kind::htm_10}};
+};
+
 }  // namespace txsync::inline TXSYNC_BACKEND::policy

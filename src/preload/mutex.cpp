@@ -13,6 +13,7 @@
 #include "mutex_state.hpp"
 #include "next.hpp"
 #include "order.hpp"
+#include "roles.hpp"
 #include "sites.hpp"
 #include "thread_number.hpp"
 
@@ -25,6 +26,10 @@ using observe::detail::until_sample;
 bool is_checked(std::int32_t kind) noexcept {
   const std::int32_t type = kind & mutex_state::kind_bits;
   return type == PTHREAD_MUTEX_RECURSIVE || type == PTHREAD_MUTEX_ERRORCHECK;
+}
+
+bool asks_for_elision(const policy::packed& policy) noexcept {
+  return policy.elision != policy::elision_kind::unsaid && policy.elision != policy::elision_kind::off;
 }
 
 algorithm algorithm_for(const policy::packed& policy, std::int32_t kind) noexcept {
@@ -44,7 +49,7 @@ algorithm algorithm_for(const policy::packed& policy, std::int32_t kind) noexcep
   }
   // An attempt leaves no owner, which error-checking mutexes and the order of locks want to know.
   const bool wants_owner = (kind & mutex_state::kind_bits) == PTHREAD_MUTEX_ERRORCHECK || watches_order();
-  if (elides_mutexes() && !wants_owner) return algorithm::elided;
+  if (asks_for_elision(policy) && !wants_owner && machine::htm().attempts) return algorithm::elided;
   return is_checked(kind) || watches_order() ? algorithm::checked_futex : algorithm::futex;
 }
 
@@ -53,7 +58,14 @@ lock_tag decide(mutex_state& mutex) noexcept {
   const std::int32_t kind = mutex.kind.load(std::memory_order_relaxed);  // relaxed: constant since the initialisation
   if (kind < 0) return lock_tag();
   const site_answer answer = site_of_caller(object_kind::mutex);
-  return {algorithm_for(answer.policy, kind), answer.policy.counting ? answer.site : 0};
+  policy::packed policy = answer.policy;
+  if (algorithm_for(policy, kind) == algorithm::elided) {
+    if (make_role(answer.site, policy.elision)) {
+      return {policy.counting ? algorithm::elided : algorithm::elided_uncounted, answer.site};
+    }
+    policy.elision = policy::elision_kind::off;
+  }
+  return {algorithm_for(policy, kind), policy.counting ? answer.site : 0};
 }
 
 lock_tag tag_of(mutex_state& mutex) noexcept {
@@ -96,8 +108,10 @@ void acquire(mutex_state& mutex, algorithm how) noexcept {
   }
 }
 
+bool has_queue(algorithm how) noexcept { return how == algorithm::ticket || how == algorithm::fifo_ticket; }
+
 bool acquire_until(mutex_state& mutex, algorithm how, std::uint64_t deadline) noexcept {
-  if (how == algorithm::futex || how == algorithm::checked_futex) return mutex.word.futex.try_lock_until_ns(deadline);
+  if (how != algorithm::tatas && !has_queue(how)) return mutex.word.futex.try_lock_until_ns(deadline);
   // The spin locks know no way out of a queue: looks at growing distances, up to a millisecond.
   std::uint64_t nap = 1'000;
   while (!try_acquire(mutex, how)) {
@@ -108,8 +122,6 @@ bool acquire_until(mutex_state& mutex, algorithm how, std::uint64_t deadline) no
   }
   return true;
 }
-
-bool has_queue(algorithm how) noexcept { return how == algorithm::ticket || how == algorithm::fifo_ticket; }
 
 /// No thread of this process has had the lock: those in its queue or outside its door, if any, are threads of the
 /// parent, and do not exist.
@@ -198,6 +210,12 @@ bool wait_for(mutex_state& mutex, lock_tag tag, std::uint64_t deadline) noexcept
   return true;
 }
 
+/// What is to be told or refused is found out with the locks taken: an attempt may see what it has done itself, and
+/// cannot tell. Goes on only where no elided section runs.
+void leave_attempt() noexcept {
+  if (detail::in_elided_attempt()) machine::abort<machine::attempt_status::code_fall_back>();
+}
+
 /// What a second lock by the owner comes to; -1: it goes the way of the others.
 int relock(mutex_state& mutex, lock_tag tag, bool waits) noexcept {
   switch (mutex.kind.load(std::memory_order_relaxed) & mutex_state::kind_bits) {
@@ -235,27 +253,43 @@ int no_deadline_asked(std::uint64_t&) noexcept { return 0; }
 
 // ---- elision
 
-// Sites learn apart, as far as there is room.
-constexpr unsigned role_count = 64;
-constinit elision roles[role_count];
 bool is_held(const void* futex) noexcept { return static_cast<const futex_mutex*>(futex)->is_held(); }
 
-/// True in an attempt that runs the section in the lock's stead. It leaves the owner alone, or all would conflict.
+bool enter(mutex_state& mutex, lock_tag tag) noexcept {
+  return detail::enter_elided(role_of(tag.role()), &mutex.word.futex, latch_mode::exclusive, is_held);
+}
+
+/// An attempt leaves the owner alone, or all would conflict.
+bool may_elide(const mutex_state& mutex, lock_tag tag) noexcept {
+  return tag.is_elided() && owner_of(mutex) != thread_number();
+}
+
+bool runs_elided(const mutex_state& mutex) noexcept {
+  return detail::in_elided_attempt() && detail::elided_mode(&mutex.word.futex) != latch_mode::none;
+}
+
+bool is_recursive(const mutex_state& mutex) noexcept {
+  // relaxed: constant since the initialisation
+  return (mutex.kind.load(std::memory_order_relaxed) & mutex_state::kind_bits) == PTHREAD_MUTEX_RECURSIVE;
+}
+
+/// True in an attempt that runs the section in the lock's stead.
 bool elide(mutex_state& mutex, lock_tag tag) noexcept {
-  if (tag.how() != algorithm::elided || !machine::attempts_work() || owner_of(mutex) == thread_number()) return false;
-  return detail::enter_elided(roles[tag.site() % role_count], &mutex.word.futex, latch_mode::exclusive, is_held);
+  if (!may_elide(mutex, tag)) return false;
+  // A thread that waits for itself does so whether it was elided or not.
+  if (runs_elided(mutex) && !is_recursive(mutex)) leave_attempt();
+  return enter(mutex, tag);
 }
 
 detail::try_outcome try_elide(mutex_state& mutex, lock_tag tag) noexcept {
-  if (tag.how() != algorithm::elided || !machine::attempts_work() || owner_of(mutex) == thread_number()) {
-    return detail::try_outcome::try_lock;
-  }
-  return detail::try_enter_elided(roles[tag.site() % role_count], &mutex.word.futex, latch_mode::exclusive, is_held);
+  if (!may_elide(mutex, tag)) return detail::try_outcome::try_lock;
+  if (runs_elided(mutex) && is_recursive(mutex) && enter(mutex, tag)) return detail::try_outcome::elided;
+  return detail::try_enter_elided(role_of(tag.role()), &mutex.word.futex, latch_mode::exclusive, is_held);
 }
 
 /// Ends the section where an attempt runs it.
 bool end_elided(const mutex_state& mutex, lock_tag tag) noexcept {
-  return tag.how() == algorithm::elided && detail::in_elided_attempt() && detail::leave_elided(&mutex.word.futex);
+  return tag.is_elided() && detail::in_elided_attempt() && detail::leave_elided(&mutex.word.futex);
 }
 
 // ----
@@ -274,7 +308,9 @@ int lock_until(pthread_mutex_t* raw, clockid_t clock, const timespec* time) noex
     return next().mutex_clocklock != nullptr ? next().mutex_clocklock(raw, clock, time) : ENOTSUP;
   }
   // A lock that is held is waited for below, with the deadline.
-  if (try_elide(state_of(raw), tag) == detail::try_outcome::elided) return 0;
+  const detail::try_outcome tried = try_elide(state_of(raw), tag);
+  if (tried == detail::try_outcome::elided) return 0;
+  if (tried == detail::try_outcome::busy) leave_attempt();
   return lock_any(raw, tag, [&](std::uint64_t& until) noexcept {
     if (!is_time(*time)) return EINVAL;
     until = on_our_clock(clock, *time);
@@ -284,6 +320,7 @@ int lock_until(pthread_mutex_t* raw, clockid_t clock, const timespec* time) noex
 
 /// Unlocked by one that does not own it. Normal mutexes are let go as the C library lets them go.
 int unlock_as_stranger(mutex_state& mutex, lock_tag tag) noexcept {
+  leave_attempt();
   const bool held = owner_of(mutex) != 0;
   const bool checked = is_checked(mutex.kind.load(std::memory_order_relaxed));
   if (!checked || !held) tell(held ? notice_kind::unlock_by_stranger : notice_kind::double_unlock, tag.site());
@@ -377,6 +414,7 @@ int destroy(pthread_mutex_t* raw) noexcept {
     if (status == 0) mutex.tag.store(0, std::memory_order_relaxed);
     return status;
   }
+  if (runs_elided(mutex)) leave_attempt();
   if (owner_of(mutex) != 0) {
     tell(notice_kind::destroyed_locked, tag.site());
     return EBUSY;
@@ -397,7 +435,7 @@ int release_for_wait(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
   const lock_tag tag = tag_of(mutex);
   // A wait in an attempt: the section starts again with the lock.
-  if (tag.how() == algorithm::elided) machine::abort<machine::attempt_status::code_fall_back>();
+  leave_attempt();
   if (tag.how() != algorithm::libc && owner_of(mutex) != my_number) {
     tell(notice_kind::wait_without_mutex, tag.site());
     return EPERM;

@@ -29,6 +29,7 @@ enum class algorithm : std::uint8_t {
   ticket,
   fifo_ticket,
   elided,  ///< futex_mutex whose sections run as attempts where they can (elision.hpp)
+  elided_uncounted,
 };
 
 class lock_tag {
@@ -38,7 +39,11 @@ class lock_tag {
   constexpr lock_tag(algorithm how, std::uint32_t site) noexcept
       : bits_(static_cast<std::uint16_t>(static_cast<unsigned>(how) << 12 | site)) {}
   constexpr algorithm how() const noexcept { return static_cast<algorithm>(bits_ >> 12); }
-  constexpr std::uint32_t site() const noexcept { return bits_ & 0xFFF; }
+  /// Where it is counted; 0: nowhere.
+  constexpr std::uint32_t site() const noexcept { return how() == algorithm::elided_uncounted ? 0 : bits_ & 0xFFF; }
+  constexpr bool is_elided() const noexcept { return how() >= algorithm::elided; }
+  /// Of an elided one (roles.hpp).
+  constexpr std::uint32_t role() const noexcept { return bits_ & 0xFFF; }
   constexpr std::uint16_t bits() const noexcept { return bits_; }
 
  private:

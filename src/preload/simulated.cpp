@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // What stands for next.cpp, call_chain.cpp and channel_file.cpp in a simulated program: there is no other library
 // behind this one, no process that watches, and sites are found by the simulated machine's own reports.
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 
 #include "call_chain.hpp"
 #include "next.hpp"
+#include "policy/words.hpp"
 #include "sites.hpp"
 
 extern "C" {
@@ -57,22 +61,36 @@ constinit const next_functions functions = make();
 
 }  // namespace
 
+namespace {
+
+/// "1" is what txsync does unless told otherwise; else the words of policy files.
+policy::elision_kind asked_elision(const char* asked) noexcept {
+  if (asked == nullptr) return policy::elision_kind::off;
+  for (const auto& [word, kind] : policy::words_of<policy::elision_kind>::all) {
+    if (std::strcmp(word, asked) == 0) return kind;
+  }
+  return std::strcmp(asked, "1") == 0 ? policy::elision_kind::standard : policy::elision_kind::off;
+}
+
+}  // namespace
+
 const next_functions& next() noexcept { return functions; }
 
 void open_channel() noexcept {}
 channel* open_file() noexcept { return nullptr; }
 
-bool elides_mutexes() noexcept {
-  static constinit std::atomic<std::uint8_t> known{0};  // 0: not asked yet; 1: no; 2: yes
+policy::elision_kind default_elision() noexcept {
+  static constinit std::atomic<policy::elision_kind> known{policy::elision_kind::unsaid};
   // relaxed: all would store the same
-  std::uint8_t answer = known.load(std::memory_order_relaxed);
-  if (answer == 0) {
-    const char* const asked = std::getenv("TXSYNC_SIM_ELIDE");
-    answer = asked != nullptr && asked[0] == '1' && asked[1] == 0 ? 2 : 1;
+  policy::elision_kind answer = known.load(std::memory_order_relaxed);
+  if (answer == policy::elision_kind::unsaid) {
+    answer = asked_elision(std::getenv("TXSYNC_SIM_ELIDE"));
     known.store(answer, std::memory_order_relaxed);
   }
-  return answer == 2;
+  return answer;
 }
+
+void say(const char* text, std::size_t length) noexcept { (void)!write(STDERR_FILENO, text, length); }
 
 call_chain chain_of_caller() noexcept { return {}; }
 std::uint64_t call_chain::hash() const noexcept { return 1; }

@@ -6,7 +6,6 @@
 #include <cstdio>
 
 #include <txsync/machine/cpu.hpp>
-#include <txsync/machine/environment.hpp>
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/thread.hpp>
 
@@ -16,8 +15,10 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 
 namespace {
 
-constexpr policy::packed built_in = {policy::lock_kind::mutex, policy::rwlock_kind::rwlock,
-                                     policy::spinlock_kind::tatas, true};
+/// Where there is no launcher.
+policy::packed built_in() noexcept {
+  return {policy::lock_kind::mutex, policy::rwlock_kind::rwlock, policy::spinlock_kind::tatas, true, default_elision()};
+}
 
 /// Chains of calls that have been answered; open addressing, never emptied.
 struct known_chain {
@@ -135,18 +136,19 @@ void tell_standard_error(notice_kind kind, const call_chain& chain) noexcept {
   char line[512];
   place where;
   describe(chain, where);
-  const int length = std::snprintf(line, sizeof line, "txsync: %s, by %s+0x%llx (process %d)\n", words_of(kind),
-                                   where.count != 0 ? where.frames[0].module : "?",
-                                   where.count != 0 ? static_cast<unsigned long long>(where.frames[0].offset) : 0ULL,
-                                   static_cast<int>(getpid()));
-  if (length > 0) machine::complain(line, static_cast<std::size_t>(length));
+  const int length =
+      where.count == 0 ? std::snprintf(line, sizeof line, "txsync: %s\n", words_of(kind))
+                       : std::snprintf(line, sizeof line, "txsync: %s, by %s+0x%llx (process %d)\n", words_of(kind),
+                                       where.frames[0].module, static_cast<unsigned long long>(where.frames[0].offset),
+                                       static_cast<int>(getpid()));
+  if (length > 0) say(line, static_cast<std::size_t>(length));
 }
 
 }  // namespace
 
 site_answer site_of_caller(object_kind kind) noexcept {
   channel* const file = open_file();
-  if (file == nullptr) return {0, built_in};
+  if (file == nullptr) return {0, built_in()};
   const call_chain chain = chain_of_caller();
   known_chain* const known = place_of(chain.hash() + static_cast<std::uint64_t>(kind) * 2);
   if (known == nullptr) return {0, policy::packed::of(file->default_policy)};

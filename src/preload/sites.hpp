@@ -21,11 +21,14 @@ struct site_answer {
 /// built-in policy. Cost: 3 us; the first time for a chain of calls a question to the launcher, 0.1 ms and more.
 site_answer site_of_caller(object_kind kind) noexcept;
 
-/// Whether mutexes that nothing else is asked of are elided.
-bool elides_mutexes() noexcept;
+/// What is said of elision where no launcher says anything.
+policy::elision_kind default_elision() noexcept;
 
 /// Tells the launcher (else the standard error) of something that the program did. Each place and kind is told once.
 void tell(notice_kind kind, std::uint32_t site, std::uint32_t other_site = 0) noexcept;
+
+/// To the standard error, where there is no launcher.
+void say(const char* text, std::size_t length) noexcept;
 
 /// Opens the file of TXSYNC_CHANNEL, if there is one, and counts in it from now on. Requires: the process has one
 /// thread or has not locked anything.

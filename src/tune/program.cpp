@@ -5,12 +5,14 @@
 #include <cstdio>
 #include <utility>
 
+#include <txsync/machine/attempt.hpp>
+
 #include "policy/words.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tune {
 namespace {
 
-/// Calls with the key of policy files ("lock") and the table of its words, for the kind of object that a site has.
+/// Calls with each key of policy files ("lock") and the table of its words, for the kind of object that a site has.
 template <class Function>
 void for_kind(const std::string& object, Function&& call) {
   if (object == "rwlock") {
@@ -19,17 +21,25 @@ void for_kind(const std::string& object, Function&& call) {
     call("spinlock", policy::words_of<policy::spinlock_kind>::all, &policy::packed::spinlock);
   } else if (object == "mutex") {
     call("lock", policy::words_of<policy::lock_kind>::all, &policy::packed::lock);
+    call("elision", policy::words_of<policy::elision_kind>::all, &policy::packed::elision);
   }
 }
 
-/// "lock=ticket" for each word but the one that the site has. Strict order is only for no more threads than cores, so
-/// it is not tried unasked.
+/// Strict order is only for no more threads than cores, so it is not tried unasked. Of elision what txsync means by it,
+/// where the machine has transactions and the site the lock that is elided.
+bool is_tried(const std::string& kind, policy::packed present) {
+  if (!kind.starts_with("elision=")) return kind != "lock=fifo_ticket";
+  return present.lock == policy::lock_kind::mutex && machine::htm().attempts &&
+         (kind == "elision=off" || kind == "elision=standard");
+}
+
+/// "lock=ticket" for each word but the one that the site has.
 std::vector<std::string> others(const std::string& object, policy::packed present) {
   std::vector<std::string> list;
   for_kind(object, [&](const char* key, const auto& words, auto member) {
     for (const auto& [word, kind] : words) {
       const std::string text = std::string(key) + "=" + word;
-      if (kind != present.*member && text != "lock=fifo_ticket") list.push_back(text);
+      if (kind != present.*member && is_tried(text, present)) list.push_back(text);
     }
   });
   return list;

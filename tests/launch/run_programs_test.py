@@ -214,7 +214,7 @@ class RunPrograms(unittest.TestCase):
                 self.assertEqual("signal" in made["run"], status == 137)
 
     def test_every_policy_gives_the_same_result(self):
-        for policy in ("libc", "mutex", "tatas", "ticket", "fifo_ticket", "as-mutex"):
+        for policy in ("libc", "mutex", "tatas", "ticket", "fifo_ticket", "as-mutex", "elide"):
             with self.subTest(policy=policy):
                 # Strictly fair spinning is slow beyond the cores: few rounds.
                 times = 300 if policy == "fifo_ticket" else 20_000

@@ -5,8 +5,10 @@
 #include <set>
 
 #include "policy/policy.hpp"
+#include "policy/words.hpp"
 
 namespace policy = txsync::policy;
+using policy::elision_kind;
 using policy::lock_kind;
 using policy::packed;
 using policy::policy_set;
@@ -16,7 +18,8 @@ using policy::spinlock_kind;
 namespace {
 
 bool says_all(packed one) {
-  return one.lock != lock_kind::unsaid && one.rwlock != rwlock_kind::unsaid && one.spinlock != spinlock_kind::unsaid;
+  return one.lock != lock_kind::unsaid && one.rwlock != rwlock_kind::unsaid && one.spinlock != spinlock_kind::unsaid &&
+         one.elision != elision_kind::unsaid;
 }
 
 TEST(Policies, APackedWordIsReadBackAsItWas) {
@@ -35,6 +38,18 @@ TEST(Policies, APackedWordIsReadBackAsItWas) {
   }
 }
 
+TEST(Policies, APackedWordKeepsItsElision) {
+  for (const auto& [word, kind] : policy::words_of<elision_kind>::all) {
+    for (const bool counting : {false, true}) {
+      const packed one{lock_kind::mutex, rwlock_kind::as_mutex, spinlock_kind::libc, counting, kind};
+      const packed read = packed::of(one.word());
+      EXPECT_EQ(read.elision, kind) << word;
+      EXPECT_EQ(read.word(), one.word()) << word;
+      EXPECT_EQ(read.spinlock, spinlock_kind::libc);
+    }
+  }
+}
+
 TEST(Policies, EveryNamedOneSaysAllAndIsFound) {
   std::set<std::string> names;
   for (const policy::named_policy& one : policy::named_policies()) {
@@ -46,7 +61,9 @@ TEST(Policies, EveryNamedOneSaysAllAndIsFound) {
     EXPECT_TRUE(found->sites.empty());
     EXPECT_EQ(policy::load_policy(one.name).defaults.word(), one.defaults.word());
   }
-  EXPECT_EQ(names, (std::set<std::string>{"as-mutex", "fifo_ticket", "libc", "mutex", "tatas", "ticket"}));
+  EXPECT_EQ(names, (std::set<std::string>{"as-mutex", "elide", "fifo_ticket", "libc", "mutex", "tatas", "ticket"}));
+  EXPECT_EQ(policy::find_named("elide")->defaults.elision, elision_kind::standard);
+  EXPECT_EQ(policy::find_named("mutex")->defaults.elision, elision_kind::off);
   EXPECT_EQ(policy::find_named("as-mutex")->defaults.rwlock, rwlock_kind::as_mutex);
   EXPECT_EQ(policy::find_named("fifo_ticket")->defaults.lock, lock_kind::fifo_ticket);
   EXPECT_FALSE(policy::find_named("mutx").has_value());
@@ -69,6 +86,7 @@ TEST(Policies, ASiteGetsItsOwnThenTheDefaultThenTheBuiltIn) {
   set.sites = {{"hot", {lock_kind::tatas, rwlock_kind::unsaid, spinlock_kind::unsaid, false}}};
   const packed hot = set.find("hot");
   EXPECT_EQ(hot.lock, lock_kind::tatas);
+  EXPECT_EQ(hot.elision, elision_kind::off);
   EXPECT_EQ(hot.rwlock, rwlock_kind::rwlock);
   EXPECT_EQ(hot.spinlock, spinlock_kind::libc);
   EXPECT_FALSE(hot.counting);
@@ -80,7 +98,7 @@ TEST(Policies, ASiteGetsItsOwnThenTheDefaultThenTheBuiltIn) {
 }
 
 TEST(Policies, InWords) {
-  EXPECT_EQ(policy::to_string(policy::built_in), "lock=mutex rwlock=rwlock spinlock=tatas counting=true");
+  EXPECT_EQ(policy::to_string(policy::built_in), "lock=mutex elision=off rwlock=rwlock spinlock=tatas counting=true");
   EXPECT_EQ(policy::to_string(packed{lock_kind::fifo_ticket, rwlock_kind::as_mutex, spinlock_kind::unsaid, false}),
             "lock=fifo_ticket rwlock=as-mutex counting=false");
   EXPECT_EQ(policy::to_string(lock_kind::unsaid), nullptr);

@@ -13,6 +13,7 @@
 
 namespace policy = txsync::policy;
 namespace fs = std::filesystem;
+using policy::elision_kind;
 using policy::lock_kind;
 using policy::packed;
 using policy::parse_policy;
@@ -67,6 +68,17 @@ TEST(PolicyFiles, EveryWordOfEveryKey) {
     EXPECT_EQ(parse_policy("schema = 1\n[default]\nspinlock = \"" + std::string(word) + "\"\n", "p").defaults.spinlock,
               kind);
   }
+  const std::pair<const char*, elision_kind> elisions[] = {
+      {"off", elision_kind::off},      {"standard", elision_kind::standard},     {"eager", elision_kind::eager},
+      {"shore", elision_kind::shore},  {"glibc", elision_kind::glibc},           {"libomp", elision_kind::libomp},
+      {"xsync", elision_kind::xsync},  {"thesis_100", elision_kind::thesis_100}, {"htm_1", elision_kind::htm_1},
+      {"htm_10", elision_kind::htm_10}};
+  for (const auto& [word, kind] : elisions) {
+    const policy_set set = parse_policy("schema = 1\n[site.x]\nelision = \"" + std::string(word) + "\"\n", "p");
+    EXPECT_EQ(set.find("x").elision, kind);
+    EXPECT_EQ(set.find("y").elision, elision_kind::off);
+    EXPECT_EQ(parse_policy(policy::to_toml(set), "p").find("x").elision, kind);
+  }
   EXPECT_FALSE(parse_policy("schema = 1\n[default]\ncounting = false\n", "p").defaults.counting);
   EXPECT_TRUE(parse_policy("schema = 1\n[default]\ncounting = true\n", "p").defaults.counting);
 }
@@ -100,7 +112,7 @@ TEST(PolicyFiles, UnknownKeys) {
 
 TEST(PolicyFiles, WrongTypes) {
   for (const char* value : {"1", "1.5", "true", "[\"mutex\"]", "{ a = 1 }", "2025-01-31", "12:00:00"}) {
-    for (const char* key : {"lock", "rwlock", "spinlock"}) {
+    for (const char* key : {"lock", "elision", "rwlock", "spinlock"}) {
       const std::string line = std::string(key) + " = " + value + "\n";
       refused("schema = 1\n[default]\n" + line, 3, std::string(key) + " is ");
       refused("schema = 1\n[site.\"x\"]\n\n" + line, 4, std::string(key) + " is ");
@@ -120,6 +132,8 @@ TEST(PolicyFiles, UnknownWords) {
   refused("schema = 1\n[default]\nlock = \"\"\n", 3, "unknown lock ''");
   refused("schema = 1\n[default]\nrwlock = \"as_mutex\"\n", 3, "unknown rwlock 'as_mutex'");
   refused("schema = 1\n[default]\nrwlock = \"ticket\"\n", 3, "unknown rwlock 'ticket'");
+  refused("schema = 1\n[default]\nelision = \"on\"\n", 3, "unknown elision 'on'; allowed: \"off\", \"standard\"");
+  refused("schema = 1\n[default]\nelision = \"lemming\"\n", 3, "unknown elision 'lemming'");
   refused("schema = 1\n[default]\nspinlock = \"ticket\"\n", 3, "unknown spinlock 'ticket'");
   refused("schema = 1\n[site.\"\"]\nlock = \"mutex\"\n", 2, "a site's name is empty");
 }
@@ -152,8 +166,8 @@ TEST(PolicyFiles, WhatIsWrongFirstIsSaid) {
 
 TEST(PolicyFiles, WhatIsWrittenIsReadBack) {
   policy_set set;
-  set.defaults = {lock_kind::ticket, rwlock_kind::as_mutex, spinlock_kind::libc, false};
-  set.sites = {{"kyotocabinet::HashDB::set@kchashdb.h:31", {lock_kind::tatas, {}, {}, false}},
+  set.defaults = {lock_kind::ticket, rwlock_kind::as_mutex, spinlock_kind::libc, false, elision_kind::shore};
+  set.sites = {{"kyotocabinet::HashDB::set@kchashdb.h:31", {lock_kind::tatas, {}, {}, false, elision_kind::off}},
                {"quotes \" ' \\ and \t\n control", {lock_kind::unsaid, rwlock_kind::libc, {}, true}},
                {"dots.and+0x1f", {lock_kind::libc, rwlock_kind::rwlock, spinlock_kind::tatas, false}}};
   const std::string text = policy::to_toml(set, "first\n\nthird");

@@ -30,14 +30,17 @@ constexpr std::size_t block_bytes = std::size_t{16} << 20;  // more than enough;
 constexpr std::uint32_t block_limit = 256;
 
 bool parse(const std::string& name, policy::packed& out) {
-  out = {policy::lock_kind::mutex, policy::rwlock_kind::rwlock, policy::spinlock_kind::tatas, true};
+  out = {policy::lock_kind::mutex, policy::rwlock_kind::rwlock, policy::spinlock_kind::tatas, true,
+         policy::elision_kind::off};
   if (name == "tatas") out.lock = policy::lock_kind::tatas;
   if (name == "ticket") out.lock = policy::lock_kind::ticket;
   if (name == "fifo-ticket") out.lock = policy::lock_kind::fifo_ticket;
   if (name == "as-mutex") out.rwlock = policy::rwlock_kind::as_mutex;
   if (name == "libc") out = {policy::lock_kind::libc, policy::rwlock_kind::libc, policy::spinlock_kind::libc, true};
-  return name == "counting" || name == "libc" || out.lock != policy::lock_kind::mutex ||
-         out.rwlock != policy::rwlock_kind::rwlock;
+  if (name == "elide") out.elision = policy::elision_kind::standard;
+  if (name == "eager-uncounted") out.elision = policy::elision_kind::eager, out.counting = false;
+  return name == "counting" || out.elision != policy::elision_kind::off || name == "libc" ||
+         out.lock != policy::lock_kind::mutex || out.rwlock != policy::rwlock_kind::rwlock;
 }
 
 std::uint64_t now_ns() {

@@ -195,6 +195,51 @@ class Ends(programs.Simulated):
         self.assertIn("simulated time is over: it goes up to ", ran.stderr)
 
 
+class ElidedExits(programs.ByCommand):
+    """Ways out of sections of pthread mutexes, and what programs do wrong with them: elided as with the lock."""
+
+    LEARN = ("standard", "glibc", "libomp", "xsync")
+    DO_NOT = ("eager", "shore", "thesis_100", "htm_1", "htm_10")
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.compile(programs.HERE / "elided_exits.cpp")
+
+    def comes_out(self, *words, stderr="", **options):
+        with self.subTest(words=words, **options):
+            ran = self.simulate(*words, oracle=1, **options)
+            self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "all right\n", stderr))
+
+    def test_with_the_lock(self):
+        self.comes_out(elide="off")
+
+    def test_elided_by_every_policy(self):
+        for machine in ("ideal", "haswell-i7-4770"):
+            for preset in self.LEARN:
+                self.comes_out(elide=preset, machine=machine)
+            for preset in self.DO_NOT:
+                self.comes_out("sure", elide=preset, machine=machine)
+
+    def test_in_other_orders_and_with_attempts_that_fail_for_nothing(self):
+        for preset in ("standard", "eager", "xsync"):
+            for order in (1, 3):
+                for probes in (3, 23):
+                    self.comes_out(elide=preset, order=order, probes=probes)
+
+    def test_mistakes_are_told_once_and_do_no_harm(self):
+        for elide in ("off", "standard", "eager", "xsync"):
+            for word, told in (("double-unlock", "a lock was unlocked that nobody held"),
+                               ("destroy", "a lock was destroyed while a thread held it"),
+                               ("relock", "a thread locks a mutex that it holds, and will wait for ever")):
+                self.comes_out(word, elide=elide, stderr=f"txsync: {told}\n")
+
+    def test_by_command(self):
+        made, ran = self.document("--elide", "--", "./program")
+        self.assertEqual(ran.stdout, "all right\n")
+        self.assertGreater(made["points"][0]["commits"], 50)
+
+
 class Schedules(programs.ByCommand):
     """txsync explore."""
 

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+// elided_exits: ways out of a section of a pthread mutex other than its end, and what programs do wrong with mutexes.
+// All come out the same whether the mutex is elided or taken. Says "all right", or which line was not.
+// Words: what is to be done that the library tells of; "sure": all that may be elided is.
+#include <pthread.h>
+
+#include <cerrno>
+#include <csetjmp>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <mutex>
+#include <new>
+#include <stdexcept>
+
+extern "C" unsigned txsync_sim_depth();
+
+namespace {
+
+int wrong = 0;
+bool is_sure = false;  // that what may be elided is
+
+#define EXPECT(what)                                                     \
+  do {                                                                   \
+    if (!(what)) std::printf("line %d: %s\n", __LINE__, #what), ++wrong; \
+  } while (false)
+
+struct typed_mutex {
+  pthread_mutex_t mutex;
+  explicit typed_mutex(int type) {
+    pthread_mutexattr_t how;
+    pthread_mutexattr_init(&how);
+    pthread_mutexattr_settype(&how, type);
+    pthread_mutex_init(&mutex, &how);
+    pthread_mutexattr_destroy(&how);
+  }
+};
+
+/// What `body` answers in another thread.
+template <class Body>
+int elsewhere(Body body) {
+  struct call {
+    Body& body;
+    int answer;
+  } made{body, 0};
+  pthread_t thread;
+  const auto run = [](void* raw) -> void* {
+    auto* mine = static_cast<call*>(raw);
+    mine->answer = mine->body();
+    return nullptr;
+  };
+  pthread_create(&thread, nullptr, run, &made);
+  pthread_join(thread, nullptr);
+  return made.answer;
+}
+
+bool is_free(pthread_mutex_t& mutex) {
+  return elsewhere([&] {
+           const int status = pthread_mutex_trylock(&mutex);
+           if (status == 0) pthread_mutex_unlock(&mutex);
+           return status;
+         }) == 0;
+}
+
+// ---- ways out
+
+long value = 0;
+
+void exceptions() {
+  std::mutex mutex;
+  for (long i = 0; i < 20; ++i) {
+    value = 0;
+    try {
+      const std::lock_guard hold(mutex);
+      value = i + 1;
+      if (i % 2 == 0) throw std::runtime_error("out");
+      value += 100;
+    } catch (const std::runtime_error& error) {
+      EXPECT(std::strcmp(error.what(), "out") == 0 && i % 2 == 0);
+    }
+    EXPECT(value == i + 1 + (i % 2 == 0 ? 0 : 100));
+    EXPECT(txsync_sim_depth() == 0);
+  }
+  EXPECT(is_free(*mutex.native_handle()));
+}
+
+/// Caught where the lock is still held.
+void exceptions_within() {
+  std::mutex mutex;
+  for (int i = 0; i < 5; ++i) {
+    const std::lock_guard hold(mutex);
+    try {
+      value = 7;
+      throw i;
+    } catch (int caught) {
+      value += caught;
+    }
+    EXPECT(value == 7 + i);
+  }
+  EXPECT(is_free(*mutex.native_handle()));
+}
+
+pthread_mutex_t jumped = PTHREAD_MUTEX_INITIALIZER;
+std::jmp_buf out;
+
+__attribute__((noinline)) void jump_out() {
+  pthread_mutex_lock(&jumped);
+  value = 42;
+  std::longjmp(out, 1);
+}
+
+/// The lock stays taken, or the section goes on: it is the thread's until it unlocks.
+void long_jumps() {
+  for (int i = 0; i < 5; ++i) {
+    value = 0;
+    if (setjmp(out) == 0) jump_out();
+    EXPECT(value == 42);
+    EXPECT(pthread_mutex_trylock(&jumped) == EBUSY);
+    EXPECT(pthread_mutex_unlock(&jumped) == 0);
+    EXPECT(value == 42);
+    EXPECT(is_free(jumped));
+  }
+  if (setjmp(out) == 0) jump_out();
+  EXPECT(!is_free(jumped));  // making a thread ends the attempt: it is the lock that others see
+  EXPECT(pthread_mutex_unlock(&jumped) == 0);
+  EXPECT(is_free(jumped));
+}
+
+/// A thread that ends in its section leaves the mutex held.
+void thread_exits() {
+  static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  value = 0;
+  pthread_t thread;
+  const auto run = [](void*) -> void* {
+    pthread_mutex_lock(&mutex);
+    value = 5;
+    pthread_exit(reinterpret_cast<void*>(9));
+  };
+  void* answer = nullptr;
+  pthread_create(&thread, nullptr, run, nullptr);
+  pthread_join(thread, &answer);
+  EXPECT(answer == reinterpret_cast<void*>(9));
+  EXPECT(value == 5);
+  EXPECT(pthread_mutex_trylock(&mutex) == EBUSY);
+}
+
+// ---- what mutexes are, and what is done to them (thesis on TSX in InnoDB, 3.4 and B.1)
+
+/// The whole life of a mutex, and whether it was elided.
+void lives(pthread_mutex_t& mutex, bool may_elide) {
+  bool elided = false;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT(pthread_mutex_lock(&mutex) == 0);
+    elided |= txsync_sim_depth() != 0;
+    EXPECT(pthread_mutex_unlock(&mutex) == 0);
+    int status;
+    while ((status = pthread_mutex_trylock(&mutex)) == EBUSY) {
+    }
+    EXPECT(status == 0);
+    EXPECT(pthread_mutex_unlock(&mutex) == 0);
+  }
+  EXPECT(is_sure ? elided == may_elide : !elided || may_elide);
+  EXPECT(pthread_mutex_destroy(&mutex) == 0);
+  EXPECT(pthread_mutex_lock(&mutex) == EINVAL);
+}
+
+void types() {
+  for (const int type : {PTHREAD_MUTEX_DEFAULT, PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ADAPTIVE_NP,
+                         PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK}) {
+    typed_mutex mutex(type);
+    lives(mutex.mutex, type != PTHREAD_MUTEX_ERRORCHECK);
+  }
+  pthread_mutex_t as_it_is = PTHREAD_MUTEX_INITIALIZER;
+  lives(as_it_is, true);
+  static pthread_mutexattr_t never_initialised;  // all zero
+  pthread_mutex_t mutex;
+  EXPECT(pthread_mutex_init(&mutex, &never_initialised) == 0);
+  lives(mutex, true);
+}
+
+void recursion() {
+  typed_mutex made(PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_t& mutex = made.mutex;
+  for (int i = 0; i < 5; ++i) {
+    constexpr int depth = 12;  // more than an attempt keeps account of
+    for (int level = 0; level < depth; ++level) {
+      EXPECT((level % 2 == 0 ? pthread_mutex_lock(&mutex) : pthread_mutex_trylock(&mutex)) == 0);
+    }
+    for (int level = 0; level < depth; ++level) EXPECT(pthread_mutex_unlock(&mutex) == 0);
+    EXPECT(pthread_mutex_lock(&mutex) == 0);
+    EXPECT(pthread_mutex_trylock(&mutex) == 0);
+    EXPECT(pthread_mutex_unlock(&mutex) == 0);
+    EXPECT(pthread_mutex_unlock(&mutex) == 0);
+  }
+  EXPECT(is_free(mutex));
+}
+
+void tries() {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_t other = PTHREAD_MUTEX_INITIALIZER;
+  const timespec soon{2'000'000'000, 0};
+  for (int i = 0; i < 5; ++i) {
+    EXPECT(pthread_mutex_lock(&mutex) == 0);
+    EXPECT(pthread_mutex_trylock(&mutex) == EBUSY);
+    EXPECT(pthread_mutex_trylock(&other) == 0);
+    EXPECT(pthread_mutex_unlock(&mutex) == 0);
+    EXPECT(pthread_mutex_unlock(&other) == 0);
+    EXPECT(pthread_mutex_timedlock(&mutex, &soon) == 0);
+    EXPECT(pthread_mutex_unlock(&mutex) == 0);
+  }
+}
+
+void relocks() {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  const timespec long_ago{};
+  for (int i = 0; i < 3; ++i) {
+    EXPECT(pthread_mutex_lock(&mutex) == 0);
+    EXPECT(pthread_mutex_timedlock(&mutex, &long_ago) == ETIMEDOUT);
+    EXPECT(pthread_mutex_unlock(&mutex) == 0);
+  }
+}
+
+void destroyed_while_held() {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  EXPECT(pthread_mutex_lock(&mutex) == 0);
+  EXPECT(pthread_mutex_destroy(&mutex) == EBUSY);
+  EXPECT(pthread_mutex_unlock(&mutex) == 0);
+  EXPECT(pthread_mutex_destroy(&mutex) == 0);
+}
+
+void double_unlocks() {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_t around = PTHREAD_MUTEX_INITIALIZER;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT(pthread_mutex_lock(&mutex) == 0);
+    EXPECT(pthread_mutex_unlock(&mutex) == 0);
+    EXPECT(pthread_mutex_unlock(&mutex) == EPERM);
+    EXPECT(pthread_mutex_lock(&around) == 0);
+    EXPECT(pthread_mutex_lock(&mutex) == 0);
+    EXPECT(pthread_mutex_unlock(&mutex) == 0);
+    EXPECT(pthread_mutex_unlock(&mutex) == EPERM);
+    EXPECT(pthread_mutex_unlock(&around) == 0);
+    EXPECT(pthread_mutex_lock(&mutex) == 0);
+    EXPECT(pthread_mutex_trylock(&mutex) == EBUSY);
+    EXPECT(pthread_mutex_unlock(&mutex) == 0);
+  }
+  EXPECT(is_free(mutex) && is_free(around));
+  typed_mutex recursive(PTHREAD_MUTEX_RECURSIVE);
+  EXPECT(pthread_mutex_lock(&recursive.mutex) == 0);
+  EXPECT(pthread_mutex_unlock(&recursive.mutex) == 0);
+  EXPECT(pthread_mutex_unlock(&recursive.mutex) == EPERM);
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const char* const word = count > 1 ? words[1] : "";
+  is_sure = std::strcmp(word, "sure") == 0;
+  if (std::strcmp(word, "double-unlock") == 0) {
+    double_unlocks();
+  } else if (std::strcmp(word, "destroy") == 0) {
+    destroyed_while_held();
+  } else if (std::strcmp(word, "relock") == 0) {
+    relocks();
+  } else {
+    exceptions();
+    exceptions_within();
+    long_jumps();
+    thread_exits();
+    types();
+    recursion();
+    tries();
+  }
+  if (wrong == 0) std::puts("all right");
+  return wrong != 0;
+}
