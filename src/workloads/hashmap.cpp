@@ -15,8 +15,7 @@ enum map_key : unsigned {
   map_reads,
   map_removes,
   map_alignment,
-  map_allocation,
-  map_draws
+  map_allocation
 };
 enum : std::uint64_t { lock_a_bucket, lock_all_buckets };
 constexpr const char* map_lockings[] = {"bucket", "global"};
@@ -35,15 +34,13 @@ constexpr parameter map_keys[] = {
     {"alignment", 0, 0, 1, "aligned: each item alone on 64 bytes; malloc: as malloc gives it", alignments},
     {"allocation", 0, 0, 1, "outside: items are taken and given back before and after the section; inside: in it",
      allocation_places},
-    {"draws", 0, 0, 1, "own: each thread has random numbers of its own; shared: one generator for all, without a lock",
-     drawings},
 };
 
-constexpr setting bucket_10[] = {{"buckets", 10}, {"draws", 1}};
-constexpr setting bucket_100[] = {{"buckets", 100}, {"draws", 1}};
-constexpr setting bucket_1000[] = {{"buckets", 1'000}, {"draws", 1}};
-constexpr setting global_1000[] = {{"buckets", 1'000}, {"locking", lock_all_buckets}, {"draws", 1}};
-constexpr setting map_inside[] = {{"buckets", 100}, {"allocation", 1}, {"draws", 1}};
+constexpr setting bucket_10[] = {{"buckets", 10}};
+constexpr setting bucket_100[] = {{"buckets", 100}};
+constexpr setting bucket_1000[] = {{"buckets", 1'000}};
+constexpr setting global_1000[] = {{"buckets", 1'000}, {"locking", lock_all_buckets}};
+constexpr setting map_inside[] = {{"buckets", 100}, {"allocation", 1}};
 
 constexpr preset map_presets[] = {
     {"bucket-10", "thesis on TSX in InnoDB, Fig 3.18, 10 buckets", bucket_10, 4},
@@ -81,7 +78,6 @@ value_map::value_map(const parameters& values, const plan& how)
                  .unique = true,
                  .aligned = values[map_alignment] == 0,
                  .allocates_inside = values[map_allocation] != 0,
-                 .shared_draws = values[map_draws] != 0,
                  .removes_own = values[map_removes] == 0},
                 how),
       one_lock_(values[map_locking] == lock_all_buckets),

@@ -7,7 +7,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-enum list_key : unsigned { list_items, list_values, list_reads, list_alignment, list_allocation, list_draws };
+enum list_key : unsigned { list_items, list_values, list_reads, list_alignment, list_allocation };
 
 constexpr parameter list_keys[] = {
     {"items", 100, 0, 1'000'000, "values in the list at the start"},
@@ -16,15 +16,13 @@ constexpr parameter list_keys[] = {
     {"alignment", 0, 0, 1, "aligned: each item alone on 64 bytes; malloc: as malloc gives it", alignments},
     {"allocation", 0, 0, 1, "outside: items are taken and given back before and after the section; inside: in it",
      allocation_places},
-    {"draws", 0, 0, 1, "own: each thread has random numbers of its own; shared: one generator for all, without a lock",
-     drawings},
 };
 
-constexpr setting fig_3_17[] = {{"items", 100}, {"values", 1'000}, {"reads", 50}, {"draws", 1}};
-constexpr setting only_reads[] = {{"items", 100}, {"values", 1'000}, {"reads", 100}, {"draws", 1}};
-constexpr setting only_updates[] = {{"items", 100}, {"values", 1'000}, {"reads", 0}, {"draws", 1}};
-constexpr setting unaligned[] = {{"items", 100}, {"values", 1'000}, {"reads", 50}, {"alignment", 1}, {"draws", 1}};
-constexpr setting inside[] = {{"items", 100}, {"values", 1'000}, {"reads", 50}, {"allocation", 1}, {"draws", 1}};
+constexpr setting fig_3_17[] = {{"items", 100}, {"values", 1'000}, {"reads", 50}};
+constexpr setting only_reads[] = {{"items", 100}, {"values", 1'000}, {"reads", 100}};
+constexpr setting only_updates[] = {{"items", 100}, {"values", 1'000}, {"reads", 0}};
+constexpr setting unaligned[] = {{"items", 100}, {"values", 1'000}, {"reads", 50}, {"alignment", 1}};
+constexpr setting inside[] = {{"items", 100}, {"values", 1'000}, {"reads", 50}, {"allocation", 1}};
 
 constexpr preset list_presets[] = {
     {"thesis", "thesis on TSX in InnoDB, Fig 3.17, 50 % read", fig_3_17, 2},
@@ -56,7 +54,6 @@ value_list::value_list(const parameters& values, const plan& how)
                  .unique = false,
                  .aligned = values[list_alignment] == 0,
                  .allocates_inside = values[list_allocation] != 0,
-                 .shared_draws = values[list_draws] != 0,
                  .removes_own = true},
                 how) {
   filled_ = visitors_ok() && fill(how.seed);

@@ -3,7 +3,6 @@
 // structure is compiled once and not once for each lock.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -34,40 +33,6 @@ class visitor {
 
  protected:
   ~visitor() = default;
-};
-
-/// The one generator of random numbers that all threads of the thesis use, without a lock (its Listing 3.11): threads
-/// that draw at the same time get the same number.
-class thesis_generator {
- public:
-  static constexpr std::uint64_t period = 32'749;  ///< numbers are below this
-  explicit thesis_generator(std::uint64_t seed) noexcept : state_(1 + seed % (period - 1)) {}
-
-  std::uint64_t next() noexcept {
-    // relaxed, and not in one step: that threads meet here is what it is like; it guards nothing
-    const std::uint64_t drawn = (state_.load(std::memory_order_relaxed) * 32'719 + 3) % period;
-    state_.store(drawn, std::memory_order_relaxed);  // as above
-    return drawn;
-  }
-
- private:
-  alignas(machine::pad_bytes) std::atomic<std::uint64_t> state_;
-};
-
-/// Where a thread's numbers come from: its own stream, or the generator that all share.
-class number_source {
- public:
-  number_source() noexcept = default;
-  number_source(std::uint64_t seed, unsigned thread, thesis_generator* shared) noexcept
-      : own_(seed, thread), shared_(shared) {}
-
-  std::uint64_t below(std::uint64_t bound) noexcept {
-    return shared_ != nullptr ? shared_->next() % bound : own_.below(bound);
-  }
-
- private:
-  random_stream own_{0, 0};
-  thesis_generator* shared_ = nullptr;
 };
 
 /// What threads share. Knows nothing of locks but how many it wants.

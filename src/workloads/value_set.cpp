@@ -24,10 +24,10 @@ void give_item(item* one) noexcept { std::free(one); }
 
 // ---- a thread
 
-void value_visitor::start(value_set& shared, unsigned thread, number_source random) noexcept {
+void value_visitor::start(value_set& shared, unsigned thread, std::uint64_t seed) noexcept {
   set_ = &shared;
   thread_ = thread;
-  random_ = random;
+  random_ = random_stream(seed, thread);
 }
 
 bool value_visitor::put(std::uint32_t value) {
@@ -125,13 +125,9 @@ void value_visitor::settle_removal() {
 
 // ---- all of them
 
-value_set::value_set(const value_set_shape& shape, const plan& how) noexcept
-    : shape_(shape), visitors_(how.threads), generator_(how.seed) {
+value_set::value_set(const value_set_shape& shape, const plan& how) noexcept : shape_(shape), visitors_(how.threads) {
   if (!visitors_ok()) return;
-  thesis_generator* const shared = shape.shared_draws ? &generator_ : nullptr;
-  for (unsigned thread = 0; thread < how.threads; ++thread) {
-    visitors_[thread].start(*this, thread, number_source(how.seed, thread, shared));
-  }
+  for (unsigned thread = 0; thread < how.threads; ++thread) visitors_[thread].start(*this, thread, how.seed);
 }
 
 bool value_set::fill(std::uint64_t seed) {

@@ -34,11 +34,9 @@ struct value_set_shape {
   bool unique;           ///< no value is there twice
   bool aligned;          ///< each item alone on a line
   bool allocates_inside;
-  bool shared_draws;  ///< one generator for all threads
-  bool removes_own;   ///< what the thread inserted itself, the oldest first; else whatever is drawn
+  bool removes_own;  ///< what the thread inserted itself, the oldest first; else whatever is drawn
 };
 inline constexpr const char* alignments[] = {"aligned", "malloc"};
-inline constexpr const char* drawings[] = {"own", "shared"};
 inline constexpr const char* allocation_places[] = {"outside", "inside"};
 
 /// Null when there is no memory.
@@ -50,7 +48,7 @@ class value_set;
 /// A thread that looks up, inserts and removes.
 class alignas(machine::pad_bytes) value_visitor final : public visitor {
  public:
-  void start(value_set& shared, unsigned thread, number_source random) noexcept;
+  void start(value_set& shared, unsigned thread, std::uint64_t seed) noexcept;
   /// Before the threads start: one of the values that are there from the start. False where there is no memory.
   bool put(std::uint32_t value);
 
@@ -77,7 +75,7 @@ class alignas(machine::pad_bytes) value_visitor final : public visitor {
   void settle_removal();
 
   value_set* set_ = nullptr;
-  number_source random_;
+  random_stream random_{0, 0};
   std::uint32_t thread_ = 0;
   action action_ = action::find;
   std::uint32_t value_ = 0;
@@ -132,7 +130,6 @@ class value_set : public structure {
 
   value_set_shape shape_;
   page_array<value_visitor> visitors_;
-  thesis_generator generator_;
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads

@@ -56,7 +56,7 @@ struct parameter {
   std::span<const char* const> names = {};  ///< not empty: these are the values, in order
 };
 
-inline constexpr unsigned most_parameters = 9;
+inline constexpr unsigned most_parameters = 8;
 /// The values of a workload's parameters, in the order of workload::keys.
 struct parameters {
   std::uint64_t values[most_parameters] = {};
