@@ -49,12 +49,13 @@ class point_request {
     bench_request& bench = request_.bench;
     bench.values = workloads::default_parameters(*bench.workload);
     for (const setting& one : curve.settings) set(one);
-    set({of_.along.key, position});
+    const bool threads_vary = of_.along.key == experiments::by_threads;
+    if (!threads_vary) set({of_.along.key, position});
     if (const char* wrong = workloads::complaint(*bench.workload, bench.values)) throw broken(of_, wrong);
     const workloads::subject* lock = workloads::find_subject(curve.subject);
     if (lock == nullptr) throw broken(of_, "there is no lock " + curve.subject);
     bench.locks = {lock};
-    bench.threads = {curve.threads};
+    bench.threads = {threads_vary ? static_cast<unsigned>(position) : curve.threads};
     return request_;
   }
 

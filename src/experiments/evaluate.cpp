@@ -78,7 +78,7 @@ number simulated(const experiment& of, const results& with, const fact& one) {
     case reading::value:
       return all.value(one.variant, one.at, what);
     case reading::ratio:
-      return divided(all.value(one.variant, one.at, what), all.value(one.beside, one.at, what));
+      return divided(all.value(one.variant, one.at, what), all.value(one.beside, one.beside_at.value_or(one.at), what));
     case reading::excess:
       return beyond(all.value(one.variant, one.at, what), all.value(one.beside, one.at, what));
     case reading::crossing:
@@ -163,16 +163,26 @@ std::string expected_words(const range& of) {
   return digits(of.low) + " to " + digits(of.high);
 }
 
+std::string position_text(const axis& along, std::uint64_t position) {
+  for (std::size_t i = 0; i < along.names.size(); ++i) {
+    if (along.positions[i] == position) return along.names[i];
+  }
+  return digits(static_cast<double>(position) * along.scale);
+}
+
 std::string words_of(const experiment& of, const fact& one) {
   const std::string what = to_string(one.what.value_or(of.measured));
-  const std::string at = of.along.positions.size() > 1
-                             ? " at " + digits(static_cast<double>(one.at) * of.along.scale) + " " + of.along.words
-                             : "";
+  const auto place = [&](std::uint64_t position) {
+    const std::string text = position_text(of.along, position);
+    return of.along.names.empty() ? " at " + text + " " + of.along.words : " with " + text;
+  };
+  const std::string at = of.along.positions.size() > 1 ? place(one.at) : "";
   switch (one.read) {
     case reading::value:
       return one.variant + at + ": " + what;
     case reading::ratio:
-      return one.variant + at + ": " + what + " over that of " + one.beside;
+      return one.variant + at + ": " + what + " over that of " + one.beside +
+             (one.beside_at ? place(*one.beside_at) : "");
     case reading::excess:
       return one.variant + at + ": " + what + " beyond " + one.beside;
     case reading::crossing:

@@ -38,6 +38,8 @@ struct comparison {
 /// Every fact of the experiment, in its order.
 std::vector<comparison> compare(const experiment& of, const results& with);
 
+/// A position as it is printed: "20", or its name.
+std::string position_text(const axis& along, std::uint64_t position);
 /// What a fact is about: "warm at 20 KiB written: abort rate".
 std::string words_of(const experiment& of, const fact& one);
 /// What is expected: "10", "30 to 50", "at most 2".

@@ -64,8 +64,10 @@ struct fact {
   std::string source = {};  ///< where it stands: "Fig 3.1, as drawn"
   std::optional<quantity> what = {};
   reading read = reading::value;
-  std::string beside = {};  ///< a variant
-  double level = 50;        ///< of crossings
+  std::string beside = {};                      ///< a variant
+  std::optional<std::uint64_t> beside_at = {};  ///< its position, where that is another; of ratios
+  double level = 50;                            ///< of crossings
+  std::string answers = {};  ///< the line of the issue that asked for it: "C1-2"; the document then has a claim
 };
 
 struct setting {
@@ -77,16 +79,18 @@ struct setting {
 struct variant {
   std::string name;
   std::string subject;
-  unsigned threads = 1;
+  unsigned threads = 1;  ///< where the axis has none
   std::vector<setting> settings = {};
 };
 
-/// The parameter that is varied along a curve.
+/// The parameter that is varied along a curve: one of the workload's, or this one.
+inline constexpr const char* by_threads = "threads";
 struct axis {
   std::string key;
   std::string words;  ///< "KiB written"
   std::vector<std::uint64_t> positions;
-  double scale = 1;  ///< a position in units of the axis is so many times the parameter's value
+  double scale = 1;                     ///< a position in units of the axis is so many times the parameter's value
+  std::vector<std::string> names = {};  ///< of the positions, where their numbers say nothing
 };
 
 struct experiment {
@@ -120,6 +124,8 @@ inline constexpr const char* bare_attempt = "attempt";
 std::vector<experiment> thesis_capacity();
 std::vector<experiment> thesis_attempts();
 std::vector<experiment> thesis_locks();
+std::vector<experiment> thesis_counters();
+std::vector<experiment> thesis_structures();
 std::vector<experiment> published();
 std::vector<experiment> closed_form_checks();
 

@@ -46,7 +46,7 @@ void expect_right_values(const e::experiment& of, const e::variant& curve, std::
   const w::workload& which = *w::find_workload(of.workload);
   w::parameters values = w::default_parameters(which);
   std::vector<e::setting> settings = curve.settings;
-  settings.push_back({of.along.key, position});
+  if (of.along.key != e::by_threads) settings.push_back({of.along.key, position});
   for (const e::setting& one : settings) {
     const int index = w::find_parameter(which, one.key);
     ASSERT_GE(index, 0) << one.key;
@@ -61,6 +61,7 @@ TEST(Experiments, NameMachinesWorkloadsAndLocksThatAreThere) {
     const sim::machine_model model = model_of(one);
     ASSERT_NE(w::find_workload(one.workload), nullptr) << one.workload;
     ASSERT_FALSE(one.along.positions.empty());
+    EXPECT_TRUE(one.along.names.empty() || one.along.names.size() == one.along.positions.size());
     EXPECT_TRUE(std::ranges::is_sorted(one.along.positions)) << "crossings are looked for from the first on";
     for (const e::variant& curve : one.variants) {
       SCOPED_TRACE(curve.name);
@@ -91,6 +92,10 @@ TEST(Experiments, FactsAreAboutTheirCurves) {
       EXPECT_TRUE(crosses || std::ranges::find(one.along.positions, fact.at) != one.along.positions.end()) << fact.at;
       const bool compares = fact.read != e::reading::value && fact.read != e::reading::crossing;
       EXPECT_EQ(has(fact.beside), compares) << fact.beside;
+      if (fact.beside_at) {
+        EXPECT_EQ(fact.read, e::reading::ratio);
+        EXPECT_NE(std::ranges::find(one.along.positions, *fact.beside_at), one.along.positions.end());
+      }
     }
   }
 }

@@ -72,6 +72,16 @@ TEST(Evaluation, ReadsCurves) {
   EXPECT_TRUE(std::isinf(read({.variant = "low", .read = reading::crossing, .level = 90})));
 }
 
+TEST(Evaluation, ComparesAPositionWithAnother) {
+  two_curves test;
+  e::fact growth{.variant = "high", .at = 4, .expected = e::exactly(5), .read = reading::ratio, .beside = "high"};
+  growth.beside_at = 1;
+  EXPECT_EQ(test.compared(growth).simulated, 5);
+  EXPECT_EQ(e::words_of(test.of, growth), "high at 256 bytes: abort rate over that of high at 64 bytes");
+  test.of.along.names = {"one", "two", "four"};
+  EXPECT_EQ(e::words_of(test.of, growth), "high with four: abort rate over that of high with one");
+}
+
 TEST(Evaluation, OneValueHasAnAllowanceAndARangeHasNone) {
   two_curves both;
   const auto verdict_of = [&](const e::range& expected) {
