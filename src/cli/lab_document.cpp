@@ -2,6 +2,8 @@
 // What `txsync lab` writes into the document: the points, simulated and the papers', and member `lab`, which says how
 // they belong together.
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "cli/lab.hpp"
 #include "cli/sim.hpp"
@@ -31,6 +33,7 @@ class experiment_writer {
     if (!of_.remark.empty()) made["remark"] = of_.remark;
     made["curves"] = curves();
     made["comparisons"] = comparisons();
+    add_claims();
     return made;
   }
 
@@ -58,6 +61,7 @@ class experiment_writer {
         if (!value) continue;
         points.push_back(
             {{"at", scaled(of_.along.positions[place])}, {"value", *value}, {"point", add(*point, *value)}});
+        indices_[{of_.variants[curve].name, of_.along.positions[place]}] = document_.points.size() - 1;
       }
       made.push_back({{"name", of_.variants[curve].name}, {"kind", "ours"}, {"points", std::move(points)}});
       add_papers_curve(made, curve);
@@ -118,9 +122,50 @@ class experiment_writer {
     return made;
   }
 
+  /// Of the numbers that a line of an issue asks for.
+  void add_claims() {
+    for (const comparison& row : one_.comparisons) {
+      if (row.of->answers.empty() || !row.simulated || !std::isfinite(*row.simulated)) continue;
+      observe::claim made;
+      made.id = row.of->answers;
+      made.words = of_.id + ": " + words_of(of_, *row.of) + ", simulated on " + of_.machine + "; the paper has " +
+                   experiments::expected_words(row.of->expected) + " (" + row.of->source + ")";
+      made.value = *row.simulated;
+      made.holds = row.how == experiments::verdict::hit;
+      made.from = points_of(*row.of);
+      set_goal(made, row);
+      document_.claims.push_back(std::move(made));
+    }
+  }
+
+  void set_goal(observe::claim& into, const comparison& row) const {
+    const experiments::range& wanted = row.of->expected;
+    const bool has_low = std::isfinite(wanted.low);
+    into.goal = has_low ? wanted.low : wanted.high;
+    if (wanted.low == wanted.high) {
+      into.rule = row.in_points ? "within " + experiments::digits(of_.points_off) + " points of the goal"
+                                : "within " + experiments::digits(of_.percent_off) + " % of the goal";
+    } else if (has_low && std::isfinite(wanted.high)) {
+      into.rule = "goal <= value <= " + experiments::digits(wanted.high);
+    } else {
+      into.rule = has_low ? "value >= goal" : "value <= goal";
+    }
+  }
+
+  std::vector<std::size_t> points_of(const experiments::fact& fact) const {
+    std::vector<std::size_t> made;
+    const auto add_index = [&](const std::string& variant, std::uint64_t at) {
+      if (const auto found = indices_.find({variant, at}); found != indices_.end()) made.push_back(found->second);
+    };
+    add_index(fact.variant, fact.at);
+    if (!fact.beside.empty()) add_index(fact.beside, fact.beside_at.value_or(fact.at));
+    return made;
+  }
+
   observe::document& document_;
   const lab_result& one_;
   const experiment& of_;
+  std::map<std::pair<std::string, std::uint64_t>, std::size_t> indices_;  ///< of points, by curve and position
 };
 
 /// One machine's, or that of the first with a name that says that there are others.

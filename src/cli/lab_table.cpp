@@ -39,15 +39,16 @@ int width_of(const experiments::variant& curve) { return std::max(number_width, 
 
 void print_curves(std::FILE* out, const lab_result& one) {
   const experiment& of = *one.of;
-  const int first = std::max(number_width, static_cast<int>(of.along.words.size()));
+  std::size_t widest = of.along.words.size();
+  for (const std::string& name : of.along.names) widest = std::max(widest, name.size());
+  const int first = std::max(number_width, static_cast<int>(widest));
   std::fprintf(out, "\n  %*s", first, of.along.words.c_str());
   for (const experiments::variant& curve : of.variants) {
     std::fprintf(out, "  %*s", width_of(curve), curve.name.c_str());
   }
   std::fprintf(out, "\n");
   for (std::size_t place = 0; place < of.along.positions.size(); ++place) {
-    const std::string at =
-        of.along.words.empty() ? "" : digits(static_cast<double>(of.along.positions[place]) * of.along.scale);
+    const std::string at = of.along.words.empty() ? "" : position_text(of.along, of.along.positions[place]);
     std::fprintf(out, "  %*s", first, at.c_str());
     for (std::size_t curve = 0; curve < of.variants.size(); ++curve) {
       std::fprintf(out, "  %*s", width_of(of.variants[curve]), text_of(one, curve, place).c_str());
@@ -82,9 +83,10 @@ void print_comparisons(std::FILE* out, const lab_result& one) {
   std::fprintf(out, "\n  %-*s  %10s  %13s  %13s  %-11s  %-13s  %s\n", width, "", "simulated",
                paper_word(one.comparisons.front()).c_str(), "error", "model is", "", "source");
   for (const comparison& row : one.comparisons) {
-    std::fprintf(out, "  %-*s  %10s  %13s  %13s  %-11s  %-13s  %s\n", width, words_of(*one.of, *row.of).c_str(),
+    const std::string asked = row.of->answers.empty() ? "" : ", for " + row.of->answers;
+    std::fprintf(out, "  %-*s  %10s  %13s  %13s  %-11s  %-13s  %s%s\n", width, words_of(*one.of, *row.of).c_str(),
                  simulated_text(row).c_str(), expected_words(row.of->expected).c_str(), error_text(row).c_str(),
-                 to_string(row.of->how), to_string(row.how), row.of->source.c_str());
+                 to_string(row.of->how), to_string(row.how), row.of->source.c_str(), asked.c_str());
   }
 }
 

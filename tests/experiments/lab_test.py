@@ -87,6 +87,29 @@ class Lab(unittest.TestCase):
         self.assertIn("simulated on haswell-i5-4670t", table)
         self.assertRegex(table, r"malloc: abort rate +100 +100 +- +fit +hit +C\.1")
 
+    def test_what_an_issue_asks_for_is_a_claim(self):
+        table, made, document = lab("thesis-counters-layouts")
+        self.assertEqual(complaints(document), [])
+        rows = {row["what"]: row for row in made["thesis-counters-layouts"]["comparisons"]}
+        self.assertGreaterEqual(len(document["claims"]), 3)
+        for claim in document["claims"]:
+            row = rows[claim["claim"].removeprefix("thesis-counters-layouts: ").split(", simulated on ")[0]]
+            self.assertEqual(claim["id"], "C1-2")
+            self.assertEqual(claim["value"], row["simulated"])
+            self.assertEqual(claim["holds"], row["verdict"] == "hit")
+            first, second = (document["points"][index]["values"][0] for index in claim["from"])
+            self.assertAlmostEqual(claim["value"], first / second)
+        self.assertEqual(table.count(", for C1-2"), len(document["claims"]))
+
+    def test_orders_of_the_thesis(self):
+        _, made, _ = lab("thesis-counters-global")
+        orders = [row for one in made.values() for row in one["comparisons"] if " over that of HLE" in row["what"] or
+                  "HLE at 4 threads: throughput over" in row["what"]]
+        self.assertEqual(len(orders), 3)
+        for row in orders:
+            with self.subTest(number=row["what"]):
+                self.assertEqual(row["verdict"], "hit", row)
+
     def test_misses_stay(self):
         table, made, _ = lab("thesis-tas-short")
         verdicts = {row["what"]: row["verdict"] for row in made["thesis-tas-short"]["comparisons"]}
