@@ -44,8 +44,8 @@ constexpr w::plan two_threads{.threads = 2, .seed = 1};
 // ---- bank
 
 TEST(Bank, LosesNoMoneyAndFindsThatItDoes) {
-  for (const std::uint64_t draws : {0U, 1U, 2U}) {
-    w::bank data(with("bank", {{"accounts", 100}, {"draws", draws}}), two_threads);
+  for (const std::uint64_t way : {0U, 1U, 2U}) {
+    w::bank data(with("bank", {{"accounts", 100}, {"draws", way}}), two_threads);
     ASSERT_TRUE(data.ok());
     const std::uint64_t before = data.hash();
     operate(data, 2, 1'000);
