@@ -4,13 +4,17 @@
 //
 // For all of these locks:
 //  - Lock is one of ours: it tells whether it is held (is_held(); has_writer() and readers() for readers and writers).
-//  - Sections of several locks nest in any order; the attempt of the outermost runs them all, and commits when the last
-//    has ended. Each lock is looked at once.
+//    Each belongs to a role (elision.hpp), whose policy says how its sections are tried.
+//  - Sections of several locks nest in any order, up to 8 in one attempt; the attempt of the outermost runs them all,
+//    by that lock's policy, and commits when the last has ended. Each lock is looked at once.
 //  - What cannot run in an attempt (a system call, a page fault, too much data, a condition wait in nested sections)
-//    takes the lock in the end. An attempt may be tried for nothing: sections must not spin on what other threads do.
-//  - Which sections run in attempts is known from a record of the calling thread, never guessed from the lock word. An
-//    unlock of a lock that nobody holds is told on the standard error, and does nothing.
-//  - Without hardware transactions they are the plain locks: cost one load more each way.
+//    takes the lock in the end. What an attempt has done is undone when it aborts, and then done again: sections must
+//    not spin on what other threads do, who see nothing of the attempt before its commit.
+//  - Thread-safe; not recursive. Who is let in first is the Lock's business among those that take it; attempts run
+//    whenever nobody holds it.
+//  - Errors: which sections run in attempts is known from a record of the calling thread, never guessed from the lock
+//    word. An unlock of a lock that nobody holds is told on the standard error, and does nothing.
+//  - Without hardware transactions they are the plain locks: cost a load more to lock, two to unlock. A pointer more.
 //  - Cost of an attempt: begin and commit (36..96 cycles), a read of the lock word shared by all, some twenty
 //    instructions; an abort 120..250 cycles and the work that is lost.
 #pragma once
@@ -77,7 +81,8 @@ class elided_base {
 
 }  // namespace detail
 
-/// A mutex whose sections are elided. Named requirements: Lockable. Constant-initialised where Lock is.
+/// A mutex whose sections are elided: of tatas_lock, ticket_lock, fifo_ticket_lock, futex_mutex, mutex, or
+/// posix_mutex_with_word. Named requirements: Lockable. Constant-initialised. What all share stands above.
 template <class Lock>
 class elided : protected detail::elided_base<Lock> {
  public:
@@ -89,13 +94,15 @@ class elided : protected detail::elided_base<Lock> {
     this->lock_.lock();
     this->acquired();
   }
-  /// False also where the calling thread's attempt is in a section of this lock.
+  /// One attempt at most, which ends at once where the lock is held; if it aborts, the lock's own try_lock(). False
+  /// also where the calling thread's attempt is in a section of this lock.
   [[nodiscard]] bool try_lock() noexcept {
     const detail::try_outcome how = this->try_enter();
     if (how != detail::try_outcome::try_lock) return how == detail::try_outcome::elided;
     return this->acquired_if(this->lock_.try_lock());
   }
-  /// Requires: the calling thread is in a section of this lock, else see above.
+  /// Requires: the calling thread is in a section of this lock. Told where nobody holds it; where another thread does,
+  /// it is that thread's section that ends, as with the lock itself.
   void unlock() noexcept {
     if (this->leave()) return;
     if (!this->may_release(this->lock_.is_held())) return;
@@ -104,7 +111,8 @@ class elided : protected detail::elided_base<Lock> {
   }
 };
 
-/// The same for queue locks, whose threads bring a node; a section that is elided does not use it.
+/// The same for queue locks, mcs_lock and fifo_mcs_lock, whose threads bring a node; a section that is elided does not
+/// use it.
 template <class Lock>
 class elided_with_node : protected detail::elided_base<Lock> {
  public:
@@ -117,7 +125,7 @@ class elided_with_node : protected detail::elided_base<Lock> {
     this->lock_.lock(mine);
     this->acquired();
   }
-  /// The "attempt" of Shore-MT's mcs lock (shore-mt paper, 3.2).
+  /// As elided::try_lock(): the function that Shore-MT's mcs lock calls attempt (shore-mt paper, 3.2).
   [[nodiscard]] bool try_lock(node& mine) noexcept {
     const detail::try_outcome how = this->try_enter();
     if (how != detail::try_outcome::try_lock) return how == detail::try_outcome::elided;
@@ -131,9 +139,10 @@ class elided_with_node : protected detail::elided_base<Lock> {
   }
 };
 
-/// A reader-writer lock whose sections are elided. Elided readers run beside readers that hold the lock, and beside
-/// elided writers of other data; a writer that takes the lock aborts them all, a reader that takes it the writers.
-/// Named requirements: SharedLockable.
+/// A reader-writer lock whose sections are elided: of occ_rwlock, srwlock, futex_rwlock or shared_mutex. Elided readers
+/// run beside readers that hold the lock, elided writers beside elided sections of other data. Whoever takes the lock
+/// aborts the attempts that have looked at its word; readers may try again beside a reader, others wait.
+/// Named requirements: SharedLockable. Constant-initialised. What all share stands above.
 template <class Lock>
 class elided_shared : protected detail::elided_base<Lock> {
  public:
@@ -173,8 +182,9 @@ class elided_shared : protected detail::elided_base<Lock> {
     this->lock_.unlock_shared();
   }
 
-  /// From shared to exclusive, for Lock that can: an elided reader becomes an elided writer where nobody holds the
-  /// lock. False: still shared.
+  /// From shared to exclusive, for Lock that can (srwlock): an elided reader becomes an elided writer where nobody
+  /// holds the lock. False: still shared. Requires: the calling thread is in a shared section of this lock. Never
+  /// waits.
   [[nodiscard]] bool try_upgrade() noexcept {
     if (!detail::in_elided_attempt() || detail::elided_mode(&this->lock_) == latch_mode::none) {
       return this->lock_.try_upgrade();
@@ -183,6 +193,7 @@ class elided_shared : protected detail::elided_base<Lock> {
     detail::change_elided_mode(&this->lock_, latch_mode::exclusive);
     return true;
   }
+  /// From exclusive to shared. Requires: the calling thread is in an exclusive section of this lock.
   void downgrade() noexcept {
     if (!detail::in_elided_attempt() || detail::elided_mode(&this->lock_) == latch_mode::none) {
       return this->lock_.downgrade();
@@ -204,7 +215,9 @@ class elided_shared : protected detail::elided_base<Lock> {
   }
 };
 
-/// A section for the length of a scope, in which on_commit() works whether the section is elided or not.
+/// An exclusive section for the length of a scope, in which on_commit() waits for the section's end whether it is
+/// elided or not. Lock is elided<...> or elided_shared<...>. Guards nest; actions run when the outermost has ended. It
+/// belongs to the thread that made it. Cost: two increments in the thread's record more than the section.
 template <class Lock>
 class elided_guard {
  public:

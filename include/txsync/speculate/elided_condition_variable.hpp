@@ -12,13 +12,15 @@ namespace txsync::inline TXSYNC_BACKEND {
 ///
 /// What it does: a wait in an attempt counts itself in, commits what the section has done so far, and sleeps on the
 /// number of notifications; then the section goes on in a new attempt, or with the lock. A notification in an attempt
-/// changes that number with the attempt's commit, and wakes sleepers after it: the wake goes by address, so that the
-/// variable may be gone by then.
+/// changes that number with the attempt's commit, and wakes sleepers after it, as an action of on_commit(): the wake
+/// goes by address, so that the variable may be gone by then.
 /// A wait within two or more elided sections of the thread is not elided: no caller's section is ever committed half
 /// done. The attempt falls back, the outer sections take their locks and keep them during the wait, as plain ones do.
 /// Actions of on_commit() that were given before a wait run before the thread sleeps.
-/// Requires: as condition_variable; all concurrent waiters use the same lock, one of elided<> or elided_shared<>.
-/// Cost, contract of destruction, limits: as condition_variable. Thread-safe. 8 bytes, constant-initialised.
+/// Requires: as condition_variable; all concurrent waiters use the same lock, elided<> or elided_shared<>, and wait in
+/// exclusive sections.
+/// Cost, contract of destruction, limits: as condition_variable; a wait or a notification in an attempt costs no abort.
+/// Errors: none. Thread-safe. 8 bytes, constant-initialised.
 class elided_condition_variable {
  public:
   constexpr elided_condition_variable() noexcept = default;
@@ -26,8 +28,8 @@ class elided_condition_variable {
   void notify_one() noexcept { notify(1); }
   void notify_all() noexcept { notify(condition_variable::waiters_bits); }
 
-  /// Requires: the calling thread is in a section of `lock`, or of a guard of it. False when machine::clock_ns() has
-  /// reached the deadline without a notification. Spurious returns are possible.
+  /// Requires: the calling thread is in a section of `lock`, which a guard may have begun. False when
+  /// machine::clock_ns() has reached the deadline without a notification. Spurious returns are possible.
   template <class Lock>
   bool wait(Lock& lock, std::uint64_t deadline = machine::no_deadline) noexcept {
     if (detail::my_sections.count > 1) machine::abort<machine::attempt_status::code_fall_back>();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How sections of a lock are tried as hardware attempts: how often, what is waited for, what is learnt from failures.
+// Policies of elision: how often a section is tried as a hardware attempt, what is waited for, what is learnt from
+// attempts that fail. Which causes count and which end the trying is the same for all (docs/elision.md).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-/// What an attempt does that finds the lock held. The first two are the papers' rules against lemmings, threads that
+/// What an attempt does that finds the lock held. The first two are the papers' rules against lemmings: threads that
 /// take the lock one after the other because the first one did.
 enum class when_busy : std::uint8_t {
   waits_outside,  ///< ends, waits until the lock is free, and tries again (shore-mt paper, 3.2)
@@ -17,36 +18,38 @@ enum class when_busy : std::uint8_t {
   takes_lock,     ///< ends and queues up for the lock (glibc 2.18 to 2.42)
 };
 
-/// What a thread learns from attempts that fail.
+/// What is learnt from attempts that fail: by each thread of each lock, and by trials of the role.
 enum class adaptation : std::uint8_t {
   none,
   retry_limit,         ///< an abort takes the limit of attempts down to one, a commit raises it by one (leveldb 4.2.1)
-  skip_after_failure,  ///< after a failure a fixed number of sections take the lock (glibc)
-  badness,             ///< failures in a row double the distance between attempts, a success ends that (LLVM's libomp)
+  skip_after_failure,  ///< when a section has taken the lock, a fixed number of the next ones do so too (glibc)
+  badness,             ///< failures in a row double the distance between attempts, a commit ends that (LLVM's libomp)
   trial,               ///< badness; and now and then the role is run both ways for a while, and the faster way is kept
 };
 
-/// A constant, kept by reference: one for each kind of use. Counts of cycles are machine::cycles().
+/// How the sections of a role are tried. A role keeps a reference to its policy: a constant, in general one of
+/// elision_presets or a copy of one with some members changed. Requires: outlives the roles that have it, and does not
+/// change. Times are in units of machine::cycles(). The defaults are the standard preset.
 struct elision_policy {
-  std::uint32_t attempts = 5;  ///< at most so many for a section, each aborted for a cause that counts
+  std::uint32_t attempts = 5;  ///< of a section that abort for a cause that counts, at most; 0: always take the lock
   when_busy busy = when_busy::waits_outside;
   bool busy_counts = false;       ///< a lock found held uses up an attempt: what makes lemmings
-  std::uint32_t busy_limit = 16;  ///< and after so many in one section the lock is taken; 0: never
-  std::uint32_t tries_without_hint =
-      0;  ///< aborts without the hint to try again, and no conflict, that are tried again
-  std::uint32_t longest_backoff = 2048;  ///< cycles, after a conflict
+  std::uint32_t busy_limit = 16;  ///< found held more often than this in one section: take the lock; 0: no limit
+  /// Aborts that are no conflict and come without the CPU's hint to try again: so many are tried again nevertheless.
+  std::uint32_t tries_without_hint = 0;
+  std::uint32_t longest_backoff = 2048;  ///< cycles; random, after a conflict; 0: none
   adaptation adapts = adaptation::trial;
-  std::uint16_t skip_after_busy = 0;   ///< sections, for skip_after_failure
-  std::uint16_t skip_after_abort = 0;  ///< likewise
-  std::uint16_t most_badness = 1023;   ///< of badness and trial: at least one section in so many is tried
+  std::uint16_t skip_after_busy = 0;   ///< sections, for skip_after_failure: because the lock was found held
+  std::uint16_t skip_after_abort = 0;  ///< likewise, for any other cause
+  std::uint16_t most_badness = 1023;   ///< 2^n-1, for badness and trial: one section in 2^n is tried at least
   /// Coarsening (leveldb 4.2.2): up to so many sections that follow each other in one attempt; 1: never. Between them
-  /// the thread stays in the attempt: for code that does little there.
+  /// the thread stays in the attempt: for code that does little there (see commit_coarsened()).
   std::uint8_t most_sections = 1;
   std::uint8_t coarsens_after = 16;     ///< commits in a row
-  std::uint32_t trial_cycles = 65'536;  ///< of a window of a trial (src/speculate/trial.hpp)
+  std::uint32_t trial_cycles = 65'536;  ///< cycles of a window of a trial, at least
 };
 
-/// The papers' and libraries' settings, under the names that policy files and tables use.
+/// The papers' and libraries' settings, under the names that tables use. docs/elision.md has them side by side.
 namespace elision_presets {
 
 /// What txsync does unless told otherwise.
