@@ -49,7 +49,8 @@ struct elision_policy {
   std::uint32_t trial_cycles = 65'536;  ///< cycles of a window of a trial, at least
 };
 
-/// The papers' and libraries' settings, under the names that tables use. docs/elision.md has them side by side.
+/// The papers' and libraries' settings, under the names that policy files and tables use; docs/elision.md has
+/// them side by side.
 namespace elision_presets {
 
 /// What txsync does unless told otherwise.
