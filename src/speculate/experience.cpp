@@ -28,12 +28,13 @@ experience& experience_of(const void* lock) noexcept {
 
 bool wants_attempt(experience& mine, const elision_policy& policy) noexcept {
   if (uses_badness(policy)) return (++mine.turns & mine.badness >> forgiven(policy)) == 0;
-  if (mine.skips == 0) return true;
+  if (policy.adapts != adaptation::skip_after_failure || mine.skips == 0) return true;
   --mine.skips;
   return false;
 }
 
 std::uint32_t attempts_now(const experience& mine, const elision_policy& policy) noexcept {
+  if (policy.adapts != adaptation::retry_limit) return policy.attempts;
   return policy.attempts > mine.missing ? policy.attempts - mine.missing : 1;
 }
 
