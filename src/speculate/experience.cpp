@@ -27,7 +27,7 @@ experience& experience_of(const void* lock) noexcept {
 }
 
 bool wants_attempt(experience& mine, const elision_policy& policy) noexcept {
-  if (uses_badness(policy)) return (++mine.turns & mine.badness >> forgiven(policy)) == 0;
+  if (uses_badness(policy)) return mine.badness == 0 || (++mine.turns & mine.badness >> forgiven(policy)) == 0;
   if (policy.adapts != adaptation::skip_after_failure || mine.skips == 0) return true;
   --mine.skips;
   return false;
@@ -57,8 +57,8 @@ void attempts_failed(experience& mine, const elision_policy& policy, failure why
 }
 
 void attempt_committed(experience& mine, const elision_policy& policy, unsigned sections) noexcept {
-  mine.badness = 0;
-  if (mine.missing != 0) --mine.missing;
+  if (mine.badness != 0) mine.badness = 0;
+  if (policy.adapts == adaptation::retry_limit && mine.missing != 0) --mine.missing;
   if (policy.most_sections <= 1) return;
   if (mine.commits < policy.coarsens_after) {
     ++mine.commits;

@@ -115,8 +115,10 @@ const htm_capability& htm() noexcept {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, [] {
     capability = try_htm(htm_default_tries).capability;
+#if defined(__x86_64__) || defined(__powerpc64__) || defined(__s390x__)
     detail::working_attempts.store(capability.attempts ? detail::facility::present : detail::facility::absent,
                                    std::memory_order_relaxed);
+#endif
   });
   return capability;
 }
