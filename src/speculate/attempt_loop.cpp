@@ -108,10 +108,13 @@ void record(section_log& mine, const void* lock, latch_mode mode) noexcept {
 }
 
 void record_outermost(section_log& mine, elision& how, const void* lock, latch_mode mode) noexcept {
+  machine::annotate_acquire(lock);
   mine.how = &how;
   mine.outermost = lock;
   mine.done = 0;
-  record(mine, lock, mode);
+  mine.sections[0] = {lock, mode};
+  mine.count = 1;
+  mine.become(section_log::in_section);
 }
 
 /// In an attempt that has found the lock held.
@@ -123,36 +126,66 @@ void record_outermost(section_log& mine, elision& how, const void* lock, latch_m
   machine::abort<attempt_status::code_lock_busy>();
 }
 
-bool enter_from_outside(section_log& mine, elision& how, const void* lock, latch_mode mode, held_test held,
-                        experience& known) noexcept {
-  const elision_policy& policy = how.policy();
-  retries decide(how, attempts_now(known, policy), lock, held);
+/// What try_attempt() needs to know of a section.
+struct section_request {
+  elision& how;
+  const void* lock;
+  latch_mode mode;
+  held_test held;
+};
+
+[[gnu::always_inline]] inline attempt_status try_attempt(section_log& mine, const section_request& asked) noexcept {
+  if (mine.timed) [[unlikely]]
+    mine.began = machine::cycles();
+  const attempt_status status = machine::begin();
+  if (status.started()) {
+    if (asked.held(asked.lock)) [[unlikely]]
+      give_way(asked.how.policy().busy, asked.lock, asked.held);
+    record_outermost(mine, asked.how, asked.lock, asked.mode);
+  }
+  return status;
+}
+
+/// What an abort leaves of the record, by hand (see above).
+void forget_sections(section_log& mine, std::uint8_t actions, std::uint16_t guards) noexcept {
+  mine.count = 0;
+  mine.become(0);
+  mine.actions = actions;
+  mine.guards = guards;
+}
+
+/// The first attempt has been aborted.
+[[gnu::noinline]] bool enter_after(attempt_status status, section_log& mine, section_request asked, experience& known,
+                                   bool coarse) noexcept {
+  const elision_policy& policy = asked.how.policy();
+  retries decide(asked.how, attempts_now(known, policy), asked.lock, asked.held);
   const std::uint8_t actions = mine.actions;
   const std::uint16_t guards = mine.guards;
   for (;;) {
-    const bool coarse = is_coarse(known, policy);
-    if (mine.timed) [[unlikely]]
-      mine.began = machine::cycles();
-    const attempt_status status = machine::begin();
-    if (status.started()) {
-      if (held(lock)) [[unlikely]]
-        give_way(policy.busy, lock, held);
-      record_outermost(mine, how, lock, mode);
-      return true;
-    }
-    mine.count = 0;
-    mine.become(0);
-    mine.actions = actions;
-    mine.guards = guards;
     if (coarse) {
       coarse_attempt_aborted(known, is_capacity(status.cause()));
-      continue;
+    } else {
+      attempt_aborted(known, policy);
+      if (!decide.again(status)) break;
     }
-    attempt_aborted(known, policy);
-    if (!decide.again(status)) break;
+    coarse = is_coarse(known, policy);
+    status = try_attempt(mine, asked);
+    if (status.started()) return true;
+    forget_sections(mine, actions, guards);
   }
   attempts_failed(known, policy, decide.why());
   return false;
+}
+
+bool enter_from_outside(section_log& mine, const section_request& asked, experience& known) noexcept {
+  const bool coarse = is_coarse(known, asked.how.policy());
+  const std::uint8_t actions = mine.actions;
+  const std::uint16_t guards = mine.guards;
+  const attempt_status status = try_attempt(mine, asked);
+  if (status.started()) [[likely]]
+    return true;
+  forget_sections(mine, actions, guards);
+  return enter_after(status, mine, asked, known, coarse);
 }
 
 void commit(section_log& mine) noexcept {
@@ -195,7 +228,7 @@ bool try_elision(elision& how, const void* lock, latch_mode mode, held_test held
     if (how.takes_lock()) return false;
   }
   experience& known = experience_of(lock);
-  return wants_attempt(known, policy) && enter_from_outside(mine, how, lock, mode, held, known);
+  return wants_attempt(known, policy) && enter_from_outside(mine, {how, lock, mode, held}, known);
 }
 
 try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, held_test held) noexcept {
@@ -213,10 +246,7 @@ try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, he
   const std::uint8_t actions = mine.actions;
   const std::uint16_t guards = mine.guards;
   if (!machine::begin().started()) {
-    mine.count = 0;
-    mine.become(0);
-    mine.actions = actions;
-    mine.guards = guards;
+    forget_sections(mine, actions, guards);
     attempt_aborted(known, how.policy());
     attempts_failed(known, how.policy(), failure::hopeless);
     return try_outcome::try_lock;
