@@ -234,6 +234,13 @@ class ElidedExits(programs.ByCommand):
                                ("relock", "a thread locks a mutex that it holds, and will wait for ever")):
                 self.comes_out(word, elide=elide, stderr=f"txsync: {told}\n")
 
+    def test_a_thread_that_waits_for_itself(self):
+        for elide in ("off", "standard", "eager"):
+            ran = self.simulate("deadlock", elide=elide)
+            self.assertEqual((ran.returncode, ran.stdout), (programs.FAILED, ""), ran.stderr)
+            self.assertIn("deadlock: nothing can run", ran.stderr)
+            self.assertIn("txsync: a thread locks a mutex that it holds", ran.stderr)
+
     def test_by_command(self):
         made, ran = self.document("--elide", "--", "./program")
         self.assertEqual(ran.stdout, "all right\n")
