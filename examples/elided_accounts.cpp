@@ -95,6 +95,7 @@ int main() {
   bank all;
   {
     std::vector<std::jthread> threads;
+    threads.reserve(tellers + 2);
     for (unsigned i = 0; i < tellers; ++i) threads.emplace_back(transfer_at_random, std::ref(all), i, transfers_each);
     threads.emplace_back([&all] {
       for (int n = 0; n < rents; ++n) all.withdraw(tenants_account, rent);
