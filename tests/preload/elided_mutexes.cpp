@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// The preloaded library's mutexes on the scripted machine, which has transactions where the machine at hand has none:
+// what a site's policy makes of them, and that nothing that programs do wrong ends in a fault. Their functions are
+// those of src/preload/mutex.cpp under other names; the launcher and the C library behind it are played here.
+#include <gtest/gtest.h>
+
+#include <pthread.h>
+
+#include <cerrno>
+#include <vector>
+
+#include <machine/scripted/script.hpp>
+#include <txsync/machine/attempt.hpp>
+#include <txsync/machine/memory.hpp>
+
+#include "policy/words.hpp"
+#include "preload/mutex_state.hpp"
+#include "preload/next.hpp"
+#include "preload/order.hpp"
+#include "preload/roles.hpp"
+
+extern "C" {
+int scripted_mutex_init(pthread_mutex_t* mutex, const pthread_mutexattr_t* attributes) noexcept;
+int scripted_mutex_destroy(pthread_mutex_t* mutex) noexcept;
+int scripted_mutex_lock(pthread_mutex_t* mutex) noexcept;
+int scripted_mutex_trylock(pthread_mutex_t* mutex) noexcept;
+int scripted_mutex_timedlock(pthread_mutex_t* mutex, const timespec* time) noexcept;
+int scripted_mutex_unlock(pthread_mutex_t* mutex) noexcept;
+}
+
+namespace txsync::inline TXSYNC_BACKEND::preload {
+
+namespace {
+
+site_answer answer;
+std::vector<notice_kind> told;
+
+}  // namespace
+
+const next_functions& next() noexcept {
+  static const next_functions libc = [] {
+    next_functions made{};
+    made.mutex_init = pthread_mutex_init;
+    made.mutex_destroy = pthread_mutex_destroy;
+    made.mutex_lock = pthread_mutex_lock;
+    made.mutex_trylock = pthread_mutex_trylock;
+    made.mutex_unlock = pthread_mutex_unlock;
+    return made;
+  }();
+  return libc;
+}
+site_answer site_of_caller(object_kind) noexcept { return answer; }
+void tell(notice_kind kind, std::uint32_t, std::uint32_t) noexcept {
+  EXPECT_FALSE(machine::active()) << "what an attempt tells nobody hears";
+  told.push_back(kind);
+}
+
+namespace {
+
+using script::machine_script;
+using script::plan;
+
+class ElidedMutexes : public testing::Test {
+ protected:
+  ElidedMutexes() {
+    script.have_rtm();
+    told.clear();
+    order_watched.store(false);
+    for (std::atomic<elision*>& role : roles) {
+      if (elision* const made = role.exchange(nullptr)) machine::unmap_pages(made, sizeof(elision));
+    }
+    site_asks(1, policy::elision_kind::eager);
+  }
+  ~ElidedMutexes() override { order_watched.store(false); }
+
+  static void site_asks(std::uint32_t site, policy::elision_kind elision, bool counting = true,
+                        policy::lock_kind lock = policy::lock_kind::mutex) {
+    answer = {site, {lock, policy::rwlock_kind::rwlock, policy::spinlock_kind::tatas, counting, elision}};
+  }
+
+  static pthread_mutex_t made(int type) {
+    pthread_mutexattr_t how;
+    pthread_mutexattr_init(&how);
+    pthread_mutexattr_settype(&how, type);
+    pthread_mutex_t mutex;
+    EXPECT_EQ(scripted_mutex_init(&mutex, &how), 0);
+    pthread_mutexattr_destroy(&how);
+    return mutex;
+  }
+  static lock_tag tag_of(pthread_mutex_t& mutex) { return lock_tag(state_of(&mutex).tag.load()); }
+  static bool is_elided(pthread_mutex_t& mutex) {
+    EXPECT_EQ(scripted_mutex_lock(&mutex), 0);
+    const bool elided = machine::active();
+    EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
+    EXPECT_FALSE(machine::active());
+    return elided;
+  }
+
+  machine_script script;
+};
+
+TEST_F(ElidedMutexes, AreWhatTheSiteAsksFor) {
+  const std::pair<policy::elision_kind, const elision_policy*> presets[] = {
+      {policy::elision_kind::standard, &elision_presets::standard},
+      {policy::elision_kind::eager, &elision_presets::eager},
+      {policy::elision_kind::shore, &elision_presets::shore},
+      {policy::elision_kind::glibc, &elision_presets::glibc},
+      {policy::elision_kind::libomp, &elision_presets::libomp},
+      {policy::elision_kind::xsync, &elision_presets::xsync},
+      {policy::elision_kind::thesis_100, &elision_presets::thesis_100},
+      {policy::elision_kind::htm_1, &elision_presets::htm_1},
+      {policy::elision_kind::htm_10, &elision_presets::htm_10}};
+  std::uint32_t site = most_sites - 20;
+  for (const auto& [kind, preset] : presets) {
+    site_asks(++site, kind);
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    EXPECT_TRUE(is_elided(mutex));
+    EXPECT_EQ(&role_of(site).policy(), preset);
+    EXPECT_EQ(tag_of(mutex).site(), site);
+  }
+  EXPECT_EQ(std::size(presets) + 1, std::size(policy::words_of<policy::elision_kind>::all));
+}
+
+TEST_F(ElidedMutexes, OfOneSiteShareARoleAndOfTwoDoNot) {
+  pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_t second = PTHREAD_MUTEX_INITIALIZER;
+  EXPECT_TRUE(is_elided(first));
+  elision* const role = &role_of(1);
+  EXPECT_TRUE(is_elided(second));
+  EXPECT_EQ(&role_of(1), role);
+  site_asks(2, policy::elision_kind::eager, false);
+  pthread_mutex_t uncounted = PTHREAD_MUTEX_INITIALIZER;
+  EXPECT_TRUE(is_elided(uncounted));
+  EXPECT_NE(&role_of(2), role);
+  EXPECT_EQ(tag_of(uncounted).site(), 0U);
+  EXPECT_EQ(tag_of(uncounted).role(), 2U);
+}
+
+TEST_F(ElidedMutexes, AreThePlainOnesWhereNothingAsksOrNothingWorks) {
+  for (const policy::elision_kind kind : {policy::elision_kind::off, policy::elision_kind::unsaid}) {
+    site_asks(1, kind);
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    EXPECT_FALSE(is_elided(mutex));
+    EXPECT_EQ(tag_of(mutex).how(), algorithm::futex);
+  }
+  site_asks(1, policy::elision_kind::eager, true, policy::lock_kind::tatas);
+  pthread_mutex_t spinning = PTHREAD_MUTEX_INITIALIZER;
+  EXPECT_FALSE(is_elided(spinning));
+  EXPECT_EQ(tag_of(spinning).how(), algorithm::tatas);
+  site_asks(1, policy::elision_kind::eager);
+  script.fail_map_pages(1);
+  pthread_mutex_t without_role = PTHREAD_MUTEX_INITIALIZER;
+  EXPECT_FALSE(is_elided(without_role));
+  EXPECT_EQ(tag_of(without_role).how(), algorithm::futex);
+  script.begin_is(script::begin_nature::always_aborts);
+  pthread_mutex_t without_htm = PTHREAD_MUTEX_INITIALIZER;
+  EXPECT_FALSE(is_elided(without_htm));
+  EXPECT_EQ(tag_of(without_htm).how(), algorithm::futex) << "the fast path: it costs nothing";
+  EXPECT_EQ(script.counted().begins, 0U);
+}
+
+// Thesis on TSX in InnoDB, B.1: in the first glibc with elision a mutex whose type had been set was never elided, and
+// pthread_mutex_destroy() answered EBUSY.
+TEST_F(ElidedMutexes, OfEveryTypeButErrorCheckingAndCanBeDestroyed) {
+  for (const int type : {PTHREAD_MUTEX_DEFAULT, PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ADAPTIVE_NP,
+                         PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK}) {
+    pthread_mutex_t mutex = made(type);
+    EXPECT_EQ(is_elided(mutex), type != PTHREAD_MUTEX_ERRORCHECK) << type;
+    EXPECT_EQ(scripted_mutex_trylock(&mutex), 0);
+    EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
+    EXPECT_EQ(scripted_mutex_destroy(&mutex), 0) << type;
+    EXPECT_EQ(scripted_mutex_lock(&mutex), EINVAL) << type;
+  }
+  order_watched.store(true);
+  pthread_mutex_t watched = PTHREAD_MUTEX_INITIALIZER;
+  EXPECT_FALSE(is_elided(watched));
+  EXPECT_TRUE(told.empty());
+}
+
+TEST_F(ElidedMutexes, AttributesThatWereNeverInitialised) {
+  static const pthread_mutexattr_t zero{};
+  pthread_mutex_t mutex;
+  ASSERT_EQ(scripted_mutex_init(&mutex, &zero), 0);
+  EXPECT_TRUE(is_elided(mutex));
+  EXPECT_EQ(scripted_mutex_destroy(&mutex), 0);
+}
+
+TEST_F(ElidedMutexes, TriesWithinTheSection) {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_t other = PTHREAD_MUTEX_INITIALIZER;
+  EXPECT_EQ(scripted_mutex_trylock(&mutex), 0);
+  EXPECT_TRUE(machine::active());
+  EXPECT_EQ(scripted_mutex_trylock(&mutex), EBUSY);
+  EXPECT_EQ(scripted_mutex_trylock(&other), 0);
+  EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
+  EXPECT_EQ(scripted_mutex_unlock(&other), 0);
+  EXPECT_FALSE(machine::active());
+  EXPECT_EQ(script.counted().commits, 1U);
+}
+
+TEST_F(ElidedMutexes, RecursiveOnesAreTakenAgain) {
+  pthread_mutex_t mutex = made(PTHREAD_MUTEX_RECURSIVE);
+  for (const bool elided : {true, false}) {
+    if (!elided) script.on_begin(plan::aborts(0));
+    EXPECT_EQ(scripted_mutex_lock(&mutex), 0);
+    EXPECT_EQ(scripted_mutex_trylock(&mutex), 0);
+    EXPECT_EQ(scripted_mutex_lock(&mutex), 0);
+    EXPECT_EQ(machine::active(), elided);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
+    EXPECT_FALSE(machine::active());
+    EXPECT_EQ(scripted_mutex_unlock(&mutex), EPERM);
+  }
+}
+
+// The commonest complaint of elision's users: an unlock too many ended the program (strongswan#1079, torque#407).
+TEST_F(ElidedMutexes, ADoubleUnlockIsToldAndHarmless) {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_t around = PTHREAD_MUTEX_INITIALIZER;
+  EXPECT_TRUE(is_elided(mutex));
+  EXPECT_EQ(scripted_mutex_unlock(&mutex), EPERM);
+  EXPECT_EQ(told, std::vector{notice_kind::double_unlock});
+  // In another section: that is left for the lock, and comes here again.
+  EXPECT_EQ(scripted_mutex_lock(&around), 0);
+  EXPECT_EQ(scripted_mutex_unlock(&mutex), EPERM);
+  EXPECT_FALSE(machine::active());
+  EXPECT_EQ(scripted_mutex_unlock(&around), 0);
+  EXPECT_EQ(told.size(), 2U);
+  EXPECT_TRUE(is_elided(mutex));
+}
+
+TEST_F(ElidedMutexes, DestroyedInItsSectionItIsBusy) {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  EXPECT_EQ(scripted_mutex_lock(&mutex), 0);
+  EXPECT_EQ(scripted_mutex_destroy(&mutex), EBUSY);
+  EXPECT_FALSE(machine::active());
+  EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
+  EXPECT_EQ(told, std::vector{notice_kind::destroyed_locked});
+  EXPECT_EQ(scripted_mutex_destroy(&mutex), 0);
+}
+
+TEST_F(ElidedMutexes, AWaitWithADeadlineForOneselfTimesOut) {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  const timespec long_ago{};
+  const timespec no_time{0, -1};
+  EXPECT_EQ(scripted_mutex_lock(&mutex), 0);
+  EXPECT_EQ(scripted_mutex_timedlock(&mutex, &long_ago), ETIMEDOUT);
+  EXPECT_EQ(scripted_mutex_timedlock(&mutex, &no_time), EINVAL);
+  EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
+  EXPECT_EQ(scripted_mutex_timedlock(&mutex, &long_ago), 0);
+  EXPECT_TRUE(machine::active());
+  EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
+}
+
+TEST_F(ElidedMutexes, AConditionWaitTakesTheLockFirst) {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  EXPECT_EQ(scripted_mutex_lock(&mutex), 0);
+  EXPECT_EQ(release_for_wait(&mutex), 0);
+  EXPECT_FALSE(machine::active());
+  EXPECT_EQ(scripted_mutex_unlock(&mutex), EPERM) << "given up for the wait";
+  int status = 0;
+  take_after_wait(&mutex, status);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
+}
+
+}  // namespace
+
+}  // namespace txsync::inline TXSYNC_BACKEND::preload
