@@ -287,9 +287,19 @@ detail::try_outcome try_elide(mutex_state& mutex, lock_tag tag) noexcept {
   return detail::try_enter_elided(role_of(tag.role()), &mutex.word.futex, latch_mode::exclusive, is_held);
 }
 
+/// As one that held the mutex for no time. Where the attempt goes on its sample waits for the end, of whichever
+/// section: counters are not written in attempts.
+void count_elided(const mutex_state& mutex, lock_tag tag) noexcept {
+  if (--until_sample > 0 || detail::in_elided_attempt()) [[likely]]
+    return;
+  if (observe::detail::sample(tag.site(), &mutex)) observe::detail::hold_ends(&mutex);
+}
+
 /// Ends the section where an attempt runs it.
 bool end_elided(const mutex_state& mutex, lock_tag tag) noexcept {
-  return tag.is_elided() && detail::in_elided_attempt() && detail::leave_elided(&mutex.word.futex);
+  if (!tag.is_elided() || !detail::in_elided_attempt() || !detail::leave_elided(&mutex.word.futex)) return false;
+  count_elided(mutex, tag);
+  return true;
 }
 
 // ----

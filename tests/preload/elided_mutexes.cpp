@@ -12,6 +12,7 @@
 #include <machine/scripted/script.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/memory.hpp>
+#include <txsync/observe/counters.hpp>
 
 #include "policy/words.hpp"
 #include "preload/mutex_state.hpp"
@@ -249,6 +250,23 @@ TEST_F(ElidedMutexes, AWaitWithADeadlineForOneselfTimesOut) {
   EXPECT_EQ(scripted_mutex_timedlock(&mutex, &long_ago), 0);
   EXPECT_TRUE(machine::active());
   EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
+}
+
+TEST_F(ElidedMutexes, CountOutsideAttempts) {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_t around = PTHREAD_MUTEX_INITIALIZER;
+  std::int32_t& left = observe::detail::until_sample;
+  left = 100;
+  EXPECT_TRUE(is_elided(mutex));
+  EXPECT_EQ(left, 99);
+  left = 1;
+  EXPECT_EQ(scripted_mutex_lock(&around), 0);
+  EXPECT_TRUE(machine::active());
+  EXPECT_EQ(scripted_mutex_lock(&mutex), 0);
+  EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
+  EXPECT_EQ(left, 0) << "the sample waits";
+  EXPECT_EQ(scripted_mutex_unlock(&around), 0);
+  EXPECT_GT(left, 0) << "and has been taken";
 }
 
 TEST_F(ElidedMutexes, AConditionWaitTakesTheLockFirst) {
