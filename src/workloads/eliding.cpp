@@ -34,7 +34,7 @@ outcome run_by(const parameters& values, const plan& how) {
 
 template <const subject& locked, const elision_policy& policy, unsigned... which>
 constexpr void set_runners(subject& made, std::integer_sequence<unsigned, which...>) noexcept {
-  ((made.run[which] = locked.run[which] == nullptr ? nullptr : run_by<locked, which, policy>), ...);
+  ((made.run[which] = run_by<locked, which, policy>), ...);  // locks that exclude have a runner for every workload
 }
 
 template <const subject& locked, const elision_policy& policy>
