@@ -142,7 +142,8 @@ heap_block heap_block_at(std::uintptr_t address) noexcept {
 void next_allocation_is_from(std::uintptr_t site) noexcept { announced_site = site; }
 
 std::size_t heap_size_of(const void* block) noexcept {
-  const unsigned number = chunk_classes[reinterpret_cast<std::uintptr_t>(block) / chunk_bytes];
+  const auto address = reinterpret_cast<std::uintptr_t>(block);
+  const unsigned number = address < program_end ? chunk_classes[address / chunk_bytes] : 0u;
   return number != 0 ? size_of_class(number - 1) : 0;
 }
 
@@ -198,6 +199,7 @@ void release(void* block) noexcept {
   // Others' attempts may look at it until this one has committed. What is freed while suspended stays freed, but not
   // before the attempt's own writes to it can no longer come back; of its own blocks an abort takes care anyway.
   attempt& tx = thread->tx;
+  know_nothing_of(reinterpret_cast<std::uintptr_t>(block), heap_size_of(block));
   if (!(tx.suspended && !was_allocated_in(tx, block) ? tx.freed_for_good : tx.freed).push(block))
     abort_self({.why = cause::capacity_write});
 }

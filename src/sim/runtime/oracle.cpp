@@ -196,6 +196,16 @@ void oracle_after_abort(thread_record& thread) noexcept {
   attempt_has_ended(thread.tx);
 }
 
-void oracle_forget(std::uintptr_t address, std::size_t bytes) noexcept { std::memset(known(address), 0, bytes); }
+void oracle_forget(std::uintptr_t address, std::size_t bytes) noexcept {
+  std::memset(known(address), 0, bytes);
+  if (state.current == nullptr || state.current->tx.depth == 0) return;
+  // What the attempt has read there is nobody's: libstdc++ destroys exceptions without a hook.
+  growing_list<undo_entry>& own = reads_of[state.current->id];
+  std::size_t kept = 0;
+  for (const undo_entry& entry : own) {
+    if (entry.address() - address >= bytes) own[kept++] = entry;
+  }
+  own.shrink(kept);
+}
 
 }  // namespace txsync::sim

@@ -241,6 +241,34 @@ class ElidedExits(programs.ByCommand):
             self.assertIn("deadlock: nothing can run", ran.stderr)
             self.assertIn("txsync: a thread locks a mutex that it holds", ran.stderr)
 
+    def test_exceptions_one_after_the_other_in_one_attempt(self):
+        """Their blocks are the same, what the C++ library writes there without a hook is not."""
+        self.compile("""
+            #include <cstdio>
+            #include <mutex>
+            #include <stdexcept>
+            #include <string>
+            int main() {
+              std::mutex mutex;
+              int wrong = 0;
+              for (int i = 0; i < 400; ++i) {
+                try {
+                  const std::lock_guard hold(mutex);
+                  throw std::out_of_range("number " + std::to_string(i));
+                } catch (const std::exception& error) {
+                  if (error.what() != "number " + std::to_string(i)) ++wrong;
+                }
+              }
+              if (wrong == 0) std::puts("all right");
+            }""", "exceptions")
+        (self.at / "program").rename(self.at / "kept")
+        (self.at / "exceptions").rename(self.at / "program")
+        try:
+            for machine in ("ideal", "haswell-i7-4770"):
+                self.comes_out(elide="xsync", machine=machine)
+        finally:
+            (self.at / "kept").rename(self.at / "program")
+
     def test_by_command(self):
         made, ran = self.document("--elide", "--", "./program")
         self.assertEqual(ran.stdout, "all right\n")
