@@ -134,10 +134,14 @@ struct section_request {
   held_test held;
 };
 
-[[gnu::always_inline]] inline attempt_status try_attempt(section_log& mine, const section_request& asked) noexcept {
+[[gnu::always_inline]] inline attempt_status begin_timed(section_log& mine) noexcept {
   if (mine.timed) [[unlikely]]
     mine.began = machine::cycles();
-  const attempt_status status = machine::begin();
+  return machine::begin();
+}
+
+[[gnu::always_inline]] inline attempt_status try_attempt(section_log& mine, const section_request& asked) noexcept {
+  const attempt_status status = begin_timed(mine);
   if (status.started()) {
     if (asked.held(asked.lock)) [[unlikely]]
       give_way(asked.how.policy().busy, asked.lock, asked.held);
@@ -203,7 +207,7 @@ void commit(section_log& mine) noexcept {
     run_deferred();
 }
 
-const elided_section* find(const section_log& mine, const void* lock) noexcept {
+elided_section* find(section_log& mine, const void* lock) noexcept {
   for (std::uint32_t i = mine.count; i-- != 0;) {
     if (mine.sections[i].lock == lock) return &mine.sections[i];
   }
@@ -245,7 +249,7 @@ try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, he
   if (how.takes_lock() || !wants_attempt(known, how.policy())) return try_outcome::try_lock;
   const std::uint8_t actions = mine.actions;
   const std::uint16_t guards = mine.guards;
-  if (!machine::begin().started()) {
+  if (!begin_timed(mine).started()) {
     forget_sections(mine, actions, guards);
     attempt_aborted(known, how.policy());
     attempts_failed(known, how.policy(), failure::hopeless);
@@ -261,11 +265,11 @@ try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, he
 
 bool leave_elided(const void* lock) noexcept {
   section_log& mine = my_sections;
-  const elided_section* const found = find(mine, lock);
+  elided_section* const found = find(mine, lock);
   if (found == nullptr) return false;
   machine::annotate_release(lock);
   --mine.count;
-  for (auto* at = const_cast<elided_section*>(found); at != mine.sections + mine.count; ++at) *at = at[1];
+  for (elided_section* at = found; at != mine.sections + mine.count; ++at) *at = at[1];
   if (mine.count != 0) return true;
   ++mine.done;
   const elision_policy& policy = mine.how->policy();
@@ -286,8 +290,8 @@ latch_mode elided_mode(const void* lock) noexcept {
 }
 
 void change_elided_mode(const void* lock, latch_mode mode) noexcept {
-  const elided_section* const found = find(my_sections, lock);
-  if (found != nullptr) const_cast<elided_section*>(found)->mode = mode;
+  elided_section* const found = find(my_sections, lock);
+  if (found != nullptr) found->mode = mode;
 }
 
 }  // namespace detail

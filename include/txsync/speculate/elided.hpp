@@ -55,6 +55,14 @@ class elided_base {
     return machine::attempts_work() ? try_enter_elided(how_, &lock_, mode, held) : try_outcome::try_lock;
   }
   bool leave() noexcept { return in_elided_attempt() && leave_elided(&lock_); }
+  /// Whether somebody holds it as unlock() lets it go.
+  bool is_held_to_unlock() const noexcept {
+    if constexpr (requires { lock_.has_writer(); }) {
+      return lock_.has_writer();
+    } else {
+      return lock_.is_held();
+    }
+  }
   /// False, and told, where nobody holds it.
   bool may_release(bool held) const noexcept {
     if (!held) [[unlikely]]
@@ -105,7 +113,7 @@ class elided : protected detail::elided_base<Lock> {
   /// it is that thread's section that ends, as with the lock itself.
   void unlock() noexcept {
     if (this->leave()) return;
-    if (!this->may_release(this->lock_.is_held())) return;
+    if (!this->may_release(this->is_held_to_unlock())) return;
     this->releases();
     this->lock_.unlock();
   }
@@ -144,27 +152,10 @@ class elided_with_node : protected detail::elided_base<Lock> {
 /// aborts the attempts that have looked at its word; readers may try again beside a reader, others wait.
 /// Named requirements: SharedLockable. Constant-initialised. What all share stands above.
 template <class Lock>
-class elided_shared : protected detail::elided_base<Lock> {
+class elided_shared : public elided<Lock> {
  public:
-  constexpr explicit elided_shared(elision& how = elision::unnamed()) noexcept : detail::elided_base<Lock>(how) {}
-  using detail::elided_base<Lock>::role;
+  using elided<Lock>::elided;
 
-  void lock() noexcept {
-    if (this->enter()) return;
-    this->lock_.lock();
-    this->acquired();
-  }
-  [[nodiscard]] bool try_lock() noexcept {
-    const detail::try_outcome how = this->try_enter();
-    if (how != detail::try_outcome::try_lock) return how == detail::try_outcome::elided;
-    return this->acquired_if(this->lock_.try_lock());
-  }
-  void unlock() noexcept {
-    if (this->leave()) return;
-    if (!this->may_release(this->lock_.has_writer())) return;
-    this->releases();
-    this->lock_.unlock();
-  }
   void lock_shared() noexcept {
     if (this->enter(latch_mode::shared, detail::has_writer_inside<Lock>)) return;
     this->lock_.lock_shared();
