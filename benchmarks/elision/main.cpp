@@ -10,6 +10,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "cli/sim.hpp"
 #include "command.hpp"
 #include "doctor/machine_object.hpp"
 #include "observe/document/output.hpp"
@@ -70,16 +71,14 @@ double run(const options& asked, const sim::machine_model& machine, const cell& 
   request.path = sim::image_file("workloads");
   request.model = machine;
   request.uncharged_set_up = true;
-  request.arguments = {"arraybench", subject};
-  // workloads/simulated_main.cpp: threads, place, socket, duration, operations, run-in, seed, sampling; then
-  // arraybench's ints, writes, contention, outside.
-  constexpr std::uint64_t ns = 1'000;
-  for (const std::uint64_t number :
-       {std::uint64_t{place.threads}, std::uint64_t{0}, std::uint64_t{0}, asked.microseconds * ns, std::uint64_t{0},
-        asked.microseconds * ns / 2, std::uint64_t{1}, std::uint64_t{0}, place.what.ints, place.what.writes,
-        std::uint64_t{0}, std::uint64_t{0}}) {
-    request.arguments.push_back(std::to_string(number));
-  }
+  const workloads::workload& arraybench = *workloads::find_workload("arraybench");
+  workloads::parameters values = workloads::default_parameters(arraybench);
+  values.values[workloads::find_parameter(arraybench, "ints")] = place.what.ints;
+  values.values[workloads::find_parameter(arraybench, "writes")] = place.what.writes;
+  const std::uint64_t duration_ns = std::uint64_t{asked.microseconds} * 1'000;
+  request.arguments = cli::image_arguments(
+      arraybench, subject, {.threads = place.threads, .duration_ns = duration_ns, .run_in_ns = duration_ns / 2},
+      values);
   const sim::image_result ended = sim::run_image(request);
   if (ended.status != 0) throw std::runtime_error(subject + ": " + ended.messages.substr(0, ended.messages.find('\n')));
   return static_cast<double>(ended.number("program.operations")) * 1e9 /

@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "cli/explore.hpp"
+#include "cli/sim.hpp"
 #include "command.hpp"
 #include "doctor/machine_object.hpp"
 #include "observe/document/output.hpp"
@@ -69,15 +70,11 @@ sim::image_request mapbench(const char* machine, const char* lock, unsigned thre
   sim::image_request made;
   made.path = sim::image_file("workloads");
   made.model = sim::load_machine(machine).model;
-  // workloads/simulated_main.cpp: workload, lock, threads, place, socket, duration, operations, run-in, seed, sampling,
-  // then mapbench's keys, find, insert, erase.
+  const workloads::workload& which = *workloads::find_workload("mapbench");
   const std::uint64_t half = updates / 2;
-  made.arguments = {"mapbench", lock};
-  for (const std::uint64_t number :
-       {std::uint64_t{threads}, std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{0}, operations, std::uint64_t{0},
-        std::uint64_t{1}, std::uint64_t{0}, keys, 100 - 2 * half, half, half}) {
-    made.arguments.push_back(std::to_string(number));
-  }
+  const workloads::parameters values{{keys, 100 - 2 * half, half, half}};
+  made.arguments =
+      cli::image_arguments(which, lock, {.threads = threads, .duration_ns = 0, .operations = operations}, values);
   return made;
 }
 

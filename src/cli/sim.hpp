@@ -28,6 +28,10 @@ struct sim_request {
 /// cannot go on.
 bench_result simulate(const sim_request& request);
 
+/// What the image of workloads is to be called with for one run (workloads/simulated_main.cpp).
+words image_arguments(const workloads::workload& which, const std::string& lock, const workloads::plan& how,
+                      const workloads::parameters& values);
+
 /// A program that txsync-c++ has built.
 struct program_request {
   sim::machine machine;

@@ -9,19 +9,12 @@
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
 
-/// The main program of the image takes numbers only (workloads/simulated_main.cpp).
 std::vector<std::string> arguments_of(const bench_request& request, const workloads::subject& lock, unsigned threads,
                                       std::uint64_t seed) {
-  const workloads::plan& plan = request.plan;
-  std::vector<std::string> words{request.workload->name, lock.name, std::to_string(threads)};
-  for (const std::uint64_t number : {static_cast<std::uint64_t>(plan.place), std::uint64_t{plan.socket},
-                                     plan.duration_ns, plan.operations, plan.run_in_ns, seed, plan.sample_every}) {
-    words.push_back(std::to_string(number));
-  }
-  for (std::size_t i = 0; i < request.workload->keys.size(); ++i) {
-    words.push_back(std::to_string(request.values[static_cast<unsigned>(i)]));
-  }
-  return words;
+  workloads::plan how = request.plan;
+  how.threads = threads;
+  how.seed = seed;
+  return image_arguments(*request.workload, lock.name, how, request.values);
 }
 
 /// What runs one cell again, alone, from that seed on.
@@ -148,6 +141,17 @@ class simulation {
 }  // namespace
 
 bench_result simulate(const sim_request& request) { return simulation(request).run(); }
+
+words image_arguments(const workloads::workload& which, const std::string& lock, const workloads::plan& how,
+                      const workloads::parameters& values) {
+  words all{which.name, lock, std::to_string(how.threads)};
+  for (const std::uint64_t number : {static_cast<std::uint64_t>(how.place), std::uint64_t{how.socket}, how.duration_ns,
+                                     how.operations, how.run_in_ns, how.seed, how.sample_every}) {
+    all.push_back(std::to_string(number));
+  }
+  for (unsigned i = 0; i < which.keys.size(); ++i) all.push_back(std::to_string(values[i]));
+  return all;
+}
 
 observe::json machine_object(const sim::machine& machine) {
   const sim::machine_model& model = machine.model;
