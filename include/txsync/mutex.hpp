@@ -38,6 +38,13 @@ class mutex {
     }
   }
 
+  /// A waiter does `meanwhile` before it spins. False: it has not got the lock, but is in an always-abort attempt.
+  bool lock(pastime& meanwhile) noexcept {
+    if (!core_.acquire_if_free()) return lock_contended(meanwhile);
+    count();
+    return true;
+  }
+
   [[nodiscard]] bool try_lock() noexcept {
     if (!core_.try_lock()) return false;
     count();
@@ -66,6 +73,7 @@ class mutex {
   }
   TXSYNC_EXPORT void count_sampled() noexcept;
   TXSYNC_EXPORT void lock_contended() noexcept;
+  TXSYNC_EXPORT bool lock_contended(pastime& meanwhile) noexcept;
 
   futex_mutex core_;
   site* site_;

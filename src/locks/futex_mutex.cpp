@@ -149,6 +149,20 @@ bool futex_mutex::lock_slow(std::uint64_t deadline) noexcept {
   }
 }
 
+bool futex_mutex::lock_slow(pastime& meanwhile) noexcept {
+  const auto is_over = [](const void* lock, std::uint64_t) noexcept {
+    return !static_cast<const futex_mutex*>(lock)->is_held();
+  };
+  // With one CPU the holder can do nothing meanwhile either.
+  while (machine::cpu_count() > 1) {
+    const pastime::spent spent = meanwhile.spend({is_over, this, 0, 1});
+    if (spent == pastime::spent::inside_attempt) return false;
+    if (acquire_if_free()) return true;
+    if (spent == pastime::spent::nothing) break;
+  }
+  return lock_slow(machine::no_deadline);
+}
+
 /// Leaves without the lock: the mark is taken back, and somebody else is woken where the lock is free.
 void futex_mutex::stop_watching() noexcept {
   word_.fetch_and(~watched, std::memory_order_seq_cst);

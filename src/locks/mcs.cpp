@@ -7,13 +7,25 @@ namespace txsync::inline TXSYNC_BACKEND {
 
 namespace detail {
 
-void mcs_queue::wait_behind(node& ahead, node& mine) noexcept {
+bool mcs_queue::wait_behind(node& ahead, node& mine, pastime* meanwhile) noexcept {
   mine.waiting.store(true, std::memory_order_relaxed);  // relaxed: published by the release below
   waiting_.fetch_add(1, std::memory_order_relaxed);     // relaxed: ordered by the release below
   ahead.next.store(&mine, std::memory_order_release);   // pairs with the acquires in unlock() and await_successor()
+  const auto is_over = [](const void* waiter, std::uint64_t) noexcept {
+    return !static_cast<const node*>(waiter)->waiting.load(
+        std::memory_order_acquire);  // pairs with the release in unlock()
+  };
   patient_spin patience;
-  while (mine.waiting.load(std::memory_order_acquire)) patience.wait(0);  // pairs with the release in unlock()
+  while (!is_over(&mine, 0)) {
+    if (meanwhile != nullptr) {
+      const pastime::spent spent = meanwhile->spend({is_over, &mine, 0, 1});
+      if (spent == pastime::spent::inside_attempt) return false;
+      if (spent == pastime::spent::time) continue;
+    }
+    patience.wait(0);
+  }
   machine::fence();  // before this holder looks who is outside (admission.cpp)
+  return true;
 }
 
 /// A successor has changed the tail and is about to link itself.
@@ -28,7 +40,7 @@ mcs_queue::node* mcs_queue::await_successor(node& mine) noexcept {
 
 }  // namespace detail
 
-void mcs_lock::lock_from_outside(node& mine) noexcept {
+bool mcs_lock::lock_from_outside(node& mine, pastime* meanwhile) noexcept {
   const auto still_crowded = [](void* self) {
     auto& lock = *static_cast<mcs_lock*>(self);
     return lock.door_.crowded(lock.queue_.waiting());
@@ -41,8 +53,9 @@ void mcs_lock::lock_from_outside(node& mine) noexcept {
     lock.queue_.unlock(passing);
   };
   door_.wait_outside({still_crowded, kick, this});
-  queue_.lock(mine);
+  if (!queue_.lock(mine, meanwhile)) return false;
   door_.came_in();
+  return true;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND

@@ -15,6 +15,14 @@ void mutex::lock_contended() noexcept {
   count();
 }
 
+bool mutex::lock_contended(pastime& meanwhile) noexcept {
+  const std::uint64_t start = machine::cycles();
+  if (!core_.lock_slow(meanwhile)) return false;
+  observe::detail::waited(observe::detail::counted_id(place()), machine::cycles() - start);
+  count();
+  return true;
+}
+
 bool mutex::try_lock_until_ns(std::uint64_t deadline) noexcept {
   if (try_lock()) return true;
   const std::uint64_t start = machine::cycles();

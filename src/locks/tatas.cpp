@@ -5,12 +5,20 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-void tatas_lock::lock_slow() noexcept {
+bool tatas_lock::lock_slow(pastime* meanwhile) noexcept {
+  const auto is_over = [](const void* lock, std::uint64_t) noexcept {
+    return !static_cast<const tatas_lock*>(lock)->is_held();
+  };
   detail::exponential_backoff backoff(detail::spin_lock_waiting);
   do {
-    do backoff.wait();
-    while (held_.load(std::memory_order_relaxed) != 0);  // relaxed: a look only, the exchange decides
+    do {
+      pastime::spent spent = pastime::spent::nothing;
+      if (meanwhile != nullptr) spent = meanwhile->spend({is_over, this, 0, 1});
+      if (spent == pastime::spent::inside_attempt) return false;
+      if (spent == pastime::spent::nothing) backoff.wait();
+    } while (held_.load(std::memory_order_relaxed) != 0);  // relaxed: a look only, the exchange decides
   } while (held_.exchange(1, std::memory_order_acquire) != 0);  // pairs with the release in unlock()
+  return true;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND

@@ -11,17 +11,26 @@ constexpr std::uint64_t pause_a_place = 256;  // cycles of pause for each thread
 
 namespace detail {
 
-void ticket_queue::wait(std::uint32_t ticket) noexcept {
+bool ticket_queue::wait(std::uint32_t ticket, pastime* meanwhile) noexcept {
+  const auto is_over = [](const void* queue, std::uint64_t mine) noexcept {
+    return static_cast<const ticket_queue*>(queue)->is_served(static_cast<std::uint32_t>(mine));
+  };
   patient_spin patience;
   for (;;) {
     const std::uint32_t ahead = ticket - serving_.load(std::memory_order_acquire);  // pairs with serve_next()
     if (ahead == 0) break;
+    if (meanwhile != nullptr) {
+      const pastime::spent spent = meanwhile->spend({is_over, this, ticket, ahead});
+      if (spent == pastime::spent::inside_attempt) return false;
+      if (spent == pastime::spent::time) continue;
+    }
     patience.wait((ahead - 1) * pause_a_place);
   }
   machine::fence();  // before this holder looks who is outside (admission.cpp)
+  return true;
 }
 
-void ticket_behind_door::lock_from_outside() noexcept {
+bool ticket_behind_door::lock_from_outside(pastime* meanwhile) noexcept {
   const auto still_crowded = [](void* self) {
     const auto& lock = *static_cast<const ticket_behind_door*>(self);
     return lock.door_.crowded(lock.queue_.waiting());
@@ -33,8 +42,9 @@ void ticket_behind_door::lock_from_outside() noexcept {
     lock.queue_.serve_next();
   };
   door_.wait_outside({still_crowded, kick, this});
-  queue_.wait(queue_.draw());
+  if (!queue_.wait(queue_.draw(), meanwhile)) return false;
   door_.came_in();
+  return true;
 }
 
 }  // namespace detail

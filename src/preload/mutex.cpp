@@ -97,7 +97,8 @@ void acquire(mutex_state& mutex, algorithm how) noexcept {
     case algorithm::tatas:
       return mutex.word.tatas.lock();
     case algorithm::ticket:
-      return detail::ticket_behind_door(mutex.word.queue, mutex.door).lock();
+      detail::ticket_behind_door(mutex.word.queue, mutex.door).lock();
+      return;
     case algorithm::fifo_ticket: {
       const std::uint32_t ticket = mutex.word.queue.draw();
       if (!mutex.word.queue.is_served(ticket)) mutex.word.queue.wait(ticket);

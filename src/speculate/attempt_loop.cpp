@@ -8,9 +8,10 @@
 
 #include "locks/backoff.hpp"
 #include "speculate/experience.hpp"
-#include "speculate/trial.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND {
+
+constinit elision elision::unnamed_{};
 
 namespace detail {
 
@@ -216,7 +217,14 @@ elided_section* find(section_log& mine, const void* lock) noexcept {
 
 }  // namespace
 
-void look_at_trial(elision& how) noexcept { elision_trial::look(how); }
+void look_at_trial(elision& how) noexcept {
+  section_log& mine = my_sections;
+  const std::uint64_t now = machine::cycles();
+  const std::uint64_t last = mine.last_look;
+  mine.last_look = now;
+  mine.timed = true;
+  how.ways_.look({section_log::batch, last, now, mine.attempt_cycles}, how.policy_.trial_cycles);
+}
 
 bool try_elision(elision& how, const void* lock, latch_mode mode, held_test held) noexcept {
   section_log& mine = my_sections;
@@ -228,7 +236,7 @@ bool try_elision(elision& how, const void* lock, latch_mode mode, held_test held
     return true;
   }
   if (policy.adapts == adaptation::trial && !mine.count_section()) {
-    elision_trial::look(how);
+    look_at_trial(how);
     if (how.takes_lock()) return false;
   }
   experience& known = experience_of(lock);

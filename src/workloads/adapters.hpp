@@ -5,8 +5,10 @@
 //     struct slot {};                                   // what a thread brings along, such as an MCS node
 //     void lock(slot&);  void unlock(slot&);
 //     void lock_shared(slot&);  void unlock_shared(slot&);  // optional: read sections
-//     static constexpr bool exclusive = true;           // optional: false for what does not exclude
-//     bool try_section(slot&);                          // instead of lock(): may give up, and the section is not run
+//     template <class Warm> void lock(slot&, const Warm&);  // optional: waiters run warm(memory)
+//     (speculate/warm_up.hpp) static constexpr bool exclusive = true;           // optional: false for what does not
+//     exclude bool try_section(slot&);                          // instead of lock(): may give up, and the section is
+//     not run
 //   };
 //
 // An adapter is default-constructible and never moved. A slot belongs to one thread and serves one lock at a time.
@@ -14,6 +16,7 @@
 
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
+#include <txsync/speculate/warm_up.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
@@ -41,7 +44,7 @@ class lockable {
     lock_.unlock_shared();
   }
 
- private:
+ protected:
   Lock lock_;
 };
 
@@ -53,7 +56,7 @@ class with_node {
   void lock(slot& node) { lock_.lock(node); }
   void unlock(slot& node) { lock_.unlock(node); }
 
- private:
+ protected:
   Lock lock_;
 };
 
@@ -65,6 +68,51 @@ class no_lock {
   void lock(slot&) noexcept { machine::compiler_fence(); }
   void unlock(slot&) noexcept { machine::compiler_fence(); }
 };
+
+/// For locks of warming.hpp whose waiters run what they are given to warm up with.
+template <class Warming>
+class warmed : public lockable<Warming> {
+ public:
+  using typename lockable<Warming>::slot;
+  using lockable<Warming>::lock;
+  template <class Warm>
+  void lock(slot&, const Warm& warm) {
+    lockable<Warming>::lock_.lock(warm);
+  }
+};
+template <class Warming>
+class warmed_with_node : public with_node<Warming> {
+ public:
+  using typename with_node<Warming>::slot;
+  using with_node<Warming>::lock;
+  template <class Warm>
+  void lock(slot& node, const Warm& warm) {
+    with_node<Warming>::lock_.lock(node, warm);
+  }
+};
+
+/// The rival of warm-up: every thread warms up before it locks, whether it will have to wait or not.
+template <class Adapter>
+class ahead : public Adapter {
+ public:
+  using Adapter::lock;
+  using typename Adapter::slot;
+  template <class Warm>
+  void lock(slot& mine, const Warm& warm) {
+    warm_ahead(warm);
+    Adapter::lock(mine);
+  }
+};
+
+/// Locks; waiters of adapters that warm up run warm(memory) meanwhile.
+template <class Adapter, class Warm>
+[[gnu::always_inline]] inline void lock_warming(Adapter& lock, typename Adapter::slot& mine, const Warm& warm) {
+  if constexpr (requires { lock.lock(mine, warm); }) {
+    lock.lock(mine, warm);
+  } else {
+    lock.lock(mine);
+  }
+}
 
 /// Whether sections under the adapter exclude each other, so that results can be checked.
 template <class Adapter>

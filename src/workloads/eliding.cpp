@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our locks, elided: sections run as hardware attempts where the machine has them, and as plain ones elsewhere. One
 // lock, tatas, also under the policies of the papers and of other libraries.
-#include <utility>
-
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/speculate/elided.hpp>
 
+#include "workloads/by_policy.hpp"
 #include "workloads/make_subject.hpp"
 #include "workloads/subjects.hpp"
 
@@ -15,35 +14,13 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-/// The role of the locks of a run: a new one each time, so that a run learns for itself.
-constinit elision* role_of_run = nullptr;
-
-/// A lock of that role.
 template <class Elided>
-class of_run : public Elided {
- public:
-  of_run() noexcept : Elided(*role_of_run) {}
-};
-
-template <const subject& locked, unsigned which, const elision_policy& policy>
-outcome run_by(const parameters& values, const plan& how) {
-  elision role(policy);
-  role_of_run = &role;
-  return locked.run[which](values, how);
-}
-
-template <const subject& locked, const elision_policy& policy, unsigned... which>
-constexpr void set_runners(subject& made, std::integer_sequence<unsigned, which...>) noexcept {
-  ((made.run[which] = run_by<locked, which, policy>), ...);  // locks that exclude have a runner for every workload
-}
+using of_run = with_role_of_run<Elided, elision>;
 
 template <const subject& locked, const elision_policy& policy>
 constexpr subject speculating(const char* name, const char* summary) noexcept {
-  subject made = locked;
-  made.name = name;
-  made.summary = summary;
+  subject made = by_policy<elision, locked, policy>(name, summary);
   made.speculates = true;
-  set_runners<locked, policy>(made, std::make_integer_sequence<unsigned, workload_count>());
   return made;
 }
 

@@ -40,6 +40,9 @@ constexpr setting bucket_10[] = {{"buckets", 10}};
 constexpr setting bucket_100[] = {{"buckets", 100}};
 constexpr setting bucket_1000[] = {{"buckets", 1'000}};
 constexpr setting global_1000[] = {{"buckets", 1'000}, {"locking", lock_all_buckets}};
+constexpr setting large[] = {{"buckets", 1'000'000}, {"locking", lock_all_buckets},
+                             {"items", 2'000'000},   {"values", 4'000'000},
+                             {"reads", 80},          {"removes", 1}};
 constexpr setting map_inside[] = {{"buckets", 100}, {"allocation", 1}};
 
 constexpr preset map_presets[] = {
@@ -47,6 +50,7 @@ constexpr preset map_presets[] = {
     {"bucket-100", "thesis on TSX in InnoDB, Fig 3.18, 100 buckets", bucket_100, 4},
     {"bucket-1000", "thesis on TSX in InnoDB, Fig 3.19, a mutex a bucket", bucket_1000, 4},
     {"global-1000", "thesis on TSX in InnoDB, Fig 3.19, a global mutex", global_1000, 4},
+    {"large", "txsync: 190 MB under one lock, for warm-up", large},
     {"malloc-inside", "thesis on TSX in InnoDB, 3.3.4: what it avoids", map_inside, 4},
 };
 
@@ -85,27 +89,41 @@ value_map::value_map(const parameters& values, const plan& how)
   filled_ = visitors_ok() && buckets_.ok() && fill(how.seed);
 }
 
+template <class Memory>
+item** value_map::link_to(std::uint32_t value, Memory& memory) noexcept {
+  item** link = &head(bucket_of(value));
+  item* one = memory.load(*link);
+  while (one != nullptr && memory.load(one->value) != value) {
+    link = &one->next;
+    one = memory.load(*link);
+  }
+  return link;
+}
+
 bool value_map::find(std::uint32_t value) const noexcept {
-  const item* one = buckets_[bucket_of(value)].object;
-  while (one != nullptr && one->value != value) one = one->next;
-  return one != nullptr;
+  section_memory memory;
+  return *const_cast<value_map*>(this)->link_to(value, memory) != nullptr;
 }
 
 bool value_map::insert(item* fresh) noexcept {
-  item** link = &head(bucket_of(fresh->value));
-  for (; *link != nullptr; link = &(*link)->next) {
-    if ((*link)->value == fresh->value) return false;
-  }
+  section_memory memory;
+  item** const link = link_to(fresh->value, memory);
+  if (*link != nullptr) return false;
   *link = fresh;
   return true;
 }
 
 item* value_map::remove(std::uint32_t value) noexcept {
-  item** link = &head(bucket_of(value));
-  while (*link != nullptr && (*link)->value != value) link = &(*link)->next;
+  section_memory memory;
+  item** const link = link_to(value, memory);
   item* const gone = *link;
   if (gone != nullptr) *link = gone->next;
   return gone;
+}
+
+void value_map::foretell(std::uint32_t value, bool changes, warm_memory& memory) noexcept {
+  item** const link = link_to(value, memory);
+  if (changes) memory.store(*link, nullptr);
 }
 
 const char* value_map::wrong_at(unsigned chain, const item*, const item& one) const noexcept {

@@ -18,6 +18,7 @@ class value_map final : public value_set {
   bool find(std::uint32_t value) const noexcept override;
   bool insert(item* fresh) noexcept override;
   item* remove(std::uint32_t value) noexcept override;
+  void foretell(std::uint32_t value, bool changes, warm_memory& memory) noexcept override;
 
   std::uint64_t bucket_of(std::uint32_t value) const noexcept { return value % buckets_.size(); }
   item*& head(std::uint64_t bucket) noexcept { return buckets_[bucket].object; }
@@ -27,6 +28,9 @@ class value_map final : public value_set {
   item* first_of(unsigned chain) const noexcept override { return buckets_[chain].object; }
   const char* wrong_at(unsigned chain, const item* before, const item& one) const noexcept override;
   const char* wrong_at_end(const item*) const noexcept override { return nullptr; }
+  /// The link to the item of that value, or to where it would be put.
+  template <class Memory>
+  item** link_to(std::uint32_t value, Memory& memory) noexcept;
 
   bool one_lock_;
   page_array<line_of<item*>> buckets_;

@@ -59,9 +59,16 @@ map_data::map_data(const parameters& values, std::uint64_t seed)
   for (std::uint64_t i = 0; i < keys; ++i) order[i] = static_cast<int>(i);
   random_stream random(seed, ~std::uint64_t{0});
   const std::uint64_t half = keys / 2;
+  for (std::uint64_t i = 0; i < half; ++i) std::swap(order[i], order[i + random.below(keys - i)]);
+  // Nodes are made in that order, so that they lie in it, and put together by key, which takes no searching.
+  std::vector<std::map<int, int>::node_type> nodes(keys);
+  std::map<int, int> one_at_a_time;
   for (std::uint64_t i = 0; i < half; ++i) {
-    std::swap(order[i], order[i + random.below(keys - i)]);
-    map.emplace(order[i], value_of(order[i]));
+    nodes[static_cast<std::uint64_t>(order[i])] =
+        one_at_a_time.extract(one_at_a_time.emplace(order[i], value_of(order[i])).first);
+  }
+  for (auto& node : nodes) {
+    if (!node.empty()) map.insert(map.end(), std::move(node));
   }
   filled_ = half;
 }

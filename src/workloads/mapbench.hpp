@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 
 #include "workloads/adapters.hpp"
 #include "workloads/pages.hpp"
@@ -27,6 +28,10 @@ class map_data {
   /// One operation; true when the key was found, was new, or was there to erase. Requires: nobody else is in the map.
   bool apply(action what, int key);
 
+  /// The way to the key, and to what changes with it, in the nodes of libstdc++'s tree: what apply() will touch.
+  template <class Memory>
+  void foretell(Memory& memory, action what, int key) const;
+
   /// Null, or why the run does not count.
   const char* complaint(std::uint64_t inserted, std::uint64_t erased) const noexcept;
   /// Of all the data, see outcome::end_hash.
@@ -40,6 +45,24 @@ class map_data {
  private:
   std::uint64_t filled_ = 0;
 };
+
+template <class Memory>
+void map_data::foretell(Memory& memory, action what, int key) const {
+  using node = std::_Rb_tree_node<std::pair<const int, int>>;
+  const std::_Rb_tree_node_base* const header = map.end()._M_node;
+  const std::_Rb_tree_node_base* parent = nullptr;
+  const std::_Rb_tree_node_base* at = memory.load(header->_M_parent);
+  while (at != nullptr) {
+    const int here = memory.load(static_cast<const node*>(at)->_M_valptr()->first);
+    if (here == key) break;
+    parent = at;
+    at = memory.load(here < key ? at->_M_right : at->_M_left);
+  }
+  if (what == action::find || memory.over()) return;
+  for (const std::_Rb_tree_node_base* one : {parent, at}) {
+    if (one != nullptr) memory.store(*const_cast<std::_Rb_tree_node_base*>(one), 0);
+  }
+}
 
 template <class Adapter>
 struct map_shared {
@@ -60,7 +83,7 @@ void map_operations(worker& me, map_shared<Adapter>& shared) {
     const map_data::action what = data.action_of(random.below(100));
     const int key = static_cast<int>(random.below(data.keys));
     me.begin();
-    lock.lock(mine);
+    lock_warming(lock, mine, [&](auto& memory) { data.foretell(memory, what, key); });
     const bool done = data.apply(what, key);
     lock.unlock(mine);
     me.finish();

@@ -28,6 +28,8 @@ class visitor {
   /// One section of the operation that was drawn; in an attempt that aborts, nothing of it has happened. Requires: its
   /// lock is held.
   virtual void apply(unsigned section) = 0;
+  /// What apply() would touch, by a thread that waits for the section's lock.
+  virtual void warm(unsigned /*section*/, warm_memory& /*memory*/) {}
   /// After the sections: gives back what is over, and counts.
   virtual void settle() = 0;
 
@@ -80,7 +82,7 @@ void visit(worker& me, structure_shared<Adapter>& shared) {
     me.begin();
     for (unsigned i = 0; i < sections.count; ++i) {
       Adapter& lock = shared.locks[sections.locks[i]].object;
-      lock.lock(slot);
+      lock_warming(lock, slot, [&](warm_memory& memory) { mine.warm(i, memory); });
       mine.apply(i);
       lock.unlock(slot);
     }

@@ -7,11 +7,11 @@ namespace {
 
 /// All groups one after the other, put together at the first question.
 struct subject_table {
-  static constexpr unsigned most = 64;
+  static constexpr unsigned most = 96;
 
   subject_table() noexcept {
     for (const auto group : {parking_subjects(), spinning_subjects(), shared_subjects(), eliding_subjects(),
-                             thesis_subjects(), peer_subjects()}) {
+                             warming_subjects(), thesis_subjects(), peer_subjects()}) {
       for (const subject& one : group) {
         if (count == most) __builtin_trap();  // raise `most`
         list[count++] = one;

@@ -90,6 +90,8 @@ void value_visitor::apply(unsigned) {
   }
 }
 
+void value_visitor::warm(unsigned, warm_memory& memory) { set_->foretell(value_, action_ != action::find, memory); }
+
 void value_visitor::give_fresh() noexcept {
   give_item(fresh_);
   fresh_ = nullptr;

@@ -54,6 +54,7 @@ class alignas(machine::pad_bytes) value_visitor final : public visitor {
 
   section_list draw() override;
   void apply(unsigned section) override;
+  void warm(unsigned section, warm_memory& memory) override;
   void settle() override;
 
   // What the check needs:
@@ -107,6 +108,8 @@ class value_set : public structure {
   virtual bool insert(item* fresh) noexcept = 0;
   /// The first item of that value, taken out; null where there is none.
   virtual item* remove(std::uint32_t value) noexcept = 0;
+  /// Outside it, by a thread that is about to do one of these; `changes`: not the first.
+  virtual void foretell(std::uint32_t /*value*/, bool /*changes*/, warm_memory& /*memory*/) noexcept {}
 
  protected:
   /// Items one after the other, as they are linked.

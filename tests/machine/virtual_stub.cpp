@@ -24,6 +24,8 @@ uint32_t txsync_sim_begin_rollback_only(void) { return 0; }
 void txsync_sim_suspend(void) {}
 void txsync_sim_resume(void) {}
 
+void txsync_sim_catch_faults(void*) {}
+
 void txsync_sim_prefetch(const void*, int) {}
 void txsync_sim_fence(void) {}
 void txsync_sim_relax(void) { now += 10; }

@@ -19,7 +19,7 @@ ORDERS = {"random": 1, "priorities": 2, "round-robin": 3, "delay-bounded": 4}
 CPUS = 8
 MOST_STEPS = 20_000
 PATIENCE_S = 5
-SAMPLE_OF = 19  # every so many mutants are run where the budget is small
+SAMPLE_OF = 61  # every so many mutants are run where the budget is small
 
 # Which explorations reach a source, by its name.
 TESTS = {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <txsync/export.hpp>
+#include <txsync/locks/pastime.hpp>
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/restartable.hpp>
 
@@ -36,6 +37,8 @@ class futex_mutex {
     if (!acquire_if_free()) [[unlikely]]
       lock_slow(machine::no_deadline);
   }
+  /// A waiter does `meanwhile` before it spins. False: it has not got the lock, but is in an always-abort attempt.
+  bool lock(pastime& meanwhile) noexcept { return acquire_if_free() || lock_slow(meanwhile); }
 
   [[nodiscard]] bool try_lock() noexcept {
     // relaxed: a look only, so that a failing try does not write
@@ -64,6 +67,8 @@ class futex_mutex {
 
   /// The slow path of lock(), for the type built on this one. False only when the deadline has passed.
   TXSYNC_EXPORT bool lock_slow(std::uint64_t deadline) noexcept;
+  /// The same without a deadline; false as in lock(pastime&).
+  TXSYNC_EXPORT bool lock_slow(pastime& meanwhile) noexcept;
   bool acquire_if_free() noexcept {
     // acquire pairs with the release of release_unless_waited() and unlock_slow()
     return (word_.fetch_or(held, std::memory_order_acquire) & held) == 0;

@@ -6,6 +6,7 @@
 
 #include <txsync/export.hpp>
 #include <txsync/locks/admission.hpp>
+#include <txsync/locks/pastime.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -21,12 +22,14 @@ class mcs_queue {
 
   constexpr mcs_queue() noexcept = default;
 
-  void lock(node& mine) noexcept {
+  /// False as in fifo_mcs_lock::lock(node&, pastime&).
+  bool lock(node& mine, pastime* meanwhile = nullptr) noexcept {
     mine.next.store(nullptr, std::memory_order_relaxed);  // relaxed: published by the exchange below
     // acquire pairs with the release in unlock() of a free lock, release publishes the node to the successor
     node* const ahead = tail_.exchange(&mine, std::memory_order_acq_rel);
-    if (ahead != nullptr) [[unlikely]]
-      wait_behind(*ahead, mine);
+    if (ahead == nullptr) [[likely]]
+      return true;
+    return wait_behind(*ahead, mine, meanwhile);
   }
   bool try_lock(node& mine) noexcept {
     mine.next.store(nullptr, std::memory_order_relaxed);  // relaxed: published by the exchange below
@@ -55,7 +58,7 @@ class mcs_queue {
   std::uint32_t waiting() const noexcept { return waiting_.load(std::memory_order_seq_cst); }
 
  private:
-  TXSYNC_EXPORT void wait_behind(node& ahead, node& mine) noexcept;
+  TXSYNC_EXPORT bool wait_behind(node& ahead, node& mine, pastime* meanwhile) noexcept;
   TXSYNC_EXPORT static node* await_successor(node& mine) noexcept;
 
   std::atomic<node*> tail_{nullptr};
@@ -97,6 +100,8 @@ class fifo_mcs_lock {
   fifo_mcs_lock& operator=(const fifo_mcs_lock&) = delete;
 
   void lock(node& mine) noexcept { queue_.lock(mine); }
+  /// A waiter does `meanwhile` instead of pausing. False: it has not got the lock, but is in an always-abort attempt.
+  bool lock(node& mine, pastime& meanwhile) noexcept { return queue_.lock(mine, &meanwhile); }
   /// The "attempt" of Shore-MT's mcs lock: acquires only when free.
   [[nodiscard]] bool try_lock(node& mine) noexcept { return queue_.try_lock(mine); }
   /// Requires: the calling thread holds the lock with this node.
@@ -131,11 +136,9 @@ class mcs_lock {
     return admission::bypass_bound(threads);
   }
 
-  void lock(node& mine) noexcept {
-    if (door_.crowded(queue_.waiting())) [[unlikely]]
-      return lock_from_outside(mine);
-    queue_.lock(mine);
-  }
+  void lock(node& mine) noexcept { lock(mine, nullptr); }
+  /// As fifo_mcs_lock::lock(node&, pastime&).
+  bool lock(node& mine, pastime& meanwhile) noexcept { return lock(mine, &meanwhile); }
   [[nodiscard]] bool try_lock(node& mine) noexcept { return queue_.try_lock(mine); }
   /// Requires: the calling thread holds the lock with this node.
   void unlock(node& mine) noexcept {
@@ -148,7 +151,12 @@ class mcs_lock {
   bool is_held() const noexcept { return queue_.is_held(); }
 
  private:
-  TXSYNC_EXPORT void lock_from_outside(node& mine) noexcept;
+  bool lock(node& mine, pastime* meanwhile) noexcept {
+    if (door_.crowded(queue_.waiting())) [[unlikely]]
+      return lock_from_outside(mine, meanwhile);
+    return queue_.lock(mine, meanwhile);
+  }
+  TXSYNC_EXPORT bool lock_from_outside(node& mine, pastime* meanwhile) noexcept;
 
   detail::mcs_queue queue_;
   admission door_;

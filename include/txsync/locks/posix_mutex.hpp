@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include <txsync/locks/pastime.hpp>
 #include <txsync/machine/attempt.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
@@ -19,6 +20,20 @@ class posix_mutex {
   posix_mutex& operator=(const posix_mutex&) = delete;
 
   void lock() noexcept { pthread_mutex_lock(&mutex_); }
+  /// A waiter does `meanwhile`, and tries in between, before it waits (always-abort paper, Fig 3). False: it has not
+  /// got the lock, but is in an always-abort attempt. Whether the wait is over is not to be seen from outside.
+  bool lock(pastime& meanwhile) noexcept {
+    const auto never = [](const void*, std::uint64_t) noexcept { return false; };
+    while (!try_lock()) {
+      const pastime::spent spent = meanwhile.spend({never, this, 0, 1});
+      if (spent == pastime::spent::inside_attempt) return false;
+      if (spent == pastime::spent::nothing) {
+        lock();
+        break;
+      }
+    }
+    return true;
+  }
   [[nodiscard]] bool try_lock() noexcept { return pthread_mutex_trylock(&mutex_) == 0; }
   void unlock() noexcept { pthread_mutex_unlock(&mutex_); }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <txsync/export.hpp>
+#include <txsync/locks/pastime.hpp>
 #include <txsync_backend/name.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
@@ -29,7 +30,12 @@ class tatas_lock {
   void lock() noexcept {
     // acquire pairs with the release in unlock()
     if (held_.exchange(1, std::memory_order_acquire) != 0) [[unlikely]]
-      lock_slow();
+      lock_slow(nullptr);
+  }
+  /// A waiter does `meanwhile` instead of pausing. False: it has not got the lock, but is in an always-abort attempt.
+  bool lock(pastime& meanwhile) noexcept {
+    // acquire pairs with the release in unlock()
+    return held_.exchange(1, std::memory_order_acquire) == 0 || lock_slow(&meanwhile);
   }
 
   [[nodiscard]] bool try_lock() noexcept {
@@ -45,7 +51,7 @@ class tatas_lock {
   bool is_held() const noexcept { return held_.load(std::memory_order_relaxed) != 0; }
 
  private:
-  TXSYNC_EXPORT void lock_slow() noexcept;
+  TXSYNC_EXPORT bool lock_slow(pastime* meanwhile) noexcept;
 
   std::atomic<std::uint32_t> held_{0};
 };

@@ -6,6 +6,7 @@
 
 #include <txsync/export.hpp>
 #include <txsync/locks/admission.hpp>
+#include <txsync/locks/pastime.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -22,8 +23,8 @@ class ticket_queue {
   bool is_served(std::uint32_t ticket) const noexcept {
     return serving_.load(std::memory_order_acquire) == ticket;  // pairs with the release in serve_next()
   }
-  /// Waits in proportion to the distance; returns once served, with a fence behind it.
-  TXSYNC_EXPORT void wait(std::uint32_t ticket) noexcept;
+  /// Waits in proportion to the distance; returns once served, with a fence behind it. False as in lock(pastime&).
+  TXSYNC_EXPORT bool wait(std::uint32_t ticket, pastime* meanwhile = nullptr) noexcept;
   /// Draws a ticket only where it is served at once.
   bool draw_if_served() noexcept {
     std::uint32_t ticket = serving_.load(std::memory_order_acquire);  // pairs with the release in serve_next()
@@ -74,6 +75,11 @@ class fifo_ticket_lock {
     if (!queue_.is_served(ticket)) [[unlikely]]
       queue_.wait(ticket);
   }
+  /// A waiter does `meanwhile` instead of pausing. False: it has not got the lock, but is in an always-abort attempt.
+  bool lock(pastime& meanwhile) noexcept {
+    const std::uint32_t ticket = queue_.draw();
+    return queue_.is_served(ticket) || queue_.wait(ticket, &meanwhile);
+  }
   [[nodiscard]] bool try_lock() noexcept { return queue_.draw_if_served(); }
   /// Requires: the calling thread holds the lock.
   void unlock() noexcept { queue_.serve_next(); }
@@ -90,12 +96,11 @@ class ticket_behind_door {
  public:
   ticket_behind_door(ticket_queue& queue, admission& door) noexcept : queue_(queue), door_(door) {}
 
-  void lock() noexcept {
+  bool lock(pastime* meanwhile = nullptr) noexcept {
     if (door_.crowded(queue_.waiting())) [[unlikely]]
-      return lock_from_outside();
+      return lock_from_outside(meanwhile);
     const std::uint32_t ticket = queue_.draw();
-    if (!queue_.is_served(ticket)) [[unlikely]]
-      queue_.wait(ticket);
+    return queue_.is_served(ticket) || queue_.wait(ticket, meanwhile);
   }
   [[nodiscard]] bool try_lock() noexcept { return queue_.draw_if_served(); }
   void unlock() noexcept {
@@ -105,7 +110,7 @@ class ticket_behind_door {
   }
 
  private:
-  TXSYNC_EXPORT void lock_from_outside() noexcept;
+  TXSYNC_EXPORT bool lock_from_outside(pastime* meanwhile) noexcept;
 
   ticket_queue& queue_;
   admission& door_;
@@ -134,6 +139,8 @@ class ticket_lock {
   }
 
   void lock() noexcept { both().lock(); }
+  /// As fifo_ticket_lock::lock(pastime&).
+  bool lock(pastime& meanwhile) noexcept { return both().lock(&meanwhile); }
   [[nodiscard]] bool try_lock() noexcept { return both().try_lock(); }
   /// Requires: the calling thread holds the lock.
   void unlock() noexcept { both().unlock(); }

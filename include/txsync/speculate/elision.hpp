@@ -14,8 +14,14 @@
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/speculate/elision_policy.hpp>
+#include <txsync/speculate/two_ways.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
+
+class elision;
+namespace detail {
+TXSYNC_EXPORT void look_at_trial(elision& how) noexcept;
+}
 
 /// A role of elided locks: by which policy their sections are tried, and whether that pays. The trials of the standard
 /// policy are the role's, so that its locks learn together: give locks whose sections differ roles of their own. (What
@@ -24,7 +30,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 ///     constinit txsync::elision accounts;
 ///     constinit txsync::elided<txsync::tatas_lock> account_lock{accounts};
 ///
-/// Requires: outlives its locks; so does the policy. Constant-initialised. Thread-safe. 1,280 bytes.
+/// Requires: outlives its locks; so does the policy. Constant-initialised. Thread-safe. 1,408 bytes.
 /// Cost: a section reads one word of it, which is written only when a trial changes its mind. While the policy has
 /// trials, one section in 16 of a thread also reads the clock and adds to a count.
 class elision {
@@ -35,31 +41,16 @@ class elision {
 
   const elision_policy& policy() const noexcept { return policy_; }
   /// Whether sections take the lock for now, because that has been faster.
-  bool takes_lock() const noexcept {
-    return takes_lock_.load(std::memory_order_relaxed);  // relaxed: both ways are right at any time
-  }
+  bool takes_lock() const noexcept { return ways_.second(); }
   /// The role of all locks that were given none: the standard policy.
   static elision& unnamed() noexcept { return unnamed_; }
 
  private:
-  friend class elision_trial;
+  friend void detail::look_at_trial(elision& how) noexcept;
   TXSYNC_EXPORT static elision unnamed_;
 
   alignas(machine::pad_bytes) const elision_policy& policy_;
-  std::atomic<bool> takes_lock_{false};
-  // Of the trial under way (trial.cpp); on lines of their own, because attempts watch nothing of them.
-  alignas(machine::pad_bytes) std::atomic<std::uint32_t> part_{0};
-  std::atomic<std::uint64_t> since_{0};
-  std::atomic<std::uint64_t> began_{0};
-  std::atomic<std::uint64_t> best_elided_{0};
-  std::atomic<std::uint32_t> agreed_{0};
-  /// What threads have done in the part, added up apart so that they do not wait for each other.
-  struct alignas(machine::pad_bytes) tally {
-    std::atomic<std::uint64_t> sections{0};                  ///< 256 for each
-    std::atomic<std::uint64_t> shortest{~std::uint64_t{0}};  ///< cycles of an attempt that committed
-  };
-  static constexpr unsigned tallies = 8;
-  tally done_[tallies];
+  detail::two_ways ways_;  ///< elided first, the lock second
 };
 
 namespace detail {
@@ -114,7 +105,6 @@ struct section_log {
 inline bool in_elided_attempt() noexcept { return my_sections.is(section_log::inside); }
 
 TXSYNC_EXPORT bool try_elision(elision& how, const void* lock, latch_mode mode, held_test held) noexcept;
-TXSYNC_EXPORT void look_at_trial(elision& how) noexcept;
 
 /// Begins a section, in an attempt that has looked at the lock: whoever takes it aborts the attempt. Within an attempt
 /// it becomes part of that. False: take the lock. Requires: machine::attempts_work().

@@ -11,11 +11,15 @@
 
 #include <txsync/machine/memory.hpp>
 
+#include "../guarded.hpp"
 #include "permit.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
 namespace {
+
+// initial-exec: read by a handler of signals.
+[[gnu::tls_model("initial-exec")]] constinit thread_local std::jmp_buf* my_landing = nullptr;
 
 struct claim {
   std::atomic<fault_handler> handler{nullptr};
@@ -31,7 +35,7 @@ constinit pthread_mutex_t setters = PTHREAD_MUTEX_INITIALIZER;
 // Written once before our own handler stands, read by it.
 struct sigaction previous_segv;
 struct sigaction previous_bus;
-constinit bool installed = false;  // guarded by setters
+constinit std::atomic<bool> installed{false};  // written under `setters`
 
 bool ask_claim(void* address, bool write) noexcept {
   for (;;) {
@@ -128,16 +132,27 @@ void pass_on(int signal, siginfo_t* info, void* context) noexcept {
   }
 }
 
+/// Out of the guarded body that has faulted, on its own stack.
+[[noreturn]] void leave_body(std::jmp_buf& landing, const void* raw) noexcept {
+  pthread_sigmask(SIG_SETMASK, &static_cast<const ucontext_t*>(raw)->uc_sigmask, nullptr);  // as it was in the body
+  std::longjmp(landing, detail::landed_by_fault);  // NOLINT(cert-err52-cpp): as in guarded.cpp
+}
+
 void on_signal(int signal, siginfo_t* info, void* context) {
   const int saved_errno = errno;
   const bool dealt_with = is_access_fault(signal, *info) && ask_claim(info->si_addr, was_write(context));
+  // Also where the address is none at all (a general protection fault): any value may be taken for one there.
+  if (!dealt_with && my_landing != nullptr && info->si_code > 0) {
+    errno = saved_errno;
+    leave_body(*my_landing, context);
+  }
   if (!dealt_with) pass_on(signal, info, context);
   errno = saved_errno;
 }
 
 /// Requires: `setters` is held.
 bool install() noexcept {
-  if (installed) return true;
+  if (installed.load(std::memory_order_relaxed)) return true;  // relaxed: under the lock
   struct sigaction ours{};
   ours.sa_sigaction = on_signal;
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -148,11 +163,20 @@ bool install() noexcept {
     sigaction(SIGSEGV, &previous_segv, nullptr);
     return false;
   }
-  installed = true;
+  installed.store(true, std::memory_order_release);  // pairs with the acquire in watch_faults()
   return true;
 }
 
 }  // namespace
+
+void detail::catch_faults(std::jmp_buf* landing) noexcept {
+  my_landing = landing;
+  if (installed.load(std::memory_order_acquire)) return;  // pairs with the release in install()
+  if (!permitted(system_call::fault_handler)) return;
+  pthread_mutex_lock(&setters);
+  (void)install();
+  pthread_mutex_unlock(&setters);
+}
 
 bool set_fault_handler(fault_handler handler, void* argument) noexcept {
   if (!detail::permitted(detail::system_call::fault_handler)) return false;

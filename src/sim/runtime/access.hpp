@@ -12,6 +12,7 @@
 #include "oracle.hpp"
 #include "pages.hpp"
 #include "schedule.hpp"
+#include "signals.hpp"
 #include "state.hpp"
 #include "store_buffer.hpp"
 #include "switching.hpp"
@@ -25,6 +26,7 @@ inline void check_known(std::uintptr_t address, std::size_t bytes, bool write) n
   if (address + bytes <= program_end && address + bytes >= address) return;
   const attempt& tx = state.current->tx;
   if (tx.depth != 0 && !tx.suspended) abort_self({.why = cause::fault, .address = address});
+  land_after_fault(*state.current);
   line_text line;
   line << "the program " << (write ? "writes " : "reads ");
   fail(line.hexadecimal(address) << ", which is memory that the simulation does not know");

@@ -113,6 +113,7 @@ struct alignas(64) thread_record {
   bool timed_out = false;  ///< of the last wait
   std::uint32_t id = 0;
   std::uintptr_t stack_low = 0;
+  void* fault_landing = nullptr;  // a jmp_buf of the program's
   std::uintptr_t stack_high = 0;
 
   void (*function)(void*) = nullptr;

@@ -2,12 +2,22 @@
 // Signals of the program: handlers of access faults are called by the model, as plain functions on the thread's own
 // stack; all others are remembered and never called.
 #include <cerrno>
+#include <csetjmp>
 #include <csignal>
 
 #include "access.hpp"
 #include "pages.hpp"
+#include "signals.hpp"
 
 namespace txsync::sim {
+
+void land_after_fault(thread_record& thread) noexcept {
+  if (thread.fault_landing == nullptr || (thread.tx.depth != 0 && !thread.tx.suspended)) return;
+  charge(thread, state.model.os_syscall);
+  auto& landing = *static_cast<std::jmp_buf*>(thread.fault_landing);
+  thread.fault_landing = nullptr;
+  std::longjmp(landing, 1);  // NOLINT(cert-err52-cpp): the program's frames are none of ours
+}
 
 namespace {
 
@@ -43,6 +53,7 @@ void settle_rights(thread_record& thread, std::uintptr_t address, std::size_t by
   std::uintptr_t refused = 0;
   for (unsigned calls = 0; (refused = first_refused(address, bytes, write)) != 0; ++calls) {
     if (thread.tx.depth != 0 && !thread.tx.suspended) abort_self({.why = cause::fault, .address = refused});
+    land_after_fault(thread);
     if (calls == most_calls) no_handler(refused, write);  // its handler changes nothing
     call_handler(thread, refused, write);
   }
@@ -51,6 +62,10 @@ void settle_rights(thread_record& thread, std::uintptr_t address, std::size_t by
 }  // namespace txsync::sim
 
 using namespace txsync::sim;
+
+extern "C" void txsync_sim_catch_faults(void* landing) {
+  if (state.current != nullptr) state.current->fault_landing = landing;
+}
 
 extern "C" int txsync_sim_sigaction(int signal, const struct sigaction* action, struct sigaction* old) {
   if (state.current != nullptr) {

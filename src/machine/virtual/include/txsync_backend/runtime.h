@@ -61,6 +61,10 @@ void txsync_sim_show_cpus(unsigned count);
    set-up, takes no time and leaves the caches as they are; from phase 2, measured, counts of attempts start at zero. */
 void txsync_sim_phase(int phase);
 
+/* Until it is called with null, an access fault of the calling thread outside attempts goes on at `landing`, a jmp_buf,
+   where setjmp answers 1, and no handler of the program's is asked. */
+void txsync_sim_catch_faults(void* landing);
+
 size_t txsync_sim_page_size(void);
 void* txsync_sim_map_pages(size_t bytes);
 void txsync_sim_unmap_pages(void* address, size_t bytes);

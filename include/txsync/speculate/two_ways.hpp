@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which of two ways of running a role's sections is the faster, found by trying both.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <txsync/export.hpp>
+#include <txsync/machine/cpu.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::detail {
+
+/// First the sections are run the first way for a window of time or two. If so many ended that one after the other,
+/// each as short as the shortest, they would have taken longer, nothing that excludes can do as much: that settles it.
+/// Otherwise the second way is taken for two windows, the first of which lets threads settle, and the way that did more
+/// is kept until the next trial, which is the later, the more often the answer was the same; a tie is the second
+/// way's. Threads report their sections in batches, and whoever finds a window long enough begins the next.
+/// Constant-initialised; thread-safe; 1,152 bytes.
+class two_ways {
+ public:
+  static constexpr std::uint64_t no_length = ~std::uint64_t{0};
+
+  /// What a thread tells of its sections.
+  struct report {
+    std::uint64_t sections;  ///< that it has begun since its last report
+    std::uint64_t since;     ///< machine::cycles() then
+    std::uint64_t now;       ///< machine::cycles() of this report
+    std::uint64_t shortest;  ///< cycles of the last one that was timed; no_length: none, or they exclude each other
+  };
+
+  constexpr two_ways() noexcept = default;
+
+  /// Whether sections go the second way for now. One load of a line that changes only when a trial changes its mind.
+  bool second() const noexcept {
+    return second_.load(std::memory_order_relaxed);  // relaxed: both ways are right at any time
+  }
+  /// Outside attempts. `window` is the least length of a window in machine::cycles().
+  TXSYNC_EXPORT void look(const report& mine, std::uint64_t window) noexcept;
+
+ private:
+  struct seen {
+    std::uint64_t took = 0;      ///< cycles
+    std::uint64_t sections = 0;  ///< 256 for each
+    std::uint64_t shortest = no_length;
+  };
+  void add(const report& mine, std::uint64_t since) noexcept;
+  std::uint64_t sections() const noexcept;
+  seen take_tallies() noexcept;
+  std::uint32_t end_window(std::uint32_t part, std::uint64_t now) noexcept;
+  std::uint32_t decide(bool second, std::uint64_t now) noexcept;
+
+  alignas(machine::pad_bytes) std::atomic<bool> second_{false};
+  // Of the trial under way (two_ways.cpp); on lines of their own, because attempts watch nothing of them.
+  alignas(machine::pad_bytes) std::atomic<std::uint32_t> part_{0};
+  std::atomic<std::uint64_t> since_{0};
+  std::atomic<std::uint64_t> began_{0};
+  std::atomic<std::uint64_t> best_first_{0};
+  std::atomic<std::uint32_t> agreed_{0};
+  /// What threads have done in the part, added up apart so that they do not wait for each other.
+  struct alignas(machine::pad_bytes) tally {
+    std::atomic<std::uint64_t> sections{0};  ///< 256 for each
+    std::atomic<std::uint64_t> shortest{no_length};
+  };
+  static constexpr unsigned tallies = 8;
+  tally done_[tallies];
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::detail

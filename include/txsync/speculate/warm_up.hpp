@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Warm-up: threads that wait for a lock run their section ahead of time, without effect, so that its data is in their
+// caches when the lock is theirs (always-abort paper, sections II and III). Roles with their policy, and the memory
+// that a section's body is run over; the locks are in warming.hpp. How it works and when it pays: docs/warm-up.md.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include <txsync/export.hpp>
+#include <txsync/locks/pastime.hpp>
+#include <txsync/machine/cpu.hpp>
+#include <txsync/machine/guarded.hpp>
+#include <txsync/speculate/two_ways.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+/// How the waiters of a role warm up. Requires: outlives the roles that have it, and does not change. The defaults are
+/// the standard preset.
+struct warm_up_policy {
+  /// Of one wait, at most. A body that has run to its end is not run again.
+  std::uint32_t tries = 4;
+  /// Only waiters that have so many threads before them, where the lock has an order: what is fetched too early is gone
+  /// again, and too late is too late.
+  std::uint32_t nearest = 1;
+  std::uint32_t farthest = 4;
+  std::uint32_t speculators = 0;  ///< threads that warm up at a time, at most; 0: no limit
+  /// Accesses of one body, at most: what ends a walk that has lost its way. Each costs a miss of the caches at most.
+  std::uint32_t most_accesses = 4096;
+  /// Always-abort attempts of a waiter that is next look at the lock, and abort when it is given up.
+  bool watches = true;
+  /// Runs the role's sections without warm-up now and then, and leaves it off where that was faster.
+  bool adapts = true;
+  std::uint32_t trial_cycles = 524'288;  ///< cycles of a window of a trial, at least
+};
+
+/// The settings that policy files and tables name; docs/warm-up.md has them side by side.
+namespace warm_up_presets {
+
+/// What txsync does unless told otherwise.
+inline constexpr warm_up_policy standard{};
+/// Every wait warms up, whatever that brings.
+inline constexpr warm_up_policy eager{.adapts = false};
+/// Always-abort paper, IV-A: four tries (tatas, posix); tickets at a distance of 2 or 3; the lock with priority has one
+/// speculator at a time.
+inline constexpr warm_up_policy paper{.watches = false, .adapts = false};
+inline constexpr warm_up_policy paper_ticket{.nearest = 2, .farthest = 3, .watches = false, .adapts = false};
+inline constexpr warm_up_policy paper_priority{.tries = 1, .watches = false, .adapts = false};
+
+}  // namespace warm_up_presets
+
+class warm_up;
+namespace detail {
+TXSYNC_EXPORT void look_at_warm_trial(warm_up& role) noexcept;
+}
+
+/// A role of locks whose waiters warm up: by which policy, and whether that pays, which its locks learn together.
+/// Requires: outlives its locks. Constant-initialised. Thread-safe. 1,536 bytes.
+class warm_up {
+ public:
+  constexpr explicit warm_up(const warm_up_policy& policy = warm_up_presets::standard) noexcept : policy_(policy) {}
+  warm_up(const warm_up&) = delete;
+  warm_up& operator=(const warm_up&) = delete;
+
+  const warm_up_policy& policy() const noexcept { return policy_; }
+  /// Whether waiters just wait for now, because that has been faster.
+  bool off() const noexcept { return ways_.second(); }
+  /// The role of all locks that were given none: the standard policy.
+  static warm_up& unnamed() noexcept { return unnamed_; }
+
+ private:
+  friend class warm_wait;
+  friend void detail::look_at_warm_trial(warm_up& role) noexcept;
+  TXSYNC_EXPORT static warm_up unnamed_;
+
+  alignas(machine::pad_bytes) const warm_up_policy& policy_;
+  alignas(machine::pad_bytes) std::atomic<std::uint32_t> speculators_{0};
+  detail::two_ways ways_;  ///< with warm-up first, without it second
+};
+
+/// The memory that a section's body is run over by a waiter. The body is the section's own, written once as a template:
+///
+///     lock.section([&](auto& memory) {
+///       for (node* at = memory.load(head); at != nullptr; at = memory.load(at->next))
+///         if (memory.load(at->key) == key) memory.store(at->value, value);
+///     });
+///
+/// Nothing that it loads need be true: others are writing. What it stores goes nowhere. Contract for bodies:
+///  - All shared data is read and written through `memory`; local variables as usual.
+///  - Nothing in it has an effect of its own: no allocation, no input or output, no other lock. Where a section has
+///    such things, it leaves them out `if constexpr (memory.speculative)`, or tests memory.over() and returns.
+///  - It may be left at any access, its local variables not destroyed: they hold nothing that needs to be.
+/// Bounds: once the wait is over, or the policy's accesses are used up, loads answer zero (a null pointer) and nothing
+/// is fetched any more, and after 1,000 further accesses the body is left. An access fault, and an exception, end it. A
+/// loop that makes no access is not bounded.
+class warm_memory {
+ public:
+  static constexpr bool speculative = true;
+
+  /// Of no wait: for warming up before one locks.
+  explicit warm_memory(std::uint32_t accesses) noexcept : left_(accesses) {}
+  warm_memory(const lock_wait& wait, std::uint32_t accesses) noexcept : wait_(&wait), left_(accesses) {}
+  warm_memory(const warm_memory&) = delete;
+  warm_memory& operator=(const warm_memory&) = delete;
+
+  /// The value of an object of up to 8 bytes (a number, a pointer), which may be anything.
+  template <class T>
+  T load(const T& place) noexcept {
+    return goes_on() ? machine::peek(&place) : T{};
+  }
+  /// Fetches the object's line for writing.
+  template <class T, class V>
+  void store(T& place, V&&) noexcept {
+    if (goes_on()) machine::prefetch_write(static_cast<const void*>(&place));
+  }
+  template <class T, class Change>
+  void update(T& place, Change&&) noexcept {
+    if (goes_on()) machine::prefetch_write(static_cast<const void*>(&place));
+  }
+  /// Fetches bytes that the section will read.
+  void fetch(const void* place, std::size_t bytes) noexcept {
+    const char* const first = static_cast<const char*>(place);
+    for (std::size_t at = 0; at < bytes && goes_on(); at += line) machine::prefetch_read(first + at);
+  }
+  /// Whether what follows has no effect any more.
+  bool over() noexcept { return !goes_on(); }
+
+ private:
+  static constexpr std::size_t line = 64;
+  static constexpr std::uint32_t look_every = 4;
+
+  bool goes_on() noexcept {
+    if (left_ == 0) [[unlikely]]
+      return false_or_leave();
+    --left_;
+    if (left_ % look_every == 0 && wait_ != nullptr && wait_->over()) [[unlikely]]
+      left_ = 0;
+    return true;
+  }
+  TXSYNC_EXPORT bool false_or_leave() noexcept;
+
+  const lock_wait* wait_ = nullptr;
+  std::uint32_t left_;
+  std::uint32_t useless_ = 0;
+};
+
+/// The memory that a section's body is run over by the thread that holds the lock: plain accesses.
+class section_memory {
+ public:
+  static constexpr bool speculative = false;
+
+  template <class T>
+  T load(const T& place) const noexcept {
+    return place;
+  }
+  template <class T, class V>
+  void store(T& place, V&& value) const noexcept {
+    place = std::forward<V>(value);
+  }
+  /// place = change(place).
+  template <class T, class Change>
+  void update(T& place, Change&& change) const {
+    place = std::forward<Change>(change)(place);
+  }
+  void fetch(const void*, std::size_t) const noexcept {}
+  static constexpr bool over() noexcept { return false; }
+};
+
+namespace detail {
+
+/// A body with the memory that it is run over.
+struct warm_call {
+  void (*run)(warm_call& call);
+  warm_memory* memory;
+  bool threw = false;
+};
+/// Runs it guarded; true where it came to its end, or threw.
+TXSYNC_EXPORT bool run_warm(warm_call& call) noexcept;
+
+template <class Body>
+struct warm_call_of : warm_call {
+  explicit warm_call_of(const Body& warm) noexcept : warm_call{call, nullptr}, body(warm) {}
+  static void call(warm_call& self) {
+#if defined(__cpp_exceptions)
+    try {
+      static_cast<warm_call_of&>(self).body(*self.memory);
+    } catch (...) {
+      self.threw = true;  // what it has seen need not make sense: nobody wants to hear of it
+    }
+#else
+    static_cast<warm_call_of&>(self).body(*self.memory);
+#endif
+  }
+  const Body& body;
+};
+
+}  // namespace detail
+
+/// What a waiter does: one of these for each call of lock(). Used by the lock's waiting loop, on the waiting thread.
+class warm_wait final : public pastime {
+ public:
+  /// Without a call, always-abort attempts at the caller's section, where the machine has them.
+  explicit warm_wait(warm_up& role, detail::warm_call* call = nullptr) noexcept
+      : role_(role), call_(call), tries_(role.policy().tries) {}
+  TXSYNC_EXPORT spent spend(const lock_wait& wait) noexcept override;
+
+ private:
+  spent attempt(const lock_wait& wait) noexcept;
+  warm_up& role_;
+  detail::warm_call* call_;
+  std::uint32_t tries_;
+};
+
+/// Runs a body without a lock in mind, for whoever knows early what a section will touch: the honest rival of warm-up.
+/// Cost: about 30 ns and the body. Errors: faults and exceptions end the body.
+template <class Body>
+void warm_ahead(const Body& body, std::uint32_t accesses = warm_up_presets::standard.most_accesses) noexcept {
+  warm_memory memory(accesses);
+  detail::warm_call_of<Body> call(body);
+  call.memory = &memory;
+  (void)detail::run_warm(call);
+}
+
+namespace detail {
+
+/// The calling thread's count of sections since it last reported to a trial.
+struct warm_turns {
+  static constexpr std::uint32_t batch = 16;
+  std::uint32_t left = batch;
+  std::uint64_t last_look = 0;
+};
+[[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local warm_turns my_warm_turns;
+
+/// Counts a section of the role. True: its waiters are to warm up.
+inline bool warms(warm_up& role) noexcept {
+  if (!role.policy().adapts) return true;
+  if (--my_warm_turns.left == 0) [[unlikely]]
+    look_at_warm_trial(role);
+  return !role.off();
+}
+
+}  // namespace detail
+
+}  // namespace txsync::inline TXSYNC_BACKEND

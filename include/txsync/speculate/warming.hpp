@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Locks whose waiters warm up instead of just waiting (always-abort paper, section III). Mutual exclusion, fairness and
+// what more threads than cores do are the Lock's own; only what its waiters do is new.
+//
+// For all of these locks:
+//  - section(body) locks, runs the body, and unlocks; waiters run the body over a warm_memory (warm_up.hpp). lock(warm)
+//    is for those who lock and unlock apart: warm(memory) does or foretells what the section will touch.
+//  - lock() without either is for machines whose attempts can be made to abort always (machine::htm().always_abort):
+//    the waiter goes on into its own section in an attempt that never commits, and comes back. Elsewhere it just waits.
+//    is_warming() tells a section that it is run for nothing (the paper's AAHTM_TEST): the place to leave out what
+//    would only disturb the holder (its protective test, IV-A 6; its path "opt", II-A).
+//  - Thread-safe; not recursive. An unlock ends the attempt that a thread is in.
+//  - Cost where nobody waits: the Lock's and about 2 ns. Waiting costs the energy of running, and lines that the holder
+//    has to fetch back where waiters ask for what it writes; a role that adapts leaves warm-up off where that costs
+//    more than it brings.
+#pragma once
+
+#include <txsync/machine/attempt.hpp>
+#include <txsync/speculate/warm_up.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+/// Whether the calling thread runs its section for nothing, in an always-abort attempt.
+inline bool is_warming() noexcept { return machine::warm_active(); }
+
+namespace detail {
+
+/// What both faces share.
+template <class Lock>
+class warming_base {
+ public:
+  constexpr explicit warming_base(warm_up& how) noexcept : how_(how) {}
+  warming_base(const warming_base&) = delete;
+  warming_base& operator=(const warming_base&) = delete;
+
+  warm_up& role() const noexcept { return how_; }
+  /// Whether somebody holds it, at some moment of the call: what an elided section looks at.
+  bool is_held() const noexcept { return lock_.is_held(); }
+
+ protected:
+  template <class... Node>
+  void acquire(Node&... mine) noexcept {
+    if (machine::warm_active()) return;  // a section within one that is run for nothing
+    if (!warms(how_)) return lock_.lock(mine...);
+    warm_wait wait(how_);
+    (void)lock_.lock(mine..., wait);
+  }
+  template <class Warm, class... Node>
+  void acquire_with(const Warm& warm, Node&... mine) noexcept {
+    if (machine::warm_active()) return;
+    if (!warms(how_)) return lock_.lock(mine...);
+    warm_call_of<Warm> call(warm);
+    warm_wait wait(how_, &call);
+    (void)lock_.lock(mine..., wait);
+  }
+  template <class... Node>
+  void release(Node&... mine) noexcept {
+    if (machine::warm_active()) machine::abort<machine::attempt_status::code_fall_back>();  // does not return
+    lock_.unlock(mine...);
+  }
+
+  warm_up& how_;
+  Lock lock_;
+};
+
+}  // namespace detail
+
+/// A mutex whose waiters warm up: of ticket_lock, fifo_ticket_lock, tatas_lock, priority_tatas_lock, futex_mutex, mutex
+/// or posix_mutex. Named requirements: Lockable. Constant-initialised. What all share stands above.
+template <class Lock>
+class warming : protected detail::warming_base<Lock> {
+ public:
+  constexpr explicit warming(warm_up& how = warm_up::unnamed()) noexcept : detail::warming_base<Lock>(how) {}
+  using detail::warming_base<Lock>::role;
+  using detail::warming_base<Lock>::is_held;
+
+  void lock() noexcept { this->acquire(); }
+  template <class Warm>
+  void lock(const Warm& warm) noexcept {
+    this->acquire_with(warm);
+  }
+  [[nodiscard]] bool try_lock() noexcept { return machine::warm_active() || this->lock_.try_lock(); }
+  /// Requires: the calling thread is in a section of this lock.
+  void unlock() noexcept { this->release(); }
+
+  /// Locks, runs body(memory), unlocks, and answers what the body does. An exception of the body unlocks, and goes on.
+  template <class Body>
+  decltype(auto) section(const Body& body) {
+    lock([&](warm_memory& memory) { (void)body(memory); });
+    const releaser guard{*this};
+    section_memory memory;
+    return body(memory);
+  }
+
+ private:
+  struct releaser {
+    warming& lock;
+    ~releaser() { lock.unlock(); }
+  };
+};
+
+/// The same for queue locks, mcs_lock and fifo_mcs_lock, whose threads bring a node.
+template <class Lock>
+class warming_with_node : protected detail::warming_base<Lock> {
+ public:
+  using node = typename Lock::node;
+  constexpr explicit warming_with_node(warm_up& how = warm_up::unnamed()) noexcept : detail::warming_base<Lock>(how) {}
+  using detail::warming_base<Lock>::role;
+  using detail::warming_base<Lock>::is_held;
+
+  void lock(node& mine) noexcept { this->acquire(mine); }
+  template <class Warm>
+  void lock(node& mine, const Warm& warm) noexcept {
+    this->acquire_with(warm, mine);
+  }
+  [[nodiscard]] bool try_lock(node& mine) noexcept { return machine::warm_active() || this->lock_.try_lock(mine); }
+  /// Requires: the calling thread is in a section of this lock with this node.
+  void unlock(node& mine) noexcept { this->release(mine); }
+
+  /// As warming::section().
+  template <class Body>
+  decltype(auto) section(const Body& body) {
+    node mine;
+    lock(mine, [&](warm_memory& memory) { (void)body(memory); });
+    const releaser guard{*this, mine};
+    section_memory memory;
+    return body(memory);
+  }
+
+ private:
+  struct releaser {
+    warming_with_node& lock;
+    node& mine;
+    ~releaser() { lock.unlock(mine); }
+  };
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND

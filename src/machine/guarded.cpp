@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A guarded body is left by a jump over its frames: by itself, or by whoever of the back end hears of access faults
+// (machine/posix/fault.cpp, the simulated machine's runtime).
+#include "guarded.hpp"
+
+#include <txsync/machine/guarded.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::machine {
+
+namespace {
+constexpr int left_by_itself = detail::landed_by_fault + 1;
+constinit thread_local std::jmp_buf* my_landing = nullptr;
+}  // namespace
+
+bool is_guarded() noexcept { return my_landing != nullptr; }
+
+void leave_guarded() noexcept {
+  std::longjmp(*my_landing, left_by_itself);  // NOLINT(cert-err52-cpp): an exception would run what has to be left out
+}
+
+guarded_end run_guarded(void (*body)(void* data), void* data) noexcept {
+  if (my_landing != nullptr) {
+    body(data);
+    return guarded_end::returned;
+  }
+  std::jmp_buf landing;
+  const int how = setjmp(landing);  // NOLINT(cert-err52-cpp): as above
+  if (how == 0) {
+    my_landing = &landing;
+    detail::catch_faults(&landing);
+    body(data);
+  }
+  detail::catch_faults(nullptr);
+  my_landing = nullptr;
+  if (how == 0) return guarded_end::returned;
+  return how == left_by_itself ? guarded_end::left : guarded_end::fault;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// As natively, and not a step of the script: nothing that is decided depends on it.
+#pragma once
+
+namespace txsync::inline TXSYNC_BACKEND::machine {
+
+template <class T>
+inline T peek(const T* place) noexcept {
+  static_assert(std::is_scalar_v<T>);
+  return *const_cast<const volatile T*>(place);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <txsync/speculate/priority_tatas.hpp>
+
+#include "locks/backoff.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+bool priority_tatas_lock::lock_slow(pastime* meanwhile) noexcept {
+  const auto is_over = [](const void* lock, std::uint64_t) noexcept {
+    return !static_cast<const priority_tatas_lock*>(lock)->is_held();
+  };
+  detail::exponential_backoff backoff(detail::spin_lock_waiting);
+  while (!try_lock()) {
+    pastime::spent spent = pastime::spent::nothing;
+    // relaxed: a limit of how many, which orders nothing
+    if (meanwhile != nullptr && ready_.load(std::memory_order_relaxed) < most_ready) {
+      spent = meanwhile->spend({is_over, this, 0, 1});
+    }
+    if (spent == pastime::spent::inside_attempt) return false;
+    if (spent == pastime::spent::time) {
+      ready_.fetch_add(1, std::memory_order_relaxed);  // relaxed: who sees it too late takes a turn before us
+      detail::exponential_backoff ready_backoff(detail::spin_lock_waiting);
+      while (!take()) ready_backoff.wait();
+      ready_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as above
+      return true;
+    }
+    backoff.wait();
+  }
+  return true;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// part_ has `changing` set while one thread, which has set it, is the only one to write since_ and what stands around
+// it. All of it is advice: a stale read puts some sections into the wrong window, and makes none of them wrong. Which
+// is why relaxed is enough for all that part_ does not publish.
+#include <txsync/speculate/two_ways.hpp>
+
+#include <algorithm>
+
+#include <txsync/machine/thread.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::detail {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+// Values of part_.
+constexpr std::uint32_t between = 0;
+constexpr std::uint32_t first_window = 1;
+constexpr std::uint32_t settling = 16;
+constexpr std::uint32_t second_window = 17;
+constexpr std::uint32_t changing = 1u << 31;
+
+// Where a lock was kept, its sleepers have to be woken one by one before elision can show what it can do.
+constexpr std::uint32_t windows_at_first = 2;
+constexpr std::uint32_t windows_after_second = 4;
+constexpr std::uint32_t most_agreed = 6;
+
+// Long sections make long windows: few of them tell little.
+constexpr std::uint64_t longest_window = 8;  // times the shortest
+constexpr std::uint64_t fewest = std::uint64_t{48} * 256;
+
+bool second_before(std::uint32_t agreed) noexcept { return agreed != 0 && agreed % 2 != 0; }
+
+}  // namespace
+
+/// A batch that began before the window counts for the part of it that lies within.
+void two_ways::add(const report& mine, std::uint64_t since) noexcept {
+  std::uint64_t sections = mine.sections * 256;
+  if (mine.since < since) sections = sections * (mine.now - since) / std::max<std::uint64_t>(1, mine.now - mine.since);
+  tally& own = done_[machine::thread_id() % tallies];
+  own.sections.fetch_add(sections, relaxed);
+  if (mine.shortest < own.shortest.load(relaxed)) own.shortest.store(mine.shortest, relaxed);
+}
+
+two_ways::seen two_ways::take_tallies() noexcept {
+  seen all;
+  for (tally& one : done_) {
+    all.sections += one.sections.exchange(0, relaxed);
+    all.shortest = std::min(all.shortest, one.shortest.exchange(no_length, relaxed));
+  }
+  return all;
+}
+
+std::uint64_t two_ways::sections() const noexcept {
+  std::uint64_t all = 0;
+  for (const tally& one : done_) all += one.sections.load(relaxed);
+  return all;
+}
+
+/// The next trial is the later, the more often this one's answer was given before: 16 to 512 times its length.
+std::uint32_t two_ways::decide(bool second, std::uint64_t now) noexcept {
+  const std::uint32_t agreed = agreed_.load(relaxed);
+  const bool as_before = agreed != 0 && second_before(agreed) == second;
+  const std::uint32_t times = as_before ? std::min(agreed / 2 + 1, most_agreed) : 1;
+  agreed_.store(times * 2 + (second ? 1 : 0), relaxed);
+  second_.store(second, relaxed);
+  since_.store(now + ((now - began_.load(relaxed)) << (times + 3)), relaxed);
+  return between;
+}
+
+std::uint32_t two_ways::end_window(std::uint32_t part, std::uint64_t now) noexcept {
+  seen window = take_tallies();
+  window.took = std::max<std::uint64_t>(1, now - since_.load(relaxed));
+  const std::uint64_t rate = (window.sections << 16) / window.took;
+  since_.store(now, relaxed);
+  if (part == settling) return second_window;
+  if (part == second_window) {
+    // A tie is the second way's: attempts that gain nothing abort others'.
+    return decide(rate + rate / 16 > best_first_.load(relaxed), now);
+  }
+  if (rate > best_first_.load(relaxed)) best_first_.store(rate, relaxed);
+  if (window.shortest != no_length) {
+    const std::uint64_t in_a_row = window.sections * window.shortest / 256;
+    if (in_a_row > window.took + window.took / 4) return decide(false, now);
+  }
+  const std::uint32_t windows = second_before(agreed_.load(relaxed)) ? windows_after_second : windows_at_first;
+  if (part < windows) return part + 1;
+  second_.store(true, relaxed);
+  return settling;
+}
+
+void two_ways::look(const report& mine, std::uint64_t window) noexcept {
+  // acquire pairs with the release at the end: what stands around it is of this part
+  std::uint32_t part = part_.load(std::memory_order_acquire);
+  const std::uint64_t since = since_.load(relaxed);
+  if ((part & changing) != 0 || mine.now <= since) return;
+  if (part != between) {
+    add(mine, since);
+    const std::uint64_t length = mine.now - since;
+    if (length < window || (length < longest_window * window && sections() < fewest)) return;
+  }
+  // acquire as above; who fails has been overtaken, and looks again some other time
+  if (!part_.compare_exchange_strong(part, part | changing, std::memory_order_acquire, relaxed)) return;
+  std::uint32_t next = first_window;
+  if (part == between) {
+    (void)take_tallies();
+    best_first_.store(0, relaxed);
+    began_.store(mine.now, relaxed);
+    since_.store(mine.now, relaxed);
+    second_.store(false, relaxed);
+  } else {
+    next = end_window(part, mine.now);
+  }
+  part_.store(next, std::memory_order_release);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::detail

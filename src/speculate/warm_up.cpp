@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a waiter does (always-abort paper, III-A to III-C), and how a body is kept within bounds.
+#include <txsync/speculate/warm_up.hpp>
+
+#include <txsync/machine/attempt.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+constinit warm_up warm_up::unnamed_{};
+
+namespace {
+constexpr std::uint32_t most_useless = 1'000;
+constexpr auto relaxed = std::memory_order_relaxed;
+}  // namespace
+
+bool warm_memory::false_or_leave() noexcept {
+  if (++useless_ > most_useless && machine::is_guarded()) machine::leave_guarded();
+  return false;
+}
+
+namespace detail {
+
+constinit thread_local warm_turns my_warm_turns;
+
+void look_at_warm_trial(warm_up& role) noexcept {
+  warm_turns& mine = my_warm_turns;
+  const std::uint64_t now = machine::cycles();
+  const std::uint64_t last = mine.last_look;
+  mine.last_look = now;
+  mine.left = warm_turns::batch;
+  role.ways_.look({warm_turns::batch, last, now, two_ways::no_length}, role.policy_.trial_cycles);
+}
+
+bool run_warm(warm_call& call) noexcept {
+  const auto body = [](void* raw) {
+    auto& mine = *static_cast<warm_call*>(raw);
+    mine.run(mine);
+  };
+  return machine::run_guarded(body, &call) == machine::guarded_end::returned;
+}
+
+}  // namespace detail
+
+pastime::spent warm_wait::spend(const lock_wait& wait) noexcept {
+  const warm_up_policy& policy = role_.policy_;
+  if (tries_ == 0 || wait.ahead < policy.nearest || wait.ahead > policy.farthest) return spent::nothing;
+  if (call_ == nullptr && !machine::htm().always_abort) return spent::nothing;
+  if (policy.speculators != 0) {
+    // relaxed: a limit of how many, which orders nothing; a moment of one too many does no harm
+    if (role_.speculators_.load(relaxed) >= policy.speculators) return spent::nothing;
+    role_.speculators_.fetch_add(1, relaxed);
+  }
+  --tries_;
+  if (call_ == nullptr) {
+    if (attempt(wait) == spent::inside_attempt) return spent::inside_attempt;
+  } else {
+    warm_memory memory(wait, policy.most_accesses);
+    call_->memory = &memory;
+    if (detail::run_warm(*call_) && !wait.over()) tries_ = 0;
+  }
+  if (policy.speculators != 0) role_.speculators_.fetch_sub(1, relaxed);  // relaxed: as above
+  return spent::time;
+}
+
+/// One always-abort attempt; inside it returns at once, and again when it has aborted.
+pastime::spent warm_wait::attempt(const lock_wait& wait) noexcept {
+  if (!machine::warm_begin().started()) return spent::time;
+  // III-D does so with the release of a barrier: what is written then aborts the attempt.
+  if (role_.policy_.watches && wait.ahead == 1 && wait.over())
+    machine::abort<machine::attempt_status::code_lock_busy>();
+  return spent::inside_attempt;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Our locks, whose waiters warm up: in software by what the workload foretells, or in always-abort attempts at the
+// section itself, as the always-abort paper has it, where the machine has those.
+#include <txsync/locks/mcs.hpp>
+#include <txsync/locks/posix_mutex.hpp>
+#include <txsync/locks/tatas.hpp>
+#include <txsync/locks/ticket.hpp>
+#include <txsync/mutex.hpp>
+#include <txsync/speculate/elided.hpp>
+#include <txsync/speculate/priority_tatas.hpp>
+#include <txsync/speculate/warming.hpp>
+
+#include "workloads/by_policy.hpp"
+#include "workloads/make_subject.hpp"
+#include "workloads/subjects.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+namespace {
+
+template <class Warming>
+using of_run = with_role_of_run<Warming, warm_up>;
+
+constexpr bool peer = false;
+constexpr subject ticket = make_subject<warmed<of_run<warming<ticket_lock>>>>("", peer, waiting::spins, "");
+constexpr subject mcs =
+    make_subject<warmed_with_node<of_run<warming_with_node<mcs_lock>>>>("", peer, waiting::spins, "");
+constexpr subject tatas = make_subject<warmed<of_run<warming<tatas_lock>>>>("", peer, waiting::spins, "");
+constexpr subject priority = make_subject<warmed<of_run<warming<priority_tatas_lock>>>>("", peer, waiting::spins, "");
+constexpr subject mutexes = make_subject<warmed<of_run<warming<mutex>>>>("", peer, waiting::parks, "");
+
+namespace by = warm_up_presets;
+
+template <const subject& locked, const warm_up_policy& policy>
+constexpr subject warm(const char* name, const char* summary) noexcept {
+  return by_policy<warm_up, locked, policy>(name, summary);
+}
+
+constexpr subject table[] = {
+    warm<ticket, by::standard>("warm_ticket", "ticket, whose waiters warm up where trials find that faster"),
+    warm<mcs, by::standard>("warm_mcs", "mcs, whose waiters warm up where trials find that faster"),
+    warm<tatas, by::standard>("warm_tatas", "tatas, whose waiters warm up where trials find that faster"),
+    warm<priority, by::standard>("warm_priority_tatas", "tatas that goes to warm waiters first"),
+    warm<mutexes, by::standard>("warm_mutex", "txsync::mutex, whose waiters warm up where trials find that faster"),
+    warm<ticket, by::eager>("eager_warm_ticket", "ticket, whose waiters always warm up"),
+    warm<mcs, by::eager>("eager_warm_mcs", "mcs, whose waiters always warm up"),
+};
+
+}  // namespace
+
+std::span<const subject> warming_subjects() noexcept { return table; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads
