@@ -9,6 +9,7 @@
 
 #include "workloads/adapters.hpp"
 #include "workloads/arraybench.hpp"
+#include "workloads/cache/cache_workload.hpp"
 #include "workloads/capacity.hpp"
 #include "workloads/counter_array.hpp"
 #include "workloads/counters.hpp"
@@ -27,10 +28,11 @@ constexpr void set_locked_workloads(subject& made) noexcept {
   const auto set = [&](workload_id which, subject::runner run) { made.run[static_cast<unsigned>(which)] = run; };
   set(workload_id::arraybench, run_arraybench<Adapter>);
   set(workload_id::bank, run_structure<Adapter, bank_workload, make_bank>);
-  if constexpr (excludes<Adapter>()) {  // trees and lists that are broken end nowhere
+  if constexpr (excludes<Adapter>()) {  // trees, lists and chains that are broken end nowhere
     set(workload_id::mapbench, run_mapbench<Adapter>);
     set(workload_id::list, run_structure<Adapter, list_workload, make_list>);
     set(workload_id::hashmap, run_structure<Adapter, hashmap_workload, make_hashmap>);
+    set(workload_id::cache, cache::run_requests<Adapter>);
   }
   set(workload_id::counters, run_counters<Adapter>);
   set(workload_id::counter_array, run_counter_array<Adapter>);

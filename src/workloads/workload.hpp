@@ -99,9 +99,10 @@ enum class workload_id : std::uint8_t {
   lock_array,
   bank,
   list,
-  hashmap
+  hashmap,
+  cache
 };
-inline constexpr unsigned workload_count = 11;
+inline constexpr unsigned workload_count = 12;
 
 /// How threads wait for a lock: its class when locks are ranked.
 enum class waiting : std::uint8_t { spins, parks, none };

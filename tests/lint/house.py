@@ -30,6 +30,7 @@ FLOORS = {
     "launch": 8,
     "workloads": 8,
     "experiments": 9,
+    "cache_server": 9,
     "tune": 10,
     "report": 10,
     "doctor": 10,

@@ -31,6 +31,7 @@ TEST(Workloads, AreFoundByNameAndKnowTheirPosition) {
   EXPECT_STREQ(w::workloads()[static_cast<unsigned>(w::workload_id::readers)].name, "readers");
   EXPECT_STREQ(w::workloads()[static_cast<unsigned>(w::workload_id::lock_array)].name, "lock-array");
   EXPECT_STREQ(w::workloads()[static_cast<unsigned>(w::workload_id::hashmap)].name, "hashmap");
+  EXPECT_STREQ(w::workloads()[static_cast<unsigned>(w::workload_id::cache)].name, "cache");
 }
 
 TEST(Workloads, FallbacksAreInRange) {
@@ -82,6 +83,9 @@ TEST(Workloads, PapersParametersAreThePresets) {
   EXPECT_EQ(value("mapbench", "10m-50", "find"), "0");
   EXPECT_EQ(value("mapbench", "10k-10", "find"), "80");
   EXPECT_EQ(value("counters", "global", "layout"), "per-core-global");
+  EXPECT_EQ(value("cache", "get-90", "gets"), "90");
+  EXPECT_EQ(value("cache", "get-50", "value"), "128");
+  EXPECT_EQ(value("cache", "get-50", "locking"), "global");
   EXPECT_EQ(value("counter-array", "fine-64", "locking"), "fine");
   const w::preset& levels = *w::find_preset(*w::find_workload("counter-array"), "coarse-64");
   EXPECT_EQ(levels.threads, 8U);
@@ -168,8 +172,8 @@ TEST(Subjects, AreFoundByNameAndRunEveryWorkload) {
     EXPECT_EQ(w::find_subject(one.name), &one);
     for (unsigned i = 0; i < w::workload_count; ++i) {
       const auto which = static_cast<w::workload_id>(i);
-      const bool needs_exclusion =
-          which == w::workload_id::mapbench || which == w::workload_id::list || which == w::workload_id::hashmap;
+      const bool needs_exclusion = which == w::workload_id::mapbench || which == w::workload_id::list ||
+                                   which == w::workload_id::hashmap || which == w::workload_id::cache;
       if (std::string(one.name) == "attempt") continue;  // only what may be given up
       EXPECT_EQ(one.run[i] != nullptr, one.exclusive || !needs_exclusion) << one.name << ' ' << i;
     }

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// A line of memcached's text protocol, taken apart as memcached does.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include <txsync_backend/name.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::cache_server {
+
+/// The words of a line, separated by blanks. A line ends at its first NUL.
+class words {
+ public:
+  static constexpr unsigned most = 8;  ///< more than any command has but get
+
+  explicit words(std::string_view line) noexcept;
+
+  /// Of all words; those behind `most` are not kept.
+  unsigned count() const noexcept { return count_; }
+  std::string_view operator[](unsigned index) const noexcept { return word_[index]; }
+  /// Whether the last word asks for no answer.
+  bool noreply() const noexcept { return count_ > 1 && last_ == "noreply"; }
+
+ private:
+  std::string_view word_[most];
+  std::string_view last_;
+  unsigned count_ = 0;
+};
+
+/// The next word of a text, which is taken off it; empty at its end.
+std::string_view take_word(std::string_view& text) noexcept;
+
+/// False where the word is no number of the kind.
+bool number_of(std::string_view word, std::uint64_t& number) noexcept;
+bool seconds_of(std::string_view word, std::int64_t& number) noexcept;
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cache_server

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <txsync/machine/cpu.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::cache_server {
+
+/// What a worker counts, as memcached 1.4.5 does by thread.
+enum class counted : std::uint8_t {
+  cmd_get,
+  cmd_set,
+  cmd_flush,
+  cmd_touch,
+  get_hits,
+  get_misses,
+  delete_misses,
+  delete_hits,
+  incr_misses,
+  incr_hits,
+  decr_misses,
+  decr_hits,
+  cas_misses,
+  cas_hits,
+  cas_badval,
+  touch_hits,
+  touch_misses,
+  bytes_read,
+  bytes_written,
+  all
+};
+inline constexpr const char* counted_names[] = {
+    "cmd_get",     "cmd_set",     "cmd_flush",   "cmd_touch",  "get_hits",   "get_misses", "delete_misses",
+    "delete_hits", "incr_misses", "incr_hits",   "decr_misses", "decr_hits", "cas_misses", "cas_hits",
+    "cas_badval",  "touch_hits",  "touch_misses", "bytes_read", "bytes_written"};
+inline constexpr unsigned counted_kinds = static_cast<unsigned>(counted::all);
+static_assert(std::size(counted_names) == counted_kinds);
+
+/// Of one worker, who alone adds; anybody may read.
+class alignas(machine::pad_bytes) counters {
+ public:
+  void add(counted what, std::uint64_t more = 1) noexcept {
+    std::atomic<std::uint64_t>& at = at_[static_cast<unsigned>(what)];
+    at.store(at.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);  // relaxed: guards nothing
+  }
+  std::uint64_t read(unsigned what) const noexcept { return at_[what].load(std::memory_order_relaxed); }  // likewise
+  /// What add() of the worker meanwhile adds may stay.
+  void reset() noexcept {
+    for (auto& one : at_) one.store(0, std::memory_order_relaxed);  // likewise
+  }
+
+ private:
+  std::atomic<std::uint64_t> at_[counted_kinds] = {};
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cache_server

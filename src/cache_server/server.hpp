@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The server: who listens, and workers with their connections.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache_server/conversation.hpp"
+#include "cache_server/descriptor.hpp"
+#include "cache_server/session.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cache_server {
+
+struct server_options {
+  std::string lock = "mutex";
+  std::uint32_t stripes = 1;
+  std::uint32_t threads = 4;
+  std::uint16_t port = 11211;  ///< 0: any that is free
+  std::uint32_t megabytes = 64;
+  std::uint32_t connections = 1024;
+};
+
+class worker;
+
+class server {
+ public:
+  /// Requires: known_lock(options.lock).
+  explicit server(const server_options& options);
+  server(const server&) = delete;
+  server& operator=(const server&) = delete;
+  ~server();
+
+  /// Listens on 127.0.0.1 and starts the workers. Empty, or one sentence that says why not.
+  [[nodiscard]] std::string start();
+  std::uint16_t port() const noexcept { return port_; }
+  /// Accepts connections until SIGINT or SIGTERM, which have to be blocked in all threads; then ends all connections
+  /// and workers. Empty, or what is wrong with the cache's data.
+  [[nodiscard]] std::string serve();
+
+ private:
+  friend class worker;
+  std::string listen();
+  void accept_all();
+  void hand_over(descriptor connection);
+  void pause_listening();
+  void end_workers();
+
+  static std::string statistics_lines(void* self, session& data);
+  static void reset_statistics(void* self);
+
+  server_options options_;
+  second_clock clock_;
+  std::unique_ptr<served_cache> data_;
+  std::deque<counters> counts_;  ///< one a worker
+  std::vector<std::unique_ptr<worker>> workers_;
+  std::size_t next_worker_ = 0;
+  descriptor listener_;
+  descriptor signals_;
+  descriptor events_;
+  std::uint16_t port_ = 0;
+  bool listening_ = true;
+
+  // Read and written by any thread; each guards nothing else.
+  std::atomic<std::uint64_t> open_{0};
+  std::atomic<std::uint64_t> accepted_{0};
+  std::atomic<std::uint64_t> rejected_{0};
+  std::atomic<std::uint64_t> pauses_{0};  ///< for want of descriptors
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cache_server

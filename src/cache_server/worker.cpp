@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cache_server/worker.hpp"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "cache_server/server.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cache_server {
+
+namespace {
+
+constexpr std::size_t read_at_once = std::size_t{64} << 10;
+/// Answers that a client has not yet read, above which it is not listened to.
+constexpr std::size_t most_unread = std::size_t{256} << 10;
+
+}  // namespace
+
+worker::worker(server& of, counters& counts)
+    : of_(of),
+      counts_(counts),
+      session_(of.data_->open()),
+      with_{.data = *session_,
+            .counts = counts,
+            .clock = of.clock_,
+            .statistics = server::statistics_lines,
+            .reset_statistics = server::reset_statistics,
+            .server = &of},
+      buffer_(std::make_unique<char[]>(read_at_once)) {}
+
+bool worker::start() {
+  events_ = descriptor(epoll_create1(EPOLL_CLOEXEC));
+  wake_ = descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  epoll_event wake{.events = EPOLLIN, .data = {.fd = wake_.get()}};
+  if (!events_.ok() || !wake_.ok() || epoll_ctl(events_.get(), EPOLL_CTL_ADD, wake_.get(), &wake) != 0) return false;
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
+}
+
+void worker::adopt(descriptor client) {
+  {
+    const std::lock_guard guard(lock_);
+    adopted_.push_back(std::move(client));
+  }
+  eventfd_write(wake_.get(), 1);
+}
+
+void worker::end() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard guard(lock_);
+    ends_ = true;
+  }
+  eventfd_write(wake_.get(), 1);
+  thread_.join();
+}
+
+void worker::run() {
+  epoll_event seen[64];
+  for (;;) {
+    const int count = epoll_wait(events_.get(), seen, std::size(seen), -1);
+    for (int i = 0; i < count; ++i) {
+      const int number = seen[i].data.fd;
+      if (number == wake_.get()) {
+        take_adopted();
+      } else if (const auto found = connections_.find(number); found != connections_.end()) {
+        serve(found->second);
+      }
+    }
+    const std::lock_guard guard(lock_);
+    if (ends_) break;
+  }
+  of_.open_ -= connections_.size();
+  connections_.clear();
+}
+
+void worker::take_adopted() {
+  eventfd_t count = 0;
+  eventfd_read(wake_.get(), &count);
+  std::vector<descriptor> fresh;
+  {
+    const std::lock_guard guard(lock_);
+    fresh.swap(adopted_);
+  }
+  for (descriptor& one : fresh) {
+    const int number = one.get();
+    epoll_event wanted{.events = EPOLLIN, .data = {.fd = number}};
+    if (epoll_ctl(events_.get(), EPOLL_CTL_ADD, number, &wanted) != 0) {
+      --of_.open_;
+      continue;
+    }
+    const auto [added, is_new] = connections_.try_emplace(number, std::move(one), with_);
+    added->second.watched = EPOLLIN;
+  }
+}
+
+void worker::serve(connection& with) {
+  try {
+    talk(with);
+  } catch (const std::bad_alloc&) {
+    forget(with.socket.get());  // this client is too much for the machine; the others may not be
+  }
+}
+
+/// Reads, answers and writes until the client has to do something.
+void worker::talk(connection& with) {
+  // A client who sends without end is left after some rounds, for the others; it is still ready then.
+  for (int rounds = 0; rounds < 16; ++rounds) {
+    if (!write_out(with)) return forget(with.socket.get());
+    if (!with.out.empty()) return watch(with, EPOLLOUT);
+    if (with.over) return forget(with.socket.get());
+    // What has been received may not be answered yet, because answers were not read.
+    with.over = !with.client.answer(with.out, most_unread);
+    if (!with.out.empty() || with.over) continue;
+    if (!with.more_in) return forget(with.socket.get());
+    if (!read_some(with)) return watch(with, EPOLLIN);
+  }
+  watch(with, with.out.empty() ? EPOLLIN : EPOLLOUT);
+}
+
+/// False when there is nothing to read for now.
+bool worker::read_some(connection& with) {
+  const ssize_t bytes = recv(with.socket.get(), buffer_.get(), read_at_once, 0);
+  if (bytes > 0) {
+    counts_.add(counted::bytes_read, static_cast<std::uint64_t>(bytes));
+    with.client.receive({buffer_.get(), static_cast<std::size_t>(bytes)});
+    return true;
+  }
+  if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+  // The end, or half of it: what was asked before is still answered.
+  with.more_in = false;
+  return true;
+}
+
+/// False when the client is gone.
+bool worker::write_out(connection& with) {
+  while (with.written < with.out.size()) {
+    const ssize_t bytes =
+        send(with.socket.get(), with.out.data() + with.written, with.out.size() - with.written, MSG_NOSIGNAL);
+    if (bytes < 0) return errno == EAGAIN || errno == EINTR;
+    counts_.add(counted::bytes_written, static_cast<std::uint64_t>(bytes));
+    with.written += static_cast<std::size_t>(bytes);
+  }
+  constexpr std::size_t kept = std::size_t{64} << 10;
+  if (with.out.capacity() > kept) {
+    with.out = {};
+  } else {
+    with.out.clear();
+  }
+  with.written = 0;
+  return true;
+}
+
+void worker::watch(connection& with, std::uint32_t events) {
+  if (with.watched == events) return;
+  with.watched = events;
+  epoll_event wanted{.events = events, .data = {.fd = with.socket.get()}};
+  epoll_ctl(events_.get(), EPOLL_CTL_MOD, with.socket.get(), &wanted);
+}
+
+void worker::forget(int socket) {
+  connections_.erase(socket);
+  --of_.open_;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cache_server

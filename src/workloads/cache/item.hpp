@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a cache keeps: an entry of any size with its key, and a key to look for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "workloads/random.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
+
+inline constexpr unsigned longest_key = 250;                         ///< bytes, as memcached
+inline constexpr std::size_t largest_item = std::size_t{1} << 20;  ///< bytes with header and key, as memcached
+
+/// The header of an entry. Its key follows, filled up with zeros to whole words, then its value. With a key of 8 bytes
+/// both fill a line.
+/// An item never becomes anything else: what was one is one or free as long as the cache is there, and `next` leads to
+/// items or to nothing. Who looks without the lock (warm-up) may so see old items, but never leaves them.
+struct item {
+  static constexpr std::uint8_t linked_bit = 0x80;
+
+  item* next;   ///< in the chain of its bucket; of one that is free, the next that is
+  item* newer;  ///< of its size class, in the order of use
+  item* older;
+  std::uint64_t cas;  ///< another one for each change
+  std::uint32_t hash;
+  std::uint32_t value_bytes;
+  std::uint32_t flags;       ///< the client's
+  std::uint32_t expires;     ///< second; 0: never
+  std::uint32_t moved;       ///< second in which it came to the front of its order
+  std::uint16_t references;  ///< users, besides the table
+  std::uint8_t key_bytes;
+  std::uint8_t place;  ///< its size class, and linked_bit where the table has it
+
+  static constexpr unsigned words_of(unsigned bytes) noexcept { return (bytes + 7) / 8; }
+  static constexpr std::size_t bytes_of(unsigned key_bytes, std::size_t value_bytes) noexcept;
+
+  std::uint64_t* key_words() noexcept { return reinterpret_cast<std::uint64_t*>(this + 1); }
+  const std::uint64_t* key_words() const noexcept { return reinterpret_cast<const std::uint64_t*>(this + 1); }
+  char* value() noexcept { return reinterpret_cast<char*>(key_words() + words_of(key_bytes)); }
+  const char* value() const noexcept { return reinterpret_cast<const char*>(key_words() + words_of(key_bytes)); }
+  unsigned size_class() const noexcept { return place & ~linked_bit; }
+  bool linked() const noexcept { return (place & linked_bit) != 0; }
+  std::size_t bytes() const noexcept { return bytes_of(key_bytes, value_bytes); }
+};
+static_assert(sizeof(item) == 56 && alignof(item) == 8);
+
+constexpr std::size_t item::bytes_of(unsigned key_bytes, std::size_t value_bytes) noexcept {
+  return sizeof(item) + std::size_t{8} * words_of(key_bytes) + value_bytes;
+}
+
+/// A key with its hash, in words as items have it.
+class item_key {
+ public:
+  item_key() noexcept = default;
+  /// Requires: 0 < bytes <= longest_key.
+  item_key(const char* text, unsigned bytes) noexcept : bytes_(static_cast<std::uint8_t>(bytes)) {
+    std::memcpy(words_, text, bytes);
+    running_hash all;
+    for (unsigned i = 0; i < words(); ++i) all.add(words_[i]);
+    all.add(bytes);
+    hash_ = all.value();
+  }
+  /// The eight bytes of a number.
+  explicit item_key(std::uint64_t number) noexcept : item_key(reinterpret_cast<const char*>(&number), sizeof number) {}
+
+  unsigned bytes() const noexcept { return bytes_; }
+  unsigned words() const noexcept { return item::words_of(bytes_); }
+  std::uint64_t word(unsigned index) const noexcept { return words_[index]; }
+  const char* text() const noexcept { return reinterpret_cast<const char*>(words_); }
+  /// For the table, and kept by items.
+  std::uint32_t hash() const noexcept { return static_cast<std::uint32_t>(hash_); }
+  /// For stripes: says nothing about hash().
+  std::uint32_t other_hash() const noexcept { return static_cast<std::uint32_t>(hash_ >> 32); }
+
+ private:
+  std::uint64_t words_[item::words_of(longest_key)] = {};
+  std::uint64_t hash_ = 0;
+  std::uint8_t bytes_ = 0;
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads::cache
