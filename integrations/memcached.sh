@@ -28,38 +28,6 @@ await_server() {
   return 1
 }
 
-count_up() {
-  python3 - "$port" << 'END'
-import socket, sys, threading
-
-def connect():
-    return socket.create_connection(("127.0.0.1", int(sys.argv[1])), 20)
-
-def ask(link, line):
-    link.sendall(line)
-    answer = b""
-    while not answer.endswith(b"\r\n"):
-        answer += link.recv(4096)
-    return answer
-
-def count(number):
-    link = connect()
-    for i in range(2000):
-        ask(link, b"incr counter%d 1\r\n" % ((number + i) % 4))
-
-link = connect()
-for name in range(4):
-    ask(link, b"set counter%d 0 0 1\r\n0\r\n" % name)
-threads = [threading.Thread(target=count, args=(number,)) for number in range(6)]
-for thread in threads:
-    thread.start()
-for thread in threads:
-    thread.join()
-for name in range(4):
-    print(name, ask(link, b"incr counter%d 0\r\n" % name).decode().strip())
-END
-}
-
 run_program() {
   local user=()
   [[ $EUID -ne 0 ]] || user=(-u root)
@@ -67,7 +35,7 @@ run_program() {
   server=$!
   await_server || return 1
   timeout 60 memcaslap -s "127.0.0.1:$port" -T 2 -c 16 -t 3s --verify=0.1 > "$work/load" 2>&1 || return 1
-  count_up > "$1" || return 1
+  python3 "$root/integrations/count_up.py" "$port" > "$1" || return 1
   grep -oE 'verify_failed: [0-9]+' "$work/load" >> "$1"
   kill -TERM "$server"
   wait "$server"

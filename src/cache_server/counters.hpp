@@ -32,9 +32,9 @@ enum class counted : std::uint8_t {
   all
 };
 inline constexpr const char* counted_names[] = {
-    "cmd_get",     "cmd_set",     "cmd_flush",   "cmd_touch",  "get_hits",   "get_misses", "delete_misses",
-    "delete_hits", "incr_misses", "incr_hits",   "decr_misses", "decr_hits", "cas_misses", "cas_hits",
-    "cas_badval",  "touch_hits",  "touch_misses", "bytes_read", "bytes_written"};
+    "cmd_get",     "cmd_set",     "cmd_flush",    "cmd_touch",   "get_hits",     "get_misses", "delete_misses",
+    "delete_hits", "incr_misses", "incr_hits",    "decr_misses", "decr_hits",    "cas_misses", "cas_hits",
+    "cas_badval",  "touch_hits",  "touch_misses", "bytes_read",  "bytes_written"};
 inline constexpr unsigned counted_kinds = static_cast<unsigned>(counted::all);
 static_assert(std::size(counted_names) == counted_kinds);
 

@@ -32,7 +32,9 @@ void block_ends() {
 int read_options(int argc, char** argv, s::server_options& options) {
   CLI::App app{"A cache under memcached 1.4.5's two global locks, on 127.0.0.1, for measuring locks.", "txsync-cache"};
   bool striped = false;
+  bool lists = false;
   app.add_option("--lock", options.lock, "which lock: " + s::lock_names())->capture_default_str();
+  app.add_flag("--list-locks", lists, "print the names of the locks, and end");
   app.add_flag("--striped", striped, "16 caches with two locks each, as the upper reference");
   app.add_option("--threads", options.threads, "workers")->check(CLI::Range(1, 256))->capture_default_str();
   app.add_option("--port", options.port, "of TCP; 0: any that is free")->capture_default_str();
@@ -47,6 +49,10 @@ int read_options(int argc, char** argv, s::server_options& options) {
     std::string what = error.what();
     for (char& letter : what) letter = letter == '\n' ? ' ' : letter;
     return complain(what, 2);
+  }
+  if (lists) {
+    std::puts(s::lock_names(",").c_str());
+    return 0;
   }
   if (!s::known_lock(options.lock)) {
     return complain("unknown lock '" + options.lock + "'; allowed: " + s::lock_names(), 2);

@@ -20,9 +20,7 @@ namespace txsync::inline TXSYNC_BACKEND::cache_server {
 
 namespace {
 
-std::string failure(std::string_view what, int error) {
-  return std::string(what) + ": " + std::strerror(error);
-}
+std::string failure(std::string_view what, int error) { return std::string(what) + ": " + std::strerror(error); }
 
 /// As many descriptors as the connections need, where the system allows it; where not, listening pauses now and then.
 void ask_for_descriptors(std::uint32_t connections, std::uint32_t threads) {

@@ -10,6 +10,7 @@
 #include <txsync/locks/ticket.hpp>
 #include <txsync/mutex.hpp>
 #include <txsync/speculate/elided.hpp>
+#include <txsync/speculate/warming.hpp>
 
 #include "workloads/cache/locked.hpp"
 
@@ -18,7 +19,18 @@ namespace txsync::inline TXSYNC_BACKEND::cache_server {
 namespace {
 
 using workloads::lockable;
+using workloads::warmed;
+using workloads::warmed_with_node;
 using workloads::with_node;
+
+constinit warm_up eager_role{warm_up_presets::eager};
+
+/// A lock whose waiters always warm up.
+template <class Warming>
+class eager : public Warming {
+ public:
+  eager() noexcept : Warming(eager_role) {}
+};
 
 template <class Adapter>
 class locked_session final : public session {
@@ -66,6 +78,13 @@ constexpr kind kinds[] = {
     {"elided-futex", make<lockable<elided<futex_mutex>>>},
     {"elided-tatas", make<lockable<elided<tatas_lock>>>},
     {"elided-mcs", make<with_node<elided_with_node<mcs_lock>>>},
+    {"warm-mutex", make<warmed<warming<mutex>>>},
+    {"warm-tatas", make<warmed<warming<tatas_lock>>>},
+    {"warm-ticket", make<warmed<warming<ticket_lock>>>},
+    {"warm-mcs", make<warmed_with_node<warming_with_node<mcs_lock>>>},
+    {"eager-warm-mutex", make<warmed<eager<warming<mutex>>>>},
+    {"eager-warm-ticket", make<warmed<eager<warming<ticket_lock>>>>},
+    {"eager-warm-mcs", make<warmed_with_node<eager<warming_with_node<mcs_lock>>>>},
 };
 
 const kind* find(std::string_view lock) noexcept {
@@ -79,9 +98,9 @@ const kind* find(std::string_view lock) noexcept {
 
 bool known_lock(std::string_view lock) { return find(lock) != nullptr; }
 
-std::string lock_names() {
+std::string lock_names(std::string_view separator) {
   std::string all;
-  for (const kind& one : kinds) all.append(all.empty() ? "" : ", ").append(one.name);
+  for (const kind& one : kinds) all.append(all.empty() ? "" : separator).append(one.name);
   return all;
 }
 

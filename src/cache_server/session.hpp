@@ -40,7 +40,7 @@ struct cache_shape {
 /// Null where the machine has no memory for it. Requires: known_lock(lock).
 std::unique_ptr<served_cache> make_cache(std::string_view lock, const cache_shape& shape);
 bool known_lock(std::string_view lock);
-/// All of them, separated by commas.
-std::string lock_names();
+/// All of them.
+std::string lock_names(std::string_view separator = ", ");
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cache_server

@@ -36,10 +36,10 @@ class worker {
     descriptor socket;
     conversation client;
     std::string out;
-    std::size_t written = 0;     ///< of out
-    std::uint32_t watched = 0;   ///< events
-    bool more_in = true;         ///< the client may send more
-    bool over = false;           ///< to be closed once all is written
+    std::size_t written = 0;    ///< of out
+    std::uint32_t watched = 0;  ///< events
+    bool more_in = true;        ///< the client may send more
+    bool over = false;          ///< to be closed once all is written
   };
 
   void run();

@@ -34,7 +34,8 @@ class one_cache {
   c::answer put(std::string_view key, std::string_view value, c::rule how = c::rule::set, std::uint64_t cas = 0,
                 std::uint32_t expires = 0) {
     const c::item_key at(key.data(), static_cast<unsigned>(key.size()));
-    c::request asked{.what = c::action::take, .expires = expires, .value_bytes = static_cast<std::uint32_t>(value.size())};
+    c::request asked{
+        .what = c::action::take, .expires = expires, .value_bytes = static_cast<std::uint32_t>(value.size())};
     if (run(asked, at) != c::answer::done) return asked.said;
     std::memcpy(asked.subject->value(), value.data(), value.size());
     const bool joins = how == c::rule::append || how == c::rule::prepend;
@@ -275,7 +276,8 @@ TEST(CacheNumbers, AreThoseOfC) {
   EXPECT_EQ(read(" +012 x"), "12");
   EXPECT_EQ(read("18446744073709551615"), "18446744073709551615");
   EXPECT_EQ(read("-0"), "0");
-  for (const char* const bad : {"", " ", "+", "-1", "1x", "0x1", "18446744073709551616", "99999999999999999999", "1.5"}) {
+  for (const char* const bad :
+       {"", " ", "+", "-1", "1x", "0x1", "18446744073709551616", "99999999999999999999", "1.5"}) {
     EXPECT_EQ(read(bad), "no") << bad;
   }
   c::signed_number seen;

@@ -10,7 +10,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
 
-inline constexpr unsigned longest_key = 250;                         ///< bytes, as memcached
+inline constexpr unsigned longest_key = 250;                       ///< bytes, as memcached
 inline constexpr std::size_t largest_item = std::size_t{1} << 20;  ///< bytes with header and key, as memcached
 
 /// The header of an entry. Its key follows, filled up with zeros to whole words, then its value. With a key of 8 bytes

@@ -37,7 +37,7 @@ struct request {
   std::uint64_t delta = 0;
   const item_key* key = nullptr;  ///< null: of release and flush
 
-  item* subject = nullptr;      ///< goes in with put, join and release; comes out of get and take
+  item* subject = nullptr;  ///< goes in with put, join and release; comes out of get and take
   answer said = answer::done;
   std::uint64_t number = 0;  ///< count: what it is now
 };

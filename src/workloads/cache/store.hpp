@@ -14,9 +14,9 @@
 namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
 
 struct store_shape {
-  std::size_t bytes = 0;         ///< of items
-  std::uint64_t buckets = 1;     ///< at least; a power of two is taken
-  bool first_runs = false;       ///< see slabs
+  std::size_t bytes = 0;      ///< of items
+  std::uint64_t buckets = 1;  ///< at least; a power of two is taken
+  bool first_runs = false;    ///< see slabs
 };
 
 /// Requires: one caller at a time, but for what stands behind "After all threads".

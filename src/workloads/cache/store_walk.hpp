@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sections of a cache, written once: for who holds the lock, and for who waits for it and looks ahead (warm_up.hpp).
-// Who looks ahead sees items that change, never anything else (item.hpp). Included where they are instantiated.
+// The sections of a cache, written once: for who holds the lock, and for who waits for it and looks ahead
+// (warm_up.hpp). Who looks ahead sees items that change, never anything else (item.hpp). Included where they are
+// instantiated.
 #pragma once
 
 #include <cstring>
