@@ -4,7 +4,7 @@
 
 #include <csignal>
 #include <cstdio>
-#include <new>
+#include <exception>
 #include <string>
 
 #include "cache_server/server.hpp"
@@ -82,7 +82,8 @@ int main(int argc, char** argv) {
     s::server_options options;
     const int status = read_options(argc, argv, options);
     return status >= 0 ? status : run(options);
-  } catch (const std::bad_alloc&) {
-    return complain("there is no memory left", 1);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "txsync-cache: %s\n", error.what());
   }
+  return 1;
 }

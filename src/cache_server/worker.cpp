@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t read_at_once = std::size_t{64} << 10;
 /// Answers that a client has not yet read, above which it is not listened to.
 constexpr std::size_t most_unread = std::size_t{256} << 10;
+constexpr unsigned most_turns = 32;
 
 }  // namespace
 
@@ -113,20 +114,20 @@ void worker::serve(connection& with) {
   }
 }
 
-/// Reads, answers and writes until the client has to do something.
+/// Reads, answers and writes until the client has to do something, or for some turns: others want theirs.
 void worker::talk(connection& with) {
-  // A client who sends without end is left after some rounds, for the others; it is still ready then.
-  for (int rounds = 0; rounds < 16; ++rounds) {
+  for (unsigned turns = 0; turns < most_turns; ++turns) {
     if (!write_out(with)) return forget(with.socket.get());
     if (!with.out.empty()) return watch(with, EPOLLOUT);
     if (with.over) return forget(with.socket.get());
-    // What has been received may not be answered yet, because answers were not read.
     with.over = !with.client.answer(with.out, most_unread);
     if (!with.out.empty() || with.over) continue;
+    // All that was received is answered.
     if (!with.more_in) return forget(with.socket.get());
     if (!read_some(with)) return watch(with, EPOLLIN);
   }
-  watch(with, with.out.empty() ? EPOLLIN : EPOLLOUT);
+  // Something may be left to answer, which no event of reading would tell; writing is possible at once.
+  watch(with, EPOLLOUT);
 }
 
 /// False when there is nothing to read for now.

@@ -238,6 +238,30 @@ TEST(CacheStore, SizesOfMemoryHoldWhatTheyAreFor) {
   EXPECT_EQ(c::slabs::class_of(c::largest_item + 1), c::slabs::most_classes);
 }
 
+TEST(CacheStore, LookingAheadChangesNothing) {
+  const std::size_t size = c::slabs::size_of(c::slabs::class_of(c::item::bytes_of(8, 8)));
+  one_cache all(10 * size, 2, false);  // full, so that there is something to evict
+  for (int i = 0; i < 9; ++i) EXPECT_EQ(all.put("key" + std::to_string(i), std::to_string(i)), c::answer::done);
+  const c::item_key key("key3", 4);
+  c::request mine{.what = c::action::take, .value_bytes = 1};
+  ASSERT_EQ(all.run(mine, key), c::answer::done);
+  all.now = 1'000;
+  using c::action;
+  for (const std::uint32_t accesses : {0U, 1U, 2U, 3U, 5U, 8U, 13U, 21U, 34U, 4096U}) {
+    for (const action what : {action::get, action::take, action::put, action::join, action::release, action::count,
+                              action::remove, action::touch, action::flush}) {
+      c::request asked{.what = what, .now = 1'000, .expires = 500, .value_bytes = 1, .delta = 1, .key = &key};
+      asked.subject = mine.subject;
+      txsync::warm_ahead([&](auto& memory) { all.data().apply(memory, asked); }, accesses);
+    }
+  }
+  mine.what = c::action::release;
+  all.run(mine, key);
+  for (int i = 0; i < 9; ++i) EXPECT_EQ(all.get("key" + std::to_string(i)), std::to_string(i));
+  EXPECT_EQ(all.said().stored, 9U);
+  EXPECT_EQ(all.complaint(), "");
+}
+
 TEST(CacheStore, ItsCheckFindsWhatIsBroken) {
   one_cache all(1 << 20, 4);
   for (int i = 0; i < 20; ++i) all.put("key" + std::to_string(i), "value");

@@ -21,10 +21,10 @@ constexpr parameter cache_parameters[] = {
 };
 
 // Larger than the last-level cache of the paper's machine (45 MB), as its table is.
-constexpr setting get_90[] = {{"keys", 400'000}, {"gets", 90}};
-constexpr setting get_50[] = {{"keys", 400'000}, {"gets", 50}};
-constexpr setting get_90_striped[] = {{"keys", 400'000}, {"gets", 90}, {"locking", locks_in_stripes}};
-constexpr setting get_50_striped[] = {{"keys", 400'000}, {"gets", 50}, {"locking", locks_in_stripes}};
+constexpr setting get_90[] = {{"keys", 300'000}, {"gets", 90}};
+constexpr setting get_50[] = {{"keys", 300'000}, {"gets", 50}};
+constexpr setting get_90_striped[] = {{"keys", 300'000}, {"gets", 90}, {"locking", locks_in_stripes}};
+constexpr setting get_50_striped[] = {{"keys", 300'000}, {"gets", 50}, {"locking", locks_in_stripes}};
 
 constexpr preset cache_presets[] = {
     {"get-90", "always-abort paper, Fig 9a: memcached 1.4.5, 90 % gets", get_90},

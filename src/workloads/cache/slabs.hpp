@@ -65,8 +65,12 @@ item* slabs::take(Memory& memory, unsigned size_class) noexcept {
     memory.store(list.free, memory.load(one->next));
     return one;
   }
-  if (memory.load(list.fresh) == memory.load(list.end) && !extend(memory, size_class)) return nullptr;
-  char* const fresh = memory.load(list.fresh);
+  char* fresh = memory.load(list.fresh);
+  if (fresh == memory.load(list.end)) {
+    if (!extend(memory, size_class)) return nullptr;
+    fresh = memory.load(list.fresh);
+  }
+  if (Memory::speculative && fresh == nullptr) return nullptr;
   memory.store(list.fresh, fresh + size_of(size_class));
   memory.store(carved_, memory.load(carved_) + 1);
   return reinterpret_cast<item*>(fresh);

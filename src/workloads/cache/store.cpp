@@ -36,7 +36,7 @@ const char* store::complaint(const statistics& said) const noexcept {
 const char* store::chains_wrong(std::uint64_t items) const noexcept {
   std::uint64_t seen = 0;
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
-    for (const item* one = buckets_[i]; one != nullptr; one = one->next) {
+    for (const item* one = buckets_[i].first; one != nullptr; one = one->next) {
       if (++seen > items) return "the cache's table has more items than its statistics say, or links in a circle";
       if ((one->hash & (buckets_.size() - 1)) != i) return "an item of the cache is in another bucket than its own";
       if (!one->linked()) return "the cache's table has an item that is marked as taken out";

@@ -41,11 +41,11 @@ class store {
   template <class Visit>
   void for_each(Visit visit) const {
     for (std::size_t i = 0; i < buckets_.size(); ++i) {
-      for (const item* one = buckets_[i]; one != nullptr; one = one->next) visit(*one);
+      for (const item* one = buckets_[i].first; one != nullptr; one = one->next) visit(*one);
     }
   }
   /// For tests, which break it.
-  item*& bucket_of(std::uint32_t hash) noexcept { return buckets_[hash & (buckets_.size() - 1)]; }
+  item*& bucket_of(std::uint32_t hash) noexcept { return buckets_[hash & (buckets_.size() - 1)].first; }
 
  private:
   // Of store_walk.hpp: what a section is made of.
@@ -98,7 +98,10 @@ class store {
   const char* chains_wrong(std::uint64_t items) const noexcept;
   const char* order_wrong(std::uint64_t items) const noexcept;
 
-  page_array<item*> buckets_;
+  struct bucket {
+    item* first = nullptr;
+  };
+  page_array<bucket> buckets_;
   slabs slabs_;
   struct use_order {
     item* newest = nullptr;

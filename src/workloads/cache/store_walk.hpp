@@ -130,6 +130,7 @@ void store::link(Memory& memory, item* one, std::uint32_t now) noexcept {
 template <class Memory>
 void store::unlink(Memory& memory, item** link) noexcept {
   item* const one = memory.load(*link);
+  if (Memory::speculative && one == nullptr) return;  // it was there a moment ago
   memory.store(*link, memory.load(one->next));
   out_of_order(memory, one);
   memory.store(one->place, static_cast<std::uint8_t>(memory.load(one->place) & ~item::linked_bit));
