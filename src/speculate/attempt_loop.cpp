@@ -7,6 +7,7 @@
 #include <txsync/speculate/elision.hpp>
 
 #include "locks/backoff.hpp"
+#include "speculate/commit_actions.hpp"
 #include "speculate/experience.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND {
@@ -179,6 +180,7 @@ void forget_sections(section_log& mine, std::uint8_t actions, std::uint16_t guar
     forget_sections(mine, actions, guards);
   }
   attempts_failed(known, policy, decide.why());
+  if (decide.why() == failure::hopeless) bring_in_actions();
   return false;
 }
 

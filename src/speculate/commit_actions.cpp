@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commit actions wait in a queue of the thread (leveldb paper, 4.1). Within an attempt the queue's length is part of
 // what an abort takes back; the actions themselves may stay where they are.
+#include "speculate/commit_actions.hpp"
+
 #include <txsync/speculate/elision.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::detail {
@@ -11,6 +13,14 @@ constexpr unsigned most_actions = 16;
 constinit thread_local deferred_action queue[most_actions] = {};
 
 }  // namespace
+
+void bring_in_actions() noexcept {
+  // volatile: a store of what is there already is not left out. The queue may lie across two pages.
+  for (deferred_action* const one : {&queue[0], &queue[most_actions - 1]}) {
+    volatile unsigned char& touched = one->data[deferred_action::room - 1];
+    touched = touched;
+  }
+}
 
 void defer(const deferred_action& action) noexcept {
   section_log& mine = my_sections;
