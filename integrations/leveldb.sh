@@ -28,14 +28,14 @@ compiler=(g++)
 command -v ccache > /dev/null && compiler=(ccache g++)
 # The same for both, so that they differ in nothing but the lock.
 common=(-std=c++20 -O2 -pthread)
-ours=("-I$root/include" "-I$root/include/txsync/machine/native")
+ours=("-I$root/include" "-I$root/include/txsync/machine/native" "-I$root/src" -DTXSYNC_LEVELDB_LOCKS=plain)
 
 # build stock|txsync FLAG...
 build() {
   local kind=$1
   shift
   compile_leveldb "$source" "$work/$kind" "${compiler[@]}" -- "${common[@]}" "$@" \
-    && "${compiler[@]}" "${common[@]}" "${ours[@]}" "-I$root/src" "-I$source/include" -c "$root/benchmarks/leveldb/driver.cpp" \
+    && "${compiler[@]}" "${common[@]}" "${ours[@]}" "-I$source/include" -c "$root/benchmarks/leveldb/driver.cpp" \
       -o "$work/driver-$kind.o" >> "$work/$kind.log" 2>&1 \
     && g++ -pthread "$work/driver-$kind.o" "$work/$kind"/*.o "$library" -o "$work/leveldb-$kind" >> "$work/$kind.log" 2>&1 \
     || { tail -5 "$work/$kind.log" >&2; fail "LevelDB ($kind) does not build"; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One run of one workload on LevelDB, through its public interface: integrations/leveldb.sh links this with LevelDB as
-// it is and with the one that has txsync's locks; bench_leveldb starts both by turns. Prints NAME VALUE lines.
+// it is and with the one that has txsync's locks, and bench_leveldb starts both by turns;
+// integrations/leveldb-simulated.sh makes simulated programs of it, for bench_leveldb_simulated. Writes NAME VALUE
+// lines: to the standard output, or to the file that was given. driver_output.hpp reads them.
 //
 // fillseq and fillrandom are those of LevelDB's db_bench (each thread writes `count` entries of the same key range, one
 // a batch, not synchronized, to a fresh store); the others are mixes of workloads/ycsb.hpp, `count` operations each
@@ -10,6 +12,7 @@
 #include <leveldb/options.h>
 #include <leveldb/write_batch.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -37,11 +40,42 @@ struct task {
   std::uint64_t records = 0;
 };
 
+/// How many operations ended when: in slices of time, which grow so that 128 are enough.
+class progress {
+ public:
+  static constexpr std::size_t most = 128;
+
+  void add(std::uint64_t since_start_ns) {
+    while (since_start_ns / slice_ns_ >= most) coarsen();
+    ++ended_[since_start_ns / slice_ns_];
+  }
+  void merge(progress other) {
+    while (slice_ns_ < other.slice_ns_) coarsen();
+    while (other.slice_ns_ < slice_ns_) other.coarsen();
+    for (std::size_t i = 0; i < most; ++i) ended_[i] += other.ended_[i];
+  }
+  void print(std::FILE* out) const {
+    std::fprintf(out, "progress %llu %zu", static_cast<unsigned long long>(slice_ns_), most);
+    for (const std::uint64_t count : ended_) std::fprintf(out, " %llu", static_cast<unsigned long long>(count));
+    std::fprintf(out, "\n");
+  }
+
+ private:
+  void coarsen() {
+    for (std::size_t i = 0; i < most / 2; ++i) ended_[i] = ended_[2 * i] + ended_[2 * i + 1];
+    std::fill(ended_ + most / 2, ended_ + most, 0);
+    slice_ns_ *= 2;
+  }
+  std::uint64_t slice_ns_ = 1U << 14U;
+  std::uint64_t ended_[most] = {};
+};
+
 /// What one thread has done.
 struct seat {
   std::uint64_t operations = 0;
   std::uint64_t wrong = 0;
   latency_histogram latency[ycsb::operation_names.size()];
+  progress ended = {};
 };
 
 [[noreturn]] void stop(const std::string& why) {
@@ -76,6 +110,10 @@ bool is_value(const char* in, std::size_t size, std::uint64_t owner) {
   return true;
 }
 
+std::uint64_t nanoseconds(steady_clock::duration time) {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
+}
+
 /// Runs work(thread, its seat) on all threads, started together; answers nanoseconds until the last has ended.
 template <class Work>
 std::uint64_t run_threads(std::vector<std::unique_ptr<seat>>& seats, Work work) {
@@ -93,8 +131,7 @@ std::uint64_t run_threads(std::vector<std::unique_ptr<seat>>& seats, Work work) 
   const auto start = steady_clock::now();
   go.store(true);
   for (std::thread& one : team) one.join();
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(steady_clock::now() - start).count());
+  return nanoseconds(steady_clock::now() - start);
 }
 
 // ---- the fills of db_bench
@@ -214,6 +251,7 @@ void serve(leveldb::DB& db, const task& asked, const ycsb::mix& mix, ycsb::recor
   ycsb::record_stream records(mix.records, asked.records,
                               asked.records + asked.count * asked.threads * mix.insert / 100 * 2);
   std::string scratch;
+  const auto began = steady_clock::now();
   for (std::uint64_t i = 0; i < asked.count; ++i) {
     const ycsb::operation what = mix.draw(random);
     const std::uint64_t record =
@@ -239,8 +277,9 @@ void serve(leveldb::DB& db, const task& asked, const ycsb::mix& mix, ycsb::recor
         right = update(db, record, random, scratch);
         break;
     }
-    const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(steady_clock::now() - start).count();
-    mine.latency[static_cast<unsigned>(what)].add(static_cast<std::uint64_t>(ns));
+    const auto end = steady_clock::now();
+    mine.latency[static_cast<unsigned>(what)].add(nanoseconds(end - start));
+    mine.ended.add(nanoseconds(end - began));
     if (!right) ++mine.wrong;
   }
   mine.operations = asked.count;
@@ -258,7 +297,23 @@ std::unique_ptr<leveldb::DB> open_fresh(const std::string& directory) {
   return std::unique_ptr<leveldb::DB>(db);
 }
 
-void run(const task& asked) {
+void write_result(const seat& all, std::uint64_t elapsed_ns, std::uint64_t wrong, std::FILE* out) {
+  std::fprintf(out, "operations %llu\nelapsed_ns %llu\nwrong %llu\n", static_cast<unsigned long long>(all.operations),
+               static_cast<unsigned long long>(elapsed_ns), static_cast<unsigned long long>(wrong));
+  bool timed = false;
+  for (unsigned i = 0; i < ycsb::operation_names.size(); ++i) {
+    const auto samples = static_cast<unsigned long long>(all.latency[i].samples());
+    if (samples == 0) continue;
+    timed = true;
+    std::fprintf(out, "latency %s %llu", ycsb::operation_names[i], samples);
+    for (const double part : {0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999})
+      std::fprintf(out, " %llu", static_cast<unsigned long long>(all.latency[i].quantile(part)));
+    std::fprintf(out, "\n");
+  }
+  if (timed) all.ended.print(out);
+}
+
+void run(const task& asked, std::FILE* out) {
   const ycsb::mix* const mix = find_mix(asked.workload);
   const bool fills = asked.workload == "fillseq" || asked.workload == "fillrandom";
   if (mix == nullptr && !fills) stop("no workload '" + asked.workload + "'");
@@ -281,22 +336,16 @@ void run(const task& asked) {
     all.operations += one->operations;
     wrong += one->wrong;
     for (unsigned i = 0; i < ycsb::operation_names.size(); ++i) all.latency[i].merge(one->latency[i]);
+    all.ended.merge(one->ended);
   }
-  std::printf("operations %llu\nelapsed_ns %llu\nwrong %llu\n", static_cast<unsigned long long>(all.operations),
-              static_cast<unsigned long long>(elapsed_ns), static_cast<unsigned long long>(wrong));
-  for (unsigned i = 0; i < ycsb::operation_names.size(); ++i) {
-    if (all.latency[i].samples() == 0) continue;
-    std::printf("latency %s %llu", ycsb::operation_names[i], static_cast<unsigned long long>(all.latency[i].samples()));
-    for (const double part : {0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999})
-      std::printf(" %llu", static_cast<unsigned long long>(all.latency[i].quantile(part)));
-    std::printf("\n");
-  }
+  write_result(all, elapsed_ns, wrong, out);
 }
 
 }  // namespace
 
 int main(int count, char** words) {
-  if (count != 7) stop("usage: DIRECTORY WORKLOAD THREADS COUNT SEED RECORDS; the directory does not exist yet");
+  if (count != 7 && count != 8)
+    stop("usage: DIRECTORY WORKLOAD THREADS COUNT SEED RECORDS [RESULT]; the directory does not exist yet");
   task asked;
   asked.directory = words[1];
   asked.workload = words[2];
@@ -307,5 +356,8 @@ int main(int count, char** words) {
   if (asked.threads == 0 || asked.threads > ycsb::record_count::most_threads || asked.count == 0 ||
       (asked.workload.find("fill") != 0 && asked.records == 0))
     stop("1 to 64 threads, at least one operation and one record");
-  run(asked);
+  std::FILE* const out = count == 8 ? std::fopen(words[7], "w") : stdout;
+  if (out == nullptr) stop(std::string("cannot write ") + words[7]);
+  run(asked, out);
+  if (std::fclose(out) != 0) stop("the result was not written");
 }

@@ -5,17 +5,17 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
-#include <map>
 #include <optional>
-#include <sstream>
 #include <stdexcept>
 
 #include "command.hpp"
 #include "doctor/machine_object.hpp"
 #include "launch/child.hpp"
+#include "leveldb/driver_output.hpp"
 #include "observe/document/output.hpp"
 #include "observe/statistics.hpp"
 #include "workloads/ycsb.hpp"
@@ -48,25 +48,12 @@ struct kind {
 constexpr std::array<kind, 2> kinds = {{{"leveldb-txsync", "leveldb, txsync::mutex", observe::subject_kind::ours},
                                         {"leveldb-stock", "leveldb, std::mutex", observe::subject_kind::peer}}};
 
-/// One subject in a cell: what its runs gave, by round.
-struct series {
-  std::vector<double> throughput;
-  std::vector<std::string> faults;
-  struct latency {
-    std::uint64_t samples = 0;
-    std::array<std::vector<double>, std::size(observe::written_percentiles)> ns = {};
-  };
-  std::map<std::string, latency> latencies = {};  // by operation
-};
-
-/// One workload at one number of threads.
+/// One workload at one number of threads: each kind's runs, by round.
 struct cell {
   std::string workload;
   unsigned threads;
-  std::array<series, kinds.size()> of = {};
+  std::array<std::vector<driver_output>, kinds.size()> of = {};
 };
-
-bool fills(const std::string& workload) { return workload.starts_with("fill"); }
 
 // ---- one run
 
@@ -94,33 +81,6 @@ std::string output_of(const options& asked, const cell& here, const kind& one, s
   return end.output;
 }
 
-/// Adds one run's throughput and latencies.
-void run(const options& asked, const cell& here, const kind& one, std::uint64_t seed, series& into) {
-  std::istringstream said(output_of(asked, here, one, seed));
-  double operations = 0;
-  double elapsed_ns = 0;
-  std::uint64_t wrong = 1;
-  for (std::string name; said >> name;) {
-    if (name == "operations") said >> operations;
-    if (name == "elapsed_ns") said >> elapsed_ns;
-    if (name == "wrong") said >> wrong;
-    if (name != "latency") continue;
-    std::string operation;
-    std::uint64_t samples = 0;
-    said >> operation >> samples;
-    series::latency& seen = into.latencies[operation];
-    seen.samples += samples;
-    for (std::vector<double>& values : seen.ns) said >> values.emplace_back();
-  }
-  if (!said.eof() || elapsed_ns == 0) throw std::runtime_error(std::string(one.program) + " gave no result");
-  if (wrong != 0) {
-    into.faults.push_back(std::to_string(wrong) + " values were wrong");
-    into.throughput.push_back(0);
-  } else {
-    into.throughput.push_back(operations / elapsed_ns * 1e9);
-  }
-}
-
 /// By turns: each round runs both kinds in each cell, one after the other, and the other way round in the next.
 void measure(const options& asked, std::vector<cell>& cells) {
   for (unsigned round = 0; round < asked.rounds; ++round) {
@@ -128,7 +88,7 @@ void measure(const options& asked, std::vector<cell>& cells) {
     for (cell& here : cells) {
       for (std::size_t i = 0; i < kinds.size(); ++i) {
         const std::size_t which = (i + round) % kinds.size();
-        run(asked, here, kinds[which], asked.seed + round, here.of[which]);
+        here.of[which].push_back(parse_driver_output(output_of(asked, here, kinds[which], asked.seed + round)));
       }
     }
   }
@@ -136,8 +96,14 @@ void measure(const options& asked, std::vector<cell>& cells) {
 
 // ---- what came out
 
+std::vector<double> throughput_of(const std::vector<driver_output>& runs) {
+  observe::point made;
+  add_runs(made, runs);
+  return made.values;
+}
+
 observe::interval ratio_of(const cell& here) {
-  return observe::ratio_interval(here.of[0].throughput, here.of[1].throughput);
+  return observe::ratio_interval(throughput_of(here.of[0]), throughput_of(here.of[1]));
 }
 
 observe::point point_of(const options& asked, const cell& here, std::size_t which) {
@@ -149,18 +115,7 @@ observe::point point_of(const options& asked, const cell& here, std::size_t whic
   made.place = "none";
   made.subject = kinds[which].subject;
   made.kind = kinds[which].who;
-  made.metric = "throughput";
-  made.unit = "operations/s";
-  made.values = here.of[which].throughput;
-  made.faults = here.of[which].faults;
-  for (const auto& [operation, seen] : here.of[which].latencies) {
-    observe::percentile_record record;
-    record.samples = seen.samples;
-    for (std::size_t i = 0; i < seen.ns.size(); ++i) {
-      record.values.emplace_back(observe::written_percentiles[i].first, observe::summarize(seen.ns[i]).median);
-    }
-    made.latency.emplace_back(operation, std::move(record));
-  }
+  add_runs(made, here.of[which]);
   return made;
 }
 
@@ -188,8 +143,8 @@ void print(const std::vector<cell>& cells, std::FILE* out) {
                "as it is: median (range)", "ratio (95 %)");
   for (const cell& here : cells) {
     std::fprintf(out, "%-21s %7u", here.workload.c_str(), here.threads);
-    for (const series& one : here.of) {
-      const observe::summary all = observe::summarize(one.throughput);
+    for (const std::vector<driver_output>& one : here.of) {
+      const observe::summary all = observe::summarize(throughput_of(one));
       std::fprintf(out, " %14.1f (%.1f to %.1f)", all.median / 1000, all.low / 1000, all.high / 1000);
     }
     const observe::interval ratio = ratio_of(here);
@@ -197,9 +152,49 @@ void print(const std::vector<cell>& cells, std::FILE* out) {
     if (const std::optional<double> goal = goal_of(here))
       std::fprintf(out, ", goal %g: %s", *goal, claim_of(here, *goal, 0).holds ? "holds" : "MISSED");
     std::fputc('\n', out);
-    for (const series& one : here.of) {
-      for (const std::string& fault : one.faults) std::fprintf(out, "  WRONG: %s\n", fault.c_str());
+    for (const std::vector<driver_output>& of_one : here.of) {
+      for (const driver_output& one : of_one) {
+        if (one.wrong != 0) std::fprintf(out, "  WRONG: %llu values\n", static_cast<unsigned long long>(one.wrong));
+      }
     }
+  }
+}
+
+/// The LevelDB paper's Fig 6: medians of the rounds' percentiles.
+void print_latencies(const cell& here, std::FILE* out) {
+  std::fprintf(out, "\n%s, %u threads: microseconds an operation takes\n%-28s", here.workload.c_str(), here.threads,
+               "");
+  for (const auto& [name, part] : observe::written_percentiles) std::fprintf(out, " %9s", name);
+  std::fputc('\n', out);
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    observe::point point;
+    add_runs(point, here.of[i]);
+    for (const auto& [operation, seen] : point.latency) {
+      std::fprintf(out, "%-17s %-10s", operation.c_str(), i == 0 ? "txsync" : "as it is");
+      for (const auto& [name, ns] : seen.values) std::fprintf(out, " %9.1f", ns / 1000);
+      std::fputc('\n', out);
+    }
+  }
+}
+
+/// The LevelDB paper's Fig 5: operations completed by txsync's minus those by LevelDB as it is, at ten moments until
+/// the first of a round's two runs ended.
+void print_differences(const cell& here, std::FILE* out) {
+  constexpr unsigned moments = 10;
+  std::fprintf(out, "%s, %u threads: operations ahead of LevelDB as it is, by tenths of the run: median (range)\n",
+               here.workload.c_str(), here.threads);
+  for (unsigned moment = 1; moment <= moments; ++moment) {
+    std::vector<double> ahead;
+    double at = 0;
+    for (std::size_t round = 0; round < here.of[0].size(); ++round) {
+      const driver_output& ours = here.of[0][round];
+      const driver_output& theirs = here.of[1][round];
+      const double seconds = std::min(ours.elapsed_ns, theirs.elapsed_ns) * 1e-9 * moment / moments;
+      ahead.push_back(ended_until(ours, seconds) - ended_until(theirs, seconds));
+      at += seconds / static_cast<double>(here.of[0].size());
+    }
+    const observe::summary all = observe::summarize(ahead);
+    std::fprintf(out, "%9.3f s %12.0f (%.0f to %.0f)\n", at, all.median, all.low, all.high);
   }
 }
 
@@ -221,10 +216,16 @@ int bench(const options& asked, const std::vector<std::string>& command) {
       result.claims.push_back(claim_of(here, *goal, result.points.size()));
     for (std::size_t i = 0; i < kinds.size(); ++i) {
       result.points.push_back(point_of(asked, here, i));
-      right = right && here.of[i].faults.empty();
+      right = right && result.points.back().faults.empty();
     }
   }
-  print(cells, asked.json == "-" ? stderr : stdout);
+  std::FILE* const out = asked.json == "-" ? stderr : stdout;
+  print(cells, out);
+  for (const cell& here : cells) {
+    if (fills(here.workload)) continue;
+    print_latencies(here, out);
+    print_differences(here, out);
+  }
   if (output) {
     result.machine = doctor::machine_object(doctor::collect());
     output->write(result);

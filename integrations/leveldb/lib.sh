@@ -31,24 +31,35 @@ END
   tar -xf "$folder/leveldb_1.23.orig.tar.gz" -C "$folder" || fail "the source package is no archive"
 }
 
-# compile_leveldb SOURCE OBJECTS COMPILER... -- FLAG...: all of the library into the folder OBJECTS, which is emptied first.
-# SOURCE/include is searched after the flags' folders.
-compile_leveldb() {
-  local source=$1 objects=$2 compiler=() file
+# leveldb_files SOURCE: all sources of the library.
+leveldb_files() {
+  local file
+  for file in "$1"/{db,table,util}/*.cc; do
+    case $file in
+      *_test.cc | *_bench.cc | *testutil.cc | *leveldbutil.cc | *_windows.cc) ;;
+      *) printf '%s\n' "$file" ;;
+    esac
+  done
+}
+
+# sees_locks FILE: whether its objects differ with the type of LevelDB's locks.
+sees_locks() { grep -qE 'Mutex|CondVar|"db/(db_impl|version_set)\.h"' "$1"; }
+
+# compile_files SOURCE OBJECTS COMPILER... -- FLAG...: the sources named on the standard input, into the folder OBJECTS, which
+# is emptied first. SOURCE/include is searched after the flags' folders.
+compile_files() {
+  local source=$1 objects=$2 compiler=()
   shift 2
   while [[ $1 != -- ]]; do compiler+=("$1"); shift; done
   shift
   local flags=("$@" "-I$source" "-I$source/include" "${leveldb_flags[@]}")
   rm -rf "$objects"
   mkdir -p "$objects"
-  for file in "$source"/{db,table,util}/*.cc; do
-    case $file in
-      *_test.cc | *_bench.cc | *testutil.cc | *leveldbutil.cc | *_windows.cc) ;;
-      *) printf '%s\0' "$file" ;;
-    esac
-  done > "$objects.files"
   # shellcheck disable=SC2016
-  xargs -0 -P "$(nproc)" -I FILE sh -c 'objects=$1 file=$2; shift 2
+  xargs -d '\n' -P "$(nproc)" -I FILE sh -c 'objects=$1 file=$2; shift 2
     "$@" -c "$file" -o "$objects/$(basename "$file" .cc).o"' \
-    - "$objects" FILE "${compiler[@]}" "${flags[@]}" < "$objects.files" > "$objects.log" 2>&1
+    - "$objects" FILE "${compiler[@]}" "${flags[@]}" > "$objects.log" 2>&1
 }
+
+# compile_leveldb SOURCE OBJECTS COMPILER... -- FLAG...: all of the library.
+compile_leveldb() { leveldb_files "$1" | compile_files "$@"; }

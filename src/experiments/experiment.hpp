@@ -126,6 +126,7 @@ std::vector<experiment> thesis_attempts();
 std::vector<experiment> thesis_locks();
 std::vector<experiment> thesis_counters();
 std::vector<experiment> thesis_structures();
+std::vector<experiment> leveldb();
 std::vector<experiment> published();
 std::vector<experiment> closed_form_checks();
 

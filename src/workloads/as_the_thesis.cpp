@@ -3,11 +3,11 @@
 // lock. For the simulated machine: they are there to be looked at, not to be used.
 #include <txsync/locks/tatas.hpp>
 #include <txsync/machine/attempt.hpp>
-#include <txsync/machine/park.hpp>
 
 #include <atomic>
 
 #include "workloads/make_subject.hpp"
+#include "workloads/sleeping.hpp"
 #include "workloads/subjects.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
@@ -54,31 +54,6 @@ class exchange_lock {
   }
 
   std::atomic<std::uint32_t> word_{0};
-};
-
-/// What glibc's default mutex does, which is the thesis's POSIX: who does not get it at once goes to sleep (Drepper,
-/// "Futexes Are Tricky", 2011, mutex 3). Ours, which `posix` is on the simulated machine, spins first.
-class sleeping_lock {
- public:
-  struct slot {};
-
-  void lock(slot&) noexcept {
-    std::uint32_t seen = free;
-    // acquire: pairs with the exchange in unlock(), here and below
-    if (word_.compare_exchange_strong(seen, taken, std::memory_order_acquire, std::memory_order_relaxed)) return;
-    while (word_.exchange(waited_for, std::memory_order_acquire) != free) machine::park(word_, waited_for);
-  }
-  void unlock(slot&) noexcept {
-    // release: pairs with the exchanges in lock()
-    if (word_.exchange(free, std::memory_order_release) == waited_for) machine::unpark(word_, 1);
-  }
-
- private:
-  static constexpr std::uint32_t free = 0;
-  static constexpr std::uint32_t taken = 1;
-  static constexpr std::uint32_t waited_for = 2;
-
-  std::atomic<std::uint32_t> word_{free};
 };
 
 /// Thesis 3.2.4: inside an attempt the word is only read, so that attempts do not nest.
@@ -137,8 +112,8 @@ using hle_tas = exchange_lock<acquisition::by_prefix, spinning::exchanges>;
 using hle_tas_t = exchange_lock<acquisition::by_prefix, spinning::reads>;
 
 constexpr subject table[] = {
-    simulated_only<sleeping_lock>("sleeping", false, "sleeps at once, as glibc's default mutex; simulated only",
-                                  waiting::parks),
+    simulated_only<lockable<sleeping_mutex>>(
+        "sleeping", false, "sleeps at once, as glibc's default mutex; simulated only", waiting::parks),
     simulated_only<tas>("tas", false, "an exchange until it was free (thesis on TSX in InnoDB); simulated only"),
     simulated_only<tas_t>("tas_t", false, "waits by reading, without backoff (thesis); simulated only"),
     simulated_only<hle_tas>("hle_tas", true, "tas with Intel's prefixes; simulated only"),

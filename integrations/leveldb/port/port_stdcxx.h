@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// What LevelDB 1.23 asks of a platform, by txsync's mutex and condition variable. LevelDB's port/port.h includes the
-// file of this name by its quoted path; with this folder's parent before LevelDB's own (-iquote) it gets this one, and
-// nothing of LevelDB is changed. Every file that sees LevelDB's internals has to be compiled so.
+// What LevelDB 1.23 asks of a platform, by one of the pairs of lock and condition variable in locks.hpp. LevelDB's
+// port/port.h includes the file of this name by its quoted path; with this folder's parent before LevelDB's own
+// (-iquote) it gets this one, and nothing of LevelDB is changed. Every file that sees LevelDB's internals has to be
+// compiled so.
 #ifndef STORAGE_LEVELDB_PORT_PORT_STDCXX_H_
 #define STORAGE_LEVELDB_PORT_PORT_STDCXX_H_
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <string>
 
-#include <txsync/condition_variable.hpp>
-#include <txsync/mutex.hpp>
-
+#include "locks.hpp"
 #include "port/thread_annotations.h"
 
 namespace leveldb::port {
 
-// All that stands between LevelDB and another pair of lock and condition variable.
-using mutex_type = txsync::mutex;
-using condition_type = txsync::condition_variable;
+using chosen = leveldb_locks::TXSYNC_LEVELDB_LOCKS;
 
 class CondVar;
 
@@ -35,7 +31,7 @@ class LOCKABLE Mutex {
 
  private:
   friend class CondVar;
-  mutex_type lock_;
+  chosen::mutex lock_;
 };
 
 class CondVar {
@@ -44,16 +40,12 @@ class CondVar {
   CondVar(const CondVar&) = delete;
   CondVar& operator=(const CondVar&) = delete;
 
-  void Wait() {
-    std::unique_lock<mutex_type> held(mutex_->lock_, std::adopt_lock);
-    condition_.wait(held);
-    held.release();
-  }
+  void Wait() { leveldb_locks::wait(condition_, mutex_->lock_); }
   void Signal() { condition_.notify_one(); }
   void SignalAll() { condition_.notify_all(); }
 
  private:
-  condition_type condition_;
+  chosen::condition condition_;
   Mutex* const mutex_;
 };
 
