@@ -28,11 +28,26 @@ class barrier {
   /// one of them, the last.
   TXSYNC_EXPORT bool arrive_and_wait() noexcept;
 
+ protected:
+  // The two halves of arrive_and_wait(), for barriers that do something between them.
+  struct arrival {
+    std::uint32_t generation;  ///< that has to pass
+    bool last;                 ///< it has: there is nothing to wait for
+  };
+  TXSYNC_EXPORT arrival arrive() noexcept;
+  TXSYNC_EXPORT void wait_until_over(std::uint32_t generation) noexcept;
+  bool is_over(std::uint32_t generation) const noexcept {
+    return generation_.load(std::memory_order_acquire) != generation;  // pairs with the store in arrive()
+  }
+  /// Otherwise who spins keeps those from running that are waited for.
+  TXSYNC_EXPORT bool has_cpu_for_each() const noexcept;
+
  private:
   alignas(128) std::uint32_t threads_;
   std::atomic<std::uint32_t> awaited_;
+  std::atomic<std::uint32_t> sleepers_{
+      0};  // not beside the generation: who falls asleep disturbs nobody who watches it
   alignas(128) std::atomic<std::uint32_t> generation_{0};
-  std::atomic<std::uint32_t> sleepers_{0};
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND

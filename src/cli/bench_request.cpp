@@ -49,7 +49,7 @@ std::string with_suggestion(std::string complaint, const workloads::workload& wh
   return complaint;
 }
 
-void apply_settings(bench_request& request, const words& settings) {
+void apply_settings(bench_request& request, const words& settings, const surroundings& on) {
   words seen;
   for (const std::string& setting : settings) {
     const std::string key = setting.substr(0, setting.find('='));
@@ -58,13 +58,19 @@ void apply_settings(bench_request& request, const words& settings) {
     const std::string complaint = workloads::assign(*request.workload, setting, request.values);
     if (!complaint.empty()) throw bad_input(with_suggestion(complaint, *request.workload, key));
   }
+  for (unsigned i = 0; i < request.workload->keys.size(); ++i) {
+    const workloads::parameter& key = request.workload->keys[i];
+    if (on.simulated && key.is_file && request.values[i] != 0) {
+      throw bad_input(std::string(key.key) + ": simulated workloads read no files; allowed: none");
+    }
+  }
   if (const char* complaint = workloads::complaint(*request.workload, request.values)) {
     throw bad_input(std::string(request.workload->name) + ": " + complaint);
   }
 }
 
 /// The preset first, wherever it stands, by option or as preset=NAME; then what changes it.
-void apply_values(bench_request& request, const bench_options& options) {
+void apply_values(bench_request& request, const bench_options& options, const surroundings& on) {
   request.values = workloads::default_parameters(*request.workload);
   words settings;
   std::optional<std::string> preset = options.preset;
@@ -78,7 +84,7 @@ void apply_values(bench_request& request, const bench_options& options) {
     }
   }
   if (preset) apply_preset(request, *preset);
-  apply_settings(request, settings);
+  apply_settings(request, settings, on);
 }
 
 /// One thread, as many as CPUs, and twice as many: alone, contended, oversubscribed. Simulated, a curve up to the CPUs.
@@ -172,7 +178,7 @@ surroundings native_surroundings() { return {machine::cpu_count(), machine::sock
 bench_request checked(const bench_options& options, const surroundings& on) {
   bench_request request;
   request.workload = &workload_of(options.workload);
-  apply_values(request, options);
+  apply_values(request, options, on);
   request.threads = threads_of(options.threads, on);
   request.locks = locks_of(*request.workload, options.locks, on);
   apply_place(request, options.place.value_or("cores-first"), on);

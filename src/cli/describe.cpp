@@ -9,7 +9,7 @@ observe::json named_values(const workloads::workload& which, const workloads::pa
   observe::json made = observe::json::object();
   for (unsigned i = 0; i < which.keys.size(); ++i) {
     const workloads::parameter& key = which.keys[i];
-    if (key.names.empty()) {
+    if (key.names.empty() && !key.is_file) {
       made[key.key] = values[i];
     } else {
       made[key.key] = workloads::value_text(key, values[i]);

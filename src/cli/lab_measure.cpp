@@ -36,6 +36,7 @@ class point_request {
       : of_(of) {
     request_.machine = machine;
     request_.image = image;
+    request_.uncharged_set_up = of.cold;
     bench_request& bench = request_.bench;
     bench.workload = workloads::find_workload(of.workload);
     if (bench.workload == nullptr) throw broken(of, "there is no workload " + of.workload);

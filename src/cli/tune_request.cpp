@@ -20,6 +20,7 @@ constexpr unsigned usual_rounds = 10;
 
 /// What a program that uses pthread has in a workload's place.
 constexpr const char* usual_lock = "pthread_mutex";
+constexpr const char* usual_barrier = "pthread_barrier";
 
 void check_unique(const words& names) {
   for (auto at = names.begin(); at != names.end(); ++at) {
@@ -110,7 +111,8 @@ void check_workload(tune_request& request, const tune_options& options) {
   const workloads::workload& which = *request.bench->workload;
   const words candidates = options.candidates ? split(*options.candidates) : usual_locks(which);
   check_unique(candidates);
-  request.asked.candidates = with_reference(options.from.value_or(usual_lock), candidates);
+  const bool on_locks = workloads::find_subject(usual_lock)->runner_of(workloads::id_of(which)) != nullptr;
+  request.asked.candidates = with_reference(options.from.value_or(on_locks ? usual_lock : usual_barrier), candidates);
   std::string names;
   for (const std::string& name : request.asked.candidates) names += (names.empty() ? "" : ",") + name;
   bench.locks = names;

@@ -20,7 +20,7 @@ using observe::json;
 
 json parameter_item(const workloads::parameter& key) {
   json item = {{"key", key.key}, {"meaning", key.words}, {"allowed", workloads::allowed_text(key)}};
-  if (key.names.empty()) {
+  if (key.names.empty() && !key.is_file) {
     item["fallback"] = key.fallback;
   } else {
     item["fallback"] = workloads::value_text(key, key.fallback);
@@ -55,6 +55,7 @@ json lock_items() {
     item["shared"] = one.has_shared;
     if (one.speculates) item["speculates"] = true;
     if (one.simulated_only) item["simulated_only"] = true;
+    if (one.is_barrier) item["barrier"] = true;
     items.push_back(std::move(item));
   }
   return items;

@@ -108,6 +108,7 @@ struct experiment {
   double points_off = 5;
   double percent_off = 15;
   std::vector<setting> changes = {};  ///< of the machine: where a formula leaves out what the machine has
+  bool cold = false;                  ///< what is set up is in no cache when it is measured
   std::string remark = {};
 };
 
@@ -127,6 +128,7 @@ std::vector<experiment> thesis_locks();
 std::vector<experiment> thesis_counters();
 std::vector<experiment> thesis_structures();
 std::vector<experiment> leveldb();
+std::vector<experiment> always_abort_barrier();
 std::vector<experiment> published();
 std::vector<experiment> closed_form_checks();
 

@@ -12,6 +12,8 @@
 #include <fstream>
 #include <tuple>
 
+#include <txsync/machine/attempt.hpp>
+
 #include "launch/answerer.hpp"
 #include "launch/channel_file.hpp"
 #include "launch/child.hpp"
@@ -24,6 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* library_name = "libtxsync-preload.so";
+constexpr const char* openmp_library_name = "libtxsync-openmp.so";
 
 /// Beside the running program, in the build tree and where it is installed.
 std::string find_library(const std::string& given) {
@@ -215,6 +218,10 @@ result launcher::launch(const options& what) {
     memory_->names.set_program(fs::absolute(request.path));
     counted = std::make_unique<counted_launch>(what, memory_->names);
     set.preload(library);
+    // Without such attempts it would leave everything to the OpenMP library anyway.
+    if (what.policies.openmp_barrier == policy::openmp_kind::warm && machine::htm().always_abort) {
+      set.preload(find_library((fs::path(library).parent_path() / openmp_library_name).string()));
+    }
     set.set(preload::channel_variable, counted->channel().path());
     request.while_waiting = [&counted] { counted->channel().say_alive(); };
   }

@@ -10,28 +10,37 @@ namespace {
 constexpr std::uint64_t spin_budget = 60'000;  // cycles
 }  // namespace
 
-bool barrier::arrive_and_wait() noexcept {
+barrier::arrival barrier::arrive() noexcept {
   // relaxed: cannot change before this thread has arrived
   const std::uint32_t mine = generation_.load(std::memory_order_relaxed);
   // acq_rel: release for what this thread did before, acquire so that the last one hands it all on
-  if (awaited_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-    awaited_.store(threads_, std::memory_order_relaxed);  // relaxed: published by the generation
-    // seq_cst: release for what all did before, and ordered before the look at the sleepers (against the count below)
-    generation_.store(mine + 1, std::memory_order_seq_cst);
-    if (sleepers_.load(std::memory_order_seq_cst) != 0) machine::unpark(generation_, machine::everyone);
-    return true;
-  }
-  if (threads_ <= machine::cpu_count()) {
+  if (awaited_.fetch_sub(1, std::memory_order_acq_rel) != 1) return {mine, false};
+  awaited_.store(threads_, std::memory_order_relaxed);  // relaxed: published by the generation
+  // seq_cst: release for what all did before, and ordered before the look at the sleepers (against the count below)
+  generation_.store(mine + 1, std::memory_order_seq_cst);
+  if (sleepers_.load(std::memory_order_seq_cst) != 0) machine::unpark(generation_, machine::everyone);
+  return {mine, true};
+}
+
+bool barrier::has_cpu_for_each() const noexcept { return threads_ <= machine::cpu_count(); }
+
+void barrier::wait_until_over(std::uint32_t generation) noexcept {
+  if (has_cpu_for_each()) {
     const std::uint64_t start = machine::cycles();
     while (machine::cycles() - start < spin_budget) {
-      if (generation_.load(std::memory_order_acquire) != mine) return false;  // pairs with the store above
+      if (is_over(generation)) return;
       machine::relax();
     }
   }
   sleepers_.fetch_add(1, std::memory_order_seq_cst);
-  while (generation_.load(std::memory_order_seq_cst) == mine) machine::park(generation_, mine);
+  while (generation_.load(std::memory_order_seq_cst) == generation) machine::park(generation_, generation);
   sleepers_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: too high a count costs a system call
-  return false;
+}
+
+bool barrier::arrive_and_wait() noexcept {
+  const arrival mine = arrive();
+  if (!mine.last) wait_until_over(mine.generation);
+  return mine.last;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND

@@ -31,6 +31,9 @@ enum class elision_kind : std::uint8_t {
   htm_10
 };
 
+/// What the barrier of OpenMP programs that GCC compiled is, for a whole program.
+enum class openmp_kind : std::uint8_t { library, warm };
+
 /// The choices of one site. Bit 0 of the word is policy_word::counting_off.
 struct packed {
   lock_kind lock = lock_kind::unsaid;

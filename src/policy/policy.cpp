@@ -45,6 +45,7 @@ const char* to_string(lock_kind kind) noexcept { return word_of(kind); }
 const char* to_string(rwlock_kind kind) noexcept { return word_of(kind); }
 const char* to_string(spinlock_kind kind) noexcept { return word_of(kind); }
 const char* to_string(elision_kind kind) noexcept { return word_of(kind); }
+const char* to_string(openmp_kind kind) noexcept { return word_of(kind); }
 
 std::string to_string(packed choices) {
   std::string text;
@@ -76,7 +77,7 @@ std::span<const named_policy> named_policies() noexcept { return by_name; }
 
 std::optional<policy_set> find_named(std::string_view name) {
   for (const named_policy& one : by_name) {
-    if (name == one.name) return policy_set{one.defaults, {}};
+    if (name == one.name) return policy_set{one.defaults, {}, openmp_kind::library};
   }
   return std::nullopt;
 }

@@ -27,6 +27,7 @@ const char* to_string(lock_kind kind) noexcept;
 const char* to_string(rwlock_kind kind) noexcept;
 const char* to_string(spinlock_kind kind) noexcept;
 const char* to_string(elision_kind kind) noexcept;
+const char* to_string(openmp_kind kind) noexcept;
 
 /// "lock=tatas elision=off rwlock=rwlock spinlock=tatas counting=true", without what is unsaid.
 std::string to_string(packed choices);
@@ -36,6 +37,7 @@ struct policy_set {
   packed defaults = built_in;
   /// In any order, no name twice. What is unsaid is the default's; counting is always said.
   std::vector<std::pair<std::string, packed>> sites;
+  openmp_kind openmp_barrier = openmp_kind::library;
 
   /// What a site does, nothing unsaid.
   packed find(std::string_view site) const;

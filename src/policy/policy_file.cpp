@@ -70,7 +70,7 @@ class reader {
         versioned = true;
         read_schema(value);
       } else if (name == "default") {
-        if (const toml::table* table = table_of(key, value)) into.defaults = read_choices(*table, built_in, "default");
+        if (const toml::table* table = table_of(key, value)) read_default(*table, into);
       } else if (name == "site") {
         if (const toml::table* table = table_of(key, value)) read_sites(*table, into);
       } else {
@@ -109,6 +109,12 @@ class reader {
     }
   }
 
+  void read_default(const toml::table& table, policy_set& into) {
+    openmp_barrier_ = &into.openmp_barrier;
+    into.defaults = read_choices(table, built_in, "default");
+    openmp_barrier_ = nullptr;
+  }
+
   packed read_choices(const toml::table& table, packed made, const std::string& where, const std::string& site = {}) {
     for (const auto& [key, value] : table) {
       const std::string_view name = key.str();
@@ -123,8 +129,12 @@ class reader {
       } else if (name == "counting") {
         read_counting(value, made.counting);
         said_counting_.insert(site);
+      } else if (name == "openmp_barrier" && openmp_barrier_ != nullptr) {
+        read_word(key, value, *openmp_barrier_);
       } else {
-        unknown_key(key, "in [" + where + "]", "lock, elision, rwlock, spinlock, counting");
+        unknown_key(key, "in [" + where + "]",
+                    std::string("lock, elision, rwlock, spinlock, counting") +
+                        (openmp_barrier_ != nullptr ? ", openmp_barrier" : ""));
       }
     }
     return made;
@@ -156,7 +166,8 @@ class reader {
   }
 
   const std::string& source_;
-  std::set<std::string> said_counting_;  // sites
+  std::set<std::string> said_counting_;    // sites
+  openmp_kind* openmp_barrier_ = nullptr;  // where the key may stand
   unsigned first_line_ = 0;
   std::string first_;
 };
@@ -260,6 +271,9 @@ policy_set read_policy_file(const std::string& path) { return parse_policy(read_
 std::string to_toml(const policy_set& set, std::string_view heading) {
   std::string text = as_comment(heading) + "schema = " + std::to_string(schema) + "\n\n[default]\n";
   write_choices(text, set.defaults, true);
+  if (set.openmp_barrier != openmp_kind::library) {
+    text += std::string("openmp_barrier = \"") + to_string(set.openmp_barrier) + "\"\n";
+  }
   for (const auto& [name, choices] : set.sites) {
     text += "\n[site." + quoted_text(name) + "]\n";
     write_choices(text, choices, choices.counting != set.defaults.counting);

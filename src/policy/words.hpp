@@ -33,6 +33,12 @@ struct words_of<spinlock_kind> {
 };
 
 template <>
+struct words_of<openmp_kind> {
+  static constexpr std::pair<const char*, openmp_kind> all[] = {{"library", openmp_kind::library},
+                                                                {"warm", openmp_kind::warm}};
+};
+
+template <>
 struct words_of<elision_kind> {
   static constexpr std::pair<const char*, elision_kind> all[] = {
       {"off", elision_kind::off},      {"standard", elision_kind::standard},     {"eager", elision_kind::eager},

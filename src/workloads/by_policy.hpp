@@ -29,8 +29,7 @@ outcome run_by(const parameters& values, const plan& how) {
 
 template <class Role, const subject& locked, const auto& policy, unsigned... which>
 constexpr void set_runners(subject& made, std::integer_sequence<unsigned, which...>) noexcept {
-  // Locks that exclude have a runner for every workload.
-  ((made.run[which] = run_by<Role, locked, which, policy>), ...);
+  ((made.run[which] = locked.run[which] != nullptr ? run_by<Role, locked, which, policy> : nullptr), ...);
 }
 
 /// The subject `locked`, whose locks are with_role_of_run, under a policy.

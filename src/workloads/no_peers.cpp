@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines that are not native have no locks but ours.
+// Machines that are not native have no locks but ours, and no files.
+#include "workloads/sparse_matrix.hpp"
 #include "workloads/subjects.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 std::span<const subject> peer_subjects() noexcept { return {}; }
+const sparse_matrix* matrix_of_file(std::uint64_t) noexcept { return nullptr; }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads

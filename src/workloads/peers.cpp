@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The locks that every Linux machine has: pthread's and the standard library's. Native only.
+// The locks and barriers that every Linux machine has: pthread's and the standard library's. Native only.
 #include <pthread.h>
 
+#include <barrier>
 #include <mutex>
 #include <shared_mutex>
 
+#include "workloads/make_barrier.hpp"
 #include "workloads/make_subject.hpp"
 #include "workloads/subjects.hpp"
 
@@ -49,6 +51,18 @@ class pthread_spin {
 using pthread_normal = pthread_lock<PTHREAD_MUTEX_TIMED_NP>;  // what an initialised mutex is when nothing is asked for
 using pthread_adaptive = pthread_lock<PTHREAD_MUTEX_ADAPTIVE_NP>;
 
+class pthread_barrier {
+ public:
+  explicit pthread_barrier(unsigned threads) noexcept { pthread_barrier_init(&barrier_, nullptr, threads); }
+  pthread_barrier(const pthread_barrier&) = delete;
+  pthread_barrier& operator=(const pthread_barrier&) = delete;
+  ~pthread_barrier() { pthread_barrier_destroy(&barrier_); }
+  void arrive_and_wait() noexcept { pthread_barrier_wait(&barrier_); }
+
+ private:
+  pthread_barrier_t barrier_;
+};
+
 constexpr bool peer = true;
 constexpr subject table[] = {
     make_subject<lockable<pthread_normal>>("pthread_mutex", peer, waiting::parks, "glibc's default mutex"),
@@ -58,6 +72,8 @@ constexpr subject table[] = {
     make_subject<lockable<std::mutex>>("std::mutex", peer, waiting::parks, "the standard library's mutex"),
     make_subject<lockable<std::shared_mutex>>("std::shared_mutex", peer, waiting::parks,
                                               "the standard library's reader-writer mutex"),
+    make_barrier_subject<pthread_barrier>("pthread_barrier", peer, "glibc's barrier"),
+    make_barrier_subject<std::barrier<>>("std::barrier", peer, "the standard library's barrier"),
 };
 
 }  // namespace

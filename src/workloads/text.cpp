@@ -5,9 +5,13 @@
 #include <limits>
 #include <optional>
 
+#include "workloads/matrix_market.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
+
+constexpr std::string_view no_file = "none";
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
 
@@ -65,6 +69,15 @@ std::string assign_preset(const workload& which, std::string_view name, paramete
   return {};
 }
 
+std::string assign_file(std::string_view path, std::uint64_t& value) {
+  try {
+    value = path == no_file ? 0 : open_matrix(std::string(path));
+  } catch (const matrix_error& error) {
+    return error.what();
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string assign(const workload& which, std::string_view assignment, parameters& values) {
@@ -82,6 +95,7 @@ std::string assign(const workload& which, std::string_view assignment, parameter
            join(which.keys, [](const parameter& one) { return one.key; });
   }
   const parameter& chosen = which.keys[static_cast<std::size_t>(index)];
+  if (chosen.is_file) return assign_file(text, values.values[index]);
   const auto value = value_of(chosen, text);
   if (!value || *value < chosen.least || *value > chosen.greatest) {
     return std::string(which.name) + ": " + chosen.key + " cannot be " + quoted(text) + "; allowed is " +
@@ -92,10 +106,12 @@ std::string assign(const workload& which, std::string_view assignment, parameter
 }
 
 std::string value_text(const parameter& key, std::uint64_t value) {
+  if (key.is_file) return value == 0 ? std::string(no_file) : path_of_matrix(value);
   return value < key.names.size() ? key.names[value] : std::to_string(value);
 }
 
 std::string allowed_text(const parameter& key) {
+  if (key.is_file) return "none|PATH";
   if (key.names.empty()) return std::to_string(key.least) + ".." + std::to_string(key.greatest);
   std::string all;
   for (const char* const name : key.names) all += (all.empty() ? "" : "|") + std::string(name);

@@ -14,10 +14,10 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 /// is unchanged. Values that contradict each other are complaint()'s business, after the last assignment.
 [[nodiscard]] std::string assign(const workload& which, std::string_view assignment, parameters& values);
 
-/// The value as results print it: a name where the parameter has names, else the number.
+/// The value as results print it: a name or a file's path where the parameter has such, else the number.
 std::string value_text(const parameter& key, std::uint64_t value);
 
-/// The values that the parameter allows: "0..4096" or "low|high".
+/// The values that the parameter allows: "0..4096", "low|high" or "none|PATH".
 std::string allowed_text(const parameter& key);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads

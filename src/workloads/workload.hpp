@@ -54,6 +54,7 @@ struct parameter {
   std::uint64_t greatest;
   const char* words;                        ///< what it means, with its unit
   std::span<const char* const> names = {};  ///< not empty: these are the values, in order
+  bool is_file = false;                     ///< the value stands for a file (matrix_market.hpp); 0: none
 };
 
 inline constexpr unsigned most_parameters = 8;
@@ -100,14 +101,15 @@ enum class workload_id : std::uint8_t {
   bank,
   list,
   hashmap,
-  cache
+  cache,
+  trisolve
 };
-inline constexpr unsigned workload_count = 12;
+inline constexpr unsigned workload_count = 13;
 
 /// How threads wait for a lock: its class when locks are ranked.
 enum class waiting : std::uint8_t { spins, parks, none };
 
-/// What is measured: a lock, and for each workload the function that runs it on that lock.
+/// What is measured: a lock or a barrier, and for each workload the function that runs it on that.
 struct subject {
   using runner = outcome (*)(const parameters& values, const plan& how);
 
@@ -117,9 +119,10 @@ struct subject {
   bool exclusive = true;        ///< false: "none", which loses updates; its results are not checked
   bool speculates = false;      ///< runs sections as hardware attempts; asked for by name where there may be none
   bool simulated_only = false;  ///< as papers measured it, not for use: left out on native machines
+  bool is_barrier = false;      ///< not a lock: there is little that runs on it
   bool has_shared = false;      ///< read sections run beside each other; without, `readers` locks exclusively
   const char* summary;          ///< one line
-  /// By workload_id. Null where the workload cannot run without a lock ("none" on mapbench).
+  /// By workload_id. Null where the workload cannot run on the subject ("none" on mapbench, locks on trisolve).
   runner run[workload_count] = {};
 
   constexpr runner runner_of(workload_id which) const noexcept { return run[static_cast<unsigned>(which)]; }
@@ -127,7 +130,7 @@ struct subject {
 
 /// All workloads, in the order of workload_id.
 std::span<const workload> workloads() noexcept;
-/// Our locks, "none", and on native machines pthread's and the standard library's locks.
+/// Our locks and barriers, "none", and on native machines pthread's and the standard library's.
 std::span<const subject> subjects() noexcept;
 
 /// Null when there is none of that name.

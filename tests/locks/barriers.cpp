@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <txsync/barrier.hpp>
+#include <txsync/speculate/warm_barrier.hpp>
 
 #include "scenarios/phases.hpp"
 
@@ -19,10 +20,11 @@ class Barriers : public testing::Test {};
 struct barrier_names {
   template <class Barrier>
   static std::string GetName(int) {
+    if (std::is_same_v<Barrier, txsync::warm_barrier>) return "warm_barrier";
     return std::is_same_v<Barrier, txsync::barrier> ? "barrier" : "std_barrier";
   }
 };
-using barriers = testing::Types<std::barrier<>, txsync::barrier>;
+using barriers = testing::Types<std::barrier<>, txsync::barrier, txsync::warm_barrier>;
 TYPED_TEST_SUITE(Barriers, barriers, barrier_names);
 
 TYPED_TEST(Barriers, NobodyLeavesBeforeAllHaveCome) {

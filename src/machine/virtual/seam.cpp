@@ -40,6 +40,8 @@ unsigned cpu_for(placement how, unsigned index, unsigned socket) noexcept {
 }
 unsigned socket_count() noexcept { return txsync_sim_socket_count(); }
 
+constinit thread_local bool detail::in_warm_attempt = false;
+
 const htm_capability& htm() noexcept {
   // One simulated thread at a time runs the runtime, and all would write the same.
   static constinit htm_capability offered{};
@@ -49,7 +51,8 @@ const htm_capability& htm() noexcept {
                .hle = (bits & 2) != 0,
                .suspend = (bits & 4) != 0,
                .rollback_only = (bits & 8) != 0,
-               .always_abort = (bits & 16) != 0,
+               // By instructions, or by nesting where that is deep enough.
+               .always_abort = (bits & 16) != 0 || bits >> 8 > detail::warm_extra_depth,
                .max_depth = bits >> 8};
   }
   return offered;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Condition variables, barriers, and the end of a lock's life.
+// Condition variables, and the end of a lock's life.
 #include <atomic>
 #include <chrono>
 #include <mutex>
 
-#include <txsync/barrier.hpp>
 #include <txsync/condition_variable.hpp>
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/futex_rwlock.hpp>
@@ -324,28 +323,6 @@ struct destroyed_lock_test {
   const char* check() const { return lock.is_untouched() ? nullptr : "a destroyed lock was written"; }
 };
 
-template <unsigned threads, unsigned phases>
-struct barrier_test {
-  barrier door{threads};
-  std::uint32_t arrived[threads] = {};
-  std::uint32_t lasts[threads] = {};
-  bool early = false;
-
-  static void body(barrier_test& me, unsigned index) {
-    for (unsigned phase = 1; phase <= phases; ++phase) {
-      me.arrived[index] = phase;
-      if (me.door.arrive_and_wait()) ++me.lasts[index];
-      for (const std::uint32_t one : me.arrived) me.early = me.early || one < phase;
-    }
-  }
-  const char* check() const {
-    std::uint32_t sum = 0;
-    for (const std::uint32_t one : lasts) sum += one;
-    if (early) return "a thread passed the barrier before all had arrived";
-    return sum != phases ? "not exactly one thread was the last of a phase" : nullptr;
-  }
-};
-
 constexpr unsigned sleeps = 1;
 constexpr auto right = verdict::right;
 
@@ -360,10 +337,6 @@ constexpr exploration table[] = {
     {"condition_variable-timed", "for a time and until one", right, run_anew<timed_test, 3>},
     {"condition_variable-any", "with a lock of another kind", right, run_anew<foreign_lock_test, 3>},
     {"condition_variable-destroyed", "destroyed by who has told all", right, run_anew<destroyed_variable_test<3>, 3>},
-    {"barrier", "2 threads x 3 phases", right, run_anew<barrier_test<2, 3>, 2>},
-    {"barrier-3", "3 threads x 2 phases", right, run_anew<barrier_test<3, 2>, 3>},
-    {"barrier-sleeping", "3 threads x 2 phases, told that there is one CPU", right, run_anew<barrier_test<3, 2>, 3>,
-     sleeps},
     {"futex-patience", "one gives up, two do not", right, run_anew<patience_test<futex_mutex, false>, 3>, sleeps},
     {"futex-hasty", "one gives up after its first look, two do not", right,
      run_anew<patience_test<futex_mutex, false, 200>, 3>, sleeps},

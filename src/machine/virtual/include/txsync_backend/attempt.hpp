@@ -6,6 +6,24 @@
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
+namespace detail {
+/// How many levels a warm_begin() opens beyond the first, where the machine has no always-abort instructions.
+inline constexpr unsigned warm_extra_depth = 3;
+/// Set inside such an attempt only: the abort undoes it.
+extern constinit thread_local bool in_warm_attempt;
+
+/// As on real machines (native/txsync_backend/warm.hpp): a stray end only takes one of the levels away.
+inline attempt_status begin_nested_warm() noexcept {
+  *const_cast<volatile bool*>(&in_warm_attempt) = false;  // a first touch inside would be a page fault
+  const attempt_status status{txsync_sim_begin()};
+  if (status.started()) {
+    for (unsigned level = 0; level < warm_extra_depth; ++level) static_cast<void>(txsync_sim_begin());
+    in_warm_attempt = true;
+  }
+  return status;
+}
+}  // namespace detail
+
 // An abort restores the thread's registers and stack to what they were in begin, so that the compiler needs no hint of
 // a second return, which would keep begin() from being inlined.
 inline attempt_status begin() noexcept { return attempt_status{txsync_sim_begin()}; }
@@ -25,8 +43,12 @@ inline std::uint32_t hle_acquire(std::atomic<std::uint32_t>& word, std::uint32_t
 inline void hle_release(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
   txsync_sim_hle_release(reinterpret_cast<std::uint32_t*>(&word), value);
 }
-inline attempt_status warm_begin() noexcept { return attempt_status{txsync_sim_warm_begin()}; }
-inline bool warm_active() noexcept { return txsync_sim_warm_active() != 0; }
+inline attempt_status warm_begin() noexcept {
+  constexpr unsigned has_instructions = 16;
+  if ((txsync_sim_capability() & has_instructions) == 0) return detail::begin_nested_warm();
+  return attempt_status{txsync_sim_warm_begin()};
+}
+inline bool warm_active() noexcept { return detail::in_warm_attempt || txsync_sim_warm_active() != 0; }
 inline void suspend() noexcept { txsync_sim_suspend(); }
 inline void resume() noexcept { txsync_sim_resume(); }
 inline attempt_status begin_rollback_only() noexcept { return attempt_status{txsync_sim_begin_rollback_only()}; }

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// The barrier of OpenMP programs that GCC has compiled, as a warm_barrier (always-abort paper, III-D and IV-B).
+//
+// A parallel region is started through GOMP_parallel; we put a function of ours between, so that its threads know their
+// region. Barriers that threads of such a region meet (`#pragma omp barrier`, and the end of a worksharing construct
+// that GCC lays out itself: static loops, single) are ours; all else stays the OpenMP library's, the barrier at the
+// region's end with it.
+//
+// What its barrier does besides: it runs the tasks that were made and are not done. So the making of tasks is noticed,
+// with the phase in which a thread makes the first: from the barrier at the end of that phase on, the library's own
+// follows ours. Threads that wait at ours do no tasks meanwhile; regions that start later are left to the library
+// altogether. With cancellation (OMP_CANCELLATION) everything is.
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <new>
+
+#include <txsync/machine/attempt.hpp>
+#include <txsync/machine/thread.hpp>
+#include <txsync/speculate/warm_barrier.hpp>
+
+#include "interpose.hpp"
+#include "openmp.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::preload {
+
+namespace {
+
+constexpr std::uint32_t never = std::numeric_limits<std::uint32_t>::max();
+
+/// What the threads of a parallel region share. Their number is known once they run: who comes first to a barrier
+/// makes it.
+class region {
+ public:
+  bool take(void (*body)(void*), void* data) noexcept {
+    bool free = false;
+    // acquire: pairs with the release in give_back()
+    if (!taken_.compare_exchange_strong(free, true, std::memory_order_acquire, std::memory_order_relaxed)) return false;
+    body_ = body;
+    data_ = data;
+    // relaxed, twice: the library hands the region to its threads
+    made_.store(nothing, std::memory_order_relaxed);
+    tasks_from_.store(never, std::memory_order_relaxed);
+    return true;
+  }
+  void give_back() noexcept { taken_.store(false, std::memory_order_release); }  // pairs with the exchange in take()
+
+  void run() noexcept { body_(data_); }
+
+  warm_barrier& door(std::uint32_t threads) noexcept {
+    // acquire: pairs with the release below
+    while (made_.load(std::memory_order_acquire) != all) {
+      std::uint32_t none = nothing;
+      // relaxed: only who is first matters
+      if (made_.compare_exchange_strong(none, begun, std::memory_order_relaxed)) {
+        new (place_) warm_barrier(threads);
+        made_.store(all, std::memory_order_release);
+      } else {
+        machine::yield();
+      }
+    }
+    return *std::launder(reinterpret_cast<warm_barrier*>(place_));
+  }
+
+  /// A thread that has passed so many barriers makes a task.
+  void task_made(std::uint32_t phase) noexcept {
+    // relaxed: the next barrier is between this and who asks for a phase that is not later
+    std::uint32_t from = tasks_from_.load(std::memory_order_relaxed);
+    while (phase < from && !tasks_from_.compare_exchange_weak(from, phase, std::memory_order_relaxed)) {
+    }
+  }
+  bool has_tasks(std::uint32_t phase) const noexcept {
+    return tasks_from_.load(std::memory_order_relaxed) <= phase;  // as above
+  }
+
+ private:
+  enum : std::uint32_t { nothing, begun, all };
+
+  alignas(warm_barrier) unsigned char place_[sizeof(warm_barrier)] = {};
+  std::atomic<bool> taken_{false};
+  std::atomic<std::uint32_t> made_{nothing};
+  std::atomic<std::uint32_t> tasks_from_{never};
+  void (*body_)(void*) = nullptr;
+  void* data_ = nullptr;
+};
+
+/// A thread's place in the innermost region that we know of.
+struct membership {
+  region* in = nullptr;
+  int level = 0;            ///< of nesting, in it
+  std::uint32_t phase = 0;  ///< barriers passed
+};
+
+constinit region regions[64];  // at a time; further ones are the library's
+constinit std::atomic<bool> tasks_seen{false};
+constinit thread_local membership mine;
+
+/// In an attempt that runs ahead of a barrier: what comes now is the end of it.
+void end_attempt() noexcept {
+  if (machine::warm_active()) machine::abort<machine::attempt_status::code_fall_back>();
+}
+
+region* take_region(void (*body)(void*), void* data) noexcept {
+  // relaxed: a region more or less that is served does not matter
+  if (!serves_barriers() || tasks_seen.load(std::memory_order_relaxed) || openmp().cancellation() != 0) return nullptr;
+  for (region& one : regions) {
+    if (one.take(body, data)) return &one;
+  }
+  return nullptr;
+}
+
+void run_member(void* raw) noexcept {
+  auto& of = *static_cast<region*>(raw);
+  const membership outer = mine;
+  mine = {&of, openmp().level(), 0};
+  of.run();
+  end_attempt();
+  mine = outer;
+}
+
+bool is_in_known_region() noexcept { return mine.in != nullptr && openmp().level() == mine.level; }
+
+void wait_at_barrier() noexcept {
+  const int threads = openmp().num_threads();
+  if (!is_in_known_region() || threads < 2) return openmp().barrier();
+  region& of = *mine.in;
+  const std::uint32_t phase = mine.phase;
+  (void)of.door(static_cast<std::uint32_t>(threads)).arrive_and_wait();
+  mine.phase = phase + 1;
+  if (machine::warm_active()) return;
+  if (of.has_tasks(phase)) openmp().barrier();
+}
+
+void task_made() noexcept {
+  end_attempt();
+  if (mine.in == nullptr) return;
+  mine.in->task_made(mine.phase);
+  tasks_seen.store(true, std::memory_order_relaxed);  // relaxed: see take_region()
+}
+
+}  // namespace
+
+}  // namespace txsync::inline TXSYNC_BACKEND::preload
+
+using namespace txsync::preload;
+
+TXSYNC_INTERPOSE void GOMP_parallel(void (*body)(void*), void* data, unsigned threads, unsigned flags) {
+  end_attempt();
+  region* const served = take_region(body, data);
+  if (served == nullptr) return openmp().parallel(body, data, threads, flags);
+  openmp().parallel(run_member, served, threads, flags);
+  served->give_back();
+}
+
+TXSYNC_INTERPOSE void GOMP_barrier() {
+  end_attempt();
+  wait_at_barrier();
+}
+
+// The functions that make tasks, now or after the barrier.
+#define TXSYNC_MAKES_TASKS(name, member)                                                                             \
+  TXSYNC_INTERPOSE long name(long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k, \
+                             long l) {                                                                               \
+    task_made();                                                                                                     \
+    return openmp().member(a, b, c, d, e, f, g, h, i, j, k, l);                                                      \
+  }
+TXSYNC_MAKES_TASKS(GOMP_task, task)
+TXSYNC_MAKES_TASKS(GOMP_taskloop, taskloop)
+TXSYNC_MAKES_TASKS(GOMP_taskloop_ull, taskloop_ull)
+TXSYNC_MAKES_TASKS(GOMP_target_ext, target)
+TXSYNC_MAKES_TASKS(GOMP_target_update_ext, target_update)
+TXSYNC_MAKES_TASKS(GOMP_target_enter_exit_data, target_data)
+#undef TXSYNC_MAKES_TASKS

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Early threads run ahead in attempts that never commit (always-abort paper, III-D and Fig. 6). Other than there, a
+// thread that comes to the next barrier in its attempt does not arrive at it: its arrival would meet those of the
+// others, and it has seen what it could.
+#include <txsync/machine/attempt.hpp>
+#include <txsync/speculate/elision.hpp>
+#include <txsync/speculate/warm_barrier.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+namespace {
+
+using machine::attempt_status;
+
+/// Whether another attempt would only touch again what this one has.
+bool has_seen_all(attempt_status status) noexcept {
+  if (status.is_explicit()) return status.code() == attempt_status::code_fall_back;
+  return status.signals(abort_cause::capacity);
+}
+
+}  // namespace
+
+/// True: in an attempt.
+bool warm_barrier::run_ahead(std::uint32_t generation) noexcept {
+  if (!machine::htm().always_abort || !has_cpu_for_each()) return false;
+  for (std::uint32_t left = tries_; left != 0 && !is_over(generation); --left) {
+    const attempt_status status = machine::warm_begin();
+    if (status.started()) {
+      // This look makes the opening abort the attempt.
+      if (is_over(generation)) machine::abort<attempt_status::code_lock_busy>();
+      return true;
+    }
+    if (has_seen_all(status)) break;
+  }
+  return false;
+}
+
+bool warm_barrier::arrive_and_wait() noexcept {
+  commit_coarsened();
+  if (machine::active()) [[unlikely]]
+    machine::abort<attempt_status::code_fall_back>();
+  const arrival mine = arrive();
+  if (mine.last || run_ahead(mine.generation)) return mine.last;
+  wait_until_over(mine.generation);
+  return false;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes a subject of any barrier that has a constructor from the number of threads, and arrive_and_wait(): one line for
+// each, in a table.
+#pragma once
+
+#include "workloads/trisolve.hpp"
+#include "workloads/workload.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+/// The name and the summary are kept by address: string literals.
+template <class Barrier>
+constexpr subject make_barrier_subject(const char* name, bool peer, const char* summary) noexcept {
+  subject made{.name = name, .peer = peer, .how = waiting::parks, .is_barrier = true, .summary = summary};
+  made.run[static_cast<unsigned>(workload_id::trisolve)] = run_trisolve<Barrier>;
+  return made;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads
