@@ -26,6 +26,7 @@ TESTS = {
     "admission": "(ticket|mcs)(-|$)|srwlock-shared-3",
     "backoff": "(tatas|ticket|mcs|futex|srwlock|occ_rwlock|elided_tatas)(-|$)|condition_variable-destroyed",
     "barrier": "barrier",
+    "warm_barrier": "(seeded:)?(warm_barrier|stray)",
     "condition_variable": "(condition_variable|elided_condition)",
     "attempt_loop": "elided",
     "elided": "elided",
