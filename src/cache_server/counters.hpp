@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <iterator>
 
 #include <txsync/machine/cpu.hpp>
 

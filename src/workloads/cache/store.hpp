@@ -102,7 +102,7 @@ class store {
     item* first = nullptr;
   };
   page_array<bucket> buckets_;
-  slabs slabs_;
+  alignas(machine::pad_bytes) slabs slabs_;  // what is written, apart from where the table is
   struct use_order {
     item* newest = nullptr;
     item* oldest = nullptr;
