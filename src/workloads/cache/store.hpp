@@ -101,16 +101,17 @@ class store {
   struct bucket {
     item* first = nullptr;
   };
+  // What all read and hardly anybody writes, apart from what is written all the time.
   page_array<bucket> buckets_;
-  alignas(machine::pad_bytes) slabs slabs_;  // what is written, apart from where the table is
+  std::uint64_t over_before_ = 0;  ///< items whose cas is below it have been flushed
+  std::uint32_t flush_at_ = 0;     ///< 0: not ordered
+  alignas(machine::pad_bytes) slabs slabs_;
   struct use_order {
     item* newest = nullptr;
     item* oldest = nullptr;
   };
   use_order orders_[slabs::most_classes];  ///< one a size class
   std::uint64_t next_cas_ = 1;
-  std::uint64_t over_before_ = 0;  ///< items whose cas is below it have been flushed
-  std::uint32_t flush_at_ = 0;     ///< 0: not ordered
   bool has_news_ = false;
   statistics news_;
 };
