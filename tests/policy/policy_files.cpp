@@ -101,6 +101,16 @@ TEST(PolicyFiles, WhatIsNotSaidIsTheDefault) {
   EXPECT_TRUE(set.find("quiet").counting);
 }
 
+TEST(PolicyFiles, BarriersOfOpenmpAreTheWholePrograms) {
+  using policy::openmp_kind;
+  EXPECT_EQ(parse_policy("schema = 1\n", "p").openmp_barrier, openmp_kind::library);
+  const policy_set warm = parse_policy("schema = 1\n[default]\nopenmp_barrier = \"warm\"\n", "p");
+  EXPECT_EQ(warm.openmp_barrier, openmp_kind::warm);
+  EXPECT_EQ(parse_policy(policy::to_toml(warm), "p").openmp_barrier, openmp_kind::warm);
+  refused("schema = 1\n[default]\nopenmp_barrier = \"cold\"\n", 3, "unknown openmp_barrier 'cold'");
+  refused("schema = 1\n[site.a]\nopenmp_barrier = \"warm\"\n", 3, "unknown key 'openmp_barrier'");
+}
+
 TEST(PolicyFiles, UnknownKeys) {
   refused("schema = 1\nversion = 2\n", 2, "unknown key 'version' at the top");
   refused("schema = 1\n[defaults]\nlock = \"mutex\"\n", 2, "unknown key 'defaults'");
