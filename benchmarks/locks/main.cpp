@@ -74,31 +74,6 @@ request make_request(const options& asked) {
   return wanted;
 }
 
-observe::point make_point(const request& wanted, const cell& one) {
-  const section& place = wanted.sections[one.section];
-  const workloads::subject& subject = wanted.subjects[one.subject];
-  observe::point made;
-  made.workload = place.workload->name;
-  for (unsigned key = 0; key < place.workload->keys.size(); ++key) {
-    made.params[place.workload->keys[key].key] = place.values[key];
-  }
-  made.preset = place.name;
-  made.threads = one.threads;
-  made.place = "cores-first";
-  made.subject = subject.name;
-  made.kind = subject.peer ? observe::subject_kind::peer : observe::subject_kind::ours;
-  if (subject.how != workloads::waiting::none) {
-    made.waiting = subject.how == workloads::waiting::spins ? "spins" : "parks";
-  }
-  made.metric = "throughput";
-  made.unit = "sections/s";
-  made.values = one.throughput;
-  made.fewest = one.fewest;
-  made.most = one.most;
-  made.faults = one.faults;
-  return made;
-}
-
 int run(const options& asked, int count, char** arguments) {
   const request wanted = make_request(asked);
   std::optional<observe::output> output;

@@ -13,13 +13,6 @@ namespace {
 
 volatile std::sig_atomic_t stop_asked = 0;
 
-section preset_section(const char* name, const char* workload, const char* preset) {
-  const workloads::workload* const found = workloads::find_workload(workload);
-  const workloads::preset* const values = found != nullptr ? workloads::find_preset(*found, preset) : nullptr;
-  if (values == nullptr) throw std::logic_error(std::string("no preset ") + workload + " " + preset);
-  return {name, found, workloads::preset_parameters(*found, *values)};
-}
-
 void run_once(const request& wanted, const section& place, unsigned round, cell& result) {
   const workloads::subject& subject = wanted.subjects[result.subject];
   workloads::plan how;
@@ -27,6 +20,7 @@ void run_once(const request& wanted, const section& place, unsigned round, cell&
   how.duration_ns = wanted.duration_ns;
   how.run_in_ns = wanted.duration_ns / 10;
   how.seed = wanted.seed + round;
+  how.keeps_data = wanted.keeps_data;
   const workloads::outcome got = subject.runner_of(workloads::id_of(*place.workload))(place.values, how);
   if (got.fault != nullptr) {
     result.faults.emplace_back(got.fault);
@@ -54,6 +48,13 @@ void keep_whole_rounds(std::vector<cell>& cells, unsigned rounds) {
 }  // namespace
 
 bool interrupted() noexcept { return stop_asked != 0; }
+
+section preset_section(const char* name, const char* workload, const char* preset) {
+  const workloads::workload* const found = workloads::find_workload(workload);
+  const workloads::preset* const values = found != nullptr ? workloads::find_preset(*found, preset) : nullptr;
+  if (values == nullptr) throw std::logic_error(std::string("no preset ") + workload + " " + preset);
+  return {name, found, workloads::preset_parameters(*found, *values)};
+}
 
 std::vector<section> lock_sections() {
   return {preset_section("empty", "arraybench", "empty"), preset_section("small", "arraybench", "small"),
@@ -85,6 +86,31 @@ std::vector<cell> measure(const request& wanted) {
   keep_whole_rounds(cells, whole);
   std::signal(SIGINT, SIG_DFL);
   return cells;
+}
+
+observe::point make_point(const request& wanted, const cell& one) {
+  const section& place = wanted.sections[one.section];
+  const workloads::subject& subject = wanted.subjects[one.subject];
+  observe::point made;
+  made.workload = place.workload->name;
+  for (unsigned key = 0; key < place.workload->keys.size(); ++key) {
+    made.params[place.workload->keys[key].key] = place.values[key];
+  }
+  made.preset = place.name;
+  made.threads = one.threads;
+  made.place = "cores-first";
+  made.subject = subject.name;
+  made.kind = subject.peer ? observe::subject_kind::peer : observe::subject_kind::ours;
+  if (subject.how != workloads::waiting::none) {
+    made.waiting = subject.how == workloads::waiting::spins ? "spins" : "parks";
+  }
+  made.metric = "throughput";
+  made.unit = "sections/s";
+  made.values = one.throughput;
+  made.fewest = one.fewest;
+  made.most = one.most;
+  made.faults = one.faults;
+  return made;
 }
 
 const cell* find_cell(const std::vector<cell>& cells, std::size_t section, unsigned threads, std::size_t subject) {

@@ -7,16 +7,19 @@
 #include <string>
 #include <vector>
 
+#include "observe/document/document.hpp"
 #include "workloads/workload.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
 /// A kind of critical section: a workload with parameters.
 struct section {
-  std::string name;
+  std::string name;  ///< in tables
   const workloads::workload* workload;
   workloads::parameters values;
 };
+
+section preset_section(const char* name, const char* workload, const char* preset);
 
 /// The sections by their names in the table: empty, small, large-low, large-high, mapbench.
 std::vector<section> lock_sections();
@@ -28,6 +31,7 @@ struct request {
   unsigned rounds = 12;
   std::uint64_t duration_ns = 50'000'000;
   std::uint64_t seed = 1;
+  bool keeps_data = false;  ///< see workloads::plan
 };
 
 /// All rounds of one subject in one cell.
@@ -45,6 +49,9 @@ std::vector<cell> measure(const request& wanted);
 
 /// True once the user has pressed Ctrl-C.
 bool interrupted() noexcept;
+
+/// Of the result document.
+observe::point make_point(const request& wanted, const cell& one);
 
 /// The cell of that place, or null.
 const cell* find_cell(const std::vector<cell>& cells, std::size_t section, unsigned threads, std::size_t subject);

@@ -26,8 +26,13 @@ constexpr subject table[] = {
     make_subject<absl_mutex>("absl::Mutex", true, waiting::parks, "Abseil: reader-writer mutex, spins, then sleeps"),
 };
 
+constexpr subject ahead_table[] = {
+    make_ahead_subject<absl_mutex>("absl::Mutex+ahead", waiting::parks, "absl::Mutex, prefetching before lock()"),
+};
+
 }  // namespace
 
+std::span<const subject> absl_ahead_subjects() noexcept { return ahead_table; }
 std::span<const subject> absl_subjects() noexcept { return table; }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

@@ -10,13 +10,23 @@ namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
 #if !defined(TXSYNC_PEER_TBB)
 std::span<const workloads::subject> tbb_subjects() noexcept { return {}; }
+std::span<const workloads::subject> tbb_ahead_subjects() noexcept { return {}; }
 #endif
 #if !defined(TXSYNC_PEER_ABSL)
 std::span<const workloads::subject> absl_subjects() noexcept { return {}; }
+std::span<const workloads::subject> absl_ahead_subjects() noexcept { return {}; }
 #endif
 #if !defined(TXSYNC_PEER_CK)
 std::span<const workloads::subject> ck_subjects() noexcept { return {}; }
 #endif
+
+std::vector<workloads::subject> all_ahead_subjects() {
+  std::vector<workloads::subject> all;
+  for (const auto group : {system_ahead_subjects(), tbb_ahead_subjects(), absl_ahead_subjects()}) {
+    all.insert(all.end(), group.begin(), group.end());
+  }
+  return all;
+}
 
 std::vector<workloads::subject> all_subjects() {
   std::vector<workloads::subject> all;

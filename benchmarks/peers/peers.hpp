@@ -13,6 +13,12 @@ std::span<const workloads::subject> tbb_subjects() noexcept;
 std::span<const workloads::subject> absl_subjects() noexcept;
 std::span<const workloads::subject> ck_subjects() noexcept;
 
+/// The peers that a sceptic would take, with the prefetch that warm-up does before each lock().
+std::span<const workloads::subject> tbb_ahead_subjects() noexcept;
+std::span<const workloads::subject> absl_ahead_subjects() noexcept;
+std::span<const workloads::subject> system_ahead_subjects() noexcept;
+std::vector<workloads::subject> all_ahead_subjects();
+
 /// Those of src/workloads (ours, pthread's, the standard library's) and all installed peers.
 std::vector<workloads::subject> all_subjects();
 

@@ -33,8 +33,16 @@ constexpr subject table[] = {
                                                       "oneTBB: spin_mutex with RTM elision"),
 };
 
+constexpr subject ahead_table[] = {
+    make_ahead_subject<lockable<tbb::spin_mutex>>("tbb::spin_mutex+ahead", waiting::spins,
+                                                  "tbb::spin_mutex, prefetching before lock()"),
+    make_ahead_subject<scoped<tbb::queuing_mutex>>("tbb::queuing_mutex+ahead", waiting::spins,
+                                                   "tbb::queuing_mutex, prefetching before lock()"),
+};
+
 }  // namespace
 
+std::span<const subject> tbb_ahead_subjects() noexcept { return ahead_table; }
 std::span<const subject> tbb_subjects() noexcept { return table; }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

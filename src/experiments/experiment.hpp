@@ -129,6 +129,7 @@ std::vector<experiment> thesis_counters();
 std::vector<experiment> thesis_structures();
 std::vector<experiment> leveldb();
 std::vector<experiment> always_abort_barrier();
+std::vector<experiment> always_abort();
 std::vector<experiment> published();
 std::vector<experiment> closed_form_checks();
 

@@ -153,8 +153,7 @@ bool futex_mutex::lock_slow(pastime& meanwhile) noexcept {
   const auto is_over = [](const void* lock, std::uint64_t) noexcept {
     return !static_cast<const futex_mutex*>(lock)->is_held();
   };
-  // With one CPU the holder can do nothing meanwhile either.
-  while (machine::cpu_count() > 1) {
+  for (;;) {
     const pastime::spent spent = meanwhile.spend({is_over, this, 0, 1});
     if (spent == pastime::spent::inside_attempt) return false;
     if (acquire_if_free()) return true;

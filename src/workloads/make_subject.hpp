@@ -33,11 +33,24 @@ constexpr void set_locked_workloads(subject& made) noexcept {
     set(workload_id::list, run_structure<Adapter, list_workload, make_list>);
     set(workload_id::hashmap, run_structure<Adapter, hashmap_workload, make_hashmap>);
     set(workload_id::cache, cache::run_requests<Adapter>);
+    set(workload_id::tree, run_structure<Adapter, tree_workload, make_tree>);
   }
   set(workload_id::counters, run_counters<Adapter>);
   set(workload_id::counter_array, run_counter_array<Adapter>);
   set(workload_id::lock_overhead, run_lock_overhead<Adapter>);
   set(workload_id::readers, run_readers<Adapter>);
+}
+
+/// Only for the workloads that warm-up is measured on: what warms up before it locks (adapters.hpp).
+template <class Adapter>
+constexpr subject make_ahead_subject(const char* name, waiting how, const char* summary) noexcept {
+  subject made{.name = name, .peer = true, .how = how, .summary = summary};
+  const auto set = [&](workload_id which, subject::runner run) { made.run[static_cast<unsigned>(which)] = run; };
+  set(workload_id::arraybench, run_arraybench<ahead<Adapter>>);
+  set(workload_id::mapbench, run_mapbench<ahead<Adapter>>);
+  set(workload_id::hashmap, run_structure<ahead<Adapter>, hashmap_workload, make_hashmap>);
+  set(workload_id::tree, run_structure<ahead<Adapter>, tree_workload, make_tree>);
+  return made;
 }
 
 /// The name and the summary are kept by address: string literals.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "workloads/adapters.hpp"
@@ -34,6 +35,8 @@ class map_data {
 
   /// Null, or why the run does not count.
   const char* complaint(std::uint64_t inserted, std::uint64_t erased) const noexcept;
+  /// From now on these count as there from the start.
+  void settle(std::uint64_t inserted, std::uint64_t erased) noexcept { filled_ += inserted - erased; }
   /// Of all the data, see outcome::end_hash.
   std::uint64_t hash() const noexcept;
 
@@ -44,6 +47,22 @@ class map_data {
 
  private:
   std::uint64_t filled_ = 0;
+};
+
+/// The map of a run: a new one, or what a run before has left (plan::keeps_data).
+class map_lease {
+ public:
+  map_lease(const parameters& values, const plan& how);
+  map_lease(const map_lease&) = delete;
+  map_lease& operator=(const map_lease&) = delete;
+  ~map_lease();
+  map_data& data() const noexcept { return *data_; }
+  outcome checked(team_result& result) noexcept;
+
+ private:
+  bool keeps_;
+  bool sound_ = false;
+  std::unique_ptr<map_data> data_;
 };
 
 template <class Memory>
@@ -67,7 +86,7 @@ void map_data::foretell(Memory& memory, action what, int key) const {
 template <class Adapter>
 struct map_shared {
   alignas(machine::pad_bytes) Adapter lock{};
-  alignas(machine::pad_bytes) map_data data;
+  map_data& data;
 };
 
 template <class Adapter>
@@ -95,9 +114,10 @@ void map_operations(worker& me, map_shared<Adapter>& shared) {
 template <class Adapter>
 outcome run_mapbench(const parameters& values, const plan& how) {
   if (const char* const wrong = complaint(mapbench_workload, values, how)) return refused(wrong);
-  map_shared<Adapter> shared{.data = map_data(values, how.seed)};
+  map_lease lease(values, how);
+  map_shared<Adapter> shared{.data = lease.data()};
   team_result result = run_team<map_operations<Adapter>>(how, shared);
-  return result.checked(shared.data.complaint(result.tallies[1], result.tallies[2]), shared.data.hash());
+  return lease.checked(result);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads

@@ -61,9 +61,11 @@ using structure_maker = std::unique_ptr<structure> (*)(const parameters& values,
 extern const workload bank_workload;
 extern const workload list_workload;
 extern const workload hashmap_workload;
+extern const workload tree_workload;
 std::unique_ptr<structure> make_bank(const parameters& values, const plan& how);
 std::unique_ptr<structure> make_list(const parameters& values, const plan& how);
 std::unique_ptr<structure> make_hashmap(const parameters& values, const plan& how);
+std::unique_ptr<structure> make_tree(const parameters& values, const plan& how);
 
 template <class Adapter>
 struct structure_shared {

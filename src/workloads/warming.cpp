@@ -27,10 +27,22 @@ constexpr subject mcs =
     make_subject<warmed_with_node<of_run<warming_with_node<mcs_lock>>>>("", peer, waiting::spins, "");
 constexpr subject tatas = make_subject<warmed<of_run<warming<tatas_lock>>>>("", peer, waiting::spins, "");
 constexpr subject priority = make_subject<warmed<of_run<warming<priority_tatas_lock>>>>("", peer, waiting::spins, "");
+// Without a closure: what runs ahead is the section itself.
+constexpr subject tatas_attempts = make_subject<lockable<of_run<warming<tatas_lock>>>>("", peer, waiting::spins, "");
+constexpr subject priority_attempts =
+    make_subject<lockable<of_run<warming<priority_tatas_lock>>>>("", peer, waiting::spins, "");
+constexpr subject ticket_attempts =
+    make_subject<lockable<of_run<warming<fifo_ticket_lock>>>>("", peer, waiting::spins, "");
 constexpr subject mutexes = make_subject<warmed<of_run<warming<mutex>>>>("", peer, waiting::parks, "");
 
 namespace by = warm_up_presets;
 
+template <const subject& locked, const warm_up_policy& policy>
+constexpr subject attempting(const char* name, const char* summary) noexcept {
+  subject made = by_policy<warm_up, locked, policy>(name, summary);
+  made.speculates = true;
+  return made;
+}
 template <const subject& locked, const warm_up_policy& policy>
 constexpr subject warm(const char* name, const char* summary) noexcept {
   return by_policy<warm_up, locked, policy>(name, summary);
@@ -44,6 +56,9 @@ constexpr subject table[] = {
     warm<mutexes, by::standard>("warm_mutex", "txsync::mutex, whose waiters warm up where trials find that faster"),
     warm<ticket, by::eager>("eager_warm_ticket", "ticket, whose waiters always warm up"),
     warm<mcs, by::eager>("eager_warm_mcs", "mcs, whose waiters always warm up"),
+    attempting<tatas_attempts, by::paper>("aahtm_tatas", "tatas, whose waiters run ahead in always-abort attempts"),
+    attempting<priority_attempts, by::paper_priority>("aahtm_priority_tatas", "the same; warm waiters go first"),
+    attempting<ticket_attempts, by::paper_ticket>("aahtm_fifo_ticket", "fifo_ticket, those near the front run ahead"),
 };
 
 }  // namespace

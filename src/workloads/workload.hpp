@@ -22,7 +22,10 @@ struct plan {
   std::uint64_t operations = 0;             ///< ...or, when not 0, that many operations a thread
   std::uint64_t run_in_ns = 0;              ///< run before measuring; by time only
   std::uint64_t seed = 1;                   ///< the same seed draws the same operations in each thread
-  std::uint64_t sample_every = 0;           ///< latency of every so many-th operation of a thread; 0: none
+  /// Large data is left for the next run of the same workload, parameters and threads, which goes on from there: for
+  /// benchmarks, which would mostly wait for it to be made. Ends of runs then no longer repeat themselves.
+  bool keeps_data = false;
+  std::uint64_t sample_every = 0;  ///< latency of every so many-th operation of a thread; 0: none
 };
 
 inline constexpr unsigned most_threads = 4096;
@@ -62,6 +65,7 @@ inline constexpr unsigned most_parameters = 8;
 struct parameters {
   std::uint64_t values[most_parameters] = {};
   constexpr std::uint64_t operator[](unsigned index) const noexcept { return values[index]; }
+  constexpr bool operator==(const parameters&) const noexcept = default;
 };
 
 struct setting {
@@ -102,9 +106,10 @@ enum class workload_id : std::uint8_t {
   list,
   hashmap,
   cache,
-  trisolve
+  trisolve,
+  tree
 };
-inline constexpr unsigned workload_count = 13;
+inline constexpr unsigned workload_count = 14;
 
 /// How threads wait for a lock: its class when locks are ranked.
 enum class waiting : std::uint8_t { spins, parks, none };

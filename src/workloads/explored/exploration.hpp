@@ -34,6 +34,7 @@ std::span<const exploration> sharing_explorations() noexcept;  ///< sharing_expl
 std::span<const exploration> eliding_explorations() noexcept;  ///< eliding_explorations.cpp
 std::span<const exploration> waiting_explorations() noexcept;  ///< waiting_explorations.cpp
 std::span<const exploration> phase_explorations() noexcept;    ///< phase_explorations.cpp
+std::span<const exploration> warming_explorations() noexcept;  ///< warming_explorations.cpp
 std::span<const exploration> seeded_explorations() noexcept;   ///< seeded_explorations.cpp
 std::span<const exploration> litmus_explorations() noexcept;   ///< litmus_explorations.cpp
 

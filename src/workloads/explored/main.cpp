@@ -33,8 +33,8 @@ void say(int file, const char* text) noexcept {
 }
 
 const std::span<const exploration> all[] = {lock_explorations(),    sharing_explorations(), eliding_explorations(),
-                                            waiting_explorations(), phase_explorations(),   seeded_explorations(),
-                                            litmus_explorations()};
+                                            waiting_explorations(), phase_explorations(),   warming_explorations(),
+                                            seeded_explorations(),  litmus_explorations()};
 
 const char* word_of(verdict expected) noexcept {
   switch (expected) {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <mutex>
+
+#include <txsync/locks/ticket.hpp>
+
+#include "peers/peers.hpp"
+#include "workloads/make_subject.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+
+namespace {
+
+using namespace workloads;
+
+constexpr subject table[] = {
+    make_ahead_subject<lockable<std::mutex>>("std::mutex+ahead", waiting::parks,
+                                             "std::mutex, prefetching before lock()"),
+    make_ahead_subject<lockable<ticket_lock>>("ticket+ahead", waiting::spins, "our ticket, prefetching before lock()"),
+};
+
+}  // namespace
+
+std::span<const subject> system_ahead_subjects() noexcept { return table; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Locks whose waiters warm up (always-abort paper, section III): in software over data that changes and goes under
+// them, and in always-abort attempts where the machine has those.
+#include <txsync/locks/futex_mutex.hpp>
+#include <txsync/locks/mcs.hpp>
+#include <txsync/locks/tatas.hpp>
+#include <txsync/locks/ticket.hpp>
+#include <txsync/speculate/priority_tatas.hpp>
+#include <txsync/speculate/warming.hpp>
+
+#include "workloads/adapters.hpp"
+#include "workloads/explored/exploration.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+namespace {
+
+/// A role for each lock, since nothing may be learnt from one schedule to the next.
+struct eager_role {
+  warm_up role{warm_up_presets::eager};
+};
+template <class Warming>
+class warm_alone : private eager_role, public Warming {
+ public:
+  warm_alone() noexcept : Warming(eager_role::role) {}
+};
+
+/// Threads move nodes from the head of a list to its end. A node that is moved is made unreadable on the way: its link
+/// is no address, as of one that was freed and is something else now.
+template <class Lock, unsigned threads, unsigned moves>
+struct moving_test {
+  struct node {
+    std::uint64_t value = 0;
+    node* next = nullptr;
+  };
+  static constexpr unsigned length = 3;
+
+  Lock lock{};
+  alignas(64) node nodes[length];
+  node* head = nullptr;
+  std::uint64_t total = 0;
+
+  moving_test() noexcept {
+    for (node& one : nodes) one = {1, std::exchange(head, &one)};
+  }
+
+  template <class Memory>
+  void move_first(Memory& memory) noexcept {
+    node* last = nullptr;
+    std::uint64_t seen = 0;
+    for (node* at = memory.load(head); at != nullptr; at = memory.load(at->next)) {
+      seen += memory.load(at->value);
+      last = at;
+    }
+    if constexpr (Memory::speculative) {
+      if (last != nullptr) memory.store(last->next, nullptr);
+      memory.store(total, seen);
+    } else {
+      node* const moved = head;
+      node* const rest = moved->next;
+      moved->next = reinterpret_cast<node*>(std::uintptr_t{0xA5A5'A5A5'A5A5'A5A8});
+      head = rest;
+      moved->next = nullptr;
+      last->next = moved;
+      total += seen;
+    }
+  }
+
+  static void body(moving_test& me, unsigned) {
+    for (unsigned i = 0; i < moves; ++i) me.lock.section([&](auto& memory) { me.move_first(memory); });
+  }
+
+  const char* check() const {
+    unsigned seen = 0;
+    for (const node* at = head; at != nullptr && seen <= length; at = at->next) ++seen;
+    if (seen != length) return "a node was lost";
+    return total != std::uint64_t{length} * threads * moves ? "a section was lost, or run for nothing" : nullptr;
+  }
+};
+
+/// What must not be: a waiter whose stores are real.
+class storing_memory {
+ public:
+  static constexpr bool speculative = true;
+  explicit storing_memory(warm_memory& memory) noexcept : memory_(memory) {}
+  template <class T>
+  T load(const T& place) noexcept {
+    return memory_.load(place);
+  }
+  template <class T, class V>
+  void store(T& place, V&& value) noexcept {
+    if (!memory_.over()) place = std::forward<V>(value);
+  }
+
+ private:
+  warm_memory& memory_;
+};
+template <class Warming>
+struct storing : Warming {
+  template <class Body>
+  void section(const Body& body) {
+    this->lock([&](warm_memory& memory) {
+      storing_memory real(memory);
+      body(real);
+    });
+    section_memory memory;
+    body(memory);
+    this->unlock();
+  }
+};
+
+using ticket = warm_alone<warming<ticket_lock>>;
+using fifo_ticket = warm_alone<warming<fifo_ticket_lock>>;
+using tatas = warm_alone<warming<tatas_lock>>;
+using priority = warm_alone<warming<priority_tatas_lock>>;
+using futex = warm_alone<warming<futex_mutex>>;
+using mcs = warm_alone<warming_with_node<mcs_lock>>;
+
+template <class Test, unsigned threads>
+constexpr exploration test_of(const char* name, const char* summary, verdict expected = verdict::right) {
+  return {name, summary, expected, run_anew<Test, threads>};
+}
+
+constexpr exploration table[] = {
+    test_of<moving_test<ticket, 2, 2>, 2>("warm_ticket-moving", "software warm-up over a changing list, ticket"),
+    test_of<moving_test<ticket, 3, 1>, 3>("warm_ticket-moving-3", "the same, 3 threads"),
+    test_of<moving_test<fifo_ticket, 3, 1>, 3>("warm_fifo_ticket-moving", "the same, strictly fair"),
+    test_of<moving_test<mcs, 2, 2>, 2>("warm_mcs-moving", "software warm-up over a changing list, mcs"),
+    test_of<moving_test<tatas, 2, 2>, 2>("warm_tatas-moving", "software warm-up over a changing list, tatas"),
+    test_of<moving_test<priority, 3, 1>, 3>("warm_priority-moving", "the same, warm waiters first"),
+    test_of<moving_test<futex, 2, 2>, 2>("warm_futex-moving", "the same, the futex mutex"),
+    {"warm_ticket-ahead", "always-abort attempts, ticket", verdict::right, exclusion_test<lockable<ticket>, 2, 2>::run},
+    {"warm_tatas-ahead", "always-abort attempts, tatas", verdict::right, exclusion_test<lockable<tatas>, 2, 2>::run},
+    {"warm_priority-ahead", "always-abort attempts, warm waiters first", verdict::right,
+     exclusion_test<lockable<priority>, 3, 1>::run},
+    {"warm_futex-ahead", "always-abort attempts, the futex mutex", verdict::right,
+     exclusion_test<lockable<futex>, 2, 2>::run},
+    {"warm_mcs-ahead", "always-abort attempts, mcs", verdict::right, exclusion_test<with_node<mcs>, 2, 2>::run},
+    test_of<moving_test<storing<ticket>, 2, 2>, 2>("seeded:warm-up-that-stores", "a waiter whose stores are real",
+                                                   verdict::broken),
+};
+
+}  // namespace
+
+std::span<const exploration> warming_explorations() noexcept { return table; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waiters that run their own section in always-abort attempts (always-abort paper, Figs 3 to 5), each way that an
+// attempt can end (scripted machine).
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+
+#include <machine/scripted/script.hpp>
+#include <txsync/locks/mcs.hpp>
+#include <txsync/locks/tatas.hpp>
+#include <txsync/locks/ticket.hpp>
+#include <txsync/machine/thread.hpp>
+#include <txsync/mutex.hpp>
+#include <txsync/speculate/elided.hpp>
+#include <txsync/speculate/priority_tatas.hpp>
+#include <txsync/speculate/warming.hpp>
+
+namespace {
+
+namespace machine = txsync::machine;
+using machine::attempt_status;
+using txsync::warm_up;
+using txsync::warm_up_policy;
+using txsync::script::machine_script;
+using txsync::script::plan;
+
+/// What the threads of a test share: on the heap, because an abort puts back the stack.
+template <class Lock>
+struct shared_state {
+  warm_up role;
+  txsync::warming<Lock> lock{role};
+  std::atomic<bool> held{false};
+  std::atomic<bool> let_go{false};
+  std::atomic<unsigned> ran_ahead{0};
+
+  explicit shared_state(const warm_up_policy& policy) : role(policy) {}
+
+  static void hold(void* raw) {
+    auto& me = *static_cast<shared_state*>(raw);
+    me.lock.lock();
+    me.held = true;
+    while (!me.let_go.load()) machine::yield();
+    me.lock.unlock();
+  }
+};
+
+/// A section while another thread holds the lock, which that gives up once the section has been run ahead `times`.
+template <class Lock>
+unsigned run_behind_a_holder(const warm_up_policy& policy, unsigned times) {
+  const auto shared = std::make_unique<shared_state<Lock>>(policy);
+  machine::thread holder;
+  if (!holder.start(shared_state<Lock>::hold, shared.get())) return ~0U;
+  while (!shared->held.load()) machine::yield();
+  if (times == 0) shared->let_go = true;
+  shared->lock.lock();
+  if (txsync::is_warming()) {
+    // The scripted machine undoes the stack only: this stays.
+    if (++shared->ran_ahead == times) shared->let_go = true;
+  }
+  shared->lock.unlock();
+  holder.join();
+  EXPECT_TRUE(shared->let_go.load());
+  return shared->ran_ahead.load();
+}
+
+template <class Lock>
+class WarmAttempts : public testing::Test {
+ protected:
+  WarmAttempts() { script.have_rtm(); }
+  machine_script script;
+};
+using locks = testing::Types<txsync::tatas_lock, txsync::ticket_lock, txsync::fifo_ticket_lock, txsync::futex_mutex,
+                             txsync::mutex, txsync::priority_tatas_lock>;
+TYPED_TEST_SUITE(WarmAttempts, locks);
+
+TYPED_TEST(WarmAttempts, RunTheSectionAndComeBack) {
+  // Until it sees that the lock was given up, a waiter tries again.
+  const unsigned ran_ahead = run_behind_a_holder<TypeParam>(txsync::warm_up_presets::eager, 1);
+  EXPECT_GE(ran_ahead, 1U);
+  EXPECT_LE(ran_ahead, txsync::warm_up_presets::eager.tries);
+  EXPECT_FALSE(txsync::is_warming());
+}
+
+TYPED_TEST(WarmAttempts, AreNotMadeWhereThereIsNobodyToWaitFor) {
+  const auto shared = std::make_unique<shared_state<TypeParam>>(txsync::warm_up_presets::eager);
+  shared->lock.lock();
+  EXPECT_FALSE(txsync::is_warming());
+  EXPECT_FALSE(machine::active());
+  shared->lock.unlock();
+}
+
+TEST(WarmPolicies, MakeNoAttemptsWithoutHardware) {
+  machine_script script;
+  EXPECT_EQ(run_behind_a_holder<txsync::tatas_lock>(txsync::warm_up_presets::eager, 0), 0U);
+}
+
+TEST(WarmPolicies, BoundTheTries) {
+  machine_script script;
+  script.have_rtm();
+  constexpr warm_up_policy three{.tries = 3, .watches = false, .adapts = false};
+  EXPECT_EQ(run_behind_a_holder<txsync::tatas_lock>(three, 3), 3U);
+}
+
+TEST(WarmPolicies, AStrayEndDoesNotCommit) {
+  machine_script script;
+  script.have_rtm();
+  const auto shared = std::make_unique<shared_state<txsync::tatas_lock>>(txsync::warm_up_presets::eager);
+  machine::thread holder;
+  ASSERT_TRUE(holder.start(shared_state<txsync::tatas_lock>::hold, shared.get()));
+  while (!shared->held.load()) machine::yield();
+  shared->lock.lock();
+  if (txsync::is_warming()) {
+    machine::end();  // as Fig 1 has it: a jump to where an attempt is ended
+    EXPECT_TRUE(machine::active());
+    ++shared->ran_ahead;
+    shared->let_go = true;
+  }
+  shared->lock.unlock();
+  holder.join();
+  EXPECT_GE(shared->ran_ahead.load(), 1U);
+}
+
+TEST(WarmPolicies, TicketsWarmUpAtTheirDistance) {
+  machine_script script;
+  script.have_rtm();
+  constexpr warm_up_policy second{.nearest = 2, .farthest = 3, .watches = false, .adapts = false};
+  EXPECT_EQ(run_behind_a_holder<txsync::ticket_lock>(second, 0), 0U) << "next in line is too near";
+}
+
+TEST(WarmFallBack, ElidedLocksFallBackOnOneThatWarmsUp) {
+  machine_script script;
+  script.have_rtm();
+  txsync::elision role(txsync::elision_presets::eager);
+  const auto lock = std::make_unique<txsync::elided<txsync::warming<txsync::tatas_lock>>>(role);
+  lock->lock();
+  EXPECT_TRUE(machine::active());
+  EXPECT_FALSE(txsync::is_warming());
+  lock->unlock();
+  script.on_begin(plan::aborts(0));
+  lock->lock();
+  EXPECT_FALSE(machine::active());
+  lock->unlock();
+}
+
+}  // namespace
