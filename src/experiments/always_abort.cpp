@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Izraelevitz, Xiang and Scott, Performance Improvement via Always-Abort HTM: Figs 7, 8 and 13. The paper ran its
-// always-abort transactions on plain RTM, trusting that none would commit; the simulated Broadwell is given the
-// instructions that it proposes. Its numbers stand in the text as ranges over all numbers of threads; here they are
+// always-abort transactions on plain RTM, trusting that none would commit; here they are RTM's too, nested so deep that
+// none does. Its numbers stand in the text as ranges over all numbers of threads; here they are
 // looked for at 8 and 18.
 #include "experiments/experiment.hpp"
 
@@ -10,9 +10,7 @@ namespace txsync::inline TXSYNC_BACKEND::experiments {
 namespace {
 
 constexpr const char* paper_machine = "broadwell-e5-2697v4";
-constexpr std::uint64_t on = 1;
 const std::vector<std::uint64_t> all_cores = {1, 2, 4, 8, 18};
-const std::vector<setting> with_its_instructions = {{"htm.always_abort", on}};
 
 /// The paper's subjects, IV-A, and warm-up in software, which it does not have.
 std::vector<variant> subjects_of_the_paper(const std::vector<setting>& settings) {
@@ -62,7 +60,6 @@ experiment array_bench(const char* letter, const char* words, std::uint64_t writ
       .variants = subjects_of_the_paper({{"ints", std::uint64_t{1} << 20}, {"writes", writes}, {"contention", high}}),
       .facts = {},
       .percent_off = 15,
-      .changes = with_its_instructions,
   };
   if (high != 0) {
     const std::vector<setting> opt = {
@@ -84,7 +81,12 @@ std::vector<experiment> arrays() {
   for (const std::uint64_t threads : {8, 18}) {
     large_low.facts.push_back(against("ticket-aahtm", "ticket", threads, between(2, 3), two_to_three));
     large_high.facts.push_back(against("ticket-aahtm", "ticket", threads, between(2, 3), two_to_three));
+    large_high.facts.push_back(against("ticket-aahtm-opt", "ticket", threads, between(2, 3), two_to_three));
   }
+  large_high.remark =
+      "Where every section writes element 0 first, the holder's write ends the attempts of those that run ahead; the "
+      "path "
+      "opt and software, which has no attempts to end, show what is lost by it.";
   ahead_of_all(large_low.facts, "ticket-aahtm", 18, "IV-A 1: ticket-aahtm appears best with large footprints");
   ahead_of_all(large_high.facts, "ticket-aahtm", 18, "IV-A 1: ticket-aahtm appears best with large footprints");
   return {small_low, small_high, large_low, large_high};
@@ -105,7 +107,6 @@ experiment map_bench(const char* letter, const char* words, std::uint64_t keys, 
       .variants =
           subjects_of_the_paper({{"keys", keys}, {"find", find}, {"insert", insert}, {"erase", 100 - find - insert}}),
       .facts = {},
-      .changes = with_its_instructions,
   };
 }
 
@@ -144,9 +145,13 @@ experiment hazard_bench() {
                    {.name = "ticket-aahtm-protected", .subject = "aahtm_fifo_ticket", .settings = tested}},
       .facts = {against("tatas-aahtm", "tatas", 8, exactly(0.8), slower),
                 against("tatas-aahtm", "tatas", 18, exactly(0.8), slower),
-                against("tatas-aahtm-protected", "tatas", 18, at_least(1), gone),
-                against("ticket-aahtm-protected", "ticket", 18, at_least(1), gone)},
-      .changes = with_its_instructions,
+                against("ticket-aahtm", "ticket", 8, exactly(0.8), slower),
+                against("ticket-aahtm", "ticket", 18, exactly(0.8), slower),
+                against("tatas-aahtm-protected", "tatas", 18, exactly(1), gone),
+                against("ticket-aahtm-protected", "ticket", 18, exactly(1), gone)},
+      .remark =
+          "Waiters for tatas here mostly sleep between looks, and one thread has most turns: running ahead wakes them, "
+          "and is no loss.",
   };
 }
 
