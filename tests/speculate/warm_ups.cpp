@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <stdexcept>
 #include <thread>
 #include <type_traits>
@@ -115,6 +116,32 @@ TEST(WarmMemory, LoadsWhatIsNotAMultipleOfAWord) {
   EXPECT_EQ(memory.load(four), 0.5F);
   EXPECT_EQ(memory.load(text), text);
   EXPECT_TRUE(memory.load(yes));
+}
+
+/// Does nothing but fetch: what GCC 12 takes away where it is written with its own builtin.
+[[gnu::noinline]] void only_fetches(const std::uint64_t& read, std::uint64_t& written) {
+  warm_memory memory(8);
+  memory.fetch(&read, sizeof read);
+  memory.store(written, 1);
+}
+
+TEST(WarmMemory, ItsFetchesAreInTheBinary) {
+#if defined(__x86_64__)
+  std::uint64_t value = 1;
+  only_fetches(value, value);
+  unsigned char code[400];
+  std::memcpy(code, reinterpret_cast<const void*>(&only_fetches), sizeof code);
+  bool reads = false, writes = false;
+  for (std::size_t i = 0; i + 2 < sizeof code; ++i) {
+    if (code[i] != 0x0F) continue;
+    reads = reads || code[i + 1] == 0x18;    // PREFETCHT0
+    writes = writes || code[i + 1] == 0x0D;  // PREFETCHW
+  }
+  EXPECT_TRUE(reads);
+  EXPECT_TRUE(writes);
+#else
+  GTEST_SKIP() << "knows the instructions of x86-64 only";
+#endif
 }
 
 // ---- waiters
