@@ -19,7 +19,7 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 namespace {
 
 // initial-exec: read by a handler of signals.
-[[gnu::tls_model("initial-exec")]] constinit thread_local std::jmp_buf* my_landing = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local std::jmp_buf* fault_landing = nullptr;
 
 struct claim {
   std::atomic<fault_handler> handler{nullptr};
@@ -142,9 +142,9 @@ void on_signal(int signal, siginfo_t* info, void* context) {
   const int saved_errno = errno;
   const bool dealt_with = is_access_fault(signal, *info) && ask_claim(info->si_addr, was_write(context));
   // Also where the address is none at all (a general protection fault): any value may be taken for one there.
-  if (!dealt_with && my_landing != nullptr && info->si_code > 0) {
+  if (!dealt_with && fault_landing != nullptr && info->si_code > 0) {
     errno = saved_errno;
-    leave_body(*my_landing, context);
+    leave_body(*fault_landing, context);
   }
   if (!dealt_with) pass_on(signal, info, context);
   errno = saved_errno;
@@ -170,7 +170,7 @@ bool install() noexcept {
 }  // namespace
 
 void detail::catch_faults(std::jmp_buf* landing) noexcept {
-  my_landing = landing;
+  fault_landing = landing;
   if (installed.load(std::memory_order_acquire)) return;  // pairs with the release in install()
   if (!permitted(system_call::fault_handler)) return;
   pthread_mutex_lock(&setters);
