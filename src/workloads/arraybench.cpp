@@ -6,7 +6,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 namespace {
 
 constexpr std::uint64_t one_mi = std::uint64_t{1} << 20;
-enum key : unsigned { ints, writes, contention, outside, ahead };
+enum key : unsigned { ints, writes, contention, outside, run_ahead };
 enum : std::uint64_t { low, high };
 constexpr const char* contentions[] = {"low", "high"};
 enum : std::uint64_t { same, opt, protective };
@@ -60,8 +60,8 @@ array_data::array_data(const parameters& values) noexcept
     : cells(values[key::ints]),
       writes(static_cast<unsigned>(values[key::writes])),
       high(values[key::contention] == workloads::high),
-      spares_first(values[key::ahead] == opt),
-      too_small(values[key::ahead] == protective && values[key::ints] * sizeof(std::uint32_t) <= small_array),
+      spares_first(values[key::run_ahead] == opt),
+      too_small(values[key::run_ahead] == protective && values[key::ints] * sizeof(std::uint32_t) <= small_array),
       outside(values[key::outside]) {}
 
 const char* array_data::complaint(std::uint64_t operations) const noexcept {
