@@ -33,15 +33,18 @@ TESTS = {
     "elided_condition_variable": "elided_condition",
     "elision": "elided",
     "commit_actions": "elided",
-    "futex_mutex": "(futex|txsync::mutex|elided_futex|occ_rwlock|txsync::shared_mutex)(-|$)",
+    "futex_mutex": "(futex|txsync::mutex|elided_futex|warm_futex|occ_rwlock|txsync::shared_mutex)(-|$)",
     "futex_rwlock": "futex_rwlock",
-    "mcs": "(mcs|fifo_mcs|elided_mcs|srwlock)(-|$)",
+    "mcs": "(mcs|fifo_mcs|elided_mcs|warm_mcs|srwlock)(-|$)",
     "mutex": "txsync::mutex|condition_variable",
     "occ_rwlock": "occ_rwlock",
     "shared_mutex": "txsync::shared_mutex",
     "srwlock": "srwlock",
-    "tatas": "(tatas|elided_tatas)(-|$)",
-    "ticket": "(ticket|fifo_ticket)(-|$)",
+    "tatas": "(tatas|elided_tatas|warm_tatas)(-|$)",
+    "ticket": "(warm_)?(ticket|fifo_ticket)(-|$)",
+    "priority_tatas": "warm_priority",
+    "warm_up": "warm_(ticket|tatas|mcs|futex|priority|fifo_ticket)",
+    "warming": "warm_(ticket|tatas|mcs|futex|priority|fifo_ticket)",
 }
 # Order, store buffers, probes, schedules of each test. The first round finds most, and the last ones what is rare. What
 # is argued is explored less.
