@@ -29,7 +29,7 @@ struct handing_test {
   std::uint64_t taken = 0;
 
   void change_inside(bool to) noexcept {
-    while (full == to) changed.wait(lock);
+    changed.wait(lock, [this, to] { return full != to; });
     full = to;
     if (!to) ++taken;
     how == telling::one ? changed.notify_one() : changed.notify_all();
