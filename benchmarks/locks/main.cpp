@@ -93,15 +93,7 @@ int run(const options& asked, int count, char** arguments) {
   observe::document result;
   // A quick look is too short to answer with.
   if (!asked.quick) result.claims = make_claims(wanted, cells, compared);
-  bool sound = !interrupted();
-  for (const cell& one : cells) {
-    sound = sound && one.faults.empty();
-    for (const std::string& fault : one.faults) {
-      std::fprintf(stderr, "bench_locks: %s, %s, %u threads: %s\n", wanted.subjects[one.subject].name,
-                   wanted.sections[one.section].name.c_str(), one.threads, fault.c_str());
-    }
-    result.points.push_back(make_point(wanted, one));
-  }
+  const bool sound = add_points(result, wanted, cells, "bench_locks");
   add_elision_cost(result, costs, !asked.quick);
   print_claims(out, result.claims);
   if (output) {

@@ -45,6 +45,31 @@ void keep_whole_rounds(std::vector<cell>& cells, unsigned rounds) {
   }
 }
 
+observe::point make_point(const request& wanted, const cell& one) {
+  const section& place = wanted.sections[one.section];
+  const workloads::subject& subject = wanted.subjects[one.subject];
+  observe::point made;
+  made.workload = place.workload->name;
+  for (unsigned key = 0; key < place.workload->keys.size(); ++key) {
+    made.params[place.workload->keys[key].key] = place.values[key];
+  }
+  made.preset = place.name;
+  made.threads = one.threads;
+  made.place = "cores-first";
+  made.subject = subject.name;
+  made.kind = subject.peer ? observe::subject_kind::peer : observe::subject_kind::ours;
+  if (subject.how != workloads::waiting::none) {
+    made.waiting = subject.how == workloads::waiting::spins ? "spins" : "parks";
+  }
+  made.metric = "throughput";
+  made.unit = "sections/s";
+  made.values = one.throughput;
+  made.fewest = one.fewest;
+  made.most = one.most;
+  made.faults = one.faults;
+  return made;
+}
+
 }  // namespace
 
 bool interrupted() noexcept { return stop_asked != 0; }
@@ -88,29 +113,17 @@ std::vector<cell> measure(const request& wanted) {
   return cells;
 }
 
-observe::point make_point(const request& wanted, const cell& one) {
-  const section& place = wanted.sections[one.section];
-  const workloads::subject& subject = wanted.subjects[one.subject];
-  observe::point made;
-  made.workload = place.workload->name;
-  for (unsigned key = 0; key < place.workload->keys.size(); ++key) {
-    made.params[place.workload->keys[key].key] = place.values[key];
+bool add_points(observe::document& result, const request& wanted, const std::vector<cell>& cells, const char* name) {
+  bool sound = !interrupted();
+  for (const cell& one : cells) {
+    sound = sound && one.faults.empty();
+    for (const std::string& fault : one.faults) {
+      std::fprintf(stderr, "%s: %s, %s, %u threads: %s\n", name, wanted.subjects[one.subject].name,
+                   wanted.sections[one.section].name.c_str(), one.threads, fault.c_str());
+    }
+    result.points.push_back(make_point(wanted, one));
   }
-  made.preset = place.name;
-  made.threads = one.threads;
-  made.place = "cores-first";
-  made.subject = subject.name;
-  made.kind = subject.peer ? observe::subject_kind::peer : observe::subject_kind::ours;
-  if (subject.how != workloads::waiting::none) {
-    made.waiting = subject.how == workloads::waiting::spins ? "spins" : "parks";
-  }
-  made.metric = "throughput";
-  made.unit = "sections/s";
-  made.values = one.throughput;
-  made.fewest = one.fewest;
-  made.most = one.most;
-  made.faults = one.faults;
-  return made;
+  return sound;
 }
 
 const cell* find_cell(const std::vector<cell>& cells, std::size_t section, unsigned threads, std::size_t subject) {

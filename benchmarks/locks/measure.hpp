@@ -50,8 +50,9 @@ std::vector<cell> measure(const request& wanted);
 /// True once the user has pressed Ctrl-C.
 bool interrupted() noexcept;
 
-/// Of the result document.
-observe::point make_point(const request& wanted, const cell& one);
+/// Adds the cells' points to the result document, and tells faults of locks on the standard error, after `name`. False
+/// where there are any, or the run was interrupted.
+bool add_points(observe::document& result, const request& wanted, const std::vector<cell>& cells, const char* name);
 
 /// The cell of that place, or null.
 const cell* find_cell(const std::vector<cell>& cells, std::size_t section, unsigned threads, std::size_t subject);

@@ -81,15 +81,7 @@ int run(const options& asked, const std::vector<std::string>& words) {
   observe::document result;
   result.claims = make_warmup_claims(wanted, cells);
   print_claims(out, result.claims);
-  bool sound = !interrupted();
-  for (const cell& one : cells) {
-    for (const std::string& fault : one.faults) {
-      std::fprintf(stderr, "bench_warmup: %s, %s, %u threads: %s\n", wanted.subjects[one.subject].name,
-                   wanted.sections[one.section].name.c_str(), one.threads, fault.c_str());
-      sound = false;
-    }
-    result.points.push_back(make_point(wanted, one));
-  }
+  const bool sound = add_points(result, wanted, cells, "bench_warmup");
   if (output) {
     result.command = words;
     result.machine = txsync::doctor::machine_object(txsync::doctor::collect());

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 
-#include <atomic>
-
-#include <txsync/machine/thread.hpp>
-
+#include "found_once.hpp"
 #include "next.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
@@ -65,21 +62,6 @@ void find_all(next_functions& all) noexcept {
 
 }  // namespace
 
-const next_functions& next() noexcept {
-  static constinit next_functions found{};
-  static constinit std::atomic<std::uint32_t> state{0};  // 0: nobody looked; 1: somebody does; 2: found
-  // acquire pairs with the release below
-  while (state.load(std::memory_order_acquire) != 2) {
-    std::uint32_t nobody = 0;
-    // relaxed: only who is first matters
-    if (state.compare_exchange_strong(nobody, 1, std::memory_order_relaxed)) {
-      find_all(found);
-      state.store(2, std::memory_order_release);
-    } else {
-      machine::yield();
-    }
-  }
-  return found;
-}
+const next_functions& next() noexcept { return found_once<next_functions, find_all>(); }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

@@ -2,13 +2,11 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <atomic>
-#include <cstdint>
 #include <cstdlib>
 
 #include <txsync/machine/attempt.hpp>
-#include <txsync/machine/thread.hpp>
 
+#include "found_once.hpp"
 #include "openmp.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
@@ -50,22 +48,7 @@ void find_all(openmp_functions& all) noexcept {
 
 }  // namespace
 
-const openmp_functions& openmp() noexcept {
-  static constinit openmp_functions found{};
-  static constinit std::atomic<std::uint32_t> state{0};  // 0: nobody looked; 1: somebody does; 2: found
-  // acquire pairs with the release below
-  while (state.load(std::memory_order_acquire) != 2) {
-    std::uint32_t nobody = 0;
-    // relaxed: only who is first matters
-    if (state.compare_exchange_strong(nobody, 1, std::memory_order_relaxed)) {
-      find_all(found);
-      state.store(2, std::memory_order_release);
-    } else {
-      machine::yield();
-    }
-  }
-  return found;
-}
+const openmp_functions& openmp() noexcept { return found_once<openmp_functions, find_all>(); }
 
 #ifndef TXSYNC_SERVE_BARRIERS_ANYWAY  // a build for tests, where warm_barrier is a plain barrier
 bool serves_barriers() noexcept { return machine::htm().always_abort; }

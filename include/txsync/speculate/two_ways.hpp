@@ -15,7 +15,7 @@ namespace txsync::inline TXSYNC_BACKEND::detail {
 /// Otherwise the second way is taken for two windows, the first of which lets threads settle, and the way that did more
 /// is kept until the next trial, which is the later, the more often the answer was the same; a tie is the second
 /// way's. Threads report their sections in batches, and whoever finds a window long enough begins the next.
-/// Constant-initialised; thread-safe; 1,152 bytes.
+/// Constant-initialised; thread-safe; 1,280 bytes.
 class two_ways {
  public:
   static constexpr std::uint64_t no_length = ~std::uint64_t{0};
