@@ -44,6 +44,7 @@ PUBLIC_FACES = {
     "shared_mutex.hpp": "locks",
     "condition_variable.hpp": "locks",
     "barrier.hpp": "locks",
+    "tm.hpp": "tm",
 }
 ANY_FLOOR = {"export.hpp"}  # uses nothing, so that everything may use it
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <txsync/machine/asymmetric.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/restartable.hpp>
 
@@ -24,6 +25,11 @@ bool scripted_interruption() noexcept {
 void settle_releases() noexcept {
   detail::scripted_system_call();
   script::count(the_state().tally.settles);
+  fence();
+}
+
+void heavy_fence() noexcept {
+  detail::scripted_system_call();
   fence();
 }
 

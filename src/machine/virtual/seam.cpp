@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The out-of-line part of the seam, handed on to the simulated machine's runtime.
+#include <txsync/machine/asymmetric.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/environment.hpp>
@@ -17,6 +18,7 @@ void detail::catch_faults(std::jmp_buf* landing) noexcept { txsync_sim_catch_fau
 std::uint64_t clock_ns() noexcept { return txsync_sim_clock_ns(); }
 std::uint64_t cycles_per_second() noexcept { return txsync_sim_cycles_per_second(); }
 
+void heavy_fence() noexcept { txsync_sim_fence(); }
 void settle_releases() noexcept { txsync_sim_fence(); }
 bool releases_are_restartable() noexcept { return false; }
 

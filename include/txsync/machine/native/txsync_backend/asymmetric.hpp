@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+
+#include <txsync/machine/cpu.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::machine {
+
+namespace detail {
+/// Whether heavy_fence() reaches into the other threads. Relaxed: it guards nothing. It changes before main, and should
+/// the system take its word back; then heavy_fence() waits for those that have read the old value.
+TXSYNC_EXPORT extern std::atomic<bool> fences_are_asymmetric;
+}  // namespace detail
+
+inline void light_fence() noexcept {
+  if (detail::fences_are_asymmetric.load(std::memory_order_relaxed)) [[likely]] {
+    compiler_fence();
+  } else {
+    fence();
+  }
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine

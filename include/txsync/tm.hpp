@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// Atomic blocks: txsync::tm. docs/tm/README.md is the tutorial.
+#pragma once
+
+#include <txsync/tm/algorithm.hpp>
+#include <txsync/tm/atomically.hpp>
+#include <txsync/tm/block.hpp>
+#include <txsync/tm/transaction.hpp>
+#include <txsync/tm/var.hpp>

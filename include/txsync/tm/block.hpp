@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Named atomic blocks: the sites of transactions.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <txsync/export.hpp>
+#include <txsync/machine/abort_cause.hpp>
+#include <txsync/site.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::tm {
+
+/// How the transactions of a block are tried.
+struct block_policy {
+  /// After so many aborts a transaction waits for its turn to run alone, and then commits: the bound on starvation. Its
+  /// turn comes after those of the threads that asked before it, and when the transactions that are running have ended.
+  std::uint32_t attempts = 32;
+  /// Attempts in hardware before that, by the algorithms that make any.
+  std::uint32_t hardware_attempts = 5;
+  /// Run alone and once, not to be undone: for blocks that do I/O always. See transaction::irrevocable().
+  bool irrevocable = false;
+};
+
+/// A named place in the program whose code runs atomically; any number of threads run it at a time. What is counted and
+/// learnt is kept by block, so give blocks that do different things objects of their own.
+///
+///     constinit txsync::tm::block transfer{"bank.transfer"};
+///
+/// Requires: static storage duration, and a name that lives as long (a literal). Constant-initialised. Thread-safe.
+class block {
+ public:
+  constexpr explicit block(const char* name, const block_policy& policy = {}) noexcept : site_(name), policy_(policy) {}
+  block(const block&) = delete;
+  block& operator=(const block&) = delete;
+
+  const char* name() const noexcept { return site_.name(); }
+  const block_policy& policy() const noexcept { return policy_; }
+  std::uint32_t id() noexcept { return site_.id(); }
+
+  /// Whether its transactions start without a record of what they read, since none of them has written yet. Relaxed: a
+  /// thread that is wrong about it does one attempt more.
+  bool only_reads() const noexcept { return !writes_.load(std::memory_order_relaxed); }
+  /// Called by the first transaction that writes.
+  void now_writes() noexcept { writes_.store(true, std::memory_order_relaxed); }
+
+ private:
+  site site_;
+  block_policy policy_;
+  std::atomic<bool> writes_{false};
+};
+
+/// The counts of one block over all threads since the start of the process, those that have ended included.
+struct block_totals {
+  std::uint64_t commits = 0;
+  std::uint64_t alone = 0;                       ///< of them, those that had to run alone, and irrevocable ones
+  std::uint64_t hardware = 0;                    ///< of them, those in hardware
+  std::uint64_t waits = 0;                       ///< times that transaction::retry() slept
+  std::uint64_t aborts[abort_cause_count] = {};  ///< by cause: validation, locked, user; in hardware the machine's
+};
+
+/// Runs beside transactions; each number is one that was true within the call.
+TXSYNC_EXPORT block_totals totals(block& where) noexcept;
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tm

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of one thread's transactions: what the inlined half of a transaction and the algorithms in src/tm share.
+#pragma once
+
+#include <atomic>
+#include <csetjmp>
+#include <cstdint>
+
+#include <txsync/machine/abort_cause.hpp>
+#include <txsync/machine/cpu.hpp>
+#include <txsync/speculate/elision.hpp>
+#include <txsync/tm/block.hpp>
+#include <txsync/tm/detail/growing_log.hpp>
+#include <txsync/tm/var.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+
+/// An ownership record: of the words of one or more stripes of memory, the version of their last commit; or, with
+/// owned_bit, the engine of the transaction that is changing them.
+using orec = std::atomic<std::uint64_t>;
+inline constexpr std::uint64_t owned_bit = std::uint64_t{1} << 63;
+
+/// A table of them, into which addresses hash: stripes of 32 bytes.
+struct orec_table {
+  static constexpr unsigned stripe_shift = 5;
+  orec* first;
+  std::uint64_t mask;  ///< of indices, in bytes
+};
+
+class engine;
+
+/// How much a transaction has written down, to be taken back to.
+struct log_mark {
+  std::size_t undo;                ///< of algorithms that store in place
+  std::size_t buffered, replaced;  ///< and of the others
+  std::size_t made, gone, on_commit, on_abort;
+};
+
+/// A word of memory with the value that it had.
+struct old_value {
+  word* cell;
+  std::uint64_t value;
+};
+struct owned_orec {
+  orec* record;
+  std::uint64_t version;  ///< that it had
+};
+/// An object of the heap, and its destructor where that does anything.
+struct heap_object {
+  void* object;
+  void (*destroy)(void* object) noexcept;
+};
+
+/// Stripes of memory, as bits of a hash of their addresses.
+class stripe_set;
+
+/// One way to run transactions. Functions are called by the thread that the engine belongs to.
+struct algorithm {
+  const char* name;
+  const char* summary;
+  /// Before the first access of an attempt; sets where and by what limit words are read in the inlined way.
+  void (*begin)(engine& me);
+  /// What the inlined way does not decide.
+  std::uint64_t (*read)(engine& me, const word& cell);
+  void (*write)(engine& me, word& cell, std::uint64_t value);
+  /// Either the attempt is committed when it returns, or it is restarted. True: it has written something.
+  bool (*commit)(engine& me);
+  /// Everything that the attempt has written is gone again.
+  void (*roll_back)(engine& me) noexcept;
+  /// What it has written after that, while it goes on.
+  void (*roll_back_to)(engine& me, const log_mark& mark) noexcept;
+  /// Whether all that the attempt has read is still so. Null: it is alone, so it is.
+  bool (*is_valid)(engine& me) noexcept;
+  /// Adds what the attempt has read, for transactions that wait; null: it keeps no record.
+  void (*add_reads)(engine& me, stripe_set& into) noexcept;
+  /// Adds what it has written.
+  void (*add_writes)(engine& me, stripe_set& into) noexcept;
+  bool in_hardware = false;  ///< attempts of the machine first
+};
+
+enum class run_mode : std::uint8_t {
+  idle,
+  software,     ///< by an algorithm, beside others
+  alone,        ///< nobody else runs; can still be undone
+  irrevocable,  ///< nobody else runs; cannot
+  hardware      ///< in an attempt of the machine
+};
+
+class engine {
+ public:
+  // What each access looks at.
+  orec_table records{nullptr, 0};
+  std::uint64_t limit = 0;       ///< versions up to it are part of what the transaction sees
+  std::uint64_t mine = 0;        ///< what its own orecs hold
+  bool logs_reads = false;       ///< reads are written down
+  bool has_unlogged = false;     ///< some were not
+  bool writes_in_place = false;  ///< where the orec of a word is `mine`, it may be written
+  run_mode mode = run_mode::idle;
+  const algorithm* how = nullptr;
+  growing_log<orec*> reads;
+  growing_log<old_value> undo;
+
+  growing_log<owned_orec> owned;
+  bool privatizes = false;
+  growing_log<heap_object> made;
+  growing_log<heap_object> gone;
+  growing_log<txsync::detail::deferred_action> on_commit;
+  growing_log<txsync::detail::deferred_action> on_abort;
+
+  /// The orec of a word.
+  [[gnu::always_inline]] orec& orec_of(const word& cell) const noexcept {
+    const std::uint64_t offset =
+        (reinterpret_cast<std::uintptr_t>(&cell) >> (orec_table::stripe_shift - 3)) & records.mask;
+    return *reinterpret_cast<orec*>(reinterpret_cast<char*>(records.first) + offset);
+  }
+
+  [[gnu::always_inline]] std::uint64_t read(const word& cell) {
+    orec& record = orec_of(cell);
+    const std::uint64_t seen = record.load(std::memory_order_seq_cst);
+    // acquire pairs with the release of a store in place: who sees what a transaction has written in place sees its
+    // mark in the orec below
+    const std::uint64_t value = cell.load(std::memory_order_acquire);
+    // relaxed: behind an acquire load, which nothing after it passes
+    if (seen <= limit && record.load(std::memory_order_relaxed) == seen) [[likely]] {
+      if (logs_reads) {
+        reads.append(&record);
+      } else {
+        has_unlogged = true;
+      }
+      return value;
+    }
+    return how->read(*this, cell);
+  }
+  [[gnu::always_inline]] void write(word& cell, std::uint64_t value) {
+    // relaxed: nobody else writes what would make this true
+    if (writes_in_place && orec_of(cell).load(std::memory_order_relaxed) == mine) {
+      store_in_place(cell, value);
+    } else {
+      how->write(*this, cell, value);
+    }
+  }
+  /// Requires: the transaction owns the word's orec, or is alone.
+  [[gnu::always_inline]] void store_in_place(word& cell, std::uint64_t value) {
+    // relaxed: a word that only this thread may write
+    undo.append({&cell, cell.load(std::memory_order_relaxed)});
+    cell.store(value, std::memory_order_release);  // pairs with the acquire in read()
+  }
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

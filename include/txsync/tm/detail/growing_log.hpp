@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a transaction writes down: appended in a few instructions, kept from one transaction to the next.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include <txsync/export.hpp>
+#include <txsync_backend/name.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+
+/// `bytes` of memory that begin with what the old memory held, which is given back. Throws std::bad_alloc, and the old
+/// memory is as it was.
+TXSYNC_EXPORT void* grow_log(void* old, std::size_t bytes);
+TXSYNC_EXPORT void free_log(void* memory) noexcept;
+
+template <class Entry>
+  requires std::is_trivially_copyable_v<Entry>
+class growing_log {
+ public:
+  growing_log() noexcept = default;
+  growing_log(const growing_log&) = delete;
+  growing_log& operator=(const growing_log&) = delete;
+  ~growing_log() { free_log(first_); }
+
+  /// Throws std::bad_alloc, and nothing is appended.
+  [[gnu::always_inline]] void append(const Entry& entry) {
+    reserve_one();
+    *next_++ = entry;
+  }
+  /// The next append() throws nothing.
+  [[gnu::always_inline]] void reserve_one() {
+    if (next_ == end_) [[unlikely]]
+      grow();
+  }
+  Entry* begin() const noexcept { return first_; }
+  Entry* end() const noexcept { return next_; }
+  Entry& operator[](std::size_t index) const noexcept { return first_[index]; }
+  std::size_t size() const noexcept { return static_cast<std::size_t>(next_ - first_); }
+  bool empty() const noexcept { return next_ == first_; }
+  void clear() noexcept { next_ = first_; }
+  void swap(growing_log& other) noexcept {
+    std::swap(first_, other.first_);
+    std::swap(next_, other.next_);
+    std::swap(end_, other.end_);
+  }
+  /// Requires: it has at least that many.
+  void truncate(std::size_t length) noexcept { next_ = first_ + length; }
+
+ private:
+  static constexpr std::size_t first_length = 64;
+  [[gnu::noinline]] void grow() {
+    const std::size_t used = size();
+    const std::size_t length = used == 0 ? first_length : 2 * used;
+    first_ = static_cast<Entry*>(grow_log(first_, length * sizeof(Entry)));
+    next_ = first_ + used;
+    end_ = first_ + length;
+  }
+
+  Entry* first_ = nullptr;
+  Entry* next_ = nullptr;
+  Entry* end_ = nullptr;
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

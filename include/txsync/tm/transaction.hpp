@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the body of an atomic block is given: the accesses to memory that are part of it, and what else it may do.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include <txsync/export.hpp>
+#include <txsync/tm/detail/engine.hpp>
+#include <txsync/tm/var.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::tm {
+
+class transaction;
+class direct_transaction;
+
+namespace detail {
+
+/// An alternative of or_else(), and the body of a block, without their types.
+using erased_code = void (*)(void* data, transaction& tx);
+
+[[noreturn]] TXSYNC_EXPORT void retry(engine& me);
+[[noreturn]] TXSYNC_EXPORT void restart_irrevocable(engine& me);
+/// False: the first one ended with retry(), and has left nothing behind.
+TXSYNC_EXPORT bool run_alternative(engine& me, erased_code first, void* data);
+using destructor = void (*)(void* object) noexcept;
+/// Memory for an object. Throws std::bad_alloc.
+TXSYNC_EXPORT void* take_memory(engine& me, std::size_t bytes);
+/// The object in it has been constructed, or could not be.
+TXSYNC_EXPORT void keep_made(engine& me, void* object, destructor destroy) noexcept;
+TXSYNC_EXPORT void forget_made(engine& me, void* object) noexcept;
+/// At the end of the block. Throws std::bad_alloc.
+TXSYNC_EXPORT void give_memory(engine& me, void* object, destructor destroy);
+TXSYNC_EXPORT void add_action(engine& me, growing_log<txsync::detail::deferred_action>& list,
+                              const txsync::detail::deferred_action& action);
+TXSYNC_EXPORT void privatize(engine& me) noexcept;
+
+template <class T>
+void destroy(void* object) noexcept {
+  std::destroy_at(static_cast<T*>(object));
+}
+/// Null where there is nothing to do.
+template <class T>
+constexpr destructor destroyer() noexcept {
+  if constexpr (std::is_trivially_destructible_v<T>) {
+    return nullptr;
+  } else {
+    return destroy<T>;
+  }
+}
+
+template <class Action>
+txsync::detail::deferred_action keep(Action action) noexcept {
+  static_assert(std::is_trivially_copyable_v<Action> && std::is_trivially_destructible_v<Action>);
+  static_assert(sizeof(Action) <= txsync::detail::deferred_action::room && std::is_nothrow_invocable_v<Action&>);
+  txsync::detail::deferred_action kept{};
+  kept.run = [](void* data) { (*std::launder(static_cast<Action*>(data)))(); };
+  new (kept.data) Action(action);
+  return kept;
+}
+
+/// What both kinds of transaction offer. Bodies are given one or the other: take it as `auto& tx`.
+///
+/// All functions: to be called by the block's thread, within its body. Those that are not noexcept may leave the body
+/// by a jump and run it anew, which the body does not notice; its local variables with destructors are then not
+/// destroyed. So keep what owns memory outside of the body, or get it from make(). They throw std::bad_alloc where
+/// there is no memory for the transaction's records: then the block is undone, like after any exception.
+template <class Self>
+class transaction_base {
+ public:
+  transaction_base(const transaction_base&) = delete;
+  transaction_base& operator=(const transaction_base&) = delete;
+
+  /// The value of `place` as the block sees it: everything that it reads was so at one moment, whether it commits in
+  /// the end or not (opacity). Cost: two loads more than the value's, per word, and for blocks that write also, a
+  /// record of it.
+  template <class T>
+  [[gnu::always_inline]] T read(const var<T>& place) {
+    std::uint64_t copy[var<T>::words];
+    for (unsigned i = 0; i < var<T>::words; ++i) copy[i] = self().read_word(place.at(i));
+    return var<T>::from_words(copy);
+  }
+  /// Others see it once the block has committed, and then all at once.
+  /// Cost: a compare-exchange at the first write to 32 bytes, and a record of the old value.
+  template <class T>
+  [[gnu::always_inline]] void write(var<T>& place, const std::type_identity_t<T>& value) {
+    std::uint64_t copy[var<T>::words];
+    var<T>::to_words(value, copy);
+    for (unsigned i = 0; i < var<T>::words; ++i) self().write_word(place.at(i), copy[i]);
+  }
+
+  /// A new object, which is gone again where the block does not commit. Its constructor may write the vars of the
+  /// object itself without the transaction: nobody else knows them yet.
+  /// Throws: std::bad_alloc, and what the constructor throws.
+  template <class T, class... Arguments>
+  T* make(Arguments&&... arguments) {
+    static_assert(alignof(T) <= alignof(std::max_align_t));
+    void* const memory = take_memory(self().state(), sizeof(T));
+    struct unless_made {
+      engine& me;
+      void* memory;
+      ~unless_made() {
+        if (memory != nullptr) forget_made(me, memory);
+      }
+    } guard{self().state(), memory};
+    T* const made = std::construct_at(static_cast<T*>(memory), std::forward<Arguments>(arguments)...);
+    guard.memory = nullptr;
+    if constexpr (!std::is_trivially_destructible_v<T>) keep_made(self().state(), memory, destroyer<T>());
+    return made;
+  }
+  /// Destroys an object that some block made, once this one has committed and no other one can be looking at it any
+  /// more; the destructor runs then, in any thread, and must not throw. Null is allowed. Destroying an object twice
+  /// ends the program with a message.
+  template <class T>
+  void destroy(T* object) {
+    if (object != nullptr) give_memory(self().state(), object, destroyer<T>());
+  }
+
+  /// Runs `action` after the block has committed, or after it has been given up because the body threw: once, in the
+  /// block's thread, outside of it, in the order in which they were given. An attempt that is restarted forgets its
+  /// actions. Requires: trivially copyable, at most 32 bytes, throws nothing; may do what it likes, blocks included.
+  template <class Action>
+  void on_commit(Action action) {
+    add_action(self().state(), self().state().on_commit, keep(action));
+  }
+  template <class Action>
+  void on_abort(Action action) {
+    add_action(self().state(), self().state().on_abort, keep(action));
+  }
+
+  /// After this block has committed, no other transaction will touch again what it has made unreachable for others
+  /// (removed from a list, say): its thread may then use it without blocks, and free it with whatever allocated it.
+  /// What destroy() gives back needs no such call.
+  /// Cost: at the end of the block it waits until all transactions have ended that run then; 1..10 us where none does.
+  void privatize() noexcept { tm::detail::privatize(self().state()); }
+
+ protected:
+  transaction_base() noexcept = default;
+  ~transaction_base() = default;
+
+ private:
+  Self& self() noexcept { return static_cast<Self&>(*this); }
+};
+
+}  // namespace detail
+
+/// A transaction in software. Can be undone, so it offers everything.
+class transaction : public detail::transaction_base<transaction> {
+ public:
+  /// Gives the block up for now, and runs it anew when something that it has read has changed; sleeps meanwhile (no
+  /// polling). Within or_else() the next alternative comes first. A block that has read nothing could never go on:
+  /// that ends the program with a message.
+  [[noreturn]] void retry() { detail::retry(engine_); }
+
+  /// Runs first(tx); where it ends in retry(), it has done nothing, and second(tx) runs in its place. Where that does
+  /// so too, the block waits for a change of what either of them has read. Nests.
+  template <class First, class Second>
+  void or_else(First&& first, Second&& second) {
+    if (!detail::run_alternative(
+            engine_, [](void* data, transaction& tx) { (*static_cast<std::remove_reference_t<First>*>(data))(tx); },
+            static_cast<void*>(std::addressof(first)))) {
+      second(*this);
+    }
+  }
+
+  /// From here on the block is not restarted any more, so that it may do I/O. Where it could be, everything is undone
+  /// and the body runs anew from its start, alone: other blocks wait until it has ended. An exception that then leaves
+  /// the body leaves behind what the body has done.
+  void irrevocable() { detail::restart_irrevocable(engine_); }
+
+  // For detail::transaction_base and the library.
+  [[gnu::always_inline]] std::uint64_t read_word(const word& cell) { return engine_.read(cell); }
+  [[gnu::always_inline]] void write_word(word& cell, std::uint64_t value) { engine_.write(cell, value); }
+  detail::engine& state() noexcept { return engine_; }
+  explicit transaction(detail::engine& state) noexcept : engine_(state) {}
+
+ private:
+  detail::engine& engine_;
+};
+
+/// A transaction whose accesses are plain loads and stores: in an attempt of the machine, or alone and irrevocable.
+class direct_transaction : public detail::transaction_base<direct_transaction> {
+ public:
+  /// In an attempt: goes on in software. In an irrevocable block it ends the program with a message.
+  [[noreturn]] void retry() { detail::retry(engine_); }
+  template <class First, class Second>
+  void or_else(First&& first, Second&&) {
+    first(*this);
+  }
+  void irrevocable() {
+    if (engine_.mode != detail::run_mode::irrevocable) detail::restart_irrevocable(engine_);
+  }
+
+  // relaxed: alone, or in an attempt, which is atomic as a whole
+  std::uint64_t read_word(const word& cell) noexcept { return cell.load(std::memory_order_relaxed); }
+  // release pairs with the acquire of readers in software that have begun, and end in vain
+  void write_word(word& cell, std::uint64_t value) noexcept { cell.store(value, std::memory_order_release); }
+  detail::engine& state() noexcept { return engine_; }
+  explicit direct_transaction(detail::engine& state) noexcept : engine_(state) {}
+
+ private:
+  detail::engine& engine_;
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tm

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// A value that atomic blocks read and write.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+
+#include <txsync_backend/name.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::tm {
+
+/// What transactions read and write: all of the library's algorithms work on words of 8 bytes.
+using word = std::atomic<std::uint64_t>;
+
+/// A value of T that atomic blocks read and write, through their transaction: tx.read(v), tx.write(v, x). Occupies
+/// whole words: 8 bytes for an int too, 16 for two pointers.
+/// Requires: T is trivially copyable. What two blocks of different threads do with one var is atomic, T as a whole
+/// included; whatever else threads share within blocks must not change while they share it.
+/// Constant-initialised for numbers, enumerations and null pointers. Not copyable: it is a place, not a value.
+template <class T>
+  requires std::is_trivially_copyable_v<T>
+class var {
+ public:
+  static constexpr unsigned words = (sizeof(T) + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
+
+  constexpr var() noexcept : var(T{}) {}
+  constexpr explicit(false) var(const T& initial) noexcept {
+    if constexpr (words == 1) {
+      words_[0].store_constant(to_word(initial));
+    } else {
+      store(initial);
+    }
+  }
+  var(const var&) = delete;
+  var& operator=(const var&) = delete;
+
+  /// Outside of blocks, where no block that writes it can be running: before threads start, after they have ended, for
+  /// what a block has made its own (transaction::privatize()).
+  T load() const noexcept {
+    std::uint64_t copy[words];
+    // relaxed, here and in store(): nobody else writes, see above
+    for (unsigned i = 0; i < words; ++i) copy[i] = words_[i].value.load(std::memory_order_relaxed);
+    return from_words(copy);
+  }
+  /// The same, and no block that reads it either.
+  void store(const T& value) noexcept {
+    std::uint64_t copy[words];
+    to_words(value, copy);
+    for (unsigned i = 0; i < words; ++i) words_[i].value.store(copy[i], std::memory_order_relaxed);
+  }
+
+  // For transactions.
+  word& at(unsigned index) noexcept { return words_[index].value; }
+  const word& at(unsigned index) const noexcept { return words_[index].value; }
+  static T from_words(const std::uint64_t (&copy)[words]) noexcept {
+    if constexpr (is_number) {
+      return static_cast<T>(copy[0]);
+    } else if constexpr (sizeof(T) == sizeof(std::uint64_t)) {
+      return std::bit_cast<T>(copy[0]);
+    } else {
+      T value;
+      std::memcpy(static_cast<void*>(&value), copy, sizeof(T));
+      return value;
+    }
+  }
+  static void to_words(const T& value, std::uint64_t (&copy)[words]) noexcept {
+    if constexpr (words == 1) {
+      copy[0] = to_word(value);
+    } else {
+      copy[words - 1] = 0;
+      std::memcpy(copy, static_cast<const void*>(&value), sizeof(T));
+    }
+  }
+
+ private:
+  static constexpr bool is_number = std::is_integral_v<T> || std::is_enum_v<T>;
+  struct cell {
+    word value{0};
+    constexpr cell() noexcept = default;
+    constexpr void store_constant(std::uint64_t initial) noexcept {
+      if (std::is_constant_evaluated()) {
+        if (initial != 0) std::construct_at(&value, initial);
+      } else {
+        value.store(initial, std::memory_order_relaxed);
+      }
+    }
+  };
+
+  static constexpr std::uint64_t to_word(const T& value) noexcept {
+    if constexpr (is_number) {
+      return static_cast<std::uint64_t>(value);
+    } else if constexpr (std::is_pointer_v<T>) {
+      return value == nullptr ? 0 : std::bit_cast<std::uint64_t>(value);
+    } else if constexpr (sizeof(T) == sizeof(std::uint64_t)) {
+      return std::bit_cast<std::uint64_t>(value);
+    } else {
+      std::uint64_t made = 0;
+      std::memcpy(&made, static_cast<const void*>(&value), sizeof(T));
+      return made;
+    }
+  }
+
+  cell words_[words];
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tm

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <txsync/machine/cpu.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::machine {
+
+inline void light_fence() noexcept { fence(); }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tm/algorithms.hpp"
+
+#include <txsync/machine/environment.hpp>
+#include <txsync/tm/algorithm.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::tm {
+
+namespace detail {
+
+constinit shared_words shared;
+
+namespace {
+
+constexpr std::uint64_t record_count = std::uint64_t{1} << 20;
+alignas(machine::pad_bytes) constinit orec records[record_count] = {};
+constinit orec always_free{0};
+constinit orec never_free{owned_bit};
+
+constexpr const algorithm* table[] = {&dctl, &htm_sgl, &sgl};
+constexpr std::size_t count = sizeof table / sizeof *table;
+
+const algorithm* find(std::string_view name) noexcept {
+  for (const algorithm* const one : table) {
+    if (name == one->name) return one;
+  }
+  return nullptr;
+}
+
+[[noreturn]] void refuse_access() noexcept { refuse("a transaction was used outside of its block"); }
+
+}  // namespace
+
+constinit const algorithm outside = {
+    .name = "outside",
+    .summary = "",
+    .begin = [](engine&) {},
+    .read = [](engine&, const word&) -> std::uint64_t { refuse_access(); },
+    .write = [](engine&, word&, std::uint64_t) { refuse_access(); },
+    .commit = [](engine&) { return false; },
+    .roll_back = [](engine&) noexcept {},
+    .roll_back_to = [](engine&, const log_mark&) noexcept {},
+    .is_valid = nullptr,
+    .add_reads = nullptr,
+    .add_writes = nullptr,
+};
+
+/// What the environment says, or the default; and says so where the environment says nothing sensible.
+[[gnu::noinline]] const algorithm& choose_first() noexcept {
+  const char* const name = machine::environment("TXSYNC_TM");
+  const algorithm* const asked = name != nullptr ? find(name) : &dctl;
+  const algorithm* none = nullptr;
+  if (shared.in_use.compare_exchange_strong(none, asked != nullptr ? asked : &dctl) && asked == nullptr) {
+    constexpr std::string_view said = "txsync: TXSYNC_TM names no algorithm of txsync::tm; using dctl\n";
+    machine::complain(said.data(), said.size());
+  }
+  return *shared.in_use.load();
+}
+
+constinit const orec_table all_records{records, (record_count - 1) * sizeof(orec)};
+constinit const orec_table open_records{&always_free, 0};
+constinit const orec_table shut_records{&never_free, 0};
+
+void undo_from(engine& me, std::size_t from) noexcept {
+  for (std::size_t i = me.undo.size(); i-- > from;) {
+    // release: as in engine::store_in_place()
+    me.undo[i].cell->store(me.undo[i].value, std::memory_order_release);
+  }
+  me.undo.truncate(from);
+}
+
+void add_undone_words(engine& me, stripe_set& into) noexcept {
+  for (const old_value& one : me.undo) into.add(*one.cell);
+}
+
+}  // namespace detail
+
+std::span<const algorithm_name> algorithms() noexcept {
+  static const struct names_of_all {
+    names_of_all() noexcept {
+      for (std::size_t i = 0; i < detail::count; ++i) list[i] = {detail::table[i]->name, detail::table[i]->summary};
+    }
+    algorithm_name list[detail::count];
+  } all;
+  return all.list;
+}
+
+bool use_algorithm(std::string_view name) noexcept {
+  const detail::algorithm* const chosen = detail::find(name);
+  if (chosen == nullptr) return false;
+  detail::runner& me = detail::runner::mine();
+  if (me.mode != detail::run_mode::idle) detail::refuse("use_algorithm() was called within an atomic block");
+  detail::enter_alone(me);
+  detail::shared.in_use.store(chosen, std::memory_order_release);
+  detail::leave_alone(me);
+  return true;
+}
+
+const char* algorithm_in_use() noexcept { return detail::algorithm_now().name; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tm

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of algorithms, and what they have in common.
+#pragma once
+
+#include "tm/gate.hpp"
+#include "tm/stripe_set.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+
+extern const algorithm dctl;     ///< stm/dctl.cpp
+extern const algorithm sgl;      ///< stm/sgl.cpp
+extern const algorithm htm_sgl;  ///< stm/sgl.cpp, hybrid/hardware.cpp
+/// What runs a transaction that is alone: in place, with an undo log. Not in the table.
+extern const algorithm alone;  ///< stm/sgl.cpp
+/// By a transaction of sgl or htm_sgl.
+bool global_lock_is_held() noexcept;
+
+/// Of a runner that runs no transaction: every access ends the program with a message.
+extern const algorithm outside;
+
+const algorithm& choose_first() noexcept;
+/// The one that new transactions use.
+inline const algorithm& algorithm_now() noexcept {
+  // acquire pairs with the release of who chose another one, alone
+  const algorithm* const chosen = shared.in_use.load(std::memory_order_acquire);
+  return chosen != nullptr ? *chosen : choose_first();
+}
+
+/// Until it begins the next attempt, every access is refused.
+inline void shut(engine& me) noexcept {
+  me.records = shut_records;
+  me.mode = run_mode::idle;
+  me.how = &outside;
+}
+
+// For algorithms that store in place:
+/// Puts back the values that were there before the entries of the undo log from `from` on.
+void undo_from(engine& me, std::size_t from) noexcept;
+void add_undone_words(engine& me, stripe_set& into) noexcept;
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who runs: transactions beside each other, or one alone.
+#pragma once
+
+#include <txsync/machine/asymmetric.hpp>
+
+#include "tm/runner.hpp"
+#include "tm/shared.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+
+inline void become_running(runner& me) noexcept {
+  // relaxed: only this thread writes it; what reads it stands behind a heavy fence
+  me.activity.store(me.activity.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
+inline void leave(runner& me) noexcept {
+  // release pairs with the acquire of whoever waits for the transaction's end
+  me.activity.store(me.activity.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
+/// False: somebody runs alone, and leave() is to be called.
+inline bool try_to_enter(runner& me) noexcept {
+  become_running(me);
+  machine::light_fence();  // beside the heavy one of who shuts the gate, and then looks at activity
+  // acquire pairs with the release in leave_alone()
+  return shared.gate.load(std::memory_order_acquire) == 0;
+}
+void wait_for_gate(runner& me) noexcept;
+
+/// From here on the thread counts as running a transaction, and nobody runs alone.
+inline void enter(runner& me) noexcept {
+  if (!try_to_enter(me)) [[unlikely]]
+    wait_for_gate(me);
+}
+
+/// The same, and from here on nobody else runs one; waits for those who do.
+void enter_alone(runner& me) noexcept;
+void leave_alone(runner& me) noexcept;
+
+/// All transactions that run now, but the thread's own. Throws std::bad_alloc.
+void note_running(const runner& me, growing_log<seen_running>& into);
+/// True where that one still does.
+bool still_runs(const seen_running& one) noexcept;
+/// Waits until all have ended that run now.
+void wait_for_running(const runner& me) noexcept;
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

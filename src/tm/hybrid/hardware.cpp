@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// htm_sgl: attempts of the machine, and a single global lock where those do not work; what every published hybrid is
+// measured against (hybrid paper, section V). Attempts subscribe to the lock, and to the gate of transactions that run
+// alone: whoever takes either aborts them all. They are tried again when it is free (no lemmings; shore-mt paper, 3.2).
+#include "tm/hybrid/hardware.hpp"
+
+#include <txsync/machine/asymmetric.hpp>
+#include <txsync/machine/attempt.hpp>
+
+#include "locks/backoff.hpp"
+#include "tm/algorithms.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+
+namespace {
+
+using machine::attempt_status;
+
+constexpr std::uint64_t shortest_wait = 64;  // cycles
+constexpr unsigned most_doublings = 6;
+
+bool somebody_is_alone() noexcept {
+  // relaxed: in an attempt, or to decide how long to wait
+  return shared.gate.load(std::memory_order_relaxed) != 0 || global_lock_is_held();
+}
+
+void clear_logs(runner& me) noexcept {
+  me.made.clear();
+  me.gone.clear();
+  me.on_commit.clear();
+  me.on_abort.clear();
+  me.privatizes = false;
+}
+
+/// True: another attempt may help, and what had to be waited for is over.
+bool wait_to_try_again(runner& me, attempt_status status, std::uint32_t& left) noexcept {
+  const abort_cause why = status.cause();
+  block_counts::add_one(me.counts->aborts[static_cast<std::size_t>(why)]);
+  if (why == abort_cause::lock_busy || (why == abort_cause::conflict && somebody_is_alone())) {
+    txsync::detail::patient_spin waiting;
+    while (somebody_is_alone()) waiting.wait(shortest_wait);
+    return true;
+  }
+  if ((why != abort_cause::conflict && !status.may_retry()) || --left == 0) return false;
+  txsync::detail::jitter random(&me);
+  const std::uint32_t made = me.where->policy().hardware_attempts - left;
+  txsync::detail::pause_for(random.upto(shortest_wait << (made < most_doublings ? made : most_doublings)));
+  return true;
+}
+
+void commit(runner& me) noexcept {
+  me.mode = run_mode::idle;
+  machine::end();
+  block_counts::add_one(me.counts->commits);
+  block_counts::add_one(me.counts->hardware);
+  machine::light_fence();  // as in software
+  if (shared.sleepers.load(std::memory_order_relaxed) != 0) {
+    me.how = &alone;
+    me.mode = run_mode::hardware;
+    wake_sleepers(me);
+    shut(me);
+  }
+}
+
+}  // namespace
+
+void leave_hardware(const runner& me) noexcept {
+  if (me.mode == run_mode::hardware) machine::abort<attempt_status::code_fall_back>();
+}
+
+bool run_in_hardware(runner& me, const erased_body& body, void* data) {
+  std::uint32_t left = me.where->policy().hardware_attempts;
+  if (!machine::attempts_work() || left == 0 || me.wants_irrevocable) return false;
+  for (;;) {
+    clear_logs(me);
+    const attempt_status status = machine::begin();
+    if (status.started()) {
+      if (somebody_is_alone()) machine::abort<attempt_status::code_lock_busy>();
+      me.mode = run_mode::hardware;
+      try {
+        body.directly(data, me.directly);
+      } catch (...) {
+        machine::abort<attempt_status::code_fall_back>();  // in software it is thrown again, outside of an attempt
+        throw;
+      }
+      commit(me);
+      return true;
+    }
+    me.mode = run_mode::idle;  // the scripted machine puts back the stack only
+    if (!wait_to_try_again(me, status, left)) return false;
+  }
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Atomic blocks from their beginning to their end. An attempt that cannot go on jumps back to where it began, over the
+// body's frames: some nanoseconds, where an exception would take a microsecond.
+#include <cstdlib>
+#include <cstring>
+#include <txsync/machine/asymmetric.hpp>
+#include <txsync/machine/environment.hpp>
+#include <txsync/tm/atomically.hpp>
+
+#include "locks/backoff.hpp"
+#include "tm/algorithms.hpp"
+#include "tm/hybrid/hardware.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+
+namespace {
+
+constexpr std::uint32_t first_backoff = 64;  // cycles
+constexpr std::uint32_t most_doublings = 8;
+constexpr std::uint64_t look_cycles = 4'000;  // at an orec that another transaction owns
+constexpr unsigned look_turns = 64;           // and then, with other threads' turns in between
+
+/// Before the next attempt: until the owner of what the last one met has ended, or been preempted for a while.
+void wait_before_attempt(runner& me) noexcept {
+  if (me.met == nullptr) {
+    txsync::detail::jitter random(&me);
+    const std::uint32_t doublings = me.failures < most_doublings ? me.failures : most_doublings;
+    return txsync::detail::pause_for(random.upto(std::uint64_t{first_backoff} << doublings));
+  }
+  // relaxed: decides how long to wait, and nothing else
+  const auto owned = [&] { return me.met->load(std::memory_order_relaxed) == me.met_owner; };
+  const std::uint64_t start = machine::cycles();
+  while (owned() && machine::cycles() - start < look_cycles) machine::relax();
+  for (unsigned turn = 0; turn < look_turns && owned(); ++turn) machine::yield();
+  me.met = nullptr;
+}
+
+void run_alone(runner& me, run_mode how) noexcept {
+  enter_alone(me);
+  me.mode = how;
+  me.how = &alone;
+}
+
+void begin_attempt(runner& me) {
+  me.reads.clear();
+  me.undo.clear();
+  me.made.clear();
+  me.gone.clear();
+  me.on_commit.clear();
+  me.on_abort.clear();
+  me.has_unlogged = false;
+  me.privatizes = false;
+  me.alternative = nullptr;
+  if (me.failures != 0) [[unlikely]]
+    wait_before_attempt(me);
+  if (me.wants_irrevocable) {
+    run_alone(me, run_mode::irrevocable);
+  } else if (me.failures >= me.where->policy().attempts) {
+    run_alone(me, run_mode::alone);
+  } else {
+    enter(me);
+    me.mode = run_mode::software;
+    me.how = &algorithm_now();
+  }
+  me.how->begin(me);
+}
+
+void leave_by_mode(runner& me) noexcept {
+  if (me.mode == run_mode::software) {
+    leave(me);
+  } else {
+    leave_alone(me);
+  }
+}
+
+/// As if the attempt had never been.
+void abandon(runner& me) noexcept {
+  me.how->roll_back(me);
+  drop_made(me, 0);
+  leave_by_mode(me);
+  shut(me);
+}
+
+[[noreturn]] void jump_to_start(runner& me) {
+  std::longjmp(*me.landing, 1);  // NOLINT(cert-err52-cpp): an exception takes a microsecond, and bodies could catch it
+}
+
+/// The actions may run blocks, which use the same logs.
+void run_actions(growing_log<txsync::detail::deferred_action>& list) noexcept {
+  if (list.empty()) [[likely]]
+    return;
+  growing_log<txsync::detail::deferred_action> now;
+  now.swap(list);
+  for (txsync::detail::deferred_action& one : now) one.run(one.data);
+}
+
+/// What follows a commit, whatever the transaction ran in. Requires: the thread runs none any more.
+void settle(runner& me) noexcept {
+  if (me.privatizes) wait_for_running(me);
+  if (!me.gone.empty()) bury_gone(me);
+  me.made.clear();
+  run_actions(me.on_commit);
+}
+
+void commit_attempt(runner& me) {
+  const run_mode mode = me.mode;
+  const bool wrote = mode == run_mode::irrevocable || me.how->commit(me);
+  leave_by_mode(me);
+  if (wrote) {
+    machine::light_fence();  // beside the heavy one of a thread that is about to sleep
+    // relaxed: behind the fence
+    if (shared.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
+      wake_sleepers(me);
+  }
+  shut(me);
+  block_counts::add_one(me.counts->commits);
+  if (mode != run_mode::software) block_counts::add_one(me.counts->alone);
+  settle(me);
+}
+
+/// An exception leaves the body. What an irrevocable one has done stays.
+void give_up(runner& me) {
+  if (me.mode == run_mode::irrevocable) return commit_attempt(me);
+  block_counts::add_one(me.counts->aborts[static_cast<std::size_t>(abort_cause::user)]);
+  abandon(me);
+  run_actions(me.on_abort);
+}
+
+[[gnu::noinline]] void run_in_software(runner& me, const erased_body& body, void* data) {
+  std::jmp_buf landing;
+  me.landing = &landing;
+  static_cast<void>(setjmp(landing));  // NOLINT(cert-err52-cpp): every attempt begins here
+  begin_attempt(me);
+  try {
+    if (me.mode == run_mode::irrevocable) [[unlikely]] {
+      body.directly(data, me.directly);
+    } else {
+      body.in_software(data, me.in_software);
+    }
+  } catch (...) {
+    give_up(me);
+    throw;
+  }
+  commit_attempt(me);
+}
+
+void run_within(runner& me, const erased_body& body, void* data) {
+  if (me.mode == run_mode::hardware || me.mode == run_mode::irrevocable) {
+    body.directly(data, me.directly);
+  } else {
+    body.in_software(data, me.in_software);
+  }
+}
+
+}  // namespace
+
+void refuse(const char* why) noexcept {
+  constexpr char before[] = "txsync: ";
+  char text[256];
+  std::size_t length = sizeof before - 1;
+  std::memcpy(text, before, length);
+  while (*why != '\0' && length < sizeof text - 1) text[length++] = *why++;
+  text[length++] = '\n';
+  machine::complain(text, length);
+  std::abort();
+}
+
+void restart(engine& engine, abort_cause why) {
+  runner& me = runner_of(engine);
+  block_counts::add_one(me.counts->aborts[static_cast<std::size_t>(why)]);
+  ++me.failures;
+  abandon(me);
+  jump_to_start(me);
+}
+
+void restart_irrevocable(engine& engine) {
+  runner& me = runner_of(engine);
+  if (me.mode == run_mode::idle) refuse("a transaction was used outside of its block");
+  leave_hardware(me);
+  me.wants_irrevocable = true;
+  abandon(me);
+  jump_to_start(me);
+}
+
+void retry(engine& engine) {
+  runner& me = runner_of(engine);
+  if (me.mode == run_mode::idle) refuse("a transaction was used outside of its block");
+  leave_hardware(me);
+  if (me.alternative != nullptr) std::longjmp(*me.alternative, 1);  // NOLINT(cert-err52-cpp): as in jump_to_start()
+  if (me.mode == run_mode::irrevocable) refuse("retry() in an irrevocable block, which cannot be undone");
+  if (me.has_unlogged && me.how->add_reads != nullptr) {
+    me.wants_log = true;
+    abandon(me);
+  } else {
+    if (!sleep_until_changed(me)) refuse("retry() in an atomic block that has read nothing: it could never go on");
+    shut(me);
+  }
+  jump_to_start(me);
+}
+
+bool run_alternative(engine& engine, erased_code first, void* data) {
+  runner& me = runner_of(engine);
+  const log_mark before = me.mark();
+  std::jmp_buf* const outer = me.alternative;
+  std::jmp_buf here;
+  if (setjmp(here) == 0) {  // NOLINT(cert-err52-cpp): as in jump_to_start()
+    me.alternative = &here;
+    try {
+      first(data, me.in_software);
+    } catch (...) {
+      me.alternative = outer;
+      throw;
+    }
+    me.alternative = outer;
+    return true;
+  }
+  me.alternative = outer;
+  me.how->roll_back_to(me, before);
+  drop_made(me, before.made);
+  me.gone.truncate(before.gone);
+  me.on_commit.truncate(before.on_commit);
+  me.on_abort.truncate(before.on_abort);
+  return false;
+}
+
+void run(block& where, const erased_body& body, void* data) {
+  runner& me = runner::mine();
+  if (me.mode != run_mode::idle) return run_within(me, body, data);
+  me.begin_block(where);
+  if (algorithm_now().in_hardware && run_in_hardware(me, body, data)) return settle(me);
+  run_in_software(me, body, data);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

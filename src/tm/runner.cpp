@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tm/runner.hpp"
+
+#include <cstdlib>
+#include <new>
+#include <txsync/mutex.hpp>
+
+#include "tm/algorithms.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tm {
+
+namespace detail {
+
+namespace {
+
+constinit std::atomic<runner*> all_runners{nullptr};
+constinit mutex free_guard;
+constinit runner* free_runners = nullptr;
+
+}  // namespace
+
+constinit thread_local runner* runner::my_runner = nullptr;
+
+void* grow_log(void* old, std::size_t bytes) {
+  void* const grown = std::realloc(old, bytes);
+  if (grown == nullptr) throw std::bad_alloc();
+  return grown;
+}
+void free_log(void* memory) noexcept { std::free(memory); }
+
+// acquire pairs with the release in take(): a runner that is found is complete
+runner* runner::first() noexcept { return all_runners.load(std::memory_order_acquire); }
+
+runner& runner::take() {
+  runner* got = nullptr;
+  {
+    free_guard.lock();
+    got = free_runners;
+    if (got != nullptr) free_runners = got->next_free_;
+    free_guard.unlock();
+  }
+  if (got == nullptr) {
+    void* const memory = std::aligned_alloc(alignof(runner), sizeof(runner));
+    if (memory == nullptr) throw std::bad_alloc();
+    got = new (memory) runner;
+    shut(*got);
+    got->next_ = all_runners.load(std::memory_order_relaxed);
+    // release pairs with the acquire in first(), as does that of runners before it
+    while (!all_runners.compare_exchange_weak(got->next_, got, std::memory_order_release, std::memory_order_relaxed)) {
+    }
+  }
+  got->born_in = machine::fork_count();
+  my_runner = got;
+  const auto give_back = [](void* raw) {
+    auto& ended = *static_cast<runner*>(raw);
+    empty_limbo(ended);
+    my_runner = nullptr;
+    free_guard.lock();
+    ended.next_free_ = free_runners;
+    free_runners = &ended;
+    free_guard.unlock();
+  };
+  static_cast<void>(machine::at_thread_exit(give_back, got));  // where there is no room, one is lost with the thread
+  return *got;
+}
+
+runner::page* runner::new_page(std::uint32_t id) {
+  page* const fresh = new page;
+  pages_[id / page_length].store(fresh, std::memory_order_release);  // pairs with the acquire in counts_if_any()
+  return fresh;
+}
+
+const block_counts* runner::counts_if_any(std::uint32_t id) const noexcept {
+  const page* const found = pages_[id / page_length].load(std::memory_order_acquire);
+  return found != nullptr ? &found->blocks[id % page_length] : nullptr;
+}
+
+}  // namespace detail
+
+block_totals totals(block& where) noexcept {
+  using detail::runner;
+  block_totals sum;
+  const std::uint32_t id = where.id();
+  for (const runner* one = runner::first(); one != nullptr; one = one->next()) {
+    const detail::block_counts* const counts = one->counts_if_any(id);
+    if (counts == nullptr) continue;
+    // relaxed, all of them: numbers that guard nothing
+    sum.commits += counts->commits.load(std::memory_order_relaxed);
+    sum.alone += counts->alone.load(std::memory_order_relaxed);
+    sum.hardware += counts->hardware.load(std::memory_order_relaxed);
+    sum.waits += counts->waits.load(std::memory_order_relaxed);
+    for (unsigned i = 0; i < abort_cause_count; ++i) {
+      sum.aborts[i] += counts->aborts[i].load(std::memory_order_relaxed);
+    }
+  }
+  return sum;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tm

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// One thread's transactions: the engine that accesses see, and what else it takes to run, restart, count and clean up.
+#pragma once
+
+#include <atomic>
+#include <csetjmp>
+#include <cstdint>
+
+#include <txsync/machine/cpu.hpp>
+#include <txsync/machine/thread.hpp>
+#include <txsync/tm/transaction.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+
+/// Of one block in one thread. Written by that thread alone.
+struct block_counts {
+  std::atomic<std::uint64_t> commits{0};
+  std::atomic<std::uint64_t> alone{0};
+  std::atomic<std::uint64_t> hardware{0};
+  std::atomic<std::uint64_t> waits{0};
+  std::atomic<std::uint64_t> aborts[abort_cause_count] = {};
+
+  static void add_one(std::atomic<std::uint64_t>& count) noexcept {
+    // relaxed: one writer; readers want a number, which guards nothing
+    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+};
+
+class runner;
+/// A transaction that was running when something was made unreachable.
+struct seen_running {
+  const runner* who;
+  std::uint64_t activity;
+};
+
+/// Never destroyed: when its thread ends, the next thread gets it.
+class alignas(machine::pad_bytes) runner : public engine {
+ public:
+  /// The calling thread's. Throws std::bad_alloc.
+  static runner& mine() { return my_runner != nullptr ? *my_runner : take(); }
+  /// All there are, running or not.
+  static runner* first() noexcept;
+  runner* next() const noexcept { return next_; }
+
+  // Others look at this: odd while the thread runs a transaction in software, and it grows.
+  alignas(machine::pad_bytes) std::atomic<std::uint64_t> activity{0};
+  /// machine::fork_count() of the process that the thread lives in.
+  std::uint32_t born_in = 0;
+
+  alignas(machine::pad_bytes) block* where = nullptr;
+  block_counts* counts = nullptr;       ///< of that block
+  std::jmp_buf* landing = nullptr;      ///< where an attempt begins
+  std::jmp_buf* alternative = nullptr;  ///< where the second one of or_else() begins
+  std::uint32_t failures = 0;           ///< aborted attempts of the transaction
+  bool wants_irrevocable = false;
+  bool wants_log = false;     ///< of what it reads, although its block does not write
+  const orec* met = nullptr;  ///< what the last attempt found owned by another transaction
+  std::uint64_t met_owner = 0;
+
+  transaction in_software{*this};
+  direct_transaction directly{*this};
+
+  // What was destroyed and may still be looked at (memory.cpp).
+  growing_log<heap_object> limbo;  ///< waits for what `running` has of them
+  growing_log<heap_object> next_limbo;
+  growing_log<seen_running> running;
+
+  void begin_block(block& which) {
+    if (where != &which) {
+      counts = counts_of(which.id());
+      where = &which;
+    }
+    failures = 0;
+    wants_irrevocable = which.policy().irrevocable;
+    wants_log = false;
+    met = nullptr;
+  }
+  block_counts* counts_of(std::uint32_t id) {
+    // relaxed: written by this thread alone
+    page* const found = pages_[id / page_length].load(std::memory_order_relaxed);
+    return &(found != nullptr ? found : new_page(id))->blocks[id % page_length];
+  }
+  /// Null where the block never ran in this thread.
+  const block_counts* counts_if_any(std::uint32_t id) const noexcept;
+
+  log_mark mark() const noexcept {
+    return {undo.size(), 0, 0, made.size(), gone.size(), on_commit.size(), on_abort.size()};
+  }
+
+ private:
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local runner* my_runner;
+  runner() noexcept = default;
+  static runner& take();
+  static constexpr unsigned page_length = 64;
+  struct page {
+    block_counts blocks[page_length];
+  };
+  page* new_page(std::uint32_t id);
+  std::atomic<page*> pages_[site::site_limit / page_length + 1] = {};
+  runner* next_ = nullptr;       ///< of all
+  runner* next_free_ = nullptr;  ///< of those that belong to no thread
+};
+
+inline runner& runner_of(engine& me) noexcept { return static_cast<runner&>(me); }
+
+// memory.cpp
+void drop_made(runner& me, std::size_t from) noexcept;
+/// After a commit.
+void bury_gone(runner& me) noexcept;
+/// At the thread's end.
+void empty_limbo(runner& me) noexcept;
+
+// sleep.cpp
+/// Rolls the attempt back, and returns when something that it has read may have changed. Null: it has read nothing.
+bool sleep_until_changed(runner& me) noexcept;
+void wake_sleepers(runner& me) noexcept;
+
+// run.cpp
+/// Undoes the attempt and begins the next one.
+[[noreturn]] void restart(engine& me, abort_cause why);
+[[noreturn]] void refuse(const char* why) noexcept;
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

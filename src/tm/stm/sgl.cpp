@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// One transaction at a time, in place, with an undo log: under a single global lock (sgl; htm_sgl, where attempts of
+// the hardware do not commit), or behind the gate that transactions run alone behind (alone).
+#include <txsync/mutex.hpp>
+
+#include "tm/algorithms.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+
+namespace {
+
+constinit mutex global_lock;
+
+void begin_alone(engine& me) {
+  me.records = open_records;
+  me.limit = 0;
+  me.mine = 0;
+  me.logs_reads = false;
+  me.writes_in_place = true;
+}
+// Never called: the one record is free, and everybody's own.
+std::uint64_t read_alone(engine&, const word& cell) { return cell.load(std::memory_order_acquire); }
+void write_alone(engine& me, word& cell, std::uint64_t value) { me.store_in_place(cell, value); }
+bool commit_alone(engine& me) { return !me.undo.empty(); }
+void roll_back_alone(engine& me) noexcept { undo_from(me, 0); }
+void roll_back_alone_to(engine& me, const log_mark& mark) noexcept { undo_from(me, mark.undo); }
+
+constexpr algorithm one_at_a_time = {
+    .name = "alone",
+    .summary = "",
+    .begin = begin_alone,
+    .read = read_alone,
+    .write = write_alone,
+    .commit = commit_alone,
+    .roll_back = roll_back_alone,
+    .roll_back_to = roll_back_alone_to,
+    .is_valid = nullptr,
+    .add_reads = nullptr,
+    .add_writes = add_undone_words,
+};
+
+constexpr algorithm make_sgl() {
+  algorithm made = one_at_a_time;
+  made.name = "sgl";
+  made.summary = "a single global lock";
+  made.begin = [](engine& me) {
+    begin_alone(me);
+    global_lock.lock();
+  };
+  made.commit = [](engine& me) {
+    const bool wrote = commit_alone(me);
+    global_lock.unlock();
+    return wrote;
+  };
+  made.roll_back = [](engine& me) noexcept {
+    roll_back_alone(me);
+    global_lock.unlock();
+  };
+  return made;
+}
+
+constexpr algorithm make_htm_sgl() {
+  algorithm made = make_sgl();
+  made.name = "htm_sgl";
+  made.summary = "attempts of the hardware; a single global lock where they do not commit";
+  made.in_hardware = true;
+  return made;
+}
+
+}  // namespace
+
+bool global_lock_is_held() noexcept { return global_lock.is_held(); }
+
+constinit const algorithm alone = one_at_a_time;
+constinit const algorithm sgl = make_sgl();
+constinit const algorithm htm_sgl = make_htm_sgl();
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include <txsync/tm/detail/engine.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+
+/// Stripes of memory, as bits of a hash of their addresses: may say that two sets meet which do not.
+class stripe_set {
+ public:
+  void add_all() noexcept {
+    for (std::uint64_t& one : bits_) one = ~std::uint64_t{0};
+  }
+  void add(const word& cell) noexcept {
+    add_index(reinterpret_cast<std::uintptr_t>(&cell) >> orec_table::stripe_shift);
+  }
+  /// The same stripe by its orec's index in a table.
+  void add_index(std::uint64_t index) noexcept { bits_[index / 64 % words] |= std::uint64_t{1} << index % 64; }
+  bool empty() const noexcept {
+    std::uint64_t any = 0;
+    for (const std::uint64_t one : bits_) any |= one;
+    return any == 0;
+  }
+  bool meets(const stripe_set& other) const noexcept {
+    std::uint64_t both = 0;
+    for (unsigned i = 0; i < words; ++i) both |= bits_[i] & other.bits_[i];
+    return both != 0;
+  }
+
+ private:
+  static constexpr unsigned words = 8;
+  std::uint64_t bits_[words] = {};
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

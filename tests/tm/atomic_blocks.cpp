@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+// What atomic blocks promise, by every algorithm (native machine).
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "every_algorithm.hpp"
+
+namespace {
+
+using stm::atomically;
+using stm::var;
+
+class AtomicBlocks : public every_algorithm {};
+TXSYNC_FOR_EVERY_ALGORITHM(AtomicBlocks);
+
+constinit stm::block plain{"test.plain"};
+
+struct three_numbers {
+  std::uint64_t first;
+  std::int32_t second;
+  std::uint8_t third;
+  bool operator==(const three_numbers&) const = default;
+};
+
+TEST_P(AtomicBlocks, ReadWhatTheyHaveWritten) {
+  var<int> number{-7};
+  var<double> real{0.5};
+  var<bool> flag{true};
+  var<int*> pointer{nullptr};
+  var<three_numbers> three{{1, -2, 3}};
+  int place = 0;
+  atomically(plain, [&](auto& tx) {
+    EXPECT_EQ(tx.read(number), -7);
+    EXPECT_EQ(tx.read(real), 0.5);
+    EXPECT_TRUE(tx.read(flag));
+    EXPECT_EQ(tx.read(pointer), nullptr);
+    EXPECT_EQ(tx.read(three), (three_numbers{1, -2, 3}));
+    tx.write(number, -8);
+    tx.write(number, tx.read(number) - 1);
+    tx.write(real, 1.5);
+    tx.write(flag, false);
+    tx.write(pointer, &place);
+    tx.write(three, three_numbers{4, -5, 6});
+    EXPECT_EQ(tx.read(number), -9);
+    EXPECT_EQ(tx.read(real), 1.5);
+    EXPECT_FALSE(tx.read(flag));
+    EXPECT_EQ(tx.read(pointer), &place);
+    EXPECT_EQ(tx.read(three), (three_numbers{4, -5, 6}));
+  });
+  EXPECT_EQ(number.load(), -9);
+  EXPECT_EQ(real.load(), 1.5);
+  EXPECT_FALSE(flag.load());
+  EXPECT_EQ(pointer.load(), &place);
+  EXPECT_EQ(three.load(), (three_numbers{4, -5, 6}));
+}
+
+TEST_P(AtomicBlocks, AnswerWhatTheBodyReturns) {
+  var<int> number{3};
+  EXPECT_EQ(atomically(plain, [&](auto& tx) { return tx.read(number) + 1; }), 4);
+  const auto moved = atomically(plain, [&](auto& tx) { return std::make_unique<int>(tx.read(number)); });
+  EXPECT_EQ(*moved, 3);
+}
+
+TEST_P(AtomicBlocks, WithinOthersArePartOfThem) {
+  var<int> number{0};
+  const auto add = [&] { atomically(plain, [&](auto& tx) { tx.write(number, tx.read(number) + 1); }); };
+  try {
+    atomically(plain, [&](auto& tx) {
+      tx.write(number, 10);
+      add();
+      EXPECT_EQ(tx.read(number), 11);
+      throw std::runtime_error("out of both");
+    });
+  } catch (const std::runtime_error&) {
+  }
+  EXPECT_EQ(number.load(), 0);
+}
+
+TEST_P(AtomicBlocks, AreUndoneByAnException) {
+  var<int> number{1};
+  var<int> other{2};
+  static std::atomic<int> aborted{0};
+  static std::atomic<int> committed{0};
+  aborted = committed = 0;
+  const auto body = [&](auto& tx) {
+    tx.write(number, 10);
+    tx.write(other, 20);
+    tx.on_abort([]() noexcept { ++aborted; });
+    tx.on_commit([]() noexcept { ++committed; });
+    throw std::runtime_error("given up");
+  };
+  EXPECT_THROW(atomically(plain, body), std::runtime_error);
+  EXPECT_EQ(number.load(), 1);
+  EXPECT_EQ(other.load(), 2);
+  EXPECT_EQ(aborted, 1);
+  EXPECT_EQ(committed, 0);
+}
+
+TEST_P(AtomicBlocks, RunTheirActionsAfterTheCommitInOrder) {
+  static var<int> number;
+  number.store(0);
+  static std::vector<int> seen;
+  seen.clear();
+  atomically(plain, [&](auto& tx) {
+    tx.on_commit([]() noexcept { seen.push_back(number.load()); });
+    tx.on_commit([]() noexcept {
+      // Actions may run blocks, and these have actions of their own.
+      atomically(plain, [](auto& inner) {
+        inner.write(number, 7);
+        inner.on_commit([]() noexcept { seen.push_back(-1); });
+      });
+    });
+    tx.on_commit([]() noexcept { seen.push_back(number.load()); });
+    tx.write(number, 5);
+  });
+  EXPECT_EQ(seen, (std::vector<int>{5, -1, 7}));
+}
+
+/// Counts how many of it there are.
+struct counted {
+  static inline std::atomic<int> living{0};
+  explicit counted(int initial) : value(initial) { ++living; }
+  ~counted() { --living; }
+  var<int> value;
+};
+
+TEST_P(AtomicBlocks, TakeBackWhatTheyMade) {
+  counted::living = 0;
+  EXPECT_THROW(atomically(plain,
+                          [](auto& tx) {
+                            static_cast<void>(tx.template make<counted>(1));
+                            static_cast<void>(tx.template make<int>(2));
+                            throw std::runtime_error("given up");
+                          }),
+               std::runtime_error);
+  EXPECT_EQ(counted::living, 0);
+}
+
+TEST_P(AtomicBlocks, TakeBackWhatAConstructorDidNotFinish) {
+  struct throws {
+    throws() { throw std::runtime_error("in a constructor"); }
+  };
+  EXPECT_THROW(atomically(plain, [](auto& tx) { static_cast<void>(tx.template make<throws>()); }), std::runtime_error);
+}
+
+TEST_P(AtomicBlocks, DestroyWhenNobodyLooksAnyMore) {
+  counted::living = 0;
+  std::thread([] {
+    for (int i = 0; i < 1'000; ++i) {
+      auto* const object = atomically(plain, [&](auto& tx) { return tx.template make<counted>(i); });
+      atomically(plain, [&](auto& tx) { tx.destroy(object); });
+    }
+    EXPECT_LT(counted::living, 600);
+  }).join();
+  EXPECT_EQ(counted::living, 0);
+}
+
+TEST_P(AtomicBlocks, KeepWhatADestroyWasUndoneOf) {
+  counted::living = 0;
+  auto* const object = atomically(plain, [](auto& tx) { return tx.template make<counted>(1); });
+  EXPECT_THROW(atomically(plain,
+                          [&](auto& tx) {
+                            tx.destroy(object);
+                            throw std::runtime_error("given up");
+                          }),
+               std::runtime_error);
+  EXPECT_EQ(counted::living, 1);
+  atomically(plain, [&](auto& tx) { tx.destroy(object); });
+}
+
+TEST_P(AtomicBlocks, TakeTheSecondAlternativeWhereTheFirstRetries) {
+  var<int> number{1};
+  var<int> untouched{5};
+  std::string taken;
+  atomically(plain, [&](auto& tx) {
+    tx.write(number, 2);
+    tx.or_else(
+        [&](auto& inner) {
+          inner.write(number, 3);
+          inner.write(untouched, 6);
+          static_cast<void>(inner.template make<counted>(1));
+          inner.retry();
+        },
+        [&](auto& inner) {
+          EXPECT_EQ(inner.read(number), 2);
+          EXPECT_EQ(inner.read(untouched), 5);
+          inner.or_else([](auto& innermost) { innermost.retry(); }, [&](auto&) { taken = "third"; });
+        });
+  });
+  EXPECT_EQ(taken, "third");
+  EXPECT_EQ(number.load(), 2);
+  EXPECT_EQ(untouched.load(), 5);
+}
+
+TEST_P(AtomicBlocks, GoOnWhenWhatTheyWaitForHasChanged) {
+  static constinit stm::block waiting{"test.waiting"};
+  var<int> full{0};
+  var<int> other{0};
+  const stm::block_totals before = stm::totals(waiting);
+  std::thread consumer([&] {
+    const int got = atomically(waiting, [&](auto& tx) {
+      const int seen = tx.read(full);
+      if (seen == 0) tx.retry();
+      tx.write(full, 0);
+      return seen;
+    });
+    EXPECT_EQ(got, 42);
+  });
+  while (stm::totals(waiting).waits == before.waits) std::this_thread::yield();
+  atomically(plain, [&](auto& tx) { tx.write(other, 1); });
+  atomically(plain, [&](auto& tx) { tx.write(full, 42); });
+  consumer.join();
+  EXPECT_EQ(full.load(), 0);
+}
+
+TEST_P(AtomicBlocks, RunOnceFromWhereTheyAreIrrevocable) {
+  var<int> number{0};
+  int before = 0;
+  int after = 0;
+  atomically(plain, [&](auto& tx) {
+    ++before;
+    tx.write(number, tx.read(number) + 1);
+    tx.irrevocable();
+    ++after;
+  });
+  EXPECT_EQ(after, 1);
+  EXPECT_LE(before, 2);
+  EXPECT_EQ(number.load(), 1);
+  static constinit stm::block always{"test.irrevocable", {.irrevocable = true}};
+  int runs = 0;
+  EXPECT_THROW(atomically(always,
+                          [&](auto& tx) {
+                            ++runs;
+                            tx.write(number, 9);
+                            throw std::runtime_error("stays");
+                          }),
+               std::runtime_error);
+  EXPECT_EQ(runs, 1);
+  EXPECT_EQ(number.load(), 9);
+}
+
+TEST_P(AtomicBlocks, LoseNothingAmongManyThreads) {
+  constexpr int threads = 4;
+  constexpr int accounts = 16;
+  constexpr int rounds = 5'000;
+  static constinit stm::block moving{"test.moving"};
+  static constinit stm::block adding{"test.adding"};
+  std::array<var<long>, accounts> balances;
+  std::atomic<bool> torn{false};
+  std::vector<std::thread> team;
+  for (int index = 0; index < threads; ++index) {
+    team.emplace_back([&, index] {
+      unsigned random = 17 + static_cast<unsigned>(index);
+      for (int i = 0; i < rounds; ++i) {
+        random = random * 1'664'525 + 1'013'904'223;
+        const unsigned from = random >> 8 & 15;
+        const unsigned to = random >> 16 & 15;
+        atomically(moving, [&](auto& tx) {
+          tx.write(balances[from], tx.read(balances[from]) - 1);
+          tx.write(balances[to], tx.read(balances[to]) + 1);
+        });
+        const long sum = atomically(adding, [&](auto& tx) {
+          long all = 0;
+          for (const var<long>& one : balances) all += tx.read(one);
+          return all;
+        });
+        if (sum != 0) torn = true;
+      }
+    });
+  }
+  for (std::thread& one : team) one.join();
+  EXPECT_FALSE(torn);
+  long sum = 0;
+  for (const var<long>& one : balances) sum += one.load();
+  EXPECT_EQ(sum, 0);
+  EXPECT_GE(stm::totals(moving).commits, std::uint64_t{threads} * rounds);
+}
+
+}  // namespace
