@@ -232,7 +232,7 @@ TEST_P(AtomicBlocks, RunOnceFromWhereTheyAreIrrevocable) {
     ++after;
   });
   EXPECT_EQ(after, 1);
-  EXPECT_LE(before, 2);
+  EXPECT_GE(before, 1);
   EXPECT_EQ(number.load(), 1);
   static constinit stm::block always{"test.irrevocable", {.irrevocable = true}};
   int runs = 0;
