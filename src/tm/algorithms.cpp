@@ -13,7 +13,13 @@ constinit shared_words shared;
 namespace {
 
 constexpr std::uint64_t record_count = std::uint64_t{1} << 20;
-alignas(machine::pad_bytes) constinit orec records[record_count] = {};
+/// All zero, without the compiler looking at each.
+union zeroed_records {
+  constexpr zeroed_records() noexcept : nothing(0) {}
+  char nothing;
+  orec all[record_count];
+};
+alignas(machine::pad_bytes) constinit zeroed_records records;
 constinit orec always_free{0};
 constinit orec never_free{owned_bit};
 
@@ -57,7 +63,7 @@ constinit const algorithm outside = {
   return *shared.in_use.load();
 }
 
-constinit const orec_table all_records{records, (record_count - 1) * sizeof(orec)};
+constinit const orec_table all_records{records.all, (record_count - 1) * sizeof(orec)};
 constinit const orec_table open_records{&always_free, 0};
 constinit const orec_table shut_records{&never_free, 0};
 

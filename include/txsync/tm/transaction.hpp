@@ -139,11 +139,10 @@ class transaction_base {
   /// Cost: at the end of the block it waits until all transactions have ended that run then; 1..10 us where none does.
   void privatize() noexcept { tm::detail::privatize(self().state()); }
 
- protected:
+ private:
+  friend Self;
   transaction_base() noexcept = default;
   ~transaction_base() = default;
-
- private:
   Self& self() noexcept { return static_cast<Self&>(*this); }
 };
 

@@ -23,7 +23,7 @@ class growing_log {
   growing_log() noexcept = default;
   growing_log(const growing_log&) = delete;
   growing_log& operator=(const growing_log&) = delete;
-  ~growing_log() { free_log(first_); }
+  ~growing_log() { free_log(static_cast<void*>(first_)); }
 
   /// Throws std::bad_alloc, and nothing is appended.
   [[gnu::always_inline]] void append(const Entry& entry) {
@@ -51,10 +51,11 @@ class growing_log {
 
  private:
   static constexpr std::size_t first_length = 64;
+  static constexpr std::size_t entry_bytes = sizeof(Entry);  // NOLINT(bugprone-sizeof-expression): pointers too
   [[gnu::noinline]] void grow() {
     const std::size_t used = size();
     const std::size_t length = used == 0 ? first_length : 2 * used;
-    first_ = static_cast<Entry*>(grow_log(first_, length * sizeof(Entry)));
+    first_ = static_cast<Entry*>(grow_log(static_cast<void*>(first_), length * entry_bytes));
     next_ = first_ + used;
     end_ = first_ + length;
   }
