@@ -73,9 +73,6 @@ txsync::detail::deferred_action keep(Action action) noexcept {
 template <class Self>
 class transaction_base {
  public:
-  transaction_base(const transaction_base&) = delete;
-  transaction_base& operator=(const transaction_base&) = delete;
-
   /// The value of `place` as the block sees it: everything that it reads was so at one moment, whether it commits in
   /// the end or not (opacity). Cost: two loads more than the value's, per word, and for blocks that write also, a
   /// record of it.
@@ -142,6 +139,8 @@ class transaction_base {
  private:
   friend Self;
   transaction_base() noexcept = default;
+  transaction_base(const transaction_base&) = delete;
+  transaction_base& operator=(const transaction_base&) = delete;
   ~transaction_base() = default;
   Self& self() noexcept { return static_cast<Self&>(*this); }
 };
