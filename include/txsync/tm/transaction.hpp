@@ -139,8 +139,6 @@ class transaction_base {
  private:
   friend Self;
   transaction_base() noexcept = default;
-  transaction_base(const transaction_base&) = delete;
-  transaction_base& operator=(const transaction_base&) = delete;
   ~transaction_base() = default;
   Self& self() noexcept { return static_cast<Self&>(*this); }
 };
@@ -176,6 +174,8 @@ class transaction : public detail::transaction_base<transaction> {
   [[gnu::always_inline]] void write_word(word& cell, std::uint64_t value) { engine_.write(cell, value); }
   detail::engine& state() noexcept { return engine_; }
   explicit transaction(detail::engine& state) noexcept : engine_(state) {}
+  transaction(const transaction&) = delete;
+  transaction& operator=(const transaction&) = delete;
 
  private:
   detail::engine& engine_;
@@ -200,6 +200,8 @@ class direct_transaction : public detail::transaction_base<direct_transaction> {
   void write_word(word& cell, std::uint64_t value) noexcept { cell.store(value, std::memory_order_release); }
   detail::engine& state() noexcept { return engine_; }
   explicit direct_transaction(detail::engine& state) noexcept : engine_(state) {}
+  direct_transaction(const direct_transaction&) = delete;
+  direct_transaction& operator=(const direct_transaction&) = delete;
 
  private:
   detail::engine& engine_;
