@@ -10,34 +10,18 @@
 // before any transaction with start r began, which thus meets all of its writes, or their owner. If it reads r or more,
 // that transaction takes none of them. The loads and exchanges of orecs and clock are sequentially consistent, for it
 // is an argument about their order across words; on x86 that costs nothing for a load.
-#include "tm/algorithms.hpp"
+#include "tm/stm/orecs.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
 namespace {
 
-constexpr std::uint64_t spin_cycles = 1'000;  // at an orec that another transaction owns, before the attempt gives way
-
-bool is_owned(std::uint64_t seen) noexcept { return (seen & owned_bit) != 0; }
-
 void start_at(engine& me, std::uint64_t clock) noexcept { me.limit = clock - 1; }
 
 void begin(engine& me) {
-  runner& mine = runner_of(me);
-  me.records = all_records;
-  me.mine = owned_bit | reinterpret_cast<std::uintptr_t>(&me);
-  me.owned.clear();
+  begin_with_orecs(me);
   me.writes_in_place = true;
-  me.logs_reads = mine.wants_log || mine.failures > 1 || !mine.where->only_reads();
   start_at(me, shared.clock.load());
-}
-
-bool is_valid(engine& me) noexcept {
-  for (const orec* const record : me.reads) {
-    const std::uint64_t seen = record->load();
-    if (seen > me.limit && seen != me.mine) return false;
-  }
-  return true;
 }
 
 /// The transaction starts anew at a clock past `version`, where what it has read is still so.
@@ -48,86 +32,22 @@ bool extend(engine& me, std::uint64_t version) noexcept {
     // Where another one has moved it meanwhile, that is as good.
     if (shared.clock.compare_exchange_strong(now, version + 1)) now = version + 1;
   }
-  if (!is_valid(me)) return false;
+  if (!orecs_are_valid(me)) return false;
   start_at(me, now);
   return true;
 }
 
-[[gnu::noinline]] std::uint64_t wait_for_owner(engine& me, const orec& record) {
-  const std::uint64_t start = machine::cycles();
-  for (;;) {
-    const std::uint64_t seen = record.load();
-    if (!is_owned(seen)) return seen;
-    if (machine::cycles() - start > spin_cycles) {
-      runner_of(me).met = &record;
-      runner_of(me).met_owner = seen;
-      restart(me, abort_cause::locked);
-    }
-    machine::relax();
-  }
-}
-
-/// What an orec says that nobody else owns.
-std::uint64_t wait_until_free(engine& me, const orec& record) {
-  const std::uint64_t seen = record.load();
-  return !is_owned(seen) || seen == me.mine ? seen : wait_for_owner(me, record);
-}
-
-std::uint64_t read(engine& me, const word& cell) {
-  orec& record = me.orec_of(cell);
-  for (;;) {
-    const std::uint64_t seen = wait_until_free(me, record);
-    if (seen == me.mine) return cell.load(std::memory_order_relaxed);  // only this thread writes it
-    const std::uint64_t value = cell.load(std::memory_order_acquire);  // as in engine::read()
-    if (record.load(std::memory_order_relaxed) != seen) continue;      // as there
-    if (seen > me.limit) {
-      if (!extend(me, seen)) restart(me, abort_cause::validation);
-      continue;
-    }
-    if (me.logs_reads) {
-      me.reads.append(&record);
-    } else {
-      me.has_unlogged = true;
-    }
-    return value;
-  }
-}
-
-/// From the first write on reads are needed at the commit.
-void begin_to_write(engine& me) {
-  runner_of(me).where->now_writes();
-  if (me.has_unlogged) restart(me, abort_cause::validation);
-  me.logs_reads = true;
-}
-
-void own(engine& me, orec& record) {
-  me.owned.reserve_one();
-  for (;;) {
-    std::uint64_t seen = wait_until_free(me, record);
-    if (seen == me.mine) return;
-    if (seen > me.limit) {
-      if (!extend(me, seen)) restart(me, abort_cause::validation);
-      continue;
-    }
-    if (!record.compare_exchange_strong(seen, me.mine)) continue;
-    return me.owned.append({&record, seen});
-  }
-}
+std::uint64_t read(engine& me, const word& cell) { return read_by_orec<extend>(me, me.orec_of(cell), cell); }
 
 void write(engine& me, word& cell, std::uint64_t value) {
   if (!me.logs_reads) begin_to_write(me);
-  own(me, me.orec_of(cell));
+  own<extend>(me, me.orec_of(cell));
   me.store_in_place(cell, value);
-}
-
-void release_at(engine& me, std::uint64_t version) noexcept {
-  // release pairs with the loads of orecs in read(): who sees the version sees what was written under it
-  for (const owned_orec& one : me.owned) one.record->store(version, std::memory_order_release);
 }
 
 bool commit(engine& me) {
   if (me.owned.empty()) return false;
-  if (!is_valid(me)) restart(me, abort_cause::validation);
+  if (!orecs_are_valid(me)) restart(me, abort_cause::validation);
   release_at(me, shared.clock.load());
   return true;
 }
@@ -143,10 +63,6 @@ void roll_back(engine& me) noexcept {
 // The orecs stay owned.
 void roll_back_to(engine& me, const log_mark& mark) noexcept { undo_from(me, mark.undo); }
 
-void add_reads(engine& me, stripe_set& into) noexcept {
-  for (const orec* const record : me.reads) into.add_index(static_cast<std::uint64_t>(record - all_records.first));
-}
-
 }  // namespace
 
 constinit const algorithm dctl = {
@@ -158,8 +74,8 @@ constinit const algorithm dctl = {
     .commit = commit,
     .roll_back = roll_back,
     .roll_back_to = roll_back_to,
-    .is_valid = is_valid,
-    .add_reads = add_reads,
+    .is_valid = orecs_are_valid,
+    .add_reads = add_read_orecs,
     .add_writes = add_undone_words,
 };
 

@@ -25,6 +25,12 @@ struct orec_table {
   static constexpr unsigned stripe_shift = 5;
   orec* first;
   std::uint64_t mask;  ///< of indices, in bytes
+
+  /// The orec of a word.
+  [[gnu::always_inline]] orec& of(const word& cell) const noexcept {
+    const std::uint64_t offset = (reinterpret_cast<std::uintptr_t>(&cell) >> (stripe_shift - 3)) & mask;
+    return *reinterpret_cast<orec*>(reinterpret_cast<char*>(first) + offset);
+  }
 };
 
 class engine;
@@ -107,12 +113,7 @@ class engine {
   growing_log<txsync::detail::deferred_action> on_commit;
   growing_log<txsync::detail::deferred_action> on_abort;
 
-  /// The orec of a word.
-  [[gnu::always_inline]] orec& orec_of(const word& cell) const noexcept {
-    const std::uint64_t offset =
-        (reinterpret_cast<std::uintptr_t>(&cell) >> (orec_table::stripe_shift - 3)) & records.mask;
-    return *reinterpret_cast<orec*>(reinterpret_cast<char*>(records.first) + offset);
-  }
+  [[gnu::always_inline]] orec& orec_of(const word& cell) const noexcept { return records.of(cell); }
 
   [[gnu::always_inline]] std::uint64_t read(const word& cell) {
     orec& record = orec_of(cell);

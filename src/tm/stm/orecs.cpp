@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tm/stm/orecs.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+
+namespace {
+constexpr std::uint64_t spin_cycles = 1'000;  // at an orec that another transaction owns, before the attempt gives way
+}
+
+std::uint64_t wait_for_owner(engine& me, const orec& record) {
+  const std::uint64_t start = machine::cycles();
+  for (;;) {
+    const std::uint64_t seen = record.load();
+    if (!is_owned(seen)) return seen;
+    if (machine::cycles() - start > spin_cycles) {
+      runner_of(me).met = &record;
+      runner_of(me).met_owner = seen;
+      restart(me, abort_cause::locked);
+    }
+    machine::relax();
+  }
+}
+
+void add_read_orecs(engine& me, stripe_set& into) noexcept {
+  for (const orec* const record : me.reads) into.add_index(static_cast<std::uint64_t>(record - all_records.first));
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the algorithms have in common that read beside each other under ownership records with versions: dctl, tl2,
+// tinystm. They differ in when a record is owned, where a write goes, and how the clock moves.
+#pragma once
+
+#include "tm/algorithms.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+
+inline bool is_owned(std::uint64_t seen) noexcept { return (seen & owned_bit) != 0; }
+
+/// At the start of an attempt that reads in the inlined way.
+inline void begin_with_orecs(engine& me) noexcept {
+  const runner& mine = runner_of(me);
+  me.records = all_records;
+  me.mine = owned_bit | reinterpret_cast<std::uintptr_t>(&me);
+  me.owned.clear();
+  me.logs_reads = mine.wants_log || mine.failures > 1 || !mine.where->only_reads();
+}
+
+/// From the first write on reads are needed at the commit.
+inline void begin_to_write(engine& me) {
+  runner_of(me).where->now_writes();
+  if (me.has_unlogged) restart(me, abort_cause::validation);
+  me.logs_reads = true;
+}
+
+/// Whether all reads in the log are still of the transaction's snapshot.
+inline bool orecs_are_valid(engine& me) noexcept {
+  for (const orec* const record : me.reads) {
+    const std::uint64_t seen = record->load();
+    if (seen > me.limit && seen != me.mine) return false;
+  }
+  return true;
+}
+
+/// Looks for a while whether its owner lets it go, then restarts: an owner may wait for what this one owns, or have
+/// been preempted.
+std::uint64_t wait_for_owner(engine& me, const orec& record);
+
+/// What an orec says that nobody else owns.
+inline std::uint64_t wait_until_free(engine& me, const orec& record) {
+  const std::uint64_t seen = record.load();
+  return !is_owned(seen) || seen == me.mine ? seen : wait_for_owner(me, record);
+}
+
+/// Moves the transaction's snapshot past that version, where what it has read is still so. False: it is not.
+using extend_snapshot = bool (*)(engine& me, std::uint64_t version) noexcept;
+
+/// What memory holds of a word that the transaction owns, or nobody.
+template <extend_snapshot extend>
+std::uint64_t read_by_orec(engine& me, orec& record, const word& cell) {
+  for (;;) {
+    const std::uint64_t seen = wait_until_free(me, record);
+    if (seen == me.mine) return cell.load(std::memory_order_relaxed);  // only this thread writes it
+    const std::uint64_t value = cell.load(std::memory_order_acquire);  // as in engine::read()
+    if (record.load(std::memory_order_relaxed) != seen) continue;      // as there
+    if (seen > me.limit) {
+      if (!extend(me, seen)) restart(me, abort_cause::validation);
+      continue;
+    }
+    if (me.logs_reads) {
+      me.reads.append(&record);
+    } else {
+      me.has_unlogged = true;
+    }
+    return value;
+  }
+}
+
+/// From the write on, to the end of the attempt. Throws std::bad_alloc, and nothing is owned.
+template <extend_snapshot extend>
+void own(engine& me, orec& record) {
+  me.owned.reserve_one();
+  for (;;) {
+    std::uint64_t seen = wait_until_free(me, record);
+    if (seen == me.mine) return;
+    if (seen > me.limit) {
+      if (!extend(me, seen)) restart(me, abort_cause::validation);
+      continue;
+    }
+    if (!record.compare_exchange_strong(seen, me.mine)) continue;
+    return me.owned.append({&record, seen});
+  }
+}
+
+/// Lets go of all that is owned.
+inline void release_at(engine& me, std::uint64_t version) noexcept {
+  // release pairs with the loads of orecs by readers: who sees the version sees what was written under it
+  for (const owned_orec& one : me.owned) one.record->store(version, std::memory_order_release);
+}
+
+void add_read_orecs(engine& me, stripe_set& into) noexcept;
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
