@@ -9,19 +9,9 @@ namespace txsync::inline TXSYNC_BACKEND::tm {
 namespace detail {
 
 constinit shared_words shared;
+alignas(machine::pad_bytes) constinit zeroed_records records;
 
 namespace {
-
-constexpr std::uint64_t record_count = std::uint64_t{1} << 20;
-/// All zero, without the compiler looking at each.
-union zeroed_records {
-  constexpr zeroed_records() noexcept : nothing(0) {}
-  char nothing;
-  orec all[record_count];
-};
-alignas(machine::pad_bytes) constinit zeroed_records records;
-constinit orec always_free{0};
-constinit orec never_free{owned_bit};
 
 constexpr const algorithm* table[] = {&dctl, &htm_sgl, &sgl};
 constexpr std::size_t count = sizeof table / sizeof *table;
@@ -62,10 +52,6 @@ constinit const algorithm outside = {
   }
   return *shared.in_use.load();
 }
-
-constinit const orec_table all_records{records.all, (record_count - 1) * sizeof(orec)};
-constinit const orec_table open_records{&always_free, 0};
-constinit const orec_table shut_records{&never_free, 0};
 
 void undo_from(engine& me, std::size_t from) noexcept {
   for (std::size_t i = me.undo.size(); i-- > from;) {

@@ -28,7 +28,9 @@ inline const algorithm& algorithm_now() noexcept {
 
 /// Until it begins the next attempt, every access is refused.
 inline void shut(engine& me) noexcept {
-  me.records = shut_records;
+  me.bound = 0;
+  me.in_place = engine::nobody;
+  me.owns_all = false;
   me.mode = run_mode::idle;
   me.how = &outside;
 }

@@ -46,8 +46,8 @@ void begin_attempt(runner& me) {
   me.undo.clear();
   me.made.clear();
   me.gone.clear();
-  me.on_commit.clear();
-  me.on_abort.clear();
+  me.commit_actions.clear();
+  me.abort_actions.clear();
   me.has_unlogged = false;
   me.privatizes = false;
   me.alternative = nullptr;
@@ -99,7 +99,7 @@ void settle(runner& me) noexcept {
   if (me.privatizes) wait_for_running(me);
   if (!me.gone.empty()) bury_gone(me);
   me.made.clear();
-  run_actions(me.on_commit);
+  run_actions(me.commit_actions);
 }
 
 void commit_attempt(runner& me) {
@@ -123,7 +123,7 @@ void give_up(runner& me) {
   if (me.mode == run_mode::irrevocable) return commit_attempt(me);
   block_counts::add_one(me.counts->aborts[static_cast<std::size_t>(abort_cause::user)]);
   abandon(me);
-  run_actions(me.on_abort);
+  run_actions(me.abort_actions);
 }
 
 [[gnu::noinline]] void run_in_software(runner& me, const erased_body& body, void* data) {
@@ -135,7 +135,7 @@ void give_up(runner& me) {
     if (me.mode == run_mode::irrevocable) [[unlikely]] {
       body.directly(data, me.directly);
     } else {
-      body.in_software(data, me.in_software);
+      body.in_software(data, me);
     }
   } catch (...) {
     give_up(me);
@@ -148,7 +148,7 @@ void run_within(runner& me, const erased_body& body, void* data) {
   if (me.mode == run_mode::hardware || me.mode == run_mode::irrevocable) {
     body.directly(data, me.directly);
   } else {
-    body.in_software(data, me.in_software);
+    body.in_software(data, me);
   }
 }
 
@@ -206,7 +206,7 @@ bool run_alternative(engine& engine, erased_code first, void* data) {
   if (setjmp(here) == 0) {  // NOLINT(cert-err52-cpp): as in jump_to_start()
     me.alternative = &here;
     try {
-      first(data, me.in_software);
+      first(data, me);
     } catch (...) {
       me.alternative = outer;
       throw;
@@ -218,8 +218,8 @@ bool run_alternative(engine& engine, erased_code first, void* data) {
   me.how->roll_back_to(me, before);
   drop_made(me, before.made);
   me.gone.truncate(before.gone);
-  me.on_commit.truncate(before.on_commit);
-  me.on_abort.truncate(before.on_abort);
+  me.commit_actions.truncate(before.on_commit);
+  me.abort_actions.truncate(before.on_abort);
   return false;
 }
 

@@ -34,7 +34,7 @@ struct seen_running {
 };
 
 /// Never destroyed: when its thread ends, the next thread gets it.
-class alignas(machine::pad_bytes) runner : public engine {
+class alignas(machine::pad_bytes) runner : public transaction {
  public:
   /// The calling thread's. Throws std::bad_alloc.
   static runner& mine() { return my_runner != nullptr ? *my_runner : take(); }
@@ -57,7 +57,6 @@ class alignas(machine::pad_bytes) runner : public engine {
   const orec* met = nullptr;  ///< what the last attempt found owned by another transaction
   std::uint64_t met_owner = 0;
 
-  transaction in_software{*this};
   direct_transaction directly{*this};
 
   // What was destroyed and may still be looked at (memory.cpp).
@@ -84,7 +83,7 @@ class alignas(machine::pad_bytes) runner : public engine {
   const block_counts* counts_if_any(std::uint32_t id) const noexcept;
 
   log_mark mark() const noexcept {
-    return {undo.size(), 0, 0, made.size(), gone.size(), on_commit.size(), on_abort.size()};
+    return {undo.size(), 0, 0, made.size(), gone.size(), commit_actions.size(), abort_actions.size()};
   }
 
  private:

@@ -24,11 +24,4 @@ struct shared_words {
 };
 extern shared_words shared;
 
-/// The table of ownership records: 8 MiB, touched as it is used.
-extern const orec_table all_records;
-/// One record, which is free always: every access takes the inlined way, and stores in place.
-extern const orec_table open_records;
-/// One record, which is somebody else's always: no access takes the inlined way.
-extern const orec_table shut_records;
-
 }  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

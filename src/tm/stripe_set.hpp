@@ -13,9 +13,7 @@ class stripe_set {
   void add_all() noexcept {
     for (std::uint64_t& one : bits_) one = ~std::uint64_t{0};
   }
-  void add(const word& cell) noexcept {
-    add_index(reinterpret_cast<std::uintptr_t>(&cell) >> orec_table::stripe_shift);
-  }
+  void add(const word& cell) noexcept { add_index(reinterpret_cast<std::uintptr_t>(&cell) >> stripe_shift); }
   /// The same stripe by its orec's index in a table.
   void add_index(std::uint64_t index) noexcept { bits_[index / 64 % words] |= std::uint64_t{1} << index % 64; }
   bool empty() const noexcept {

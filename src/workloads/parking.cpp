@@ -6,6 +6,7 @@
 
 #include "workloads/make_subject.hpp"
 #include "workloads/subjects.hpp"
+#include "workloads/transactions/run.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
@@ -13,7 +14,8 @@ namespace {
 
 constexpr bool peer = false;
 constexpr subject table[] = {
-    make_subject<lockable<mutex>>("txsync::mutex", peer, waiting::parks, "the default: futex, with a site that counts"),
+    with_transactions<lockable<mutex>>(make_subject<lockable<mutex>>("txsync::mutex", peer, waiting::parks,
+                                                                     "the default: futex, with a site that counts")),
     make_subject<lockable<futex_mutex>>("futex", peer, waiting::parks, "adaptive spinning, then sleep; no site"),
     make_subject<lockable<posix_mutex>>("posix", peer, waiting::parks, "pthread_mutex_t in our shape"),
 };

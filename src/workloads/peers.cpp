@@ -9,6 +9,7 @@
 #include "workloads/make_barrier.hpp"
 #include "workloads/make_subject.hpp"
 #include "workloads/subjects.hpp"
+#include "workloads/transactions/run.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
@@ -69,7 +70,8 @@ constexpr subject table[] = {
     make_subject<lockable<pthread_adaptive>>("pthread_adaptive", peer, waiting::parks,
                                              "glibc's mutex that spins first"),
     make_subject<lockable<pthread_spin>>("pthread_spin", peer, waiting::spins, "glibc's spin lock"),
-    make_subject<lockable<std::mutex>>("std::mutex", peer, waiting::parks, "the standard library's mutex"),
+    with_transactions<lockable<std::mutex>>(
+        make_subject<lockable<std::mutex>>("std::mutex", peer, waiting::parks, "the standard library's mutex")),
     make_subject<lockable<std::shared_mutex>>("std::shared_mutex", peer, waiting::parks,
                                               "the standard library's reader-writer mutex"),
     make_barrier_subject<pthread_barrier>("pthread_barrier", peer, "glibc's barrier"),

@@ -107,9 +107,10 @@ enum class workload_id : std::uint8_t {
   hashmap,
   cache,
   trisolve,
-  tree
+  tree,
+  transactions
 };
-inline constexpr unsigned workload_count = 14;
+inline constexpr unsigned workload_count = 15;
 
 /// How threads wait for a lock: its class when locks are ranked.
 enum class waiting : std::uint8_t { spins, parks, none };

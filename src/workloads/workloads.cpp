@@ -18,12 +18,13 @@ extern const workload hashmap_workload;
 extern const workload cache_workload;
 extern const workload trisolve_workload;
 extern const workload tree_workload;
+extern const workload transactions_workload;
 
 std::span<const workload> workloads() noexcept {
   static const workload table[workload_count] = {
       arraybench_workload, mapbench_workload, counters_workload,   counter_array_workload, lock_overhead_workload,
       readers_workload,    capacity_workload, lock_array_workload, bank_workload,          list_workload,
-      hashmap_workload,    cache_workload,    trisolve_workload,   tree_workload};
+      hashmap_workload,    cache_workload,    trisolve_workload,   tree_workload,          transactions_workload};
   return table;
 }
 

@@ -123,11 +123,11 @@ class transaction_base {
   /// actions. Requires: trivially copyable, at most 32 bytes, throws nothing; may do what it likes, blocks included.
   template <class Action>
   void on_commit(Action action) {
-    add_action(self().state(), self().state().on_commit, keep(action));
+    add_action(self().state(), self().state().commit_actions, keep(action));
   }
   template <class Action>
   void on_abort(Action action) {
-    add_action(self().state(), self().state().on_abort, keep(action));
+    add_action(self().state(), self().state().abort_actions, keep(action));
   }
 
   /// After this block has committed, no other transaction will touch again what it has made unreachable for others
@@ -146,19 +146,20 @@ class transaction_base {
 }  // namespace detail
 
 /// A transaction in software. Can be undone, so it offers everything.
-class transaction : public detail::transaction_base<transaction> {
+/// The engine is its base so that accesses find what they need where `this` points to; it is not for users.
+class transaction : public detail::transaction_base<transaction>, public detail::engine {
  public:
   /// Gives the block up for now, and runs it anew when something that it has read has changed; sleeps meanwhile (no
   /// polling). Within or_else() the next alternative comes first. A block that has read nothing could never go on:
   /// that ends the program with a message.
-  [[noreturn]] void retry() { detail::retry(engine_); }
+  [[noreturn]] void retry() { detail::retry(*this); }
 
   /// Runs first(tx); where it ends in retry(), it has done nothing, and second(tx) runs in its place. Where that does
   /// so too, the block waits for a change of what either of them has read. Nests.
   template <class First, class Second>
   void or_else(First&& first, Second&& second) {
     if (!detail::run_alternative(
-            engine_, [](void* data, transaction& tx) { (*static_cast<std::remove_reference_t<First>*>(data))(tx); },
+            *this, [](void* data, transaction& tx) { (*static_cast<std::remove_reference_t<First>*>(data))(tx); },
             static_cast<void*>(std::addressof(first)))) {
       second(*this);
     }
@@ -167,18 +168,13 @@ class transaction : public detail::transaction_base<transaction> {
   /// From here on the block is not restarted any more, so that it may do I/O. Where it could be, everything is undone
   /// and the body runs anew from its start, alone: other blocks wait until it has ended. An exception that then leaves
   /// the body leaves behind what the body has done.
-  void irrevocable() { detail::restart_irrevocable(engine_); }
+  void irrevocable() { detail::restart_irrevocable(*this); }
 
-  // For detail::transaction_base and the library.
-  [[gnu::always_inline]] std::uint64_t read_word(const word& cell) { return engine_.read(cell); }
-  [[gnu::always_inline]] void write_word(word& cell, std::uint64_t value) { engine_.write(cell, value); }
-  detail::engine& state() noexcept { return engine_; }
-  explicit transaction(detail::engine& state) noexcept : engine_(state) {}
+  // For the library.
+  detail::engine& state() noexcept { return *this; }
+  transaction() noexcept = default;
   transaction(const transaction&) = delete;
   transaction& operator=(const transaction&) = delete;
-
- private:
-  detail::engine& engine_;
 };
 
 /// A transaction whose accesses are plain loads and stores: in an attempt of the machine, or alone and irrevocable.

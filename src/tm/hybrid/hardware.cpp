@@ -27,8 +27,8 @@ bool somebody_is_alone() noexcept {
 void clear_logs(runner& me) noexcept {
   me.made.clear();
   me.gone.clear();
-  me.on_commit.clear();
-  me.on_abort.clear();
+  me.commit_actions.clear();
+  me.abort_actions.clear();
   me.privatizes = false;
 }
 

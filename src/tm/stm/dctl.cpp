@@ -16,12 +16,10 @@ namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
 namespace {
 
-void start_at(engine& me, std::uint64_t clock) noexcept { me.limit = clock - 1; }
-
 void begin(engine& me) {
   begin_with_orecs(me);
-  me.writes_in_place = true;
-  start_at(me, shared.clock.load());
+  me.in_place = me.mine;
+  me.bound = shared.clock.load();
 }
 
 /// The transaction starts anew at a clock past `version`, where what it has read is still so.
@@ -33,7 +31,7 @@ bool extend(engine& me, std::uint64_t version) noexcept {
     if (shared.clock.compare_exchange_strong(now, version + 1)) now = version + 1;
   }
   if (!orecs_are_valid(me)) return false;
-  start_at(me, now);
+  me.bound = now;
   return true;
 }
 

@@ -22,7 +22,7 @@ std::uint64_t wait_for_owner(engine& me, const orec& record) {
 }
 
 void add_read_orecs(engine& me, stripe_set& into) noexcept {
-  for (const orec* const record : me.reads) into.add_index(static_cast<std::uint64_t>(record - all_records.first));
+  for (const orec* const record : me.reads) into.add_index(static_cast<std::uint64_t>(record - records.all));
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

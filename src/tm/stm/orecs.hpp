@@ -12,7 +12,6 @@ inline bool is_owned(std::uint64_t seen) noexcept { return (seen & owned_bit) !=
 /// At the start of an attempt that reads in the inlined way.
 inline void begin_with_orecs(engine& me) noexcept {
   const runner& mine = runner_of(me);
-  me.records = all_records;
   me.mine = owned_bit | reinterpret_cast<std::uintptr_t>(&me);
   me.owned.clear();
   me.logs_reads = mine.wants_log || mine.failures > 1 || !mine.where->only_reads();
@@ -29,7 +28,7 @@ inline void begin_to_write(engine& me) {
 inline bool orecs_are_valid(engine& me) noexcept {
   for (const orec* const record : me.reads) {
     const std::uint64_t seen = record->load();
-    if (seen > me.limit && seen != me.mine) return false;
+    if (seen >= me.bound && seen != me.mine) return false;
   }
   return true;
 }
@@ -53,17 +52,13 @@ std::uint64_t read_by_orec(engine& me, orec& record, const word& cell) {
   for (;;) {
     const std::uint64_t seen = wait_until_free(me, record);
     if (seen == me.mine) return cell.load(std::memory_order_relaxed);  // only this thread writes it
-    const std::uint64_t value = cell.load(std::memory_order_acquire);  // as in engine::read()
+    const std::uint64_t value = cell.load(std::memory_order_acquire);  // as in engine::read_word()
     if (record.load(std::memory_order_relaxed) != seen) continue;      // as there
-    if (seen > me.limit) {
+    if (seen >= me.bound) {
       if (!extend(me, seen)) restart(me, abort_cause::validation);
       continue;
     }
-    if (me.logs_reads) {
-      me.reads.append(&record);
-    } else {
-      me.has_unlogged = true;
-    }
+    me.note_read(record);
     return value;
   }
 }
@@ -75,7 +70,7 @@ void own(engine& me, orec& record) {
   for (;;) {
     std::uint64_t seen = wait_until_free(me, record);
     if (seen == me.mine) return;
-    if (seen > me.limit) {
+    if (seen >= me.bound) {
       if (!extend(me, seen)) restart(me, abort_cause::validation);
       continue;
     }

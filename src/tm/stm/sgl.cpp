@@ -12,13 +12,11 @@ namespace {
 constinit mutex global_lock;
 
 void begin_alone(engine& me) {
-  me.records = open_records;
-  me.limit = 0;
-  me.mine = 0;
+  me.bound = owned_bit;  // every version
+  me.owns_all = true;
   me.logs_reads = false;
-  me.writes_in_place = true;
 }
-// Never called: the one record is free, and everybody's own.
+// Never called: nobody owns a word, and every version will do.
 std::uint64_t read_alone(engine&, const word& cell) { return cell.load(std::memory_order_acquire); }
 void write_alone(engine& me, word& cell, std::uint64_t value) { me.store_in_place(cell, value); }
 bool commit_alone(engine& me) { return !me.undo.empty(); }

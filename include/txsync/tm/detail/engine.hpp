@@ -20,18 +20,16 @@ namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 using orec = std::atomic<std::uint64_t>;
 inline constexpr std::uint64_t owned_bit = std::uint64_t{1} << 63;
 
-/// A table of them, into which addresses hash: stripes of 32 bytes.
-struct orec_table {
-  static constexpr unsigned stripe_shift = 5;
-  orec* first;
-  std::uint64_t mask;  ///< of indices, in bytes
-
-  /// The orec of a word.
-  [[gnu::always_inline]] orec& of(const word& cell) const noexcept {
-    const std::uint64_t offset = (reinterpret_cast<std::uintptr_t>(&cell) >> (stripe_shift - 3)) & mask;
-    return *reinterpret_cast<orec*>(reinterpret_cast<char*>(first) + offset);
-  }
+/// The table of them: 8 MiB, touched as it is used. The address of a word gives its record: stripes of 32 bytes.
+inline constexpr unsigned stripe_shift = 5;
+inline constexpr std::uint64_t record_count = std::uint64_t{1} << 20;
+/// All zero, without the compiler looking at each.
+union zeroed_records {
+  constexpr zeroed_records() noexcept : nothing(0) {}
+  char nothing;
+  orec all[record_count];
 };
+TXSYNC_EXPORT extern zeroed_records records;
 
 class engine;
 
@@ -95,12 +93,14 @@ enum class run_mode : std::uint8_t {
 class engine {
  public:
   // What each access looks at.
-  orec_table records{nullptr, 0};
-  std::uint64_t limit = 0;       ///< versions up to it are part of what the transaction sees
-  std::uint64_t mine = 0;        ///< what its own orecs hold
-  bool logs_reads = false;       ///< reads are written down
-  bool has_unlogged = false;     ///< some were not
-  bool writes_in_place = false;  ///< where the orec of a word is `mine`, it may be written
+  /// Words whose orec has a version below it are read in the inlined way. 0: none is.
+  std::uint64_t bound = 0;
+  /// What orecs hold whose words are written in the inlined way: `mine` of algorithms that store in place, or nobody.
+  std::uint64_t in_place = nobody;
+  std::uint64_t mine = 0;     ///< what the orecs hold that the transaction owns
+  bool owns_all = false;      ///< it may write everything in place
+  bool logs_reads = false;    ///< reads are written down
+  bool has_unlogged = false;  ///< some were not
   run_mode mode = run_mode::idle;
   const algorithm* how = nullptr;
   growing_log<orec*> reads;
@@ -110,41 +110,49 @@ class engine {
   bool privatizes = false;
   growing_log<heap_object> made;
   growing_log<heap_object> gone;
-  growing_log<txsync::detail::deferred_action> on_commit;
-  growing_log<txsync::detail::deferred_action> on_abort;
+  growing_log<txsync::detail::deferred_action> commit_actions;
+  growing_log<txsync::detail::deferred_action> abort_actions;
 
-  [[gnu::always_inline]] orec& orec_of(const word& cell) const noexcept { return records.of(cell); }
+  static constexpr std::uint64_t nobody = ~std::uint64_t{0};
 
-  [[gnu::always_inline]] std::uint64_t read(const word& cell) {
+  /// The orec of a word.
+  [[gnu::always_inline]] static orec& orec_of(const word& cell) noexcept {
+    return records.all[(reinterpret_cast<std::uintptr_t>(&cell) >> stripe_shift) % record_count];
+  }
+
+  [[gnu::always_inline]] std::uint64_t read_word(const word& cell) {
     orec& record = orec_of(cell);
     const std::uint64_t seen = record.load(std::memory_order_seq_cst);
     // acquire pairs with the release of a store in place: who sees what a transaction has written in place sees its
     // mark in the orec below
     const std::uint64_t value = cell.load(std::memory_order_acquire);
     // relaxed: behind an acquire load, which nothing after it passes
-    if (seen <= limit && record.load(std::memory_order_relaxed) == seen) [[likely]] {
-      if (logs_reads) {
-        reads.append(&record);
-      } else {
-        has_unlogged = true;
-      }
+    if (seen < bound && record.load(std::memory_order_relaxed) == seen) [[likely]] {
+      note_read(record);
       return value;
     }
     return how->read(*this, cell);
   }
-  [[gnu::always_inline]] void write(word& cell, std::uint64_t value) {
+  [[gnu::always_inline]] void write_word(word& cell, std::uint64_t value) {
     // relaxed: nobody else writes what would make this true
-    if (writes_in_place && orec_of(cell).load(std::memory_order_relaxed) == mine) {
+    if (owns_all || orec_of(cell).load(std::memory_order_relaxed) == in_place) {
       store_in_place(cell, value);
     } else {
       how->write(*this, cell, value);
+    }
+  }
+  [[gnu::always_inline]] void note_read(orec& record) {
+    if (!logs_reads) {
+      has_unlogged = true;
+    } else if (reads.empty() || *(reads.end() - 1) != &record) {  // fields of one object are often read in a row
+      reads.append(&record);
     }
   }
   /// Requires: the transaction owns the word's orec, or is alone.
   [[gnu::always_inline]] void store_in_place(word& cell, std::uint64_t value) {
     // relaxed: a word that only this thread may write
     undo.append({&cell, cell.load(std::memory_order_relaxed)});
-    cell.store(value, std::memory_order_release);  // pairs with the acquire in read()
+    cell.store(value, std::memory_order_release);  // pairs with the acquire in read_word()
   }
 };
 

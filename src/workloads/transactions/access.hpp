@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Structures that are written once, for transactions and for locks: their cells are tm::var in the one case and plain
+// values in the other, and every access goes through what the section is given.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <deque>
+#include <new>
+#include <type_traits>
+#include <vector>
+
+#include <txsync/machine/cpu.hpp>
+
+#include "workloads/random.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads::transactions {
+
+/// The cells of structures under a lock, and of peers whose compiler sees to accesses.
+template <class T>
+using plain_cell = T;
+
+struct plain_access {
+  template <class T>
+    requires std::is_scalar_v<T>
+  T read(const T& place) const noexcept {
+    return place;
+  }
+  template <class T>
+    requires std::is_scalar_v<T>
+  void write(T& place, const std::type_identity_t<T>& value) const noexcept {
+    place = value;
+  }
+  /// From the heap that transactions take their objects from.
+  template <class T>
+  T* make() const {
+    void* const memory = std::malloc(sizeof(T));
+    if (memory == nullptr) throw std::bad_alloc();
+    return new (memory) T;
+  }
+  template <class T>
+  void destroy(T* object) const {
+    static_assert(std::is_trivially_destructible_v<T>);
+    std::free(object);
+  }
+};
+
+/// Before the threads start and after they have ended: of either kind of cells.
+struct lone_access : plain_access {
+  using plain_access::read;
+  using plain_access::write;
+  template <class T>
+    requires requires(const T& place) { place.load(); }
+  auto read(const T& place) const noexcept {
+    return place.load();
+  }
+  template <class T, class V>
+    requires requires(T& place, const V& value) { place.store(value); }
+  void write(T& place, const V& value) const noexcept {
+    place.store(value);
+  }
+};
+
+/// Where nodes come from: a thread's own pool, outside of sections, from which they never go back to the heap; or
+/// whatever the section allocates.
+template <class Node>
+class node_pool {
+ public:
+  explicit node_pool(bool inside = false) noexcept : inside_(inside) {}
+
+  bool allocates_inside() const noexcept { return inside_; }
+  /// A node to insert; null where the section is to make it.
+  Node* take() {
+    if (inside_) return nullptr;
+    if (free_.empty()) return &all_.emplace_back();
+    Node* const taken = free_.back();
+    free_.pop_back();
+    return taken;
+  }
+  void give(Node* one) {
+    if (one != nullptr && !inside_) free_.push_back(one);
+  }
+
+ private:
+  bool inside_;
+  std::deque<Node> all_;
+  std::vector<Node*> free_;
+};
+
+/// In a section: the node that was taken before it, or a new one.
+template <class Node, class Access>
+Node* node_of(Access& access, Node* taken) {
+  return taken != nullptr ? taken : access.template make<Node>();
+}
+
+/// What each structure is given.
+struct shape_values {
+  std::uint64_t size;     ///< accounts, or keys: half of them are there at the start
+  std::uint64_t buckets;  ///< chains
+  std::uint64_t updates;  ///< percent
+  bool inside;            ///< nodes are allocated and freed in sections
+  unsigned threads;
+  std::uint64_t seed;
+};
+
+/// Draws an operation on a set of keys.
+struct set_operation {
+  enum class kind : std::uint8_t { find, insert, remove } what;
+  std::int64_t key;
+
+  static set_operation draw(random_stream& random, const shape_values& shape) noexcept {
+    const auto key = static_cast<std::int64_t>(random.below(shape.size));
+    if (!random.percent(shape.updates)) return {kind::find, key};
+    return {random.percent(50) ? kind::insert : kind::remove, key};
+  }
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads::transactions

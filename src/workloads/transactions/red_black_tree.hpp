@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "workloads/transactions/access.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads::transactions {
+
+/// A set of keys in a red-black tree (Cormen, Leiserson, Rivest, Stein, Introduction to Algorithms, chapter 13).
+template <template <class> class Cell>
+class red_black_tree {
+  struct alignas(16) node {
+    Cell<std::int64_t> key{0};
+    Cell<std::int64_t> value{0};
+    Cell<node*> parent{nullptr};
+    Cell<node*> left{nullptr};
+    Cell<node*> right{nullptr};
+    Cell<bool> red{false};
+  };
+  using link = Cell<node*> node::*;
+
+ public:
+  struct visitor {
+    random_stream random;
+    node_pool<node> pool;
+    std::int64_t inserted = 0;
+    std::uint64_t found = 0;
+  };
+
+  explicit red_black_tree(const shape_values& shape) : shape_(shape), visitors_(shape.threads) {
+    for (unsigned i = 0; i < shape.threads; ++i) {
+      visitors_[i] = new visitor{random_stream(shape.seed, i), node_pool<node>(shape.inside)};
+    }
+    fill();
+  }
+  ~red_black_tree() {
+    lone_access access;
+    if (shape_.inside) free_all(access.read(root_));
+    for (visitor* const one : visitors_) delete one;
+  }
+  red_black_tree(const red_black_tree&) = delete;
+  red_black_tree& operator=(const red_black_tree&) = delete;
+
+  static bool ok() noexcept { return true; }
+  visitor& visitor_of(unsigned thread) { return *visitors_[thread]; }
+
+  template <class System>
+  void step(System& system, visitor& mine) {
+    const set_operation drawn = set_operation::draw(mine.random, shape_);
+    switch (drawn.what) {
+      case set_operation::kind::find:
+        mine.found += system.read([&](auto& access) { return find(access, drawn.key) != nullptr; }) ? 1 : 0;
+        break;
+      case set_operation::kind::insert: {
+        node* const fresh = mine.pool.take();
+        if (system.write([&](auto& access) { return insert(access, drawn.key, fresh); })) {
+          ++mine.inserted;
+        } else {
+          mine.pool.give(fresh);
+        }
+        break;
+      }
+      case set_operation::kind::remove:
+        if (node* const gone = system.write([&](auto& access) { return remove(access, drawn.key, shape_.inside); })) {
+          --mine.inserted;
+          mine.pool.give(gone);
+        }
+        break;
+    }
+  }
+
+  const char* complaint() {
+    lone_access access;
+    node* const root = access.read(root_);
+    if (root != nullptr && access.read(root->red)) return "the root of the tree is red";
+    std::int64_t count = 0;
+    if (black_height(root, -1, static_cast<std::int64_t>(shape_.size), count) < 0) {
+      return "the tree's order, colours or black heights are wrong";
+    }
+    std::int64_t expected = static_cast<std::int64_t>(shape_.size / 2);
+    for (const visitor* const one : visitors_) expected += one->inserted;
+    return count == expected ? nullptr : "keys were lost, or are there twice";
+  }
+
+ private:
+  template <class Access>
+  node* find(Access& access, std::int64_t key) {
+    node* at = access.read(root_);
+    while (at != nullptr) {
+      const std::int64_t here = access.read(at->key);
+      if (here == key) return at;
+      at = access.read(key < here ? at->left : at->right);
+    }
+    return nullptr;
+  }
+
+  template <class Access>
+  bool insert(Access& access, std::int64_t key, node* taken) {
+    node* above = nullptr;
+    node* at = access.read(root_);
+    bool to_left = false;
+    while (at != nullptr) {
+      const std::int64_t here = access.read(at->key);
+      if (here == key) return false;
+      above = at;
+      to_left = key < here;
+      at = access.read(to_left ? at->left : at->right);
+    }
+    node* const fresh = node_of(access, taken);
+    access.write(fresh->key, key);
+    access.write(fresh->left, nullptr);
+    access.write(fresh->right, nullptr);
+    access.write(fresh->parent, above);
+    access.write(fresh->red, true);
+    if (above == nullptr) {
+      access.write(root_, fresh);
+    } else {
+      access.write(to_left ? above->left : above->right, fresh);
+    }
+    mend_after_insertion(access, fresh);
+    return true;
+  }
+
+  template <class Access>
+  bool is_red(Access& access, node* one) {
+    return one != nullptr && access.read(one->red);
+  }
+
+  /// `from`'s child on the one side takes its place; `from` becomes that child's child on the other side.
+  template <class Access>
+  void rotate(Access& access, node* from, link one_side, link other_side) {
+    node* const up = access.read(from->*one_side);
+    node* const moved = access.read(up->*other_side);
+    access.write(from->*one_side, moved);
+    if (moved != nullptr) access.write(moved->parent, from);
+    replace(access, from, up);
+    access.write(up->*other_side, from);
+    access.write(from->parent, up);
+  }
+  /// Where `old` hung there hangs `fresh`, which may be null.
+  template <class Access>
+  void replace(Access& access, node* old, node* fresh) {
+    node* const above = access.read(old->parent);
+    if (above == nullptr) {
+      access.write(root_, fresh);
+    } else if (access.read(above->left) == old) {
+      access.write(above->left, fresh);
+    } else {
+      access.write(above->right, fresh);
+    }
+    if (fresh != nullptr) access.write(fresh->parent, above);
+  }
+
+  template <class Access>
+  void mend_after_insertion(Access& access, node* at) {
+    for (;;) {
+      node* above = access.read(at->parent);
+      if (above == nullptr || !access.read(above->red)) break;
+      node* const top = access.read(above->parent);  // black, since its child is red
+      const bool on_left = access.read(top->left) == above;
+      const link near = on_left ? &node::left : &node::right;
+      const link far = on_left ? &node::right : &node::left;
+      node* const uncle = access.read(top->*far);
+      if (is_red(access, uncle)) {
+        access.write(above->red, false);
+        access.write(uncle->red, false);
+        access.write(top->red, true);
+        at = top;
+        continue;
+      }
+      if (access.read(above->*far) == at) {
+        rotate(access, above, far, near);
+        above = at;
+      }
+      access.write(above->red, false);
+      access.write(top->red, true);
+      rotate(access, top, near, far);
+      break;
+    }
+    node* const root = access.read(root_);
+    if (access.read(root->red)) access.write(root->red, false);
+  }
+
+  template <class Access>
+  node* remove(Access& access, std::int64_t key, bool destroys) {
+    node* const gone = find(access, key);
+    if (gone == nullptr) return nullptr;
+    node* left = access.read(gone->left);
+    node* right = access.read(gone->right);
+    bool lost_black = !access.read(gone->red);
+    node* hole_above = access.read(gone->parent);
+    node* in_hole = left != nullptr ? left : right;
+    if (left != nullptr && right != nullptr) {
+      // The next greater node takes its place.
+      node* next = right;
+      while (node* const lower = access.read(next->left)) next = lower;
+      in_hole = access.read(next->right);
+      lost_black = !access.read(next->red);
+      hole_above = next;
+      if (next != right) {
+        hole_above = access.read(next->parent);
+        replace(access, next, in_hole);
+        access.write(next->right, right);
+        access.write(right->parent, next);
+      }
+      replace(access, gone, next);
+      access.write(next->left, left);
+      access.write(left->parent, next);
+      access.write(next->red, access.read(gone->red));
+    } else {
+      replace(access, gone, in_hole);
+    }
+    if (lost_black) mend_after_removal(access, in_hole, hole_above);
+    if (destroys) access.destroy(gone);
+    return gone;
+  }
+
+  /// The paths through `at`, which hangs under `above`, have one black node too few.
+  template <class Access>
+  void mend_after_removal(Access& access, node* at, node* above) {
+    while (above != nullptr && !is_red(access, at)) {
+      const bool on_left = access.read(above->left) == at;
+      const link near = on_left ? &node::left : &node::right;
+      const link far = on_left ? &node::right : &node::left;
+      node* sibling = access.read(above->*far);
+      if (access.read(sibling->red)) {
+        access.write(sibling->red, false);
+        access.write(above->red, true);
+        rotate(access, above, far, near);
+        sibling = access.read(above->*far);
+      }
+      node* outer = access.read(sibling->*far);
+      node* const inner = access.read(sibling->*near);
+      if (!is_red(access, outer) && !is_red(access, inner)) {
+        access.write(sibling->red, true);
+        at = above;
+        above = access.read(at->parent);
+        continue;
+      }
+      if (!is_red(access, outer)) {
+        access.write(inner->red, false);
+        access.write(sibling->red, true);
+        rotate(access, sibling, near, far);
+        outer = sibling;
+        sibling = inner;
+      }
+      access.write(sibling->red, access.read(above->red));
+      access.write(above->red, false);
+      access.write(outer->red, false);
+      rotate(access, above, far, near);
+      return;
+    }
+    if (at != nullptr && access.read(at->red)) access.write(at->red, false);
+  }
+
+  /// Less than 0: something is wrong.
+  int black_height(node* at, std::int64_t above, std::int64_t below, std::int64_t& count) {
+    if (at == nullptr) return 0;
+    lone_access access;
+    const std::int64_t key = access.read(at->key);
+    node* const left = access.read(at->left);
+    node* const right = access.read(at->right);
+    const bool red = access.read(at->red);
+    for (node* const child : {left, right}) {
+      if (child == nullptr) continue;
+      if (access.read(child->parent) != at || (red && access.read(child->red))) return -1;
+    }
+    const int height = black_height(left, above, key, count);
+    if (key <= above || key >= below || height < 0 || height != black_height(right, key, below, count)) return -1;
+    ++count;
+    return height + (red ? 0 : 1);
+  }
+
+  void fill() {
+    lone_access access;
+    std::uint64_t put = 0;
+    random_stream random(shape_.seed, shape_.threads);
+    while (put < shape_.size / 2) {
+      visitor& owner = *visitors_[put % shape_.threads];
+      node* const fresh = shape_.inside ? access.template make<node>() : owner.pool.take();
+      if (insert(access, static_cast<std::int64_t>(random.below(shape_.size)), fresh)) {
+        ++put;
+      } else if (shape_.inside) {
+        access.destroy(fresh);
+      } else {
+        owner.pool.give(fresh);
+      }
+    }
+  }
+  void free_all(node* at) {
+    if (at == nullptr) return;
+    lone_access access;
+    free_all(access.read(at->left));
+    free_all(access.read(at->right));
+    access.destroy(at);
+  }
+
+  shape_values shape_;
+  Cell<node*> root_{nullptr};
+  std::vector<visitor*> visitors_;
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads::transactions
