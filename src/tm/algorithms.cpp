@@ -13,7 +13,7 @@ alignas(machine::pad_bytes) constinit zeroed_records records;
 
 namespace {
 
-constexpr const algorithm* table[] = {&dctl, &htm_sgl, &sgl};
+constexpr const algorithm* table[] = {&dctl, &htm_sgl, &norec, &sgl, &tinystm_wb, &tinystm_wt, &tl2, &two_phase};
 constexpr std::size_t count = sizeof table / sizeof *table;
 
 const algorithm* find(std::string_view name) noexcept {
@@ -63,6 +63,14 @@ void undo_from(engine& me, std::size_t from) noexcept {
 
 void add_undone_words(engine& me, stripe_set& into) noexcept {
   for (const old_value& one : me.undo) into.add(*one.cell);
+}
+
+void unbuffer_to(engine& me, const log_mark& mark) noexcept {
+  runner_of(me).writes.roll_back_to(mark.buffered, mark.replaced);
+}
+
+void add_buffered_words(engine& me, stripe_set& into) noexcept {
+  for (const new_value& one : runner_of(me).writes) into.add(*one.cell);
 }
 
 }  // namespace detail

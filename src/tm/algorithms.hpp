@@ -7,9 +7,14 @@
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
-extern const algorithm dctl;     ///< stm/dctl.cpp
-extern const algorithm sgl;      ///< stm/sgl.cpp
-extern const algorithm htm_sgl;  ///< stm/sgl.cpp, hybrid/hardware.cpp
+extern const algorithm dctl;        ///< stm/dctl.cpp
+extern const algorithm htm_sgl;     ///< stm/sgl.cpp, hybrid/hardware.cpp
+extern const algorithm norec;       ///< stm/norec.cpp
+extern const algorithm sgl;         ///< stm/sgl.cpp
+extern const algorithm tinystm_wb;  ///< stm/tinystm.cpp
+extern const algorithm tinystm_wt;  ///< stm/tinystm.cpp
+extern const algorithm tl2;         ///< stm/tl2.cpp
+extern const algorithm two_phase;   ///< stm/two_phase.cpp
 /// What runs a transaction that is alone: in place, with an undo log. Not in the table.
 extern const algorithm alone;  ///< stm/sgl.cpp
 /// By a transaction of sgl or htm_sgl.
@@ -39,5 +44,13 @@ inline void shut(engine& me) noexcept {
 /// Puts back the values that were there before the entries of the undo log from `from` on.
 void undo_from(engine& me, std::size_t from) noexcept;
 void add_undone_words(engine& me, stripe_set& into) noexcept;
+
+// For algorithms that buffer:
+void unbuffer_to(engine& me, const log_mark& mark) noexcept;
+void add_buffered_words(engine& me, stripe_set& into) noexcept;
+
+// For 2plsf:
+/// Its transaction has ended, or goes on in another way.
+void drop_timestamp(runner& me) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

@@ -22,7 +22,7 @@ std::uint64_t activity_of(const runner& who) noexcept {
 void wait_for(const seen_running& one) noexcept {
   txsync::detail::patient_spin waiting;
   while (still_runs(one)) {
-    if (one.who->born_in != machine::fork_count()) {
+    if (one.who->born_in.load(std::memory_order_relaxed) != machine::fork_count()) {
       refuse("this process was forked while another thread ran an atomic block, which can never end here");
     }
     waiting.wait(shortest_wait);

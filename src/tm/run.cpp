@@ -31,8 +31,9 @@ void wait_before_attempt(runner& me) noexcept {
   const auto owned = [&] { return me.met->load(std::memory_order_relaxed) == me.met_owner; };
   const std::uint64_t start = machine::cycles();
   while (owned() && machine::cycles() - start < look_cycles) machine::relax();
-  for (unsigned turn = 0; turn < look_turns && owned(); ++turn) machine::yield();
+  for (unsigned turn = 0; (turn < look_turns || me.met_must_end) && owned(); ++turn) machine::yield();
   me.met = nullptr;
+  me.met_must_end = false;
 }
 
 void run_alone(runner& me, run_mode how) noexcept {
@@ -62,6 +63,8 @@ void begin_attempt(runner& me) {
     me.mode = run_mode::software;
     me.how = &algorithm_now();
   }
+  if (me.keeps_timestamp && me.how != &two_phase) [[unlikely]]
+    drop_timestamp(me);
   me.how->begin(me);
 }
 

@@ -49,7 +49,8 @@ runner& runner::take() {
     while (!all_runners.compare_exchange_weak(got->next_, got, std::memory_order_release, std::memory_order_relaxed)) {
     }
   }
-  got->born_in = machine::fork_count();
+  // relaxed, here and where it is asked for: it guards nothing
+  got->born_in.store(machine::fork_count(), std::memory_order_relaxed);
   my_runner = got;
   const auto give_back = [](void* raw) {
     auto& ended = *static_cast<runner*>(raw);

@@ -10,6 +10,8 @@
 #include <txsync/machine/thread.hpp>
 #include <txsync/tm/transaction.hpp>
 
+#include "tm/write_set.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
 /// Of one block in one thread. Written by that thread alone.
@@ -33,6 +35,14 @@ struct seen_running {
   std::uint64_t activity;
 };
 
+/// A word of memory with the value that a transaction has seen there.
+struct seen_value {
+  const word* cell;
+  std::uint64_t value;
+};
+
+inline constexpr std::uint64_t no_timestamp = ~std::uint64_t{0};
+
 /// Never destroyed: when its thread ends, the next thread gets it.
 class alignas(machine::pad_bytes) runner : public transaction {
  public:
@@ -45,7 +55,11 @@ class alignas(machine::pad_bytes) runner : public transaction {
   // Others look at this: odd while the thread runs a transaction in software, and it grows.
   alignas(machine::pad_bytes) std::atomic<std::uint64_t> activity{0};
   /// machine::fork_count() of the process that the thread lives in.
-  std::uint32_t born_in = 0;
+  std::atomic<std::uint32_t> born_in{0};
+
+  // And at this, under 2plsf, where they are in each other's way.
+  alignas(machine::pad_bytes) std::atomic<std::uint64_t> timestamp{no_timestamp};
+  std::atomic<std::atomic<std::uint64_t>*> read_bits{nullptr};  ///< by orec: read by this thread's transaction
 
   alignas(machine::pad_bytes) block* where = nullptr;
   block_counts* counts = nullptr;       ///< of that block
@@ -56,8 +70,14 @@ class alignas(machine::pad_bytes) runner : public transaction {
   bool wants_log = false;     ///< of what it reads, although its block does not write
   const orec* met = nullptr;  ///< what the last attempt found owned by another transaction
   std::uint64_t met_owner = 0;
+  bool met_must_end = false;     ///< the next attempt waits until it does not any more, whatever that takes
+  bool keeps_timestamp = false;  ///< from an attempt of 2plsf to the next
 
   direct_transaction directly{*this};
+
+  write_set writes;                ///< of algorithms that buffer them
+  std::uint64_t start = 0;         ///< of the clock, where `bound` does not say it: norec's and tl2's
+  growing_log<seen_value> values;  ///< that norec's transaction has read
 
   // What was destroyed and may still be looked at (memory.cpp).
   growing_log<heap_object> limbo;  ///< waits for what `running` has of them
@@ -83,7 +103,8 @@ class alignas(machine::pad_bytes) runner : public transaction {
   const block_counts* counts_if_any(std::uint32_t id) const noexcept;
 
   log_mark mark() const noexcept {
-    return {undo.size(), 0, 0, made.size(), gone.size(), commit_actions.size(), abort_actions.size()};
+    return {undo.size(), writes.size(),         writes.replaced(),   made.size(),
+            gone.size(), commit_actions.size(), abort_actions.size()};
   }
 
  private:

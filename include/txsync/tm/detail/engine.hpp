@@ -73,7 +73,7 @@ struct algorithm {
   void (*roll_back)(engine& me) noexcept;
   /// What it has written after that, while it goes on.
   void (*roll_back_to)(engine& me, const log_mark& mark) noexcept;
-  /// Whether all that the attempt has read is still so. Null: it is alone, so it is.
+  /// Whether all that the attempt has read is still so. Null: nobody else can have changed it.
   bool (*is_valid)(engine& me) noexcept;
   /// Adds what the attempt has read, for transactions that wait; null: it keeps no record.
   void (*add_reads)(engine& me, stripe_set& into) noexcept;

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// norec: no ownership records (Dalessandro, Spear and Scott, "NOrec: streamlining STM by abolishing ownership records",
+// PPoPP 2010). Writes are buffered; one sequence lock is held while they are stored; whoever finds that it has moved
+// compares all that it has read with what memory holds now.
+//
+// The lock is the clock of all algorithms: with owned_bit while it is held, and one more after each commit. The paper's
+// lowest bit would not do, since other algorithms leave any number there.
+//
+// Why it is right. A value that a committer is storing is seen with acquire, so that the clock, read after it, is found
+// held or moved: the reader then waits and compares. Values that are all in memory between two reads of one free clock
+// were all there at one moment.
+#include "locks/backoff.hpp"
+#include "tm/algorithms.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+
+namespace {
+
+constexpr std::uint64_t shortest_wait = 32;  // cycles
+
+/// Nothing of others' is held meanwhile, so it may take as long as it takes.
+std::uint64_t free_clock() noexcept {
+  txsync::detail::patient_spin waiting;
+  for (;;) {
+    const std::uint64_t now = shared.clock.load();
+    if ((now & owned_bit) == 0) return now;
+    waiting.wait(shortest_wait);
+  }
+}
+
+void begin(engine& me) {
+  runner& mine = runner_of(me);
+  mine.values.clear();
+  mine.writes.clear();
+  mine.start = free_clock();
+}
+
+/// Moves the snapshot to now, where memory holds what was read.
+bool is_valid(engine& me) noexcept {
+  runner& mine = runner_of(me);
+  for (;;) {
+    const std::uint64_t now = free_clock();
+    for (const seen_value& one : mine.values) {
+      if (one.cell->load(std::memory_order_acquire) != one.value) return false;  // acquire: as in read()
+    }
+    if (shared.clock.load() == now) {
+      mine.start = now;
+      return true;
+    }
+  }
+}
+
+void move_snapshot(engine& me) {
+  if (!is_valid(me)) restart(me, abort_cause::validation);
+}
+
+std::uint64_t read(engine& me, const word& cell) {
+  runner& mine = runner_of(me);
+  if (const std::uint64_t* const written = mine.writes.find(cell)) return *written;
+  for (;;) {
+    // acquire pairs with the release of write_set::store_all(): who sees a new value sees the clock held, or moved
+    const std::uint64_t value = cell.load(std::memory_order_acquire);
+    if (shared.clock.load() == mine.start) {
+      mine.values.append({&cell, value});
+      return value;
+    }
+    move_snapshot(me);
+  }
+}
+
+void write(engine& me, word& cell, std::uint64_t value) {
+  runner& mine = runner_of(me);
+  mine.writes.put(cell, value, mine.alternative != nullptr);
+}
+
+bool commit(engine& me) {
+  const runner& mine = runner_of(me);
+  if (mine.writes.empty()) return false;
+  for (;;) {
+    std::uint64_t expected = mine.start;
+    if (shared.clock.compare_exchange_strong(expected, expected | owned_bit)) break;
+    move_snapshot(me);
+  }
+  mine.writes.store_all();
+  // release pairs with the loads of the clock: who finds it moved finds all that was stored
+  shared.clock.store(mine.start + 1, std::memory_order_release);
+  return true;
+}
+
+void roll_back(engine&) noexcept {}
+
+void add_reads(engine& me, stripe_set& into) noexcept {
+  for (const seen_value& one : runner_of(me).values) into.add(*one.cell);
+}
+
+}  // namespace
+
+constinit const algorithm norec = {
+    .name = "norec",
+    .summary = "one sequence lock, writes buffered, reads checked by their values",
+    .begin = begin,
+    .read = read,
+    .write = write,
+    .commit = commit,
+    .roll_back = roll_back,
+    .roll_back_to = unbuffer_to,
+    .is_valid = is_valid,
+    .add_reads = add_reads,
+    .add_writes = add_buffered_words,
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// tinystm_wb and tinystm_wt: the lazy snapshot algorithm over words (Felber, Fetzer and Riegel, "Dynamic performance
+// tuning of word-based software transactional memory", PPoPP 2008; Riegel, Felber and Fetzer, "A lazy snapshot
+// algorithm with eager validation", DISC 2006). Words are owned from the first write on, and each commit that writes
+// moves the clock by one, as in TL2; a transaction that meets a version younger than its snapshot moves the snapshot to
+// now where all that it has read is still so. Writes wait in a buffer (write-back), or go in place with an undo log
+// (write-through).
+//
+// Why it is right: as in tl2.cpp. A snapshot is moved to a clock that is read before the reads are checked.
+//
+// The paper counts incarnations in the orecs of write-through, so that an attempt that is undone need not move the
+// clock; here it takes a version from the clock, since engine::read_word() compares whole versions.
+#include "tm/stm/orecs.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+
+namespace {
+
+bool extend(engine& me, std::uint64_t) noexcept {
+  if (me.has_unlogged) return false;
+  const std::uint64_t now = shared.clock.load();
+  if (!orecs_are_valid(me)) return false;
+  me.bound = now + 1;
+  return true;
+}
+
+void begin(engine& me) {
+  begin_with_orecs(me);
+  me.bound = shared.clock.load() + 1;
+}
+
+/// The version of the commit. Requires: all words that it writes are owned.
+std::uint64_t version_of_commit(engine& me) {
+  const std::uint64_t version = shared.clock.fetch_add(1) + 1;
+  // Where nobody has moved the clock since the snapshot, nobody has written.
+  if (version != me.bound && !orecs_are_valid(me)) restart(me, abort_cause::validation);
+  return version;
+}
+
+// Write-back.
+
+void begin_buffered(engine& me) {
+  begin(me);
+  runner_of(me).writes.clear();
+}
+
+std::uint64_t read_buffered(engine& me, const word& cell) {
+  // Whatever is in the buffer, its orec is owned: the inlined way leaves it alone.
+  if (const std::uint64_t* const written = runner_of(me).writes.find(cell)) return *written;
+  return read_by_orec<extend>(me, me.orec_of(cell), cell);
+}
+
+void write_buffered(engine& me, word& cell, std::uint64_t value) {
+  if (!me.logs_reads) begin_to_write(me);
+  own<extend>(me, me.orec_of(cell));
+  runner& mine = runner_of(me);
+  mine.writes.put(cell, value, mine.alternative != nullptr);
+}
+
+bool commit_buffered(engine& me) {
+  if (me.owned.empty()) return false;
+  const std::uint64_t version = version_of_commit(me);
+  runner_of(me).writes.store_all();
+  release_at(me, version);
+  return true;
+}
+
+// Nothing has been stored: the orecs say again what they said.
+void roll_back_buffered(engine& me) noexcept {
+  for (const owned_orec& one : me.owned) one.record->store(one.version, std::memory_order_release);  // as release_at()
+  me.owned.clear();
+}
+
+// Write-through.
+
+void begin_in_place(engine& me) {
+  begin(me);
+  me.in_place = me.mine;
+}
+
+std::uint64_t read_in_place(engine& me, const word& cell) { return read_by_orec<extend>(me, me.orec_of(cell), cell); }
+
+void write_in_place(engine& me, word& cell, std::uint64_t value) {
+  if (!me.logs_reads) begin_to_write(me);
+  own<extend>(me, me.orec_of(cell));
+  me.store_in_place(cell, value);
+}
+
+bool commit_in_place(engine& me) {
+  if (me.owned.empty()) return false;
+  release_at(me, version_of_commit(me));
+  return true;
+}
+
+void roll_back_in_place(engine& me) noexcept {
+  undo_from(me, 0);
+  // A version of their own: who has read a word that is undone must not find the orec as it was.
+  if (!me.owned.empty()) release_at(me, shared.clock.fetch_add(1) + 1);
+  me.owned.clear();
+}
+
+void roll_back_in_place_to(engine& me, const log_mark& mark) noexcept { undo_from(me, mark.undo); }
+
+}  // namespace
+
+constinit const algorithm tinystm_wb = {
+    .name = "tinystm_wb",
+    .summary = "words owned from the first write on, writes buffered; snapshots that move",
+    .begin = begin_buffered,
+    .read = read_buffered,
+    .write = write_buffered,
+    .commit = commit_buffered,
+    .roll_back = roll_back_buffered,
+    .roll_back_to = unbuffer_to,  // the orecs stay owned
+    .is_valid = orecs_are_valid,
+    .add_reads = add_read_orecs,
+    .add_writes = add_buffered_words,
+};
+
+constinit const algorithm tinystm_wt = {
+    .name = "tinystm_wt",
+    .summary = "words owned from the first write on, written in place; snapshots that move",
+    .begin = begin_in_place,
+    .read = read_in_place,
+    .write = write_in_place,
+    .commit = commit_in_place,
+    .roll_back = roll_back_in_place,
+    .roll_back_to = roll_back_in_place_to,  // the orecs stay owned
+    .is_valid = orecs_are_valid,
+    .add_reads = add_read_orecs,
+    .add_writes = add_undone_words,
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// tl2: transactional locking II (Dice, Shalev and Shavit, DISC 2006). Writes are buffered; at the commit their words
+// are owned, the clock is moved by one, the reads are checked, and the values are stored under the new version. A
+// reader that meets a version younger than its start gives up.
+//
+// Why it is right. A committer owns all its words before it moves the clock to its version. So a transaction whose
+// start is at that version or past it has begun after they were owned: it meets the owner, or the new values.
+#include "tm/stm/orecs.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+
+namespace {
+
+/// In engine::owned, of a word that is going to be owned at the commit: not yet, or by an entry before it. Both lists
+/// grow with the writes, so that a commit needs no memory.
+constexpr std::uint64_t not_yet = owned_bit;
+
+void begin(engine& me) {
+  begin_with_orecs(me);
+  runner& mine = runner_of(me);
+  mine.writes.clear();
+  mine.start = shared.clock.load() + 1;
+  me.bound = mine.start;
+}
+
+std::uint64_t read(engine& me, const word& cell) {
+  const runner& mine = runner_of(me);
+  if (const std::uint64_t* const written = mine.writes.find(cell)) return *written;
+  orec& record = engine::orec_of(cell);
+  for (;;) {
+    const std::uint64_t seen = wait_until_free(me, record);
+    if (seen >= mine.start) restart(me, abort_cause::validation);
+    const std::uint64_t value = cell.load(std::memory_order_acquire);  // as in engine::read_word()
+    if (record.load(std::memory_order_relaxed) != seen) continue;      // as there
+    me.note_read(record);
+    return value;
+  }
+}
+
+void write(engine& me, word& cell, std::uint64_t value) {
+  if (!me.logs_reads) begin_to_write(me);
+  me.bound = 0;  // from here on a read looks at the buffer first
+  runner& mine = runner_of(me);
+  me.owned.reserve_one();
+  if (mine.writes.put(cell, value, mine.alternative != nullptr) == write_set::outcome::added) {
+    me.owned.append({&engine::orec_of(cell), not_yet});
+  }
+}
+
+/// A version younger than the start counts as a conflict, also of a word that was written only: else every read of an
+/// owned word would have to be looked up for the version that it had.
+void own_at_commit(engine& me, owned_orec& one) {
+  for (;;) {
+    std::uint64_t seen = wait_until_free(me, *one.record);
+    if (seen == me.mine) return;
+    if (seen >= runner_of(me).start) restart(me, abort_cause::validation);
+    if (!one.record->compare_exchange_strong(seen, me.mine)) continue;
+    one.version = seen;
+    return;
+  }
+}
+
+/// Of those that are owned.
+template <class Version>
+void release(engine& me, const Version& version) noexcept {
+  for (owned_orec& one : me.owned) {
+    if (one.version == not_yet) continue;
+    one.record->store(version(one), std::memory_order_release);  // as in release_at()
+  }
+}
+
+bool is_valid(engine& me) noexcept {
+  me.bound = runner_of(me).start;
+  return orecs_are_valid(me);
+}
+
+bool commit(engine& me) {
+  if (me.owned.empty()) return false;
+  for (owned_orec& one : me.owned) own_at_commit(me, one);
+  const std::uint64_t version = shared.clock.fetch_add(1) + 1;
+  // Where nobody has moved the clock since the start, nobody has written.
+  if (version != runner_of(me).start && !is_valid(me)) restart(me, abort_cause::validation);
+  runner_of(me).writes.store_all();
+  release(me, [version](const owned_orec&) { return version; });
+  return true;
+}
+
+// Nothing has been stored.
+void roll_back(engine& me) noexcept {
+  release(me, [](const owned_orec& one) { return one.version; });
+  me.owned.clear();
+}
+
+void roll_back_to(engine& me, const log_mark& mark) noexcept {
+  unbuffer_to(me, mark);
+  me.owned.truncate(mark.buffered);
+}
+
+}  // namespace
+
+constinit const algorithm tl2 = {
+    .name = "tl2",
+    .summary = "writes buffered, words owned at the commit; a clock that commits move",
+    .begin = begin,
+    .read = read,
+    .write = write,
+    .commit = commit,
+    .roll_back = roll_back,
+    .roll_back_to = roll_back_to,
+    .is_valid = is_valid,
+    .add_reads = add_read_orecs,
+    .add_writes = add_buffered_words,
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

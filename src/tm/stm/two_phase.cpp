@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// 2plsf: two-phase locking, starvation-free (Ramalhete, Correia and Felber, "2PLSF: Two-Phase Locking with
+// Starvation-Freedom", PPoPP 2023). Every stripe that is read or written is locked, and all locks are held to the end;
+// writes go in place, with an undo log. There is no clock and nothing is checked at the commit.
+//
+// A lock is an orec, which its writer owns, and a bit in each thread's own memory, which the thread sets while it
+// reads. Readers write no line that other readers write; a writer looks at the bits of all threads.
+//
+// Conflicts: a transaction takes a timestamp at its first one, and keeps it until it ends. It waits for those that are
+// younger or have none, and dies for an older one: restarts once that one has ended, whatever that takes. So waiting
+// goes from old to young only, and nobody waits in a circle.
+//
+// The bound on restarts: with T threads, T - 1 for each transaction. When it took its timestamp, each of the others was
+// running at most one transaction with an older one, and what they begin later is younger; each of those can make it
+// restart once, since it has ended before the next attempt begins. (What waits in retry(), or is to be irrevocable,
+// begins anew.)
+#include <new>
+#include <txsync/machine/asymmetric.hpp>
+#include <txsync/machine/memory.hpp>
+
+#include "locks/backoff.hpp"
+#include "tm/stm/orecs.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+
+namespace {
+
+using bits = std::atomic<std::uint64_t>;
+
+constexpr std::uint64_t shortest_wait = 32;  // cycles
+alignas(machine::pad_bytes) constinit std::atomic<std::uint64_t> next_timestamp{0};
+
+/// Where a thread says that it reads under an orec.
+struct reader_bit {
+  std::size_t index;
+  std::uint64_t mask;
+  explicit reader_bit(const orec& record) noexcept
+      : index(static_cast<std::size_t>(&record - records.all) / 64),
+        mask(std::uint64_t{1} << (&record - records.all) % 64) {}
+};
+
+/// Never given back: the runner is not either.
+[[gnu::noinline]] bits* make_bits(runner& me) {
+  const std::size_t bytes = record_count / 8;
+  void* const memory = machine::map_pages(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  auto* const made = static_cast<bits*>(memory);
+  for (std::size_t i = 0; i < bytes / sizeof(bits); ++i) std::construct_at(made + i, 0);
+  me.read_bits.store(made, std::memory_order_release);  // pairs with the acquire in wait_for_readers()
+  // Beside the light one there: a writer that does not see these bits has taken its orec before this thread looks.
+  machine::heavy_fence();
+  return made;
+}
+
+bits* bits_of(runner& me) {
+  bits* const found = me.read_bits.load(std::memory_order_relaxed);  // written by this thread alone
+  return found != nullptr ? found : make_bits(me);
+}
+
+void wait_or_die(runner& me, const runner& other, txsync::detail::patient_spin& waiting) {
+  if (other.born_in.load(std::memory_order_relaxed) != machine::fork_count()) {  // relaxed: as in take()
+    refuse("this process was forked while another thread ran an atomic block, which can never end here");
+  }
+  // relaxed: written by this thread alone
+  std::uint64_t mine = me.timestamp.load(std::memory_order_relaxed);
+  if (mine == no_timestamp) {
+    mine = next_timestamp.fetch_add(1);
+    me.timestamp.store(mine);
+  }
+  const std::uint64_t theirs = other.timestamp.load();
+  if (theirs < mine) {
+    me.met = &other.timestamp;
+    me.met_owner = theirs;
+    me.met_must_end = true;
+    me.keeps_timestamp = true;
+    restart(me, abort_cause::locked);
+  }
+  waiting.wait(shortest_wait);
+}
+
+const runner& owner_of(std::uint64_t seen) noexcept {
+  return static_cast<const runner&>(*reinterpret_cast<const engine*>(seen & ~owned_bit));
+}
+
+void lock_for_reading(runner& me, const orec& record, bits& where, std::uint64_t mask) {
+  me.reads.append(const_cast<orec*>(&record));  // NOLINT(cppcoreguidelines-pro-type-const-cast): the log's type
+  // Sequentially consistent, as is the load of the orec: of a reader that sets its bit and then looks at the orec, and
+  // a writer that takes the orec and then looks at the bits, one sees the other.
+  where.store(where.load(std::memory_order_relaxed) | mask);  // relaxed: written by this thread alone
+  txsync::detail::patient_spin waiting;
+  for (;;) {
+    const std::uint64_t seen = record.load();
+    if (!is_owned(seen)) return;
+    wait_or_die(me, owner_of(seen), waiting);
+  }
+}
+
+void wait_for_readers(runner& me, const orec& record) {
+  const reader_bit wanted(record);
+  machine::light_fence();  // beside the heavy one of a thread that has just made its bits
+  for (const runner* one = runner::first(); one != nullptr; one = one->next()) {
+    if (one == &me) continue;
+    const bits* const theirs = one->read_bits.load(std::memory_order_acquire);  // pairs with the release in make_bits()
+    if (theirs == nullptr) continue;
+    txsync::detail::patient_spin waiting;
+    // Sequentially consistent: as in lock_for_reading(). It also sees what came before the reader's release of its bit.
+    while ((theirs[wanted.index].load() & wanted.mask) != 0) wait_or_die(me, *one, waiting);
+  }
+}
+
+void lock_for_writing(runner& me, orec& record) {
+  me.owned.reserve_one();
+  txsync::detail::patient_spin waiting;
+  for (;;) {
+    std::uint64_t seen = record.load();
+    if (is_owned(seen)) {
+      wait_or_die(me, owner_of(seen), waiting);
+    } else if (record.compare_exchange_strong(seen, me.engine::mine)) {
+      me.owned.append({&record, seen});
+      return wait_for_readers(me, record);
+    }
+  }
+}
+
+/// Versions stay as they are: other algorithms want them at most at the clock.
+void release_all(runner& me) noexcept {
+  // release pairs with the loads of the orec: who locks next sees what was written
+  for (const owned_orec& one : me.owned) one.record->store(one.version, std::memory_order_release);
+  me.owned.clear();
+  bits* const mine = me.read_bits.load(std::memory_order_relaxed);  // written by this thread alone
+  for (const orec* const record : me.reads) {
+    const reader_bit where(*record);
+    bits& all = mine[where.index];
+    // relaxed: as above; release pairs with the load in wait_for_readers(): what was read is not read later
+    all.store(all.load(std::memory_order_relaxed) & ~where.mask, std::memory_order_release);
+  }
+}
+
+void begin(engine& me) {
+  me.mine = owned_bit | reinterpret_cast<std::uintptr_t>(&me);
+  me.in_place = me.mine;
+  me.owned.clear();
+  runner& mine = runner_of(me);
+  mine.keeps_timestamp = false;
+  // A thread that has forked lives in the child too. relaxed: as in take()
+  mine.born_in.store(machine::fork_count(), std::memory_order_relaxed);
+}
+
+std::uint64_t read(engine& engine, const word& cell) {
+  runner& me = runner_of(engine);
+  const orec& record = engine.orec_of(cell);
+  const reader_bit wanted(record);
+  bits& mine = bits_of(me)[wanted.index];
+  // relaxed, all three: written by this thread alone while it holds the lock
+  if ((mine.load(std::memory_order_relaxed) & wanted.mask) == 0 &&
+      record.load(std::memory_order_relaxed) != me.engine::mine) {
+    lock_for_reading(me, record, mine, wanted.mask);
+  }
+  return cell.load(std::memory_order_relaxed);
+}
+
+void write(engine& engine, word& cell, std::uint64_t value) {
+  lock_for_writing(runner_of(engine), engine.orec_of(cell));  // else it had been written in the inlined way
+  engine.store_in_place(cell, value);
+}
+
+bool commit(engine& me) {
+  const bool wrote = !me.owned.empty();
+  release_all(runner_of(me));
+  drop_timestamp(runner_of(me));
+  return wrote;
+}
+
+void roll_back(engine& me) noexcept {
+  undo_from(me, 0);
+  release_all(runner_of(me));
+  if (!runner_of(me).keeps_timestamp) drop_timestamp(runner_of(me));
+}
+
+// The locks stay.
+void roll_back_to(engine& me, const log_mark& mark) noexcept { undo_from(me, mark.undo); }
+
+}  // namespace
+
+void drop_timestamp(runner& me) noexcept {
+  me.keeps_timestamp = false;
+  // relaxed: written by this thread alone
+  if (me.timestamp.load(std::memory_order_relaxed) != no_timestamp) me.timestamp.store(no_timestamp);
+}
+
+constinit const algorithm two_phase = {
+    .name = "2plsf",
+    .summary = "two-phase locking, the oldest first; a bound on restarts",
+    .begin = begin,
+    .read = read,
+    .write = write,
+    .commit = commit,
+    .roll_back = roll_back,
+    .roll_back_to = roll_back_to,
+    .is_valid = nullptr,  // what it has read is locked
+    .add_reads = add_read_orecs,
+    .add_writes = add_undone_words,
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a transaction has written and not yet stored: the write buffer of norec, tl2 and tinystm_wb.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <txsync/tm/detail/growing_log.hpp>
+#include <txsync/tm/var.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::tm::detail {
+
+/// A word of memory with the value that it will have.
+struct new_value {
+  word* cell;
+  std::uint64_t value;
+};
+
+/// Words in the order of their first write, found by a hash of their addresses (open addressing, at most half full).
+/// Takes memory at the first put(), and keeps it. For one thread.
+class write_set {
+ public:
+  write_set() noexcept = default;
+  write_set(const write_set&) = delete;
+  write_set& operator=(const write_set&) = delete;
+  ~write_set();
+
+  bool empty() const noexcept { return entries_.empty(); }
+  std::size_t size() const noexcept { return entries_.size(); }
+  new_value* begin() const noexcept { return entries_.begin(); }
+  new_value* end() const noexcept { return entries_.end(); }
+
+  /// The value last put for a word; null: none was. The pointer is good until the next put().
+  const std::uint64_t* find(const word& cell) const noexcept {
+    if (empty()) return nullptr;
+    const slot& found = slots_[slot_of(cell)];
+    return found.generation == generation_ ? &entries_[found.index].value : nullptr;
+  }
+
+  enum class outcome : bool { overwritten, added };
+  /// Throws std::bad_alloc, and nothing has changed. `keep_replaced`: roll_back_to() may have to go back to before it.
+  outcome put(word& cell, std::uint64_t value, bool keep_replaced);
+
+  /// Stores all values. Each is there for whoever sees it with acquire, with all that was stored before it.
+  void store_all() const noexcept {
+    // release pairs with the acquire of engine::read_word() and of norec's read()
+    for (const new_value& one : entries_) one.cell->store(one.value, std::memory_order_release);
+  }
+
+  /// Values that put() has overwritten, for roll_back_to().
+  std::size_t replaced() const noexcept { return replaced_.size(); }
+  /// As it was when it had that size(), and that many were replaced(). Requires: all since were put to be kept.
+  void roll_back_to(std::size_t size, std::size_t replaced) noexcept;
+
+  /// Costs the same however much is in it, but once in 2^32 times.
+  void clear() noexcept {
+    if (empty()) return;
+    entries_.clear();
+    replaced_.clear();
+    if (++generation_ == 0) forget_generations();
+  }
+
+ private:
+  struct slot {
+    std::uint32_t generation;  ///< another one than the set's: it is free
+    std::uint32_t index;       ///< in entries_
+  };
+  struct old_entry {
+    std::size_t index;
+    std::uint64_t value;
+  };
+  static constexpr unsigned first_bits = 6;
+
+  std::size_t slot_count() const noexcept { return std::size_t{1} << (64 - shift_); }
+  /// Where the word is, or is to be put. Requires: there are slots.
+  std::size_t slot_of(const word& cell) const noexcept {
+    // The upper bits of a product with the golden ratio's digits (Knuth's multiplicative hashing).
+    std::size_t at = (reinterpret_cast<std::uintptr_t>(&cell) / sizeof(word)) * 0x9E3779B97F4A7C15u >> shift_;
+    while (slots_[at].generation == generation_ && entries_[slots_[at].index].cell != &cell) {
+      at = (at + 1) & (slot_count() - 1);
+    }
+    return at;
+  }
+  void grow();
+  void forget_generations() noexcept;
+
+  growing_log<new_value> entries_;
+  growing_log<old_entry> replaced_;
+  slot* slots_ = nullptr;
+  unsigned shift_ = 64;  ///< 64 less the bits of slots' indices
+  std::uint32_t generation_ = 1;
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
