@@ -31,6 +31,18 @@ void free_log(void* memory) noexcept { std::free(memory); }
 // acquire pairs with the release in take(): a runner that is found is complete
 runner* runner::first() noexcept { return all_runners.load(std::memory_order_acquire); }
 
+runner& runner::make() {
+  void* const memory = std::aligned_alloc(alignof(runner), sizeof(runner));
+  if (memory == nullptr) throw std::bad_alloc();
+  auto* const made = new (memory) runner;
+  shut(*made);
+  made->next_ = all_runners.load(std::memory_order_relaxed);
+  // release pairs with the acquire in first(), as does that of runners before it
+  while (!all_runners.compare_exchange_weak(made->next_, made, std::memory_order_release, std::memory_order_relaxed)) {
+  }
+  return *made;
+}
+
 runner& runner::take() {
   runner* got = nullptr;
   {
@@ -39,16 +51,7 @@ runner& runner::take() {
     if (got != nullptr) free_runners = got->next_free_;
     free_guard.unlock();
   }
-  if (got == nullptr) {
-    void* const memory = std::aligned_alloc(alignof(runner), sizeof(runner));
-    if (memory == nullptr) throw std::bad_alloc();
-    got = new (memory) runner;
-    shut(*got);
-    got->next_ = all_runners.load(std::memory_order_relaxed);
-    // release pairs with the acquire in first(), as does that of runners before it
-    while (!all_runners.compare_exchange_weak(got->next_, got, std::memory_order_release, std::memory_order_relaxed)) {
-    }
-  }
+  if (got == nullptr) got = &make();
   // relaxed, here and where it is asked for: it guards nothing
   got->born_in.store(machine::fork_count(), std::memory_order_relaxed);
   my_runner = got;
@@ -63,6 +66,41 @@ runner& runner::take() {
   };
   static_cast<void>(machine::at_thread_exit(give_back, got));  // where there is no room, one is lost with the thread
   return *got;
+}
+
+void runner::make_as_new(std::uint32_t last_id) {
+  empty_limbo(*this);
+  activity.store(0);
+  where = nullptr;
+  counts = nullptr;
+  for (std::uint32_t id = 0; id <= last_id; ++id) counts_of(id);
+  // The logs of actions are not here: they go with their actions.
+  reads.reserve_one();
+  undo.reserve_one();
+  owned.reserve_one();
+  made.reserve_one();
+  gone.reserve_one();
+  limbo.reserve_one();
+  next_limbo.reserve_one();
+  running.reserve_one();
+  values.reserve_one();
+  word any{0};
+  for (unsigned i = 0; i < 2; ++i) writes.put(any, 0, true);
+  writes.clear();
+  make_read_bits(*this);
+}
+
+void runner::begin_anew(unsigned count, std::uint32_t last_id) {
+  unsigned there = 0;
+  for (const runner* one = first(); one != nullptr; one = one->next_) ++there;
+  for (; there < count; ++there) make();
+  free_runners = nullptr;
+  for (runner* one = first(); one != nullptr; one = one->next_) {
+    one->make_as_new(last_id);
+    one->next_free_ = free_runners;
+    free_runners = one;
+  }
+  shared.clock.fetch_add(1);
 }
 
 runner::page* runner::new_page(std::uint32_t id) {

@@ -51,6 +51,10 @@ class alignas(machine::pad_bytes) runner : public transaction {
   /// All there are, running or not.
   static runner* first() noexcept;
   runner* next() const noexcept { return next_; }
+  /// For explorations, whose every schedule is to begin in an equal state: `count` runners stand ready that have run
+  /// nothing, in the same order each time, with logs that need not grow and counts of all blocks up to `last_id`; and
+  /// no word has a version that a new transaction does not take. Requires: all threads that have run blocks have ended.
+  static void begin_anew(unsigned count, std::uint32_t last_id);
 
   // Others look at this: odd while the thread runs a transaction in software, and it grows.
   alignas(machine::pad_bytes) std::atomic<std::uint64_t> activity{0};
@@ -111,6 +115,8 @@ class alignas(machine::pad_bytes) runner : public transaction {
   [[gnu::tls_model("initial-exec")]] static constinit thread_local runner* my_runner;
   runner() noexcept = default;
   static runner& take();
+  static runner& make();
+  void make_as_new(std::uint32_t last_id);
   static constexpr unsigned page_length = 64;
   struct page {
     block_counts blocks[page_length];
@@ -129,6 +135,10 @@ void drop_made(runner& me, std::size_t from) noexcept;
 void bury_gone(runner& me) noexcept;
 /// At the thread's end.
 void empty_limbo(runner& me) noexcept;
+
+// stm/two_phase.cpp
+/// Else they are made when a transaction of 2plsf first reads.
+void make_read_bits(runner& me);
 
 // sleep.cpp
 /// Rolls the attempt back, and returns when something that it has read may have changed. Null: it has read nothing.

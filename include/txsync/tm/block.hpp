@@ -43,6 +43,8 @@ class block {
   bool only_reads() const noexcept { return !writes_.load(std::memory_order_relaxed); }
   /// Called by the first transaction that writes.
   void now_writes() noexcept { writes_.store(true, std::memory_order_relaxed); }
+  /// For explorations, between two of them: as if none had run.
+  void forget() noexcept { writes_.store(false, std::memory_order_relaxed); }
 
  private:
   site site_;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The out-of-line part of the seam, handed on to the simulated machine's runtime.
+#include <cstdlib>
+
 #include <txsync/machine/asymmetric.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
@@ -100,6 +102,9 @@ void* map_pages(std::size_t bytes) noexcept { return txsync_sim_map_pages(bytes)
 void unmap_pages(void* address, std::size_t bytes) noexcept { txsync_sim_unmap_pages(address, bytes); }
 
 void enter_phase(phase next) noexcept { txsync_sim_phase(static_cast<int>(next)); }
+
+// The runtime keeps a copy of the variables in the program's memory.
+const char* environment(const char* name) noexcept { return std::getenv(name); }
 
 const char* backend_name() noexcept { return "simulated"; }
 

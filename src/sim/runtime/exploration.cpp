@@ -2,6 +2,7 @@
 #include "exploration.hpp"
 
 #include "access.hpp"
+#include "notes.hpp"
 #include "records.hpp"
 #include "schedule.hpp"
 
@@ -43,8 +44,7 @@ constinit actor last{};
 constinit bool deadlines_come_early = false;
 constinit std::uint64_t first_step = 0;
 
-// Change points and delays are drawn from so many first steps, the same for each schedule.
-constexpr std::uint64_t expected_steps = 100;
+constinit std::uint64_t expected_steps = 100;
 constexpr unsigned most_points = 3;
 constinit std::uint64_t points[most_points] = {};
 
@@ -149,6 +149,7 @@ actor choose_actor() noexcept {
 
 void begin_schedule(std::uint64_t seed) noexcept {
   drain_own();
+  forget_notes();
   first_step = state.steps;
   state.schedule_seed = seed;
   state.traces = state.wants_trace;
@@ -167,6 +168,8 @@ void begin_schedule(std::uint64_t seed) noexcept {
   state.current->time = 0;
   for (unsigned i = 0; i < state.cpu_count; ++i) state.cpus[i].free_since = 0;
 }
+
+void expect_steps(std::uint32_t steps) noexcept { expected_steps = steps; }
 
 thread_record* choose_explored() noexcept {
   for (;;) {

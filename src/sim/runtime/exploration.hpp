@@ -11,6 +11,9 @@ namespace txsync::sim {
 /// The next schedule begins: seeds its choices. The program is where every schedule of it begins.
 void begin_schedule(std::uint64_t seed) noexcept;
 
+/// Change points and delays are drawn from so many first steps from the next schedule on, the same for each.
+void expect_steps(std::uint32_t steps) noexcept;
+
 /// The running thread or another one that can run; null where none can. Before that, stores may leave store buffers and
 /// deadlines may come. Does not return where a store ends the running thread's attempt.
 thread_record* choose_explored() noexcept;

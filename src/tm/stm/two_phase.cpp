@@ -182,6 +182,8 @@ void roll_back_to(engine& me, const log_mark& mark) noexcept { undo_from(me, mar
 
 }  // namespace
 
+void make_read_bits(runner& me) { static_cast<void>(bits_of(me)); }
+
 void drop_timestamp(runner& me) noexcept {
   me.keeps_timestamp = false;
   // relaxed: written by this thread alone

@@ -32,8 +32,9 @@ void say(int file, const char* text) noexcept {
   static_cast<void>(write(file, text, length));
 }
 
-const std::span<const exploration> all[] = {lock_explorations(),    sharing_explorations(), eliding_explorations(),
-                                            waiting_explorations(), phase_explorations(),   warming_explorations(),
+const std::span<const exploration> all[] = {lock_explorations(),    sharing_explorations(),    eliding_explorations(),
+                                            waiting_explorations(), phase_explorations(),      warming_explorations(),
+                                            tm_explorations(),      tm_sharing_explorations(), tm_seeded_explorations(),
                                             seeded_explorations(),  litmus_explorations()};
 
 const char* word_of(verdict expected) noexcept {
@@ -74,6 +75,7 @@ int main(int count, char** words) {
   const exploration* test = count == 4 ? find(words[1]) : nullptr;
   if (test == nullptr) return wrong_use;
   txsync_sim_show_cpus(test->cpus);
+  if (test->steps != 0) txsync_sim_expect_steps(test->steps);
   txsync::observe::use_blocks_of(no_blocks);
   const std::uint64_t first = number(words[2]);
   const std::uint64_t schedules = number(words[3]);

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// What threads note down while a schedule runs (txsync_sim_note()).
+#pragma once
+
+namespace txsync::sim {
+
+/// The next schedule begins with none.
+void forget_notes() noexcept;
+
+}  // namespace txsync::sim

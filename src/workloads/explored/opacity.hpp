@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether what transactions have read and written is opaque (Guerraoui and Kapalka, "On the correctness of
+// transactional memory", PPoPP 2008): there is one order of all that have committed, which keeps to real time, and in
+// which each attempt, committed or not, stands at a place where it has read the values of that moment.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include <txsync_backend/name.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+/// What a thread did, in the order of execution.
+struct event {
+  enum class kind : std::uint8_t {
+    asks,      ///< is about to run a block
+    begins,    ///< an attempt's body starts; the attempt before it, if any, has ended in vain
+    reads,     ///< `value` from `place`
+    writes,    ///< `value`, which is written once in a history and is not 0
+    commits,   ///< the block has ended
+    gives_up,  ///< it has, and is undone
+  };
+  kind what;
+  std::uint8_t thread;
+  std::uint8_t place;
+  std::uint32_t value;
+};
+
+/// A search over all orders, each as far as it can be right: for histories of a dozen transactions. All places hold 0
+/// at first.
+class opacity_checker {
+ public:
+  static constexpr unsigned most_threads = 8;
+  static constexpr unsigned most_places = 8;
+  static constexpr unsigned most_commits = 16;
+  static constexpr unsigned most_attempts = 64;  ///< the aborted ones beyond it are not looked at
+
+  void add(const event& one) noexcept {
+    ++now_;
+    running& mine = running_[one.thread];
+    switch (one.what) {
+      case event::kind::asks:
+        mine.since = now_;
+        break;
+      case event::kind::begins:
+        if (mine.open) close(mine, false);
+        mine.made = attempt{};
+        mine.made.thread = one.thread;
+        mine.made.first = mine.since;
+        mine.open = true;
+        break;
+      case event::kind::reads:
+        note_read(mine.made, one);
+        break;
+      case event::kind::writes:
+        mine.made.wrote |= 1u << one.place;
+        mine.made.written[one.place] = one.value;
+        break;
+      case event::kind::commits:
+      case event::kind::gives_up:
+        close(mine, one.what == event::kind::commits);
+        break;
+    }
+    mine.since = now_;
+  }
+
+  /// Null, or what is wrong. Requires: all blocks have ended.
+  const char* fault() noexcept {
+    if (fault_ != nullptr) return fault_;
+    if (place_next(0)) return nullptr;
+    return deepest_ == commits_ ? "an attempt that did not commit saw what was never so"
+                                : "no order of the transactions explains what they saw";
+  }
+
+ private:
+  struct attempt {
+    std::uint8_t thread = 0;
+    std::uint32_t first = 0;  ///< it began after this event of its thread
+    std::uint32_t last = 0;   ///< and ended before this one
+    std::uint32_t read = 0;   ///< bits of places
+    std::uint32_t wrote = 0;
+    std::uint32_t seen[most_places] = {};
+    std::uint32_t written[most_places] = {};
+  };
+  struct running {
+    std::uint32_t since = 0;
+    bool open = false;
+    attempt made;
+  };
+
+  /// In real time. When an attempt that is restarted ended, and the next one began, is known as a span only; which of
+  /// them came first is known.
+  static bool precedes(const attempt& one, const attempt& other) noexcept {
+    return one.last < (one.thread == other.thread ? other.last : other.first);
+  }
+
+  void note_read(attempt& mine, const event& one) noexcept {
+    const std::uint32_t bit = 1u << one.place;
+    if ((mine.wrote & bit) != 0) {
+      if (mine.written[one.place] != one.value) fault_ = "a transaction did not see its own write";
+    } else if ((mine.read & bit) != 0) {
+      if (mine.seen[one.place] != one.value) fault_ = "two reads of one place in one attempt differ";
+    } else {
+      mine.read |= bit;
+      mine.seen[one.place] = one.value;
+    }
+  }
+
+  void close(running& mine, bool committed) noexcept {
+    mine.open = false;
+    mine.made.last = now_;
+    if (!committed) {
+      if (mine.made.read != 0 && aborts_ < most_attempts) aborted_[aborts_++] = mine.made;
+    } else if (commits_ == most_commits) {
+      fault_ = "the history has more transactions than can be checked";
+    } else {
+      committed_[commits_++] = mine.made;
+    }
+  }
+
+  bool fits(const attempt& one, const std::uint32_t (&state)[most_places]) const noexcept {
+    for (unsigned i = 0; i < most_places; ++i) {
+      if ((one.read >> i & 1) != 0 && one.seen[i] != state[i]) return false;
+    }
+    return true;
+  }
+
+  /// Whether one of those without a place had ended before this one began.
+  bool is_too_early(const attempt& one) const noexcept {
+    for (unsigned i = 0; i < commits_; ++i) {
+      if ((placed_ >> i & 1) == 0 && precedes(committed_[i], one)) return true;
+    }
+    return false;
+  }
+
+  bool place_next(unsigned depth) noexcept {
+    if (depth > deepest_) deepest_ = depth;
+    if (depth == commits_) return all_aborted_fit();
+    for (unsigned i = 0; i < commits_; ++i) {
+      const attempt& one = committed_[i];
+      if ((placed_ >> i & 1) != 0 || is_too_early(one) || !fits(one, states_[depth])) continue;
+      placed_ |= 1u << i;
+      order_[depth] = i;
+      for (unsigned place = 0; place < most_places; ++place) {
+        states_[depth + 1][place] = (one.wrote >> place & 1) != 0 ? one.written[place] : states_[depth][place];
+      }
+      if (place_next(depth + 1)) return true;
+      placed_ &= ~(1u << i);
+    }
+    return false;
+  }
+
+  /// Each at the first place that it can have: behind all that had ended, committed or not, when it began. Those that
+  /// end first come first in the list.
+  bool all_aborted_fit() noexcept {
+    for (unsigned i = 0; i < aborts_; ++i) {
+      const attempt& one = aborted_[i];
+      unsigned at = 0;
+      unsigned beyond = commits_;
+      for (unsigned place = 0; place < commits_; ++place) {
+        const attempt& other = committed_[order_[place]];
+        if (precedes(other, one)) at = place + 1;
+        if (precedes(one, other) && place < beyond) beyond = place;
+      }
+      for (unsigned before = 0; before < i; ++before) {
+        if (precedes(aborted_[before], one) && places_[before] > at) at = places_[before];
+      }
+      while (at <= beyond && !fits(one, states_[at])) ++at;
+      if (at > beyond) return false;
+      places_[i] = at;
+    }
+    return true;
+  }
+
+  const char* fault_ = nullptr;
+  std::uint32_t now_ = 0;
+  unsigned commits_ = 0;
+  unsigned aborts_ = 0;
+  unsigned deepest_ = 0;
+  std::uint32_t placed_ = 0;
+  unsigned order_[most_commits] = {};
+  unsigned places_[most_attempts] = {};
+  std::uint32_t states_[most_commits + 1][most_places] = {};
+  running running_[most_threads];
+  attempt committed_[most_commits];
+  attempt aborted_[most_attempts];
+};
+
+inline const char* opacity_fault(std::span<const event> history) {
+  opacity_checker checker;
+  for (const event& one : history) checker.add(one);
+  return checker.fault();
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Atomic blocks: whether what they see is opaque, by every algorithm, beside blocks that run alone, and while the
+// algorithm changes.
+#include "workloads/explored/tm_opacity.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+namespace {
+
+using namespace explored;
+using tm::detail::algorithm;
+
+/// Blocks that cannot be undone, that have to run alone, and others.
+template <bool from_start>
+struct mixing {
+  using place = apart;
+  static constexpr unsigned places = 2;
+  static tm::block& block_of(unsigned thread) {
+    if (thread == 0) return from_start ? blocks::at_once : blocks::alone;
+    return thread == 1 && from_start ? blocks::irrevocable : blocks::writing;
+  }
+  static void run(place* all, unsigned thread) {
+    for (unsigned i = 0; i < 2; ++i) {
+      transact(block_of(thread), all, thread, [&](auto& on) {
+        on.read(0);
+        on.write(1);
+        on.read(1);
+        on.write(0);
+      });
+    }
+  }
+};
+
+/// A block that becomes irrevocable in its midst.
+struct turning {
+  using place = apart;
+  static constexpr unsigned places = 2;
+  static void run(place* all, unsigned thread) {
+    transact(blocks::writing, all, thread, [&](auto& on) {
+      on.read(0);
+      on.write(1);
+      if (thread == 0) on.plain().irrevocable();
+      on.read(1);
+      on.write(0);
+    });
+    transact(blocks::reading, all, thread, [&](auto& on) {
+      on.read(0);
+      on.read(1);
+    });
+  }
+};
+
+/// A body that throws, after it has written; and others that write the same.
+struct giving_up {
+  using place = apart;
+  static constexpr unsigned places = 2;
+  static void run(place* all, unsigned thread) {
+    if (thread == 0) throwing::run(all, thread);
+    for (unsigned i = 0; i < 2; ++i) {
+      transact(blocks::writing, all, thread, [&](auto& on) {
+        on.read(1);
+        on.write(0);
+        on.read(0);
+        if (thread != 1) on.write(1);
+      });
+    }
+  }
+};
+
+/// One of the threads changes the algorithm, twice.
+struct changing {
+  using place = apart;
+  static constexpr unsigned places = 2;
+  static void run(place* all, unsigned thread) {
+    if (thread == 2) {
+      const char* const before = tm::algorithm_in_use();
+      static_cast<void>(tm::use_algorithm(before == tm::detail::sgl.name ? "dctl" : "sgl"));
+      static_cast<void>(tm::use_algorithm(before));
+      return;
+    }
+    for (unsigned i = 0; i < 2; ++i) {
+      transact(blocks::writing, all, thread, [&](auto& on) {
+        on.read(thread);
+        on.write(1 - thread);
+        on.write(thread);
+      });
+    }
+  }
+};
+
+/// What an alternative did that ended with retry() is gone.
+struct alternatives {
+  using place = apart;
+  static constexpr unsigned places = 3;
+  static void run(place* all, unsigned thread) {
+    transact(blocks::writing, all, thread, [&](auto& on) {
+      on.read(thread);
+      on.plain().or_else(
+          [&](auto& tx) {
+            if (tx.read(all[2].value) == 0) {
+              tx.write(all[1 - thread].value, 1'000'000);
+              tx.write(all[2].value, 1'000'000);
+              tx.retry();
+            }
+            noted(tx, all, thread).write(thread);
+          },
+          [&](auto& tx) { noted(tx, all, thread).write(2); });
+      on.read(1 - thread);
+    });
+  }
+};
+
+// One line for each algorithm.
+#define TXSYNC_OPACITY_BY(name, how)                                                                                 \
+  explored_by<opacity_test<crossing>, 2, how>("tm-opacity-crossing-" name, "two write what the other reads"),        \
+      explored_by<opacity_test<skewing>, 3, how>("tm-opacity-skewing-" name, "three read what two write"),           \
+      explored_by<opacity_test<following<apart>>, 3, how>("tm-opacity-following-" name, "one reads what two write"), \
+      explored_by<opacity_test<following<together>>, 3, how>("tm-opacity-together-" name,                            \
+                                                             "the same in one ownership record"),                    \
+      explored_by<opacity_test<ring>, 3, how>("tm-opacity-ring-" name, "each writes what the next one reads"),       \
+      explored_by<opacity_test<mixing<false>>, 3, how>("tm-opacity-alone-" name, "one runs alone after two aborts"), \
+      explored_by<opacity_test<mixing<true>>, 3, how>("tm-opacity-at-once-" name,                                    \
+                                                      "one runs alone, one is irrevocable"),                         \
+      explored_by<opacity_test<turning>, 3, how>("tm-opacity-turning-" name, "one becomes irrevocable"),             \
+      explored_by<opacity_test<overtaking>, 2, how>("tm-opacity-overtaking-" name, "one reads what one writes"),     \
+      explored_by<opacity_test<throwing>, 2, how>("tm-opacity-throwing-" name, "one throws what another one reads"), \
+      explored_by<opacity_test<giving_up>, 3, how>("tm-opacity-giving-up-" name, "one throws"),                      \
+      explored_by<opacity_test<changing>, 3, how>("tm-opacity-changing-" name, "another algorithm meanwhile"),       \
+      explored_by<opacity_test<alternatives>, 2, how>("tm-opacity-alternatives-" name, "or_else()")
+
+constexpr exploration table[] = {
+    TXSYNC_OPACITY_BY("dctl", tm::detail::dctl),
+    TXSYNC_OPACITY_BY("htm_sgl", tm::detail::htm_sgl),
+    TXSYNC_OPACITY_BY("norec", tm::detail::norec),
+    TXSYNC_OPACITY_BY("sgl", tm::detail::sgl),
+    TXSYNC_OPACITY_BY("tinystm_wb", tm::detail::tinystm_wb),
+    TXSYNC_OPACITY_BY("tinystm_wt", tm::detail::tinystm_wt),
+    TXSYNC_OPACITY_BY("tl2", tm::detail::tl2),
+    TXSYNC_OPACITY_BY("2plsf", tm::detail::two_phase),
+};
+#undef TXSYNC_OPACITY_BY
+
+}  // namespace
+
+std::span<const exploration> tm_explorations() noexcept { return table; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What explorations of atomic blocks share: an equal state for each schedule, and notes of what blocks see.
+#pragma once
+
+#include <txsync_backend/runtime.h>
+#include <txsync/tm.hpp>
+
+#include "tm/algorithms.hpp"
+#include "workloads/explored/exploration.hpp"
+#include "workloads/explored/opacity.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads::explored {
+
+/// A value in an ownership record of its own, or with its neighbour's.
+struct alignas(64) apart {
+  tm::var<std::uint64_t> value;
+};
+struct together {
+  tm::var<std::uint64_t> value;
+};
+
+/// The blocks of all tests: sites are for good, and few.
+struct blocks {
+  static constinit tm::block writing;
+  static constinit tm::block reading;
+  static constinit tm::block alone;    ///< after its second abort; the first one may be that it begins to write
+  static constinit tm::block at_once;  ///< alone from the start
+  static constinit tm::block irrevocable;
+};
+
+/// To be called by the first thread before and after a test, when no other one runs: all transactions run by `how`, and
+/// nothing of those before is left that could decide anything. Takes the same steps each time.
+void begin_anew(const tm::detail::algorithm& how);
+void end_schedule();
+
+template <class Test, unsigned threads, const tm::detail::algorithm& how>
+const char* run_by() {
+  begin_anew(how);
+  const char* const fault = run_anew<Test, threads>();
+  end_schedule();
+  return fault;
+}
+
+/// A row of a table.
+template <class Test, unsigned threads, const tm::detail::algorithm& how>
+constexpr exploration explored_by(const char* name, const char* summary, verdict expected = verdict::right) {
+  constexpr unsigned steps = 800;  // a thread's, about
+  return {name, summary, expected, run_by<Test, threads, how>, 0, steps};
+}
+
+/// Notes an event, and answers a value that no other note has.
+std::uint32_t note(event::kind what, unsigned thread, unsigned place = 0, std::uint32_t value = 0) noexcept;
+/// What is no event: something that must not be has been seen.
+void note_wrong() noexcept;
+
+/// Null, or what is wrong with the noted history, at whose end the places hold `last`.
+const char* check_notes(unsigned places, std::uint32_t (*last)(const void* test, unsigned place), const void* test);
+
+/// A transaction that notes what it does to the places of a test.
+template <class Transaction, class Place>
+class noted {
+ public:
+  noted(Transaction& tx, Place* places, unsigned thread) noexcept : tx_(tx), places_(places), thread_(thread) {}
+  std::uint64_t read(unsigned place) {
+    const std::uint64_t seen = tx_.read(places_[place].value);
+    note(event::kind::reads, thread_, place, static_cast<std::uint32_t>(seen));
+    return seen;
+  }
+  void write(unsigned place) { tx_.write(places_[place].value, note(event::kind::writes, thread_, place)); }
+  Transaction& plain() noexcept { return tx_; }
+
+ private:
+  Transaction& tx_;
+  Place* places_;
+  unsigned thread_;
+};
+
+/// Runs code(noted) as a block.
+template <class Place, class Code>
+void transact(tm::block& where, Place* places, unsigned thread, const Code& code) {
+  note(event::kind::asks, thread);
+  tm::atomically(where, [&](auto& tx) {
+    note(event::kind::begins, thread);
+    noted on(tx, places, thread);
+    code(on);
+  });
+  note(event::kind::commits, thread);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads::explored

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Atomic blocks: privatization, reclamation, waiting, actions; by every algorithm.
+#include "workloads/explored/tm_sharing.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+namespace {
+
+using namespace explored;
+
+/// Looks first, and waits where there is nothing: its block never writes, so that it begins without a record of reads.
+struct watching_test {
+  alignas(64) tm::var<std::uint64_t> first{0};
+  alignas(64) tm::var<std::uint64_t> second{0};
+
+  static void body(watching_test& me, unsigned index) {
+    if (index == 0) {
+      tm::atomically(blocks::writing, [&](auto& tx) { tx.write(me.first, 1); });
+      tm::atomically(blocks::writing, [&](auto& tx) { tx.write(me.second, 1); });
+      return;
+    }
+    tm::atomically(blocks::reading, [&](auto& tx) {
+      if (tx.read(me.first) == 0) tx.retry();
+      if (tx.read(me.second) == 0) tx.retry();
+    });
+  }
+  const char* check() const { return nullptr; }
+};
+
+/// Takes from either of two places; somebody fills one each, one of them alone and for good.
+template <bool irrevocable>
+struct either_test {
+  alignas(64) tm::var<std::uint64_t> places[2] = {};
+  tm::var<std::uint64_t> taken{0};
+
+  template <class Transaction>
+  static void take(either_test& me, Transaction& tx, unsigned which) {
+    if (tx.read(me.places[which]) == 0) tx.retry();
+    tx.write(me.places[which], 0);
+  }
+  static void body(either_test& me, unsigned index) {
+    if (index < 2) {
+      tm::atomically(irrevocable && index == 0 ? blocks::irrevocable : blocks::writing,
+                     [&](auto& tx) { tx.write(me.places[index], 1); });
+      return;
+    }
+    for (unsigned i = 0; i < 2; ++i) {
+      tm::atomically(blocks::writing, [&](auto& tx) {
+        tx.or_else([&](auto& inner) { take(me, inner, 0); }, [&](auto& inner) { take(me, inner, 1); });
+        tx.write(me.taken, tx.read(me.taken) + 1);
+      });
+    }
+  }
+  const char* check() const { return taken.load() != 2 ? "something was not taken" : nullptr; }
+};
+
+/// Who waits has to run alone; who fills, too.
+struct waiting_alone_test {
+  alignas(64) tm::var<std::uint64_t> full{0};
+
+  static void body(waiting_alone_test& me, unsigned index) {
+    tm::atomically(index == 1 ? blocks::at_once : blocks::alone, [&](auto& tx) {
+      if ((tx.read(me.full) == 0) != (index == 0)) tx.retry();
+      tx.write(me.full, index == 0 ? 1 : 0);
+    });
+  }
+  const char* check() const { return full.load() != 0 ? "what was there was not taken" : nullptr; }
+};
+
+/// Counts, and does so again in an action after the commit; one throws now and then.
+template <unsigned threads>
+struct counting_test {
+  alignas(64) tm::var<std::uint64_t> count{0};
+  alignas(64) tm::var<std::uint64_t> counted{0};
+  alignas(64) tm::var<std::uint64_t> given_up{0};
+  struct enough {};
+
+  static void add_one(tm::var<std::uint64_t>& to) {
+    tm::atomically(blocks::writing, [&](auto& tx) { tx.write(to, tx.read(to) + 1); });
+  }
+  static void body(counting_test& me, unsigned index) {
+    for (unsigned i = 0; i < 2; ++i) {
+      try {
+        tm::atomically(blocks::writing, [&](auto& tx) {
+          tx.on_commit([test = &me]() noexcept { add_one(test->counted); });
+          tx.on_abort([test = &me]() noexcept { add_one(test->given_up); });
+          tx.write(me.count, tx.read(me.count) + 1);
+          if (index == 0 && i == 0) throw enough{};
+        });
+      } catch (const enough&) {
+      }
+    }
+  }
+  const char* check() const {
+    constexpr std::uint64_t committed = 2 * threads - 1;
+    if (count.load() != committed) return "a count was lost, or what was given up was counted";
+    return counted.load() != committed || given_up.load() != 1 ? "an action ran not once" : nullptr;
+  }
+};
+
+// One line for each algorithm.
+#define TXSYNC_SHARING_BY(name, how)                                                                            \
+  explored_by<privatizing_test<2>, 2, how>("tm-privatizing-" name, "one uses without blocks what it took out"), \
+      explored_by<privatizing_test<3>, 3, how>("tm-privatizing-3-" name, "the same, and one looks"),            \
+      explored_by<freeing_test, 3, how>("tm-freeing-" name, "one frees what it took out"),                      \
+      explored_by<destroying_test, 3, how>("tm-destroying-" name, "two replace an object, one looks at it"),    \
+      explored_by<handing_test<2, 2>, 2, how>("tm-handing-" name, "one puts, one takes, by retry()"),           \
+      explored_by<handing_test<3, 1>, 3, how>("tm-handing-3-" name, "one puts, two take"),                      \
+      explored_by<watching_test, 3, how>("tm-watching-" name, "two that only read wait for two writes"),        \
+      explored_by<either_test<false>, 3, how>("tm-either-" name, "one waits for either of two, by or_else()"),  \
+      explored_by<either_test<true>, 3, how>("tm-either-irrevocable-" name,                                     \
+                                             "one of which an irrevocable block fills"),                        \
+      explored_by<waiting_alone_test, 2, how>("tm-waiting-alone-" name, "retry() by a block that runs alone"),  \
+      explored_by<counting_test<2>, 2, how>("tm-counting-" name, "a counter, actions, an exception"),           \
+      explored_by<counting_test<3>, 3, how>("tm-counting-3-" name, "the same by three")
+
+constexpr exploration table[] = {
+    TXSYNC_SHARING_BY("dctl", tm::detail::dctl),
+    TXSYNC_SHARING_BY("htm_sgl", tm::detail::htm_sgl),
+    TXSYNC_SHARING_BY("norec", tm::detail::norec),
+    TXSYNC_SHARING_BY("sgl", tm::detail::sgl),
+    TXSYNC_SHARING_BY("tinystm_wb", tm::detail::tinystm_wb),
+    TXSYNC_SHARING_BY("tinystm_wt", tm::detail::tinystm_wt),
+    TXSYNC_SHARING_BY("tl2", tm::detail::tl2),
+    TXSYNC_SHARING_BY("2plsf", tm::detail::two_phase),
+};
+#undef TXSYNC_SHARING_BY
+
+}  // namespace
+
+std::span<const exploration> tm_sharing_explorations() noexcept { return table; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads
