@@ -84,9 +84,7 @@ void abandon(runner& me) noexcept {
   shut(me);
 }
 
-[[noreturn]] void jump_to_start(runner& me) {
-  std::longjmp(*me.landing, 1);  // NOLINT(cert-err52-cpp): an exception takes a microsecond, and bodies could catch it
-}
+[[noreturn]] void jump_to_start(runner& me) { machine::jump_to(*me.start); }
 
 /// The actions may run blocks, which use the same logs.
 void run_actions(growing_log<txsync::detail::deferred_action>& list) noexcept {
@@ -130,9 +128,9 @@ void give_up(runner& me) {
 }
 
 [[gnu::noinline]] void run_in_software(runner& me, const erased_body& body, void* data) {
-  std::jmp_buf landing;
-  me.landing = &landing;
-  static_cast<void>(setjmp(landing));  // NOLINT(cert-err52-cpp): every attempt begins here
+  machine::landing start;
+  me.start = &start;
+  static_cast<void>(TXSYNC_LAND(start));  // every attempt begins here
   begin_attempt(me);
   try {
     if (me.mode == run_mode::irrevocable) [[unlikely]] {
@@ -189,7 +187,7 @@ void retry(engine& engine) {
   runner& me = runner_of(engine);
   if (me.mode == run_mode::idle) refuse("a transaction was used outside of its block");
   leave_hardware(me);
-  if (me.alternative != nullptr) std::longjmp(*me.alternative, 1);  // NOLINT(cert-err52-cpp): as in jump_to_start()
+  if (me.alternative != nullptr) machine::jump_to(*me.alternative);
   if (me.mode == run_mode::irrevocable) refuse("retry() in an irrevocable block, which cannot be undone");
   if (me.has_unlogged && me.how->add_reads != nullptr) {
     me.wants_log = true;
@@ -204,9 +202,9 @@ void retry(engine& engine) {
 bool run_alternative(engine& engine, erased_code first, void* data) {
   runner& me = runner_of(engine);
   const log_mark before = me.mark();
-  std::jmp_buf* const outer = me.alternative;
-  std::jmp_buf here;
-  if (setjmp(here) == 0) {  // NOLINT(cert-err52-cpp): as in jump_to_start()
+  machine::landing* const outer = me.alternative;
+  machine::landing here;
+  if (!TXSYNC_LAND(here)) {
     me.alternative = &here;
     try {
       first(data, me);

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <atomic>
-#include <csetjmp>
 #include <cstdint>
 
 #include <txsync/machine/cpu.hpp>
+#include <txsync/machine/landing.hpp>
 #include <txsync/machine/thread.hpp>
 #include <txsync/tm/transaction.hpp>
 
@@ -66,10 +66,10 @@ class alignas(machine::pad_bytes) runner : public transaction {
   std::atomic<std::atomic<std::uint64_t>*> read_bits{nullptr};  ///< by orec: read by this thread's transaction
 
   alignas(machine::pad_bytes) block* where = nullptr;
-  block_counts* counts = nullptr;       ///< of that block
-  std::jmp_buf* landing = nullptr;      ///< where an attempt begins
-  std::jmp_buf* alternative = nullptr;  ///< where the second one of or_else() begins
-  std::uint32_t failures = 0;           ///< aborted attempts of the transaction
+  block_counts* counts = nullptr;           ///< of that block
+  machine::landing* start = nullptr;        ///< where an attempt begins
+  machine::landing* alternative = nullptr;  ///< where the second one of or_else() begins
+  std::uint32_t failures = 0;               ///< aborted attempts of the transaction
   bool wants_irrevocable = false;
   bool wants_log = false;     ///< of what it reads, although its block does not write
   const orec* met = nullptr;  ///< what the last attempt found owned by another transaction

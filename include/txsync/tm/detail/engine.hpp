@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <csetjmp>
 #include <cstdint>
 
 #include <txsync/machine/abort_cause.hpp>

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The seam: jumping back, over frames, to a place that was marked.
+#pragma once
+
+#include <csetjmp>
+
+#include <txsync/machine/race_detector.hpp>
+#include <txsync_backend/name.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::machine {
+
+/// A place in a function to which jump_to() comes back while that function has not returned. As with longjmp, frames in
+/// between are left as they are (nothing is destroyed), and the function's own variables must not have changed since.
+///
+///     machine::landing here;
+///     if (TXSYNC_LAND(here)) { ... somebody jumped ... }
+///
+/// Cost: 1 ns to mark, 2 ns to jump, where the compiler's own jumps can be had (x86-64); else those of setjmp, about 6.
+/// ThreadSanitizer keeps books of calls, and knows of setjmp only.
+#if defined(__x86_64__) && !defined(TXSYNC_RACE_DETECTOR)
+struct landing {
+  void* state[5];
+};
+#define TXSYNC_LAND(place) (__builtin_setjmp((place).state) != 0)
+[[noreturn, gnu::noinline]] inline void jump_to(landing& place) noexcept { __builtin_longjmp(place.state, 1); }
+#else
+struct landing {
+  std::jmp_buf state;
+};
+// NOLINTNEXTLINE(cert-err52-cpp): an exception takes a microsecond, and could be caught on the way
+#define TXSYNC_LAND(place) (setjmp((place).state) != 0)
+[[noreturn]] inline void jump_to(landing& place) noexcept {
+  std::longjmp(place.state, 1);  // NOLINT(cert-err52-cpp): as above
+}
+#endif
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine
