@@ -38,6 +38,7 @@ bool try_to_free(runner& me) noexcept {
 
 void* take_memory(engine& me, std::size_t bytes) {
   if (me.mode == run_mode::idle) refuse("a transaction was used outside of its block");
+  me.has_extras = true;
   me.made.reserve_one();
   void* const memory = std::malloc(bytes);
   if (memory == nullptr) throw std::bad_alloc();
@@ -65,16 +66,21 @@ void forget_made(engine& me, void* object) noexcept {
 
 void give_memory(engine& me, void* object, destructor destroy) {
   if (me.mode == run_mode::idle) refuse("a transaction was used outside of its block");
+  me.has_extras = true;
   me.gone.append({object, destroy});
 }
 
 void add_action(engine& me, growing_log<txsync::detail::deferred_action>& list,
                 const txsync::detail::deferred_action& action) {
   if (me.mode == run_mode::idle) refuse("a transaction was used outside of its block");
+  me.has_extras = true;
   list.append(action);
 }
 
-void privatize(engine& me) noexcept { me.privatizes = true; }
+void privatize(engine& me) noexcept {
+  me.has_extras = true;
+  me.privatizes = true;
+}
 
 void drop_made(runner& me, std::size_t from) noexcept { free_all(me.made, from); }
 

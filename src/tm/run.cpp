@@ -10,6 +10,7 @@
 #include "locks/backoff.hpp"
 #include "tm/algorithms.hpp"
 #include "tm/hybrid/hardware.hpp"
+#include "tm/stm/dctl.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
@@ -45,12 +46,8 @@ void run_alone(runner& me, run_mode how) noexcept {
 void begin_attempt(runner& me) {
   me.reads.clear();
   me.undo.clear();
-  me.made.clear();
-  me.gone.clear();
-  me.commit_actions.clear();
-  me.abort_actions.clear();
+  clear_extras(me);
   me.has_unlogged = false;
-  me.privatizes = false;
   me.alternative = nullptr;
   if (me.failures != 0) [[unlikely]]
     wait_before_attempt(me);
@@ -63,9 +60,12 @@ void begin_attempt(runner& me) {
     me.mode = run_mode::software;
     me.how = &algorithm_now();
   }
-  if (me.keeps_timestamp && me.how != &two_phase) [[unlikely]]
-    drop_timestamp(me);
-  me.how->begin(me);
+  if (me.failures != 0 && me.keeps_timestamp && me.how != &two_phase) drop_timestamp(me);
+  if (me.how == &dctl) [[likely]] {
+    begin_dctl(me);
+  } else {
+    me.how->begin(me);
+  }
 }
 
 void leave_by_mode(runner& me) noexcept {
@@ -97,6 +97,8 @@ void run_actions(growing_log<txsync::detail::deferred_action>& list) noexcept {
 
 /// What follows a commit, whatever the transaction ran in. Requires: the thread runs none any more.
 void settle(runner& me) noexcept {
+  if (!me.has_extras) [[likely]]
+    return;
   if (me.privatizes) wait_for_running(me);
   if (!me.gone.empty()) bury_gone(me);
   me.made.clear();
@@ -105,7 +107,7 @@ void settle(runner& me) noexcept {
 
 void commit_attempt(runner& me) {
   const run_mode mode = me.mode;
-  const bool wrote = mode == run_mode::irrevocable || me.how->commit(me);
+  const bool wrote = me.how == &dctl ? commit_dctl(me) : me.how->commit(me) || mode == run_mode::irrevocable;
   leave_by_mode(me);
   if (wrote) {
     machine::light_fence();  // beside the heavy one of a thread that is about to sleep

@@ -131,6 +131,17 @@ inline runner& runner_of(engine& me) noexcept { return static_cast<runner&>(me);
 
 // memory.cpp
 void drop_made(runner& me, std::size_t from) noexcept;
+/// Nothing was made, destroyed, deferred or privatized.
+inline void clear_extras(runner& me) noexcept {
+  if (!me.has_extras) [[likely]]
+    return;
+  me.made.clear();
+  me.gone.clear();
+  me.commit_actions.clear();
+  me.abort_actions.clear();
+  me.privatizes = false;
+  me.has_extras = false;
+}
 /// After a commit.
 void bury_gone(runner& me) noexcept;
 /// At the thread's end.

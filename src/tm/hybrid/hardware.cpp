@@ -24,14 +24,6 @@ bool somebody_is_alone() noexcept {
   return shared.gate.load(std::memory_order_relaxed) != 0 || global_lock_is_held();
 }
 
-void clear_logs(runner& me) noexcept {
-  me.made.clear();
-  me.gone.clear();
-  me.commit_actions.clear();
-  me.abort_actions.clear();
-  me.privatizes = false;
-}
-
 /// True: another attempt may help, and what had to be waited for is over.
 bool wait_to_try_again(runner& me, attempt_status status, std::uint32_t& left) noexcept {
   const abort_cause why = status.cause();
@@ -72,7 +64,7 @@ bool run_in_hardware(runner& me, const erased_body& body, void* data) {
   std::uint32_t left = me.where->policy().hardware_attempts;
   if (!machine::attempts_work() || left == 0 || me.wants_irrevocable) return false;
   for (;;) {
-    clear_logs(me);
+    clear_extras(me);
     const attempt_status status = machine::begin();
     if (status.started()) {
       if (somebody_is_alone()) machine::abort<attempt_status::code_lock_busy>();

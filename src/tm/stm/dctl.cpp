@@ -10,17 +10,11 @@
 // before any transaction with start r began, which thus meets all of its writes, or their owner. If it reads r or more,
 // that transaction takes none of them. The loads and exchanges of orecs and clock are sequentially consistent, for it
 // is an argument about their order across words; on x86 that costs nothing for a load.
-#include "tm/stm/orecs.hpp"
+#include "tm/stm/dctl.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
 namespace {
-
-void begin(engine& me) {
-  begin_with_orecs(me);
-  me.in_place = me.mine;
-  me.bound = shared.clock.load();
-}
 
 /// The transaction starts anew at a clock past `version`, where what it has read is still so.
 bool extend(engine& me, std::uint64_t version) noexcept {
@@ -43,13 +37,6 @@ void write(engine& me, word& cell, std::uint64_t value) {
   me.store_in_place(cell, value);
 }
 
-bool commit(engine& me) {
-  if (me.owned.empty()) return false;
-  if (!orecs_are_valid(me)) restart(me, abort_cause::validation);
-  release_at(me, shared.clock.load());
-  return true;
-}
-
 void roll_back(engine& me) noexcept {
   undo_from(me, 0);
   // A version of their own: who has read a word that is undone must not find the orec as it was. Below the clock, so
@@ -66,10 +53,10 @@ void roll_back_to(engine& me, const log_mark& mark) noexcept { undo_from(me, mar
 constinit const algorithm dctl = {
     .name = "dctl",
     .summary = "words owned from the first write on, written in place; a clock that commits only read",
-    .begin = begin,
+    .begin = begin_dctl,
     .read = read,
     .write = write,
-    .commit = commit,
+    .commit = commit_dctl,
     .roll_back = roll_back,
     .roll_back_to = roll_back_to,
     .is_valid = orecs_are_valid,

@@ -106,6 +106,9 @@ class engine {
   growing_log<old_value> undo;
 
   growing_log<owned_orec> owned;
+
+  // What few transactions do.
+  bool has_extras = false;  ///< one of these is not empty, or the next is true
   bool privatizes = false;
   growing_log<heap_object> made;
   growing_log<heap_object> gone;
