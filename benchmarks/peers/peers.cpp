@@ -32,7 +32,8 @@ std::vector<workloads::subject> all_subjects() {
   std::vector<workloads::subject> all;
   for (const auto group : {workloads::subjects(), tbb_subjects(), absl_subjects(), ck_subjects()}) {
     std::copy_if(group.begin(), group.end(), std::back_inserter(all), [](const auto& one) {
-      return !one.simulated_only && !one.is_barrier && (!one.speculates || machine::htm().attempts);
+      return !one.simulated_only && !one.is_barrier && !one.is_algorithm &&
+             (!one.speculates || machine::htm().attempts);
     });
   }
   return all;

@@ -50,6 +50,7 @@ json workload_items() {
 json lock_items() {
   json items = json::array();
   for (const workloads::subject& one : workloads::subjects()) {
+    if (one.is_algorithm) continue;
     json item = {{"name", one.name}, {"summary", one.summary}, {"kind", one.peer ? "peer" : "ours"}};
     if (const std::string waits = waiting_word(one.how); !waits.empty()) item["waiting"] = waits;
     item["shared"] = one.has_shared;
@@ -57,6 +58,14 @@ json lock_items() {
     if (one.simulated_only) item["simulated_only"] = true;
     if (one.is_barrier) item["barrier"] = true;
     items.push_back(std::move(item));
+  }
+  return items;
+}
+
+json algorithm_items() {
+  json items = json::array();
+  for (const workloads::subject& one : workloads::subjects()) {
+    if (one.is_algorithm) items.push_back({{"name", one.name}, {"summary", one.summary}});
   }
   return items;
 }
@@ -124,8 +133,6 @@ json experiment_items() {
   return items;
 }
 
-json no_items() { return json::array(); }
-
 /// A member as it is printed; "-" where there is none.
 std::string text(const json& item, const char* member) {
   if (!item.contains(member)) return "-";
@@ -192,8 +199,6 @@ void print_experiments(std::FILE* out, const json& items) {
   }
 }
 
-void print_nothing(std::FILE*, const json&) {}
-
 struct kind {
   const char* name;
   json (*items)();
@@ -206,7 +211,7 @@ constexpr kind kinds[] = {
     {"machines", machine_items, print_machines, "none beside this program; TXSYNC_MACHINES names a folder of them"},
     {"locks", lock_items, print_locks, "none"},
     {"policies", policy_items, print_policies, "none"},
-    {"algorithms", no_items, print_nothing, "none yet; algorithms come with transactional memory"},
+    {"algorithms", algorithm_items, print_policies, "none"},
     {"experiments", experiment_items, print_experiments, "none"},
     {"tests", test_items, print_tests,
      "none yet; they come with the simulated machine, without which this txsync was built"},

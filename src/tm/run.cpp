@@ -84,7 +84,7 @@ void abandon(runner& me) noexcept {
   shut(me);
 }
 
-[[noreturn]] void jump_to_start(runner& me) { machine::jump_to(*me.start); }
+[[noreturn]] void jump_to_start(runner& me) { machine::jump_to(*me.beginning); }
 
 /// The actions may run blocks, which use the same logs.
 void run_actions(growing_log<txsync::detail::deferred_action>& list) noexcept {
@@ -131,7 +131,7 @@ void give_up(runner& me) {
 
 [[gnu::noinline]] void run_in_software(runner& me, const erased_body& body, void* data) {
   machine::landing start;
-  me.start = &start;
+  me.beginning = &start;
   static_cast<void>(TXSYNC_LAND(start));  // every attempt begins here
   begin_attempt(me);
   try {

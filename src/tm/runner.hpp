@@ -67,7 +67,7 @@ class alignas(machine::pad_bytes) runner : public transaction {
 
   alignas(machine::pad_bytes) block* where = nullptr;
   block_counts* counts = nullptr;           ///< of that block
-  machine::landing* start = nullptr;        ///< where an attempt begins
+  machine::landing* beginning = nullptr;    ///< where an attempt begins
   machine::landing* alternative = nullptr;  ///< where the second one of or_else() begins
   std::uint32_t failures = 0;               ///< aborted attempts of the transaction
   bool wants_irrevocable = false;

@@ -115,7 +115,8 @@ inline constexpr unsigned workload_count = 15;
 /// How threads wait for a lock: its class when locks are ranked.
 enum class waiting : std::uint8_t { spins, parks, none };
 
-/// What is measured: a lock or a barrier, and for each workload the function that runs it on that.
+/// What is measured: a lock, a barrier or an algorithm of atomic blocks, and for each workload the function that runs
+/// it on that.
 struct subject {
   using runner = outcome (*)(const parameters& values, const plan& how);
 
@@ -126,9 +127,11 @@ struct subject {
   bool speculates = false;      ///< runs sections as hardware attempts; asked for by name where there may be none
   bool simulated_only = false;  ///< as papers measured it, not for use: left out on native machines
   bool is_barrier = false;      ///< not a lock: there is little that runs on it
+  bool is_algorithm = false;    ///< of atomic blocks: runs `transactions` only
   bool has_shared = false;      ///< read sections run beside each other; without, `readers` locks exclusively
   const char* summary;          ///< one line
-  /// By workload_id. Null where the workload cannot run on the subject ("none" on mapbench, locks on trisolve).
+  /// By workload_id. Null where the workload cannot run on the subject ("none" on mapbench, locks on trisolve, most
+  /// locks on transactions).
   runner run[workload_count] = {};
 
   constexpr runner runner_of(workload_id which) const noexcept { return run[static_cast<unsigned>(which)]; }
@@ -136,7 +139,8 @@ struct subject {
 
 /// All workloads, in the order of workload_id.
 std::span<const workload> workloads() noexcept;
-/// Our locks and barriers, "none", and on native machines pthread's and the standard library's.
+/// Our locks, barriers and algorithms of atomic blocks, "none", and on native machines pthread's and the standard
+/// library's.
 std::span<const subject> subjects() noexcept;
 
 /// Null when there is none of that name.

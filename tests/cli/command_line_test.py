@@ -217,6 +217,8 @@ class GoodInput(unittest.TestCase):
                 ours, peer, less = "tatas", "pthread_mutex", []
                 if item["name"] == "trisolve":  # on barriers
                     ours, peer, less = "txsync::barrier", "pthread_barrier", ["rows=200", "parallelism=20"]
+                if item["name"] == "transactions":  # by atomic blocks, and under few locks
+                    ours, peer = "tm_dctl", "std::mutex"
                 made, table = self.document("bench", item["name"], "--threads", "1,3", "--lock", f"{ours},{peer}", *less, *QUICK)
                 cells = [(point["threads"], point["subject"], point["kind"]) for point in made["points"]]
                 self.assertEqual(cells, [(1, ours, "ours"), (1, peer, "peer"), (3, ours, "ours"), (3, peer, "peer")])

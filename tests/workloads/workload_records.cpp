@@ -179,6 +179,11 @@ TEST(Subjects, AreFoundByNameAndRunEveryWorkload) {
         EXPECT_EQ(one.run[i] != nullptr, one.is_barrier && which == w::workload_id::trisolve) << one.name << ' ' << i;
         continue;
       }
+      if (one.is_algorithm || which == w::workload_id::transactions) {
+        EXPECT_TRUE(one.run[i] == nullptr || which == w::workload_id::transactions) << one.name << ' ' << i;
+        EXPECT_TRUE(one.run[i] != nullptr || !one.is_algorithm || which != w::workload_id::transactions) << one.name;
+        continue;
+      }
       if (std::string(one.name) == "attempt") continue;  // only what may be given up
       EXPECT_EQ(one.run[i] != nullptr, one.exclusive || !needs_exclusion) << one.name << ' ' << i;
     }

@@ -4,8 +4,22 @@
 
 #include <csetjmp>
 
-#include <txsync/machine/race_detector.hpp>
 #include <txsync_backend/name.hpp>
+
+#if defined(__SANITIZE_THREAD__)
+#define TXSYNC_BUILTIN_LANDING 0
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TXSYNC_BUILTIN_LANDING 0
+#endif
+#endif
+#if !defined(TXSYNC_BUILTIN_LANDING)
+#if defined(__x86_64__)
+#define TXSYNC_BUILTIN_LANDING 1
+#else
+#define TXSYNC_BUILTIN_LANDING 0
+#endif
+#endif
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
@@ -16,8 +30,8 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 ///     if (TXSYNC_LAND(here)) { ... somebody jumped ... }
 ///
 /// Cost: 1 ns to mark, 2 ns to jump, where the compiler's own jumps can be had (x86-64); else those of setjmp, about 6.
-/// ThreadSanitizer keeps books of calls, and knows of setjmp only.
-#if defined(__x86_64__) && !defined(TXSYNC_RACE_DETECTOR)
+/// ThreadSanitizer, whose hooks the simulated machine is compiled with, keeps books of calls and knows of setjmp only.
+#if TXSYNC_BUILTIN_LANDING
 struct landing {
   void* state[5];
 };

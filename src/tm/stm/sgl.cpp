@@ -9,7 +9,7 @@ namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
 namespace {
 
-constinit mutex global_lock;
+alignas(machine::pad_bytes) constinit mutex global_lock;  // attempts watch its line
 
 void begin_alone(engine& me) {
   me.bound = owned_bit;  // every version

@@ -71,7 +71,7 @@ struct atomic_blocks {
   }
 };
 
-constexpr const char* names[] = {"dctl", "sgl", "htm_sgl"};
+constexpr const char* names[] = {"dctl", "tinystm_wt", "tinystm_wb", "tl2", "norec", "2plsf", "sgl", "htm_sgl"};
 
 /// The one of that place in the list of names.
 template <unsigned index>
@@ -83,15 +83,22 @@ outcome run_by(const parameters& values, const plan& how) {
 
 template <unsigned index>
 constexpr subject subject_of(const char* name, waiting how, const char* summary) noexcept {
-  subject made{.name = name, .peer = false, .how = how, .summary = summary};
+  subject made{.name = name, .peer = false, .how = how, .is_algorithm = true, .summary = summary};
   made.run[static_cast<unsigned>(workload_id::transactions)] = run_by<index>;
   return made;
 }
 
 constexpr subject table[] = {
     subject_of<0>("tm_dctl", waiting::spins, "atomic blocks: encounter-time locks, undo log, deferred clock"),
-    subject_of<1>("tm_sgl", waiting::parks, "atomic blocks: a single global lock"),
-    subject_of<2>("tm_htm_sgl", waiting::parks, "atomic blocks: hardware attempts, then the global lock"),
+    subject_of<1>("tm_tinystm_wt", waiting::spins, "atomic blocks: encounter-time locks, undo log, snapshots extended"),
+    subject_of<2>("tm_tinystm_wb", waiting::spins,
+                  "atomic blocks: encounter-time locks, write buffer, snapshots extended"),
+    subject_of<3>("tm_tl2", waiting::spins, "atomic blocks: commit-time locks, write buffer"),
+    subject_of<4>("tm_norec", waiting::spins, "atomic blocks: one sequence lock, reads compared by value"),
+    subject_of<5>("tm_2plsf", waiting::spins,
+                  "atomic blocks: two-phase locking, distributed read indicators, starvation-free"),
+    subject_of<6>("tm_sgl", waiting::parks, "atomic blocks: a single global lock"),
+    subject_of<7>("tm_htm_sgl", waiting::parks, "atomic blocks: hardware attempts, then the global lock"),
 };
 
 }  // namespace
