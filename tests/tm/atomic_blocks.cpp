@@ -221,6 +221,132 @@ TEST_P(AtomicBlocks, GoOnWhenWhatTheyWaitForHasChanged) {
   EXPECT_EQ(full.load(), 0);
 }
 
+TEST_P(AtomicBlocks, KeepManyWrites) {
+  constexpr int count = 3'000;
+  std::vector<var<int>> numbers(count);
+  for (int round = 1; round < 4; ++round) {
+    atomically(plain, [&](auto& tx) {
+      for (int i = 0; i < count; ++i) tx.write(numbers[i], -1);
+      for (int i = 0; i < count; i += round) tx.write(numbers[i], i * round);
+      for (int i = 0; i < count; ++i) EXPECT_EQ(tx.read(numbers[i]), i % round == 0 ? i * round : -1);
+    });
+    for (int i = 0; i < count; ++i) ASSERT_EQ(numbers[i].load(), i % round == 0 ? i * round : -1);
+    // And a short one does not find what the long one left.
+    atomically(plain, [&](auto& tx) {
+      tx.write(numbers[1], 5);
+      EXPECT_EQ(tx.read(numbers[0]), 0);
+    });
+  }
+}
+
+TEST_P(AtomicBlocks, TakeBackManyWrites) {
+  constexpr int count = 3'000;
+  std::vector<var<int>> numbers(count);
+  const auto body = [&](auto& tx) {
+    for (int i = 0; i < count; ++i) tx.write(numbers[i], 1);
+    for (int i = 0; i < count; ++i) tx.write(numbers[i], 2);
+    throw std::runtime_error("given up");
+  };
+  EXPECT_THROW(atomically(plain, body), std::runtime_error);
+  for (const var<int>& one : numbers) ASSERT_EQ(one.load(), 0);
+  const int sum = atomically(plain, [&](auto& tx) {
+    tx.write(numbers[0], 3);
+    int all = 0;
+    for (const var<int>& one : numbers) all += tx.read(one);
+    return all;
+  });
+  EXPECT_EQ(sum, 3);
+}
+
+/// Several stripes.
+struct long_text {
+  std::array<char, 150> letters;
+};
+
+TEST_P(AtomicBlocks, ReadLongValuesThatTheyHaveWritten) {
+  var<long_text> text;
+  atomically(plain, [&](auto& tx) {
+    long_text made = tx.read(text);
+    made.letters.fill('a');
+    tx.write(text, made);
+    EXPECT_EQ(tx.read(text).letters, made.letters);
+    made.letters[149] = 'z';
+    tx.write(text, made);
+    EXPECT_EQ(tx.read(text).letters, made.letters);
+  });
+  EXPECT_EQ(text.load().letters[148], 'a');
+  EXPECT_EQ(text.load().letters[149], 'z');
+}
+
+TEST_P(AtomicBlocks, TakeBackWhatAnAlternativeWroteOver) {
+  constexpr int count = 1'000;
+  std::vector<var<int>> numbers(count);
+  atomically(plain, [&](auto& tx) {
+    for (int i = 0; i < 100; ++i) tx.write(numbers[i], i);
+    tx.or_else(
+        [&](auto& inner) {
+          for (int i = 50; i < count; ++i) inner.write(numbers[i], -1);
+          inner.or_else(
+              [&](auto& innermost) {
+                for (int i = 0; i < count; ++i) innermost.write(numbers[i], -2);
+                innermost.retry();
+              },
+              [&](auto& innermost) {
+                for (int i = 0; i < count; ++i) EXPECT_EQ(innermost.read(numbers[i]), i < 50 ? i : -1);
+                for (int i = 0; i < 60; ++i) innermost.write(numbers[i], -3);
+              });
+          for (int i = 0; i < count; ++i) EXPECT_EQ(inner.read(numbers[i]), i < 60 ? -3 : -1);
+          inner.write(numbers[0], -4);
+          inner.retry();
+        },
+        [&](auto& inner) {
+          for (int i = 0; i < count; ++i) EXPECT_EQ(inner.read(numbers[i]), i < 100 ? i : 0);
+          for (int i = 99; i < 300; ++i) inner.write(numbers[i], i + 1);
+        });
+    tx.or_else([&](auto& inner) { inner.write(numbers[0], 7); }, [&](auto& inner) { inner.write(numbers[0], 8); });
+  });
+  const auto wanted = [](int i) { return i == 0 ? 7 : i < 99 ? i : i < 300 ? i + 1 : 0; };
+  for (int i = 0; i < count; ++i) ASSERT_EQ(numbers[i].load(), wanted(i)) << i;
+}
+
+TEST_P(AtomicBlocks, GoOnBehindAnExceptionThatTheyCatchThemselves) {
+  var<int> number{1};
+  atomically(plain, [&](auto& tx) {
+    tx.write(number, 2);
+    try {
+      tx.or_else(
+          [&](auto& inner) {
+            inner.write(number, 3);
+            throw std::runtime_error("out of the alternative");
+          },
+          [](auto&) {});
+    } catch (const std::runtime_error&) {
+      tx.write(number, tx.read(number) + 10);
+    }
+  });
+  EXPECT_EQ(number.load(), 13);
+}
+
+TEST_P(AtomicBlocks, AreWokenByAnyAlgorithm) {
+  static constinit stm::block waiting{"test.waiting_across"};
+  for (const std::string& other : every_algorithm::names()) {
+    ASSERT_TRUE(stm::use_algorithm(GetParam()));
+    var<int> full{0};
+    const stm::block_totals before = stm::totals(waiting);
+    std::thread consumer([&] {
+      atomically(waiting, [&](auto& tx) {
+        if (tx.read(full) == 0) tx.retry();
+        tx.write(full, tx.read(full) + 1);
+      });
+    });
+    while (stm::totals(waiting).waits == before.waits) std::this_thread::yield();
+    ASSERT_TRUE(stm::use_algorithm(other));
+    atomically(plain, [&](auto& tx) { tx.write(full, 1); });
+    consumer.join();
+    EXPECT_EQ(full.load(), 2);
+  }
+}
+
 TEST_P(AtomicBlocks, RunOnceFromWhereTheyAreIrrevocable) {
   var<int> number{0};
   int before = 0;
