@@ -44,6 +44,9 @@ TXSYNC_EXPORT bool at_thread_exit(thread::entry function, void* argument) noexce
 /// 0 in the process that started the program, and greater in the child of each fork, from its first instruction on. In
 /// the child the parent's other threads do not exist, but what they did to shared words does. Two loads.
 TXSYNC_EXPORT std::uint32_t fork_count() noexcept;
+/// From now on runs function() in the child of each fork() (not of _Fork()), in its only thread, behind those that were
+/// given before. False when the system refuses.
+TXSYNC_EXPORT bool after_fork(void (*function)()) noexcept;
 
 /// Gives the CPU to another runnable thread, if there is one.
 TXSYNC_EXPORT void yield() noexcept;

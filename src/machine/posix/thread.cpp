@@ -142,6 +142,8 @@ std::uint32_t fork_count() noexcept {
   return shown != 0 ? shown - 1 : count_fork();
 }
 
+bool after_fork(void (*function)()) noexcept { return pthread_atfork(nullptr, nullptr, function) == 0; }
+
 bool at_thread_exit(thread::entry function, void* argument) noexcept {
   if (exit_call_count == exit_slots) return false;
   if (exit_call_count == 0) {

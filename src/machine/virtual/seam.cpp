@@ -81,8 +81,9 @@ unsigned unpark(const std::atomic<std::uint32_t>& word, unsigned count) noexcept
 unsigned unpark_high(const std::atomic<std::uint64_t>& word, unsigned count) noexcept {
   return txsync_sim_unpark(reinterpret_cast<const char*>(&word) + 4, count);
 }
-std::uint32_t fork_count() noexcept { return 0; }
 // A simulated program is one process.
+std::uint32_t fork_count() noexcept { return 0; }
+bool after_fork(void (*)()) noexcept { return true; }
 park_result park_shared(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                         std::uint64_t deadline_ns) noexcept {
   return park(word, expected, deadline_ns);
