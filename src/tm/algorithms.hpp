@@ -19,6 +19,8 @@ extern const algorithm two_phase;   ///< stm/two_phase.cpp
 extern const algorithm alone;  ///< stm/sgl.cpp
 /// By a transaction of sgl or htm_sgl.
 bool global_lock_is_held() noexcept;
+/// In the child of a fork. Null: its thread has never run a block.
+void forget_global_lock(const runner* me) noexcept;
 
 /// Of a runner that runs no transaction: every access ends the program with a message.
 extern const algorithm outside;

@@ -3,6 +3,8 @@
 // whoever has to know looks at all of them behind a heavy fence.
 #include "tm/gate.hpp"
 
+#include <memory>
+
 #include "locks/backoff.hpp"
 #include "tm/shared.hpp"
 
@@ -22,9 +24,7 @@ std::uint64_t activity_of(const runner& who) noexcept {
 void wait_for(const seen_running& one) noexcept {
   txsync::detail::patient_spin waiting;
   while (still_runs(one)) {
-    if (one.who->born_in.load(std::memory_order_relaxed) != machine::fork_count()) {
-      refuse("this process was forked while another thread ran an atomic block, which can never end here");
-    }
+    refuse_if_left_behind(*one.who);
     waiting.wait(shortest_wait);
   }
 }
@@ -40,15 +40,35 @@ void for_each_running(const runner& me, const Visit& visit) {
 
 }  // namespace
 
+void refuse_torn() noexcept {
+  refuse("this process was forked while another thread ran an atomic block, which can never end here");
+}
+
+void refuse_if_left_behind(const runner& who) noexcept {
+  if (!lives(who)) refuse_torn();
+}
+
+void forget_turns(const runner* me) noexcept {
+  const bool mine = me != nullptr && (me->mode == run_mode::alone || me->mode == run_mode::irrevocable);
+  // relaxed: there is one thread
+  if (shared.gate.load(std::memory_order_relaxed) != 0 && !mine) {
+    return shared.torn_by_fork.store(true, std::memory_order_relaxed);
+  }
+  std::construct_at(&shared.turn);  // nobody else waits for it any more
+  if (mine) shared.turn.lock();
+}
+
 void wait_for_gate(runner& me) noexcept {
   do {
     leave(me);
+    refuse_if_torn();
     shared.turn.lock();  // behind those who run alone, and who want to
     shared.turn.unlock();
   } while (!try_to_enter(me));
 }
 
 void enter_alone(runner& me) noexcept {
+  refuse_if_torn();
   shared.turn.lock();
   become_running(me);
   shared.gate.store(1, std::memory_order_relaxed);  // before the heavy fence, beside the light one in try_to_enter()
@@ -64,6 +84,8 @@ void leave_alone(runner& me) noexcept {
 void note_running(const runner& me, growing_log<seen_running>& into) {
   for_each_running(me, [&](const seen_running& one) { into.append(one); });
 }
+
+seen_running as_running(const runner& who) noexcept { return {&who, activity_of(who)}; }
 
 bool still_runs(const seen_running& one) noexcept { return activity_of(*one.who) == one.activity; }
 

@@ -19,6 +19,8 @@ inline void leave(runner& me) noexcept {
   me.activity.store(me.activity.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
+[[noreturn]] void refuse_torn() noexcept;
+
 /// False: somebody runs alone, and leave() is to be called.
 inline bool try_to_enter(runner& me) noexcept {
   become_running(me);
@@ -38,8 +40,20 @@ inline void enter(runner& me) noexcept {
 void enter_alone(runner& me) noexcept;
 void leave_alone(runner& me) noexcept;
 
+/// Before waiting for something that only a thread of this process can give up.
+inline void refuse_if_torn() noexcept {
+  // relaxed: written before the process had a second thread
+  if (shared.torn_by_fork.load(std::memory_order_relaxed)) refuse_torn();
+}
+/// Ends the program where that thread was left behind by a fork.
+void refuse_if_left_behind(const runner& who) noexcept;
+/// In the child of a fork. Null: its thread has never run a block.
+void forget_turns(const runner* me) noexcept;
+
 /// All transactions that run now, but the thread's own. Throws std::bad_alloc.
 void note_running(const runner& me, growing_log<seen_running>& into);
+/// What it runs at the moment.
+seen_running as_running(const runner& who) noexcept;
 /// True where that one still does.
 bool still_runs(const seen_running& one) noexcept;
 /// Waits until all have ended that run now.

@@ -2,9 +2,7 @@
 // Objects of transactions. What an attempt has made is nobody else's until it commits, and goes at once where it does
 // not. What a transaction has destroyed may still be looked at by others that began before its commit: it waits until
 // all of those have ended, in batches, so that the look at who is running (a heavy fence) is shared by many.
-#include <algorithm>
 #include <cstdlib>
-#include <functional>
 #include <new>
 
 #include "tm/gate.hpp"
@@ -14,12 +12,38 @@ namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 namespace {
 
 constexpr std::size_t batch = 256;
+constexpr std::size_t crowd = 16 * batch;  // so many that wait make the thread give way to those they wait for
+constexpr unsigned most_turns = 64;
+
+/// Stands before each object, so that what is destroyed twice is noticed, in whichever blocks. It says as well where
+/// the memory begins: so far before the object as its lowest byte says.
+using life_mark = std::atomic<std::uint64_t>;
+constexpr std::uint64_t living = 0x7478'6C69'7665'6400;
+constexpr std::uint64_t destroyed = 0x7478'676F'6E65'2100;
+constexpr std::uint64_t lead_mask = 0xFF;
+
+life_mark& mark_of(void* object) noexcept { return *(static_cast<life_mark*>(object) - 1); }
+
+void free_memory(void* object) noexcept {
+  // relaxed: whoever wrote it has happened before
+  const std::uint64_t lead = mark_of(object).load(std::memory_order_relaxed) & lead_mask;
+  std::free(static_cast<char*>(object) - lead);
+}
+
+void end_life(void* object) noexcept {
+  // relaxed: of two that destroy one object, one finds out
+  const std::uint64_t lead = mark_of(object).load(std::memory_order_relaxed) & lead_mask;
+  const std::uint64_t before = mark_of(object).exchange(destroyed | lead, std::memory_order_relaxed);
+  if (before == (living | lead)) return;
+  if (before == (destroyed | lead)) refuse("an object of atomic blocks was destroyed twice");
+  refuse("an atomic block destroyed what no block has made, or an object for the second time");
+}
 
 void free_all(growing_log<heap_object>& which, std::size_t from = 0) noexcept {
   for (std::size_t i = which.size(); i-- > from;) {
     const heap_object one = which[i];
     if (one.destroy != nullptr) one.destroy(one.object);
-    std::free(one.object);
+    free_memory(one.object);
   }
   which.truncate(from);
 }
@@ -27,7 +51,8 @@ void free_all(growing_log<heap_object>& which, std::size_t from = 0) noexcept {
 /// The limbo's objects, if nobody can be looking at them any more.
 bool try_to_free(runner& me) noexcept {
   while (!me.running.empty()) {
-    if (still_runs(*(me.running.end() - 1))) return false;
+    const seen_running& last = *(me.running.end() - 1);
+    if (still_runs(last) && lives(*last.who)) return false;
     me.running.truncate(me.running.size() - 1);
   }
   free_all(me.limbo);
@@ -36,14 +61,17 @@ bool try_to_free(runner& me) noexcept {
 
 }  // namespace
 
-void* take_memory(engine& me, std::size_t bytes) {
+void* take_memory(engine& me, std::size_t bytes, std::size_t alignment) {
   if (me.mode == run_mode::idle) refuse("a transaction was used outside of its block");
   me.has_extras = true;
   me.made.reserve_one();
-  void* const memory = std::malloc(bytes);
+  const std::size_t lead = alignment > sizeof(life_mark) ? alignment : sizeof(life_mark);
+  void* const memory = std::malloc(lead + bytes);
   if (memory == nullptr) throw std::bad_alloc();
-  me.made.append({memory, nullptr});
-  return memory;
+  void* const object = static_cast<char*>(memory) + lead;
+  new (&mark_of(object)) life_mark(living | lead);
+  me.made.append({object, nullptr});
+  return object;
 }
 
 namespace {
@@ -59,7 +87,7 @@ void keep_made(engine& me, void* object, destructor destroy) noexcept { made_ent
 
 void forget_made(engine& me, void* object) noexcept {
   heap_object& entry = made_entry(me, object);
-  std::free(entry.object);
+  free_memory(entry.object);
   entry = *(me.made.end() - 1);
   me.made.truncate(me.made.size() - 1);
 }
@@ -70,6 +98,12 @@ void give_memory(engine& me, void* object, destructor destroy) {
   me.gone.append({object, destroy});
 }
 
+void free_unshared(void* object, destructor destroy) noexcept {
+  end_life(object);
+  if (destroy != nullptr) destroy(object);
+  free_memory(object);
+}
+
 void add_action(engine& me, growing_log<txsync::detail::deferred_action>& list,
                 const txsync::detail::deferred_action& action) {
   if (me.mode == run_mode::idle) refuse("a transaction was used outside of its block");
@@ -78,6 +112,7 @@ void add_action(engine& me, growing_log<txsync::detail::deferred_action>& list,
 }
 
 void privatize(engine& me) noexcept {
+  if (me.mode == run_mode::idle) refuse("a transaction was used outside of its block");
   me.has_extras = true;
   me.privatizes = true;
 }
@@ -92,19 +127,26 @@ void free_at_once(runner& me, growing_log<heap_object>& which) noexcept {
   free_all(which);
 }
 
-void refuse_twice(const growing_log<heap_object>& gone) noexcept {
-  std::sort(gone.begin(), gone.end(),
-            [](const heap_object& one, const heap_object& other) { return std::less<>()(one.object, other.object); });
-  const auto same = [](const heap_object& one, const heap_object& other) { return one.object == other.object; };
-  if (std::adjacent_find(gone.begin(), gone.end(), same) != gone.end()) {
-    refuse("an atomic block destroyed an object twice");
+/// The limbo's objects, if that can be. Who has made many wait lets the processor go a few times to whoever was taken
+/// off it in the middle of a transaction.
+bool free_in_time(runner& me) noexcept {
+  if (try_to_free(me)) {
+    me.patience = crowd;
+    return true;
   }
+  if (me.next_limbo.size() < me.patience) return false;
+  for (unsigned turn = 0; turn < most_turns; ++turn) {
+    machine::yield();
+    if (try_to_free(me)) return true;
+  }
+  me.patience = me.next_limbo.size() + crowd;
+  return false;
 }
 
 }  // namespace
 
 void bury_gone(runner& me) noexcept {
-  refuse_twice(me.gone);
+  for (const heap_object& one : me.gone) end_life(one.object);
   const std::size_t before = me.next_limbo.size();
   try {
     for (const heap_object& one : me.gone) me.next_limbo.append(one);
@@ -113,7 +155,8 @@ void bury_gone(runner& me) noexcept {
     me.next_limbo.truncate(before);
     return free_at_once(me, me.gone);
   }
-  if (me.next_limbo.size() < batch || !try_to_free(me)) return;
+  if (me.next_limbo.size() < batch || !free_in_time(me)) return;
+  runner::free_orphans();
   me.limbo.swap(me.next_limbo);
   try {
     note_running(me, me.running);
@@ -124,7 +167,7 @@ void bury_gone(runner& me) noexcept {
 }
 
 void empty_limbo(runner& me) noexcept {
-  if (!try_to_free(me) || me.next_limbo.empty()) return;  // else the runner's next thread tries again
+  if (!try_to_free(me) || me.next_limbo.empty()) return;
   me.limbo.swap(me.next_limbo);
   try {
     note_running(me, me.running);

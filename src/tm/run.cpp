@@ -21,6 +21,17 @@ constexpr std::uint32_t most_doublings = 8;
 constexpr std::uint64_t look_cycles = 4'000;  // at an orec that another transaction owns
 constexpr unsigned look_turns = 64;           // and then, with other threads' turns in between
 
+/// The next attempt would run alone: for that it would wait for the owner too, and all others would wait. So it waits
+/// by itself, since a body may take long, or never end.
+void wait_for_long_owner(const runner& me) noexcept {
+  txsync::detail::patient_spin waiting;
+  // relaxed: decides how long to wait, and nothing else
+  while (me.met->load(std::memory_order_relaxed) == me.met_owner && still_runs(me.met_in)) {
+    refuse_if_left_behind(*me.met_in.who);
+    waiting.wait(first_backoff);
+  }
+}
+
 /// Before the next attempt: until the owner of what the last one met has ended, or been preempted for a while.
 void wait_before_attempt(runner& me) noexcept {
   if (me.met == nullptr) {
@@ -33,6 +44,7 @@ void wait_before_attempt(runner& me) noexcept {
   const std::uint64_t start = machine::cycles();
   while (owned() && machine::cycles() - start < look_cycles) machine::relax();
   for (unsigned turn = 0; (turn < look_turns || me.met_must_end) && owned(); ++turn) machine::yield();
+  if (owned() && me.failures >= me.where->policy().attempts) wait_for_long_owner(me);
   me.met = nullptr;
   me.met_must_end = false;
 }
@@ -203,6 +215,7 @@ void retry(engine& engine) {
 
 bool run_alternative(engine& engine, erased_code first, void* data) {
   runner& me = runner_of(engine);
+  if (me.mode == run_mode::idle) refuse("a transaction was used outside of its block");
   const log_mark before = me.mark();
   machine::landing* const outer = me.alternative;
   machine::landing here;

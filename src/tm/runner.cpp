@@ -16,6 +16,9 @@ namespace {
 constinit std::atomic<runner*> all_runners{nullptr};
 constinit mutex free_guard;
 constinit runner* free_runners = nullptr;
+/// Some of those may still have something in limbo. A hint.
+constinit std::atomic<bool> has_orphans{false};
+constinit std::atomic<bool> knows_forks{false};
 
 }  // namespace
 
@@ -31,6 +34,16 @@ void free_log(void* memory) noexcept { std::free(memory); }
 // acquire pairs with the release in take(): a runner that is found is complete
 runner* runner::first() noexcept { return all_runners.load(std::memory_order_acquire); }
 
+/// In the child of a fork: the other threads are gone, in the middle of whatever they did.
+void runner::forget_other_threads() noexcept {
+  // relaxed: there is one thread
+  if (my_runner != nullptr) my_runner->born_in.store(machine::fork_count(), std::memory_order_relaxed);
+  std::construct_at(&free_guard);
+  forget_sleepers();
+  forget_turns(my_runner);
+  forget_global_lock(my_runner);
+}
+
 runner& runner::make() {
   void* const memory = std::aligned_alloc(alignof(runner), sizeof(runner));
   if (memory == nullptr) throw std::bad_alloc();
@@ -44,6 +57,10 @@ runner& runner::make() {
 }
 
 runner& runner::take() {
+  // Where the system refuses, children of forks know nothing of it. relaxed: done once, by whoever comes first
+  if (!knows_forks.exchange(true, std::memory_order_relaxed)) {
+    static_cast<void>(machine::after_fork(forget_other_threads));
+  }
   runner* got = nullptr;
   {
     free_guard.lock();
@@ -62,10 +79,27 @@ runner& runner::take() {
     free_guard.lock();
     ended.next_free_ = free_runners;
     free_runners = &ended;
+    note_orphans(ended);
     free_guard.unlock();
+    free_orphans();
   };
   static_cast<void>(machine::at_thread_exit(give_back, got));  // where there is no room, one is lost with the thread
   return *got;
+}
+
+void runner::note_orphans(const runner& left) noexcept {
+  // relaxed, as all of that word: who misses it looks again later
+  if (!left.limbo.empty() || !left.next_limbo.empty()) has_orphans.store(true, std::memory_order_relaxed);
+}
+
+void runner::free_orphans() noexcept {
+  if (!has_orphans.load(std::memory_order_relaxed) || !free_guard.try_lock()) return;
+  has_orphans.store(false, std::memory_order_relaxed);
+  for (runner* one = free_runners; one != nullptr; one = one->next_free_) {
+    empty_limbo(*one);
+    note_orphans(*one);
+  }
+  free_guard.unlock();
 }
 
 void runner::make_as_new(std::uint32_t last_id) {

@@ -50,6 +50,8 @@ class alignas(machine::pad_bytes) runner : public transaction {
   static runner& mine() { return my_runner != nullptr ? *my_runner : take(); }
   /// All there are, running or not.
   static runner* first() noexcept;
+  /// What threads left in limbo when they ended, as far as nobody looks at it any more.
+  static void free_orphans() noexcept;
   runner* next() const noexcept { return next_; }
   /// For explorations, whose every schedule is to begin in an equal state: `count` runners stand ready that have run
   /// nothing, in the same order each time, with logs that need not grow and counts of all blocks up to `last_id`; and
@@ -58,7 +60,7 @@ class alignas(machine::pad_bytes) runner : public transaction {
 
   // Others look at this: odd while the thread runs a transaction in software, and it grows.
   alignas(machine::pad_bytes) std::atomic<std::uint64_t> activity{0};
-  /// machine::fork_count() of the process that the thread lives in.
+  /// machine::fork_count() of the process that the thread lives in; brought up to date in the child of a fork.
   std::atomic<std::uint32_t> born_in{0};
 
   // And at this, under 2plsf, where they are in each other's way.
@@ -74,6 +76,7 @@ class alignas(machine::pad_bytes) runner : public transaction {
   bool wants_log = false;     ///< of what it reads, although its block does not write
   const orec* met = nullptr;  ///< what the last attempt found owned by another transaction
   std::uint64_t met_owner = 0;
+  seen_running met_in{};         ///< the transaction that it was, where it may be one that never ends
   bool met_must_end = false;     ///< the next attempt waits until it does not any more, whatever that takes
   bool keeps_timestamp = false;  ///< from an attempt of 2plsf to the next
 
@@ -87,6 +90,7 @@ class alignas(machine::pad_bytes) runner : public transaction {
   growing_log<heap_object> limbo;  ///< waits for what `running` has of them
   growing_log<heap_object> next_limbo;
   growing_log<seen_running> running;
+  std::size_t patience = 0;  ///< how many objects may wait before it waits itself
 
   void begin_block(block& which) {
     if (where != &which) {
@@ -117,6 +121,8 @@ class alignas(machine::pad_bytes) runner : public transaction {
   static runner& take();
   static runner& make();
   void make_as_new(std::uint32_t last_id);
+  static void forget_other_threads() noexcept;
+  static void note_orphans(const runner& left) noexcept;
   static constexpr unsigned page_length = 64;
   struct page {
     block_counts blocks[page_length];
@@ -128,6 +134,11 @@ class alignas(machine::pad_bytes) runner : public transaction {
 };
 
 inline runner& runner_of(engine& me) noexcept { return static_cast<runner&>(me); }
+
+/// False: its thread was left behind by a fork.
+inline bool lives(const runner& who) noexcept {
+  return who.born_in.load(std::memory_order_relaxed) == machine::fork_count();  // relaxed: as in take()
+}
 
 // memory.cpp
 void drop_made(runner& me, std::size_t from) noexcept;
@@ -144,7 +155,7 @@ inline void clear_extras(runner& me) noexcept {
 }
 /// After a commit.
 void bury_gone(runner& me) noexcept;
-/// At the thread's end.
+/// At the thread's end: what can be freed then.
 void empty_limbo(runner& me) noexcept;
 
 // stm/two_phase.cpp
@@ -155,6 +166,8 @@ void make_read_bits(runner& me);
 /// Rolls the attempt back, and returns when something that it has read may have changed. Null: it has read nothing.
 bool sleep_until_changed(runner& me) noexcept;
 void wake_sleepers(runner& me) noexcept;
+/// In the child of a fork.
+void forget_sleepers() noexcept;
 
 // run.cpp
 /// Undoes the attempt and begins the next one.

@@ -19,6 +19,8 @@ struct shared_words {
   std::atomic<const algorithm*> in_use{nullptr};
   /// The version clock of the algorithms that have one, or NOrec's sequence lock.
   alignas(machine::pad_bytes) std::atomic<std::uint64_t> clock{1};
+  /// The process was forked while another thread ran alone, or by the global lock: what it did will never be complete.
+  std::atomic<bool> torn_by_fork{false};
   /// Whose turn it is to run alone: first come, first served.
   alignas(machine::pad_bytes) ticket_lock turn;
 };

@@ -2,6 +2,7 @@
 // retry(): a transaction sleeps until something that it has read has been written (Harris, Marlow, Peyton Jones and
 // Herlihy, "Composable memory transactions", PPoPP 2005). Sleepers stand in a list with what they have read; whoever
 // commits writes looks for them there.
+#include <memory>
 #include <txsync/machine/asymmetric.hpp>
 #include <txsync/machine/park.hpp>
 #include <txsync/mutex.hpp>
@@ -43,6 +44,12 @@ void remove(sleeper& mine) noexcept {
 
 }  // namespace
 
+void forget_sleepers() noexcept {
+  std::construct_at(&list_guard);
+  list = nullptr;
+  shared.sleepers.store(0, std::memory_order_relaxed);  // there is one thread
+}
+
 void wake_sleepers(runner& me) noexcept {
   stripe_set written;
   if (me.how->add_writes != nullptr && me.mode != run_mode::irrevocable && me.mode != run_mode::hardware) {
@@ -65,6 +72,7 @@ bool sleep_until_changed(runner& me) noexcept {
     me.how->add_reads(me, mine.reads);
     if (mine.reads.empty()) return false;
   } else {
+    if (!me.has_unlogged) return false;
     mine.reads.add_all();
   }
   add(mine);

@@ -30,15 +30,19 @@ using erased_code = void (*)(void* data, transaction& tx);
 TXSYNC_EXPORT bool run_alternative(engine& me, erased_code first, void* data);
 using destructor = void (*)(void* object) noexcept;
 /// Memory for an object. Throws std::bad_alloc.
-TXSYNC_EXPORT void* take_memory(engine& me, std::size_t bytes);
+TXSYNC_EXPORT void* take_memory(engine& me, std::size_t bytes, std::size_t alignment);
 /// The object in it has been constructed, or could not be.
 TXSYNC_EXPORT void keep_made(engine& me, void* object, destructor destroy) noexcept;
 TXSYNC_EXPORT void forget_made(engine& me, void* object) noexcept;
 /// At the end of the block. Throws std::bad_alloc.
 TXSYNC_EXPORT void give_memory(engine& me, void* object, destructor destroy);
+TXSYNC_EXPORT void free_unshared(void* object, destructor destroy) noexcept;
 TXSYNC_EXPORT void add_action(engine& me, growing_log<txsync::detail::deferred_action>& list,
                               const txsync::detail::deferred_action& action);
 TXSYNC_EXPORT void privatize(engine& me) noexcept;
+template <class T>
+concept array_element = std::is_trivially_destructible_v<T> && std::is_nothrow_default_constructible_v<T> &&
+                        alignof(T) <= alignof(std::max_align_t);
 
 template <class T>
 void destroy(void* object) noexcept {
@@ -97,7 +101,7 @@ class transaction_base {
   template <class T, class... Arguments>
   T* make(Arguments&&... arguments) {
     static_assert(alignof(T) <= alignof(std::max_align_t));
-    void* const memory = take_memory(self().state(), sizeof(T));
+    void* const memory = take_memory(self().state(), sizeof(T), alignof(T));
     struct unless_made {
       engine& me;
       void* memory;
@@ -110,9 +114,20 @@ class transaction_base {
     if constexpr (!std::is_trivially_destructible_v<T>) keep_made(self().state(), memory, destroyer<T>());
     return made;
   }
+  /// `count` new objects, one behind the other, made without arguments: else as make(). destroy() of the first one
+  /// destroys them all.
+  template <array_element T>
+  T* make_array(std::size_t count) {
+    if (count > PTRDIFF_MAX / sizeof(T)) throw std::bad_array_new_length();
+    T* const first = static_cast<T*>(take_memory(self().state(), count * sizeof(T), alignof(T)));
+    std::uninitialized_value_construct_n(first, count);
+    return first;
+  }
   /// Destroys an object that some block made, once this one has committed and no other one can be looking at it any
-  /// more; the destructor runs then, in any thread, and must not throw. Null is allowed. Destroying an object twice
-  /// ends the program with a message.
+  /// more; the destructor runs then, in any thread, and must not throw nor run blocks. Null is allowed. Destroying an
+  /// object twice, in one block or in two, ends the program with a message, and so does destroying what no block made;
+  /// but where its memory has meanwhile become something else's, nobody can tell.
+  /// Requires: the type that it was made as.
   template <class T>
   void destroy(T* object) {
     if (object != nullptr) give_memory(self().state(), object, destroyer<T>());
@@ -144,6 +159,14 @@ class transaction_base {
 };
 
 }  // namespace detail
+
+/// Destroys at once, without a transaction, an object that some block made, and that none can be looking at any more:
+/// one that a block has made its own (privatize()), or in the destructor of a container. Null is allowed; else as
+/// transaction::destroy().
+template <class T>
+void destroy_unshared(T* object) noexcept {
+  if (object != nullptr) detail::free_unshared(object, detail::destroyer<T>());
+}
 
 /// A transaction in software. Can be undone, so it offers everything.
 /// The engine is its base so that accesses find what they need where `this` points to; it is not for users.

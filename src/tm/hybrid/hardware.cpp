@@ -29,6 +29,7 @@ bool wait_to_try_again(runner& me, attempt_status status, std::uint32_t& left) n
   const abort_cause why = status.cause();
   block_counts::add_one(me.counts->aborts[static_cast<std::size_t>(why)]);
   if (why == abort_cause::lock_busy || (why == abort_cause::conflict && somebody_is_alone())) {
+    refuse_if_torn();
     txsync::detail::patient_spin waiting;
     while (somebody_is_alone()) waiting.wait(shortest_wait);
     return true;

@@ -15,6 +15,7 @@ std::uint64_t wait_for_owner(engine& me, const orec& record) {
     if (machine::cycles() - start > spin_cycles) {
       runner_of(me).met = &record;
       runner_of(me).met_owner = seen;
+      runner_of(me).met_in = as_running(owner_of(seen));
       restart(me, abort_cause::locked);
     }
     machine::relax();

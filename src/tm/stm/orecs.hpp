@@ -8,6 +8,9 @@
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
 inline bool is_owned(std::uint64_t seen) noexcept { return (seen & owned_bit) != 0; }
+inline const runner& owner_of(std::uint64_t seen) noexcept {
+  return static_cast<const runner&>(*reinterpret_cast<const engine*>(seen & ~owned_bit));
+}
 
 /// At the start of an attempt that reads in the inlined way.
 inline void begin_with_orecs(engine& me) noexcept {

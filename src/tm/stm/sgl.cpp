@@ -43,6 +43,8 @@ constexpr algorithm make_sgl() {
   made.summary = "a single global lock";
   made.begin = [](engine& me) {
     begin_alone(me);
+    if (global_lock.try_lock()) return;
+    refuse_if_torn();
     global_lock.lock();
   };
   made.commit = [](engine& me) {
@@ -68,6 +70,12 @@ constexpr algorithm make_htm_sgl() {
 }  // namespace
 
 bool global_lock_is_held() noexcept { return global_lock.is_held(); }
+
+void forget_global_lock(const runner* me) noexcept {
+  const bool mine = me != nullptr && me->mode == run_mode::software && (me->how == &sgl || me->how == &htm_sgl);
+  // relaxed: there is one thread
+  if (global_lock.is_held() && !mine) shared.torn_by_fork.store(true, std::memory_order_relaxed);
+}
 
 constinit const algorithm alone = one_at_a_time;
 constinit const algorithm sgl = make_sgl();

@@ -58,9 +58,7 @@ bits* bits_of(runner& me) {
 }
 
 void wait_or_die(runner& me, const runner& other, txsync::detail::patient_spin& waiting) {
-  if (other.born_in.load(std::memory_order_relaxed) != machine::fork_count()) {  // relaxed: as in take()
-    refuse("this process was forked while another thread ran an atomic block, which can never end here");
-  }
+  refuse_if_left_behind(other);
   // relaxed: written by this thread alone
   std::uint64_t mine = me.timestamp.load(std::memory_order_relaxed);
   if (mine == no_timestamp) {
@@ -76,10 +74,6 @@ void wait_or_die(runner& me, const runner& other, txsync::detail::patient_spin& 
     restart(me, abort_cause::locked);
   }
   waiting.wait(shortest_wait);
-}
-
-const runner& owner_of(std::uint64_t seen) noexcept {
-  return static_cast<const runner&>(*reinterpret_cast<const engine*>(seen & ~owned_bit));
 }
 
 void lock_for_reading(runner& me, const orec& record, bits& where, std::uint64_t mask) {
@@ -140,10 +134,7 @@ void begin(engine& me) {
   me.mine = owned_bit | reinterpret_cast<std::uintptr_t>(&me);
   me.in_place = me.mine;
   me.owned.clear();
-  runner& mine = runner_of(me);
-  mine.keeps_timestamp = false;
-  // A thread that has forked lives in the child too. relaxed: as in take()
-  mine.born_in.store(machine::fork_count(), std::memory_order_relaxed);
+  runner_of(me).keeps_timestamp = false;
 }
 
 std::uint64_t read(engine& engine, const word& cell) {
