@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+// The containers of transactions against those of the standard library: random operations, some undone by an exception.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <iterator>
+#include <list>
+#include <map>
+#include <optional>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "every_algorithm.hpp"
+
+namespace {
+
+using stm::atomically;
+
+class Containers : public every_algorithm {};
+TXSYNC_FOR_EVERY_ALGORITHM(Containers);
+
+constinit stm::block changing{"test.containers.change"};
+constinit stm::block looking{"test.containers.look"};
+
+constexpr unsigned seeds = 12;
+constexpr int blocks_a_seed = 150;
+constexpr int key_count = 97;
+
+struct given_up {};
+
+/// Runs blocks of some operations each: operation(tx, random, model) does one to both. Every fourth block is given up,
+/// after which the model is what it was.
+template <class Model, class Operation, class Compare>
+void run_against(const Operation& operation, const Compare& compare) {
+  for (unsigned seed = 1; seed <= seeds; ++seed) {
+    Model model;
+    std::mt19937 random(seed);
+    for (int i = 0; i < blocks_a_seed; ++i) {
+      const std::mt19937 random_before = random;
+      const Model before = model;
+      const bool gives_up = i % 4 == 3;
+      try {
+        atomically(changing, [&](auto& tx) {
+          random = random_before;
+          model = before;
+          for (int n = 0; n < 6; ++n) operation(tx, random, model);
+          if (gives_up) throw given_up();
+        });
+        EXPECT_FALSE(gives_up);
+      } catch (const given_up&) {
+        model = before;
+      }
+      ASSERT_NO_FATAL_FAILURE(atomically(looking, [&](auto& tx) { compare(tx, model); })) << "seed " << seed;
+    }
+    atomically(changing, [&](auto& tx) { operation.clear(tx); });
+  }
+}
+
+template <class Map, class Model>
+struct map_operation {
+  Map& map;
+  template <class Tx>
+  void operator()(Tx& tx, std::mt19937& random, Model& model) const {
+    const int key = static_cast<int>(random() % key_count);
+    const long value = static_cast<long>(random());
+    switch (random() % 64) {
+      case 0:
+        map.clear(tx);
+        return model.clear();
+      default:
+        break;
+    }
+    switch (random() % 6) {
+      case 0:
+      case 1:
+        ASSERT_EQ(map.insert(tx, key, value), model.emplace(key, value).second);
+        break;
+      case 2:
+        ASSERT_EQ(map.assign(tx, key, value), model.insert_or_assign(key, value).second);
+        break;
+      case 3:
+      case 4:
+        ASSERT_EQ(map.erase(tx, key), model.erase(key) == 1);
+        break;
+      default: {
+        const auto found = model.find(key);
+        ASSERT_EQ(map.find(tx, key), found != model.end() ? std::optional<long>(found->second) : std::nullopt);
+        ASSERT_EQ(map.contains(tx, key), found != model.end());
+        if (auto* const place = map.place_of(tx, key); place != nullptr) {
+          tx.write(*place, tx.read(*place) + 1);
+          ++found->second;
+        }
+      }
+    }
+  }
+  template <class Tx>
+  void clear(Tx& tx) const {
+    map.clear(tx);
+  }
+};
+
+// What a body has seen lives outside of it: an attempt that is restarted does not destroy its local variables.
+using pairs = std::vector<std::pair<int, long>>;
+
+/// All entries, by iterators and by for_each(), in the order of the model where it has one.
+template <class Map, class Model, class Tx>
+void expect_same_entries(const Map& map, const Model& model, Tx& tx) {
+  ASSERT_EQ(map.size(tx), model.size());
+  ASSERT_EQ(map.empty(tx), model.empty());
+  static pairs seen;
+  seen.clear();
+  for (const auto& [key, value] : map.all(tx)) seen.emplace_back(key, value);
+  std::size_t visited = 0;
+  map.for_each(tx, [&](int key, long value) {
+    ASSERT_LT(visited, seen.size());
+    ASSERT_EQ(seen[visited++], (std::pair<int, long>(key, value)));
+  });
+  ASSERT_EQ(visited, seen.size());
+  if constexpr (requires { model.lower_bound(0); }) {
+    ASSERT_EQ(seen, pairs(model.begin(), model.end()));
+  } else {
+    ASSERT_EQ((Model(seen.begin(), seen.end())), model);
+  }
+}
+
+template <class Map, class Model, class Tx>
+void expect_same_tails(const Map& map, const Model& model, Tx& tx) {
+  for (int from = -1; from <= key_count; from += 7) {
+    static pairs seen;
+    seen.clear();
+    for (const auto& [key, value] : map.all_from(tx, from)) seen.emplace_back(key, value);
+    ASSERT_EQ(seen, pairs(model.lower_bound(from), model.end()));
+  }
+}
+
+TEST_P(Containers, HashMapIsAMap) {
+  stm::hash_map<int, long> map;
+  using model = std::unordered_map<int, long>;
+  run_against<model>(map_operation<decltype(map), model>{map},
+                     [&](auto& tx, const model& is) { expect_same_entries(map, is, tx); });
+}
+
+TEST_P(Containers, HashMapGrows) {
+  constexpr int many = 20'000;
+  stm::hash_map<int, int> map;
+  for (int i = 0; i < many; i += 100) {
+    atomically(changing, [&](auto& tx) {
+      for (int n = i; n < i + 100; ++n) map.insert(tx, n, -n);
+    });
+  }
+  atomically(looking, [&](auto& tx) {
+    ASSERT_GE(map.chain_count(tx), many / 8);
+    ASSERT_LE(map.chain_count(tx), 2 * many);
+    ASSERT_EQ(map.size(tx), many);
+    for (int i = 0; i < many; ++i) ASSERT_EQ(map.find(tx, i), -i);
+    ASSERT_FALSE(map.contains(tx, many));
+  });
+}
+
+TEST_P(Containers, HashMapPutsUpWithABadHash) {
+  struct bad_hash {
+    std::size_t operator()(int) const noexcept { return 7; }
+  };
+  constexpr int some = 600;
+  stm::hash_map<int, int, bad_hash> map;
+  for (int i = 0; i < some; ++i) {
+    atomically(changing, [&](auto& tx) { ASSERT_TRUE(map.insert(tx, i, i)); });
+  }
+  atomically(looking, [&](auto& tx) {
+    ASSERT_LE(map.chain_count(tx), 2 * some);
+    ASSERT_EQ(map.size(tx), some);
+  });
+}
+
+TEST_P(Containers, MapsTakeStringsAsKeys) {
+  const std::string first(100, 'a');
+  const std::string second(100, 'b');
+  const std::string both = first + second;
+  const auto try_map = [&](auto&& map) {
+    atomically(changing, [&](auto& tx) {
+      ASSERT_TRUE(map.insert(tx, second, 2));
+      ASSERT_TRUE(map.insert(tx, first, 1));
+    });
+    EXPECT_THROW(atomically(changing,
+                            [&](auto& tx) {
+                              map.insert(tx, both, 3);
+                              map.erase(tx, first);
+                              throw given_up();
+                            }),
+                 given_up);
+    atomically(changing, [&](auto& tx) {
+      ASSERT_EQ(map.find(tx, first), 1);
+      ASSERT_EQ(map.size(tx), 2u);
+      ASSERT_TRUE(map.erase(tx, first));
+      ASSERT_EQ(map.find(tx, second), 2);
+    });
+  };
+  try_map(stm::hash_map<std::string, int>());
+  try_map(stm::ordered_map<std::string, int>());
+  try_map(stm::sorted_list<std::string, int>());
+}
+
+TEST_P(Containers, OrderedMapIsAMapAndARedBlackTree) {
+  stm::ordered_map<int, long> map;
+  using model = std::map<int, long>;
+  run_against<model>(map_operation<decltype(map), model>{map}, [&](auto& tx, const model& is) {
+    expect_same_entries(map, is, tx);
+    expect_same_tails(map, is, tx);
+    ASSERT_STREQ(map.check(tx), nullptr);
+  });
+}
+
+TEST_P(Containers, OrderedMapStaysBalancedAsItGrowsAndShrinks) {
+  constexpr int many = 1'000;
+  stm::ordered_map<int, int> map;
+  const auto check = [&](int left) {
+    atomically(looking, [&](auto& tx) {
+      ASSERT_STREQ(map.check(tx), nullptr);
+      ASSERT_EQ(map.size(tx), static_cast<std::size_t>(left));
+    });
+  };
+  for (int i = 0; i < many; ++i) {
+    atomically(changing, [&](auto& tx) { ASSERT_TRUE(map.insert(tx, i, i)); });
+    if (i % 61 == 0) check(i + 1);
+  }
+  for (int i = 0; i < many; ++i) {
+    const int key = i % 2 == 0 ? i / 2 : many - 1 - i / 2;  // from both ends
+    atomically(changing, [&](auto& tx) { ASSERT_TRUE(map.erase(tx, key)); });
+    if (i % 61 == 0) check(many - 1 - i);
+  }
+  check(0);
+}
+
+TEST_P(Containers, SortedListIsAMap) {
+  stm::sorted_list<int, long> map;
+  using model = std::map<int, long>;
+  run_against<model>(map_operation<decltype(map), model>{map}, [&](auto& tx, const model& is) {
+    expect_same_entries(map, is, tx);
+    expect_same_tails(map, is, tx);
+  });
+}
+
+struct list_operation {
+  using model_type = std::list<int>;
+  stm::linked_list<int>& list;
+  /// That element of both.
+  template <class Tx>
+  auto nth(Tx& tx, unsigned index) const {
+    auto place = list.front(tx);
+    for (unsigned i = 0; i < index; ++i) place = list.next(tx, place);
+    return place;
+  }
+  template <class Tx>
+  void operator()(Tx& tx, std::mt19937& random, model_type& model) const {
+    const int value = static_cast<int>(random());
+    const unsigned index = model.empty() ? 0 : static_cast<unsigned>(random() % model.size());
+    const auto there = std::next(model.begin(), index);
+    switch (random() % 10) {
+      case 0:
+        ASSERT_EQ(list.get(tx, list.push_front(tx, value)), value);
+        return model.push_front(value);
+      case 1:
+        list.push_back(tx, value);
+        return model.push_back(value);
+      case 2:
+      case 3:
+      case 4:
+        list.insert(tx, nth(tx, index), value);
+        model.insert(there, value);
+        return;
+      case 5:
+        ASSERT_EQ(list.pop_front(tx), model.empty() ? std::nullopt : std::optional<int>(model.front()));
+        if (!model.empty()) model.pop_front();
+        return;
+      case 6:
+        ASSERT_EQ(list.pop_back(tx), model.empty() ? std::nullopt : std::optional<int>(model.back()));
+        if (!model.empty()) model.pop_back();
+        return;
+      default:
+        break;
+    }
+    if (model.empty()) return;
+    switch (random() % 3) {
+      case 0:
+        list.erase(tx, nth(tx, index));
+        model.erase(there);
+        return;
+      case 1:
+        list.set(tx, nth(tx, index), value);
+        *there = value;
+        return;
+      default:
+        list.move_to_front(tx, nth(tx, index));
+        model.splice(model.begin(), model, there);
+    }
+  }
+  template <class Tx>
+  void clear(Tx& tx) const {
+    list.clear(tx);
+  }
+};
+
+TEST_P(Containers, LinkedListIsAList) {
+  stm::linked_list<int> list;
+  run_against<std::list<int>>(list_operation{list}, [&](auto& tx, const std::list<int>& model) {
+    ASSERT_EQ(list.size(tx), model.size());
+    ASSERT_EQ(list.empty(tx), model.empty());
+    static std::list<int> seen;
+    seen.clear();
+    for (const int value : list.all(tx)) seen.push_back(value);
+    ASSERT_EQ(seen, model);
+    static std::list<int> back_to_front;
+    back_to_front.clear();
+    for (auto at = list.back(tx); at; at = list.previous(tx, at)) back_to_front.push_front(list.get(tx, at));
+    ASSERT_EQ(back_to_front, model);
+  });
+}
+
+struct queue_operation {
+  stm::queue<int>& queue;
+  template <class Tx>
+  void operator()(Tx& tx, std::mt19937& random, std::deque<int>& model) const {
+    const int value = static_cast<int>(random());
+    ASSERT_EQ(queue.front(tx), model.empty() ? std::nullopt : std::optional<int>(model.front()));
+    switch (random() % 32 == 0 ? 9 : random() % 4) {
+      case 0:
+      case 1:
+        queue.push(tx, value);
+        return model.push_back(value);
+      case 2:
+        ASSERT_EQ(queue.try_pop(tx), model.empty() ? std::nullopt : std::optional<int>(model.front()));
+        if (!model.empty()) model.pop_front();
+        return;
+      case 3:
+        if (model.empty()) return;
+        ASSERT_EQ(queue.pop(tx), model.front());
+        return model.pop_front();
+      default:
+        queue.clear(tx);
+        model.clear();
+    }
+  }
+  template <class Tx>
+  void clear(Tx& tx) const {
+    queue.clear(tx);
+  }
+};
+
+TEST_P(Containers, QueueIsAQueue) {
+  stm::queue<int> queue;
+  run_against<std::deque<int>>(queue_operation{queue}, [&](auto& tx, const std::deque<int>& model) {
+    ASSERT_EQ(queue.size(tx), model.size());
+    ASSERT_EQ(queue.empty(tx), model.empty());
+    static std::deque<int> seen;
+    seen.clear();
+    for (const int value : queue.all(tx)) seen.push_back(value);
+    ASSERT_EQ(seen, model);
+  });
+}
+
+struct triple {
+  int first;
+  int second;
+  int third;
+  bool operator==(const triple&) const = default;
+};
+
+struct vector_operation {
+  stm::vector<triple>& vector;
+  template <class Tx>
+  void operator()(Tx& tx, std::mt19937& random, std::vector<triple>& model) const {
+    const int number = static_cast<int>(random());
+    const triple value{number, number + 1, number + 2};
+    const std::size_t index = random() % (model.size() + 1);
+    switch (random() % 32 == 0 ? random() % 3 + 9 : random() % 5) {
+      case 0:
+      case 1:
+        vector.push_back(tx, value);
+        return model.push_back(value);
+      case 2:
+        if (model.empty()) return;
+        ASSERT_EQ(vector.pop_back(tx), model.back());
+        return model.pop_back();
+      case 3:
+      case 4:
+        if (index == model.size()) {
+          ASSERT_THROW(vector.set(tx, index, value), std::out_of_range);
+        } else {
+          vector.set(tx, index, value);
+          model[index] = value;
+        }
+        return;
+      case 9:
+        vector.resize(tx, index + 40, value);
+        return model.resize(index + 40, value);
+      case 10:
+        vector.resize(tx, index);
+        return model.resize(index);
+      default:
+        vector.clear(tx);
+        model.clear();
+    }
+  }
+  template <class Tx>
+  void clear(Tx& tx) const {
+    vector.clear(tx);
+  }
+};
+
+TEST_P(Containers, VectorIsAVector) {
+  stm::vector<triple> vector;
+  run_against<std::vector<triple>>(vector_operation{vector}, [&](auto& tx, const std::vector<triple>& model) {
+    ASSERT_EQ(vector.size(tx), model.size());
+    ASSERT_GE(vector.capacity(tx), model.size());
+    ASSERT_EQ(vector.empty(tx), model.empty());
+    static std::vector<triple> seen;
+    seen.clear();
+    for (const triple value : vector.all(tx)) seen.push_back(value);
+    ASSERT_EQ(seen, model);
+    for (std::size_t i = 0; i < model.size(); ++i) ASSERT_EQ(vector.at(tx, i), model[i]);
+    ASSERT_THROW(static_cast<void>(vector.at(tx, model.size())), std::out_of_range);
+  });
+}
+
+TEST_P(Containers, WorkInIrrevocableBlocksToo) {
+  static constinit stm::block always{"test.containers.irrevocable", {.irrevocable = true}};
+  stm::hash_map<int, int> hashed;
+  stm::ordered_map<int, int> ordered;
+  stm::sorted_list<int, int> sorted;
+  stm::linked_list<int> list;
+  stm::queue<int> queue;
+  stm::vector<int> vector;
+  atomically(always, [&](auto& tx) {
+    for (int i = 0; i < 200; ++i) {
+      hashed.insert(tx, i, i);
+      ordered.insert(tx, i, i);
+      sorted.insert(tx, i, i);
+      list.push_back(tx, i);
+      queue.push(tx, i);
+      vector.push_back(tx, i);
+    }
+    for (int i = 0; i < 200; i += 2) {
+      ASSERT_TRUE(hashed.erase(tx, i));
+      ASSERT_TRUE(ordered.erase(tx, i));
+      ASSERT_TRUE(sorted.erase(tx, i));
+    }
+    ASSERT_EQ(queue.pop(tx), 0);
+    ASSERT_EQ(list.pop_back(tx), 199);
+    ASSERT_EQ(vector.pop_back(tx), 199);
+    ASSERT_STREQ(ordered.check(tx), nullptr);
+    ASSERT_EQ(hashed.size(tx), 100u);
+    ASSERT_EQ(ordered.size(tx), 100u);
+    ASSERT_EQ(sorted.size(tx), 100u);
+  });
+}
+
+}  // namespace
