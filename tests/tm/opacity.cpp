@@ -16,6 +16,12 @@ namespace {
 /// Of the numbers of rounds.
 constexpr int scale = under_tsan || under_asan ? 100 : 1'000;
 
+/// In a stripe of its own.
+template <class T>
+struct alignas(128) lonely {
+  stm::var<T> value;
+};
+
 class Opacity : public every_algorithm {
  protected:
   static constexpr int threads = 4;
@@ -201,6 +207,63 @@ TEST_P(Opacity, AlternativesThatWereGivenUpHaveNeverBeen) {
   EXPECT_EQ(torn, 0);
   EXPECT_EQ(left.load(), threads * rounds);
   EXPECT_EQ(right.load(), -threads * rounds);
+}
+
+TEST_P(Opacity, WhatABlockHasOnlyReadIsStillSoWhenItCommits) {
+  static constinit stm::block entering{"test.opacity.entering"};
+  static constinit stm::block leaving{"test.opacity.leaving"};
+  constexpr int rounds = 3 * scale;
+  // A room for one, whose door is a flag of each thread: it reads them all, and writes its own.
+  std::array<lonely<bool>, threads> is_inside;
+  std::atomic<int> inside{0};
+  std::atomic<int> crowded{0};
+  run_team([&](int index, numbers& random) {
+    for (int i = 0; i < rounds; ++i) {
+      const bool entered = stm::atomically(entering, [&](auto& tx) {
+        for (const lonely<bool>& one : is_inside) {
+          if (tx.read(one.value)) return false;
+          random.sometimes_yield();
+        }
+        tx.write(is_inside[index].value, true);
+        random.sometimes_yield();
+        return true;
+      });
+      if (!entered) continue;
+      if (++inside != 1) ++crowded;
+      random.sometimes_yield();
+      --inside;
+      stm::atomically(leaving, [&](auto& tx) { tx.write(is_inside[index].value, false); });
+    }
+  });
+  EXPECT_EQ(crowded, 0);
+}
+
+TEST_P(Opacity, TheFirstTransactionOfABlockThatWritesHasReadAsTheOthers) {
+  static constinit stm::block raising{"test.opacity.raising"};
+  static constinit stm::block meanwhile{"test.opacity.meanwhile"};
+  for (int i = 0; i < 5; ++i) {
+    raising.forget();
+    lonely<int> first;
+    lonely<int> second;
+    stm::var<int>& x = first.value;
+    stm::var<int>& y = second.value;
+    std::atomic<bool> has_read{false};
+    std::atomic<bool> has_written{false};
+    std::thread other([&] {
+      while (!has_read) std::this_thread::yield();
+      stm::atomically(meanwhile, [&](auto& tx) { tx.write(x, tx.read(y) + 1); });
+      has_written = true;
+    });
+    stm::atomically(raising, [&](auto& tx) {
+      const int seen = tx.read(x);
+      has_read = true;
+      // Not for long: some algorithms do not let the other one go on.
+      for (int turn = 0; turn < 100 && !has_written; ++turn) std::this_thread::yield();
+      tx.write(y, seen + 1);
+    });
+    other.join();
+    EXPECT_EQ(x.load() + y.load(), 3);  // one after the other, whichever was first
+  }
 }
 
 TEST(OpacityAcrossAlgorithms, TheyCanBeExchangedWhileThreadsRun) {
