@@ -20,6 +20,10 @@ std::span<const workloads::subject> absl_ahead_subjects() noexcept { return {}; 
 std::span<const workloads::subject> ck_subjects() noexcept { return {}; }
 #endif
 
+#ifndef TXSYNC_PEER_ITM
+std::span<const workloads::subject> itm_subjects() noexcept { return {}; }
+#endif
+
 std::vector<workloads::subject> all_ahead_subjects() {
   std::vector<workloads::subject> all;
   for (const auto group : {system_ahead_subjects(), tbb_ahead_subjects(), absl_ahead_subjects()}) {

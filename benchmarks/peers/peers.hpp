@@ -12,6 +12,8 @@ namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 std::span<const workloads::subject> tbb_subjects() noexcept;
 std::span<const workloads::subject> absl_subjects() noexcept;
 std::span<const workloads::subject> ck_subjects() noexcept;
+/// GCC's transactional memory, for the workload `transactions`.
+std::span<const workloads::subject> itm_subjects() noexcept;
 
 /// The peers that a sceptic would take, with the prefetch that warm-up does before each lock().
 std::span<const workloads::subject> tbb_ahead_subjects() noexcept;

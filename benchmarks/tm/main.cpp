@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench_tm: atomic blocks by every algorithm, beside one mutex and GCC's transactional memory (./dev bench tm).
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+
+#include "command.hpp"
+#include "doctor/machine_object.hpp"
+#include "locks/measure.hpp"
+#include "locks/table.hpp"
+#include "observe/document/output.hpp"
+#include "peers/peers.hpp"
+#include "tm/claims.hpp"
+#include "tm/promises.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+
+namespace {
+
+struct options {
+  std::vector<unsigned> threads{1, 2, 4};
+  unsigned rounds = 6;
+  unsigned milliseconds = 150;
+  unsigned churn = 60;
+  std::uint64_t seed = 1;
+  bool inside = true;
+  std::string json;
+};
+
+request make_request(const options& asked) {
+  request wanted;
+  wanted.threads = asked.threads;
+  wanted.rounds = asked.rounds;
+  wanted.duration_ns = std::uint64_t{asked.milliseconds} * 1'000'000;
+  wanted.seed = asked.seed;
+  for (const tm_goals& one : all_tm_goals) {
+    wanted.sections.push_back(preset_section(one.preset, "transactions", one.preset));
+  }
+  for (const tm_goals& one : all_tm_goals) {
+    const std::string name = std::string(one.preset) + inside_mark;
+    if (!asked.inside || workloads::find_preset(*wanted.sections.front().workload, name) == nullptr) continue;
+    wanted.sections.push_back(preset_section(name.c_str(), "transactions", name.c_str()));
+  }
+  for (const workloads::subject& one : workloads::subjects()) {
+    // Without hardware transactions htm_sgl is sgl.
+    if (!one.is_algorithm || (std::string_view(one.name) == "tm_htm_sgl" && !machine::htm().attempts)) continue;
+    wanted.subjects.push_back(one);
+  }
+  wanted.subjects.push_back(*workloads::find_subject("std::mutex"));
+  for (const workloads::subject& one : itm_subjects()) wanted.subjects.push_back(one);
+  return wanted;
+}
+
+const char* itm_method() {
+  const char* const asked = std::getenv("ITM_DEFAULT_METHOD");
+  return asked != nullptr ? asked : "its own choice, ml_wt where there are no hardware transactions";
+}
+
+int run(const options& asked, const std::vector<std::string>& words) {
+  const request wanted = make_request(asked);
+  std::optional<observe::output> output;
+  if (!asked.json.empty()) output.emplace(asked.json);
+  const std::vector<cell> cells = measure(wanted);
+
+  std::FILE* const out = output && output->is_standard_output() ? stderr : stdout;
+  print_sections(out, wanted, cells);
+  if (itm_subjects().empty()) {
+    std::fprintf(out, "libitm: this build has none (GCC's -fgnu-tm)\n");
+  } else {
+    std::fprintf(out, "libitm's method: %s\n", itm_method());
+  }
+  observe::document result;
+  const bool sound = add_points(result, wanted, cells, "bench_tm");
+  result.claims = make_tm_claims(wanted, cells);
+  if (!interrupted()) {
+    measure_progress(result, 1'000);
+    if (asked.churn != 0) measure_churn(result, asked.churn);
+  }
+  print_claims(out, result.claims);
+  if (output) {
+    result.command = words;
+    result.machine = txsync::doctor::machine_object(txsync::doctor::collect());
+    result.seed = wanted.seed;
+    result.started = observe::utc_now();
+    result.interrupted = interrupted();
+    output->write(result);
+  }
+  return sound ? 0 : 1;
+}
+
+}  // namespace
+
+}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
+
+int main(int count, char** words) {
+  using namespace txsync::benchmarks;
+  options asked;
+  CLI::App app{
+      "Atomic blocks by each algorithm of txsync::tm, beside the same code under one std::mutex and by GCC's libitm:\n"
+      "interleaved, medians with ranges; then starvation, sleeping and memory in churn. Exit status: 1 when a "
+      "structure\n"
+      "came out wrong or the run was interrupted, 2 for bad input."};
+  app.add_option("--threads", asked.threads, "numbers of threads (1,2,4)")->delimiter(',')->check(CLI::Range(1, 1024));
+  app.add_option("--rounds", asked.rounds, "repetitions, each over all cells (6)")->check(CLI::Range(2, 1000));
+  app.add_option("--duration", asked.milliseconds, "milliseconds a run (150)")->check(CLI::Range(1, 60'000));
+  app.add_option("--churn", asked.churn, "seconds of churn (60); 0: none")->check(CLI::Range(0, 3'600));
+  app.add_option("--seed", asked.seed, "of the random places (1)");
+  app.add_flag("!--no-inside", asked.inside, "without nodes that sections allocate");
+  app.add_option("--json", asked.json, "write a result document to this file; - is the standard output");
+  return run_command(app, "bench_tm", count, words, [&](const auto& line) { return run(asked, line); });
+}
