@@ -3,14 +3,14 @@
 // PPoPP 2010). Writes are buffered; one sequence lock is held while they are stored; whoever finds that it has moved
 // compares all that it has read with what memory holds now.
 //
-// The lock is the clock of all algorithms: with owned_bit while it is held, and one more after each commit. The paper's
-// lowest bit would not do, since other algorithms leave any number there.
+// The lock is the clock of all algorithms: it says who holds it, as an orec does, and is one more after each commit.
+// The paper's lowest bit would not do, since other algorithms leave any number there.
 //
 // Why it is right. A value that a committer is storing is seen with acquire, so that the clock, read after it, is found
 // held or moved: the reader then waits and compares. Values that are all in memory between two reads of one free clock
 // were all there at one moment.
 #include "locks/backoff.hpp"
-#include "tm/algorithms.hpp"
+#include "tm/stm/orecs.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
@@ -23,13 +23,15 @@ std::uint64_t free_clock() noexcept {
   txsync::detail::patient_spin waiting;
   for (;;) {
     const std::uint64_t now = shared.clock.load();
-    if ((now & owned_bit) == 0) return now;
+    if (!is_owned(now)) return now;
+    refuse_if_left_behind(owner_of(now));
     waiting.wait(shortest_wait);
   }
 }
 
 void begin(engine& me) {
   runner& mine = runner_of(me);
+  me.mine = owned_bit | reinterpret_cast<std::uintptr_t>(&me);
   mine.values.clear();
   mine.writes.clear();
   mine.start = free_clock();
@@ -78,7 +80,7 @@ bool commit(engine& me) {
   if (mine.writes.empty()) return false;
   for (;;) {
     std::uint64_t expected = mine.start;
-    if (shared.clock.compare_exchange_strong(expected, expected | owned_bit)) break;
+    if (shared.clock.compare_exchange_strong(expected, me.mine)) break;
     move_snapshot(me);
   }
   mine.writes.store_all();
