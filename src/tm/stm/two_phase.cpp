@@ -39,13 +39,18 @@ struct reader_bit {
         mask(std::uint64_t{1} << (&record - records.all) % 64) {}
 };
 
+/// As mapped memory is, without a touch to each.
+union zeroed_bits {
+  zeroed_bits() noexcept : nothing(0) {}
+  char nothing;
+  bits all[record_count / 64];
+};
+
 /// Never given back: the runner is not either.
 [[gnu::noinline]] bits* make_bits(runner& me) {
-  const std::size_t bytes = record_count / 8;
-  void* const memory = machine::map_pages(bytes);
+  void* const memory = machine::map_pages(sizeof(zeroed_bits));
   if (memory == nullptr) throw std::bad_alloc();
-  auto* const made = static_cast<bits*>(memory);
-  for (std::size_t i = 0; i < bytes / sizeof(bits); ++i) std::construct_at(made + i, 0);
+  bits* const made = (new (memory) zeroed_bits)->all;
   me.read_bits.store(made, std::memory_order_release);  // pairs with the acquire in wait_for_readers()
   // Beside the light one there: a writer that does not see these bits has taken its orec before this thread looks.
   machine::heavy_fence();

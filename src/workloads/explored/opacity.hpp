@@ -34,7 +34,7 @@ class opacity_checker {
   static constexpr unsigned most_threads = 8;
   static constexpr unsigned most_places = 8;
   static constexpr unsigned most_commits = 16;
-  static constexpr unsigned most_attempts = 64;  ///< the aborted ones beyond it are not looked at
+  static constexpr unsigned most_attempts = 32;  ///< the aborted ones beyond it are not looked at
 
   void add(const event& one) noexcept {
     ++now_;

@@ -10,37 +10,34 @@ constexpr std::uint64_t wrong = ~std::uint64_t{0};
 
 constinit bool has_begun = false;
 
-void forget_all(unsigned threads) {
+void forget_all() {
   std::uint32_t last_id = 0;
   for (tm::block* const one :
        {&blocks::writing, &blocks::reading, &blocks::alone, &blocks::at_once, &blocks::irrevocable}) {
     one->forget();
     if (one->id() > last_id) last_id = one->id();
   }
-  tm::detail::runner::begin_anew(threads, last_id);
+  tm::detail::runner::begin_anew(most_threads, last_id);
 }
 
 }  // namespace
 
-constinit tm::block blocks::writing{"explored.writing"};
-constinit tm::block blocks::reading{"explored.reading"};
+constinit tm::block blocks::writing{"explored.writing", {.attempts = 8}};
+constinit tm::block blocks::reading{"explored.reading", {.attempts = 8}};
 constinit tm::block blocks::alone{"explored.alone", {.attempts = 2}};
 constinit tm::block blocks::at_once{"explored.at_once", {.attempts = 0, .hardware_attempts = 0}};
 constinit tm::block blocks::irrevocable{"explored.irrevocable", {.irrevocable = true}};
 
 void begin_anew(const tm::detail::algorithm& how) {
   if (!has_begun) {
-    // In portions: making what one thread needs takes nearly as many steps as a schedule may have.
-    for (unsigned i = 1; i <= most_threads; ++i) {
-      forget_all(i);
-      txsync_sim_schedule_begin(0);
-    }
+    forget_all();
+    txsync_sim_schedule_begin(0);  // a schedule may not have so many steps more
     has_begun = true;
   }
   tm::detail::shared.in_use.store(&how);
 }
 
-void end_schedule() { forget_all(most_threads); }
+void end_schedule() { forget_all(); }
 
 std::uint32_t note(event::kind what, unsigned thread, unsigned place, std::uint32_t value) noexcept {
   return txsync_sim_note(std::uint64_t{static_cast<std::uint8_t>(what)} << 48 | std::uint64_t{thread} << 40 |

@@ -21,6 +21,7 @@ struct together {
 
 /// The blocks of all tests: sites are for good, and few.
 struct blocks {
+  // Few attempts, so that a schedule in which threads are in each other's way all the time is not too long.
   static constinit tm::block writing;
   static constinit tm::block reading;
   static constinit tm::block alone;    ///< after its second abort; the first one may be that it begins to write
