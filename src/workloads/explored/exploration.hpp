@@ -30,17 +30,18 @@ struct exploration {
   unsigned steps = 0;  ///< about as many as a schedule has, if that is more than a hundred: where orders look
 };
 
-std::span<const exploration> lock_explorations() noexcept;        ///< lock_explorations.cpp
-std::span<const exploration> sharing_explorations() noexcept;     ///< sharing_explorations.cpp
-std::span<const exploration> eliding_explorations() noexcept;     ///< eliding_explorations.cpp
-std::span<const exploration> waiting_explorations() noexcept;     ///< waiting_explorations.cpp
-std::span<const exploration> phase_explorations() noexcept;       ///< phase_explorations.cpp
-std::span<const exploration> warming_explorations() noexcept;     ///< warming_explorations.cpp
-std::span<const exploration> tm_explorations() noexcept;          ///< tm_explorations.cpp
-std::span<const exploration> tm_sharing_explorations() noexcept;  ///< tm_sharing_explorations.cpp
-std::span<const exploration> tm_seeded_explorations() noexcept;   ///< tm_seeded_explorations.cpp
-std::span<const exploration> seeded_explorations() noexcept;      ///< seeded_explorations.cpp
-std::span<const exploration> litmus_explorations() noexcept;      ///< litmus_explorations.cpp
+std::span<const exploration> lock_explorations() noexcept;          ///< lock_explorations.cpp
+std::span<const exploration> sharing_explorations() noexcept;       ///< sharing_explorations.cpp
+std::span<const exploration> eliding_explorations() noexcept;       ///< eliding_explorations.cpp
+std::span<const exploration> waiting_explorations() noexcept;       ///< waiting_explorations.cpp
+std::span<const exploration> phase_explorations() noexcept;         ///< phase_explorations.cpp
+std::span<const exploration> warming_explorations() noexcept;       ///< warming_explorations.cpp
+std::span<const exploration> tm_explorations() noexcept;            ///< tm_explorations.cpp
+std::span<const exploration> tm_sharing_explorations() noexcept;    ///< tm_sharing_explorations.cpp
+std::span<const exploration> tm_container_explorations() noexcept;  ///< tm_container_explorations.cpp
+std::span<const exploration> tm_seeded_explorations() noexcept;     ///< tm_seeded_explorations.cpp
+std::span<const exploration> seeded_explorations() noexcept;        ///< seeded_explorations.cpp
+std::span<const exploration> litmus_explorations() noexcept;        ///< litmus_explorations.cpp
 
 /// Runs body(state, index) in `count` threads and waits for them.
 template <class State, unsigned count>

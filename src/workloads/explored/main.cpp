@@ -32,10 +32,10 @@ void say(int file, const char* text) noexcept {
   static_cast<void>(write(file, text, length));
 }
 
-const std::span<const exploration> all[] = {lock_explorations(),    sharing_explorations(),    eliding_explorations(),
-                                            waiting_explorations(), phase_explorations(),      warming_explorations(),
-                                            tm_explorations(),      tm_sharing_explorations(), tm_seeded_explorations(),
-                                            seeded_explorations(),  litmus_explorations()};
+const std::span<const exploration> all[] = {
+    lock_explorations(),         sharing_explorations(),   eliding_explorations(), waiting_explorations(),
+    phase_explorations(),        warming_explorations(),   tm_explorations(),      tm_sharing_explorations(),
+    tm_container_explorations(), tm_seeded_explorations(), seeded_explorations(),  litmus_explorations()};
 
 const char* word_of(verdict expected) noexcept {
   switch (expected) {

@@ -10,12 +10,12 @@ namespace txsync::inline TXSYNC_BACKEND::workloads::explored {
 
 constexpr std::uint64_t poison = 0xA5A5;
 
-/// Two numbers that are equal in every block; whoever destroys it leaves poison. As large as two stripes, so that two
-/// of the heap share none.
-struct pair_of_equals {
+/// Two numbers that are equal in every block; whoever destroys it leaves poison. With what transactions keep before it
+/// as large as two stripes, so that two of the heap share none, wherever they lie.
+struct alignas(16) pair_of_equals {
   tm::var<std::uint64_t> first;
   tm::var<std::uint64_t> second;
-  tm::var<std::uint64_t> rest[6];
+  tm::var<std::uint64_t> rest[4];
 
   explicit pair_of_equals(std::uint64_t both) : first(both), second(both) {}
   ~pair_of_equals() {
@@ -131,10 +131,9 @@ struct destroying_test {
     }
   }
   const char* check() const {
-    const pair_of_equals* const last = shared_pair.load();
+    pair_of_equals* const last = shared_pair.load();
     if (last->first.load() == poison) return "what is reachable was destroyed";
-    last->~pair_of_equals();
-    std::free(shared_pair.load());
+    tm::destroy_unshared(last);
     return check_notes(0, nullptr, nullptr);
   }
 };

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Containers of atomic blocks, by the default algorithm and one that buffers writes.
+#include <txsync/tm/hash_map.hpp>
+#include <txsync/tm/queue.hpp>
+
+#include "workloads/explored/tm_explored.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+namespace {
+
+using namespace explored;
+
+/// An element so large that no two nodes share a stripe, wherever on the heap they lie.
+template <unsigned words>
+struct padded {
+  std::uint64_t number;
+  std::uint64_t rest[words - 1];
+};
+
+/// Two push two each, the third pops all, and waits where there is none: each one's come in their order.
+struct queue_test {
+  tm::queue<padded<6>> all{};
+  std::uint64_t last[2] = {};
+  unsigned taken = 0;
+
+  static void body(queue_test& me, unsigned index) {
+    if (index < 2) {
+      for (std::uint64_t i = 1; i <= 2; ++i) {
+        tm::atomically(blocks::writing, [&](auto& tx) { me.all.push(tx, {2 * i + index, {}}); });
+      }
+      return;
+    }
+    for (unsigned i = 0; i < 4; ++i) {
+      const std::uint64_t got = tm::atomically(blocks::writing, [&](auto& tx) { return me.all.pop(tx).number; });
+      std::uint64_t& before = me.last[got % 2];
+      if (got / 2 != before + 1) note_wrong();
+      before = got / 2;
+      ++me.taken;
+    }
+  }
+  const char* check() const { return taken != 4 ? "an element was lost" : check_notes(0, nullptr, nullptr); }
+};
+
+/// Two move an entry between two maps; who looks finds it in one of them always.
+struct maps_test {
+  using map = tm::hash_map<std::uint64_t, padded<5>>;
+  map maps[2];
+  std::uint64_t moves = 0;
+
+  // Their chains are far apart.
+  static constexpr std::uint64_t moved = 1;
+  static constexpr std::uint64_t another = 3;
+
+  static void body(maps_test& me, unsigned index) {
+    if (index == 2) {
+      for (unsigned i = 0; i < 2; ++i) {
+        tm::atomically(blocks::reading, [&](auto& tx) {
+          const bool in_first = me.maps[0].contains(tx, moved);
+          const bool in_second = me.maps[1].contains(tx, moved);
+          if (in_first && in_second) note_wrong();
+          if (!in_first && !in_second && me.maps[0].contains(tx, another)) note_wrong();
+        });
+      }
+      return;
+    }
+    const std::uint64_t made = tm::atomically(blocks::writing, [&](auto& tx) -> std::uint64_t {
+      // The first one puts it there, and says so by the other entry.
+      if (me.maps[0].insert(tx, another, {0, {}})) me.maps[index].insert(tx, moved, {0, {}});
+      const unsigned from = me.maps[0].contains(tx, moved) ? 0 : 1;
+      const auto found = me.maps[from].find(tx, moved);
+      if (!found.has_value()) {
+        note_wrong();
+        return 0;
+      }
+      me.maps[from].erase(tx, moved);
+      me.maps[1 - from].insert(tx, moved, {found->number + 1, {}});
+      return found->number + 1;
+    });
+    if (made == 2) me.moves = made;  // the second one's
+  }
+  const char* check() const { return moves != 2 ? "a move was lost" : check_notes(0, nullptr, nullptr); }
+};
+
+constexpr exploration table[] = {
+    explored_by<queue_test, 3, tm::detail::dctl>("tm-queue-dctl", "two push, one pops"),
+    explored_by<queue_test, 3, tm::detail::tl2>("tm-queue-tl2", "two push, one pops"),
+    explored_by<maps_test, 3, tm::detail::dctl>("tm-hash-maps-dctl", "two move an entry between maps, one looks"),
+    explored_by<maps_test, 3, tm::detail::tl2>("tm-hash-maps-tl2", "two move an entry between maps, one looks"),
+};
+
+}  // namespace
+
+std::span<const exploration> tm_container_explorations() noexcept { return table; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads
