@@ -29,10 +29,12 @@ outcome run_by(const parameters& values, const plan& how) {
 
 template <class Role, const subject& locked, const auto& policy, unsigned... which>
 constexpr void set_runners(subject& made, std::integer_sequence<unsigned, which...>) noexcept {
-  // Locks that exclude have a runner for every workload but the barriers'. (Runners are not compared: UBSan's are no
-  // constants.)
-  ((made.run[which] =
-        static_cast<workload_id>(which) != workload_id::trisolve ? run_by<Role, locked, which, policy> : nullptr),
+  // Locks that exclude have a runner for every workload but the barriers' and that of atomic blocks. (Runners are not
+  // compared: UBSan's are no constants.)
+  constexpr auto has_runner = [](workload_id one) {
+    return one != workload_id::trisolve && one != workload_id::transactions;
+  };
+  ((made.run[which] = has_runner(static_cast<workload_id>(which)) ? run_by<Role, locked, which, policy> : nullptr),
    ...);
 }
 
