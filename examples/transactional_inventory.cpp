@@ -82,6 +82,7 @@ int main() {
   std::atomic<bool> consistent = true;
   {
     std::vector<std::jthread> threads;
+    threads.reserve(packers + 2);
     for (int i = 0; i < packers; ++i) {
       threads.emplace_back([&] {
         while (house.pack().article != none) ++packed;

@@ -54,8 +54,10 @@ class queue {
   /// The oldest element. Where there is none the block waits for one: tx.retry(), so that it may stand in or_else().
   template <class Tx>
   T pop(Tx& tx) {
-    if (empty(tx)) tx.retry();
-    return *try_pop(tx);
+    node* const head = tx.read(head_);
+    node* const first = tx.read(head->next);
+    if (first == nullptr) tx.retry();
+    return take(tx, head, first);
   }
   /// Nothing: the queue is empty.
   template <class Tx>
@@ -63,10 +65,7 @@ class queue {
     node* const head = tx.read(head_);
     node* const first = tx.read(head->next);
     if (first == nullptr) return std::nullopt;
-    tx.write(head_, first);
-    tx.write(popped_, tx.read(popped_) + 1);
-    give_back(tx, head);
-    return first->value;
+    return take(tx, head, first);
   }
   /// What pop() would answer, which stays.
   template <class Tx>
@@ -109,6 +108,13 @@ class queue {
   template <class Tx>
   node* first_of(Tx& tx) const {
     return tx.read(tx.read(head_)->next);
+  }
+  template <class Tx>
+  T take(Tx& tx, node* head, node* first) {
+    tx.write(head_, first);
+    tx.write(popped_, tx.read(popped_) + 1);
+    give_back(tx, head);
+    return first->value;
   }
   template <class Tx>
   void give_back(Tx& tx, node* head) {

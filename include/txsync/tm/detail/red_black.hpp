@@ -12,10 +12,16 @@ namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 inline constexpr unsigned red_black_left = 0;
 inline constexpr unsigned red_black_right = 1;
 
+/// What a node has; to be its base.
 template <class Node>
-struct red_black_links {
+class red_black_links {
+ public:
   var<Node*> child[2];
   var<bool> red{true};
+
+ private:
+  friend Node;
+  red_black_links() noexcept = default;
 };
 
 /// The way from a root to a link of the tree, its end. A node's number on it is its depth.
