@@ -31,7 +31,6 @@ struct plain_access {
   void write(T& place, const std::type_identity_t<T>& value) const noexcept {
     place = value;
   }
-  /// From the heap that transactions take their objects from.
   template <class T>
   T* make() const {
     void* const memory = std::malloc(sizeof(T));
@@ -102,6 +101,21 @@ struct shape_values {
   unsigned threads;
   std::uint64_t seed;
 };
+
+/// Puts half of the keys into a set, by insert(key, node or null), with nodes of all threads.
+template <class Visitor, class Insert>
+void fill_half(const shape_values& shape, std::vector<Visitor*>& visitors, const Insert& insert) {
+  random_stream random(shape.seed, shape.threads);
+  for (std::uint64_t put = 0; put < shape.size / 2;) {
+    auto& pool = visitors[put % shape.threads]->pool;
+    const auto fresh = pool.take();
+    if (insert(static_cast<std::int64_t>(random.below(shape.size)), fresh)) {
+      ++put;
+    } else {
+      pool.give(fresh);
+    }
+  }
+}
 
 /// Draws an operation on a set of keys.
 struct set_operation {

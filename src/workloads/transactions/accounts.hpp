@@ -21,6 +21,11 @@ class accounts {
   visitor visitor_of(unsigned thread) const { return {random_stream(shape_.seed, thread)}; }
 
   template <class System>
+  void fill(System&) noexcept {}
+  template <class System>
+  void empty(System&) noexcept {}
+
+  template <class System>
   void step(System& system, visitor& mine) {
     const std::uint64_t from = mine.random.below(shape_.size);
     if (!mine.random.percent(shape_.updates)) {

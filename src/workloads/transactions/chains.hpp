@@ -27,10 +27,8 @@ class chains {
     for (unsigned i = 0; i < shape.threads; ++i) {
       visitors_[i] = new visitor{random_stream(shape.seed, i), node_pool<node>(shape.inside)};
     }
-    if (ok()) fill();
   }
   ~chains() {
-    if (shape_.inside) free_all();
     for (visitor* const one : visitors_) delete one;
   }
   chains(const chains&) = delete;
@@ -38,6 +36,27 @@ class chains {
 
   bool ok() const noexcept { return heads_.ok(); }
   visitor& visitor_of(unsigned thread) { return *visitors_[thread]; }
+
+  /// Before the threads start. Sections make the nodes that sections destroy.
+  template <class System>
+  void fill(System& system) {
+    fill_half(shape_, visitors_, [&](std::int64_t key, node* fresh) {
+      return system.write([&](auto& access) { return insert(access, key, fresh); });
+    });
+  }
+  /// After they have ended.
+  template <class System>
+  void empty(System& system) {
+    if (!shape_.inside) return;
+    lone_access access;
+    for (Cell<node*>& first : heads_) {
+      for (node* one = access.read(first); one != nullptr;) {
+        node* const next = access.read(one->next);
+        system.write([&](auto& inner) { inner.destroy(one); });
+        one = next;
+      }
+    }
+  }
 
   template <class System>
   void step(System& system, visitor& mine) {
@@ -123,33 +142,6 @@ class chains {
     access.write(*link, access.read(at->next));
     if (destroys) access.destroy(at);
     return at;
-  }
-
-  void fill() {
-    lone_access access;
-    std::uint64_t put = 0;
-    random_stream random(shape_.seed, shape_.threads);
-    while (put < shape_.size / 2) {
-      visitor& owner = *visitors_[put % shape_.threads];
-      node* const fresh = shape_.inside ? access.template make<node>() : owner.pool.take();
-      if (insert(access, static_cast<std::int64_t>(random.below(shape_.size)), fresh)) {
-        ++put;
-      } else if (shape_.inside) {
-        access.destroy(fresh);
-      } else {
-        owner.pool.give(fresh);
-      }
-    }
-  }
-  void free_all() {
-    lone_access access;
-    for (Cell<node*>& first : heads_) {
-      for (node* one = access.read(first); one != nullptr;) {
-        node* const next = access.read(one->next);
-        access.destroy(one);
-        one = next;
-      }
-    }
   }
 
   shape_values shape_;

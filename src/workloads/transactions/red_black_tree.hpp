@@ -30,11 +30,8 @@ class red_black_tree {
     for (unsigned i = 0; i < shape.threads; ++i) {
       visitors_[i] = new visitor{random_stream(shape.seed, i), node_pool<node>(shape.inside)};
     }
-    fill();
   }
   ~red_black_tree() {
-    lone_access access;
-    if (shape_.inside) free_all(access.read(root_));
     for (visitor* const one : visitors_) delete one;
   }
   red_black_tree(const red_black_tree&) = delete;
@@ -42,6 +39,20 @@ class red_black_tree {
 
   static bool ok() noexcept { return true; }
   visitor& visitor_of(unsigned thread) { return *visitors_[thread]; }
+
+  /// Before the threads start. Sections make the nodes that sections destroy.
+  template <class System>
+  void fill(System& system) {
+    fill_half(shape_, visitors_, [&](std::int64_t key, node* fresh) {
+      return system.write([&](auto& access) { return insert(access, key, fresh); });
+    });
+  }
+  /// After they have ended.
+  template <class System>
+  void empty(System& system) {
+    lone_access access;
+    if (shape_.inside) destroy_all(system, access.read(root_));
+  }
 
   template <class System>
   void step(System& system, visitor& mine) {
@@ -270,28 +281,13 @@ class red_black_tree {
     return height + (red ? 0 : 1);
   }
 
-  void fill() {
-    lone_access access;
-    std::uint64_t put = 0;
-    random_stream random(shape_.seed, shape_.threads);
-    while (put < shape_.size / 2) {
-      visitor& owner = *visitors_[put % shape_.threads];
-      node* const fresh = shape_.inside ? access.template make<node>() : owner.pool.take();
-      if (insert(access, static_cast<std::int64_t>(random.below(shape_.size)), fresh)) {
-        ++put;
-      } else if (shape_.inside) {
-        access.destroy(fresh);
-      } else {
-        owner.pool.give(fresh);
-      }
-    }
-  }
-  void free_all(node* at) {
+  template <class System>
+  void destroy_all(System& system, node* at) {
     if (at == nullptr) return;
     lone_access access;
-    free_all(access.read(at->left));
-    free_all(access.read(at->right));
-    access.destroy(at);
+    destroy_all(system, access.read(at->left));
+    destroy_all(system, access.read(at->right));
+    system.write([&](auto& inner) { inner.destroy(at); });
   }
 
   shape_values shape_;

@@ -44,8 +44,11 @@ template <class System, class Structure>
 outcome run_structure(System& system, const shape_values& values, const plan& how) {
   auto shared = std::make_unique<shared_structure<System, Structure>>(system, values);
   if (!shared->data.ok()) return refused(no_memory);
+  shared->data.fill(system);
   team_result result = run_team<visit<System, Structure>>(how, *shared);
-  return result.checked(shared->data.complaint(), 0);
+  const char* const wrong = shared->data.complaint();
+  if (wrong == nullptr) shared->data.empty(system);  // links that are wrong need not end
+  return result.checked(wrong, 0);
 }
 
 template <class System>
