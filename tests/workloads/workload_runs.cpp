@@ -29,9 +29,11 @@ w::parameters small(const w::workload& one) {
 
 /// A subject of ours, or one that is not, that runs the workload.
 const w::subject& ours(const w::workload& one) {
+  if (w::id_of(one) == w::workload_id::transactions) return *w::find_subject("tm_dctl");
   return *w::find_subject(w::id_of(one) == w::workload_id::trisolve ? "txsync::barrier" : "tatas");
 }
 const w::subject& other(const w::workload& one) {
+  if (w::id_of(one) == w::workload_id::transactions) return *w::find_subject("std::mutex");
   return *w::find_subject(w::id_of(one) == w::workload_id::trisolve ? "pthread_barrier" : "pthread_mutex");
 }
 /// What a number of operations of each thread comes to. Of trisolve it is a number of solves, which threads share.

@@ -8,6 +8,7 @@
 #include <deque>
 #include <new>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <txsync/machine/cpu.hpp>
@@ -102,18 +103,19 @@ struct shape_values {
   std::uint64_t seed;
 };
 
-/// Puts half of the keys into a set, by insert(key, node or null), with nodes of all threads.
+/// Puts half of the keys into a set, by insert(key, node or null), with nodes of all threads: from the greatest key
+/// down, which each chain takes at its head, in nodes that lie anywhere.
 template <class Visitor, class Insert>
 void fill_half(const shape_values& shape, std::vector<Visitor*>& visitors, const Insert& insert) {
   random_stream random(shape.seed, shape.threads);
-  for (std::uint64_t put = 0; put < shape.size / 2;) {
-    auto& pool = visitors[put % shape.threads]->pool;
-    const auto fresh = pool.take();
-    if (insert(static_cast<std::int64_t>(random.below(shape.size)), fresh)) {
-      ++put;
-    } else {
-      pool.give(fresh);
-    }
+  std::uint64_t missing = shape.size / 2;
+  std::vector<decltype(visitors[0]->pool.take())> nodes(missing);
+  for (std::uint64_t i = 0; i < missing; ++i) {
+    nodes[i] = visitors[i % shape.threads]->pool.take();
+    std::swap(nodes[i], nodes[random.below(i + 1)]);
+  }
+  for (std::uint64_t key = shape.size; key-- != 0 && missing != 0;) {
+    if (random.below(key + 1) < missing) insert(static_cast<std::int64_t>(key), nodes[--missing]);
   }
 }
 

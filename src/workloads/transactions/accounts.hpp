@@ -47,6 +47,13 @@ class accounts {
     return sum == 0 ? nullptr : "the balances do not add up to the money that was in the bank";
   }
 
+  std::uint64_t hash() {
+    lone_access access;
+    running_hash all;
+    for (account& one : all_) all.add(static_cast<std::uint64_t>(access.read(one.balance)));
+    return all.value();
+  }
+
  private:
   struct account {
     std::int64_t number = 0;

@@ -101,6 +101,17 @@ class chains {
     return count == expected ? nullptr : "keys were lost, or are there twice";
   }
 
+  std::uint64_t hash() {
+    lone_access access;
+    running_hash all;
+    for (Cell<node*>& first : heads_) {
+      for (node* one = access.read(first); one != nullptr; one = access.read(one->next)) {
+        all.add(static_cast<std::uint64_t>(access.read(one->key)));
+      }
+    }
+    return all.value();
+  }
+
  private:
   Cell<node*>& head(std::int64_t key) { return heads_[static_cast<std::uint64_t>(key) % shape_.buckets]; }
 

@@ -92,7 +92,22 @@ class red_black_tree {
     return count == expected ? nullptr : "keys were lost, or are there twice";
   }
 
+  std::uint64_t hash() {
+    lone_access access;
+    running_hash all;
+    add_keys(access.read(root_), all);
+    return all.value();
+  }
+
  private:
+  static void add_keys(node* at, running_hash& into) {
+    if (at == nullptr) return;
+    lone_access access;
+    add_keys(access.read(at->left), into);
+    into.add(static_cast<std::uint64_t>(access.read(at->key)));
+    add_keys(access.read(at->right), into);
+  }
+
   template <class Access>
   node* find(Access& access, std::int64_t key) {
     node* at = access.read(root_);

@@ -47,12 +47,15 @@ outcome run_structure(System& system, const shape_values& values, const plan& ho
   shared->data.fill(system);
   team_result result = run_team<visit<System, Structure>>(how, *shared);
   const char* const wrong = shared->data.complaint();
-  if (wrong == nullptr) shared->data.empty(system);  // links that are wrong need not end
-  return result.checked(wrong, 0);
+  if (wrong != nullptr) return result.checked(wrong, 0);  // links that are wrong need not end
+  const std::uint64_t hash = shared->data.hash();
+  shared->data.empty(system);
+  return result.checked(nullptr, hash);
 }
 
 template <class System>
 outcome run(System& system, const parameters& values, const plan& how) {
+  if (const char* const wrong = complaint(transactions_workload, values, how)) return refused(wrong);
   const shape_values wanted{values[key::size],    values[key::buckets],
                             values[key::updates], values[key::allocation] != 0,
                             how.threads,          how.seed};
