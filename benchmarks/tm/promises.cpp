@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tm/promises.hpp"
 
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <thread>
 #include <vector>
@@ -61,6 +60,7 @@ unsigned most_attempts(unsigned milliseconds, std::uint64_t& read) {
   std::vector<tm::var<std::int64_t>> all(vars);
   std::atomic<bool> stop{false};
   std::vector<std::thread> team;
+  team.reserve(writers);
   for (unsigned index = 0; index < writers; ++index) {
     team.emplace_back([&, index] {
       random_stream random(1, index);

@@ -73,8 +73,9 @@ class alignas(machine::pad_bytes) runner : public transaction {
   machine::landing* alternative = nullptr;  ///< where the second one of or_else() begins
   std::uint32_t failures = 0;               ///< aborted attempts of the transaction
   bool wants_irrevocable = false;
-  bool wants_log = false;     ///< of what it reads, although its block does not write
-  const orec* met = nullptr;  ///< what the last attempt found owned by another transaction
+  std::uint32_t moves_clock = 0;  ///< so many transactions of dctl move the clock when they start
+  bool wants_log = false;         ///< of what it reads, although its block does not write
+  const orec* met = nullptr;      ///< what the last attempt found owned by another transaction
   std::uint64_t met_owner = 0;
   seen_running met_in{};         ///< the transaction that it was, where it may be one that never ends
   bool met_must_end = false;     ///< the next attempt waits until it does not any more, whatever that takes

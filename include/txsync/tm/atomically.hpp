@@ -78,7 +78,7 @@ auto atomically(block& where, Body&& body) {
   } else {
     detail::frame<Body, result> mine{std::addressof(body), std::nullopt};
     detail::run(where, detail::bodies_of<Body, result>, &mine);
-    return std::move(*mine.result);
+    return std::move(*mine.result);  // NOLINT(bugprone-unchecked-optional-access): run() has filled it
   }
 }
 

@@ -25,7 +25,8 @@ template <class T>
   requires std::is_trivially_copyable_v<T>
 class var {
  public:
-  static constexpr unsigned words = (sizeof(T) + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
+  static constexpr unsigned bytes = sizeof(T);  // NOLINT(bugprone-sizeof-expression): pointers too
+  static constexpr unsigned words = (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
 
   constexpr var() noexcept : var(T{}) {}
   constexpr explicit(false) var(const T& initial) noexcept {
@@ -59,11 +60,11 @@ class var {
   static T from_words(const std::uint64_t (&copy)[words]) noexcept {
     if constexpr (is_number) {
       return static_cast<T>(copy[0]);
-    } else if constexpr (sizeof(T) == sizeof(std::uint64_t)) {
+    } else if constexpr (bytes == sizeof(std::uint64_t)) {
       return std::bit_cast<T>(copy[0]);
     } else {
       T value;
-      std::memcpy(static_cast<void*>(&value), copy, sizeof(T));
+      std::memcpy(static_cast<void*>(&value), copy, bytes);
       return value;
     }
   }
@@ -72,7 +73,7 @@ class var {
       copy[0] = to_word(value);
     } else {
       copy[words - 1] = 0;
-      std::memcpy(copy, static_cast<const void*>(&value), sizeof(T));
+      std::memcpy(copy, static_cast<const void*>(&value), bytes);
     }
   }
 
@@ -95,11 +96,11 @@ class var {
       return static_cast<std::uint64_t>(value);
     } else if constexpr (std::is_pointer_v<T>) {
       return value == nullptr ? 0 : std::bit_cast<std::uint64_t>(value);
-    } else if constexpr (sizeof(T) == sizeof(std::uint64_t)) {
+    } else if constexpr (bytes == sizeof(std::uint64_t)) {
       return std::bit_cast<std::uint64_t>(value);
     } else {
       std::uint64_t made = 0;
-      std::memcpy(&made, static_cast<const void*>(&value), sizeof(T));
+      std::memcpy(&made, static_cast<const void*>(&value), bytes);
       return made;
     }
   }

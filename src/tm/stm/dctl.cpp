@@ -18,14 +18,16 @@ namespace {
 
 /// The transaction starts anew at a clock past `version`, where what it has read is still so.
 bool extend(engine& me, std::uint64_t version) noexcept {
-  if (me.has_unlogged) return false;
   std::uint64_t now = shared.clock.load();
   if (now <= version) {
-    // Where another one has moved it meanwhile, that is as good.
+    // Where another one has moved it meanwhile, that is as good. It is moved for the next attempt too, which would meet
+    // this version again.
     if (shared.clock.compare_exchange_strong(now, version + 1)) now = version + 1;
   }
+  if (me.has_unlogged) return false;
   if (!orecs_are_valid(me)) return false;
   me.bound = now;
+  learn_to_start_late(me);
   return true;
 }
 

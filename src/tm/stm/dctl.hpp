@@ -6,14 +6,33 @@
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
+/// A long transaction that met a version as young as its start has lost more by that than what the deferred clock
+/// saves: as many of the thread's next ones as it had read records move the clock when they start. Short ones never do.
+inline void learn_to_start_late(engine& me) noexcept {
+  constexpr std::size_t shortest = 64;
+  constexpr std::size_t most_turns = 1'024;
+  const std::size_t read = me.reads.size();
+  if (read >= shortest) runner_of(me).moves_clock = static_cast<std::uint32_t>(read < most_turns ? read : most_turns);
+}
+
 inline void begin_dctl(engine& me) {
   begin_with_orecs(me);
   me.in_place = me.mine;
-  me.bound = shared.clock.load();
+  runner& mine = runner_of(me);
+  if (mine.moves_clock == 0) [[likely]] {
+    me.bound = shared.clock.load();
+  } else {
+    --mine.moves_clock;
+    me.bound = shared.clock.fetch_add(1) + 1;
+  }
 }
 
 inline bool commit_dctl(engine& me) {
-  if (me.owned.empty()) return false;
+  if (me.owned.empty()) {
+    if (runner_of(me).failures != 0) [[unlikely]]
+      learn_to_start_late(me);
+    return false;
+  }
   if (!orecs_are_valid(me)) restart(me, abort_cause::validation);
   release_at(me, shared.clock.load());
   return true;

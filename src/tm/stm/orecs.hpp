@@ -17,7 +17,7 @@ inline void begin_with_orecs(engine& me) noexcept {
   const runner& mine = runner_of(me);
   me.mine = owned_bit | reinterpret_cast<std::uintptr_t>(&me);
   me.owned.clear();
-  me.logs_reads = mine.wants_log || mine.failures > 1 || !mine.where->only_reads();
+  me.logs_reads = mine.wants_log || mine.failures != 0 || !mine.where->only_reads();
 }
 
 /// From the first write on reads are needed at the commit.
