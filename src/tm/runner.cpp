@@ -105,6 +105,7 @@ void runner::free_orphans() noexcept {
 void runner::make_as_new(std::uint32_t last_id) {
   empty_limbo(*this);
   activity.store(0);
+  moves_clock = 0;
   where = nullptr;
   counts = nullptr;
   for (std::uint32_t id = 0; id <= last_id; ++id) counts_of(id);

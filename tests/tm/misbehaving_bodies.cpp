@@ -17,6 +17,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../locks/harness/budget.hpp"
 #include "../sanitizers.hpp"
 #include "every_algorithm.hpp"
 #include "tm/runner.hpp"
@@ -352,6 +353,7 @@ bool runs_out_of_memory(const Body& body) {
 
 TEST_P(MisbehavingBodies, ABlockThatRunsOutOfMemoryThrowsAndIsUndone) {
   if (under_tsan || under_asan) GTEST_SKIP() << "the sanitizer's memory is limited too";
+  if (conformance::maybe_emulated) GTEST_SKIP() << "emulators do not limit memory, and use up the machine's";
   EXPECT_EXIT(use_up_memory(), testing::ExitedWithCode(right), "");
 }
 
@@ -365,7 +367,11 @@ template <class Body>
   _exit(right);
 }
 
+/// Emulators do not tell the child of a fork by its memory (MADV_WIPEONFORK), and lose locks of their own in it.
+constexpr const char* no_forks = "the emulator's forks are not the kernel's";
+
 TEST_P(MisbehavingBodies, AForkBesideABlockLeavesOtherDataUsable) {
+  if (conformance::maybe_emulated) GTEST_SKIP() << no_forks;
   if (!runs_side_by_side()) GTEST_SKIP() << "one at a time";
   alignas(128) var<int> taken{0};
   alignas(128) stm::hash_map<int, int> other;
@@ -382,6 +388,7 @@ TEST_P(MisbehavingBodies, AForkBesideABlockLeavesOtherDataUsable) {
 }
 
 TEST_P(MisbehavingBodies, AForkBesideABlockEndsWhatNeedsIt) {
+  if (conformance::maybe_emulated) GTEST_SKIP() << no_forks;
   alignas(128) var<int> taken{0};
   alignas(128) var<int> other{0};  // not in the same stripe
   stuck_thread stuck(plain, taken);
@@ -396,6 +403,7 @@ TEST_P(MisbehavingBodies, AForkBesideABlockEndsWhatNeedsIt) {
 }
 
 TEST_P(MisbehavingBodies, AForkBesideOneThatRunsAloneEndsAllBlocks) {
+  if (conformance::maybe_emulated) GTEST_SKIP() << no_forks;
   alignas(128) var<int> taken{0};
   alignas(128) var<int> other{0};  // not in the same stripe
   stuck_thread stuck(always_alone, taken);
@@ -404,6 +412,7 @@ TEST_P(MisbehavingBodies, AForkBesideOneThatRunsAloneEndsAllBlocks) {
 }
 
 TEST_P(MisbehavingBodies, ABlockMayForkAndEndsInBothProcesses) {
+  if (conformance::maybe_emulated) GTEST_SKIP() << no_forks;
   var<int> number{0};
   alignas(128) var<int> other{0};  // not in the same stripe
   // In the child the waiters of the parent are gone, and with them their places in the queue.
@@ -431,6 +440,7 @@ TEST_P(MisbehavingBodies, ABlockMayForkAndEndsInBothProcesses) {
 }
 
 TEST_P(MisbehavingBodies, ThreadsOfTheChildOfAForkWaitForEachOther) {
+  if (conformance::maybe_emulated) GTEST_SKIP() << no_forks;
   if (under_tsan) GTEST_SKIP() << "it starts no threads in the child of a fork";
   var<int> number{0};
   atomically(plain, [&](auto& tx) { tx.write(number, 0); });
