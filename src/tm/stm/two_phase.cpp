@@ -84,8 +84,8 @@ void wait_or_die(runner& me, const runner& other, txsync::detail::patient_spin& 
 void lock_for_reading(runner& me, const orec& record, bits& where, std::uint64_t mask) {
   me.reads.append(const_cast<orec*>(&record));  // NOLINT(cppcoreguidelines-pro-type-const-cast): the log's type
   // Sequentially consistent, as is the load of the orec: of a reader that sets its bit and then looks at the orec, and
-  // a writer that takes the orec and then looks at the bits, one sees the other. A store would do, and costs the same on
-  // x86, which makes an exchange of it; but emulators let a later load pass the store that AArch64 has for it.
+  // a writer that takes the orec and then looks at the bits, one sees the other. A store would do, and costs the same
+  // on x86, which makes an exchange of it; but emulators let a later load pass the store that AArch64 has for it.
   where.fetch_or(mask);
   txsync::detail::patient_spin waiting;
   for (;;) {
