@@ -20,7 +20,7 @@ template <class Cell>
 class page_array {
  public:
   explicit page_array(std::size_t size) noexcept
-      : cells_(size <= most ? static_cast<Cell*>(take_pages(size * sizeof(Cell))) : nullptr), size_(size) {
+      : cells_(size <= most ? static_cast<Cell*>(take_pages(size * cell_bytes)) : nullptr), size_(size) {
     if (ok()) std::uninitialized_value_construct_n(cells_, size_);
   }
   page_array(const page_array&) = delete;
@@ -28,7 +28,7 @@ class page_array {
   ~page_array() {
     if (!ok()) return;
     std::destroy_n(cells_, size_);
-    give_pages(cells_, size_ * sizeof(Cell));
+    give_pages(static_cast<void*>(cells_), size_ * cell_bytes);
   }
 
   bool ok() const noexcept { return cells_ != nullptr; }
@@ -44,6 +44,7 @@ class page_array {
 
  private:
   static constexpr std::size_t most = std::size_t{1} << 40;
+  static constexpr std::size_t cell_bytes = sizeof(Cell);  // NOLINT(bugprone-sizeof-expression): pointers too
 
   Cell* cells_;
   std::size_t size_;

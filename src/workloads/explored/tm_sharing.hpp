@@ -154,7 +154,9 @@ struct handing_test {
       });
     }
   }
-  const char* check() const { return taken.load() != takes * (threads - 1) ? "a hand-over was lost" : nullptr; }
+  const char* check() const {
+    return taken.load() != std::uint64_t{takes} * (threads - 1) ? "a hand-over was lost" : nullptr;
+  }
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads::explored

@@ -87,7 +87,7 @@ struct counting_test {
           tx.write(me.count, tx.read(me.count) + 1);
           if (index == 0 && i == 0) throw enough{};
         });
-      } catch (const enough&) {
+      } catch (const enough&) {  // NOLINT(bugprone-empty-catch): only the block was to end
       }
     }
   }
