@@ -23,16 +23,14 @@ const algorithm* find(std::string_view name) noexcept {
   return nullptr;
 }
 
-[[noreturn]] void refuse_access() noexcept { refuse("a transaction was used outside of its block"); }
-
 }  // namespace
 
 constinit const algorithm outside = {
     .name = "outside",
     .summary = "",
     .begin = [](engine&) {},
-    .read = [](engine&, const word&) -> std::uint64_t { refuse_access(); },
-    .write = [](engine&, word&, std::uint64_t) { refuse_access(); },
+    .read = [](engine&, const word&) -> std::uint64_t { refuse_outside(); },
+    .write = [](engine&, word&, std::uint64_t) { refuse_outside(); },
     .commit = [](engine&) { return false; },
     .roll_back = [](engine&) noexcept {},
     .roll_back_to = [](engine&, const log_mark&) noexcept {},
@@ -60,6 +58,8 @@ void undo_from(engine& me, std::size_t from) noexcept {
   }
   me.undo.truncate(from);
 }
+
+void undo_to(engine& me, const log_mark& mark) noexcept { undo_from(me, mark.undo); }
 
 void add_undone_words(engine& me, stripe_set& into) noexcept {
   for (const old_value& one : me.undo) into.add(*one.cell);

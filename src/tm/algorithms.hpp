@@ -45,6 +45,8 @@ inline void shut(engine& me) noexcept {
 // For algorithms that store in place:
 /// Puts back the values that were there before the entries of the undo log from `from` on.
 void undo_from(engine& me, std::size_t from) noexcept;
+/// algorithm::roll_back_to(): what is owned stays so.
+void undo_to(engine& me, const log_mark& mark) noexcept;
 void add_undone_words(engine& me, stripe_set& into) noexcept;
 
 // For algorithms that buffer:

@@ -62,7 +62,7 @@ bool try_to_free(runner& me) noexcept {
 }  // namespace
 
 void* take_memory(engine& me, std::size_t bytes, std::size_t alignment) {
-  if (me.mode == run_mode::idle) refuse("a transaction was used outside of its block");
+  require_block(me);
   me.has_extras = true;
   me.made.reserve_one();
   const std::size_t lead = alignment > sizeof(life_mark) ? alignment : sizeof(life_mark);
@@ -93,7 +93,7 @@ void forget_made(engine& me, void* object) noexcept {
 }
 
 void give_memory(engine& me, void* object, destructor destroy) {
-  if (me.mode == run_mode::idle) refuse("a transaction was used outside of its block");
+  require_block(me);
   me.has_extras = true;
   me.gone.append({object, destroy});
 }
@@ -106,13 +106,13 @@ void free_unshared(void* object, destructor destroy) noexcept {
 
 void add_action(engine& me, growing_log<txsync::detail::deferred_action>& list,
                 const txsync::detail::deferred_action& action) {
-  if (me.mode == run_mode::idle) refuse("a transaction was used outside of its block");
+  require_block(me);
   me.has_extras = true;
   list.append(action);
 }
 
 void privatize(engine& me) noexcept {
-  if (me.mode == run_mode::idle) refuse("a transaction was used outside of its block");
+  require_block(me);
   me.has_extras = true;
   me.privatizes = true;
 }
@@ -125,6 +125,17 @@ namespace {
 void free_at_once(runner& me, growing_log<heap_object>& which) noexcept {
   wait_for_running(me);
   free_all(which);
+}
+
+/// What was destroyed since comes into the limbo, with those who may be looking at it. Requires: the limbo is empty.
+void fill_limbo(runner& me) noexcept {
+  me.limbo.swap(me.next_limbo);
+  try {
+    note_running(me, me.running);
+  } catch (const std::bad_alloc&) {
+    me.running.clear();
+    free_at_once(me, me.limbo);
+  }
 }
 
 /// The limbo's objects, if that can be. Who has made many wait lets the processor go a few times to whoever was taken
@@ -157,24 +168,12 @@ void bury_gone(runner& me) noexcept {
   }
   if (me.next_limbo.size() < batch || !free_in_time(me)) return;
   runner::free_orphans();
-  me.limbo.swap(me.next_limbo);
-  try {
-    note_running(me, me.running);
-  } catch (const std::bad_alloc&) {
-    me.running.clear();
-    free_at_once(me, me.limbo);
-  }
+  fill_limbo(me);
 }
 
 void empty_limbo(runner& me) noexcept {
   if (!try_to_free(me) || me.next_limbo.empty()) return;
-  me.limbo.swap(me.next_limbo);
-  try {
-    note_running(me, me.running);
-  } catch (const std::bad_alloc&) {
-    me.running.clear();
-    return free_at_once(me, me.limbo);
-  }
+  fill_limbo(me);
   static_cast<void>(try_to_free(me));
 }
 

@@ -88,14 +88,6 @@ void leave_by_mode(runner& me) noexcept {
   }
 }
 
-/// As if the attempt had never been.
-void abandon(runner& me) noexcept {
-  me.how->roll_back(me);
-  drop_made(me, 0);
-  leave_by_mode(me);
-  shut(me);
-}
-
 [[noreturn]] void jump_to_start(runner& me) { machine::jump_to(*me.beginning); }
 
 /// The actions may run blocks, which use the same logs.
@@ -169,6 +161,13 @@ void run_within(runner& me, const erased_body& body, void* data) {
 
 }  // namespace
 
+void abandon(runner& me) noexcept {
+  me.how->roll_back(me);
+  drop_made(me, 0);
+  leave_by_mode(me);
+  shut(me);
+}
+
 void refuse(const char* why) noexcept {
   constexpr char before[] = "txsync: ";
   char text[256];
@@ -190,7 +189,7 @@ void restart(engine& engine, abort_cause why) {
 
 void restart_irrevocable(engine& engine) {
   runner& me = runner_of(engine);
-  if (me.mode == run_mode::idle) refuse("a transaction was used outside of its block");
+  require_block(me);
   leave_hardware(me);
   me.wants_irrevocable = true;
   abandon(me);
@@ -199,23 +198,22 @@ void restart_irrevocable(engine& engine) {
 
 void retry(engine& engine) {
   runner& me = runner_of(engine);
-  if (me.mode == run_mode::idle) refuse("a transaction was used outside of its block");
+  require_block(me);
   leave_hardware(me);
   if (me.alternative != nullptr) machine::jump_to(*me.alternative);
   if (me.mode == run_mode::irrevocable) refuse("retry() in an irrevocable block, which cannot be undone");
   if (me.has_unlogged && me.how->add_reads != nullptr) {
     me.wants_log = true;
     abandon(me);
-  } else {
-    if (!sleep_until_changed(me)) refuse("retry() in an atomic block that has read nothing: it could never go on");
-    shut(me);
+  } else if (!sleep_until_changed(me)) {
+    refuse("retry() in an atomic block that has read nothing: it could never go on");
   }
   jump_to_start(me);
 }
 
 bool run_alternative(engine& engine, erased_code first, void* data) {
   runner& me = runner_of(engine);
-  if (me.mode == run_mode::idle) refuse("a transaction was used outside of its block");
+  require_block(me);
   const log_mark before = me.mark();
   machine::landing* const outer = me.alternative;
   machine::landing here;

@@ -164,15 +164,24 @@ void empty_limbo(runner& me) noexcept;
 void make_read_bits(runner& me);
 
 // sleep.cpp
-/// Rolls the attempt back, and returns when something that it has read may have changed. Null: it has read nothing.
+/// Abandons the attempt, and returns when something that it has read may have changed. False: it has read nothing, and
+/// goes on.
 bool sleep_until_changed(runner& me) noexcept;
 void wake_sleepers(runner& me) noexcept;
 /// In the child of a fork.
 void forget_sleepers() noexcept;
 
 // run.cpp
+/// As if the attempt had never been; the thread runs none any more.
+void abandon(runner& me) noexcept;
 /// Undoes the attempt and begins the next one.
 [[noreturn]] void restart(engine& me, abort_cause why);
 [[noreturn]] void refuse(const char* why) noexcept;
+[[noreturn]] inline void refuse_outside() noexcept { refuse("a transaction was used outside of its block"); }
+/// Ends the program where the thread runs no transaction.
+inline void require_block(const engine& me) noexcept {
+  if (me.mode == run_mode::idle) [[unlikely]]
+    refuse_outside();
+}
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

@@ -78,13 +78,7 @@ bool sleep_until_changed(runner& me) noexcept {
   add(mine);
   // Who commits a change from here on finds the sleeper in the list; one before it is seen now.
   const bool same = me.how->is_valid == nullptr || me.how->is_valid(me);
-  me.how->roll_back(me);
-  drop_made(me, 0);
-  if (me.mode == run_mode::alone) {
-    leave_alone(me);
-  } else {
-    leave(me);
-  }
+  abandon(me);
   if (same) {
     block_counts::add_one(me.counts->waits);
     while (mine.told.load(std::memory_order_relaxed) == 0) static_cast<void>(machine::park(mine.told, 0));

@@ -31,14 +31,6 @@ bool extend(engine& me, std::uint64_t version) noexcept {
   return true;
 }
 
-std::uint64_t read(engine& me, const word& cell) { return read_by_orec<extend>(me, me.orec_of(cell), cell); }
-
-void write(engine& me, word& cell, std::uint64_t value) {
-  if (!me.logs_reads) begin_to_write(me);
-  own<extend>(me, me.orec_of(cell));
-  me.store_in_place(cell, value);
-}
-
 void roll_back(engine& me) noexcept {
   undo_from(me, 0);
   // A version of their own: who has read a word that is undone must not find the orec as it was. Below the clock, so
@@ -47,20 +39,17 @@ void roll_back(engine& me) noexcept {
   me.owned.clear();
 }
 
-// The orecs stay owned.
-void roll_back_to(engine& me, const log_mark& mark) noexcept { undo_from(me, mark.undo); }
-
 }  // namespace
 
 constinit const algorithm dctl = {
     .name = "dctl",
     .summary = "words owned from the first write on, written in place; a clock that commits only read",
     .begin = begin_dctl,
-    .read = read,
-    .write = write,
+    .read = read_by_orec<extend>,
+    .write = write_in_place<extend>,
     .commit = commit_dctl,
     .roll_back = roll_back,
-    .roll_back_to = roll_back_to,
+    .roll_back_to = undo_to,
     .is_valid = orecs_are_valid,
     .add_reads = add_read_orecs,
     .add_writes = add_undone_words,

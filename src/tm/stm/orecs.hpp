@@ -51,7 +51,8 @@ using extend_snapshot = bool (*)(engine& me, std::uint64_t version) noexcept;
 
 /// What memory holds of a word that the transaction owns, or nobody.
 template <extend_snapshot extend>
-std::uint64_t read_by_orec(engine& me, orec& record, const word& cell) {
+std::uint64_t read_by_orec(engine& me, const word& cell) {
+  orec& record = me.orec_of(cell);
   for (;;) {
     const std::uint64_t seen = wait_until_free(me, record);
     if (seen == me.mine) return cell.load(std::memory_order_relaxed);  // only this thread writes it
@@ -80,6 +81,13 @@ void own(engine& me, orec& record) {
     if (!record.compare_exchange_strong(seen, me.mine)) continue;
     return me.owned.append({&record, seen});
   }
+}
+
+template <extend_snapshot extend>
+void write_in_place(engine& me, word& cell, std::uint64_t value) {
+  if (!me.logs_reads) begin_to_write(me);
+  own<extend>(me, me.orec_of(cell));
+  me.store_in_place(cell, value);
 }
 
 /// Lets go of all that is owned.

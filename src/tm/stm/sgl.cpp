@@ -21,7 +21,6 @@ std::uint64_t read_alone(engine&, const word& cell) { return cell.load(std::memo
 void write_alone(engine& me, word& cell, std::uint64_t value) { me.store_in_place(cell, value); }
 bool commit_alone(engine& me) { return !me.undo.empty(); }
 void roll_back_alone(engine& me) noexcept { undo_from(me, 0); }
-void roll_back_alone_to(engine& me, const log_mark& mark) noexcept { undo_from(me, mark.undo); }
 
 constexpr algorithm one_at_a_time = {
     .name = "alone",
@@ -31,7 +30,7 @@ constexpr algorithm one_at_a_time = {
     .write = write_alone,
     .commit = commit_alone,
     .roll_back = roll_back_alone,
-    .roll_back_to = roll_back_alone_to,
+    .roll_back_to = undo_to,
     .is_valid = nullptr,
     .add_reads = nullptr,
     .add_writes = add_undone_words,

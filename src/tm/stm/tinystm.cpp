@@ -47,7 +47,7 @@ void begin_buffered(engine& me) {
 std::uint64_t read_buffered(engine& me, const word& cell) {
   // Whatever is in the buffer, its orec is owned: the inlined way leaves it alone.
   if (const std::uint64_t* const written = runner_of(me).writes.find(cell)) return *written;
-  return read_by_orec<extend>(me, me.orec_of(cell), cell);
+  return read_by_orec<extend>(me, cell);
 }
 
 void write_buffered(engine& me, word& cell, std::uint64_t value) {
@@ -78,14 +78,6 @@ void begin_in_place(engine& me) {
   me.in_place = me.mine;
 }
 
-std::uint64_t read_in_place(engine& me, const word& cell) { return read_by_orec<extend>(me, me.orec_of(cell), cell); }
-
-void write_in_place(engine& me, word& cell, std::uint64_t value) {
-  if (!me.logs_reads) begin_to_write(me);
-  own<extend>(me, me.orec_of(cell));
-  me.store_in_place(cell, value);
-}
-
 bool commit_in_place(engine& me) {
   if (me.owned.empty()) return false;
   release_at(me, version_of_commit(me));
@@ -98,8 +90,6 @@ void roll_back_in_place(engine& me) noexcept {
   if (!me.owned.empty()) release_at(me, shared.clock.fetch_add(1) + 1);
   me.owned.clear();
 }
-
-void roll_back_in_place_to(engine& me, const log_mark& mark) noexcept { undo_from(me, mark.undo); }
 
 }  // namespace
 
@@ -121,11 +111,11 @@ constinit const algorithm tinystm_wt = {
     .name = "tinystm_wt",
     .summary = "words owned from the first write on, written in place; snapshots that move",
     .begin = begin_in_place,
-    .read = read_in_place,
-    .write = write_in_place,
+    .read = read_by_orec<extend>,
+    .write = write_in_place<extend>,
     .commit = commit_in_place,
     .roll_back = roll_back_in_place,
-    .roll_back_to = roll_back_in_place_to,  // the orecs stay owned
+    .roll_back_to = undo_to,
     .is_valid = orecs_are_valid,
     .add_reads = add_read_orecs,
     .add_writes = add_undone_words,

@@ -174,9 +174,6 @@ void roll_back(engine& me) noexcept {
   if (!runner_of(me).keeps_timestamp) drop_timestamp(runner_of(me));
 }
 
-// The locks stay.
-void roll_back_to(engine& me, const log_mark& mark) noexcept { undo_from(me, mark.undo); }
-
 }  // namespace
 
 void make_read_bits(runner& me) { static_cast<void>(bits_of(me)); }
@@ -195,7 +192,7 @@ constinit const algorithm two_phase = {
     .write = write,
     .commit = commit,
     .roll_back = roll_back,
-    .roll_back_to = roll_back_to,
+    .roll_back_to = undo_to,
     .is_valid = nullptr,  // what it has read is locked
     .add_reads = add_read_orecs,
     .add_writes = add_undone_words,

@@ -2,52 +2,36 @@
 #pragma once
 
 #include "workloads/pages.hpp"
-#include "workloads/transactions/access.hpp"
+#include "workloads/transactions/key_set.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::transactions {
 
+template <template <class> class Cell>
+struct alignas(16) chains_node {
+  Cell<std::int64_t> key{0};
+  Cell<std::int64_t> value{0};
+  Cell<chains_node*> next{nullptr};
+};
+
 /// A set of keys in sorted chains: a hash map of so many buckets, or with one of them a sorted list.
 template <template <class> class Cell>
-class chains {
-  struct alignas(16) node {
-    Cell<std::int64_t> key{0};
-    Cell<std::int64_t> value{0};
-    Cell<node*> next{nullptr};
-  };
+class chains : public key_set<chains<Cell>, chains_node<Cell>> {
+  using base = key_set<chains, chains_node<Cell>>;
+  friend base;
+  using node = chains_node<Cell>;
+  using base::shape;
 
  public:
-  struct visitor {
-    random_stream random;
-    node_pool<node> pool;
-    std::int64_t inserted = 0;
-    std::uint64_t found = 0;
-  };
-
-  explicit chains(const shape_values& shape) : shape_(shape), heads_(shape.buckets), visitors_(shape.threads) {
-    for (unsigned i = 0; i < shape.threads; ++i) {
-      visitors_[i] = new visitor{random_stream(shape.seed, i), node_pool<node>(shape.inside)};
-    }
-  }
-  ~chains() {
-    for (visitor* const one : visitors_) delete one;
-  }
+  explicit chains(const shape_values& wanted) : base(wanted), heads_(wanted.buckets) {}
   chains(const chains&) = delete;
   chains& operator=(const chains&) = delete;
 
   bool ok() const noexcept { return heads_.ok(); }
-  visitor& visitor_of(unsigned thread) { return *visitors_[thread]; }
 
-  /// Before the threads start. Sections make the nodes that sections destroy.
-  template <class System>
-  void fill(System& system) {
-    fill_half(shape_, visitors_, [&](std::int64_t key, node* fresh) {
-      return system.write([&](auto& access) { return insert(access, key, fresh); });
-    });
-  }
-  /// After they have ended.
+  /// After the threads have ended.
   template <class System>
   void empty(System& system) {
-    if (!shape_.inside) return;
+    if (!shape().inside) return;
     lone_access access;
     for (Cell<node*>& first : heads_) {
       for (node* one = access.read(first); one != nullptr;) {
@@ -58,47 +42,21 @@ class chains {
     }
   }
 
-  template <class System>
-  void step(System& system, visitor& mine) {
-    const set_operation drawn = set_operation::draw(mine.random, shape_);
-    switch (drawn.what) {
-      case set_operation::kind::find:
-        mine.found += system.read([&](auto& access) { return contains(access, drawn.key); }) ? 1 : 0;
-        break;
-      case set_operation::kind::insert: {
-        node* const fresh = mine.pool.take();
-        if (system.write([&](auto& access) { return insert(access, drawn.key, fresh); })) {
-          ++mine.inserted;
-        } else {
-          mine.pool.give(fresh);
-        }
-        break;
-      }
-      case set_operation::kind::remove:
-        if (node* const gone = system.write([&](auto& access) { return remove(access, drawn.key, shape_.inside); })) {
-          --mine.inserted;
-          mine.pool.give(gone);
-        }
-        break;
-    }
-  }
-
   const char* complaint() {
     lone_access access;
     std::int64_t count = 0;
-    for (std::uint64_t bucket = 0; bucket < shape_.buckets; ++bucket) {
+    for (std::uint64_t bucket = 0; bucket < shape().buckets; ++bucket) {
       std::int64_t before = -1;
       for (node* one = access.read(heads_[bucket]); one != nullptr; one = access.read(one->next)) {
         const std::int64_t key = access.read(one->key);
         if (key <= before) return "a chain is out of order";
-        if (static_cast<std::uint64_t>(key) % shape_.buckets != bucket) return "a key is in another chain than its own";
+        if (static_cast<std::uint64_t>(key) % shape().buckets != bucket)
+          return "a key is in another chain than its own";
         before = key;
         ++count;
       }
     }
-    std::int64_t expected = static_cast<std::int64_t>(shape_.size / 2);
-    for (const visitor* const one : visitors_) expected += one->inserted;
-    return count == expected ? nullptr : "keys were lost, or are there twice";
+    return base::complaint_of_count(count);
   }
 
   std::uint64_t hash() {
@@ -113,7 +71,7 @@ class chains {
   }
 
  private:
-  Cell<node*>& head(std::int64_t key) { return heads_[static_cast<std::uint64_t>(key) % shape_.buckets]; }
+  Cell<node*>& head(std::int64_t key) { return heads_[static_cast<std::uint64_t>(key) % shape().buckets]; }
 
   struct position {
     Cell<node*>* link;
@@ -155,9 +113,7 @@ class chains {
     return at;
   }
 
-  shape_values shape_;
   page_array<Cell<node*>> heads_;
-  std::vector<visitor*> visitors_;
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads::transactions

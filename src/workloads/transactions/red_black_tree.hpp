@@ -1,82 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "workloads/transactions/access.hpp"
+#include "workloads/transactions/key_set.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::transactions {
 
+template <template <class> class Cell>
+struct alignas(16) red_black_tree_node {
+  Cell<std::int64_t> key{0};
+  Cell<std::int64_t> value{0};
+  Cell<red_black_tree_node*> parent{nullptr};
+  Cell<red_black_tree_node*> left{nullptr};
+  Cell<red_black_tree_node*> right{nullptr};
+  Cell<bool> red{false};
+};
+
 /// A set of keys in a red-black tree (Cormen, Leiserson, Rivest, Stein, Introduction to Algorithms, chapter 13).
 template <template <class> class Cell>
-class red_black_tree {
-  struct alignas(16) node {
-    Cell<std::int64_t> key{0};
-    Cell<std::int64_t> value{0};
-    Cell<node*> parent{nullptr};
-    Cell<node*> left{nullptr};
-    Cell<node*> right{nullptr};
-    Cell<bool> red{false};
-  };
+class red_black_tree : public key_set<red_black_tree<Cell>, red_black_tree_node<Cell>> {
+  using base = key_set<red_black_tree, red_black_tree_node<Cell>>;
+  friend base;
+  using node = red_black_tree_node<Cell>;
+  using base::shape;
   using link = Cell<node*> node::*;
 
  public:
-  struct visitor {
-    random_stream random;
-    node_pool<node> pool;
-    std::int64_t inserted = 0;
-    std::uint64_t found = 0;
-  };
-
-  explicit red_black_tree(const shape_values& shape) : shape_(shape), visitors_(shape.threads) {
-    for (unsigned i = 0; i < shape.threads; ++i) {
-      visitors_[i] = new visitor{random_stream(shape.seed, i), node_pool<node>(shape.inside)};
-    }
-  }
-  ~red_black_tree() {
-    for (visitor* const one : visitors_) delete one;
-  }
+  explicit red_black_tree(const shape_values& wanted) : base(wanted) {}
   red_black_tree(const red_black_tree&) = delete;
   red_black_tree& operator=(const red_black_tree&) = delete;
 
   static bool ok() noexcept { return true; }
-  visitor& visitor_of(unsigned thread) { return *visitors_[thread]; }
 
-  /// Before the threads start. Sections make the nodes that sections destroy.
-  template <class System>
-  void fill(System& system) {
-    fill_half(shape_, visitors_, [&](std::int64_t key, node* fresh) {
-      return system.write([&](auto& access) { return insert(access, key, fresh); });
-    });
-  }
-  /// After they have ended.
+  /// After the threads have ended.
   template <class System>
   void empty(System& system) {
     lone_access access;
-    if (shape_.inside) destroy_all(system, access.read(root_));
-  }
-
-  template <class System>
-  void step(System& system, visitor& mine) {
-    const set_operation drawn = set_operation::draw(mine.random, shape_);
-    switch (drawn.what) {
-      case set_operation::kind::find:
-        mine.found += system.read([&](auto& access) { return find(access, drawn.key) != nullptr; }) ? 1 : 0;
-        break;
-      case set_operation::kind::insert: {
-        node* const fresh = mine.pool.take();
-        if (system.write([&](auto& access) { return insert(access, drawn.key, fresh); })) {
-          ++mine.inserted;
-        } else {
-          mine.pool.give(fresh);
-        }
-        break;
-      }
-      case set_operation::kind::remove:
-        if (node* const gone = system.write([&](auto& access) { return remove(access, drawn.key, shape_.inside); })) {
-          --mine.inserted;
-          mine.pool.give(gone);
-        }
-        break;
-    }
+    if (shape().inside) destroy_all(system, access.read(root_));
   }
 
   const char* complaint() {
@@ -84,12 +43,10 @@ class red_black_tree {
     node* const root = access.read(root_);
     if (root != nullptr && access.read(root->red)) return "the root of the tree is red";
     std::int64_t count = 0;
-    if (black_height(root, -1, static_cast<std::int64_t>(shape_.size), count) < 0) {
+    if (black_height(root, -1, static_cast<std::int64_t>(shape().size), count) < 0) {
       return "the tree's order, colours or black heights are wrong";
     }
-    std::int64_t expected = static_cast<std::int64_t>(shape_.size / 2);
-    for (const visitor* const one : visitors_) expected += one->inserted;
-    return count == expected ? nullptr : "keys were lost, or are there twice";
+    return base::complaint_of_count(count);
   }
 
   std::uint64_t hash() {
@@ -117,6 +74,11 @@ class red_black_tree {
       at = access.read(key < here ? at->left : at->right);
     }
     return nullptr;
+  }
+
+  template <class Access>
+  bool contains(Access& access, std::int64_t key) {
+    return find(access, key) != nullptr;
   }
 
   template <class Access>
@@ -305,9 +267,7 @@ class red_black_tree {
     system.write([&](auto& inner) { inner.destroy(at); });
   }
 
-  shape_values shape_;
   Cell<node*> root_{nullptr};
-  std::vector<visitor*> visitors_;
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads::transactions
