@@ -73,81 +73,78 @@ struct with_ticket {
   static constexpr const char* name = "with_ticket_lock";
 };
 
-struct pair_names {
-  template <class Pair>
-  static std::string GetName(int) {
-    return Pair::name;
-  }
+class Conditions : public testing::TestWithParam<const pair_kind*> {
+ protected:
+  Conditions() { any_mutex::next_kind = GetParam(); }
 };
+INSTANTIATE_TEST_SUITE_P(EveryPair, Conditions,
+                         testing::Values(&pair_kind_of<of_the_standard>, &pair_kind_of<ours>, &pair_kind_of<with_tatas>,
+                                         &pair_kind_of<with_ticket>),
+                         [](const auto& test) { return std::string(test.param->name); });
 
-template <class Pair>
-class Conditions : public testing::Test {};
-using all_pairs = testing::Types<of_the_standard, ours, with_tatas, with_ticket>;
-TYPED_TEST_SUITE(Conditions, all_pairs, pair_names);
-
-TYPED_TEST(Conditions, NoNotificationIsLostInARing) {
+TEST_P(Conditions, NoNotificationIsLostInARing) {
   for (const notifies where : {notifies::inside, notifies::outside}) {
     for (const unsigned threads : team_sizes) {
       SCOPED_TRACE(threads);
-      EXPECT_EQ(turns<TypeParam>(threads, rounds(3'000 / threads), where), "");
+      EXPECT_EQ(turns(threads, rounds(3'000 / threads), where), "");
     }
   }
 }
 
-TYPED_TEST(Conditions, NoNotificationIsLostAtABuffer) {
+TEST_P(Conditions, NoNotificationIsLostAtABuffer) {
   for (const notifies where : {notifies::inside, notifies::outside}) {
     for (const unsigned threads : {1u, 2u, 8u}) {
       SCOPED_TRACE(threads);
-      EXPECT_EQ(bounded_buffer<TypeParam>(threads, threads, rounds(3'000), where), "");
+      EXPECT_EQ(bounded_buffer(threads, threads, rounds(3'000), where), "");
     }
-    EXPECT_EQ(bounded_buffer<TypeParam>(1, 8, rounds(1'000), where), "");
-    EXPECT_EQ(bounded_buffer<TypeParam>(8, 1, rounds(1'000), where), "");
+    EXPECT_EQ(bounded_buffer(1, 8, rounds(1'000), where), "");
+    EXPECT_EQ(bounded_buffer(8, 1, rounds(1'000), where), "");
   }
 }
 
-TYPED_TEST(Conditions, OneNotificationFeedsOne) {
+TEST_P(Conditions, OneNotificationFeedsOne) {
   for (const notifies where : {notifies::inside, notifies::outside}) {
     for (const unsigned waiters : {1u, 2u, 4u, 16u, 64u}) {
       SCOPED_TRACE(waiters);
-      EXPECT_EQ(one_feeds_one<TypeParam>(waiters, rounds(200), where), "");
+      EXPECT_EQ(one_feeds_one(waiters, rounds(200), where), "");
     }
   }
 }
 
-TYPED_TEST(Conditions, AllAreTold) {
+TEST_P(Conditions, AllAreTold) {
   for (const notifies where : {notifies::inside, notifies::outside}) {
     for (const unsigned threads : {1u, 2u, 4u, 16u, 64u}) {
       SCOPED_TRACE(threads);
-      EXPECT_EQ(all_are_told<TypeParam>(threads, rounds(800 / threads), where), "");
+      EXPECT_EQ(all_are_told(threads, rounds(800 / threads), where), "");
     }
   }
 }
 
-TYPED_TEST(Conditions, TimedWaitsLoseNothing) {
+TEST_P(Conditions, TimedWaitsLoseNothing) {
   for (const unsigned threads : {2u, 4u, 16u}) {
     SCOPED_TRACE(threads);
-    EXPECT_EQ(timed_storm<TypeParam>(threads, rounds(1'000)), "");
+    EXPECT_EQ(timed_storm(threads, rounds(1'000)), "");
   }
 }
 
-TYPED_TEST(Conditions, MayLieOnTheWaitersStack) {
+TEST_P(Conditions, MayLieOnTheWaitersStack) {
   for (const unsigned threads : team_sizes) {
     SCOPED_TRACE(threads);
-    EXPECT_EQ(conditions_on_stacks<TypeParam>(threads, rounds(2'000 / threads)), "");
+    EXPECT_EQ(conditions_on_stacks(threads, rounds(2'000 / threads)), "");
   }
 }
 
-TYPED_TEST(Conditions, MayBeDestroyedOnceAllAreNotified) {
+TEST_P(Conditions, MayBeDestroyedOnceAllAreNotified) {
   for (const unsigned waiters : {1u, 2u, 4u, 16u}) {
     SCOPED_TRACE(waiters);
-    EXPECT_EQ(notified_then_destroyed<TypeParam>(waiters, rounds(1'000 / waiters)), "");
+    EXPECT_EQ(notified_then_destroyed(waiters, rounds(1'000 / waiters)), "");
   }
-  EXPECT_EQ(destroyed_after_a_past<TypeParam>(rounds(400)), "");
+  EXPECT_EQ(destroyed_after_a_past(rounds(400)), "");
 }
 
-TYPED_TEST(Conditions, TimesOutAtTheDeadlineNotBeforeAndHoldsTheLock) {
-  typename TypeParam::mutex mutex;
-  typename TypeParam::condition condition;
+TEST_P(Conditions, TimesOutAtTheDeadlineNotBeforeAndHoldsTheLock) {
+  any_mutex mutex;
+  any_condition condition;
   std::unique_lock lock(mutex);
   for (const auto time : {-5ms, 0ms, 1ms, 3ms}) {
     const auto end = steady_clock::now() + time;
@@ -164,9 +161,9 @@ TYPED_TEST(Conditions, TimesOutAtTheDeadlineNotBeforeAndHoldsTheLock) {
   EXPECT_TRUE(condition.wait_for(lock, -1ms, [] { return true; }));
 }
 
-TYPED_TEST(Conditions, AThrowingPredicateLeavesTheLockHeld) {
-  typename TypeParam::mutex mutex;
-  typename TypeParam::condition condition;
+TEST_P(Conditions, AThrowingPredicateLeavesTheLockHeld) {
+  any_mutex mutex;
+  any_condition condition;
   std::unique_lock lock(mutex);
   EXPECT_THROW(condition.wait(lock, []() -> bool { throw std::runtime_error("thrown by the test"); }),
                std::runtime_error);
@@ -176,9 +173,9 @@ TYPED_TEST(Conditions, AThrowingPredicateLeavesTheLockHeld) {
   EXPECT_FALSE(got);
 }
 
-TYPED_TEST(Conditions, NotifyingNobodyIsHarmless) {
-  typename TypeParam::mutex mutex;
-  typename TypeParam::condition condition;
+TEST_P(Conditions, NotifyingNobodyIsHarmless) {
+  any_mutex mutex;
+  any_condition condition;
   for (int i = 0; i < 1000; ++i) {
     condition.notify_one();
     condition.notify_all();
@@ -189,6 +186,13 @@ TYPED_TEST(Conditions, NotifyingNobodyIsHarmless) {
   EXPECT_FALSE(condition.wait_for(lock, end - steady_clock::now(), [] { return false; }));
   EXPECT_GE(steady_clock::now(), end);
 }
+
+struct pair_names {
+  template <class Pair>
+  static std::string GetName(int) {
+    return Pair::name;
+  }
+};
 
 template <class Pair>
 class ConditionsOfClocks : public testing::Test {};

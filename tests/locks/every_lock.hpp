@@ -5,27 +5,18 @@
 #include <gtest/gtest.h>
 
 #include <ostream>
-#include <string>
-#include <vector>
 
 #include "harness/any_lock.hpp"
 #include "locks_under_test.hpp"
 
 namespace conformance {
 
-template <class Lock>
-constexpr const lock_kind* as_kind() {
-  static_assert(sizeof(Lock) <= most_lock_bytes && sizeof(holder<Lock>) <= most_holder_bytes);
-  return &kind_of<Lock>;
+inline auto every_lock() {
+  return one_of_each(exclusive_locks(), []<class Lock>() -> const lock_kind* {
+    static_assert(sizeof(Lock) <= most_lock_bytes && sizeof(holder<Lock>) <= most_holder_bytes);
+    return &kind_of<Lock>;
+  });
 }
-
-template <class... Locks>
-auto values_of(testing::Types<Locks...>) {
-  return testing::ValuesIn(std::vector<const lock_kind*>{as_kind<Locks>()...});
-}
-inline auto every_lock() { return values_of(exclusive_locks()); }
-
-inline std::string kind_name(const testing::TestParamInfo<const lock_kind*>& test) { return test.param->name; }
 
 /// How GoogleTest shows a parameter.
 inline void PrintTo(const lock_kind* kind, std::ostream* out) { *out << kind->name; }

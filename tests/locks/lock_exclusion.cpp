@@ -9,31 +9,49 @@ namespace {
 
 using namespace conformance;
 
+/// Compiled for each lock's own type: what the compiler makes of the fast path is the question here.
+struct exclusion_of {
+  const char* name;
+  bool strictly_fifo;
+  decltype(&exclusion<std::mutex>) by_lock;
+  decltype(&mixed_exclusion<std::mutex>) by_both;
+};
 template <class Lock>
-class Exclusion : public testing::Test {};
-TYPED_TEST_SUITE(Exclusion, exclusive_locks, lock_names);
+constexpr exclusion_of typed_exclusion = {promises<Lock>::name, promises<Lock>::strictly_fifo, exclusion<Lock>,
+                                          mixed_exclusion<Lock>};
 
-TYPED_TEST(Exclusion, OneThreadAtATime) {
+void PrintTo(const exclusion_of* scenarios, std::ostream* out) { *out << scenarios->name; }
+
+class Exclusion : public testing::TestWithParam<const exclusion_of*> {
+ protected:
+  unsigned each(unsigned threads, unsigned base) const { return rounds_each(lock.strictly_fifo, threads, base); }
+  const exclusion_of& lock = *GetParam();
+};
+INSTANTIATE_TEST_SUITE_P(EveryLock, Exclusion,
+                         one_of_each(exclusive_locks(), []<class Lock>() { return &typed_exclusion<Lock>; }),
+                         case_name());
+
+TEST_P(Exclusion, OneThreadAtATime) {
   for (const unsigned threads : team_sizes) {
     SCOPED_TRACE(threads);
-    EXPECT_EQ(exclusion<TypeParam>(threads, rounds_each<TypeParam>(threads, 40'000), inside::nothing), "");
-    EXPECT_EQ(exclusion<TypeParam>(threads, rounds_each<TypeParam>(threads, 8'000), inside::work), "");
-    EXPECT_EQ(exclusion<TypeParam>(threads, rounds_each<TypeParam>(threads, 8'000), inside::yield), "");
-    EXPECT_EQ(exclusion<TypeParam>(threads, rounds_each<TypeParam>(threads, 240), inside::sleep), "");
+    EXPECT_EQ(lock.by_lock(threads, each(threads, 40'000), inside::nothing, usual_patience), "");
+    EXPECT_EQ(lock.by_lock(threads, each(threads, 8'000), inside::work, usual_patience), "");
+    EXPECT_EQ(lock.by_lock(threads, each(threads, 8'000), inside::yield, usual_patience), "");
+    EXPECT_EQ(lock.by_lock(threads, each(threads, 240), inside::sleep, usual_patience), "");
   }
 }
 
-TYPED_TEST(Exclusion, OneThreadAtATimeByTryLockToo) {
+TEST_P(Exclusion, OneThreadAtATimeByTryLockToo) {
   for (const unsigned threads : team_sizes) {
     SCOPED_TRACE(threads);
-    EXPECT_EQ(mixed_exclusion<TypeParam>(threads, rounds_each<TypeParam>(threads, 20'000), inside::nothing), "");
-    EXPECT_EQ(mixed_exclusion<TypeParam>(threads, rounds_each<TypeParam>(threads, 8'000), inside::work), "");
-    EXPECT_EQ(mixed_exclusion<TypeParam>(threads, rounds_each<TypeParam>(threads, 240), inside::sleep), "");
+    EXPECT_EQ(lock.by_both(threads, each(threads, 20'000), inside::nothing, usual_patience), "");
+    EXPECT_EQ(lock.by_both(threads, each(threads, 8'000), inside::work, usual_patience), "");
+    EXPECT_EQ(lock.by_both(threads, each(threads, 240), inside::sleep, usual_patience), "");
   }
 }
 
 class SectionsOf : public OnEveryLock {};
-INSTANTIATE_TEST_SUITE_P(EveryLock, SectionsOf, every_lock(), kind_name);
+INSTANTIATE_TEST_SUITE_P(EveryLock, SectionsOf, every_lock(), case_name());
 
 TEST_P(SectionsOf, ExceptionsLeaveItFree) {
   EXPECT_EQ(exceptions_unlock<any_lock>(1, rounds(400)), "");

@@ -10,7 +10,7 @@ namespace {
 using namespace conformance;
 
 class HandOver : public OnEveryLock {};
-INSTANTIATE_TEST_SUITE_P(EveryLock, HandOver, every_lock(), kind_name);
+INSTANTIATE_TEST_SUITE_P(EveryLock, HandOver, every_lock(), case_name());
 
 TEST_P(HandOver, TryLockTellsTheTruthAndComesBack) {
   EXPECT_EQ(try_lock_tells_the_truth<any_lock>(rounds(400)), "");

@@ -13,10 +13,6 @@ namespace {
 using namespace conformance;
 
 template <class Lock>
-class Lifetime : public testing::Test {};
-TYPED_TEST_SUITE(Lifetime, exclusive_locks, lock_names);
-
-template <class Lock>
 constinit Lock static_lock;
 
 template <class Lock>
@@ -26,33 +22,115 @@ concept lockable = requires(Lock& lock) {
   lock.unlock();
 };
 
-TYPED_TEST(Lifetime, LivesAgainInPlace) {
-  EXPECT_EQ(sizeof(TypeParam), promises<TypeParam>::bytes) << "as its header says";
-  EXPECT_EQ(lives_again_in_place<TypeParam>(rounds(1'000)), "");
-  if constexpr (promises<TypeParam>::trivially_destructible) {
-    static_assert(std::is_trivially_destructible_v<TypeParam>);
-  }
-  static_assert(!std::is_copy_constructible_v<TypeParam> && !std::is_copy_assignable_v<TypeParam>);
-  static_assert(!std::is_move_constructible_v<TypeParam> && !std::is_move_assignable_v<TypeParam>);
+template <class Lock>
+violation is_of_the_stated_type(unsigned times) {
+  static_assert(sizeof(Lock) == promises<Lock>::bytes, "as its header says");
+  static_assert(std::is_trivially_destructible_v<Lock> || !promises<Lock>::trivially_destructible);
+  static_assert(!std::is_copy_constructible_v<Lock> && !std::is_copy_assignable_v<Lock>);
+  static_assert(!std::is_move_constructible_v<Lock> && !std::is_move_assignable_v<Lock>);
+  return lives_again_in_place<Lock>(times);
 }
 
-TYPED_TEST(Lifetime, NeedsNoConstructor) {
-  if constexpr (promises<TypeParam>::zero_is_unlocked) {
-    EXPECT_EQ(zero_bytes_are_a_lock<TypeParam>(1, rounds(1'000)), "");
-    EXPECT_EQ(zero_bytes_are_a_lock<TypeParam>(4, rounds(200)), "");
-  }
-  if constexpr (promises<TypeParam>::static_initialisation) {
-    holder<TypeParam> hold(static_lock<TypeParam>);
-    EXPECT_TRUE(try_free_lock(hold));
+template <class Lock>
+violation works_in_zero_bytes(unsigned threads, unsigned sections) {
+  if constexpr (promises<Lock>::zero_is_unlocked) return zero_bytes_are_a_lock<Lock>(threads, sections);
+  return "not promised";
+}
+
+template <class Lock>
+violation works_in_static_memory() {
+  if constexpr (promises<Lock>::static_initialisation) {
+    holder<Lock> hold(static_lock<Lock>);
+    if (!try_free_lock(hold)) return "a lock in static memory is not free";
     hold.unlock();
   }
-  if (!promises<TypeParam>::zero_is_unlocked && !promises<TypeParam>::static_initialisation) {
-    GTEST_SKIP() << "not promised";
-  }
+  return {};
 }
 
+template <class Lock>
+violation works_with_guards(Lock& lock, holder<Lock>& hold) {
+  static_assert(lockable<Lock>);
+  {
+    const std::lock_guard guard(lock);
+  }
+  {
+    const std::scoped_lock guard(lock);
+  }
+  std::unique_lock guard(lock, std::try_to_lock);
+  if (promises<Lock>::tries_on_free == 1 && !guard.owns_lock()) return "it was free, and the guard did not get it";
+  if (!guard.owns_lock()) guard.lock();
+  std::unique_lock moved(std::move(guard));
+  if (moved.release() != &lock) return "the guard guards another lock";
+  {
+    const std::lock_guard adopted(lock, std::adopt_lock);
+  }
+  if (!try_free_lock(hold)) return "it is not free after its guards";
+  lock.unlock();
+  return {};
+}
+
+template <class Lock>
+violation works_with_guards_of_the_standard() {
+  Lock lock;
+  holder<Lock> hold(lock);
+  static_assert(lockable<holder<Lock>>);
+  {
+    const std::lock_guard guard(hold);
+  }
+  {
+    std::unique_lock guard(hold, std::defer_lock);
+    if (guard.owns_lock()) return "a deferred guard owns the lock";
+    guard.lock();
+    guard.unlock();
+  }
+  if constexpr (promises<Lock>::lockable) return works_with_guards(lock, hold);
+  return {};
+}
+
+/// Compiled for each lock's own type.
+struct lifetime_of {
+  const char* name;
+  bool zero_is_unlocked;
+  bool static_initialisation;
+  violation (*lives_again)(unsigned times);
+  violation (*zero_bytes)(unsigned threads, unsigned sections);
+  violation (*in_static_memory)();
+  violation (*with_guards)();
+};
+template <class Lock>
+constexpr lifetime_of typed_lifetime = {promises<Lock>::name,
+                                        promises<Lock>::zero_is_unlocked,
+                                        promises<Lock>::static_initialisation,
+                                        is_of_the_stated_type<Lock>,
+                                        works_in_zero_bytes<Lock>,
+                                        works_in_static_memory<Lock>,
+                                        works_with_guards_of_the_standard<Lock>};
+
+void PrintTo(const lifetime_of* scenarios, std::ostream* out) { *out << scenarios->name; }
+
+class Lifetime : public testing::TestWithParam<const lifetime_of*> {
+ protected:
+  const lifetime_of& lock = *GetParam();
+};
+INSTANTIATE_TEST_SUITE_P(EveryLock, Lifetime,
+                         one_of_each(exclusive_locks(), []<class Lock>() { return &typed_lifetime<Lock>; }),
+                         case_name());
+
+TEST_P(Lifetime, LivesAgainInPlace) { EXPECT_EQ(lock.lives_again(rounds(1'000)), ""); }
+
+TEST_P(Lifetime, NeedsNoConstructor) {
+  if (!lock.zero_is_unlocked && !lock.static_initialisation) GTEST_SKIP() << "not promised";
+  if (lock.zero_is_unlocked) {
+    EXPECT_EQ(lock.zero_bytes(1, rounds(1'000)), "");
+    EXPECT_EQ(lock.zero_bytes(4, rounds(200)), "");
+  }
+  EXPECT_EQ(lock.in_static_memory(), "");
+}
+
+TEST_P(Lifetime, WorksWithTheGuardsOfTheStandard) { EXPECT_EQ(lock.with_guards(), ""); }
+
 class EndOf : public OnEveryLock {};
-INSTANTIATE_TEST_SUITE_P(EveryLock, EndOf, every_lock(), kind_name);
+INSTANTIATE_TEST_SUITE_P(EveryLock, EndOf, every_lock(), case_name());
 
 TEST_P(EndOf, ALockByTheNextOwner) {
   if (!GetParam()->next_owner_may_destroy) GTEST_SKIP() << "not promised";
@@ -67,42 +145,6 @@ TEST_P(EndOf, ALockByTheNextOwner) {
 TEST_P(EndOf, WorksInTheChildOfAFork) {
   EXPECT_EQ(works_after_fork<any_lock>(1, rounds(1'000)), "");
   EXPECT_EQ(works_after_fork<any_lock>(4, rounds(200)), "");
-}
-
-TYPED_TEST(Lifetime, WorksWithTheGuardsOfTheStandard) {
-  TypeParam lock;
-  holder<TypeParam> hold(lock);
-  static_assert(lockable<holder<TypeParam>>);
-  {
-    const std::lock_guard guard(hold);
-  }
-  {
-    std::unique_lock guard(hold, std::defer_lock);
-    EXPECT_FALSE(guard.owns_lock());
-    guard.lock();
-    guard.unlock();
-  }
-  if constexpr (promises<TypeParam>::lockable) {
-    static_assert(lockable<TypeParam>);
-    {
-      const std::lock_guard guard(lock);
-    }
-    {
-      const std::scoped_lock guard(lock);
-    }
-    std::unique_lock guard(lock, std::try_to_lock);
-    if constexpr (promises<TypeParam>::tries_on_free == 1) {
-      EXPECT_TRUE(guard.owns_lock());
-    }
-    if (!guard.owns_lock()) guard.lock();
-    std::unique_lock moved(std::move(guard));
-    EXPECT_EQ(moved.release(), &lock);
-    {
-      const std::lock_guard adopted(lock, std::adopt_lock);
-    }
-    EXPECT_TRUE(try_free_lock(hold)) << "it is free again";
-    lock.unlock();
-  }
 }
 
 }  // namespace

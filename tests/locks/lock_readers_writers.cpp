@@ -6,16 +6,11 @@
 #include <shared_mutex>
 
 #include "locks_under_test.hpp"
-#include "scenarios/handover.hpp"
 #include "scenarios/reader_writer.hpp"
 
 namespace {
 
 using namespace conformance;
-
-template <class Lock>
-class ReadersWriters : public testing::Test {};
-TYPED_TEST_SUITE(ReadersWriters, shared_locks, lock_names);
 
 template <class Lock>
 concept shared_lockable = requires(Lock& lock) {
@@ -24,77 +19,105 @@ concept shared_lockable = requires(Lock& lock) {
   lock.unlock_shared();
 };
 
-TYPED_TEST(ReadersWriters, ReadersAreInsideTogether) {
+template <class Lock>
+violation works_with_the_guards_of_the_standard() {
+  static_assert(shared_lockable<Lock>);
+  Lock lock;
+  std::shared_lock first(lock);
+  std::shared_lock second(lock, std::try_to_lock);
+  if (!second.owns_lock()) return "no second reader";
+  if (lock.try_lock()) return "a writer beside readers";
+  second.unlock();
+  std::shared_lock moved(std::move(first));
+  moved.unlock();
+  if (!lock.try_lock()) return "the readers have left, and it is not free";
+  if (lock.try_lock_shared()) return "a reader beside a writer";
+  lock.unlock();
+  return {};
+}
+
+/// A lock of the suite: what runs on any_shared_lock, and what is compiled for its own type.
+struct reader_writer_rules {
+  const char* name;
+  bool writers_get_in;
+  bool readers_get_in;
+  const shared_lock_kind* kind;
+  decltype(&readers_and_writers<std::shared_mutex>) readers_and_writers;
+  decltype(&all_ways_in<std::shared_mutex>) all_ways_in;
+  violation (*works_with_guards)();
+};
+template <class Lock>
+constexpr reader_writer_rules typed_rules = {promises<Lock>::name,
+                                             promises<Lock>::writers_get_in,
+                                             promises<Lock>::readers_get_in,
+                                             &shared_kind_of<Lock>,
+                                             readers_and_writers<Lock>,
+                                             all_ways_in<Lock>,
+                                             works_with_the_guards_of_the_standard<Lock>};
+
+void PrintTo(const reader_writer_rules* rules, std::ostream* out) { *out << rules->name; }
+
+class ReadersWriters : public testing::TestWithParam<const reader_writer_rules*> {
+ protected:
+  ReadersWriters() { any_shared_lock::next_kind = lock.kind; }
+  const reader_writer_rules& lock = *GetParam();
+};
+
+INSTANTIATE_TEST_SUITE_P(EveryLock, ReadersWriters,
+                         one_of_each(shared_locks(), []<class Lock>() { return &typed_rules<Lock>; }), case_name());
+
+TEST_P(ReadersWriters, ReadersAreInsideTogether) {
   for (const unsigned threads : team_sizes) {
     SCOPED_TRACE(threads);
-    EXPECT_EQ(readers_meet_inside<TypeParam>(threads, rounds(60)), "");
+    EXPECT_EQ(readers_meet_inside(threads, rounds(60)), "");
   }
 }
 
-TYPED_TEST(ReadersWriters, WritersAreAlone) {
+TEST_P(ReadersWriters, WritersAreAlone) {
   for (const unsigned threads : team_sizes) {
     SCOPED_TRACE(threads);
     const unsigned writers = (threads + 3) / 4;
     for (const unsigned some : {writers, threads - writers}) {
-      EXPECT_EQ(readers_and_writers<TypeParam>(threads, some, rounds(16'000 / threads), inside::nothing), "");
-      EXPECT_EQ(readers_and_writers<TypeParam>(threads, some, rounds(4'000 / threads), inside::work), "");
-      EXPECT_EQ(readers_and_writers<TypeParam>(threads, some, rounds(4'000 / threads), inside::yield), "");
-      EXPECT_EQ(readers_and_writers<TypeParam>(threads, some, rounds(320 / threads), inside::sleep), "");
+      EXPECT_EQ(lock.readers_and_writers(threads, some, rounds(16'000 / threads), inside::nothing, usual_patience), "");
+      EXPECT_EQ(lock.readers_and_writers(threads, some, rounds(4'000 / threads), inside::work, usual_patience), "");
+      EXPECT_EQ(lock.readers_and_writers(threads, some, rounds(4'000 / threads), inside::yield, usual_patience), "");
+      EXPECT_EQ(lock.readers_and_writers(threads, some, rounds(320 / threads), inside::sleep, usual_patience), "");
     }
   }
 }
 
-TYPED_TEST(ReadersWriters, AllWaysInGoTogether) {
+TEST_P(ReadersWriters, AllWaysInGoTogether) {
   for (const unsigned threads : team_sizes) {
     SCOPED_TRACE(threads);
-    EXPECT_EQ(all_ways_in<TypeParam>(threads, rounds(16'000 / threads), inside::nothing), "");
-    EXPECT_EQ(all_ways_in<TypeParam>(threads, rounds(4'000 / threads), inside::work), "");
-    EXPECT_EQ(all_ways_in<TypeParam>(threads, rounds(320 / threads), inside::sleep), "");
+    EXPECT_EQ(lock.all_ways_in(threads, rounds(16'000 / threads), inside::nothing, usual_patience), "");
+    EXPECT_EQ(lock.all_ways_in(threads, rounds(4'000 / threads), inside::work, usual_patience), "");
+    EXPECT_EQ(lock.all_ways_in(threads, rounds(320 / threads), inside::sleep, usual_patience), "");
   }
 }
 
-TYPED_TEST(ReadersWriters, TriesTellTheTruth) { EXPECT_EQ(tries_tell_the_truth<TypeParam>(rounds(60)), ""); }
+TEST_P(ReadersWriters, TriesTellTheTruth) { EXPECT_EQ(tries_tell_the_truth(rounds(60)), ""); }
 
-TYPED_TEST(ReadersWriters, ModesHandOver) {
+TEST_P(ReadersWriters, ModesHandOver) {
   for (const unsigned readers : {1u, 2u, 4u, 16u}) {
     SCOPED_TRACE(readers);
-    EXPECT_EQ(modes_hand_over<TypeParam>(readers, rounds(24), waits::short_ones), "");
-    EXPECT_EQ(modes_hand_over<TypeParam>(readers, rounds(8), waits::long_ones), "");
+    EXPECT_EQ(modes_hand_over(readers, rounds(24), waits::short_ones), "");
+    EXPECT_EQ(modes_hand_over(readers, rounds(8), waits::long_ones), "");
   }
 }
 
-TYPED_TEST(ReadersWriters, AWriterGetsIn) {
-  if constexpr (promises<TypeParam>::writers_get_in) {
-    EXPECT_EQ(writer_gets_in<TypeParam>(2, rounds(40)), "");
-    EXPECT_EQ(writer_gets_in<TypeParam>(8, rounds(16)), "");
-  } else {
-    GTEST_SKIP() << "not promised";
-  }
+TEST_P(ReadersWriters, AWriterGetsIn) {
+  if (!lock.writers_get_in) GTEST_SKIP() << "not promised";
+  EXPECT_EQ(writer_gets_in(2, rounds(40)), "");
+  EXPECT_EQ(writer_gets_in(8, rounds(16)), "");
 }
 
-TYPED_TEST(ReadersWriters, AReaderGetsIn) {
-  if constexpr (promises<TypeParam>::readers_get_in) {
-    EXPECT_EQ(reader_gets_in<TypeParam>(2, rounds(40)), "");
-    EXPECT_EQ(reader_gets_in<TypeParam>(8, rounds(16)), "");
-  } else {
-    GTEST_SKIP() << "not promised";
-  }
+TEST_P(ReadersWriters, AReaderGetsIn) {
+  if (!lock.readers_get_in) GTEST_SKIP() << "not promised";
+  EXPECT_EQ(reader_gets_in(2, rounds(40)), "");
+  EXPECT_EQ(reader_gets_in(8, rounds(16)), "");
 }
 
-TYPED_TEST(ReadersWriters, WorksWithTheGuardsOfTheStandard) {
-  static_assert(shared_lockable<TypeParam>);
-  TypeParam lock;
-  std::shared_lock first(lock);
-  std::shared_lock second(lock, std::try_to_lock);
-  EXPECT_TRUE(second.owns_lock()) << "a second reader";
-  EXPECT_FALSE(lock.try_lock());
-  second.unlock();
-  std::shared_lock moved(std::move(first));
-  moved.unlock();
-  EXPECT_TRUE(lock.try_lock()) << "the readers have left";
-  EXPECT_FALSE(lock.try_lock_shared());
-  lock.unlock();
-}
+TEST_P(ReadersWriters, WorksWithTheGuardsOfTheStandard) { EXPECT_EQ(lock.works_with_guards(), ""); }
 
 TEST(Srwlock, TellsItsModeAndItsReaders) {
   using txsync::latch_mode;

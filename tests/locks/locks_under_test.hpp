@@ -130,7 +130,19 @@ using shared_locks =
 using strictly_fifo_locks = testing::Types<txsync::fifo_ticket_lock, txsync::fifo_mcs_lock>;
 using bounded_bypass_locks = testing::Types<txsync::ticket_lock, txsync::mcs_lock>;
 
+/// The parameters of a suite: what make.operator()<Lock>() answers for each of the locks.
+template <class... Locks, class Make>
+auto one_of_each(testing::Types<Locks...>, Make make) {
+  return testing::Values(make.template operator()<Locks>()...);
+}
+
 /// Names a test after the lock instead of a number.
+struct case_name {
+  template <class Case>
+  std::string operator()(const testing::TestParamInfo<const Case*>& test) const {
+    return test.param->name;
+  }
+};
 struct lock_names {
   template <class Lock>
   static std::string GetName(int) {

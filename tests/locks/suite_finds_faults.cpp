@@ -79,65 +79,72 @@ using broken::without;
 
 TEST(SuiteFinds, NothingWrongWithTheRightSharedLock) {
   using lock = broken::shared_lock<without::nothing>;
-  EXPECT_EQ(readers_meet_inside<lock>(4, 10), "");
+  any_shared_lock::next_kind = &shared_kind_of<lock>;
+  EXPECT_EQ(readers_meet_inside(4, 10), "");
   EXPECT_EQ((readers_and_writers<lock, relaxed_field>(4, 2, 50, inside::sleep)), "");
   EXPECT_EQ((all_ways_in<lock, relaxed_field>(4, 50, inside::sleep)), "");
-  EXPECT_EQ(tries_tell_the_truth<lock>(10), "");
-  EXPECT_EQ(modes_hand_over<lock>(2, 5, waits::long_ones), "");
+  EXPECT_EQ(tries_tell_the_truth(10), "");
+  EXPECT_EQ(modes_hand_over(2, 5, waits::long_ones), "");
 }
 
 TEST(SuiteFinds, ReadersThatExcludeEachOther) {
   using lock = broken::shared_lock<without::readers_together>;
-  EXPECT_TRUE(says(readers_meet_inside<lock>(2, 10, little_patience), "hanging"));
-  EXPECT_TRUE(says(tries_tell_the_truth<lock>(10, little_patience), "failed beside a reader"));
+  any_shared_lock::next_kind = &shared_kind_of<lock>;
+  EXPECT_TRUE(says(readers_meet_inside(2, 10, little_patience), "hanging"));
+  EXPECT_TRUE(says(tries_tell_the_truth(10, little_patience), "failed beside a reader"));
 }
 
 TEST(SuiteFinds, ReadersBesideWriters) {
   using ignores_readers = broken::shared_lock<without::waiting_for_readers>;
+  any_shared_lock::next_kind = &shared_kind_of<ignores_readers>;
   EXPECT_NE((readers_and_writers<ignores_readers, relaxed_field>(4, 2, 200, inside::sleep)), "");
-  EXPECT_TRUE(says(tries_tell_the_truth<ignores_readers>(10, little_patience), "beside a reader"));
+  EXPECT_TRUE(says(tries_tell_the_truth(10, little_patience), "beside a reader"));
   using ignores_writers = broken::shared_lock<without::waiting_for_the_writer>;
+  any_shared_lock::next_kind = &shared_kind_of<ignores_writers>;
   EXPECT_NE((all_ways_in<ignores_writers, relaxed_field>(4, 200, inside::sleep, little_patience)), "");
-  EXPECT_TRUE(says(tries_tell_the_truth<ignores_writers>(10, little_patience), "beside a writer"));
+  EXPECT_TRUE(says(tries_tell_the_truth(10, little_patience), "beside a writer"));
   using miscounts = broken::shared_lock<without::counting>;
+  any_shared_lock::next_kind = &shared_kind_of<miscounts>;
   EXPECT_NE((readers_and_writers<miscounts, relaxed_field>(4, 1, 200, inside::sleep, little_patience)), "");
 }
 
 TEST(SuiteFinds, WritersThatNeverGetIn) {
-  EXPECT_TRUE(says(writer_gets_in<broken::shared_lock<without::nothing>>(4, 50, little_patience),
-                   "lock() against readers without end"));
+  any_shared_lock::next_kind = &shared_kind_of<broken::shared_lock<without::nothing>>;
+  EXPECT_TRUE(says(writer_gets_in(4, 50, little_patience), "lock() against readers without end"));
 }
 
 using broken::condition_fault;
 template <condition_fault Fault>
-using faulty = broken::pair_with<Fault>;
+void take_pair() {
+  any_mutex::next_kind = &pair_kind_of<broken::pair_with<Fault>>;
+}
 
 TEST(SuiteFinds, NothingWrongWithTheRightCondition) {
-  using right = faulty<condition_fault::none>;
-  EXPECT_EQ(turns<right>(4, 50, notifies::inside), "");
-  EXPECT_EQ(bounded_buffer<right>(2, 2, 200, notifies::outside), "");
-  EXPECT_EQ(one_feeds_one<right>(4, 20, notifies::outside), "");
-  EXPECT_EQ(all_are_told<right>(4, 50, notifies::inside), "");
-  EXPECT_EQ(timed_storm<right>(4, 50), "");
+  take_pair<condition_fault::none>();
+  EXPECT_EQ(turns(4, 50, notifies::inside), "");
+  EXPECT_EQ(bounded_buffer(2, 2, 200, notifies::outside), "");
+  EXPECT_EQ(one_feeds_one(4, 20, notifies::outside), "");
+  EXPECT_EQ(all_are_told(4, 50, notifies::inside), "");
+  EXPECT_EQ(timed_storm(4, 50), "");
 }
 
 TEST(SuiteFinds, LostNotifications) {
-  using late = faulty<condition_fault::looks_too_late>;
-  EXPECT_TRUE(says(turns<late>(2, 50, notifies::inside, little_patience), "hanging"));
-  EXPECT_TRUE(says(all_are_told<late>(4, 50, notifies::inside, little_patience), "hanging"));
-  using drops = faulty<condition_fault::drops_every_fourth>;
-  EXPECT_TRUE(says(turns<drops>(4, 50, notifies::outside, little_patience), "hanging"));
-  EXPECT_TRUE(says(one_feeds_one<drops>(2, 2'000, notifies::inside, little_patience), "hanging"));
-  using one = faulty<condition_fault::wakes_one_of_all>;
-  EXPECT_TRUE(says(all_are_told<one>(4, 50, notifies::inside, little_patience), "hanging"));
+  take_pair<condition_fault::looks_too_late>();
+  EXPECT_TRUE(says(turns(2, 50, notifies::inside, little_patience), "hanging"));
+  EXPECT_TRUE(says(all_are_told(4, 50, notifies::inside, little_patience), "hanging"));
+  take_pair<condition_fault::drops_every_fourth>();
+  EXPECT_TRUE(says(turns(4, 50, notifies::outside, little_patience), "hanging"));
+  EXPECT_TRUE(says(one_feeds_one(2, 2'000, notifies::inside, little_patience), "hanging"));
+  take_pair<condition_fault::wakes_one_of_all>();
+  EXPECT_TRUE(says(all_are_told(4, 50, notifies::inside, little_patience), "hanging"));
 }
 
 TEST(SuiteFinds, WaitsThatMistreatTheLock) {
-  using keeps = faulty<condition_fault::keeps_the_lock>;
-  EXPECT_TRUE(says(turns<keeps>(2, 10, notifies::inside, little_patience), "hanging"));
+  take_pair<condition_fault::keeps_the_lock>();
+  EXPECT_TRUE(says(turns(2, 10, notifies::inside, little_patience), "hanging"));
   if (under_tsan) return;  // it would find the races that follow
-  using loses = faulty<condition_fault::returns_without_the_lock>;
-  EXPECT_NE(turns<loses>(2, 10, notifies::inside, little_patience), "");
+  take_pair<condition_fault::returns_without_the_lock>();
+  EXPECT_NE(turns(2, 10, notifies::inside, little_patience), "");
 }
 
 using broken::barrier_fault;

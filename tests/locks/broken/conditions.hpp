@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <mutex>
 
@@ -41,10 +42,13 @@ class condition {
   void wait(std::unique_lock<std::mutex>& lock, Predicate predicate) {
     while (!predicate()) wait(lock);
   }
+  template <class Duration>
+  std::cv_status wait_for(std::unique_lock<std::mutex>& lock, Duration time) {
+    return sleep(lock, after(time)) ? std::cv_status::no_timeout : std::cv_status::timeout;
+  }
   template <class Duration, class Predicate>
   bool wait_for(std::unique_lock<std::mutex>& lock, Duration time, Predicate predicate) {
-    const auto ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(time).count());
-    const std::uint64_t deadline = txsync::machine::clock_ns() + ns;
+    const std::uint64_t deadline = after(time);
     while (!predicate()) {
       if (!sleep(lock, deadline)) return predicate();
     }
@@ -52,6 +56,9 @@ class condition {
   }
 
  private:
+  static std::uint64_t after(std::chrono::nanoseconds time) {
+    return txsync::machine::clock_ns() + static_cast<std::uint64_t>(time.count());
+  }
   bool sleep(std::unique_lock<std::mutex>& lock, std::uint64_t deadline) {
     std::uint32_t seen = changes_;
     if constexpr (Fault != condition_fault::keeps_the_lock) lock.unlock();
@@ -77,6 +84,7 @@ template <condition_fault Fault>
 struct pair_with {
   using mutex = std::mutex;
   using condition = broken::condition<Fault>;
+  static constexpr const char* name = "broken";
 };
 
 enum class barrier_fault { none, lets_go_one_too_early, is_open_after_once, tells_everybody };

@@ -204,6 +204,8 @@ namespace conformance {
 
 /// They promise what most locks do.
 template <class Lock>
-struct promises : usual_promises {};
+struct promises : usual_promises {
+  static constexpr const char* name = "broken";
+};
 
 }  // namespace conformance

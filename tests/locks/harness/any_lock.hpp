@@ -13,6 +13,7 @@ namespace conformance {
 /// What any_lock does with the lock it stands for, and with a thread's way to it.
 struct lock_kind {
   const char* name;
+  std::size_t bytes;
   unsigned tries_on_free;
   bool next_owner_may_destroy;
   bool strictly_fifo;
@@ -31,6 +32,7 @@ inline constexpr std::size_t most_holder_bytes = 128;
 template <class Lock>
 inline constexpr lock_kind kind_of = {
     promises<Lock>::name,
+    sizeof(Lock),
     promises<Lock>::tries_on_free,
     promises<Lock>::next_owner_may_destroy,
     promises<Lock>::strictly_fifo,
@@ -52,6 +54,13 @@ class any_lock {
   ~any_lock() { kind_->destroy(bytes_); }
   any_lock(const any_lock&) = delete;
   any_lock& operator=(const any_lock&) = delete;
+  /// The lock that this one stands for. Requires: it is of that type.
+  template <class Lock>
+  Lock& as() {
+    return *static_cast<Lock*>(place());
+  }
+  void* place() { return bytes_; }
+  const lock_kind& kind() const { return *kind_; }
 
  private:
   friend class holder<any_lock>;

@@ -42,6 +42,7 @@ class team : public std::enable_shared_from_this<team> {
   void fail(const violation& what) {
     const std::lock_guard guard(mutex_);
     if (first_violation_.empty()) first_violation_ = what.empty() ? "a violation without words" : what;
+    given_up_.store(true, std::memory_order_relaxed);  // relaxed: orders nothing, see seat
   }
   bool given_up() const { return given_up_.load(std::memory_order_relaxed); }
 
@@ -65,8 +66,8 @@ class team : public std::enable_shared_from_this<team> {
 
   /// False when threads are left that do not end.
   bool watch(milliseconds patience) {
-    // After a violation nothing need work any more, and what still does ends quickly.
-    constexpr milliseconds short_patience{500};
+    // After a violation nothing need work any more: who looks at given_up() ends quickly, and who hangs is left behind.
+    constexpr milliseconds short_patience{100};
     std::unique_lock guard(mutex_);
     std::uint64_t last_ticks = 0;
     auto last_progress = steady_clock::now();
@@ -80,7 +81,7 @@ class team : public std::enable_shared_from_this<team> {
       if (given_up()) return false;
       if (first_violation_.empty()) first_violation_ = what_hangs(patience);
       given_up_.store(true, std::memory_order_relaxed);
-      last_progress = steady_clock::now();  // some more time for those who look at given_up()
+      last_progress = steady_clock::now();
     }
     return true;
   }

@@ -30,7 +30,8 @@ class alignas(128) seat {
   void at(const char* place) { place_.store(place, std::memory_order_relaxed); }
   /// Progress of a kind that is bounded: a team whose threads tick for ever is never given up.
   void tick() { ticks_.store(ticks_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
-  /// Reports a violation; the team's first one counts. The thread may go on, and should end soon.
+  /// Reports a violation; the team's first one counts, and the team is given up. The thread may go on, and should end
+  /// soon.
   void fail(const violation& what);
   /// Yields until the condition holds, and answers true; false when the team was given up: then leave.
   template <class Condition>

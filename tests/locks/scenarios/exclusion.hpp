@@ -6,6 +6,7 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "harness/any_lock.hpp"
 #include "harness/budget.hpp"
 #include "harness/guarded.hpp"
 #include "harness/promises.hpp"
@@ -19,37 +20,45 @@ inline unsigned rounds_each(bool strictly_fifo, unsigned threads, unsigned base)
   return std::max(2u, rounds(base / threads / slow));
 }
 
-template <class Lock>
-unsigned rounds_each(unsigned threads, unsigned base) {
-  return rounds_each(promises<Lock>::strictly_fifo, threads, base);
-}
-
 template <class Lock, class Field = plain_field>
 struct guarded_by {
   Lock lock;
   guarded<Field> data;
 };
 
+/// What one thread of a team does with the lock that an any_lock stands for: compiled for the lock's own type, and the
+/// team around it once.
+template <class Field>
+using sections_of = void (*)(seat& me, any_lock& lock, guarded<Field>& data, unsigned sections, inside what);
+
+template <class Field>
+violation run_sections(const lock_kind& kind, sections_of<Field> sections_of_thread, unsigned threads,
+                       unsigned sections, inside what, std::chrono::milliseconds patience) {
+  any_lock::next_kind = &kind;
+  const auto shared = std::make_shared<guarded_by<any_lock, Field>>();
+  violation found = run_team(
+      threads, [=](seat& me) { sections_of_thread(me, shared->lock, shared->data, sections, what); }, patience);
+  return found.empty() ? shared->data.count_is(long{threads} * sections) : found;
+}
+
+template <class Lock, class Field>
+void sections_by_lock(seat& me, any_lock& lock, guarded<Field>& data, unsigned sections, inside what) {
+  holder<Lock> hold(lock.as<Lock>());
+  for (unsigned round = 0; round < sections && !me.given_up(); ++round) {
+    me.at("lock()");
+    hold.lock();
+    data.update(me, what, round);
+    me.at("unlock()");
+    hold.unlock();
+    me.tick();
+    think(me, what, round);
+  }
+}
+
 template <class Lock, class Field = plain_field>
 violation exclusion(unsigned threads, unsigned sections, inside what,
                     std::chrono::milliseconds patience = usual_patience) {
-  const auto shared = std::make_shared<guarded_by<Lock, Field>>();
-  violation found = run_team(
-      threads,
-      [=](seat& me) {
-        holder<Lock> hold(shared->lock);
-        for (unsigned round = 0; round < sections && !me.given_up(); ++round) {
-          me.at("lock()");
-          hold.lock();
-          shared->data.update(me, what, round);
-          me.at("unlock()");
-          hold.unlock();
-          me.tick();
-          think(me, what, round);
-        }
-      },
-      patience);
-  return found.empty() ? shared->data.count_is(long{threads} * sections) : found;
+  return run_sections<Field>(kind_of<Lock>, sections_by_lock<Lock, Field>, threads, sections, what, patience);
 }
 
 /// Two locks, one update guarded by both: std::lock's back-off by try_lock() among blocking lock()s.
@@ -79,32 +88,30 @@ violation two_locks(unsigned threads, unsigned sections) {
   return found.empty() ? shared->data.count_is(long{threads} * sections) : found;
 }
 
+template <class Lock, class Field>
+void sections_by_both(seat& me, any_lock& lock, guarded<Field>& data, unsigned sections, inside what) {
+  holder<Lock> hold(lock.as<Lock>());
+  for (unsigned round = 0; round < sections && !me.given_up(); ++round) {
+    me.at("try_lock()");
+    bool mine = false;
+    for (unsigned tries = (round + me.index()) % 3; tries > 0 && !mine; --tries) mine = hold.try_lock();
+    if (!mine) {
+      me.at("lock()");
+      hold.lock();
+    }
+    data.update(me, what, round);
+    me.at("unlock()");
+    hold.unlock();
+    me.tick();
+    think(me, what, round);
+  }
+}
+
 /// lock() and try_lock() side by side. A thread whose tries fail goes on to lock().
 template <class Lock, class Field = plain_field>
 violation mixed_exclusion(unsigned threads, unsigned sections, inside what,
                           std::chrono::milliseconds patience = usual_patience) {
-  const auto shared = std::make_shared<guarded_by<Lock, Field>>();
-  violation found = run_team(
-      threads,
-      [=](seat& me) {
-        holder<Lock> hold(shared->lock);
-        for (unsigned round = 0; round < sections && !me.given_up(); ++round) {
-          me.at("try_lock()");
-          bool mine = false;
-          for (unsigned tries = (round + me.index()) % 3; tries > 0 && !mine; --tries) mine = hold.try_lock();
-          if (!mine) {
-            me.at("lock()");
-            hold.lock();
-          }
-          shared->data.update(me, what, round);
-          me.at("unlock()");
-          hold.unlock();
-          me.tick();
-          think(me, what, round);
-        }
-      },
-      patience);
-  return found.empty() ? shared->data.count_is(long{threads} * sections) : found;
+  return run_sections<Field>(kind_of<Lock>, sections_by_both<Lock, Field>, threads, sections, what, patience);
 }
 
 /// try_lock() succeeds on a free lock, fails on one that another thread holds, and comes back at once: the holder lets

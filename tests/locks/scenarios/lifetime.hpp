@@ -98,31 +98,43 @@ violation lives_again_in_place(unsigned times) {
   return {};
 }
 
+/// Memory of zero bytes, and what a lock there guards.
+struct zeroed {
+  explicit zeroed(std::size_t count) : bytes(count), pages(txsync::machine::map_pages(count)) {}
+  ~zeroed() { txsync::machine::unmap_pages(pages, bytes); }
+  zeroed(const zeroed&) = delete;
+  zeroed& operator=(const zeroed&) = delete;
+  const std::size_t bytes;
+  void* const pages;
+  guarded<plain_field> data;
+};
+
+template <class Lock>
+void sections_in_zero_bytes(seat& me, zeroed& memory, unsigned sections) {
+  holder<Lock> mine(*static_cast<Lock*>(memory.pages));
+  for (unsigned round = 0; round < sections; ++round) {
+    me.at("lock() of zero bytes");
+    mine.lock();
+    memory.data.update(me, inside::yield, round);
+    mine.unlock();
+    me.tick();
+  }
+}
+
+inline violation run_in_zero_bytes(const std::shared_ptr<zeroed>& memory, void (*thread)(seat&, zeroed&, unsigned),
+                                   unsigned threads, unsigned sections) {
+  violation found = run_team(threads, [=](seat& me) { thread(me, *memory, sections); });
+  return found.empty() ? memory->data.count_is(long{threads} * sections) : found;
+}
+
 /// Zeroed memory, never constructed, is a lock that works.
 template <class Lock>
 violation zero_bytes_are_a_lock(unsigned threads, unsigned sections) {
-  struct zeroed {
-    zeroed() : pages(txsync::machine::map_pages(sizeof(Lock))) {}
-    ~zeroed() { txsync::machine::unmap_pages(pages, sizeof(Lock)); }
-    Lock& lock() { return *static_cast<Lock*>(pages); }
-    void* pages;
-    guarded<plain_field> data;
-  };
-  const auto shared = std::make_shared<zeroed>();
-  holder<Lock> hold(shared->lock());
+  const auto memory = std::make_shared<zeroed>(sizeof(Lock));
+  holder<Lock> hold(*static_cast<Lock*>(memory->pages));
   if (!try_free_lock(hold)) return "try_lock() failed on zero bytes";
   hold.unlock();
-  violation found = run_team(threads, [=](seat& me) {
-    holder<Lock> mine(shared->lock());
-    for (unsigned round = 0; round < sections; ++round) {
-      me.at("lock() of zero bytes");
-      mine.lock();
-      shared->data.update(me, inside::yield, round);
-      mine.unlock();
-      me.tick();
-    }
-  });
-  return found.empty() ? shared->data.count_is(long{threads} * sections) : found;
+  return run_in_zero_bytes(memory, sections_in_zero_bytes<Lock>, threads, sections);
 }
 
 /// The child of a fork gets a lock that works: one that was used before, held by nobody.

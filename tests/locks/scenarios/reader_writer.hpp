@@ -1,255 +1,113 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readers together, a writer alone, and who lets whom in.
+// Readers together, a writer alone, and who lets whom in. What the compiler makes of a lock's own functions is the
+// question in the first two; the others are about any_shared_lock.
 #pragma once
 
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
 
+#include "harness/any_shared_lock.hpp"
 #include "harness/guarded.hpp"
-#include "harness/promises.hpp"
 #include "scenarios/exclusion.hpp"
 
 namespace conformance {
 
-/// All readers are inside at the same time: each waits there for the others.
-template <class Lock>
-violation readers_meet_inside(unsigned threads, unsigned times, std::chrono::milliseconds patience = usual_patience) {
-  struct state {
-    Lock lock;
-    std::atomic<unsigned> inside{0};
-  };
-  const auto shared = std::make_shared<state>();
-  return run_team(
+/// What one thread of a team does with the lock that an any_shared_lock stands for: compiled for the lock's own type,
+/// and the team around it once. Answers how often it wrote.
+template <class Field>
+using shared_sections_of = long (*)(seat& me, any_shared_lock& lock, guarded<Field>& data, unsigned writers,
+                                    unsigned sections, inside what);
+
+template <class Field>
+violation run_shared_sections(const shared_lock_kind& kind, shared_sections_of<Field> sections_of_thread,
+                              unsigned threads, unsigned writers, unsigned sections, inside what,
+                              std::chrono::milliseconds patience) {
+  any_shared_lock::next_kind = &kind;
+  const auto shared = std::make_shared<guarded_by<any_shared_lock, Field>>();
+  const auto written = std::make_shared<std::atomic<long>>(0);
+  violation found = run_team(
       threads,
-      [=](seat& me) {
-        for (unsigned round = 1; round <= times; ++round) {
-          me.at("lock_shared()");
-          shared->lock.lock_shared();
-          ++shared->inside;
-          if (!me.await("the other readers, inside", [&] { return shared->inside >= round * threads; })) return;
-          shared->lock.unlock_shared();
-          me.tick();
-        }
-      },
+      [=](seat& me) { *written += sections_of_thread(me, shared->lock, shared->data, writers, sections, what); },
       patience);
+  return found.empty() ? shared->data.count_is(*written) : found;
+}
+
+template <class Lock, class Field>
+long read_or_write(seat& me, any_shared_lock& any, guarded<Field>& data, unsigned writers, unsigned sections,
+                   inside what) {
+  Lock& lock = any.as<Lock>();
+  const bool writes = me.index() < writers;
+  for (unsigned round = 0; round < sections && !me.given_up(); ++round) {
+    if (writes) {
+      me.at("lock()");
+      const std::lock_guard writing(lock);
+      data.update(me, what, round);
+    } else {
+      me.at("lock_shared()");
+      const std::shared_lock reading(lock);
+      data.look(me, what, round);
+    }
+    me.tick();
+    think(me, what, round);
+  }
+  return writes ? long{sections} : 0;
 }
 
 /// The first `writers` of the threads write, the others read; all see whole states only.
 template <class Lock, class Field = plain_field>
 violation readers_and_writers(unsigned threads, unsigned writers, unsigned sections, inside what,
                               std::chrono::milliseconds patience = usual_patience) {
-  const auto shared = std::make_shared<guarded_by<Lock, Field>>();
-  violation found = run_team(
-      threads,
-      [=](seat& me) {
-        for (unsigned round = 0; round < sections && !me.given_up(); ++round) {
-          if (me.index() < writers) {
-            me.at("lock()");
-            const std::lock_guard writing(shared->lock);
-            shared->data.update(me, what, round);
-          } else {
-            me.at("lock_shared()");
-            const std::shared_lock reading(shared->lock);
-            shared->data.look(me, what, round);
-          }
-          me.tick();
-          think(me, what, round);
-        }
-      },
-      patience);
-  return found.empty() ? shared->data.count_is(long{writers} * sections) : found;
+  return run_shared_sections<Field>(shared_kind_of<Lock>, read_or_write<Lock, Field>, threads, writers, sections, what,
+                                    patience);
+}
+
+template <class Lock, class Field>
+long enter_all_ways(seat& me, any_shared_lock& any, guarded<Field>& data, unsigned, unsigned sections, inside what) {
+  Lock& lock = any.as<Lock>();
+  long written = 0;
+  for (unsigned round = 0; round < sections && !me.given_up(); ++round) {
+    const unsigned way = (round * 7 + me.index()) % 8;
+    me.at(way < 4 ? "shared" : "exclusive");
+    if (way < 4) {
+      if (way != 0 || !lock.try_lock_shared()) lock.lock_shared();
+      data.look(me, what, round);
+      lock.unlock_shared();
+    } else {
+      if (way != 4 || !lock.try_lock()) lock.lock();
+      data.update(me, what, round);
+      ++written;
+      lock.unlock();
+    }
+    me.tick();
+    think(me, what, round);
+  }
+  return written;
 }
 
 /// Every thread mixes all four ways in.
 template <class Lock, class Field = plain_field>
 violation all_ways_in(unsigned threads, unsigned sections, inside what,
                       std::chrono::milliseconds patience = usual_patience) {
-  const auto shared = std::make_shared<guarded_by<Lock, Field>>();
-  const auto counted = std::make_shared<std::atomic<long>>(0);
-  violation found = run_team(
-      threads,
-      [=](seat& me) {
-        Lock& lock = shared->lock;
-        long written = 0;
-        for (unsigned round = 0; round < sections && !me.given_up(); ++round) {
-          const unsigned way = (round * 7 + me.index()) % 8;
-          me.at(way < 4 ? "shared" : "exclusive");
-          if (way < 4) {
-            if (way != 0 || !lock.try_lock_shared()) lock.lock_shared();
-            shared->data.look(me, what, round);
-            lock.unlock_shared();
-          } else {
-            if (way != 4 || !lock.try_lock()) lock.lock();
-            shared->data.update(me, what, round);
-            ++written;
-            lock.unlock();
-          }
-          me.tick();
-          think(me, what, round);
-        }
-        *counted += written;
-      },
-      patience);
-  return found.empty() ? shared->data.count_is(*counted) : found;
+  return run_shared_sections<Field>(shared_kind_of<Lock>, enter_all_ways<Lock, Field>, threads, threads, sections, what,
+                                    patience);
 }
+
+/// All readers are inside at the same time: each waits there for the others.
+violation readers_meet_inside(unsigned threads, unsigned times, std::chrono::milliseconds patience = usual_patience);
 
 /// What the tries answer while another thread holds the lock in one of its modes, or not at all.
-template <class Lock>
-violation tries_tell_the_truth(unsigned times, std::chrono::milliseconds patience = usual_patience) {
-  struct state {
-    Lock lock;
-    std::atomic<unsigned> entered{0}, tried{0};
-  };
-  const auto shared = std::make_shared<state>();
-  const auto other = [=](seat& me) {
-    for (unsigned step = 1; step <= 3 * times; ++step) {
-      me.at("lock() or lock_shared() of a free lock");
-      const unsigned how = step % 3;
-      if (how == 1) shared->lock.lock();
-      if (how == 2) shared->lock.lock_shared();
-      shared->entered = step;
-      if (!me.await("the tries of the other thread", [&] { return shared->tried == step; })) return;
-      if (how == 1) shared->lock.unlock();
-      if (how == 2) shared->lock.unlock_shared();
-      me.tick();
-    }
-  };
-  const auto tries = [=](seat& me) {
-    for (unsigned step = 1; step <= 3 * times; ++step) {
-      if (!me.await("the other thread", [&] { return shared->entered == step; })) return;
-      const unsigned how = step % 3;
-      me.at("try_lock()");
-      const bool alone = shared->lock.try_lock();
-      if (alone) shared->lock.unlock();
-      me.at("try_lock_shared()");
-      const bool beside = shared->lock.try_lock_shared();
-      if (beside) shared->lock.unlock_shared();
-      if (alone && how == 1) return me.fail("try_lock() succeeded beside a writer");
-      if (alone && how == 2) return me.fail("try_lock() succeeded beside a reader");
-      if (!alone && how == 0) return me.fail("try_lock() failed on a free lock");
-      if (beside && how == 1) return me.fail("try_lock_shared() succeeded beside a writer");
-      if (!beside && how == 2) return me.fail("try_lock_shared() failed beside a reader");
-      if (!beside && how == 0) return me.fail("try_lock_shared() failed on a free lock");
-      shared->tried = step;
-      me.tick();
-    }
-  };
-  return run_team(2, [=](seat& me) { me.index() == 0 ? other(me) : tries(me); }, patience);
-}
+violation tries_tell_the_truth(unsigned times, std::chrono::milliseconds patience = usual_patience);
 
 /// A writer that came while readers were inside gets in when they have left, and lets in the readers that came after.
-template <class Lock>
 violation modes_hand_over(unsigned readers, unsigned times, waits how,
-                          std::chrono::milliseconds patience = usual_patience) {
-  struct state {
-    guarded_by<Lock> own;
-    std::atomic<unsigned> reading{0}, writer_comes{0}, writing{0}, readers_come{0}, done{0};
-  };
-  const auto shared = std::make_shared<state>();
-  const auto write = [=](seat& me) {
-    for (unsigned round = 1; round <= times; ++round) {
-      if (!me.await("the readers", [&] { return shared->reading == round * readers; })) return;
-      shared->writer_comes = round;
-      me.at("lock() behind readers");
-      shared->own.lock.lock();
-      shared->writing = round;
-      if (!me.await("the readers that come again", [&] { return shared->readers_come == round * readers; })) return;
-      if (how == waits::long_ones) let_others_park();
-      shared->own.data.update(me, inside::nothing, round);
-      shared->own.lock.unlock();
-      if (!me.await("the readers' second look", [&] { return shared->done == round * readers; })) return;
-      me.tick();
-    }
-  };
-  const auto read = [=](seat& me) {
-    for (unsigned round = 1; round <= times; ++round) {
-      me.at("lock_shared() among readers");
-      shared->own.lock.lock_shared();
-      ++shared->reading;
-      if (!me.await("the writer that comes", [&] { return shared->writer_comes == round; })) return;
-      if (how == waits::long_ones) let_others_park();
-      shared->own.data.look(me, inside::nothing, round);
-      shared->own.lock.unlock_shared();
-      if (!me.await("the writer that is inside", [&] { return shared->writing == round; })) return;
-      ++shared->readers_come;
-      me.at("lock_shared() behind a writer");
-      shared->own.lock.lock_shared();
-      shared->own.data.look(me, inside::nothing, round);
-      shared->own.lock.unlock_shared();
-      ++shared->done;
-      me.tick();
-      if (!me.await("the other readers", [&] { return shared->done >= round * readers; })) return;
-    }
-  };
-  violation found = run_team(1 + readers, [=](seat& me) { me.index() == 0 ? write(me) : read(me); }, patience);
-  return found.empty() ? shared->own.data.count_is(times) : found;
-}
+                          std::chrono::milliseconds patience = usual_patience);
 
 /// Readers that leave only after another has come (or seems to be kept out): without a rule for writers the lock would
 /// never be free of them. The writer must get in `times` times.
-template <class Lock>
-violation writer_gets_in(unsigned readers, unsigned times, std::chrono::milliseconds patience = usual_patience) {
-  struct state {
-    Lock lock;
-    std::atomic<unsigned> entries{0};
-    std::atomic<bool> written{false};
-  };
-  const auto shared = std::make_shared<state>();
-  const auto write = [=](seat& me) {
-    for (unsigned round = 0; round < times; ++round) {
-      if (!me.await("readers", [&] { return shared->entries > round; })) break;
-      me.at("lock() against readers without end");
-      const std::lock_guard writing(shared->lock);
-      me.tick();
-    }
-    shared->written = true;
-  };
-  const auto read = [=](seat& me) {
-    while (!shared->written && !me.given_up()) {
-      me.at("lock_shared()");
-      const std::shared_lock reading(shared->lock);
-      const unsigned mine = ++shared->entries;
-      me.at("the next reader");
-      // The wait is bounded because a lock that serves writers keeps the next reader out.
-      for (unsigned looks = 0; looks < 20 && shared->entries == mine; ++looks) {
-        std::this_thread::sleep_for(std::chrono::microseconds(100));
-      }
-    }
-  };
-  return run_team(1 + readers, [=](seat& me) { me.index() == 0 ? write(me) : read(me); }, patience);
-}
+violation writer_gets_in(unsigned readers, unsigned times, std::chrono::milliseconds patience = usual_patience);
 
 /// The same the other way round: writers that follow each other without a gap, and a reader that must get in.
-template <class Lock>
-violation reader_gets_in(unsigned writers, unsigned times, std::chrono::milliseconds patience = usual_patience) {
-  struct state {
-    Lock lock;
-    std::atomic<unsigned> announced{0}, entries{0};
-    std::atomic<bool> read{false};
-  };
-  const auto shared = std::make_shared<state>();
-  const auto read = [=](seat& me) {
-    for (unsigned round = 0; round < times; ++round) {
-      if (!me.await("writers", [&] { return shared->entries > round; })) break;
-      me.at("lock_shared() against writers without end");
-      const std::shared_lock reading(shared->lock);
-      me.tick();
-    }
-    shared->read = true;
-  };
-  const auto write = [=](seat& me) {
-    while (!shared->read && !me.given_up()) {
-      const unsigned mine = ++shared->announced;
-      me.at("lock()");
-      const std::lock_guard writing(shared->lock);
-      ++shared->entries;
-      for (unsigned looks = 0; looks < 20 && shared->announced == mine; ++looks) {
-        std::this_thread::sleep_for(std::chrono::microseconds(100));
-      }
-    }
-  };
-  return run_team(1 + writers, [=](seat& me) { me.index() == 0 ? read(me) : write(me); }, patience);
-}
+violation reader_gets_in(unsigned writers, unsigned times, std::chrono::milliseconds patience = usual_patience);
 
 }  // namespace conformance
