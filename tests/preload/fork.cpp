@@ -39,6 +39,44 @@ bool contend(pthread_mutex_t* mutex, pthread_cond_t* condition) {
   return right;
 }
 
+/// Threads that do their step over and over, but rest while a child is looked after: it has what they were in the midst
+/// of at the fork, and need not share the processors with them.
+class busy_threads {
+ public:
+  busy_threads(int count, const std::function<void(int)>& step) {
+    for (int i = 0; i < count; ++i)
+      threads_.emplace_back([this, i, step] {
+        while (!over_) {
+          if (!resting_) {
+            step(i);
+            continue;
+          }
+          ++at_rest_;
+          while (resting_ && !over_) sleep_ms(1);
+          --at_rest_;
+        }
+      });
+  }
+  ~busy_threads() {
+    over_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+  /// Forks by start(), which answers the child, when all threads have been at it for a while; true when it succeeded.
+  bool among(const std::function<pid_t()>& start) {
+    resting_ = false;
+    while (at_rest_ != 0) sleep_ms(1);
+    sleep_ms(2);
+    const pid_t child = start();
+    resting_ = true;
+    return child_succeeded(child);
+  }
+
+ private:
+  std::atomic<bool> over_{false}, resting_{false};
+  std::atomic<int> at_rest_{0};
+  std::vector<std::thread> threads_;
+};
+
 TEST(fork, handlers_with_waiters_queued) {
   static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
@@ -54,30 +92,26 @@ TEST(fork, handlers_with_waiters_queued) {
         if (handlers_on) pthread_mutex_unlock(&mutex);
       });
   handlers_on = true;
-  std::atomic<bool> over{false};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 6; ++i)
-    threads.emplace_back([&, i] {
-      while (!over) {
-        pthread_mutex_lock(&mutex);
-        if (i < 2) {
-          const timespec soon = in_ms(CLOCK_REALTIME, 1);
-          pthread_cond_timedwait(&condition, &mutex, &soon);
-        }
-        pthread_mutex_unlock(&mutex);
+  {
+    busy_threads threads(6, [](int i) {
+      pthread_mutex_lock(&mutex);
+      if (i < 2) {
+        const timespec soon = in_ms(CLOCK_REALTIME, 1);
+        pthread_cond_timedwait(&condition, &mutex, &soon);
       }
+      pthread_mutex_unlock(&mutex);
     });
-  for (int round = 0; round < 20; ++round) {
-    EXPECT_TRUE(in_child([] {
+    const auto child_and_its_child = [] {
       pthread_cond_t fresh = PTHREAD_COND_INITIALIZER;
       return contend(&mutex, &fresh) && in_child([] {
                pthread_cond_t inner = PTHREAD_COND_INITIALIZER;
                return contend(&mutex, &inner);
              });
-    })) << round;
+    };
+    for (int round = 0; round < 20; ++round) {
+      EXPECT_TRUE(threads.among([&] { return start_child(child_and_its_child); })) << round;
+    }
   }
-  over = true;
-  for (std::thread& thread : threads) thread.join();
   handlers_on = false;
 }
 
@@ -86,57 +120,43 @@ TEST(fork, condition_with_waiters_of_the_parent) {
   static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
   if (!under_preload()) GTEST_SKIP() << "not promised by the C library";
-  std::atomic<bool> over{false};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 6; ++i)
-    threads.emplace_back([&, i] {
-      while (!over) {
-        if (i < 2) {
-          pthread_cond_signal(&condition);
-          continue;
-        }
-        pthread_mutex_lock(&mutex);
-        timespec soon = now_on(CLOCK_MONOTONIC);
-        soon.tv_nsec = soon.tv_nsec < 999'900'000 ? soon.tv_nsec + 50'000 : 999'999'999;
-        pthread_cond_clockwait(&condition, &mutex, CLOCK_MONOTONIC, &soon);
-        pthread_mutex_unlock(&mutex);
-      }
-    });
-  for (int round = 0; round < 100; ++round) {
+  busy_threads threads(6, [](int i) {
+    if (i < 2) {
+      pthread_cond_signal(&condition);
+      return;
+    }
+    pthread_mutex_lock(&mutex);
+    timespec soon = now_on(CLOCK_MONOTONIC);
+    soon.tv_nsec = soon.tv_nsec < 999'900'000 ? soon.tv_nsec + 50'000 : 999'999'999;
+    pthread_cond_clockwait(&condition, &mutex, CLOCK_MONOTONIC, &soon);
+    pthread_mutex_unlock(&mutex);
+  });
+  const auto fork_with_the_mutex = [] {
     pthread_mutex_lock(&mutex);
     const pid_t child = start_child([] {
       pthread_mutex_unlock(&mutex);
       return contend(&mutex, &condition) && pthread_cond_destroy(&condition) == 0;
     });
     pthread_mutex_unlock(&mutex);
-    EXPECT_TRUE(child_succeeded(child)) << round;
-  }
-  over = true;
-  for (std::thread& thread : threads) thread.join();
+    return child;
+  };
+  for (int round = 0; round < 100; ++round) EXPECT_TRUE(threads.among(fork_with_the_mutex)) << round;
 }
 
 TEST(fork, handlers_of_a_library_that_came_first) {
-  std::atomic<bool> over{false};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < 6; ++i)
-    threads.emplace_back([&, i] {
-      while (!over) {
-        pthread_mutex_lock(&early_mutex);
-        if (i < 3 && under_preload()) {
-          const timespec soon = in_ms(CLOCK_REALTIME, 5);
-          pthread_cond_timedwait(&early_condition, &early_mutex, &soon);
-        }
-        pthread_mutex_unlock(&early_mutex);
-      }
-    });
-  for (int round = 0; round < 50; ++round) {
-    EXPECT_TRUE(in_child([] {
-      pthread_cond_t fresh = PTHREAD_COND_INITIALIZER;
-      return early_handler_errors == 0 && contend(&early_mutex, under_preload() ? &early_condition : &fresh);
-    })) << round;
-  }
-  over = true;
-  for (std::thread& thread : threads) thread.join();
+  busy_threads threads(6, [](int i) {
+    pthread_mutex_lock(&early_mutex);
+    if (i < 3 && under_preload()) {
+      const timespec soon = in_ms(CLOCK_REALTIME, 5);
+      pthread_cond_timedwait(&early_condition, &early_mutex, &soon);
+    }
+    pthread_mutex_unlock(&early_mutex);
+  });
+  const auto child = [] {
+    pthread_cond_t fresh = PTHREAD_COND_INITIALIZER;
+    return early_handler_errors == 0 && contend(&early_mutex, under_preload() ? &early_condition : &fresh);
+  };
+  for (int round = 0; round < 50; ++round) EXPECT_TRUE(threads.among([&] { return start_child(child); })) << round;
 }
 
 // A recursive and a checking mutex that are held over a fork belong to the child's thread.
