@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <functional>
 #include <stdexcept>
 #include <thread>
 #include <type_traits>
@@ -153,8 +154,7 @@ template <class Lock>
 class Waiter : public testing::Test {
  protected:
   /// Holds the lock until a waiter has run `body` over a warm memory, and looks that the waiter then gets the lock.
-  template <class Body>
-  void wait_with(const Body& body) {
+  void wait_with(const std::function<void(warm_memory&)>& body) {
     std::atomic<bool> held{false};
     std::thread holder([&] {
       lock.lock();
