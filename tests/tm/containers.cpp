@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "../locks/harness/budget.hpp"
 #include "every_algorithm.hpp"
 
 namespace {
@@ -25,7 +26,7 @@ TXSYNC_FOR_EVERY_ALGORITHM(Containers);
 constinit stm::block changing{"test.containers.change"};
 constinit stm::block looking{"test.containers.look"};
 
-constexpr unsigned seeds = 12;
+const unsigned seeds = conformance::rounds(12);
 constexpr int blocks_a_seed = 150;
 constexpr int key_count = 97;
 
@@ -145,7 +146,7 @@ TEST_P(Containers, HashMapIsAMap) {
 
 TEST_P(Containers, HashMapGrows) {
   constexpr int many = 20'000;
-  stm::hash_map<int, int> map;
+  stm::hash_map<int, long> map;
   for (int i = 0; i < many; i += 100) {
     atomically(changing, [&](auto& tx) {
       for (int n = i; n < i + 100; ++n) map.insert(tx, n, -n);
@@ -215,7 +216,7 @@ TEST_P(Containers, OrderedMapIsAMapAndARedBlackTree) {
 
 TEST_P(Containers, OrderedMapStaysBalancedAsItGrowsAndShrinks) {
   constexpr int many = 1'000;
-  stm::ordered_map<int, int> map;
+  stm::ordered_map<int, long> map;
   const auto check = [&](int left) {
     atomically(looking, [&](auto& tx) {
       ASSERT_STREQ(map.check(tx), nullptr);
@@ -427,9 +428,9 @@ TEST_P(Containers, VectorIsAVector) {
 
 TEST_P(Containers, WorkInIrrevocableBlocksToo) {
   static constinit stm::block always{"test.containers.irrevocable", {.irrevocable = true}};
-  stm::hash_map<int, int> hashed;
-  stm::ordered_map<int, int> ordered;
-  stm::sorted_list<int, int> sorted;
+  stm::hash_map<int, long> hashed;
+  stm::ordered_map<int, long> ordered;
+  stm::sorted_list<int, long> sorted;
   stm::linked_list<int> list;
   stm::queue<int> queue;
   stm::vector<int> vector;

@@ -105,7 +105,7 @@ TEST_P(SharedContainers, SortedListsKeepTheirSumAndTheirOrder) {
 
 TEST_P(SharedContainers, HashMapGrowsUnderItsUsers) {
   constexpr int each = rounds;
-  stm::hash_map<int, int> map;
+  stm::hash_map<int, long> map;
   run_team([&](unsigned index) {
     for (int i = 0; i < each; ++i) {
       const int key = i * static_cast<int>(team_size) + static_cast<int>(index);
