@@ -42,6 +42,7 @@ std::vector<std::string_view> split_operands(std::string_view text) {
 }
 
 bool is_memory(std::string_view operand) {
+  if (operand.starts_with("%st")) return false;  // %st(1)
   return operand.find('(') != std::string_view::npos || operand.find("s:") != std::string_view::npos ||
          starts_with_any(operand, {"0x", "*0x"});
 }

@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <iostream>
 #include <list>
 #include <map>
@@ -112,6 +114,22 @@ void text() {
   expect(localtime_r(&day, &broken) == &broken && broken.tm_mday == 2, "localtime_r");
 }
 
+// What libstdc++ has precompiled of lines, long doubles, which are kept in registers of their own, and long files.
+void lines_and_long_things() {
+  std::istringstream in("one\n\nlast");
+  std::string line;
+  expect(std::getline(in, line) && line == "one" && std::getline(in, line) && line.empty(), "getline");
+  expect(std::getline(in, line) && line == "last" && in.eof() && !std::getline(in, line) && line == "last", "its end");
+  std::istringstream parts("a;b");
+  expect(std::getline(parts, line, ';') && line == "a" && std::getline(parts, line, ';') && line == "b", "its mark");
+  volatile long double given = 3.25L;
+  long double whole = 0;
+  expect(std::modf(given, &whole) == 0.25L && whole == 3.0L && given * given > whole, "modfl");
+  struct stat64 one{};
+  struct stat64 other{};
+  expect(stat64("/", &one) == 0 && lstat64("/", &other) == 0 && one.st_ino == other.st_ino, "stat64");
+}
+
 int order(const void* a, const void* b) { return *static_cast<const int*>(a) - *static_cast<const int*>(b); }
 
 void sorting() {
@@ -179,6 +197,7 @@ int main() {
   tree_heights();
   lists_and_tables();
   text();
+  lines_and_long_things();
   sorting();
   threads_and_guards();
   strings_have_hooks();

@@ -79,6 +79,14 @@ int txsync_sim_fstatat(int directory, const char* path, struct stat* to, int fla
   writes_object(to);
   return fstatat(directory, path, to, flags);
 }
+// With _FILE_OFFSET_BITS=64: the same objects.
+static_assert(sizeof(struct stat64) == sizeof(struct stat));
+int txsync_sim_stat64(const char* path, struct stat* to) { return txsync_sim_stat(path, to); }
+int txsync_sim_lstat64(const char* path, struct stat* to) { return txsync_sim_lstat(path, to); }
+int txsync_sim_fstat64(int file, struct stat* to) { return txsync_sim_fstat(file, to); }
+int txsync_sim_fstatat64(int directory, const char* path, struct stat* to, int flags) {
+  return txsync_sim_fstatat(directory, path, to, flags);
+}
 char* txsync_sim_getcwd(char* to, std::size_t bytes) {
   outside("getcwd");
   if (to) writes(to, bytes);

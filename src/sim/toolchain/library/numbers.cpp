@@ -68,6 +68,9 @@ double txsync_sim_modf(double value, double* whole) {
 float txsync_sim_modff(float value, float* whole) {
   return through(whole, [&] { return std::modf(value, whole); });
 }
+long double txsync_sim_modfl(long double value, long double* whole) {
+  return through(whole, [&] { return std::modf(value, whole); });
+}
 double txsync_sim_remquo(double value, double by, int* quotient) {
   return through(quotient, [&] { return std::remquo(value, by, quotient); });
 }
