@@ -163,8 +163,8 @@ class tune_verb final : public verb {
     if (const std::optional<policy::policy_set> had = program_->policy_of(found.reference)) {
       set = *had;
     } else {
-      set.defaults = {policy::lock_kind::libc, policy::rwlock_kind::libc, policy::spinlock_kind::libc, false,
-                      policy::elision_kind::off};
+      set.defaults = {policy::lock_kind::libc,   policy::rwlock_kind::libc, policy::spinlock_kind::libc, false,
+                      policy::elision_kind::off, policy::warm_up_kind::off};
     }
     return policy::to_toml(set, heading(request, found, document));
   }

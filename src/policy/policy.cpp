@@ -25,7 +25,7 @@ constexpr packed with_lock(lock_kind kind) {
 constexpr named_policy by_name[] = {
     {"libc",
      "the C library's own locks, counted",
-     {lock_kind::libc, rwlock_kind::libc, spinlock_kind::libc, true, elision_kind::off}},
+     {lock_kind::libc, rwlock_kind::libc, spinlock_kind::libc, true, elision_kind::off, warm_up_kind::off}},
     {"mutex", "a mutex that parks; the built-in default", built_in},
     {"tatas", "a spin lock, test and test-and-set with backoff", with_lock(lock_kind::tatas)},
     {"ticket", "a ticket lock, fair, that parks waiters beyond the cores", with_lock(lock_kind::ticket)},
@@ -33,10 +33,13 @@ constexpr named_policy by_name[] = {
      with_lock(lock_kind::fifo_ticket)},
     {"as-mutex",
      "reader-writer locks as mutexes",
-     {lock_kind::mutex, rwlock_kind::as_mutex, spinlock_kind::tatas, true, elision_kind::off}},
+     {lock_kind::mutex, rwlock_kind::as_mutex, spinlock_kind::tatas, true, elision_kind::off, warm_up_kind::off}},
+    {"warm",
+     "ticket locks whose waiters run ahead in attempts that always abort, where the machine has them and it pays",
+     {lock_kind::ticket, rwlock_kind::rwlock, spinlock_kind::tatas, true, elision_kind::off, warm_up_kind::standard}},
     {"elide",
      "mutexes whose sections run as hardware transactions where the machine has them and it pays",
-     {lock_kind::mutex, rwlock_kind::rwlock, spinlock_kind::tatas, true, elision_kind::standard}},
+     {lock_kind::mutex, rwlock_kind::rwlock, spinlock_kind::tatas, true, elision_kind::standard, warm_up_kind::off}},
 };
 
 }  // namespace
@@ -45,6 +48,7 @@ const char* to_string(lock_kind kind) noexcept { return word_of(kind); }
 const char* to_string(rwlock_kind kind) noexcept { return word_of(kind); }
 const char* to_string(spinlock_kind kind) noexcept { return word_of(kind); }
 const char* to_string(elision_kind kind) noexcept { return word_of(kind); }
+const char* to_string(warm_up_kind kind) noexcept { return word_of(kind); }
 const char* to_string(openmp_kind kind) noexcept { return word_of(kind); }
 
 std::string to_string(packed choices) {
@@ -54,6 +58,7 @@ std::string to_string(packed choices) {
   };
   add("lock", to_string(choices.lock));
   add("elision", to_string(choices.elision));
+  add("warm_up", to_string(choices.warm_up));
   add("rwlock", to_string(choices.rwlock));
   add("spinlock", to_string(choices.spinlock));
   add("counting", choices.counting ? "true" : "false");
@@ -66,6 +71,7 @@ packed policy_set::find(std::string_view site) const {
     if (first.rwlock == rwlock_kind::unsaid) first.rwlock = second.rwlock;
     if (first.spinlock == spinlock_kind::unsaid) first.spinlock = second.spinlock;
     if (first.elision == elision_kind::unsaid) first.elision = second.elision;
+    if (first.warm_up == warm_up_kind::unsaid) first.warm_up = second.warm_up;
     return first;
   };
   const packed base = or_else(defaults, built_in);

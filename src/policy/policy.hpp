@@ -20,16 +20,18 @@ struct policy_error : std::runtime_error {
 };
 
 /// Where nothing is said.
-inline constexpr packed built_in{lock_kind::mutex, rwlock_kind::rwlock, spinlock_kind::tatas, true, elision_kind::off};
+inline constexpr packed built_in{lock_kind::mutex,  rwlock_kind::rwlock, spinlock_kind::tatas, true,
+                                 elision_kind::off, warm_up_kind::off};
 
 /// The words of policy files and tables; null for `unsaid`.
 const char* to_string(lock_kind kind) noexcept;
 const char* to_string(rwlock_kind kind) noexcept;
 const char* to_string(spinlock_kind kind) noexcept;
 const char* to_string(elision_kind kind) noexcept;
+const char* to_string(warm_up_kind kind) noexcept;
 const char* to_string(openmp_kind kind) noexcept;
 
-/// "lock=tatas elision=off rwlock=rwlock spinlock=tatas counting=true", without what is unsaid.
+/// "lock=tatas elision=off warm_up=off rwlock=rwlock spinlock=tatas counting=true", without what is unsaid.
 std::string to_string(packed choices);
 
 /// A default, and what single sites do instead.

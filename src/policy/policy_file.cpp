@@ -126,6 +126,8 @@ class reader {
         read_word(key, value, made.spinlock);
       } else if (name == "elision") {
         read_word(key, value, made.elision);
+      } else if (name == "warm_up") {
+        read_word(key, value, made.warm_up);
       } else if (name == "counting") {
         read_counting(value, made.counting);
         said_counting_.insert(site);
@@ -133,7 +135,7 @@ class reader {
         read_word(key, value, *openmp_barrier_);
       } else {
         unknown_key(key, "in [" + where + "]",
-                    std::string("lock, elision, rwlock, spinlock, counting") +
+                    std::string("lock, elision, warm_up, rwlock, spinlock, counting") +
                         (openmp_barrier_ != nullptr ? ", openmp_barrier" : ""));
       }
     }
@@ -238,6 +240,7 @@ void write_choices(std::string& text, packed choices, bool counting_said) {
   };
   add("lock", to_string(choices.lock));
   add("elision", to_string(choices.elision));
+  add("warm_up", to_string(choices.warm_up));
   add("rwlock", to_string(choices.rwlock));
   add("spinlock", to_string(choices.spinlock));
   if (counting_said) text += std::string("counting = ") + (choices.counting ? "true" : "false") + "\n";

@@ -47,4 +47,13 @@ struct words_of<elision_kind> {
       {"htm_10", elision_kind::htm_10}};
 };
 
+template <>
+struct words_of<warm_up_kind> {
+  static constexpr std::pair<const char*, warm_up_kind> all[] = {{"off", warm_up_kind::off},
+                                                                 {"standard", warm_up_kind::standard},
+                                                                 {"eager", warm_up_kind::eager},
+                                                                 {"paper", warm_up_kind::paper},
+                                                                 {"paper_ticket", warm_up_kind::paper_ticket}};
+};
+
 }  // namespace txsync::inline TXSYNC_BACKEND::policy

@@ -72,7 +72,10 @@ void map_file(int descriptor, std::size_t bytes) noexcept {
 
 channel* open_file() noexcept { return the_file; }
 
-policy::elision_kind default_elision() noexcept { return policy::elision_kind::off; }
+policy::packed default_policy() noexcept {
+  return {policy::lock_kind::mutex,  policy::rwlock_kind::rwlock, policy::spinlock_kind::tatas, true,
+          policy::elision_kind::off, policy::warm_up_kind::off};
+}
 
 void say(const char* text, std::size_t length) noexcept { machine::complain(text, length); }
 

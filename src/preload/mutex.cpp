@@ -8,6 +8,7 @@
 #include <txsync/observe/counters.hpp>
 #include <txsync/speculate/elided.hpp>
 
+#include "acquisition.hpp"
 #include "deadline.hpp"
 #include "interpose.hpp"
 #include "mutex_state.hpp"
@@ -28,44 +29,11 @@ bool is_checked(std::int32_t kind) noexcept {
   return type == PTHREAD_MUTEX_RECURSIVE || type == PTHREAD_MUTEX_ERRORCHECK;
 }
 
-bool asks_for_elision(const policy::packed& policy) noexcept {
-  return policy.elision != policy::elision_kind::unsaid && policy.elision != policy::elision_kind::off;
-}
-
-algorithm algorithm_for(const policy::packed& policy, std::int32_t kind) noexcept {
-  if ((kind & mutex_state::foreign_bits) != 0) return algorithm::libc;
-  switch (policy.lock) {
-    case policy::lock_kind::libc:
-      return algorithm::libc;
-    case policy::lock_kind::tatas:
-      return algorithm::tatas;
-    case policy::lock_kind::ticket:
-      return algorithm::ticket;
-    case policy::lock_kind::fifo_ticket:
-      return algorithm::fifo_ticket;
-    case policy::lock_kind::unsaid:
-    case policy::lock_kind::mutex:
-      break;
-  }
-  // An attempt leaves no owner, which error-checking mutexes and the order of locks want to know.
-  const bool wants_owner = (kind & mutex_state::kind_bits) == PTHREAD_MUTEX_ERRORCHECK || watches_order();
-  if (asks_for_elision(policy) && !wants_owner && machine::htm().attempts) return algorithm::elided;
-  return is_checked(kind) || watches_order() ? algorithm::checked_futex : algorithm::futex;
-}
-
 /// What a mutex is from its first use on. Destroyed ones stay unknown.
-lock_tag decide(mutex_state& mutex) noexcept {
+lock_tag decide_mutex(const mutex_state& mutex) noexcept {
   const std::int32_t kind = mutex.kind.load(std::memory_order_relaxed);  // relaxed: constant since the initialisation
   if (kind < 0) return lock_tag();
-  const site_answer answer = site_of_caller(object_kind::mutex);
-  policy::packed policy = answer.policy;
-  if (algorithm_for(policy, kind) == algorithm::elided) {
-    if (make_role(answer.site, policy.elision)) {
-      return {policy.counting ? algorithm::elided : algorithm::elided_uncounted, answer.site};
-    }
-    policy.elision = policy::elision_kind::off;
-  }
-  return {algorithm_for(policy, kind), policy.counting ? answer.site : 0};
+  return decide(site_of_caller(object_kind::mutex), kind);
 }
 
 lock_tag tag_of(mutex_state& mutex) noexcept {
@@ -73,101 +41,9 @@ lock_tag tag_of(mutex_state& mutex) noexcept {
   std::uint16_t bits = mutex.tag.load(std::memory_order_relaxed);
   if (bits != 0) [[likely]]
     return lock_tag(bits);
-  const lock_tag mine = decide(mutex);
+  const lock_tag mine = decide_mutex(mutex);
   if (mutex.tag.compare_exchange_strong(bits, mine.bits(), std::memory_order_relaxed)) return mine;
   return lock_tag(bits);
-}
-
-// ---- the algorithms
-
-bool try_acquire(mutex_state& mutex, algorithm how) noexcept {
-  switch (how) {
-    case algorithm::tatas:
-      return mutex.word.tatas.try_lock();
-    case algorithm::ticket:
-    case algorithm::fifo_ticket:
-      return mutex.word.queue.draw_if_served();
-    default:
-      return mutex.word.futex.try_lock();
-  }
-}
-
-void acquire(mutex_state& mutex, algorithm how) noexcept {
-  switch (how) {
-    case algorithm::tatas:
-      return mutex.word.tatas.lock();
-    case algorithm::ticket:
-      detail::ticket_behind_door(mutex.word.queue, mutex.door).lock();
-      return;
-    case algorithm::fifo_ticket: {
-      const std::uint32_t ticket = mutex.word.queue.draw();
-      if (!mutex.word.queue.is_served(ticket)) mutex.word.queue.wait(ticket);
-      return;
-    }
-    default:
-      return mutex.word.futex.lock();
-  }
-}
-
-bool has_queue(algorithm how) noexcept { return how == algorithm::ticket || how == algorithm::fifo_ticket; }
-
-bool acquire_until(mutex_state& mutex, algorithm how, std::uint64_t deadline) noexcept {
-  if (how != algorithm::tatas && !has_queue(how)) return mutex.word.futex.try_lock_until_ns(deadline);
-  // The spin locks know no way out of a queue: looks at growing distances, up to a millisecond.
-  std::uint64_t nap = 1'000;
-  while (!try_acquire(mutex, how)) {
-    const std::uint64_t now = machine::clock_ns();
-    if (now >= deadline) return false;
-    machine::sleep_ns(std::min(nap, deadline - now));
-    nap = std::min<std::uint64_t>(nap * 2, 1'000'000);
-  }
-  return true;
-}
-
-/// No thread of this process has had the lock: those in its queue or outside its door, if any, are threads of the
-/// parent, and do not exist.
-bool is_of_parent(const mutex_state& mutex) noexcept {
-  // acquire pairs with the release in settle_here()
-  return mutex.forks.load(std::memory_order_acquire) != static_cast<std::uint16_t>(machine::fork_count());
-}
-
-/// By the owner of a lock with a queue. Until then the threads of this process only try, so that nobody is lost.
-void settle_here(mutex_state& mutex) noexcept {
-  if (!is_of_parent(mutex)) [[likely]]
-    return;
-  new (&mutex.door) admission;
-  // release: the new door, before others go up to it
-  mutex.forks.store(static_cast<std::uint16_t>(machine::fork_count()), std::memory_order_release);
-}
-
-/// Instead of queueing up behind threads that do not exist. True when the lock was acquired; false: it has been
-/// settled.
-bool try_until_settled(mutex_state& mutex, algorithm how) noexcept {
-  if (!has_queue(how)) return false;
-  while (is_of_parent(mutex)) {
-    if (try_acquire(mutex, how)) return true;
-    machine::sleep_ns(100'000);
-  }
-  return false;
-}
-
-void release(mutex_state& mutex, algorithm how) noexcept {
-  switch (how) {
-    case algorithm::tatas:
-      return mutex.word.tatas.unlock();
-    case algorithm::ticket:
-    case algorithm::fifo_ticket:
-      // Taken before the fork, by the thread that forked.
-      if (is_of_parent(mutex)) [[unlikely]]
-        new (&mutex.word.queue) detail::ticket_queue;
-      else if (how == algorithm::ticket)
-        detail::ticket_behind_door(mutex.word.queue, mutex.door).unlock();
-      else
-        mutex.word.queue.serve_next();
-      return;
-    default:
-      return mutex.word.futex.unlock();
-  }
 }
 
 // ---- owners and counting
@@ -185,11 +61,11 @@ void become_owner(mutex_state& mutex, std::uint32_t site) noexcept {
   mutex.owner.store(owner, std::memory_order_relaxed);
 }
 
-void become_owner_of_any(mutex_state& mutex, lock_tag tag, arrival how) noexcept {
-  if (has_queue(tag.how())) settle_here(mutex);
+void become_owner_of_any(mutex_state& mutex, lock_tag tag, algorithm how, arrival came) noexcept {
+  settle_here(mutex, how);
   become_owner(mutex, tag.site());
   if (watches_order()) [[unlikely]]
-    acquired_in_order(&mutex, tag.site(), how);
+    acquired_in_order(&mutex, tag.site(), came);
 }
 
 void stop_owning(mutex_state& mutex) noexcept {
@@ -197,24 +73,6 @@ void stop_owning(mutex_state& mutex) noexcept {
   if (watches_order()) [[unlikely]]
     released_in_order(&mutex);
   mutex.owner.store(0, std::memory_order_relaxed);
-}
-
-/// Acquires what try_acquire() could not. False when the deadline has passed.
-bool wait_for(mutex_state& mutex, lock_tag tag, std::uint64_t deadline) noexcept {
-  const std::uint64_t start = machine::cycles();
-  if (deadline == machine::no_deadline) {
-    if (!try_until_settled(mutex, tag.how())) acquire(mutex, tag.how());
-  } else if (!acquire_until(mutex, tag.how(), deadline)) {
-    return false;
-  }
-  observe::detail::waited(tag.site(), machine::cycles() - start);
-  return true;
-}
-
-/// What is to be told or refused is found out with the locks taken: an attempt may see what it has done itself, and
-/// cannot tell. Goes on only where no elided section runs.
-void leave_attempt() noexcept {
-  if (detail::in_elided_attempt()) machine::abort<machine::attempt_status::code_fall_back>();
 }
 
 /// What a second lock by the owner comes to; -1: it goes the way of the others.
@@ -237,16 +95,20 @@ template <class Deadline>
 int lock_any(pthread_mutex_t* raw, lock_tag tag, Deadline deadline) noexcept {
   mutex_state& mutex = state_of(raw);
   if (tag.how() == algorithm::unknown) return EINVAL;  // destroyed
+  if (runs_ahead()) return 0;
   if (owner_of(mutex) == thread_number()) [[unlikely]] {
     const int status = relock(mutex, tag, true);
     if (status >= 0) return status;
   }
-  if (!try_acquire(mutex, tag.how())) {
+  const algorithm how = lock_under(tag);
+  count_for_trials(tag);
+  if (!try_acquire(mutex, how)) {
     std::uint64_t until = machine::no_deadline;
     if (const int status = deadline(until); status != 0) return status;
-    if (!wait_for(mutex, tag, until)) return ETIMEDOUT;
+    const gain got = acquire(mutex, tag, how, until);
+    if (got != gain::lock) return got == gain::attempt ? 0 : ETIMEDOUT;
   }
-  become_owner_of_any(mutex, tag, arrival::waits);
+  become_owner_of_any(mutex, tag, how, arrival::waits);
   return 0;
 }
 
@@ -254,19 +116,9 @@ int no_deadline_asked(std::uint64_t&) noexcept { return 0; }
 
 // ---- elision
 
-bool is_held(const void* futex) noexcept { return static_cast<const futex_mutex*>(futex)->is_held(); }
-
-bool enter(mutex_state& mutex, lock_tag tag) noexcept {
-  return detail::enter_elided(role_of(tag.role()), &mutex.word.futex, latch_mode::exclusive, is_held);
-}
-
 /// An attempt leaves the owner alone, or all would conflict.
 bool may_elide(const mutex_state& mutex, lock_tag tag) noexcept {
-  return tag.is_elided() && owner_of(mutex) != thread_number();
-}
-
-bool runs_elided(const mutex_state& mutex) noexcept {
-  return detail::in_elided_attempt() && detail::elided_mode(&mutex.word.futex) != latch_mode::none;
+  return tag.has_role() && role_of(tag.role()).elides && !runs_ahead() && owner_of(mutex) != thread_number();
 }
 
 bool is_recursive(const mutex_state& mutex) noexcept {
@@ -279,13 +131,13 @@ bool elide(mutex_state& mutex, lock_tag tag) noexcept {
   if (!may_elide(mutex, tag)) return false;
   // A thread that waits for itself does so whether it was elided or not.
   if (runs_elided(mutex) && !is_recursive(mutex)) leave_attempt();
-  return enter(mutex, tag);
+  return enter_elided(mutex, tag);
 }
 
 detail::try_outcome try_elide(mutex_state& mutex, lock_tag tag) noexcept {
   if (!may_elide(mutex, tag)) return detail::try_outcome::try_lock;
-  if (runs_elided(mutex) && is_recursive(mutex) && enter(mutex, tag)) return detail::try_outcome::elided;
-  return detail::try_enter_elided(role_of(tag.role()), &mutex.word.futex, latch_mode::exclusive, is_held);
+  if (runs_elided(mutex) && is_recursive(mutex) && enter_elided(mutex, tag)) return detail::try_outcome::elided;
+  return try_enter_elided(mutex, tag);
 }
 
 /// As one that held the mutex for no time. Where the attempt goes on its sample waits for the end, of whichever
@@ -298,7 +150,7 @@ void count_elided(const mutex_state& mutex, lock_tag tag) noexcept {
 
 /// Ends the section where an attempt runs it.
 bool end_elided(const mutex_state& mutex, lock_tag tag) noexcept {
-  if (!tag.is_elided() || !detail::in_elided_attempt() || !detail::leave_elided(&mutex.word.futex)) return false;
+  if (!tag.has_role() || !leave_elided(mutex)) return false;
   count_elided(mutex, tag);
   return true;
 }
@@ -337,7 +189,7 @@ int unlock_as_stranger(mutex_state& mutex, lock_tag tag) noexcept {
   if (!checked || !held) tell(held ? notice_kind::unlock_by_stranger : notice_kind::double_unlock, tag.site());
   if (checked || !held) return EPERM;
   mutex.owner.store(0, std::memory_order_relaxed);
-  release(mutex, tag.how());
+  release(mutex, lock_under(tag));
   return 0;
 }
 
@@ -347,13 +199,17 @@ int unlock_as_stranger(mutex_state& mutex, lock_tag tag) noexcept {
   if (tag.how() == algorithm::libc) return next().mutex_unlock(raw);
   if (tag.how() == algorithm::unknown) return EINVAL;
   if (end_elided(mutex, tag)) return 0;
+  if (runs_ahead()) {
+    unlock_ahead(mutex);
+    return 0;
+  }
   if (owner_of(mutex) != my_number) return unlock_as_stranger(mutex, tag);
   if (mutex.depth != 0 && is_checked(mutex.kind.load(std::memory_order_relaxed))) {
     --mutex.depth;
     return 0;
   }
   stop_owning(mutex);
-  release(mutex, tag.how());
+  release(mutex, lock_under(tag));
   return 0;
 }
 
@@ -398,12 +254,14 @@ int try_lock_mutex(pthread_mutex_t* raw) noexcept {
   if (tag.how() == algorithm::unknown) return EINVAL;
   const detail::try_outcome tried = try_elide(mutex, tag);
   if (tried != detail::try_outcome::try_lock) return tried == detail::try_outcome::elided ? 0 : EBUSY;
+  if (runs_ahead()) return 0;
   if (owner_of(mutex) == thread_number()) {
     const int status = relock(mutex, tag, false);
     if (status >= 0) return status;
   }
-  if (!try_acquire(mutex, tag.how())) return EBUSY;
-  become_owner_of_any(mutex, tag, arrival::tries);
+  const algorithm how = lock_under(tag);
+  if (!try_acquire(mutex, how)) return EBUSY;
+  become_owner_of_any(mutex, tag, how, arrival::tries);
   return 0;
 }
 
@@ -412,7 +270,7 @@ int initialise(pthread_mutex_t* raw, const pthread_mutexattr_t* attributes) noex
   const int status = next().mutex_init(raw, attributes);
   if (status != 0) return status;
   mutex_state& mutex = state_of(raw);
-  mutex.tag.store(decide(mutex).bits(), std::memory_order_relaxed);
+  mutex.tag.store(decide_mutex(mutex).bits(), std::memory_order_relaxed);
   return 0;
 }
 
@@ -425,7 +283,7 @@ int destroy(pthread_mutex_t* raw) noexcept {
     if (status == 0) mutex.tag.store(0, std::memory_order_relaxed);
     return status;
   }
-  if (runs_elided(mutex)) leave_attempt();
+  if (runs_elided(mutex) || runs_ahead()) leave_attempt();
   if (owner_of(mutex) != 0) {
     tell(notice_kind::destroyed_locked, tag.site());
     return EBUSY;

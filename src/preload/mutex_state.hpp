@@ -28,8 +28,10 @@ enum class algorithm : std::uint8_t {
   tatas,
   ticket,
   fifo_ticket,
-  elided,  ///< futex_mutex whose sections run as attempts where they can (elision.hpp)
-  elided_uncounted,
+  /// The site's role says which of them, and that sections run as attempts where they can (elision.hpp) or ahead of
+  /// time while they wait (warm_up.hpp).
+  by_role,
+  by_role_uncounted,
 };
 
 class lock_tag {
@@ -40,9 +42,9 @@ class lock_tag {
       : bits_(static_cast<std::uint16_t>(static_cast<unsigned>(how) << 12 | site)) {}
   constexpr algorithm how() const noexcept { return static_cast<algorithm>(bits_ >> 12); }
   /// Where it is counted; 0: nowhere.
-  constexpr std::uint32_t site() const noexcept { return how() == algorithm::elided_uncounted ? 0 : bits_ & 0xFFF; }
-  constexpr bool is_elided() const noexcept { return how() >= algorithm::elided; }
-  /// Of an elided one (roles.hpp).
+  constexpr std::uint32_t site() const noexcept { return how() == algorithm::by_role_uncounted ? 0 : bits_ & 0xFFF; }
+  constexpr bool has_role() const noexcept { return how() >= algorithm::by_role; }
+  /// Where it has one (roles.hpp).
   constexpr std::uint32_t role() const noexcept { return bits_ & 0xFFF; }
   constexpr std::uint16_t bits() const noexcept { return bits_; }
 

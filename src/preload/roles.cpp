@@ -7,7 +7,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
-constinit std::atomic<elision*> roles[most_sites + 1] = {};
+constinit std::atomic<lock_role*> roles[most_sites + 1] = {};
 
 namespace {
 
@@ -37,18 +37,35 @@ const elision_policy& preset_of(policy::elision_kind kind) noexcept {
   return elision_presets::standard;
 }
 
+const warm_up_policy& preset_of(policy::warm_up_kind kind) noexcept {
+  switch (kind) {
+    case policy::warm_up_kind::eager:
+      return warm_up_presets::eager;
+    case policy::warm_up_kind::paper:
+      return warm_up_presets::paper;
+    case policy::warm_up_kind::paper_ticket:
+      return warm_up_presets::paper_ticket;
+    case policy::warm_up_kind::unsaid:
+    case policy::warm_up_kind::off:
+    case policy::warm_up_kind::standard:
+      break;
+  }
+  return warm_up_presets::standard;
+}
+
 }  // namespace
 
-bool make_role(std::uint32_t site, policy::elision_kind kind) noexcept {
-  std::atomic<elision*>& mine = roles[site];
-  elision* present = mine.load(std::memory_order_relaxed);  // relaxed: whether there is one
+bool make_role(std::uint32_t site, const role_choices& choices, const policy::packed& policy) noexcept {
+  std::atomic<lock_role*>& mine = roles[site];
+  lock_role* present = mine.load(std::memory_order_relaxed);  // relaxed: whether there is one
   if (present != nullptr) return true;
-  void* const page = machine::map_pages(sizeof(elision));
+  void* const page = machine::map_pages(sizeof(lock_role));
   if (page == nullptr) return false;
-  auto* const made = new (page) elision(preset_of(kind));
+  auto* const made = new (page) lock_role{elision(preset_of(policy.elision)), warm_up(preset_of(policy.warm_up)),
+                                          choices.under, choices.elides, choices.warms};
   // release: the role, before others find it; pairs with the acquire in role_of(). relaxed: another's is as good
   if (!mine.compare_exchange_strong(present, made, std::memory_order_release, std::memory_order_relaxed)) {
-    machine::unmap_pages(page, sizeof(elision));
+    machine::unmap_pages(page, sizeof(lock_role));
   }
   return true;
 }

@@ -1,27 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the mutexes of a site share when their sections are elided: the preset that its policy names, and what was
-// learnt of it at run time.
+// What the mutexes of a site share when their sections are elided or their waiters run ahead: the presets that its
+// policy names, and what was learnt of them at run time.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
 #include <txsync/speculate/elision.hpp>
+#include <txsync/speculate/warm_up.hpp>
 
+#include "mutex_state.hpp"
 #include "policy/packed.hpp"
 #include "sites.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
-/// By site; those that are not counted have one, too. Made by the first mutex of the site, never freed.
-extern constinit std::atomic<elision*> roles[most_sites + 1];
+/// What a site's policy comes to on this machine.
+struct role_choices {
+  algorithm under;  ///< the lock, where it is taken
+  bool elides;
+  bool warms;
+};
 
-/// Makes the role of a site that asks for elision, a page of memory. False when there is none left: its mutexes are not
-/// elided then. Thread-safe. Requires: `kind` is neither unsaid nor off.
-bool make_role(std::uint32_t site, policy::elision_kind kind) noexcept;
+struct lock_role {
+  elision eliding;
+  warm_up warming;
+  algorithm under;
+  bool elides;
+  bool warms;
+};
+
+/// By site; those that are not counted have one, too. Made by the first mutex of the site, never freed.
+extern constinit std::atomic<lock_role*> roles[most_sites + 1];
+
+/// Makes the role of a site that asks for elision or warm-up, a page of memory. False when there is none left: its
+/// mutexes are plain ones then. Thread-safe.
+bool make_role(std::uint32_t site, const role_choices& choices, const policy::packed& policy) noexcept;
 
 /// Requires: make_role(site, ...) has been true.
-inline elision& role_of(std::uint32_t site) noexcept {
+inline lock_role& role_of(std::uint32_t site) noexcept {
   return *roles[site].load(std::memory_order_acquire);  // pairs with the release in make_role()
 }
 

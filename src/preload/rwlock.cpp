@@ -6,16 +6,17 @@
 #include <cstddef>
 #include <new>
 
-#include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/futex_rwlock.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/thread.hpp>
 #include <txsync/observe/counters.hpp>
 
+#include "acquisition.hpp"
 #include "deadline.hpp"
 #include "interpose.hpp"
 #include "mutex_state.hpp"
 #include "next.hpp"
+#include "roles.hpp"
 #include "sites.hpp"
 #include "thread_number.hpp"
 
@@ -25,27 +26,33 @@ namespace {
 
 enum class rw_algorithm : std::uint8_t { unknown, libc, rwlock, as_mutex };
 
+/// Of a lock that readers share.
+struct shared_state {
+  futex_rwlock rwlock;
+  std::uint32_t unused;
+  std::atomic<std::uint32_t> forks;  // see forget_parents_sleepers()
+  std::uint32_t more_unused[2];
+  std::atomic<std::uint32_t> writer;  // number of the thread inside as a writer; 0: none
+  std::uint32_t process_shared;       // the C library's, at its place
+};
+
 /// Laid over a pthread_rwlock_t; all zero, and what the static initialisers write, is a valid unlocked one.
 struct rwlock_state {
   union {
-    futex_rwlock rwlock;
-    futex_mutex mutex;
+    shared_state shared;
+    mutex_state mutex;  // as_mutex; its depth counts readers of one thread
   };
-  std::uint32_t depth;               // as_mutex: times locked, less one; the owner's
-  std::atomic<std::uint32_t> forks;  // see forget_parents_sleepers()
-  std::uint32_t unused[2];
-  std::atomic<std::uint32_t> writer;  // number of the thread inside as a writer (as_mutex: in any way); 0: none
-  std::uint32_t process_shared;       // the C library's, at its place
-  std::uint16_t more_unused;
   std::atomic<std::uint16_t> tag;  // rw_algorithm << 12 | site
-  std::uint32_t written;           // as_mutex: the owner came as a writer; the owner's
-  std::uint64_t last_unused;
+  std::uint16_t written;           // as_mutex: the owner came as a writer; the owner's
+  std::uint32_t unused;
   std::uint32_t preference;  // the C library's: PTHREAD_RWLOCK_PREFER_..., at its place
 };
 static_assert(sizeof(rwlock_state) <= sizeof(pthread_rwlock_t));
+static_assert(offsetof(mutex_state, tag) >= offsetof(shared_state, more_unused) &&
+              offsetof(mutex_state, tag) < offsetof(shared_state, writer));
 #ifdef __x86_64__
-static_assert(offsetof(rwlock_state, writer) == offsetof(pthread_rwlock_t, __data.__cur_writer));
-static_assert(offsetof(rwlock_state, process_shared) == offsetof(pthread_rwlock_t, __data.__shared));
+static_assert(offsetof(shared_state, writer) == offsetof(pthread_rwlock_t, __data.__cur_writer));
+static_assert(offsetof(shared_state, process_shared) == offsetof(pthread_rwlock_t, __data.__shared));
 static_assert(offsetof(rwlock_state, preference) == offsetof(pthread_rwlock_t, __data.__flags));
 #endif
 
@@ -57,25 +64,39 @@ struct rw_tag {
   std::uint32_t site() const noexcept { return bits & 0xFFF; }
 };
 
-rw_tag decide(const rwlock_state& lock) noexcept {
+rw_tag decide_rwlock(rwlock_state& lock) noexcept {
   const site_answer answer = site_of_caller(object_kind::rwlock);
   rw_algorithm how = rw_algorithm::rwlock;
-  if (lock.process_shared != 0 || answer.policy.rwlock == policy::rwlock_kind::libc)
+  if (lock.shared.process_shared != 0 || answer.policy.rwlock == policy::rwlock_kind::libc)
     how = rw_algorithm::libc;
   else if (answer.policy.rwlock == policy::rwlock_kind::as_mutex)
     how = rw_algorithm::as_mutex;
+  if (how == rw_algorithm::as_mutex) {
+    policy::packed policy = answer.policy;
+    // Its own choice: a mutex of the C library would not fit.
+    if (policy.lock == policy::lock_kind::libc) policy.lock = policy::lock_kind::mutex;
+    std::uint16_t undecided = 0;
+    // relaxed: below the lock's own tag is stored after it
+    lock.mutex.tag.compare_exchange_strong(undecided, decide({answer.site, policy}, PTHREAD_MUTEX_NORMAL).bits(),
+                                           std::memory_order_relaxed);
+  }
   const std::uint32_t site = answer.policy.counting ? answer.site : 0;
   return {static_cast<std::uint16_t>(static_cast<unsigned>(how) << 12 | site)};
 }
 
 rw_tag tag_of(rwlock_state& lock) noexcept {
-  // relaxed here and below: nothing but the tag itself changes when a lock is decided
-  std::uint16_t bits = lock.tag.load(std::memory_order_relaxed);
+  // acquire pairs with the release below: the tag of the mutex
+  std::uint16_t bits = lock.tag.load(std::memory_order_acquire);
   if (bits != 0) [[likely]]
     return {bits};
-  const rw_tag mine = decide(lock);
-  if (lock.tag.compare_exchange_strong(bits, mine.bits, std::memory_order_relaxed)) return mine;
+  const rw_tag mine = decide_rwlock(lock);
+  // acq_rel: the tag of the mutex, to and from whoever is first
+  if (lock.tag.compare_exchange_strong(bits, mine.bits, std::memory_order_acq_rel)) return mine;
   return {bits};
+}
+
+lock_tag mutex_tag(const rwlock_state& lock) noexcept {
+  return lock_tag(lock.mutex.tag.load(std::memory_order_relaxed));  // relaxed: ordered by the lock's own tag
 }
 
 futex_rwlock::admit admission_of(const rwlock_state& lock) noexcept {
@@ -92,12 +113,12 @@ void count(std::uint32_t site) noexcept {
 }
 
 bool try_enter(rwlock_state& lock, entry how) noexcept {
-  return how == entry::write ? lock.rwlock.try_lock() : lock.rwlock.try_lock_shared(admission_of(lock));
+  return how == entry::write ? lock.shared.rwlock.try_lock() : lock.shared.rwlock.try_lock_shared(admission_of(lock));
 }
 
 bool enter_until(rwlock_state& lock, entry how, std::uint64_t deadline) noexcept {
-  return how == entry::write ? lock.rwlock.try_lock_until_ns(deadline)
-                             : lock.rwlock.try_lock_shared_until_ns(deadline, admission_of(lock));
+  return how == entry::write ? lock.shared.rwlock.try_lock_until_ns(deadline)
+                             : lock.shared.rwlock.try_lock_shared_until_ns(deadline, admission_of(lock));
 }
 
 /// In the child of a fork: threads of the parent that slept do not exist, and must not keep readers out, who wait where
@@ -106,16 +127,16 @@ void forget_parents_sleepers(rwlock_state& lock) noexcept {
   const std::uint32_t done = 2 * machine::fork_count();
   if (done == 0) return;
   const std::uint32_t at_it = done - 1;
-  std::uint32_t seen = lock.forks.load(std::memory_order_acquire);  // pairs with the release below
+  std::uint32_t seen = lock.shared.forks.load(std::memory_order_acquire);  // pairs with the release below
   while (seen != done) {
     // relaxed: only who is first matters
-    if (seen != at_it && lock.forks.compare_exchange_strong(seen, at_it, std::memory_order_relaxed)) {
-      lock.rwlock.forget_sleepers();
-      lock.forks.store(done, std::memory_order_release);
+    if (seen != at_it && lock.shared.forks.compare_exchange_strong(seen, at_it, std::memory_order_relaxed)) {
+      lock.shared.rwlock.forget_sleepers();
+      lock.shared.forks.store(done, std::memory_order_release);
       return;
     }
     machine::yield();
-    seen = lock.forks.load(std::memory_order_acquire);
+    seen = lock.shared.forks.load(std::memory_order_acquire);
   }
 }
 
@@ -157,28 +178,58 @@ int take(rw_tag tag, const patience& how_long, Tries tries, Waits waits) noexcep
 }
 
 int lock_as_rwlock(rwlock_state& lock, rw_tag tag, entry how, const patience& how_long) noexcept {
+  if (runs_ahead()) return 0;
   // relaxed here and below: a thread's own number is in it only if it put it there
-  if (lock.writer.load(std::memory_order_relaxed) == thread_number()) return how_long.waits ? EDEADLK : EBUSY;
+  if (lock.shared.writer.load(std::memory_order_relaxed) == thread_number()) return how_long.waits ? EDEADLK : EBUSY;
   const int status = take(
       tag, how_long, [&]() noexcept { return try_enter_settled(lock, how); },
       [&](std::uint64_t deadline) noexcept { return enter_until(lock, how, deadline); });
-  if (status == 0 && how == entry::write) lock.writer.store(my_number, std::memory_order_relaxed);
+  if (status == 0 && how == entry::write) lock.shared.writer.store(my_number, std::memory_order_relaxed);
   return status;
 }
 
-/// Readers may come again, as under the real one; a reader that wants to write would wait for itself there.
-int lock_as_mutex(rwlock_state& lock, rw_tag tag, entry how, const patience& how_long) noexcept {
-  if (lock.writer.load(std::memory_order_relaxed) == thread_number()) {
-    if (how == entry::write || lock.written != 0) return how_long.waits ? EDEADLK : EBUSY;
-    ++lock.depth;
-    return 0;
+/// True in an attempt. A thread that comes again as one that writes, or that has come as one, would wait for itself:
+/// what that comes to is found out outside.
+bool elide_as_mutex(rwlock_state& lock, lock_tag by, entry how, const patience& how_long) noexcept {
+  if (!by.has_role() || !role_of(by.role()).elides) return false;
+  const latch_mode mode = how == entry::read ? latch_mode::shared : latch_mode::exclusive;
+  if (runs_elided(lock.mutex) &&
+      (how == entry::write || detail::elided_mode(&lock.mutex.word) == latch_mode::exclusive)) {
+    leave_attempt();
   }
-  const int status = take(
-      tag, how_long, [&]() noexcept { return lock.mutex.try_lock(); },
-      [&](std::uint64_t deadline) noexcept { return lock.mutex.try_lock_until_ns(deadline); });
-  if (status != 0) return status;
-  lock.writer.store(my_number, std::memory_order_relaxed);
-  lock.depth = 0;
+  if (how_long.waits && how_long.until == nullptr) return enter_elided(lock.mutex, by, mode);
+  const detail::try_outcome tried = try_enter_elided(lock.mutex, by, mode);
+  if (tried == detail::try_outcome::busy) leave_attempt();
+  return tried == detail::try_outcome::elided;
+}
+
+/// Readers may come again, as under the real one; a reader that wants to write would wait for itself there.
+int lock_again(rwlock_state& lock, entry how, const patience& how_long) noexcept {
+  if (how == entry::write || lock.written != 0) return how_long.waits ? EDEADLK : EBUSY;
+  ++lock.mutex.depth;
+  return 0;
+}
+
+int lock_as_mutex(rwlock_state& lock, rw_tag tag, entry how, const patience& how_long) noexcept {
+  mutex_state& mutex = lock.mutex;
+  if (runs_ahead()) return 0;
+  // relaxed, here and wherever the owner is looked at or stored: a thread's own number is in it only if it put it there
+  if (mutex.owner.load(std::memory_order_relaxed) == thread_number()) return lock_again(lock, how, how_long);
+  const lock_tag by = mutex_tag(lock);
+  if (elide_as_mutex(lock, by, how, how_long)) return 0;
+  const algorithm under = lock_under(by);
+  count_for_trials(by);
+  if (!try_acquire(mutex, under)) {
+    if (!how_long.waits) return EBUSY;
+    std::uint64_t deadline = machine::no_deadline;
+    if (const int status = find_deadline(how_long, deadline); status != 0) return status;
+    const gain got = acquire(mutex, by, under, deadline);
+    if (got != gain::lock) return got == gain::attempt ? 0 : ETIMEDOUT;
+  }
+  settle_here(mutex, under);
+  count(tag.site());
+  mutex.owner.store(my_number, std::memory_order_relaxed);
+  mutex.depth = 0;
   lock.written = how == entry::write;
   return 0;
 }
@@ -188,31 +239,46 @@ int lock_ours(rwlock_state& lock, rw_tag tag, entry how, const patience& how_lon
                                              : lock_as_rwlock(lock, tag, how, how_long);
 }
 
-int unlock_mutex(rwlock_state& lock, rw_tag tag) noexcept {
-  const std::uint32_t owner = lock.writer.load(std::memory_order_relaxed);
-  if (owner != my_number) tell(owner == 0 ? notice_kind::double_unlock : notice_kind::unlock_by_stranger, tag.site());
-  if (owner == 0) return EPERM;
-  if (lock.depth != 0) {
-    --lock.depth;
+int unlock_as_mutex(rwlock_state& lock, rw_tag tag) noexcept {
+  mutex_state& mutex = lock.mutex;
+  const lock_tag by = mutex_tag(lock);
+  if (by.has_role() && leave_elided(mutex)) {
+    if (!detail::in_elided_attempt()) count(tag.site());
     return 0;
   }
-  lock.writer.store(0, std::memory_order_relaxed);
-  lock.mutex.unlock();
+  if (runs_ahead()) {
+    unlock_ahead(mutex);
+    return 0;
+  }
+  const std::uint32_t owner = mutex.owner.load(std::memory_order_relaxed);
+  if (owner != my_number) {
+    leave_attempt();
+    tell(owner == 0 ? notice_kind::double_unlock : notice_kind::unlock_by_stranger, tag.site());
+  }
+  if (owner == 0) return EPERM;
+  if (mutex.depth != 0) {
+    --mutex.depth;
+    return 0;
+  }
+  mutex.owner.store(0, std::memory_order_relaxed);
+  release(mutex, lock_under(by));
   return 0;
 }
 
 int unlock_rwlock(rwlock_state& lock, rw_tag tag) noexcept {
-  if (lock.rwlock.has_writer()) {
-    if (lock.writer.load(std::memory_order_relaxed) != my_number) tell(notice_kind::unlock_by_stranger, tag.site());
-    lock.writer.store(0, std::memory_order_relaxed);
-    lock.rwlock.unlock();
+  if (runs_ahead()) return 0;
+  if (lock.shared.rwlock.has_writer()) {
+    if (lock.shared.writer.load(std::memory_order_relaxed) != my_number)
+      tell(notice_kind::unlock_by_stranger, tag.site());
+    lock.shared.writer.store(0, std::memory_order_relaxed);
+    lock.shared.rwlock.unlock();
     return 0;
   }
-  if (lock.rwlock.readers() == 0) {
+  if (lock.shared.rwlock.readers() == 0) {
     tell(notice_kind::double_unlock, tag.site());
     return EPERM;
   }
-  lock.rwlock.unlock_shared();
+  lock.shared.rwlock.unlock_shared();
   return 0;
 }
 
@@ -237,12 +303,15 @@ int destroy(pthread_rwlock_t* raw) noexcept {
     if (status == 0) lock.tag.store(0, std::memory_order_relaxed);
     return status;
   }
-  const bool held = tag.how() == rw_algorithm::as_mutex ? lock.writer.load(std::memory_order_relaxed) != 0
-                                                        : lock.rwlock.has_writer() || lock.rwlock.readers() != 0;
+  if (runs_ahead()) leave_attempt();
+  const bool held = tag.how() == rw_algorithm::as_mutex
+                        ? lock.mutex.owner.load(std::memory_order_relaxed) != 0
+                        : lock.shared.rwlock.has_writer() || lock.shared.rwlock.readers() != 0;
   if (held) {
     tell(notice_kind::destroyed_locked, tag.site());
     return EBUSY;
   }
+  if (tag.how() == rw_algorithm::as_mutex) lock.mutex.tag.store(0, std::memory_order_relaxed);
   lock.tag.store(0, std::memory_order_relaxed);
   return 0;
 }
@@ -255,7 +324,8 @@ using namespace txsync::preload;
 
 TXSYNC_INTERPOSE int pthread_rwlock_init(pthread_rwlock_t* lock, const pthread_rwlockattr_t* attributes) noexcept {
   const int status = next().rwlock_init(lock, attributes);
-  if (status == 0) state_of(lock).tag.store(decide(state_of(lock)).bits, std::memory_order_relaxed);
+  // release pairs with the acquire in tag_of()
+  if (status == 0) state_of(lock).tag.store(decide_rwlock(state_of(lock)).bits, std::memory_order_release);
   return status;
 }
 TXSYNC_INTERPOSE int pthread_rwlock_destroy(pthread_rwlock_t* lock) noexcept { return destroy(lock); }
@@ -300,5 +370,5 @@ TXSYNC_INTERPOSE int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
   rwlock_state& state = state_of(lock);
   const rw_tag tag = tag_of(state);
   if (tag.how() == rw_algorithm::libc) return next().rwlock_unlock(lock);
-  return tag.how() == rw_algorithm::as_mutex ? unlock_mutex(state, tag) : unlock_rwlock(state, tag);
+  return tag.how() == rw_algorithm::as_mutex ? unlock_as_mutex(state, tag) : unlock_rwlock(state, tag);
 }

@@ -63,13 +63,49 @@ constinit const next_functions functions = make();
 
 namespace {
 
-/// "1" is what txsync does unless told otherwise; else the words of policy files.
-policy::elision_kind asked_elision(const char* asked) noexcept {
-  if (asked == nullptr) return policy::elision_kind::off;
-  for (const auto& [word, kind] : policy::words_of<policy::elision_kind>::all) {
-    if (std::strcmp(word, asked) == 0) return kind;
+/// Whether `text` begins with "KEY=WORD" and that word ends there.
+bool says(const char* text, const char* key, const char* word) noexcept {
+  const std::size_t key_length = std::strlen(key);
+  const std::size_t length = std::strlen(word);
+  return std::strncmp(text, key, key_length) == 0 && text[key_length] == '=' &&
+         std::strncmp(text + key_length + 1, word, length) == 0 &&
+         (text[key_length + 1 + length] == ' ' || text[key_length + 1 + length] == 0);
+}
+
+/// True where `text` begins with the key and one of its words, which is then in `into`.
+template <class Kind>
+bool read(const char* text, const char* key, Kind& into) noexcept {
+  for (const auto& [word, kind] : policy::words_of<Kind>::all) {
+    if (!says(text, key, word)) continue;
+    into = kind;
+    return true;
   }
-  return std::strcmp(asked, "1") == 0 ? policy::elision_kind::standard : policy::elision_kind::off;
+  return false;
+}
+
+/// "lock=ticket warm_up=paper": keys and words of policy files. Ends the simulation where it does not know one.
+void read_all(const char* text, policy::packed& into) noexcept {
+  while (*text != 0) {
+    if (!read(text, "lock", into.lock) && !read(text, "elision", into.elision) &&
+        !read(text, "warm_up", into.warm_up) && !read(text, "rwlock", into.rwlock)) {
+      txsync_sim_unsupported("a word of TXSYNC_SIM_LOCKS");
+    }
+    while (*text != 0 && *text != ' ') ++text;
+    while (*text == ' ') ++text;
+  }
+}
+
+policy::packed asked_policy() noexcept {
+  policy::packed made{policy::lock_kind::mutex, policy::rwlock_kind::rwlock, policy::spinlock_kind::tatas, true};
+  // "1" is what txsync does unless told otherwise; else the words of policy files.
+  if (const char* const elision = std::getenv("TXSYNC_SIM_ELIDE")) {
+    if (std::strcmp(elision, "1") == 0) made.elision = policy::elision_kind::standard;
+    for (const auto& [word, kind] : policy::words_of<policy::elision_kind>::all) {
+      if (std::strcmp(word, elision) == 0) made.elision = kind;
+    }
+  }
+  if (const char* const locks = std::getenv("TXSYNC_SIM_LOCKS")) read_all(locks, made);
+  return made;
 }
 
 }  // namespace
@@ -79,15 +115,15 @@ const next_functions& next() noexcept { return functions; }
 void open_channel() noexcept {}
 channel* open_file() noexcept { return nullptr; }
 
-policy::elision_kind default_elision() noexcept {
-  static constinit std::atomic<policy::elision_kind> known{policy::elision_kind::unsaid};
-  // relaxed: all would store the same
-  policy::elision_kind answer = known.load(std::memory_order_relaxed);
-  if (answer == policy::elision_kind::unsaid) {
-    answer = asked_elision(std::getenv("TXSYNC_SIM_ELIDE"));
+policy::packed default_policy() noexcept {
+  static constinit std::atomic<std::uint32_t> known{0};
+  // relaxed: all would store the same; no policy that asked_policy() makes is 0
+  std::uint32_t answer = known.load(std::memory_order_relaxed);
+  if (answer == 0) {
+    answer = asked_policy().word();
     known.store(answer, std::memory_order_relaxed);
   }
-  return answer;
+  return policy::packed::of(answer);
 }
 
 void say(const char* text, std::size_t length) noexcept { (void)!write(STDERR_FILENO, text, length); }

@@ -15,11 +15,6 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 
 namespace {
 
-/// Where there is no launcher.
-policy::packed built_in() noexcept {
-  return {policy::lock_kind::mutex, policy::rwlock_kind::rwlock, policy::spinlock_kind::tatas, true, default_elision()};
-}
-
 /// Chains of calls that have been answered; open addressing, never emptied.
 struct known_chain {
   std::atomic<std::uint64_t> hash{0};
@@ -148,7 +143,7 @@ void tell_standard_error(notice_kind kind, const call_chain& chain) noexcept {
 
 site_answer site_of_caller(object_kind kind) noexcept {
   channel* const file = open_file();
-  if (file == nullptr) return {0, built_in()};
+  if (file == nullptr) return {0, default_policy()};
   const call_chain chain = chain_of_caller();
   known_chain* const known = place_of(chain.hash() + static_cast<std::uint64_t>(kind) * 2);
   if (known == nullptr) return {0, policy::packed::of(file->default_policy)};

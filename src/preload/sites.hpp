@@ -21,8 +21,8 @@ struct site_answer {
 /// built-in policy. Cost: 3 us; the first time for a chain of calls a question to the launcher, 0.1 ms and more.
 site_answer site_of_caller(object_kind kind) noexcept;
 
-/// What is said of elision where no launcher says anything.
-policy::elision_kind default_elision() noexcept;
+/// Where no launcher says anything.
+policy::packed default_policy() noexcept;
 
 /// Tells the launcher (else the standard error) of something that the program did. Each place and kind is told once.
 void tell(notice_kind kind, std::uint32_t site, std::uint32_t other_site = 0) noexcept;

@@ -22,15 +22,18 @@ void for_kind(const std::string& object, Function&& call) {
   } else if (object == "mutex") {
     call("lock", policy::words_of<policy::lock_kind>::all, &policy::packed::lock);
     call("elision", policy::words_of<policy::elision_kind>::all, &policy::packed::elision);
+    call("warm_up", policy::words_of<policy::warm_up_kind>::all, &policy::packed::warm_up);
   }
 }
 
-/// Strict order is only for no more threads than cores, so it is not tried unasked. Of elision what txsync means by it,
-/// where the machine has transactions and the site the lock that is elided.
+/// Strict order is only for no more threads than cores, so it is not tried unasked. Of elision and of warm-up what
+/// txsync means by them, where the machine can and the site has a lock of ours.
 bool is_tried(const std::string& kind, policy::packed present) {
-  if (!kind.starts_with("elision=")) return kind != "lock=fifo_ticket";
-  return present.lock == policy::lock_kind::mutex && machine::htm().attempts &&
-         (kind == "elision=off" || kind == "elision=standard");
+  const bool ours = present.lock != policy::lock_kind::libc;
+  const bool usual = kind.ends_with("=off") || kind.ends_with("=standard");
+  if (kind.starts_with("elision=")) return ours && usual && machine::htm().attempts;
+  if (kind.starts_with("warm_up=")) return ours && usual && machine::htm().always_abort;
+  return kind != "lock=fifo_ticket";
 }
 
 /// "lock=ticket" for each word but the one that the site has.

@@ -122,7 +122,7 @@ TEST(PolicyFiles, UnknownKeys) {
 
 TEST(PolicyFiles, WrongTypes) {
   for (const char* value : {"1", "1.5", "true", "[\"mutex\"]", "{ a = 1 }", "2025-01-31", "12:00:00"}) {
-    for (const char* key : {"lock", "elision", "rwlock", "spinlock"}) {
+    for (const char* key : {"lock", "elision", "warm_up", "rwlock", "spinlock"}) {
       const std::string line = std::string(key) + " = " + value + "\n";
       refused("schema = 1\n[default]\n" + line, 3, std::string(key) + " is ");
       refused("schema = 1\n[site.\"x\"]\n\n" + line, 4, std::string(key) + " is ");
@@ -176,7 +176,8 @@ TEST(PolicyFiles, WhatIsWrongFirstIsSaid) {
 
 TEST(PolicyFiles, WhatIsWrittenIsReadBack) {
   policy_set set;
-  set.defaults = {lock_kind::ticket, rwlock_kind::as_mutex, spinlock_kind::libc, false, elision_kind::shore};
+  set.defaults = {lock_kind::ticket, rwlock_kind::as_mutex, spinlock_kind::libc, false, elision_kind::shore,
+                  policy::warm_up_kind::paper_ticket};
   set.sites = {{"kyotocabinet::HashDB::set@kchashdb.h:31", {lock_kind::tatas, {}, {}, false, elision_kind::off}},
                {"quotes \" ' \\ and \t\n control", {lock_kind::unsaid, rwlock_kind::libc, {}, true}},
                {"dots.and+0x1f", {lock_kind::libc, rwlock_kind::rwlock, spinlock_kind::tatas, false}}};

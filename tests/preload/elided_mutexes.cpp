@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The preloaded library's mutexes on the scripted machine, which has transactions where the machine at hand has none:
 // what a site's policy makes of them, and that nothing that programs do wrong ends in a fault. Their functions are
-// those of src/preload/mutex.cpp under other names; the launcher and the C library behind it are played here.
+// those of src/preload/mutex.cpp under other names (scripted_locks.hpp).
 #include <gtest/gtest.h>
 
 #include <pthread.h>
@@ -14,80 +14,26 @@
 #include <txsync/machine/memory.hpp>
 #include <txsync/observe/counters.hpp>
 
-#include "policy/words.hpp"
-#include "preload/mutex_state.hpp"
-#include "preload/next.hpp"
 #include "preload/order.hpp"
 #include "preload/roles.hpp"
-
-extern "C" {
-int scripted_mutex_init(pthread_mutex_t* mutex, const pthread_mutexattr_t* attributes) noexcept;
-int scripted_mutex_destroy(pthread_mutex_t* mutex) noexcept;
-int scripted_mutex_lock(pthread_mutex_t* mutex) noexcept;
-int scripted_mutex_trylock(pthread_mutex_t* mutex) noexcept;
-int scripted_mutex_timedlock(pthread_mutex_t* mutex, const timespec* time) noexcept;
-int scripted_mutex_unlock(pthread_mutex_t* mutex) noexcept;
-}
+#include "scripted_locks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
-
-namespace {
-
-site_answer answer;
-std::vector<notice_kind> told;
-
-}  // namespace
-
-const next_functions& next() noexcept {
-  static const next_functions libc = [] {
-    next_functions made{};
-    made.mutex_init = pthread_mutex_init;
-    made.mutex_destroy = pthread_mutex_destroy;
-    made.mutex_lock = pthread_mutex_lock;
-    made.mutex_trylock = pthread_mutex_trylock;
-    made.mutex_unlock = pthread_mutex_unlock;
-    return made;
-  }();
-  return libc;
-}
-site_answer site_of_caller(object_kind) noexcept { return answer; }
-void tell(notice_kind kind, std::uint32_t, std::uint32_t) noexcept {
-  EXPECT_FALSE(machine::active()) << "what an attempt tells nobody hears";
-  told.push_back(kind);
-}
 
 namespace {
 
 using script::machine_script;
 using script::plan;
 
-class ElidedMutexes : public testing::Test {
+class ElidedMutexes : public ScriptedLocks {
  protected:
-  ElidedMutexes() {
-    script.have_rtm();
-    told.clear();
-    order_watched.store(false);
-    for (std::atomic<elision*>& role : roles) {
-      if (elision* const made = role.exchange(nullptr)) machine::unmap_pages(made, sizeof(elision));
-    }
-    site_asks(1, policy::elision_kind::eager);
-  }
-  ~ElidedMutexes() override { order_watched.store(false); }
+  ElidedMutexes() { site_asks(1, policy::elision_kind::eager); }
 
   static void site_asks(std::uint32_t site, policy::elision_kind elision, bool counting = true,
                         policy::lock_kind lock = policy::lock_kind::mutex) {
     answer = {site, {lock, policy::rwlock_kind::rwlock, policy::spinlock_kind::tatas, counting, elision}};
   }
 
-  static pthread_mutex_t made(int type) {
-    pthread_mutexattr_t how;
-    pthread_mutexattr_init(&how);
-    pthread_mutexattr_settype(&how, type);
-    pthread_mutex_t mutex;
-    EXPECT_EQ(scripted_mutex_init(&mutex, &how), 0);
-    pthread_mutexattr_destroy(&how);
-    return mutex;
-  }
   static lock_tag tag_of(pthread_mutex_t& mutex) { return lock_tag(state_of(&mutex).tag.load()); }
   static bool is_elided(pthread_mutex_t& mutex) {
     EXPECT_EQ(scripted_mutex_lock(&mutex), 0);
@@ -96,8 +42,6 @@ class ElidedMutexes : public testing::Test {
     EXPECT_FALSE(machine::active());
     return elided;
   }
-
-  machine_script script;
 };
 
 TEST_F(ElidedMutexes, AreWhatTheSiteAsksFor) {
@@ -116,7 +60,7 @@ TEST_F(ElidedMutexes, AreWhatTheSiteAsksFor) {
     site_asks(++site, kind);
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     EXPECT_TRUE(is_elided(mutex));
-    EXPECT_EQ(&role_of(site).policy(), preset);
+    EXPECT_EQ(&role_of(site).eliding.policy(), preset);
     EXPECT_EQ(tag_of(mutex).site(), site);
   }
   EXPECT_EQ(std::size(presets) + 1, std::size(policy::words_of<policy::elision_kind>::all));
@@ -126,7 +70,7 @@ TEST_F(ElidedMutexes, OfOneSiteShareARoleAndOfTwoDoNot) {
   pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_t second = PTHREAD_MUTEX_INITIALIZER;
   EXPECT_TRUE(is_elided(first));
-  elision* const role = &role_of(1);
+  lock_role* const role = &role_of(1);
   EXPECT_TRUE(is_elided(second));
   EXPECT_EQ(&role_of(1), role);
   site_asks(2, policy::elision_kind::eager, false);
@@ -137,6 +81,22 @@ TEST_F(ElidedMutexes, OfOneSiteShareARoleAndOfTwoDoNot) {
   EXPECT_EQ(tag_of(uncounted).role(), 2U);
 }
 
+TEST_F(ElidedMutexes, FallBackOnTheLockThatThePolicyNames) {
+  std::uint32_t site = 20;
+  for (const policy::lock_kind lock :
+       {policy::lock_kind::tatas, policy::lock_kind::ticket, policy::lock_kind::fifo_ticket}) {
+    site_asks(++site, policy::elision_kind::shore, true, lock);
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    EXPECT_TRUE(is_elided(mutex));
+    script.on_begin(plan::aborts(0));
+    EXPECT_EQ(scripted_mutex_lock(&mutex), 0);
+    EXPECT_FALSE(machine::active());
+    EXPECT_EQ(scripted_mutex_trylock(&mutex), EBUSY) << "held, and attempts see it";
+    EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
+    EXPECT_TRUE(is_elided(mutex));
+  }
+}
+
 TEST_F(ElidedMutexes, AreThePlainOnesWhereNothingAsksOrNothingWorks) {
   for (const policy::elision_kind kind : {policy::elision_kind::off, policy::elision_kind::unsaid}) {
     site_asks(1, kind);
@@ -144,10 +104,10 @@ TEST_F(ElidedMutexes, AreThePlainOnesWhereNothingAsksOrNothingWorks) {
     EXPECT_FALSE(is_elided(mutex));
     EXPECT_EQ(tag_of(mutex).how(), algorithm::futex);
   }
-  site_asks(1, policy::elision_kind::eager, true, policy::lock_kind::tatas);
-  pthread_mutex_t spinning = PTHREAD_MUTEX_INITIALIZER;
-  EXPECT_FALSE(is_elided(spinning));
-  EXPECT_EQ(tag_of(spinning).how(), algorithm::tatas);
+  site_asks(1, policy::elision_kind::eager, true, policy::lock_kind::libc);
+  pthread_mutex_t foreign = PTHREAD_MUTEX_INITIALIZER;
+  EXPECT_FALSE(is_elided(foreign));
+  EXPECT_EQ(tag_of(foreign).how(), algorithm::libc);
   site_asks(1, policy::elision_kind::eager);
   script.fail_map_pages(1);
   pthread_mutex_t without_role = PTHREAD_MUTEX_INITIALIZER;

@@ -36,6 +36,9 @@ bool parse(const std::string& name, policy::packed& out) {
   if (name == "ticket") out.lock = policy::lock_kind::ticket;
   if (name == "fifo-ticket") out.lock = policy::lock_kind::fifo_ticket;
   if (name == "as-mutex") out.rwlock = policy::rwlock_kind::as_mutex;
+  if (name == "as-ticket") out.rwlock = policy::rwlock_kind::as_mutex, out.lock = policy::lock_kind::ticket;
+  if (name == "as-tatas") out.rwlock = policy::rwlock_kind::as_mutex, out.lock = policy::lock_kind::tatas;
+  if (name == "warm") out.lock = policy::lock_kind::ticket, out.warm_up = policy::warm_up_kind::standard;
   if (name == "libc") out = {policy::lock_kind::libc, policy::rwlock_kind::libc, policy::spinlock_kind::libc, true};
   if (name == "elide") out.elision = policy::elision_kind::standard;
   if (name == "eager-uncounted") out.elision = policy::elision_kind::eager, out.counting = false;

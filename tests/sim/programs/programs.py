@@ -56,17 +56,17 @@ class Simulated(unittest.TestCase):
         ran = self.simulate(oracle=1, **options)
         self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "all right\n", ""))
 
-    def records(self, **options):
+    def records(self, *words, machine="ideal", **options):
         """What the runtime tells of a run that ends well, by name."""
         read, write = os.pipe()
         os.set_inheritable(write, True)
         try:
             with open(read, encoding="ascii") as told:
-                model = self.at / "ideal.txt"
-                self.simulate(**options)  # makes the model
+                model = self.at / f"{machine}.txt"
+                self.simulate(*words, machine=machine, **options)  # makes the model
                 environment = {f"TXSYNC_SIM_{name.upper()}": str(value) for name, value in options.items()}
                 environment |= {"TXSYNC_SIM_MODEL": str(model), "TXSYNC_SIM_RECORDS": str(write)}
-                subprocess.run(["./program"], cwd=self.at, env=os.environ | environment, check=True, timeout=100,
+                subprocess.run(["./program", *map(str, words)], cwd=self.at, env=os.environ | environment, check=True, timeout=100,
                                capture_output=True, pass_fds=(write,))
                 os.close(write)
                 write = None
@@ -123,6 +123,46 @@ class Pthreads(InSeveralOrders, Simulated):
 class StdThreads(InSeveralOrders, Simulated):
     SOURCE = "std_threads.cpp"
     ORDERS = (0, 1)  # std::lock() makes no progress where all go in step
+
+
+class RunsAhead(Simulated):
+    """A program whose locks are waited for by running ahead: right in every order, whatever the lock is."""
+
+    LOCKS = [f"lock={lock} warm_up={how}" for lock in ("mutex", "tatas", "ticket", "fifo_ticket")
+             for how in ("eager", "standard")] + ["lock=tatas warm_up=paper elision=htm_1", "lock=ticket"]
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.compile(HERE / "runs_ahead.cpp")
+
+    def test_in_many_orders(self):
+        for locks in self.LOCKS:
+            for order, seed in [(0, 1), (3, 1)] + [(order, seed) for order in (1, 4) for seed in range(1, 5)]:
+                with self.subTest(locks=locks, order=order, seed=seed):
+                    ran = self.simulate(3, 12, machine="broadwell-e5-2697v4", order=order, seed=seed, oracle=1,
+                                        locks="rwlock=as-mutex " + locks)
+                    self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "all right\n", ""))
+
+    def test_with_store_buffers(self):
+        for seed in range(1, 5):
+            with self.subTest(seed=seed):
+                ran = self.simulate(2, 12, machine="broadwell-e5-2697v4", order=1, seed=seed, store_buffers=1,
+                                    locks="rwlock=as-mutex lock=fifo_ticket warm_up=eager")
+                self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "all right\n", ""))
+
+    def test_attempts_are_made_where_they_are_asked_for(self):
+        plain = "rwlock=as-mutex lock=fifo_ticket"
+        self.assertEqual(self.begun(plain), 0)
+        self.assertGreater(self.begun(plain + " warm_up=eager"), 50)
+
+    def begun(self, locks):
+        return self.records(3, 40, machine="broadwell-e5-2697v4", locks=locks)["attempts.begun"]
+
+    def test_words_that_are_not_known_end_it(self):
+        ran = self.simulate(2, 1, locks="lock=tickets")
+        self.assertEqual(ran.returncode, FAILED)
+        self.assertIn("a word of TXSYNC_SIM_LOCKS", ran.stderr)
 
 
 class Library(Simulated):

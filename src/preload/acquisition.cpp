@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "acquisition.hpp"
+
+#include <algorithm>
+
+#include <txsync/machine/cpu.hpp>
+#include <txsync/machine/thread.hpp>
+#include <txsync/observe/counters.hpp>
+#include <txsync/speculate/warm_up.hpp>
+
+#include "order.hpp"
+#include "roles.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::preload {
+
+namespace {
+
+/// The lock that the calling thread waits for while it runs ahead: written before the attempt, so that it stands when
+/// that is undone.
+[[gnu::tls_model("initial-exec")]] constinit thread_local const mutex_state* waited_for = nullptr;
+
+bool wants_elision(const policy::packed& policy) noexcept {
+  return policy.elision != policy::elision_kind::unsaid && policy.elision != policy::elision_kind::off;
+}
+
+bool wants_warm_up(const policy::packed& policy) noexcept {
+  return policy.warm_up != policy::warm_up_kind::unsaid && policy.warm_up != policy::warm_up_kind::off;
+}
+
+algorithm plain_lock(const policy::packed& policy, std::int32_t kind) noexcept {
+  if ((kind & mutex_state::foreign_bits) != 0) return algorithm::libc;
+  switch (policy.lock) {
+    case policy::lock_kind::libc:
+      return algorithm::libc;
+    case policy::lock_kind::tatas:
+      return algorithm::tatas;
+    case policy::lock_kind::ticket:
+      return algorithm::ticket;
+    case policy::lock_kind::fifo_ticket:
+      return algorithm::fifo_ticket;
+    case policy::lock_kind::unsaid:
+    case policy::lock_kind::mutex:
+      break;
+  }
+  const std::int32_t type = kind & mutex_state::kind_bits;
+  const bool checked = type == PTHREAD_MUTEX_RECURSIVE || type == PTHREAD_MUTEX_ERRORCHECK;
+  return checked || watches_order() ? algorithm::checked_futex : algorithm::futex;
+}
+
+bool has_queue(algorithm how) noexcept { return how == algorithm::ticket || how == algorithm::fifo_ticket; }
+
+/// True: the lock is the caller's. False, only where there is something to do meanwhile: it runs ahead.
+bool wait_in_line(mutex_state& mutex, algorithm how, pastime* meanwhile) noexcept {
+  switch (how) {
+    case algorithm::tatas:
+      if (meanwhile != nullptr) return mutex.word.tatas.lock(*meanwhile);
+      mutex.word.tatas.lock();
+      return true;
+    case algorithm::ticket:
+      return detail::ticket_behind_door(mutex.word.queue, mutex.door).lock(meanwhile);
+    case algorithm::fifo_ticket: {
+      const std::uint32_t ticket = mutex.word.queue.draw();
+      return mutex.word.queue.is_served(ticket) || mutex.word.queue.wait(ticket, meanwhile);
+    }
+    default:
+      if (meanwhile != nullptr) return mutex.word.futex.lock(*meanwhile);
+      mutex.word.futex.lock();
+      return true;
+  }
+}
+
+bool wait_running_ahead(mutex_state& mutex, algorithm how, warm_up& role) noexcept {
+  warm_wait ahead(role);
+  waited_for = &mutex;
+  return wait_in_line(mutex, how, &ahead);
+}
+
+bool wait_until(mutex_state& mutex, algorithm how, std::uint64_t deadline) noexcept {
+  if (how != algorithm::tatas && !has_queue(how)) return mutex.word.futex.try_lock_until_ns(deadline);
+  // The spin locks know no way out of a queue: looks at growing distances, up to a millisecond.
+  std::uint64_t nap = 1'000;
+  while (!try_acquire(mutex, how)) {
+    const std::uint64_t now = machine::clock_ns();
+    if (now >= deadline) return false;
+    machine::sleep_ns(std::min(nap, deadline - now));
+    nap = std::min<std::uint64_t>(nap * 2, 1'000'000);
+  }
+  return true;
+}
+
+/// No thread of this process has had the lock: those in its queue or outside its door, if any, are threads of the
+/// parent, and do not exist.
+bool is_of_parent(const mutex_state& mutex) noexcept {
+  // acquire pairs with the release in settle_here()
+  return mutex.forks.load(std::memory_order_acquire) != static_cast<std::uint16_t>(machine::fork_count());
+}
+
+/// Instead of queueing up behind threads that do not exist. True when the lock was acquired; false: it has been
+/// settled.
+bool try_until_settled(mutex_state& mutex, algorithm how) noexcept {
+  if (!has_queue(how)) return false;
+  while (is_of_parent(mutex)) {
+    if (try_acquire(mutex, how)) return true;
+    machine::sleep_ns(100'000);
+  }
+  return false;
+}
+
+/// The role by which a wait runs ahead; null: it does not. Within an elided section it would end that.
+warm_up* runs_ahead_by(lock_tag tag) noexcept {
+  if (!tag.has_role() || detail::in_elided_attempt()) return nullptr;
+  lock_role& role = role_of(tag.role());
+  return role.warms && !role.warming.off() ? &role.warming : nullptr;
+}
+
+template <class Lock>
+bool is_held(const void* lock) noexcept {
+  return static_cast<const Lock*>(lock)->is_held();
+}
+
+detail::held_test held_test_of(algorithm how) noexcept {
+  if (how == algorithm::tatas) return is_held<tatas_lock>;
+  return has_queue(how) ? is_held<detail::ticket_queue> : is_held<futex_mutex>;
+}
+
+}  // namespace
+
+lock_tag decide(const site_answer& answer, std::int32_t kind) noexcept {
+  const policy::packed& policy = answer.policy;
+  const algorithm how = plain_lock(policy, kind);
+  // An attempt leaves no owner, which error-checking mutexes and the order of locks want to know.
+  const bool wants_owner = (kind & mutex_state::kind_bits) == PTHREAD_MUTEX_ERRORCHECK || watches_order();
+  if (how != algorithm::libc && !wants_owner) {
+    const bool elides = wants_elision(policy) && machine::htm().attempts;
+    const bool warms = wants_warm_up(policy) && machine::htm().always_abort;
+    if ((elides || warms) && make_role(answer.site, {how, elides, warms}, policy)) {
+      return {policy.counting ? algorithm::by_role : algorithm::by_role_uncounted, answer.site};
+    }
+  }
+  return {how, policy.counting ? answer.site : 0};
+}
+
+algorithm lock_under(lock_tag tag) noexcept { return tag.has_role() ? role_of(tag.role()).under : tag.how(); }
+
+void count_for_trials(lock_tag tag) noexcept {
+  if (tag.has_role() && role_of(tag.role()).warms) (void)detail::warms(role_of(tag.role()).warming);
+}
+
+bool try_acquire(mutex_state& mutex, algorithm how) noexcept {
+  switch (how) {
+    case algorithm::tatas:
+      return mutex.word.tatas.try_lock();
+    case algorithm::ticket:
+    case algorithm::fifo_ticket:
+      return mutex.word.queue.draw_if_served();
+    default:
+      return mutex.word.futex.try_lock();
+  }
+}
+
+gain acquire(mutex_state& mutex, lock_tag tag, algorithm how, std::uint64_t deadline) noexcept {
+  const std::uint64_t start = machine::cycles();
+  if (deadline != machine::no_deadline) {
+    if (!wait_until(mutex, how, deadline)) return gain::nothing;
+  } else if (!try_until_settled(mutex, how)) {
+    warm_up* const ahead = runs_ahead_by(tag);
+    const bool got = ahead == nullptr ? wait_in_line(mutex, how, nullptr) : wait_running_ahead(mutex, how, *ahead);
+    if (!got) return gain::attempt;
+  }
+  observe::detail::waited(tag.site(), machine::cycles() - start);
+  return gain::lock;
+}
+
+/// By the owner of a lock with a queue. Until then the threads of this process only try, so that nobody is lost.
+void settle_here(mutex_state& mutex, algorithm how) noexcept {
+  if (!has_queue(how) || !is_of_parent(mutex)) [[likely]]
+    return;
+  new (&mutex.door) admission;
+  // release: the new door, before others go up to it
+  mutex.forks.store(static_cast<std::uint16_t>(machine::fork_count()), std::memory_order_release);
+}
+
+void release(mutex_state& mutex, algorithm how) noexcept {
+  switch (how) {
+    case algorithm::tatas:
+      return mutex.word.tatas.unlock();
+    case algorithm::ticket:
+    case algorithm::fifo_ticket:
+      // Taken before the fork, by the thread that forked.
+      if (is_of_parent(mutex)) [[unlikely]]
+        new (&mutex.word.queue) detail::ticket_queue;
+      else if (how == algorithm::ticket)
+        detail::ticket_behind_door(mutex.word.queue, mutex.door).unlock();
+      else
+        mutex.word.queue.serve_next();
+      return;
+    default:
+      return mutex.word.futex.unlock();
+  }
+}
+
+bool enter_elided(mutex_state& mutex, lock_tag tag, latch_mode mode) noexcept {
+  lock_role& role = role_of(tag.role());
+  return detail::enter_elided(role.eliding, &mutex.word, mode, held_test_of(role.under));
+}
+
+detail::try_outcome try_enter_elided(mutex_state& mutex, lock_tag tag, latch_mode mode) noexcept {
+  lock_role& role = role_of(tag.role());
+  return detail::try_enter_elided(role.eliding, &mutex.word, mode, held_test_of(role.under));
+}
+
+void unlock_ahead(const mutex_state& mutex) noexcept {
+  if (&mutex == waited_for) machine::abort<machine::attempt_status::code_fall_back>();
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::preload

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// The preloaded library's mutexes whose waiters run their section ahead of time (always-abort paper, section III): what
+// the program's own section meets in such an attempt, and that it is run for real once (scripted machine, which undoes
+// the stack only: what a test wants to know of an attempt it keeps elsewhere).
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cerrno>
+#include <functional>
+#include <memory>
+
+#include <txsync/machine/thread.hpp>
+#include <txsync/speculate/warming.hpp>
+
+#include "scripted_locks.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::preload {
+
+namespace {
+
+/// One lock with two faces: a mutex, or a reader-writer lock that the policy makes one.
+struct face {
+  int (*lock)(void* lock);
+  int (*unlock)(void* lock);
+};
+constexpr face mutex_face = {[](void* lock) { return scripted_mutex_lock(static_cast<pthread_mutex_t*>(lock)); },
+                             [](void* lock) { return scripted_mutex_unlock(static_cast<pthread_mutex_t*>(lock)); }};
+constexpr face reader_face = {[](void* lock) { return scripted_rwlock_rdlock(static_cast<pthread_rwlock_t*>(lock)); },
+                              [](void* lock) { return scripted_rwlock_unlock(static_cast<pthread_rwlock_t*>(lock)); }};
+constexpr face writer_face = {[](void* lock) { return scripted_rwlock_wrlock(static_cast<pthread_rwlock_t*>(lock)); },
+                              [](void* lock) { return scripted_rwlock_unlock(static_cast<pthread_rwlock_t*>(lock)); }};
+
+/// On the heap, because an abort puts back the stack.
+struct shared_state {
+  union {
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_rwlock_t rwlock;
+  };
+  pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;
+  pthread_rwlock_t inner_rwlock = PTHREAD_RWLOCK_INITIALIZER;
+  face how = mutex_face;
+  std::atomic<bool> held{false};
+  std::atomic<bool> let_go{false};
+  std::atomic<unsigned> ran_ahead{0};
+  std::atomic<unsigned> ran{0};
+
+  shared_state() noexcept {}
+  static void hold(void* raw) {
+    auto& me = *static_cast<shared_state*>(raw);
+    EXPECT_EQ(me.how.lock(&me.mutex), 0);
+    me.held = true;
+    while (!me.let_go.load()) machine::yield();
+    EXPECT_EQ(me.how.unlock(&me.mutex), 0);
+  }
+};
+
+class LocksRunAhead : public ScriptedLocks {
+ protected:
+  static void site_asks(std::uint32_t site, policy::lock_kind lock,
+                        policy::warm_up_kind warm_up = policy::warm_up_kind::eager,
+                        policy::elision_kind elision = policy::elision_kind::off) {
+    answer = {site, {lock, policy::rwlock_kind::as_mutex, policy::spinlock_kind::tatas, true, elision, warm_up}};
+  }
+
+  /// A section behind a holder that gives the lock up once the section has been run ahead; `inside` is called in it,
+  /// each time.
+  void run_behind_a_holder(shared_state& shared, const std::function<void()>& inside = [] {}) {
+    machine::thread holder;
+    ASSERT_TRUE(holder.start(shared_state::hold, &shared));
+    while (!shared.held.load()) machine::yield();
+    EXPECT_EQ(shared.how.lock(&shared.mutex), 0);
+    if (is_warming()) {
+      ++shared.ran_ahead;
+      inside();
+      shared.let_go = true;
+    } else {
+      ++shared.ran;
+    }
+    EXPECT_EQ(shared.how.unlock(&shared.mutex), 0);
+    EXPECT_FALSE(machine::active());
+    holder.join();
+    EXPECT_EQ(shared.ran.load(), 1U);
+  }
+};
+
+TEST_F(LocksRunAhead, AndComeBack) {
+  std::uint32_t site = 0;
+  for (const face& how : {mutex_face, reader_face, writer_face}) {
+    for (const policy::lock_kind lock : {policy::lock_kind::mutex, policy::lock_kind::tatas, policy::lock_kind::ticket,
+                                         policy::lock_kind::fifo_ticket}) {
+      site_asks(++site, lock);
+      const auto shared = std::make_unique<shared_state>();
+      shared->how = how;
+      if (how.lock != mutex_face.lock) shared->rwlock = PTHREAD_RWLOCK_INITIALIZER;
+      run_behind_a_holder(*shared);
+      EXPECT_GE(shared->ran_ahead.load(), 1U) << site;
+      EXPECT_LE(shared->ran_ahead.load(), warm_up_presets::eager.tries) << site;
+    }
+  }
+  EXPECT_TRUE(told.empty());
+}
+
+TEST_F(LocksRunAhead, LeaveOtherLocksAlone) {
+  site_asks(1, policy::lock_kind::fifo_ticket);
+  const auto shared = std::make_unique<shared_state>();
+  EXPECT_EQ(scripted_mutex_lock(&shared->inner), 0);  // decided, so that an attempt writes nothing of it
+  EXPECT_EQ(scripted_mutex_unlock(&shared->inner), 0);
+  EXPECT_EQ(scripted_rwlock_wrlock(&shared->inner_rwlock), 0);
+  EXPECT_EQ(scripted_rwlock_unlock(&shared->inner_rwlock), 0);
+  run_behind_a_holder(*shared, [&] {
+    EXPECT_EQ(scripted_mutex_lock(&shared->inner), 0);
+    EXPECT_EQ(state_of(&shared->inner).owner.load(), 0U) << "not taken";
+    EXPECT_EQ(scripted_mutex_trylock(&shared->mutex), 0) << "not even the one that is held";
+    EXPECT_EQ(scripted_rwlock_rdlock(&shared->inner_rwlock), 0);
+    EXPECT_EQ(scripted_rwlock_unlock(&shared->inner_rwlock), 0);
+    EXPECT_EQ(scripted_mutex_unlock(&shared->inner), 0);
+    EXPECT_TRUE(is_warming()) << "their unlock ends nothing";
+  });
+  EXPECT_GE(shared->ran_ahead.load(), 1U);
+  EXPECT_EQ(scripted_mutex_trylock(&shared->inner), 0);
+  EXPECT_EQ(scripted_mutex_unlock(&shared->inner), 0);
+}
+
+TEST_F(LocksRunAhead, WaitForNothingInAnAttempt) {
+  site_asks(1, policy::lock_kind::tatas);
+  const auto shared = std::make_unique<shared_state>();
+  run_behind_a_holder(*shared, [&] {
+    shared->let_go = true;
+    int status = 0;
+    EXPECT_EQ(status = release_for_wait(&shared->mutex), -1) << "a wait on a condition does not return";
+  });
+  EXPECT_GE(shared->ran_ahead.load(), 1U);
+}
+
+TEST_F(LocksRunAhead, AlsoWhereElisionHasGivenUp) {
+  site_asks(1, policy::lock_kind::tatas, policy::warm_up_kind::eager, policy::elision_kind::shore);
+  const auto shared = std::make_unique<shared_state>();
+  for (int i = 0; i < 4; ++i) script.on_begin(script::plan::aborts(0));
+  run_behind_a_holder(*shared);
+  EXPECT_GE(shared->ran_ahead.load(), 1U);
+}
+
+TEST_F(LocksRunAhead, OnlyWhereTheMachineCanAndThePolicyAsks) {
+  site_asks(1, policy::lock_kind::ticket, policy::warm_up_kind::off);
+  pthread_mutex_t plain = PTHREAD_MUTEX_INITIALIZER;
+  EXPECT_EQ(scripted_mutex_lock(&plain), 0);
+  EXPECT_EQ(lock_tag(state_of(&plain).tag.load()).how(), algorithm::ticket);
+  EXPECT_EQ(scripted_mutex_unlock(&plain), 0);
+  site_asks(1, policy::lock_kind::ticket);
+  pthread_mutex_t asked = made(PTHREAD_MUTEX_NORMAL);
+  EXPECT_TRUE(lock_tag(state_of(&asked).tag.load()).has_role());
+  EXPECT_EQ(&role_of(1).warming.policy(), &warm_up_presets::eager);
+  pthread_mutex_t checking = made(PTHREAD_MUTEX_ERRORCHECK);
+  EXPECT_FALSE(lock_tag(state_of(&checking).tag.load()).has_role()) << "it wants to know its owner";
+  script.begin_is(script::begin_nature::always_aborts);
+  pthread_mutex_t without_htm = made(PTHREAD_MUTEX_NORMAL);
+  EXPECT_EQ(lock_tag(state_of(&without_htm).tag.load()).how(), algorithm::ticket) << "it costs nothing";
+}
+
+TEST_F(LocksRunAhead, ReadersComeAgainUnderALockOfAnyKind) {
+  std::uint32_t site = 0;
+  for (const policy::lock_kind lock :
+       {policy::lock_kind::mutex, policy::lock_kind::tatas, policy::lock_kind::ticket, policy::lock_kind::libc}) {
+    for (const policy::elision_kind elision : {policy::elision_kind::off, policy::elision_kind::eager}) {
+      site_asks(++site, lock, policy::warm_up_kind::off, elision);
+      pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+      EXPECT_EQ(scripted_rwlock_rdlock(&rwlock), 0);
+      EXPECT_EQ(machine::active(), elision == policy::elision_kind::eager) << site;
+      EXPECT_EQ(scripted_rwlock_rdlock(&rwlock), 0);
+      EXPECT_EQ(scripted_rwlock_tryrdlock(&rwlock), 0) << site;
+      if (elision == policy::elision_kind::off) {
+        EXPECT_EQ(scripted_rwlock_wrlock(&rwlock), EDEADLK);
+      }
+      EXPECT_EQ(scripted_rwlock_unlock(&rwlock), 0);
+      EXPECT_EQ(scripted_rwlock_unlock(&rwlock), 0);
+      EXPECT_EQ(scripted_rwlock_unlock(&rwlock), 0);
+      EXPECT_FALSE(machine::active());
+      EXPECT_EQ(scripted_rwlock_trywrlock(&rwlock), 0);
+      EXPECT_EQ(scripted_rwlock_unlock(&rwlock), 0);
+    }
+  }
+}
+
+}  // namespace
+
+}  // namespace txsync::inline TXSYNC_BACKEND::preload

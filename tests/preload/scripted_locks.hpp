@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// The preloaded library's own locks on the scripted machine: their functions under other names, and the launcher and
+// the C library behind them, which are played here. Included once in a test program.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <pthread.h>
+
+#include <vector>
+
+#include <machine/scripted/script.hpp>
+#include <txsync/machine/attempt.hpp>
+#include <txsync/machine/memory.hpp>
+
+#include "policy/words.hpp"
+#include "preload/mutex_state.hpp"
+#include "preload/next.hpp"
+#include "preload/order.hpp"
+#include "preload/roles.hpp"
+
+extern "C" {
+int scripted_mutex_init(pthread_mutex_t* mutex, const pthread_mutexattr_t* attributes) noexcept;
+int scripted_mutex_destroy(pthread_mutex_t* mutex) noexcept;
+int scripted_mutex_lock(pthread_mutex_t* mutex) noexcept;
+int scripted_mutex_trylock(pthread_mutex_t* mutex) noexcept;
+int scripted_mutex_timedlock(pthread_mutex_t* mutex, const timespec* time) noexcept;
+int scripted_mutex_unlock(pthread_mutex_t* mutex) noexcept;
+int scripted_rwlock_rdlock(pthread_rwlock_t* lock) noexcept;
+int scripted_rwlock_tryrdlock(pthread_rwlock_t* lock) noexcept;
+int scripted_rwlock_wrlock(pthread_rwlock_t* lock) noexcept;
+int scripted_rwlock_trywrlock(pthread_rwlock_t* lock) noexcept;
+int scripted_rwlock_unlock(pthread_rwlock_t* lock) noexcept;
+}
+
+namespace txsync::inline TXSYNC_BACKEND::preload {
+
+namespace {
+
+site_answer answer;
+std::vector<notice_kind> told;
+
+/// A machine with hardware transactions, and no site that anything is known of.
+class ScriptedLocks : public testing::Test {
+ protected:
+  ScriptedLocks() {
+    script.have_rtm();
+    told.clear();
+    order_watched.store(false);
+    for (std::atomic<lock_role*>& role : roles) {
+      if (lock_role* const made = role.exchange(nullptr)) machine::unmap_pages(made, sizeof(lock_role));
+    }
+  }
+  ~ScriptedLocks() override { order_watched.store(false); }
+
+  static pthread_mutex_t made(int type) {
+    pthread_mutexattr_t how;
+    pthread_mutexattr_init(&how);
+    pthread_mutexattr_settype(&how, type);
+    pthread_mutex_t mutex;
+    EXPECT_EQ(scripted_mutex_init(&mutex, &how), 0);
+    pthread_mutexattr_destroy(&how);
+    return mutex;
+  }
+
+  script::machine_script script;
+};
+
+}  // namespace
+
+const next_functions& next() noexcept {
+  static const next_functions libc = [] {
+    next_functions made{};
+    made.mutex_init = pthread_mutex_init;
+    made.mutex_destroy = pthread_mutex_destroy;
+    made.mutex_lock = pthread_mutex_lock;
+    made.mutex_trylock = pthread_mutex_trylock;
+    made.mutex_unlock = pthread_mutex_unlock;
+    return made;
+  }();
+  return libc;
+}
+site_answer site_of_caller(object_kind) noexcept { return answer; }
+void tell(notice_kind kind, std::uint32_t, std::uint32_t) noexcept {
+  EXPECT_FALSE(machine::active()) << "what an attempt tells nobody hears";
+  told.push_back(kind);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::preload
