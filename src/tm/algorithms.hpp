@@ -15,8 +15,9 @@ extern const algorithm tinystm_wb;  ///< stm/tinystm.cpp
 extern const algorithm tinystm_wt;  ///< stm/tinystm.cpp
 extern const algorithm tl2;         ///< stm/tl2.cpp
 extern const algorithm two_phase;   ///< stm/two_phase.cpp
-/// What runs a transaction that is alone: in place, with an undo log. Not in the table.
-extern const algorithm alone;  ///< stm/sgl.cpp
+// Not in the table: what run a transaction that is alone, in place, with an undo log.
+extern const algorithm alone;   ///< stm/sgl.cpp
+extern const algorithm biased;  ///< stm/sgl.cpp: by the gate's bias; others may ask for its end
 /// By a transaction of sgl or htm_sgl.
 bool global_lock_is_held() noexcept;
 /// In the child of a fork. Null: its thread has never run a block.
@@ -35,12 +36,20 @@ inline const algorithm& algorithm_now() noexcept {
 
 /// Until it begins the next attempt, every access is refused.
 inline void shut(engine& me) noexcept {
-  me.bound = 0;
+  me.set_bound(0);
   me.in_place = engine::nobody;
   me.owns_all = false;
   me.mode = run_mode::idle;
   me.how = &outside;
 }
+
+// For those of a transaction that is alone:
+inline void begin_alone(engine& me) noexcept {
+  me.set_bound(owned_bit);  // every version
+  me.owns_all = true;
+  me.logs_reads = false;
+}
+inline bool commit_alone(engine& me) noexcept { return !me.undo.empty(); }
 
 // For algorithms that store in place:
 /// Puts back the values that were there before the entries of the undo log from `from` on.

@@ -12,7 +12,9 @@ namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
 namespace {
 
-constexpr std::uint64_t shortest_wait = 64;  // cycles
+constexpr std::uint64_t shortest_wait = 64;             // cycles
+constinit std::uint64_t patience_with_biased = 10'000;  // cycles
+constexpr std::uint32_t most_between_looks = 1U << 16;
 
 bool is_running(std::uint64_t activity) noexcept { return (activity & 1) != 0; }
 
@@ -38,7 +40,82 @@ void for_each_running(const runner& me, const Visit& visit) {
   }
 }
 
+/// The runner that the gate is biased towards, or null.
+runner* runner_in(std::uintptr_t gate) noexcept {
+  return gate == gate_open || gate == gate_shut ? nullptr : reinterpret_cast<runner*>(gate);
+}
+
+void open_gate() noexcept {
+  shared.gate.store(gate_open, std::memory_order_release);  // pairs with the acquire in try_to_enter()
+}
+
+/// Waits for that one's end. A long transaction that runs by the gate's bias is made to restart at its next read.
+void wait_for_biased(const seen_running& one, runner& biased) noexcept {
+  txsync::detail::patient_spin waiting;
+  const std::uint64_t start = machine::cycles();
+  while (still_runs(one)) {
+    refuse_if_left_behind(biased);
+    // It may reach a later transaction of that thread, to which it does no harm.
+    if (machine::cycles() - start > patience_with_biased) biased.set_bound(0);
+    waiting.wait(shortest_wait);
+  }
+}
+
+/// Requires: the thread has the turn.
+void shut_gate(const runner& me) noexcept {
+  runner* const biased = runner_in(shared.gate.load(std::memory_order_relaxed));  // relaxed: changes with the turn only
+  // relaxed: before the heavy fence, beside the light one in try_to_enter()
+  shared.gate.store(gate_shut, std::memory_order_relaxed);
+  for_each_running(me, [&](const seen_running& one) {
+    if (one.who == biased) {
+      wait_for_biased(one, *biased);
+    } else {
+      wait_for(one);
+    }
+  });
+}
+
+/// Requires: the thread has the turn.
+void end_bias(const runner& me) noexcept {
+  if (shared.gate.load(std::memory_order_relaxed) == gate_open) return;  // relaxed: changes with the turn only
+  shut_gate(me);
+  open_gate();
+}
+
+/// What the other runners have begun and ended, all in all.
+std::uint64_t activity_of_others(const runner& me) noexcept {
+  std::uint64_t sum = 0;
+  for (const runner* one = runner::first(); one != nullptr; one = one->next()) {
+    if (one != &me) sum += activity_of(*one);
+  }
+  return sum;
+}
+
 }  // namespace
+
+void look_for_others(runner& me) noexcept {
+  const std::uint64_t activity = activity_of_others(me);
+  const bool quiet = activity == me.others_activity;
+  me.others_activity = activity;
+  // Faster up than down: who comes once in a while must not find the gate biased each time.
+  if (quiet && me.look_every > first_look) me.look_every /= 2;
+  if (!quiet && me.look_every < most_between_looks) me.look_every *= 4;
+  me.until_look = me.look_every;
+  if (!quiet || has_bias(me) || !shared.turn.try_lock()) return;
+  if (shared.gate.load(std::memory_order_relaxed) == gate_open) {  // relaxed: changes with the turn only
+    // relaxed: before the heavy fence, beside the light one in try_to_enter()
+    shared.gate.store(reinterpret_cast<std::uintptr_t>(&me), std::memory_order_relaxed);
+    bool alone = true;
+    for_each_running(me, [&](const seen_running&) { alone = false; });
+    if (!alone) open_gate();
+  }
+  shared.turn.unlock();
+}
+
+void look_early() noexcept {
+  for (runner* one = runner::first(); one != nullptr; one = one->next()) one->until_look = one->look_every = 1;
+  patience_with_biased = 0;
+}
 
 void refuse_torn() noexcept {
   refuse("this process was forked while another thread ran an atomic block, which can never end here");
@@ -50,10 +127,13 @@ void refuse_if_left_behind(const runner& who) noexcept {
 
 void forget_turns(const runner* me) noexcept {
   const bool mine = me != nullptr && (me->mode == run_mode::alone || me->mode == run_mode::irrevocable);
-  // relaxed: there is one thread
-  if (shared.gate.load(std::memory_order_relaxed) != 0 && !mine) {
+  // relaxed, all of it: there is one thread
+  const std::uintptr_t gate = shared.gate.load(std::memory_order_relaxed);
+  const runner* const biased_to = runner_in(gate);
+  if (biased_to == nullptr ? gate == gate_shut && !mine : biased_to != me && is_running(activity_of(*biased_to))) {
     return shared.torn_by_fork.store(true, std::memory_order_relaxed);
   }
+  if (biased_to != me) shared.gate.store(mine ? gate_shut : gate_open, std::memory_order_relaxed);
   std::construct_at(&shared.turn);  // nobody else waits for it any more
   if (mine) shared.turn.lock();
 }
@@ -63,6 +143,7 @@ void wait_for_gate(runner& me) noexcept {
     leave(me);
     refuse_if_torn();
     shared.turn.lock();  // behind those who run alone, and who want to
+    end_bias(me);
     shared.turn.unlock();
   } while (!try_to_enter(me));
 }
@@ -71,13 +152,12 @@ void enter_alone(runner& me) noexcept {
   refuse_if_torn();
   shared.turn.lock();
   become_running(me);
-  shared.gate.store(1, std::memory_order_relaxed);  // before the heavy fence, beside the light one in try_to_enter()
-  for_each_running(me, [](const seen_running& one) { wait_for(one); });
+  shut_gate(me);
 }
 
 void leave_alone(runner& me) noexcept {
   leave(me);
-  shared.gate.store(0, std::memory_order_release);  // pairs with the acquire in try_to_enter()
+  open_gate();
   shared.turn.unlock();
 }
 

@@ -74,7 +74,14 @@ void begin_attempt(runner& me) {
   }
   if (me.failures != 0 && me.keeps_timestamp && me.how != &two_phase) drop_timestamp(me);
   if (me.how == &dctl) [[likely]] {
-    begin_dctl(me);
+    if (--me.until_look == 0) [[unlikely]]
+      look_for_others(me);
+    if (has_bias(me) && !me.wants_log) {
+      me.how = &biased;
+      begin_alone(me);
+    } else {
+      begin_dctl(me);
+    }
   } else {
     me.how->begin(me);
   }
@@ -109,9 +116,14 @@ void settle(runner& me) noexcept {
   run_actions(me.commit_actions);
 }
 
+bool commit_by_algorithm(runner& me) {
+  if (me.how == &dctl) return commit_dctl(me);
+  return me.how == &biased ? commit_alone(me) : me.how->commit(me);
+}
+
 void commit_attempt(runner& me) {
   const run_mode mode = me.mode;
-  const bool wrote = me.how == &dctl ? commit_dctl(me) : me.how->commit(me) || mode == run_mode::irrevocable;
+  const bool wrote = commit_by_algorithm(me) || mode == run_mode::irrevocable;
   leave_by_mode(me);
   if (wrote) {
     machine::light_fence();  // beside the heavy one of a thread that is about to sleep

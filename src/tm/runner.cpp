@@ -106,6 +106,8 @@ void runner::make_as_new(std::uint32_t last_id) {
   empty_limbo(*this);
   activity.store(0);
   moves_clock = 0;
+  until_look = look_every = first_look;
+  others_activity = 0;
   where = nullptr;
   counts = nullptr;
   for (std::uint32_t id = 0; id <= last_id; ++id) counts_of(id);
@@ -135,6 +137,7 @@ void runner::begin_anew(unsigned count, std::uint32_t last_id) {
     one->next_free_ = free_runners;
     free_runners = one;
   }
+  shared.gate.store(gate_open);
   shared.clock.fetch_add(1);
 }
 

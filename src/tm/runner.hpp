@@ -41,6 +41,7 @@ struct seen_value {
   std::uint64_t value;
 };
 
+inline constexpr std::uint32_t first_look = 64;
 inline constexpr std::uint64_t no_timestamp = ~std::uint64_t{0};
 
 /// Never destroyed: when its thread ends, the next thread gets it.
@@ -74,8 +75,12 @@ class alignas(machine::pad_bytes) runner : public transaction {
   std::uint32_t failures = 0;               ///< aborted attempts of the transaction
   bool wants_irrevocable = false;
   std::uint32_t moves_clock = 0;  ///< so many transactions of dctl move the clock when they start
-  bool wants_log = false;         ///< of what it reads, although its block does not write
-  const orec* met = nullptr;      ///< what the last attempt found owned by another transaction
+  // When the gate may be biased (gate.hpp).
+  std::uint32_t until_look = first_look;  ///< transactions
+  std::uint32_t look_every = first_look;
+  std::uint64_t others_activity = 0;  ///< that was seen then
+  bool wants_log = false;             ///< of what it reads, although its block does not write
+  const orec* met = nullptr;          ///< what the last attempt found owned by another transaction
   std::uint64_t met_owner = 0;
   seen_running met_in{};         ///< the transaction that it was, where it may be one that never ends
   bool met_must_end = false;     ///< the next attempt waits until it does not any more, whatever that takes

@@ -11,9 +11,13 @@
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
+inline constexpr std::uintptr_t gate_open = 0;
+inline constexpr std::uintptr_t gate_shut = 1;
+
 struct shared_words {
-  /// Not 0 while a transaction runs alone, or waits for the others to end. Read by each that begins.
-  alignas(machine::pad_bytes) std::atomic<std::uint32_t> gate{0};
+  /// gate_open; gate_shut while a transaction runs alone, or waits for the others to end; or, where it is biased, the
+  /// runner that it is open for. Read by each that begins.
+  alignas(machine::pad_bytes) std::atomic<std::uintptr_t> gate{gate_open};
   /// Transactions that sleep in retry(). Read by each that has written.
   std::atomic<std::uint32_t> sleepers{0};
   std::atomic<const algorithm*> in_use{nullptr};

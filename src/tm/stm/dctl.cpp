@@ -26,7 +26,7 @@ bool extend(engine& me, std::uint64_t version) noexcept {
   }
   if (me.has_unlogged) return false;
   if (!orecs_are_valid(me)) return false;
-  me.bound = now;
+  me.set_bound(now);
   learn_to_start_late(me);
   return true;
 }

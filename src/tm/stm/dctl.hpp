@@ -20,10 +20,10 @@ inline void begin_dctl(engine& me) {
   me.in_place = me.mine;
   runner& mine = runner_of(me);
   if (mine.moves_clock == 0) [[likely]] {
-    me.bound = shared.clock.load();
+    me.set_bound(shared.clock.load());
   } else {
     --mine.moves_clock;
-    me.bound = shared.clock.fetch_add(1) + 1;
+    me.set_bound(shared.clock.fetch_add(1) + 1);
   }
 }
 

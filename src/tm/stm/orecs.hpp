@@ -31,7 +31,7 @@ inline void begin_to_write(engine& me) {
 inline bool orecs_are_valid(engine& me) noexcept {
   for (const orec* const record : me.reads) {
     const std::uint64_t seen = record->load();
-    if (seen >= me.bound && seen != me.mine) return false;
+    if (seen >= me.bound() && seen != me.mine) return false;
   }
   return true;
 }
@@ -58,7 +58,7 @@ std::uint64_t read_by_orec(engine& me, const word& cell) {
     if (seen == me.mine) return cell.load(std::memory_order_relaxed);  // only this thread writes it
     const std::uint64_t value = cell.load(std::memory_order_acquire);  // as in engine::read_word()
     if (record.load(std::memory_order_relaxed) != seen) continue;      // as there
-    if (seen >= me.bound) {
+    if (seen >= me.bound()) {
       if (!extend(me, seen)) restart(me, abort_cause::validation);
       continue;
     }
@@ -74,7 +74,7 @@ void own(engine& me, orec& record) {
   for (;;) {
     std::uint64_t seen = wait_until_free(me, record);
     if (seen == me.mine) return;
-    if (seen >= me.bound) {
+    if (seen >= me.bound()) {
       if (!extend(me, seen)) restart(me, abort_cause::validation);
       continue;
     }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // One transaction at a time, in place, with an undo log: under a single global lock (sgl; htm_sgl, where attempts of
-// the hardware do not commit), or behind the gate that transactions run alone behind (alone).
+// the hardware do not commit), behind the gate that transactions run alone behind (alone), or in front of a gate that
+// is open for one thread only (biased).
 #include <txsync/mutex.hpp>
 
-#include "tm/algorithms.hpp"
+#include "tm/stm/orecs.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
@@ -11,30 +12,33 @@ namespace {
 
 alignas(machine::pad_bytes) constinit mutex global_lock;  // attempts watch its line
 
-void begin_alone(engine& me) {
-  me.bound = owned_bit;  // every version
-  me.owns_all = true;
-  me.logs_reads = false;
-}
 // Never called: nobody owns a word, and every version will do.
 std::uint64_t read_alone(engine&, const word& cell) { return cell.load(std::memory_order_acquire); }
 void write_alone(engine& me, word& cell, std::uint64_t value) { me.store_in_place(cell, value); }
-bool commit_alone(engine& me) { return !me.undo.empty(); }
 void roll_back_alone(engine& me) noexcept { undo_from(me, 0); }
 
 constexpr algorithm one_at_a_time = {
     .name = "alone",
     .summary = "",
-    .begin = begin_alone,
+    .begin = [](engine& me) { begin_alone(me); },
     .read = read_alone,
     .write = write_alone,
-    .commit = commit_alone,
+    .commit = [](engine& me) { return commit_alone(me); },
     .roll_back = roll_back_alone,
     .roll_back_to = undo_to,
     .is_valid = nullptr,
     .add_reads = nullptr,
     .add_writes = add_undone_words,
 };
+
+constexpr algorithm make_biased() {
+  algorithm made = one_at_a_time;
+  made.name = "biased";
+  // Somebody else wants to run transactions: this one goes on beside them.
+  made.read = [](engine& me, const word&) -> std::uint64_t { restart(me, abort_cause::lock_busy); };
+  made.add_reads = add_read_orecs;  // of the next attempt, which writes them down
+  return made;
+}
 
 constexpr algorithm make_sgl() {
   algorithm made = one_at_a_time;
@@ -77,6 +81,7 @@ void forget_global_lock(const runner* me) noexcept {
 }
 
 constinit const algorithm alone = one_at_a_time;
+constinit const algorithm biased = make_biased();
 constinit const algorithm sgl = make_sgl();
 constinit const algorithm htm_sgl = make_htm_sgl();
 

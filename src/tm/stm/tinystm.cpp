@@ -20,20 +20,20 @@ bool extend(engine& me, std::uint64_t) noexcept {
   if (me.has_unlogged) return false;
   const std::uint64_t now = shared.clock.load();
   if (!orecs_are_valid(me)) return false;
-  me.bound = now + 1;
+  me.set_bound(now + 1);
   return true;
 }
 
 void begin(engine& me) {
   begin_with_orecs(me);
-  me.bound = shared.clock.load() + 1;
+  me.set_bound(shared.clock.load() + 1);
 }
 
 /// The version of the commit. Requires: all words that it writes are owned.
 std::uint64_t version_of_commit(engine& me) {
   const std::uint64_t version = shared.clock.fetch_add(1) + 1;
   // Where nobody has moved the clock since the snapshot, nobody has written.
-  if (version != me.bound && !orecs_are_valid(me)) restart(me, abort_cause::validation);
+  if (version != me.bound() && !orecs_are_valid(me)) restart(me, abort_cause::validation);
   return version;
 }
 

@@ -20,7 +20,7 @@ void begin(engine& me) {
   runner& mine = runner_of(me);
   mine.writes.clear();
   mine.start = shared.clock.load() + 1;
-  me.bound = mine.start;
+  me.set_bound(mine.start);
 }
 
 std::uint64_t read(engine& me, const word& cell) {
@@ -39,7 +39,7 @@ std::uint64_t read(engine& me, const word& cell) {
 
 void write(engine& me, word& cell, std::uint64_t value) {
   if (!me.logs_reads) begin_to_write(me);
-  me.bound = 0;  // from here on a read looks at the buffer first
+  me.set_bound(0);  // from here on a read looks at the buffer first
   runner& mine = runner_of(me);
   me.owned.reserve_one();
   if (mine.writes.put(cell, value, mine.alternative != nullptr) == write_set::outcome::added) {
@@ -70,7 +70,7 @@ void release(engine& me, const Version& version) noexcept {
 }
 
 bool is_valid(engine& me) noexcept {
-  me.bound = runner_of(me).start;
+  me.set_bound(runner_of(me).start);
   return orecs_are_valid(me);
 }
 

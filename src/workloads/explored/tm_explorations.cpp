@@ -111,25 +111,30 @@ struct alternatives {
 };
 
 // One line for each algorithm.
-#define TXSYNC_OPACITY_BY(name, how)                                                                                 \
-  explored_by<opacity_test<crossing>, 2, how>("tm-opacity-crossing-" name, "two write what the other reads"),        \
-      explored_by<opacity_test<skewing>, 3, how>("tm-opacity-skewing-" name, "three read what two write"),           \
-      explored_by<opacity_test<following<apart>>, 3, how>("tm-opacity-following-" name, "one reads what two write"), \
-      explored_by<opacity_test<following<together>>, 3, how>("tm-opacity-together-" name,                            \
-                                                             "the same in one ownership record"),                    \
-      explored_by<opacity_test<ring>, 3, how>("tm-opacity-ring-" name, "each writes what the next one reads"),       \
-      explored_by<opacity_test<mixing<false>>, 3, how>("tm-opacity-alone-" name, "one runs alone after two aborts"), \
-      explored_by<opacity_test<mixing<true>>, 3, how>("tm-opacity-at-once-" name,                                    \
-                                                      "one runs alone, one is irrevocable"),                         \
-      explored_by<opacity_test<turning>, 3, how>("tm-opacity-turning-" name, "one becomes irrevocable"),             \
-      explored_by<opacity_test<overtaking>, 2, how>("tm-opacity-overtaking-" name, "one reads what one writes"),     \
-      explored_by<opacity_test<throwing>, 2, how>("tm-opacity-throwing-" name, "one throws what another one reads"), \
-      explored_by<opacity_test<giving_up>, 3, how>("tm-opacity-giving-up-" name, "one throws"),                      \
-      explored_by<opacity_test<changing>, 3, how>("tm-opacity-changing-" name, "another algorithm meanwhile"),       \
-      explored_by<opacity_test<alternatives>, 2, how>("tm-opacity-alternatives-" name, "or_else()")
+#define TXSYNC_OPACITY_BY(name, ...)                                                                                   \
+  explored_by<opacity_test<crossing>, 2, __VA_ARGS__>("tm-opacity-crossing-" name, "two write what the other reads"),  \
+      explored_by<opacity_test<skewing>, 3, __VA_ARGS__>("tm-opacity-skewing-" name, "three read what two write"),     \
+      explored_by<opacity_test<following<apart>>, 3, __VA_ARGS__>("tm-opacity-following-" name,                        \
+                                                                  "one reads what two write"),                         \
+      explored_by<opacity_test<following<together>>, 3, __VA_ARGS__>("tm-opacity-together-" name,                      \
+                                                                     "the same in one ownership record"),              \
+      explored_by<opacity_test<ring>, 3, __VA_ARGS__>("tm-opacity-ring-" name, "each writes what the next one reads"), \
+      explored_by<opacity_test<mixing<false>>, 3, __VA_ARGS__>("tm-opacity-alone-" name,                               \
+                                                               "one runs alone after two aborts"),                     \
+      explored_by<opacity_test<mixing<true>>, 3, __VA_ARGS__>("tm-opacity-at-once-" name,                              \
+                                                              "one runs alone, one is irrevocable"),                   \
+      explored_by<opacity_test<turning>, 3, __VA_ARGS__>("tm-opacity-turning-" name, "one becomes irrevocable"),       \
+      explored_by<opacity_test<overtaking>, 2, __VA_ARGS__>("tm-opacity-overtaking-" name,                             \
+                                                            "one reads what one writes"),                              \
+      explored_by<opacity_test<throwing>, 2, __VA_ARGS__>("tm-opacity-throwing-" name,                                 \
+                                                          "one throws what another one reads"),                        \
+      explored_by<opacity_test<giving_up>, 3, __VA_ARGS__>("tm-opacity-giving-up-" name, "one throws"),                \
+      explored_by<opacity_test<changing>, 3, __VA_ARGS__>("tm-opacity-changing-" name, "another algorithm meanwhile"), \
+      explored_by<opacity_test<alternatives>, 2, __VA_ARGS__>("tm-opacity-alternatives-" name, "or_else()")
 
 constexpr exploration table[] = {
     TXSYNC_OPACITY_BY("dctl", tm::detail::dctl),
+    TXSYNC_OPACITY_BY("dctl-biased", tm::detail::dctl, true),
     TXSYNC_OPACITY_BY("htm_sgl", tm::detail::htm_sgl),
     TXSYNC_OPACITY_BY("norec", tm::detail::norec),
     TXSYNC_OPACITY_BY("sgl", tm::detail::sgl),

@@ -34,19 +34,22 @@ struct blocks {
 void begin_anew(const tm::detail::algorithm& how);
 void end_schedule();
 
-template <class Test, unsigned threads, const tm::detail::algorithm& how>
+/// `biased`: and the gate is biased, as soon as it may be, towards who runs the first block; dctl alone makes use of
+/// it.
+template <class Test, unsigned threads, const tm::detail::algorithm& how, bool biased>
 const char* run_by() {
   begin_anew(how);
+  if constexpr (biased) tm::detail::look_early();
   const char* const fault = run_anew<Test, threads>();
   end_schedule();
   return fault;
 }
 
 /// A row of a table.
-template <class Test, unsigned threads, const tm::detail::algorithm& how>
+template <class Test, unsigned threads, const tm::detail::algorithm& how, bool biased = false>
 constexpr exploration explored_by(const char* name, const char* summary, verdict expected = verdict::right) {
   constexpr unsigned steps = 800;  // a thread's, about
-  return {name, summary, expected, run_by<Test, threads, how>, 0, steps};
+  return {name, summary, expected, run_by<Test, threads, how, biased>, 0, steps};
 }
 
 /// Notes an event, and answers a value that no other note has.

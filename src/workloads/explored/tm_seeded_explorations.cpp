@@ -98,18 +98,18 @@ constexpr algorithm with_late_clock() {
   algorithm made = like_dctl;
   made.begin = [](engine& me) {
     right_one.begin(me);
-    me.bound = 0;
+    me.set_bound(0);
   };
   made.read = [](engine& me, const tm::word& cell) {
-    if (me.bound != 0) return right_one.read(me, cell);
+    if (me.bound() != 0) return right_one.read(me, cell);
     const bool is_first = me.reads.empty() && !me.has_unlogged;
-    me.bound = is_first ? tm::detail::owned_bit : shared.clock.load();
+    me.set_bound(is_first ? tm::detail::owned_bit : shared.clock.load());
     const std::uint64_t seen = right_one.read(me, cell);
-    if (is_first) me.bound = 0;
+    if (is_first) me.set_bound(0);
     return seen;
   };
   made.write = [](engine& me, tm::word& cell, std::uint64_t value) {
-    if (me.bound == 0) me.bound = shared.clock.load();
+    if (me.bound() == 0) me.set_bound(shared.clock.load());
     right_one.write(me, cell, value);
   };
   return made;

@@ -99,23 +99,25 @@ struct counting_test {
 };
 
 // One line for each algorithm.
-#define TXSYNC_SHARING_BY(name, how)                                                                            \
-  explored_by<privatizing_test<2>, 2, how>("tm-privatizing-" name, "one uses without blocks what it took out"), \
-      explored_by<privatizing_test<3>, 3, how>("tm-privatizing-3-" name, "the same, and one looks"),            \
-      explored_by<freeing_test, 3, how>("tm-freeing-" name, "one frees what it took out"),                      \
-      explored_by<destroying_test, 3, how>("tm-destroying-" name, "two replace an object, one looks at it"),    \
-      explored_by<handing_test<2, 2>, 2, how>("tm-handing-" name, "one puts, one takes, by retry()"),           \
-      explored_by<handing_test<3, 1>, 3, how>("tm-handing-3-" name, "one puts, two take"),                      \
-      explored_by<watching_test, 3, how>("tm-watching-" name, "two that only read wait for two writes"),        \
-      explored_by<either_test<false>, 3, how>("tm-either-" name, "one waits for either of two, by or_else()"),  \
-      explored_by<either_test<true>, 3, how>("tm-either-irrevocable-" name,                                     \
-                                             "one of which an irrevocable block fills"),                        \
-      explored_by<waiting_alone_test, 2, how>("tm-waiting-alone-" name, "retry() by a block that runs alone"),  \
-      explored_by<counting_test<2>, 2, how>("tm-counting-" name, "a counter, actions, an exception"),           \
-      explored_by<counting_test<3>, 3, how>("tm-counting-3-" name, "the same by three")
+#define TXSYNC_SHARING_BY(name, ...)                                                                                   \
+  explored_by<privatizing_test<2>, 2, __VA_ARGS__>("tm-privatizing-" name,                                             \
+                                                   "one uses without blocks what it took out"),                        \
+      explored_by<privatizing_test<3>, 3, __VA_ARGS__>("tm-privatizing-3-" name, "the same, and one looks"),           \
+      explored_by<freeing_test, 3, __VA_ARGS__>("tm-freeing-" name, "one frees what it took out"),                     \
+      explored_by<destroying_test, 3, __VA_ARGS__>("tm-destroying-" name, "two replace an object, one looks at it"),   \
+      explored_by<handing_test<2, 2>, 2, __VA_ARGS__>("tm-handing-" name, "one puts, one takes, by retry()"),          \
+      explored_by<handing_test<3, 1>, 3, __VA_ARGS__>("tm-handing-3-" name, "one puts, two take"),                     \
+      explored_by<watching_test, 3, __VA_ARGS__>("tm-watching-" name, "two that only read wait for two writes"),       \
+      explored_by<either_test<false>, 3, __VA_ARGS__>("tm-either-" name, "one waits for either of two, by or_else()"), \
+      explored_by<either_test<true>, 3, __VA_ARGS__>("tm-either-irrevocable-" name,                                    \
+                                                     "one of which an irrevocable block fills"),                       \
+      explored_by<waiting_alone_test, 2, __VA_ARGS__>("tm-waiting-alone-" name, "retry() by a block that runs alone"), \
+      explored_by<counting_test<2>, 2, __VA_ARGS__>("tm-counting-" name, "a counter, actions, an exception"),          \
+      explored_by<counting_test<3>, 3, __VA_ARGS__>("tm-counting-3-" name, "the same by three")
 
 constexpr exploration table[] = {
     TXSYNC_SHARING_BY("dctl", tm::detail::dctl),
+    TXSYNC_SHARING_BY("dctl-biased", tm::detail::dctl, true),
     TXSYNC_SHARING_BY("htm_sgl", tm::detail::htm_sgl),
     TXSYNC_SHARING_BY("norec", tm::detail::norec),
     TXSYNC_SHARING_BY("sgl", tm::detail::sgl),

@@ -92,12 +92,14 @@ enum class run_mode : std::uint8_t {
 class engine {
  public:
   // What each access looks at.
-  /// Words whose orec has a version below it are read in the inlined way. 0: none is.
-  std::uint64_t bound = 0;
+  /// Words whose orec has a version below it are read in the inlined way. 0: none is. Of the thread's own, but that a
+  /// thread that waits for the transaction's end may set it to 0 at any time, from which on reads go the long way.
+  std::uint64_t bound() const noexcept { return bound_.load(std::memory_order_relaxed); }  // relaxed: a limit, or 0
+  void set_bound(std::uint64_t to) noexcept { bound_.store(to, std::memory_order_relaxed); }
   /// What orecs hold whose words are written in the inlined way: `mine` of algorithms that store in place, or nobody.
   std::uint64_t in_place = nobody;
   std::uint64_t mine = 0;     ///< what the orecs hold that the transaction owns
-  bool owns_all = false;      ///< it may write everything in place
+  bool owns_all = false;      ///< nobody else writes anything: records are not looked at
   bool logs_reads = false;    ///< reads are written down
   bool has_unlogged = false;  ///< some were not
   run_mode mode = run_mode::idle;
@@ -123,13 +125,17 @@ class engine {
   }
 
   [[gnu::always_inline]] std::uint64_t read_word(const word& cell) {
+    if (owns_all && bound() != 0) {
+      has_unlogged = true;
+      return cell.load(std::memory_order_relaxed);  // a word that only this thread may write
+    }
     orec& record = orec_of(cell);
     const std::uint64_t seen = record.load(std::memory_order_seq_cst);
     // acquire pairs with the release of a store in place: who sees what a transaction has written in place sees its
     // mark in the orec below
     const std::uint64_t value = cell.load(std::memory_order_acquire);
     // relaxed: behind an acquire load, which nothing after it passes
-    if (seen < bound && record.load(std::memory_order_relaxed) == seen) [[likely]] {
+    if (seen < bound() && record.load(std::memory_order_relaxed) == seen) [[likely]] {
       note_read(record);
       return value;
     }
@@ -156,6 +162,9 @@ class engine {
     undo.append({&cell, cell.load(std::memory_order_relaxed)});
     cell.store(value, std::memory_order_release);  // pairs with the acquire in read_word()
   }
+
+ private:
+  std::atomic<std::uint64_t> bound_{0};
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
