@@ -39,6 +39,31 @@ install_packages() {
   [[ ${missing[0]} != failed ]] || fail "apt could not install what is missing"
 }
 
+# fetch_debian_source FOLDER PACKAGE UPSTREAM VERSION: Debian's source of bookworm, without Debian's patches, is in
+# FOLDER/PACKAGE-UPSTREAM afterwards. Nothing of the system's own lists is touched.
+fetch_debian_source() {
+  local folder=$1 package=$2 upstream=$3 version=$4 apt=$1/apt archive
+  [[ ! -e $folder/$package-$upstream ]] || return 0
+  # shellcheck disable=SC2016  # apt-get's own names
+  archive=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 'Component: main' 'Created-By: Packages' \
+    | sort -u | head -n 1)
+  [[ -n $archive ]] || fail "apt knows no archive of bookworm (apt-get update); or name the sources by --source"
+  mkdir -p "$apt/lists/partial" "$apt/cache"
+  cat > "$apt/source.sources" << END
+Types: deb-src
+URIs: $archive
+Suites: bookworm
+Components: main
+Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+END
+  local options=(-o "Dir::Etc::sourcelist=$apt/source.sources" -o Dir::Etc::sourceparts=/dev/null
+    -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o APT::Sandbox::User=root)
+  (cd "$folder" && apt-get "${options[@]}" update \
+    && apt-get "${options[@]}" source --download-only "$package=$version") > "$folder/apt.log" 2>&1 \
+    || { tail -3 "$folder/apt.log" >&2; fail "apt-get gives no source of $package $version"; }
+  tar -xf "$folder/${package}_$upstream.orig.tar.gz" -C "$folder" || fail "the source package is no archive"
+}
+
 usage() {
   cat << END
 usage: integrations/${0##*/} [--policies A,B,...]

@@ -8,28 +8,8 @@
 leveldb_flags=(-DLEVELDB_PLATFORM_POSIX=1 -DHAVE_FDATASYNC=1 -DHAVE_FULLFSYNC=0 -DHAVE_O_CLOEXEC=1 -DHAVE_CRC32C=0
   -DHAVE_SNAPPY=0 -DNDEBUG -fno-exceptions)
 
-# fetch_source FOLDER: the sources are in FOLDER/leveldb-1.23 afterwards. Nothing of the system's own lists is touched.
-fetch_source() {
-  local folder=$1 apt=$1/apt archive
-  [[ ! -e $folder/leveldb-1.23/db/db_impl.cc ]] || return 0
-  # shellcheck disable=SC2016  # apt-get's own names
-  archive=$(apt-get indextargets --format '$(REPO_URI)' 'Codename: bookworm' 'Component: main' 'Created-By: Packages' \
-    | sort -u | head -n 1)
-  [[ -n $archive ]] || fail "apt knows no archive of bookworm (apt-get update); or name the sources by --source"
-  mkdir -p "$apt/lists/partial" "$apt/cache"
-  cat > "$apt/source.sources" << END
-Types: deb-src
-URIs: $archive
-Suites: bookworm
-Components: main
-Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
-END
-  local options=(-o "Dir::Etc::sourcelist=$apt/source.sources" -o Dir::Etc::sourceparts=/dev/null
-    -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o APT::Sandbox::User=root)
-  (cd "$folder" && apt-get "${options[@]}" update && apt-get "${options[@]}" source --download-only leveldb=1.23-4) \
-    > "$folder/apt.log" 2>&1 || { tail -3 "$folder/apt.log" >&2; fail "apt-get gives no source of leveldb 1.23-4"; }
-  tar -xf "$folder/leveldb_1.23.orig.tar.gz" -C "$folder" || fail "the source package is no archive"
-}
+# fetch_source FOLDER: the sources are in FOLDER/leveldb-1.23 afterwards.
+fetch_source() { fetch_debian_source "$1" leveldb 1.23 1.23-4; }
 
 # leveldb_files SOURCE: all sources of the library.
 leveldb_files() {

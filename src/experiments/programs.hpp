@@ -29,4 +29,43 @@ inline constexpr program_fact leveldb_facts[] = {
     {"ycsb-e-latest", 4, exactly(1), "LevelDB paper, Fig 8: comparable for e"},
 };
 
+/// The same of one kind of lock beside another.
+struct lock_fact {
+  const char* lock;
+  const char* beside;  ///< null: the lock `default` with one thread
+  unsigned threads;
+  range expected;  ///< of the ratio of throughputs
+  const char* source;
+};
+
+inline constexpr range kyoto_ticket_gain = between(1.15, 1.27);
+inline constexpr range kyoto_tatas_gain = between(1.04, 1.25);
+inline constexpr const char* kyoto_gains = "always-abort paper, IV-C 3: at 4 threads and more";
+inline constexpr const char* kyoto_tatas = "always-abort paper, IV-C 3: tatas is faster than default in all cases";
+inline constexpr const char* kyoto_htm = "always-abort paper, IV-C 3: no speedup over a single thread";
+inline constexpr const char* kyoto_fifo = "always-abort paper, IV-C 3: ticket-aahtm outperforms tatas";
+
+/// Kyoto Cabinet's tree, on broadwell-e5-2697v4.
+inline constexpr lock_fact kyoto_facts[] = {
+    {"tatas", "default", 4, at_least(1), kyoto_tatas},
+    {"tatas", "default", 8, at_least(1), kyoto_tatas},
+    {"tatas", "default", 18, at_least(1), kyoto_tatas},
+    {"ticket-aahtm", "ticket", 4, kyoto_ticket_gain, kyoto_gains},
+    {"ticket-aahtm", "ticket", 8, kyoto_ticket_gain, kyoto_gains},
+    {"ticket-aahtm", "ticket", 12, kyoto_ticket_gain, kyoto_gains},
+    {"ticket-aahtm", "ticket", 18, kyoto_ticket_gain, kyoto_gains},
+    {"tatas-aahtm", "tatas", 4, kyoto_tatas_gain, kyoto_gains},
+    {"tatas-aahtm", "tatas", 8, kyoto_tatas_gain, kyoto_gains},
+    {"tatas-aahtm", "tatas", 12, kyoto_tatas_gain, kyoto_gains},
+    {"tatas-aahtm", "tatas", 18, kyoto_tatas_gain, kyoto_gains},
+    {"ticket-aahtm", "tatas", 18, at_least(1), kyoto_fifo},
+    {"htm-1", nullptr, 18, at_most(1), kyoto_htm},
+    {"htm-10", nullptr, 18, at_most(1), kyoto_htm},
+};
+
+/// What became of the attempts of htm-10 there, at 20 threads.
+inline constexpr unsigned kyoto_htm_threads = 20;
+inline constexpr double kyoto_tries_a_commit = 4.3;
+inline constexpr double kyoto_conflicts = 91;  ///< percent of aborts
+
 }  // namespace txsync::inline TXSYNC_BACKEND::experiments

@@ -44,6 +44,7 @@ struct image_request {
   std::uint64_t most_steps = 0;      ///< a longer run is taken for a livelock; 0: no bound
   bool traces = false;               ///< tell every step
   bool elides = false;               ///< the program's pthread mutexes are elided
+  std::string locks = {};            ///< what its locks are, in words of policy files; empty: the built-in policy
   bool failure_is_a_result = false;  ///< a simulation that cannot go on is told by image_result::failure
   bool keeps_error_output = false;   ///< the program's standard error is this process'; image_result has no messages
 };
