@@ -296,14 +296,27 @@ void print_table(const options& asked, const point_index& points, const observe:
   }
 }
 
+void print_attempts_of(const observe::point& one, std::FILE* out) {
+  if (!one.attempts || one.attempts->attempts == 0) return;
+  std::fprintf(out, "%7u  %-18s %9llu %9llu ", one.threads, one.subject.c_str(),
+               static_cast<unsigned long long>(one.attempts->attempts),
+               static_cast<unsigned long long>(one.attempts->commits));
+  for (const auto& [cause, count] : one.attempts->aborts) {
+    if (count != 0) std::fprintf(out, " %s %llu", cause.c_str(), static_cast<unsigned long long>(count));
+  }
+  std::fputc('\n', out);
+}
+
 void print_attempts(const options& asked, const observe::document& result, std::FILE* out) {
-  cli::bench_result attempts;
-  for (const observe::point& one : result.points) attempts.points.push_back(one);
-  cli::print_attempts(out, attempts);
-  // The places of one number of threads, or of the greatest below the one that the paper speaks of.
+  std::fprintf(out, "\nAttempts of the operations\n%7s  %-18s %9s %9s  %s\n", "threads", "lock", "attempts",
+               "committed", "aborted");
+  for (const observe::point& one : result.points) print_attempts_of(one, out);
+  cli::bench_result places;
   const unsigned most = *std::max_element(asked.threads.begin(), asked.threads.end());
-  std::erase_if(attempts.points, [&](const observe::point& one) { return one.threads != most; });
-  cli::print_abort_places(out, attempts);
+  for (const observe::point& one : result.points) {
+    if (one.threads == most) places.points.push_back(one);
+  }
+  cli::print_abort_places(out, places);
 }
 
 int bench(options asked, const std::vector<std::string>& command) {

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program's pthread locks are under the preloaded library when their waiters run the program's own section ahead
+// of time, in always-abort attempts: locks within the section are passed by there, and the unlock of the lock that is
+// waited for ends it.
+#include <pthread.h>
+
+#include <new>
+
+#include <txsync/speculate/warm_up.hpp>
+
+#include "preload/roles.hpp"
+#include "workloads/explored/exploration.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+namespace {
+
+using preload::algorithm;
+
+constexpr std::uint32_t site = 1;
+
+/// Makes the role of the site anew: nothing may be learnt from one schedule to the next.
+template <algorithm under>
+void make_role() {
+  alignas(preload::lock_role) static unsigned char place[sizeof(preload::lock_role)];
+  preload::roles[site].store(new (place) preload::lock_role{elision(elision_presets::eager),
+                                                            warm_up(warm_up_presets::eager), under, false, true});
+}
+
+/// A mutex as the site's policy has it.
+template <algorithm under>
+class mutex_of {
+ public:
+  mutex_of() {
+    make_role<under>();
+    preload::state_of(&mutex_).tag.store(preload::lock_tag(algorithm::by_role, site).bits());
+  }
+  void lock() { pthread_mutex_lock(&mutex_); }
+  void unlock() { pthread_mutex_unlock(&mutex_); }
+
+ private:
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+};
+
+/// Sections of an outer lock, each with one of an inner lock, which the last thread takes by itself. Nodes are moved
+/// from the head of a list to its end, with links that are no addresses on the way.
+template <algorithm under, unsigned threads, unsigned sections>
+struct nested_test {
+  struct node {
+    node* next;
+  };
+  static constexpr unsigned length = 3;
+
+  mutex_of<under> outer;
+  mutex_of<under> inner;
+  alignas(64) node nodes[length] = {};
+  node* head = nullptr;
+  alignas(64) std::uint64_t count = 0;
+  alignas(64) std::uint64_t inner_count = 0;
+  std::uint32_t inside = 0;
+  std::uint32_t inside_inner = 0;
+  bool met = false;
+
+  nested_test() {
+    for (node& one : nodes) {
+      one.next = head;
+      head = &one;
+    }
+  }
+
+  void move_first() {
+    node* const moved = head;
+    head = moved->next;
+    moved->next = reinterpret_cast<node*>(1);
+    node** at = &head;
+    while (*at != nullptr) at = &(*at)->next;
+    moved->next = nullptr;
+    *at = moved;
+  }
+  void in_inner() {
+    inner.lock();
+    if (inside_inner++ != 0) met = true;
+    ++inner_count;
+    --inside_inner;
+    inner.unlock();
+  }
+
+  static void body(nested_test& me, unsigned index) {
+    for (unsigned i = 0; i < sections; ++i) {
+      if (index + 1 == threads) {
+        me.in_inner();
+        continue;
+      }
+      me.outer.lock();
+      if (me.inside++ != 0) me.met = true;
+      ++me.count;
+      me.in_inner();
+      me.move_first();
+      --me.inside;
+      me.outer.unlock();
+    }
+  }
+
+  const char* check() const {
+    if (met) return "two threads were in a section";
+    if (count != std::uint64_t{threads - 1} * sections) return "an update under the outer lock was lost";
+    if (inner_count != std::uint64_t{threads} * sections) return "an update under the inner lock was lost";
+    unsigned seen = 0;
+    for (const node* at = head; at != nullptr && seen <= length; at = at->next) ++seen;
+    return seen == length ? nullptr : "a node was lost";
+  }
+};
+
+template <algorithm under, unsigned threads, unsigned sections>
+constexpr exploration test_of(const char* name, const char* summary) {
+  return {name, summary, verdict::right, run_anew<nested_test<under, threads, sections>, threads>};
+}
+
+constexpr exploration table[] = {
+    test_of<algorithm::fifo_ticket, 3, 2>("pthread_fifo_ticket-ahead", "a program's mutexes that run ahead, in order"),
+    test_of<algorithm::ticket, 3, 1>("pthread_ticket-ahead", "the same behind a door"),
+    test_of<algorithm::tatas, 3, 2>("pthread_tatas-ahead", "the same, tatas"),
+    test_of<algorithm::futex, 3, 2>("pthread_futex-ahead", "the same, the futex mutex"),
+};
+
+}  // namespace
+
+std::span<const exploration> mutex_explorations() noexcept { return table; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads
