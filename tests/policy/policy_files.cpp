@@ -176,8 +176,9 @@ TEST(PolicyFiles, WhatIsWrongFirstIsSaid) {
 
 TEST(PolicyFiles, WhatIsWrittenIsReadBack) {
   policy_set set;
-  set.defaults = {lock_kind::ticket, rwlock_kind::as_mutex, spinlock_kind::libc, false, elision_kind::shore,
-                  policy::warm_up_kind::paper_ticket};
+  set.defaults = {lock_kind::ticket,   rwlock_kind::as_mutex,
+                  spinlock_kind::libc, false,
+                  elision_kind::shore, policy::warm_up_kind::paper_ticket};
   set.sites = {{"kyotocabinet::HashDB::set@kchashdb.h:31", {lock_kind::tatas, {}, {}, false, elision_kind::off}},
                {"quotes \" ' \\ and \t\n control", {lock_kind::unsaid, rwlock_kind::libc, {}, true}},
                {"dots.and+0x1f", {lock_kind::libc, rwlock_kind::rwlock, spinlock_kind::tatas, false}}};
