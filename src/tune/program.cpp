@@ -127,10 +127,11 @@ measured program_trial::judged(const launch::result& ended) const {
   return result;
 }
 
-site_seen program_trial::seen(observe::site_record counted, const std::optional<policy::policy_set>& policy) const {
+site_seen program_trial::seen(const observe::site_record& counted,
+                              const std::optional<policy::policy_set>& policy) const {
   const policy::packed present = policy ? policy->find(counted.name) : policy::packed{};
   std::vector<std::string> kinds = others(counted.kind, present);
-  return {std::move(counted), std::move(kinds)};
+  return {counted, std::move(kinds)};
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tune

@@ -35,7 +35,7 @@ class program_trial final : public trial {
 
  private:
   measured judged(const launch::result& ended) const;
-  site_seen seen(observe::site_record counted, const std::optional<policy::policy_set>& policy) const;
+  site_seen seen(const observe::site_record& counted, const std::optional<policy::policy_set>& policy) const;
 
   std::vector<std::string> command_;
   std::optional<metric> number_;
