@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""generate.py ROOT TREE: a copy of the locks' sources that holds all of its mutants, and TREE/mutants.tsv, which lists them.
+"""generate.py ROOT TREE: a copy of the sources of locks and atomic blocks that holds all of its mutants, and
+TREE/mutants.tsv, which lists them.
 
 All mutants are in one program, each behind a question to the simulated machine whether it is the one of this run (mutant
 schemata: Untch, Offutt and Harrold, ISSTA 1993), so that all are compiled at once. Mutants are: each store dropped, and
@@ -14,9 +15,12 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ["include/txsync/locks", "include/txsync/speculate", "src/locks", "src/speculate"]
+FOLDERS = ["include/txsync/locks", "include/txsync/speculate", "src/locks", "src/speculate",
+           "src/tm", "src/tm/hybrid", "src/tm/stm"]
 FILES = ["include/txsync/barrier.hpp", "include/txsync/condition_variable.hpp", "include/txsync/mutex.hpp",
-         "include/txsync/shared_mutex.hpp"]
+         "include/txsync/shared_mutex.hpp",
+         "include/txsync/tm/block.hpp", "include/txsync/tm/detail/engine.hpp", "include/txsync/tm/detail/growing_log.hpp",
+         "include/txsync/tm/transaction.hpp", "include/txsync/tm/var.hpp"]
 # The C library's; what only tells; what only decides which of two right ways is taken, and when.
 LEFT_OUT = {"include/txsync/locks/posix_mutex.hpp", "src/speculate/double_unlock.cpp", "src/speculate/experience.cpp",
             "src/speculate/two_ways.cpp"}
@@ -26,10 +30,11 @@ MODIFY = ["the read-modify-write is two steps", "its write is dropped"]
 EXCHANGE = MODIFY + ["it does not compare"]
 
 OPERATION = re.compile(r"(?:\.|->)(store|load|exchange|fetch_\w+|compare_exchange_\w+)\(")
-CALL = re.compile(r"\bmachine::(unpark\w*|fence|settle_releases)\(")
+CALL = re.compile(r"\bmachine::(unpark\w*|fence|light_fence|heavy_fence|settle_releases)\(")
 CONDITION = re.compile(r"\b(?:if|while) \(")
 FOR = re.compile(r"\bfor \(")
-VALUE = re.compile(r"(?:\breturn |\bbool \w+ = )")
+VALUE = re.compile(r"(?:\breturn |(?<!constexpr )\bbool \w+ = )")
+DECLARES = re.compile(r"(?:const |auto )[^=]* = ")
 COMPARES = re.compile(r" (?:==|!=|<|>|<=|>=|&&|\|\|) ")
 
 
@@ -140,6 +145,8 @@ class Source:
             self.wrap(found.start(), closing(self.code, found.end() - 1) + 1, f"(mutated::on({one}) ? {nothing} : ", ")")
 
     def condition(self, begin, end):
+        if DECLARES.match(self.code, begin):
+            return
         for first, last in operands(self.code, begin, end):
             if (first, last) in self.wrapped or self.code[first:last] == "true":
                 continue

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""mutants.py IMAGE MUTANTS PLAIN_MODEL MACHINE [ID...]: explores the locks' mutants (generate.py) until each has failed.
+"""mutants.py IMAGE MUTANTS PLAIN_MODEL MACHINE [ID...]: explores mutants (generate.py) until each has failed.
 
 Prints the kill rate, and whoever survived without an argument. A survivor has to have an argument in survivors.txt, and
 what is argued there has to survive. Without TXSYNC_TEST_BUDGET=full a fixed sample is run, with IDs those mutants."""
@@ -37,7 +37,7 @@ TESTS = {
     "futex_rwlock": "futex_rwlock",
     "mcs": "(mcs|fifo_mcs|elided_mcs|warm_mcs|srwlock)(-|$)",
     "mutex": "txsync::mutex|condition_variable",
-    "occ_rwlock": "occ_rwlock",
+    "occ_rwlock": "(elided_)?occ_rwlock",
     "shared_mutex": "txsync::shared_mutex",
     "srwlock": "srwlock",
     "tatas": "(tatas|elided_tatas|warm_tatas)(-|$)",
@@ -45,6 +45,30 @@ TESTS = {
     "priority_tatas": "warm_priority",
     "warm_up": "warm_(ticket|tatas|mcs|futex|priority|fifo_ticket)",
     "warming": "warm_(ticket|tatas|mcs|futex|priority|fifo_ticket)",
+    # Atomic blocks.
+    "algorithms": "tm-(opacity-(crossing|throwing|alternatives|changing)|watching|handing)-(dctl|norec)$",
+    "block": "tm-(opacity-skewing|opacity-overtaking|watching|counting)-dctl$",
+    "dctl": "tm-.*-dctl$",
+    "engine": "tm-(opacity-.*|privatizing|counting)-(dctl|tinystm_wt)$",
+    "gate": "tm-(privatizing|freeing|destroying|opacity-(alone|at-once|turning|changing)|waiting-alone|either-irrevocable)"
+            "(-3)?-(dctl|norec)$",
+    "growing_log": "tm-(opacity-crossing|opacity-skewing|handing|destroying)-dctl$",
+    "hardware": "tm-(opacity-(crossing|turning|throwing|nesting|alone|at-once)|destroying|handing|either|counting)-htm_sgl$",
+    "memory": "tm-(freeing|destroying|queue|hash-maps|counting|opacity-alternatives)-dctl$",
+    "norec": "tm-.*-norec$",
+    "orecs": "tm-(opacity-.*|privatizing|handing)-(dctl|tl2|tinystm_wb)$",
+    "run": "tm-(opacity-(crossing|alone|turning|throwing|changing|nesting)|destroying|privatizing|handing|either|counting)"
+           "-(dctl|2plsf|htm_sgl)$",
+    "runner": "tm-(destroying|counting|handing|opacity-following)-(dctl|2plsf)$",
+    "sgl": "tm-.*-(sgl|htm_sgl)$",
+    "sleep": "tm-(handing|watching|either|either-irrevocable|waiting-alone)(-3)?-(dctl|norec|sgl|htm_sgl)$",
+    "stripe_set": "tm-(handing|watching|either|either-irrevocable)(-3)?-(dctl|norec)$",
+    "tinystm": "tm-.*-tinystm_w[bt]$",
+    "tl2": "tm-.*-tl2$",
+    "transaction": "tm-(opacity-(crossing|turning|alternatives)|destroying|handing|hash-maps)-(dctl|htm_sgl)$",
+    "two_phase": "tm-.*-2plsf$",
+    "var": "tm-(opacity-following|handing|destroying|queue|hash-maps)-dctl$",
+    "write_set": "tm-(opacity-.*|queue|hash-maps)-(norec|tl2)$",
 }
 # Order, store buffers, probes, schedules of each test. The first round finds most, and the last ones what is rare. What
 # is argued is explored less.

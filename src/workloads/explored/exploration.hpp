@@ -7,6 +7,7 @@
 #include <new>
 #include <span>
 
+#include <txsync/machine/cpu.hpp>
 #include <txsync/machine/thread.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
@@ -101,6 +102,41 @@ struct exclusion_test {
     return count != std::uint64_t{threads} * sections ? "an update was lost" : nullptr;
   }
   static const char* run() { return run_anew<exclusion_test, threads>(); }
+};
+
+/// Every other section is entered by try_lock().
+template <class Lock>
+class trying {
+ public:
+  struct slot {
+    unsigned turn = 0;
+  };
+  void lock(slot& mine) noexcept {
+    if (mine.turn++ % 2 == 0) return lock_.lock();
+    while (!lock_.try_lock()) machine::relax();
+  }
+  void unlock(slot&) noexcept { lock_.unlock(); }
+
+ private:
+  Lock lock_;
+};
+
+/// The same for locks with nodes.
+template <class Lock>
+class trying_with_node {
+ public:
+  struct slot {
+    typename Lock::node node;
+    unsigned turn = 0;
+  };
+  void lock(slot& mine) noexcept {
+    if (mine.turn++ % 2 == 0) return lock_.lock(mine.node);
+    while (!lock_.try_lock(mine.node)) machine::relax();
+  }
+  void unlock(slot& mine) noexcept { lock_.unlock(mine.node); }
+
+ private:
+  Lock lock_;
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads

@@ -27,41 +27,6 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-/// Every other section is entered by try_lock().
-template <class Lock>
-class trying {
- public:
-  struct slot {
-    unsigned turn = 0;
-  };
-  void lock(slot& mine) noexcept {
-    if (mine.turn++ % 2 == 0) return lock_.lock();
-    while (!lock_.try_lock()) machine::relax();
-  }
-  void unlock(slot&) noexcept { lock_.unlock(); }
-
- private:
-  Lock lock_;
-};
-
-/// The same for locks with nodes.
-template <class Lock>
-class trying_with_node {
- public:
-  struct slot {
-    typename Lock::node node;
-    unsigned turn = 0;
-  };
-  void lock(slot& mine) noexcept {
-    if (mine.turn++ % 2 == 0) return lock_.lock(mine.node);
-    while (!lock_.try_lock(mine.node)) machine::relax();
-  }
-  void unlock(slot& mine) noexcept { lock_.unlock(mine.node); }
-
- private:
-  Lock lock_;
-};
-
 /// Every other section is entered by a deadline that mostly passes in vain.
 template <class Lock>
 class hurrying {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atomic blocks: whether what they see is opaque, by every algorithm, beside blocks that run alone, and while the
 // algorithm changes.
+#include <string_view>
+
 #include "workloads/explored/tm_opacity.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
@@ -74,7 +76,8 @@ struct changing {
   static void run(place* all, unsigned thread) {
     if (thread == 2) {
       const char* const before = tm::algorithm_in_use();
-      static_cast<void>(tm::use_algorithm(before == tm::detail::sgl.name ? "dctl" : "sgl"));
+      const std::string_view another = before == tm::detail::sgl.name ? "dctl" : "sgl";
+      if (!tm::use_algorithm(another) || tm::algorithm_in_use() != another) note_wrong();
       static_cast<void>(tm::use_algorithm(before));
       return;
     }
@@ -88,25 +91,100 @@ struct changing {
   }
 };
 
-/// What an alternative did that ended with retry() is gone.
+/// What an alternative did that ended with retry() is gone, also where it was done to what the block had written
+/// before; and one of the two did something.
 struct alternatives {
   using place = apart;
   static constexpr unsigned places = 3;
   static void run(place* all, unsigned thread) {
     transact(blocks::writing, all, thread, [&](auto& on) {
+      unsigned done = 0;
       on.read(thread);
+      on.write(1 - thread);
       on.plain().or_else(
           [&](auto& tx) {
             if (tx.read(all[2].value) == 0) {
               tx.write(all[1 - thread].value, 1'000'000);
-              tx.write(all[2].value, 1'000'000);
+              for (unsigned which : {thread, 2u}) tx.write(all[which].value, 1'000'000);
               tx.retry();
             }
             noted(tx, all, thread).write(thread);
+            ++done;
           },
-          [&](auto& tx) { noted(tx, all, thread).write(2); });
+          [&](auto& tx) {
+            noted(tx, all, thread).write(2);
+            ++done;
+          });
+      if (done != 1) note_wrong();
       on.read(1 - thread);
+      on.read(thread);
     });
+  }
+};
+
+/// Blocks within blocks, of which one cannot be undone.
+struct nesting {
+  using place = apart;
+  static constexpr unsigned places = 2;
+  static void run(place* all, unsigned thread) {
+    for (unsigned i = 0; i < 2; ++i) {
+      transact(thread == 0 ? blocks::irrevocable : blocks::writing, all, thread, [&](auto& on) {
+        on.read(0);
+        on.write(1);
+        tm::atomically(blocks::reading, [&](auto& tx) {
+          noted within(tx, all, thread);
+          within.read(1);
+          within.write(0);
+        });
+        on.read(0);
+      });
+    }
+  }
+};
+
+/// Threads whose transactions move dctl's clock when they start, as they do after long ones.
+struct starting_late {
+  using place = apart;
+  static constexpr unsigned places = 2;
+  static void run(place* all, unsigned thread) {
+    tm::detail::runner::mine().moves_clock = 3;
+    crossing::run(all, thread);
+  }
+};
+
+/// One writes, or throws after it has written; the other one reads, and meanwhile moves dctl's clock as somebody does
+/// whose attempts are undone, and its snapshot after it.
+struct moving_clock {
+  using place = apart;
+  static constexpr unsigned places = 4;
+  static void run(place* all, unsigned thread) {
+    for (unsigned i = 0; i < 2; ++i) {
+      if (thread == 1) {
+        transact(blocks::writing, all, thread, [](auto& on) { on.write(3); });
+        transact(blocks::writing, all, thread, [](auto& on) {
+          on.read(0);
+          tm::detail::shared.clock.fetch_add(2);
+          on.read(3);
+          for (unsigned pause = 0; pause < 20; ++pause) machine::relax();
+          on.read(1);
+        });
+        continue;
+      }
+      try {
+        transact(blocks::writing, all, thread, [](auto& on) {
+          on.write(2);
+          throw throwing::enough{};
+        });
+      } catch (const throwing::enough&) {
+        note(event::kind::gives_up, thread);
+      }
+      for (unsigned turn = 0; turn < 2; ++turn) {
+        transact(blocks::writing, all, thread, [](auto& on) {
+          on.write(0);
+          on.write(1);
+        });
+      }
+    }
   }
 };
 
@@ -130,7 +208,8 @@ struct alternatives {
                                                           "one throws what another one reads"),                        \
       explored_by<opacity_test<giving_up>, 3, __VA_ARGS__>("tm-opacity-giving-up-" name, "one throws"),                \
       explored_by<opacity_test<changing>, 3, __VA_ARGS__>("tm-opacity-changing-" name, "another algorithm meanwhile"), \
-      explored_by<opacity_test<alternatives>, 2, __VA_ARGS__>("tm-opacity-alternatives-" name, "or_else()")
+      explored_by<opacity_test<alternatives>, 2, __VA_ARGS__>("tm-opacity-alternatives-" name, "or_else()"),           \
+      explored_by<opacity_test<nesting>, 3, __VA_ARGS__>("tm-opacity-nesting-" name, "blocks within blocks")
 
 constexpr exploration table[] = {
     TXSYNC_OPACITY_BY("dctl", tm::detail::dctl),

@@ -2,6 +2,7 @@
 // Objects that blocks unlink, destroy, hand over and wait for.
 #pragma once
 
+#include <atomic>
 #include <cstdlib>
 
 #include "workloads/explored/tm_explored.hpp"
@@ -15,10 +16,15 @@ constexpr std::uint64_t poison = 0xA5A5;
 struct alignas(16) pair_of_equals {
   tm::var<std::uint64_t> first;
   tm::var<std::uint64_t> second;
-  tm::var<std::uint64_t> rest[4];
+  tm::var<std::uint64_t> rest[3];
+  std::atomic<unsigned>* alive;  ///< how many there are; null: nobody counts
 
-  explicit pair_of_equals(std::uint64_t both) : first(both), second(both) {}
+  explicit pair_of_equals(std::uint64_t both, std::atomic<unsigned>* counter = nullptr)
+      : first(both), second(both), alive(counter) {
+    if (alive != nullptr) alive->fetch_add(1);
+  }
   ~pair_of_equals() {
+    if (alive != nullptr) alive->fetch_sub(1);
     first.store(poison);
     second.store(poison);
   }
@@ -115,6 +121,7 @@ struct freeing_test {
 /// looks, at the latest at its end.
 struct destroying_test {
   alignas(64) tm::var<pair_of_equals*> shared_pair{nullptr};
+  alignas(64) std::atomic<unsigned> alive{0};
 
   static void body(destroying_test& me, unsigned index) {
     for (unsigned i = 0; i < 2; ++i) {
@@ -122,7 +129,7 @@ struct destroying_test {
         pair_of_equals* const found = tx.read(me.shared_pair);
         if (found != nullptr) look_at(tx, *found);
         if (index == 2) return;
-        pair_of_equals* const made = tx.template make<pair_of_equals>(index);
+        pair_of_equals* const made = tx.template make<pair_of_equals>(index, &me.alive);
         tx.write(me.shared_pair, made);
         tx.destroy(found);
         if (index == 1) look_at(tx, *made);
@@ -133,8 +140,10 @@ struct destroying_test {
   const char* check() const {
     pair_of_equals* const last = shared_pair.load();
     if (last->first.load() == poison) return "what is reachable was destroyed";
+    tm::detail::runner::free_orphans();
+    if (alive.load() != 1) return "what nobody can reach is still there, or was destroyed twice";
     tm::destroy_unshared(last);
-    return check_notes(0, nullptr, nullptr);
+    return alive.load() == 0 ? check_notes(0, nullptr, nullptr) : "what nobody shares was not destroyed";
   }
 };
 

@@ -135,6 +135,8 @@ constexpr exploration table[] = {
      exclusion_test<lockable<priority>, 3, 2>::run},
     {"warm_futex-ahead", "always-abort attempts, the futex mutex", verdict::right,
      exclusion_test<lockable<futex>, 2, 2>::run},
+    {"warm_futex-try", "the same, entered by try_lock() too", verdict::right, exclusion_test<trying<futex>, 3, 2>::run},
+    {"warm_mcs-try", "the same, mcs", verdict::right, exclusion_test<trying_with_node<mcs>, 3, 2>::run},
     {"warm_mcs-ahead", "always-abort attempts, mcs", verdict::right, exclusion_test<with_node<mcs>, 2, 2>::run},
     test_of<moving_test<storing<ticket>, 2, 2>, 2>("seeded:warm-up-that-stores", "a waiter whose stores are real",
                                                    verdict::broken),
