@@ -52,7 +52,7 @@ void forget_sleepers() noexcept {
 
 void wake_sleepers(runner& me) noexcept {
   stripe_set written;
-  if (me.how->add_writes != nullptr && me.mode != run_mode::irrevocable && me.mode != run_mode::hardware) {
+  if (me.mode != run_mode::irrevocable && me.mode != run_mode::hardware) {
     me.how->add_writes(me, written);
   } else {
     written.add_all();

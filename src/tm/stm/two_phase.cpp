@@ -68,9 +68,11 @@ void wait_or_die(runner& me, const runner& other, txsync::detail::patient_spin& 
   std::uint64_t mine = me.timestamp.load(std::memory_order_relaxed);
   if (mine == no_timestamp) {
     mine = next_timestamp.fetch_add(1);
-    me.timestamp.store(mine);
+    me.timestamp.store(mine, std::memory_order_relaxed);
   }
-  const std::uint64_t theirs = other.timestamp.load();
+  // relaxed, where they are stored too: they guard nothing. Who sees an old one waits another turn, or restarts for a
+  // transaction that has just ended, as it may once for each.
+  const std::uint64_t theirs = other.timestamp.load(std::memory_order_relaxed);
   if (theirs < mine) {
     me.met = &other.timestamp;
     me.met_owner = theirs;
@@ -181,7 +183,8 @@ void make_read_bits(runner& me) { static_cast<void>(bits_of(me)); }
 void drop_timestamp(runner& me) noexcept {
   me.keeps_timestamp = false;
   // relaxed: written by this thread alone
-  if (me.timestamp.load(std::memory_order_relaxed) != no_timestamp) me.timestamp.store(no_timestamp);
+  if (me.timestamp.load(std::memory_order_relaxed) == no_timestamp) return;
+  me.timestamp.store(no_timestamp, std::memory_order_relaxed);  // as in wait_or_die()
 }
 
 constinit const algorithm two_phase = {
