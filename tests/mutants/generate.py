@@ -76,9 +76,10 @@ def top_level(text, begin, end, words):
 
 
 def operands(text, begin, end):
-    """The ranges of the operands of && and || in a condition, those in parentheses of their own too."""
+    """The ranges of the operands of && and || in a condition, those in parentheses of their own too; a choice is one."""
     start = begin
-    for at, word in [*top_level(text, begin, end, [" && ", " || "]), (end, "")]:
+    chooses = any(top_level(text, begin, end, [" ? "]))
+    for at, word in [*([] if chooses else top_level(text, begin, end, [" && ", " || "])), (end, "")]:
         first, last = start, at
         while first < last and text[first].isspace():
             first += 1

@@ -213,6 +213,8 @@ struct moving_clock {
 
 constexpr exploration table[] = {
     TXSYNC_OPACITY_BY("dctl", tm::detail::dctl),
+    explored_by<opacity_test<starting_late>, 2, tm::detail::dctl>("tm-opacity-late-dctl", "clocks moved at the start"),
+    explored_by<opacity_test<moving_clock>, 2, tm::detail::dctl>("tm-opacity-clock-dctl", "a clock that others move"),
     TXSYNC_OPACITY_BY("dctl-biased", tm::detail::dctl, true),
     TXSYNC_OPACITY_BY("htm_sgl", tm::detail::htm_sgl),
     TXSYNC_OPACITY_BY("norec", tm::detail::norec),
