@@ -100,12 +100,11 @@ measured program_trial::run(const choice& what, double timeout_seconds) {
   if (policy) options.policies = *policy;
   options.capture = true;
   if (timeout_seconds > 0) options.limit_seconds = timeout_seconds;
-  launch::result ended = launcher_.launch(options);
+  const launch::result ended = launcher_.launch(options);
   interrupted_ = interrupted_ || ended.interrupted != 0;
   threads_ = std::max(threads_, static_cast<unsigned>(ended.threads));
-  std::vector<observe::site_record> sites = std::move(ended.sites);
   measured result = judged(ended);
-  for (observe::site_record& site : sites) result.sites.push_back(seen(std::move(site), policy));
+  for (const observe::site_record& site : ended.sites) result.sites.push_back(seen(site, policy));
   return result;
 }
 

@@ -21,7 +21,7 @@ common=(-G Ninja -DCMAKE_BUILD_TYPE="$build_type" -DCMAKE_CXX_COMPILER="$compile
 if [[ -z $build_dir ]]; then
   echo "== build ($kind)"
   build_dir=$work/build
-  cmake -S "$source_dir" -B "$build_dir" "${common[@]}" -DBUILD_SHARED_LIBS=$shared -DTXSYNC_BUILD_TESTS=OFF \
+  cmake -S "$source_dir" -B "$build_dir" "${common[@]}" -DBUILD_SHARED_LIBS=$shared -DTXSYNC_BUILD_TESTS=OFF -DCMAKE_UNITY_BUILD=ON \
     -DTXSYNC_BUILD_TOOLS=OFF -DTXSYNC_BUILD_BENCHMARKS=OFF -DTXSYNC_BUILD_EXAMPLES=OFF > "$work/log"
   cmake --build "$build_dir" >> "$work/log" || { cat "$work/log"; exit 1; }
 fi
