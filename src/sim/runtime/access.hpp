@@ -71,19 +71,19 @@ template <bool write>
   return true;
 }
 
+/// While exploring, where every access is a place where others may run. A write that `may_wait` may do so in a store
+/// buffer.
+template <bool write, bool may_wait>
+void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept;
+
 template <bool write, bool may_wait>
 [[gnu::noinline]] void access_slowly(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept {
+  if (__builtin_expect(exploring(), 0)) return explored_access<write, may_wait>(address, bytes, site);
   state.current->last_site = site;
   if (state.filter != nullptr) fetch_books(*state.current, address);
   if (state.oracle) oracle_settle();
   if (state.current->time >= state.limit) let_first_run();
   thread_record& thread = *state.current;
-  if constexpr (write) {
-    if (state.store_buffers) {
-      if (may_wait && buffer_store(thread, address, bytes)) return;
-      drain_own();
-    }
-  }
   if (state.traces) trace(thread, site, write ? "writes" : "reads", address);
   if (hit<write>(thread, address, bytes)) return;
   return look_at<write>(thread, address, bytes);

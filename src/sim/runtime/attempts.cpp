@@ -107,6 +107,7 @@ void forget_attempt(thread_record& thread) noexcept {
   tx.allocated.clear();
   tx.freed.clear();
   tx.freed_for_good.clear();
+  if (tx.depth != 0) --state.attempts;
   tx.depth = 0;
   tx.suspended = false;
   tx.doomed = false;
@@ -197,6 +198,7 @@ std::uint32_t begin_outermost(thread_record& thread, std::uintptr_t frame) noexc
   attempt& tx = thread.tx;
   set_up(tx);
   tx.depth = 1;
+  ++state.attempts;
   tx.began = thread.time;
   tx.frame = frame;
   tx.stack_copied = thread.stack_high - frame;

@@ -56,25 +56,23 @@ bool is_point(unsigned count) noexcept {
   return false;
 }
 
+// Those on a hardware thread, in the order of these.
+constinit thread_record* running[most_threads] = {};
+constinit unsigned running_count = 0;
+
 template <class Function>
 void for_actors(Function function) noexcept {
-  for (unsigned i = 0; i < state.cpu_count; ++i) {
-    thread_record* thread = state.cpus[i].running;
-    if (thread == nullptr) continue;
+  for (unsigned i = 0; i < running_count; ++i) {
+    thread_record* thread = running[i];
     function(actor{actor::kind::thread, thread});
     if (state.store_buffers && has_waiting_stores(*thread)) function(actor{actor::kind::buffer, thread});
   }
   if (deadlines_come_early && has_deadline()) function(actor{actor::kind::clock});
 }
 
-// ---- random: the running thread goes on three times out of four, so that runs of one thread come about too
+// ---- random
 
-constexpr std::uint64_t stay_of = 4;
-
-actor at_random() noexcept {
-  thread_record* current = state.current;
-  if (current->state == thread_state::running && state.random.below(stay_of) != 0)
-    return {actor::kind::thread, current};
+actor anyone() noexcept {
   unsigned able = 0;
   actor chosen;
   // Reservoir sampling (Vitter 1985): each of n with probability 1/n, in one pass.
@@ -82,6 +80,12 @@ actor at_random() noexcept {
     if (state.random.below(++able) == 0) chosen = one;
   });
   return chosen;
+}
+
+actor at_random() noexcept {
+  thread_record* current = state.current;
+  if (current->state == thread_state::running && goes_on_at_random()) return {actor::kind::thread, current};
+  return anyone();
 }
 
 // ---- probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): random priorities, and a few random steps at
@@ -154,7 +158,7 @@ void begin_schedule(std::uint64_t seed) noexcept {
   state.schedule_seed = seed;
   state.traces = state.wants_trace;
   if (state.traces) write_record("schedule", seed);
-  state.schedule_start = state.steps;
+  if (state.most_steps != 0) state.last_step = state.steps + state.most_steps;
   state.random.seed(seed);
   next_lowest = lowest_drawn;
   for (std::uint64_t& point : points) point = 1 + state.random.below(expected_steps);
@@ -171,9 +175,23 @@ void begin_schedule(std::uint64_t seed) noexcept {
 
 void expect_steps(std::uint32_t steps) noexcept { expected_steps = steps; }
 
-thread_record* choose_explored() noexcept {
-  for (;;) {
-    last = choose_actor();
+void takes_part(thread_record& thread) noexcept {
+  unsigned place = running_count++;
+  for (; place != 0 && running[place - 1]->cpu > thread.cpu; --place) running[place] = running[place - 1];
+  running[place] = &thread;
+}
+
+void takes_no_part(thread_record& thread) noexcept {
+  unsigned place = 0;
+  while (running[place] != &thread) ++place;
+  for (--running_count; place < running_count; ++place) running[place] = running[place + 1];
+}
+
+namespace {
+
+/// Lets `first` act, and others after it, until it is a thread's turn.
+thread_record* turn_after(const actor& first) noexcept {
+  for (last = first;; last = choose_actor()) {
     switch (last.what) {
       case actor::kind::buffer:
         ++state.steps;
@@ -192,6 +210,15 @@ thread_record* choose_explored() noexcept {
         break;
     }
   }
+}
+
+}  // namespace
+
+thread_record* choose_explored() noexcept { return turn_after(choose_actor()); }
+
+void step_to_chosen() noexcept {
+  thread_record* next = turn_after(state.scheduling == order::random ? anyone() : choose_actor());
+  if (next != state.current) switch_to(*next);
 }
 
 void spun(thread_record& thread) noexcept {

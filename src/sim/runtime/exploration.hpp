@@ -4,7 +4,8 @@
 
 #include <cstdint>
 
-#include "fiber.hpp"
+#include "schedule.hpp"
+#include "state.hpp"
 
 namespace txsync::sim {
 
@@ -13,6 +14,24 @@ void begin_schedule(std::uint64_t seed) noexcept;
 
 /// Change points and delays are drawn from so many first steps from the next schedule on, the same for each.
 void expect_steps(std::uint32_t steps) noexcept;
+
+/// A thread is on its hardware thread from now on, or no longer.
+void takes_part(thread_record& thread) noexcept;
+void takes_no_part(thread_record& thread) noexcept;
+
+/// In the random order the running thread goes on three times out of four, so that runs of one thread come about too.
+inline bool goes_on_at_random() noexcept {
+  constexpr std::uint64_t stay_of = 4;
+  return state.random.below(stay_of) != 0;
+}
+
+/// A step of the running thread: others may come first. Requires: the running thread can run.
+void step_to_chosen() noexcept;
+inline void explored_step() noexcept {
+  if (++state.steps > state.last_step) report_livelock();
+  if (state.scheduling == order::random && goes_on_at_random()) return;
+  step_to_chosen();
+}
 
 /// The running thread or another one that can run; null where none can. Before that, stores may leave store buffers and
 /// deadlines may come. Does not return where a store ends the running thread's attempt.

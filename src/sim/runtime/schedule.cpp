@@ -26,6 +26,7 @@ constinit std::uintptr_t scheduler_fs = 0;
 constexpr ticks longest_pause = 4096 * ticks_per_cycle;
 
 void set_place(hardware_thread& cpu) noexcept {
+  if (exploring()) return;  // where time gives no order
   // Only what is used takes part, so that a few threads on a large machine are not slow.
   if (cpu.place_plus_one == 0) cpu.place_plus_one = static_cast<std::uint16_t>(by_time.threads.add() + 1);
   by_time.at[cpu.place()] = cpu.running;
@@ -68,6 +69,7 @@ void put_on(hardware_thread& cpu, thread_record& thread) noexcept {
   if (thread.time < cpu.free_since) thread.time = cpu.free_since;
   thread.state = thread_state::running;
   cpu.running = &thread;
+  if (exploring()) takes_part(thread);
   cpu.slice_end = thread.time + cycles(std::uint64_t{state.model.os_time_slice_us} * state.model.core_mhz);
   set_interruption(cpu);
   count_running(cpu, +1);
@@ -86,6 +88,7 @@ void enqueue(hardware_thread& cpu, thread_record& thread) noexcept {
 void take_off(hardware_thread& cpu) noexcept {
   thread_record& leaving = *cpu.running;
   cpu.running = nullptr;
+  if (exploring()) takes_no_part(leaving);
   count_running(cpu, -1);
   cpu.free_since = leaving.time;
   if (thread_record* next = cpu.ready_first; next != nullptr) {
@@ -175,15 +178,15 @@ void take_timer_interrupt(thread_record& thread) noexcept {
   if (thread.tx.depth != 0 && state.model.htm_timer_aborts != 0) end_own_attempt({.why = cause::interrupt});
 }
 
-void check_steps() noexcept {
-  ++state.steps;
-  if (state.most_steps == 0 || state.steps - state.schedule_start <= state.most_steps) return;
+}  // namespace
+
+void report_livelock() noexcept {
   line_text line;
   line << "livelock: more than " << state.most_steps << " steps without an end";
   fail(line);
 }
 
-}  // namespace
+void switch_to(thread_record& next) noexcept { continue_with(&state.current->stack_pointer, next); }
 
 void switch_to_next() noexcept {
   thread_record& before = *state.current;
@@ -192,7 +195,7 @@ void switch_to_next() noexcept {
     if (!exploring()) load_hot_state();  // where all accesses are looked at, it is the same as before
     return;
   }
-  continue_with(&before.stack_pointer, next);
+  switch_to(next);
 }
 
 bool has_deadline() noexcept { return sleepers.first() != never; }
@@ -224,23 +227,24 @@ void set_up_schedule() noexcept {
 }
 
 void load_hot_state() noexcept {
+  if (exploring()) {
+    state.filter = nullptr;
+    state.limit = state.hit_limit = 0;
+    return;
+  }
   thread_record& thread = *state.current;
   hardware_thread& cpu = cpu_of(thread);
   load_thread(thread, cpu);
-  state.by_time_alone = !exploring() && !state.oracle && state.most_steps == 0;
-  if (state.oracle || exploring()) state.filter = nullptr;
-  if (exploring()) {
-    state.limit = state.hit_limit = 0;
-  } else {
-    load_limits(cpu, by_time.threads.first_except(cpu.place()));
-  }
+  state.by_time_alone = !state.oracle && state.most_steps == 0;
+  if (state.oracle) state.filter = nullptr;
+  load_limits(cpu, by_time.threads.first_except(cpu.place()));
 }
 
 void reschedule() noexcept {
-  check_steps();
+  if (exploring()) return explored_step();  // no clock gives the order, so none interrupts
+  if (++state.steps > state.last_step) report_livelock();
   thread_record& thread = *state.current;
   hardware_thread& cpu = cpu_of(thread);
-  if (exploring()) return switch_to_next();  // no clock gives the order, so none interrupts
   if (thread.time >= cpu.next_timer) take_timer_interrupt(thread);
   if (cpu.ready_first != nullptr && thread.time >= cpu.slice_end) return give_way();
   set_place(cpu);

@@ -10,6 +10,9 @@ namespace txsync::sim {
 /// Before the first thread: a place for each hardware thread.
 void set_up_schedule() noexcept;
 
+/// More steps than a run may have.
+[[noreturn]] void report_livelock() noexcept;
+
 /// The running thread has come to its limit: lets others run that are before it, takes timer interrupts, and gives its
 /// hardware thread away when its time slice is over. May not return when the thread is in an attempt.
 void reschedule() noexcept;
@@ -48,6 +51,9 @@ void time_changed(const thread_record& thread) noexcept;
 
 /// Moves the running thread to another hardware thread.
 void migrate(unsigned cpu) noexcept;
+
+/// Another thread runs instead of the running one, until it is chosen again.
+void switch_to(thread_record& next) noexcept;
 
 /// Leaves the running thread's stack for the scheduler's, which does what cannot be done on the thread's own.
 void switch_to_scheduler(thread_record& self) noexcept;

@@ -102,6 +102,7 @@ void read_options() noexcept {
   state.wants_trace = option("TXSYNC_SIM_TRACE", 0) != 0;
   state.traces = state.wants_trace && !exploring();
   state.most_steps = option("TXSYNC_SIM_STEPS", 0);
+  if (state.most_steps != 0) state.last_step = state.most_steps;
 }
 
 void set_up_machine() noexcept {

@@ -97,6 +97,7 @@ struct runtime_state {
   unsigned shown_cpus = 0;  ///< what the program is told; 0: cpu_count
   thread_record* threads = nullptr;
   unsigned thread_count = 0;  ///< records ever used
+  unsigned attempts = 0;      ///< that have begun and not ended, of all threads
 
   order scheduling = order::virtual_time;
   ticks slack = 0;
@@ -112,9 +113,9 @@ struct runtime_state {
   std::uint64_t seed = 1;
   std::uint64_t switches = 0;
   std::uint64_t steps = 0;
+  std::uint64_t last_step = ~std::uint64_t{0};  ///< a run that goes on behind it is a livelock
   std::uint64_t schedule_seed = 0;
-  std::uint64_t schedule_start = 0;  ///< steps before the schedule that runs
-  std::uint64_t most_steps = 0;      ///< a longer run is a livelock; 0: no bound
+  std::uint64_t most_steps = 0;      ///< from the start, or a schedule's, to the last; 0: no bound
   ticks latest = 0;                  ///< the greatest time at which a thread has ended
 };
 

@@ -8,29 +8,38 @@
 
 namespace txsync::sim {
 
+constinit store_buffer* buffers = nullptr;
+
 namespace {
 
-constexpr std::size_t widest = 16;
-constexpr unsigned most_waiting = 16;
-
-struct waiting_store {
-  std::uintptr_t address;
-  std::size_t bytes;
-  std::uintptr_t site;
-  std::uint8_t hidden[widest];  ///< the thread's bytes while it does not run, and those beneath them while it does
-};
-
-struct store_buffer {
-  waiting_store stores[most_waiting];  // oldest first
-  unsigned count;
-  bool in_memory;
-};
-
-constinit store_buffer* buffers = nullptr;  // by thread
+constexpr std::size_t widest = sizeof waiting_store::hidden;
 
 store_buffer& buffer_of(const thread_record& thread) noexcept { return buffers[thread.id]; }
 
+template <std::size_t bytes>
+void swap_bytes(waiting_store& store) noexcept {
+  std::uint8_t here[bytes];
+  auto* memory = reinterpret_cast<std::uint8_t*>(store.address);
+  std::memcpy(here, memory, bytes);
+  std::memcpy(memory, store.hidden, bytes);
+  std::memcpy(store.hidden, here, bytes);
+}
+
 void swap(waiting_store& store) noexcept {
+  switch (store.bytes) {  // the sizes that hooks have
+    case 1:
+      return swap_bytes<1>(store);
+    case 2:
+      return swap_bytes<2>(store);
+    case 4:
+      return swap_bytes<4>(store);
+    case 8:
+      return swap_bytes<8>(store);
+    case widest:
+      return swap_bytes<widest>(store);
+    default:
+      break;
+  }
   std::uint8_t here[widest];
   auto* memory = reinterpret_cast<std::uint8_t*>(store.address);
   std::memcpy(here, memory, store.bytes);
@@ -40,13 +49,27 @@ void swap(waiting_store& store) noexcept {
 
 /// Newest first: each uncovers what lies beneath it.
 void hide(store_buffer& buffer) noexcept {
-  for (unsigned i = buffer.count; i-- != 0;) swap(buffer.stores[i]);
+  for (waiting_store* one = buffer.end(); one != buffer.begin();) swap(*--one);
   buffer.in_memory = false;
 }
 
 void show(store_buffer& buffer) noexcept {
-  for (unsigned i = 0; i < buffer.count; ++i) swap(buffer.stores[i]);
+  for (waiting_store& one : buffer) swap(one);
   buffer.in_memory = true;
+}
+
+void add(store_buffer& buffer, const waiting_store& store) noexcept {
+  if (buffer.oldest + buffer.count == store_buffer::most) {
+    std::memmove(buffer.stores, buffer.begin(), buffer.count * sizeof store);
+    buffer.oldest = 0;
+  }
+  *buffer.end() = store;
+  ++buffer.count;
+}
+
+void drop_oldest(store_buffer& buffer) noexcept {
+  --buffer.count;
+  buffer.oldest = buffer.count != 0 ? buffer.oldest + 1 : 0;
 }
 
 template <class Function>
@@ -69,6 +92,25 @@ void end_own_attempt_before(const waiting_store& store) noexcept {
   });
   if (!meets || state.model.htm_conflicts == 0) return;
   abort_self({.why = cause::conflict, .address = store.address, .other_site = static_cast<std::uint32_t>(store.site)});
+}
+
+/// Where no attempt runs, an access of the thread is nobody else's business, and its own view of memory is not changed
+/// by what it lets out.
+bool concerns_nobody() noexcept { return state.attempts == 0 && !state.traces; }
+
+void count_lines(thread_record& thread, const waiting_store& store) noexcept {
+  for_lines(store, [&](line_number, std::uintptr_t) {
+    ++state.visits;
+    charge(thread, 1);
+  });
+}
+
+/// Whether something that waits for the running thread lies where `store` goes.
+bool is_hidden_by_running(const waiting_store& store) noexcept {
+  for (const waiting_store& own : buffer_of(*state.current)) {
+    if (own.address < store.address + store.bytes && store.address < own.address + own.bytes) return true;
+  }
+  return false;
 }
 
 /// Requires: the common view.
@@ -97,10 +139,10 @@ bool buffer_store(thread_record& thread, std::uintptr_t address, std::size_t byt
   check_known(address, bytes, true);
   if (state.guards_pages) settle_rights(thread, address, bytes, true);
   store_buffer& buffer = buffer_of(thread);
-  if (buffer.count == most_waiting) drain_oldest(thread);
-  waiting_store& store = buffer.stores[buffer.count++];
-  store = {.address = address, .bytes = bytes, .site = thread.last_site, .hidden = {}};
+  if (buffer.count == store_buffer::most) drain_oldest(thread);
+  waiting_store store{.address = address, .bytes = bytes, .site = thread.last_site, .hidden = {}};
   std::memcpy(store.hidden, reinterpret_cast<const void*>(address), bytes);
+  add(buffer, store);
   buffer.in_memory = true;
   if (state.traces) write_step(thread.id, thread.last_site, "buffers", address);
   charge(thread, 1);
@@ -112,20 +154,28 @@ void drain_own() noexcept {
   thread_record& self = *state.current;
   store_buffer& buffer = buffer_of(self);
   if (buffer.count == 0) return;
+  if (concerns_nobody()) {
+    for (const waiting_store& one : buffer) count_lines(self, one);
+    buffer.count = buffer.oldest = 0;
+    return;
+  }
   const common_view all;
-  for (unsigned i = 0; i < buffer.count; ++i) let_out(self, buffer.stores[i]);
-  buffer.count = 0;
+  for (const waiting_store& one : buffer) let_out(self, one);
+  buffer.count = buffer.oldest = 0;
 }
-
-bool has_waiting_stores(const thread_record& thread) noexcept { return buffer_of(thread).count != 0; }
 
 void drain_oldest(thread_record& thread) noexcept {
   store_buffer& buffer = buffer_of(thread);
-  end_own_attempt_before(buffer.stores[0]);
+  waiting_store& store = *buffer.begin();
+  if (concerns_nobody() && (&thread == state.current || !is_hidden_by_running(store))) {
+    if (!buffer.in_memory) swap(store);
+    count_lines(thread, store);
+    return drop_oldest(buffer);
+  }
+  end_own_attempt_before(store);
   const common_view all;
-  let_out(thread, buffer.stores[0]);
-  --buffer.count;
-  std::memmove(&buffer.stores[0], &buffer.stores[1], buffer.count * sizeof(waiting_store));
+  let_out(thread, store);
+  drop_oldest(buffer);
 }
 
 void change_view(thread_record& before, thread_record& next) noexcept {

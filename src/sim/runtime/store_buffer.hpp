@@ -26,7 +26,26 @@ bool buffer_store(thread_record& thread, std::uintptr_t address, std::size_t byt
 /// Lets all stores of the running thread out. Nothing where there are no buffers.
 void drain_own() noexcept;
 
-bool has_waiting_stores(const thread_record& thread) noexcept;
+struct waiting_store {
+  std::uintptr_t address;
+  std::size_t bytes;
+  std::uintptr_t site;
+  std::uint8_t hidden[16];  ///< the thread's bytes while it does not run, and those beneath them while it does
+};
+
+struct store_buffer {
+  static constexpr unsigned most = 16;
+  unsigned count;   ///< that wait
+  unsigned oldest;  ///< where they begin
+  bool in_memory;
+  waiting_store stores[most];
+
+  waiting_store* begin() noexcept { return stores + oldest; }
+  waiting_store* end() noexcept { return stores + oldest + count; }
+};
+extern constinit store_buffer* buffers;  ///< by thread; null where there are none
+
+inline bool has_waiting_stores(const thread_record& thread) noexcept { return buffers[thread.id].count != 0; }
 /// Lets the oldest one out. Does not return where that ends the running thread's attempt.
 void drain_oldest(thread_record& thread) noexcept;
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// An access while exploring: a place where others may come first, and then the same as in the order of time, but without
+// caches. Most schedules have no attempt at all, or none at the moment; then an access concerns nobody.
+#include "access.hpp"
+#include "exploration.hpp"
+
+namespace txsync::sim {
+
+namespace {
+
+bool is_simple(std::uintptr_t address, std::size_t bytes) noexcept {
+  return !state.guards_pages && !state.oracle && address + bytes <= program_end;
+}
+
+/// Whether the line is in no set of another's attempt that the access would end, and already in that of the thread's
+/// own.
+template <bool write>
+bool is_settled(const thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
+  const line_number line = state.lines.line_of(address);
+  if (line != state.lines.line_of(address + bytes - 1) || thread.tx.suspended || state.model.htm_read_filter != 0) {
+    return false;
+  }
+  line_record& record = state.lines.record(line);
+  const bool is_own = record.writer_plus_one == thread.cpu + 1;
+  if (record.writer_plus_one != 0 && !is_own) return false;
+  const bit_set readers = state.lines.readers(record);
+  if (thread.tx.depth == 0) return !write || readers.empty();
+  if (state.probes != 0) return false;
+  return write ? is_own && (readers.empty() || readers.only(thread.cpu)) : is_own || readers.has(thread.cpu);
+}
+
+/// The own stack of a thread comes back whole after an attempt, and what others' attempts have to know of writes is
+/// those to their stacks.
+bool needs_note(const thread_record& thread, std::uintptr_t address) noexcept {
+  if (address - thread.stack_low < stack_bytes) return thread.tx.elided_count != 0;
+  return thread.tx.depth != 0 || address >= stacks_begin;
+}
+
+void count_lines(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
+  const std::uint64_t lines = ((address + bytes - 1) >> state.line_shift) - (address >> state.line_shift) + 1;
+  state.visits += lines;
+  charge(thread, lines);
+}
+
+}  // namespace
+
+template <bool write, bool may_wait>
+void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept {
+  thread_record& thread = *state.current;
+  thread.last_site = site;
+  if (state.oracle) oracle_settle();
+  explored_step();
+  if constexpr (write) {
+    if (state.store_buffers) {
+      if (may_wait && buffer_store(thread, address, bytes)) return;
+      drain_own();
+    }
+  }
+  if (state.traces) trace(thread, site, write ? "writes" : "reads", address);
+  if (is_simple(address, bytes)) {
+    if (state.attempts == 0) return count_lines(thread, address, bytes);
+    if (is_settled<write>(thread, address, bytes)) {
+      count_lines(thread, address, bytes);
+      if (write && needs_note(thread, address)) note_write(thread, address, bytes);
+      return;
+    }
+  }
+  look_at<write>(thread, address, bytes);
+}
+
+template void explored_access<false, false>(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept;
+template void explored_access<true, false>(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept;
+template void explored_access<true, true>(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept;
+
+}  // namespace txsync::sim
