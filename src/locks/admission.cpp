@@ -35,11 +35,17 @@ std::uint32_t call_distance() noexcept {
 
 }  // namespace
 
+/// A CPU for each, of which two are there always. Whoever is on its way in needs one as well, and where others stay
+/// outside there are not enough anyway: its way is kept clear. Where nobody does, all may have their CPU, and who
+/// stands in the queue is not counted twice.
 std::uint32_t admission::limit() const noexcept {
-  // Every CPU but the holder's may spin. While somebody is on its way in it needs a CPU as well.
-  const std::uint32_t spinning = machine::cpu_count() > 2 ? machine::cpu_count() - 1 : 1;
-  // relaxed: a hint
-  return one_called_.load(std::memory_order_relaxed) ? spinning - 1 : spinning;
+  const std::uint32_t cpus = machine::cpu_count() > 2 ? machine::cpu_count() : 2;
+  // relaxed: hints
+  const called guest = called_.load(std::memory_order_relaxed);
+  if (guest == called::nobody) return cpus;
+  const bool others = outside_called_.load(std::memory_order_relaxed) != outside_.load(std::memory_order_relaxed);
+  if (others) return cpus > 2 ? cpus - 1 : 0;
+  return guest == called::queues ? cpus : cpus - 1;
 }
 
 void admission::wait_outside(const lock_view& lock) noexcept {
@@ -50,18 +56,20 @@ void admission::wait_outside(const lock_view& lock) noexcept {
     const std::uint32_t seen = place.load(std::memory_order_seq_cst);
     // seq_cst: against the change of the place in release_passed()
     const auto ahead = static_cast<std::int32_t>(number - outside_called_.load(std::memory_order_seq_cst));
-    if (ahead < 0) return;
+    if (ahead < 0) break;
     if (!lock.still_crowded(lock.context)) {
       lock.kick(lock.context);
-      if (static_cast<std::int32_t>(number - outside_called_.load(std::memory_order_seq_cst)) < 0) return;
+      if (static_cast<std::int32_t>(number - outside_called_.load(std::memory_order_seq_cst)) < 0) break;
     }
     machine::park(place, seen, machine::clock_ns() + call_distance_ns * (static_cast<std::uint64_t>(ahead) + 1));
   }
+  // relaxed: a hint for newcomers
+  called_.store(called::queues, std::memory_order_relaxed);
 }
 
 void admission::came_in() noexcept {
   // relaxed: hints for newcomers; the next holder sees them through the lock
-  one_called_.store(false, std::memory_order_relaxed);
+  called_.store(called::nobody, std::memory_order_relaxed);
   shut_.store(false, std::memory_order_relaxed);
   machine::fence();  // before this holder looks who is outside: a thread that still saw it called has a number by then
   passed_ = 0;
@@ -70,7 +78,7 @@ void admission::came_in() noexcept {
 
 void admission::release_passed(bool nobody_waits) noexcept {
   if (passed_ < 0xFFFF) ++passed_;
-  if (one_called_.load(std::memory_order_relaxed)) {                        // relaxed: written by holders only
+  if (called_.load(std::memory_order_relaxed) != called::nobody) {  // relaxed: set to and from nobody by holders only
     if (passed_ >= patience) shut_.store(true, std::memory_order_relaxed);  // relaxed: a hint for newcomers
     return;
   }
@@ -81,7 +89,7 @@ void admission::release_passed(bool nobody_waits) noexcept {
   const bool look_at_clock = nobody_waits || passed_ % look_at_clock_every == 0;
   const bool long_ago = look_at_clock && coarse_clock() - last_call_ > call_distance();
   if (!long_ago && passed_ < patience) return;
-  one_called_.store(true, std::memory_order_relaxed);  // relaxed: a hint for newcomers
+  called_.store(called::comes, std::memory_order_relaxed);  // relaxed: a hint for newcomers
   passed_ = 0;
   last_call_ = coarse_clock();
   // relaxed: only holders write it

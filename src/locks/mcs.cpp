@@ -43,7 +43,7 @@ mcs_queue::node* mcs_queue::await_successor(node& mine) noexcept {
 bool mcs_lock::lock_from_outside(node& mine, pastime* meanwhile) noexcept {
   const auto still_crowded = [](void* self) {
     auto& lock = *static_cast<mcs_lock*>(self);
-    return lock.door_.crowded(lock.queue_.waiting());
+    return lock.door_.crowded(lock.queue_.inside());
   };
   const auto kick = [](void* self) {
     auto& lock = *static_cast<mcs_lock*>(self);

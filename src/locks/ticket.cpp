@@ -33,7 +33,7 @@ bool ticket_queue::wait(std::uint32_t ticket, pastime* meanwhile) noexcept {
 bool ticket_behind_door::lock_from_outside(pastime* meanwhile) noexcept {
   const auto still_crowded = [](void* self) {
     const auto& lock = *static_cast<const ticket_behind_door*>(self);
-    return lock.door_.crowded(lock.queue_.waiting());
+    return lock.door_.crowded(lock.queue_.inside());
   };
   const auto kick = [](void* self) {
     const auto& lock = *static_cast<const ticket_behind_door*>(self);

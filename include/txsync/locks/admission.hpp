@@ -30,17 +30,17 @@ class admission {
 
   constexpr admission() noexcept = default;
 
-  /// True when a newcomer that would be the (waiting + 1)-th waiter has to stay outside.
-  bool crowded(std::uint32_t waiting) const noexcept {
+  /// True when a newcomer to so many threads inside, the holder among them, has to stay outside.
+  bool crowded(std::uint32_t inside) const noexcept {
     // relaxed: a wrong answer costs time only; a thread that stays outside looks again, in order
-    return shut_.load(std::memory_order_relaxed) || waiting >= limit();
+    return shut_.load(std::memory_order_relaxed) || inside >= limit();
   }
 
   /// Somebody is outside or on the way in: the holder has to call release_passed() before it gives the lock up.
   bool busy() const noexcept {
     // relaxed: see admission.cpp on who sees whose number
     return outside_called_.load(std::memory_order_relaxed) != outside_.load(std::memory_order_relaxed) ||
-           one_called_.load(std::memory_order_relaxed);
+           called_.load(std::memory_order_relaxed) != called::nobody;
   }
 
   /// Sleeps until called. `still_crowded(context)` looks at the lock again, after this thread can be seen to be
@@ -60,12 +60,14 @@ class admission {
   TXSYNC_EXPORT void release_passed(bool nobody_waits) noexcept;
 
  private:
+  /// A thread that was called in: it wakes up, and then stands in the queue until it has the lock.
+  enum class called : std::uint8_t { nobody, comes, queues };
   TXSYNC_EXPORT std::uint32_t limit() const noexcept;
 
   std::atomic<std::uint32_t> outside_{0};         // numbers given to threads outside
   std::atomic<std::uint32_t> outside_called_{0};  // numbers called; written by the holder
   std::atomic<bool> shut_{false};                 // written by the holder
-  std::atomic<bool> one_called_{false};           // somebody was called and has not been in yet; written by the holder
+  std::atomic<called> called_{called::nobody};    // nobody and comes are set by the holder
   std::uint16_t passed_ = 0;                      // acquisitions since then, or since the last call; the holder's
   std::uint32_t last_call_ = 0;                   // in units of 1024 cycles; the holder's
 };

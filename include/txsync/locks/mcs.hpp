@@ -56,6 +56,11 @@ class mcs_queue {
   bool is_held() const noexcept { return tail_.load(std::memory_order_relaxed) != nullptr; }
   /// Threads in the queue without the lock. seq_cst: read by threads outside the door (admission.cpp).
   std::uint32_t waiting() const noexcept { return waiting_.load(std::memory_order_seq_cst); }
+  /// With the holder.
+  std::uint32_t inside() const noexcept {
+    const std::uint32_t queued = waiting();
+    return queued + (queued != 0 || is_held() ? 1 : 0);
+  }
 
  private:
   TXSYNC_EXPORT bool wait_behind(node& ahead, node& mine, pastime* meanwhile) noexcept;
@@ -152,7 +157,7 @@ class mcs_lock {
 
  private:
   bool lock(node& mine, pastime* meanwhile) noexcept {
-    if (door_.crowded(queue_.waiting())) [[unlikely]]
+    if (door_.crowded(queue_.inside())) [[unlikely]]
       return lock_from_outside(mine, meanwhile);
     return queue_.lock(mine, meanwhile);
   }

@@ -36,12 +36,13 @@ class ticket_queue {
   bool is_held() const noexcept {
     return serving_.load(std::memory_order_relaxed) != next_.load(std::memory_order_relaxed);
   }
-  /// Threads with a ticket that is not served yet. An estimate for all but the holder.
-  std::uint32_t waiting() const noexcept {
+  /// Threads with a ticket, the holder among them. At the end of the call there were as many at least: who believes in
+  /// more than there are stays away from a lock that has room for it.
+  std::uint32_t inside() const noexcept {
     // seq_cst: read by threads outside the door after their number is out (admission.cpp)
-    const std::uint32_t serving = serving_.load(std::memory_order_seq_cst);
-    const std::uint32_t drawn = next_.load(std::memory_order_seq_cst) - serving;
-    return drawn > 1 ? drawn - 1 : 0;
+    const std::uint32_t next = next_.load(std::memory_order_seq_cst);
+    const auto drawn = static_cast<std::int32_t>(next - serving_.load(std::memory_order_seq_cst));
+    return drawn > 0 ? static_cast<std::uint32_t>(drawn) : 0;
   }
   void serve_next() noexcept {
     // relaxed: only the holder writes it. release pairs with is_served()
@@ -97,7 +98,7 @@ class ticket_behind_door {
   ticket_behind_door(ticket_queue& queue, admission& door) noexcept : queue_(queue), door_(door) {}
 
   bool lock(pastime* meanwhile = nullptr) noexcept {
-    if (door_.crowded(queue_.waiting())) [[unlikely]]
+    if (door_.crowded(queue_.inside())) [[unlikely]]
       return lock_from_outside(meanwhile);
     const std::uint32_t ticket = queue_.draw();
     return queue_.is_served(ticket) || queue_.wait(ticket, meanwhile);
@@ -105,7 +106,7 @@ class ticket_behind_door {
   [[nodiscard]] bool try_lock() noexcept { return queue_.draw_if_served(); }
   void unlock() noexcept {
     if (door_.busy()) [[unlikely]]
-      door_.release_passed(queue_.waiting() == 0);
+      door_.release_passed(queue_.inside() == 1);
     queue_.serve_next();
   }
 
