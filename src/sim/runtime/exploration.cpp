@@ -42,19 +42,6 @@ struct actor {
 constinit actor last{};
 // In schedules of a test. A program that is run as a whole in an exploring order may rely on long times' being long.
 constinit bool deadlines_come_early = false;
-constinit std::uint64_t first_step = 0;
-
-constinit std::uint64_t expected_steps = 100;
-constexpr unsigned most_points = 3;
-constinit std::uint64_t points[most_points] = {};
-
-bool is_point(unsigned count) noexcept {
-  const std::uint64_t step = state.steps - first_step;
-  for (unsigned i = 0; i < count; ++i) {
-    if (points[i] == step) return true;
-  }
-  return false;
-}
 
 // Those on a hardware thread, in the order of these.
 constinit thread_record* running[most_threads] = {};
@@ -70,12 +57,44 @@ void for_actors(Function function) noexcept {
   if (deadlines_come_early && has_deadline()) function(actor{actor::kind::clock});
 }
 
+// ---- where orders change their mind: at a few of the choices that a schedule has
+
+constexpr unsigned most_points = 3;
+constinit std::uint64_t expected_choices = 100;
+constinit std::uint64_t choices = 0;  // so far
+constinit std::uint64_t points[most_points] = {};
+
+void draw_points() noexcept {
+  choices = 0;
+  for (std::uint64_t& point : points) point = 1 + state.random.below(expected_choices);
+}
+
+/// Where one alone can act, as while a test is set up, there is no choice.
+bool is_point(unsigned count) noexcept {
+  if (running_count < 2 && !(deadlines_come_early && has_deadline())) return false;
+  ++choices;
+  for (unsigned i = 0; i < count; ++i) {
+    if (points[i] == choices) return true;
+  }
+  return false;
+}
+
 // ---- random
 
+/// Where only threads can act. Without branches, which nobody could predict.
+actor any_thread() noexcept {
+  seeded_random random = state.random;
+  unsigned chosen = 0;
+  for (unsigned i = 0; i < running_count; ++i) chosen = random.below(i + 1) == 0 ? i : chosen;
+  state.random = random;
+  return running_count != 0 ? actor{actor::kind::thread, running[chosen]} : actor{};
+}
+
+/// Reservoir sampling (Vitter 1985): each of n with probability 1/n, in one pass.
 actor anyone() noexcept {
+  if (!state.store_buffers && !(deadlines_come_early && has_deadline())) return any_thread();
   unsigned able = 0;
   actor chosen;
-  // Reservoir sampling (Vitter 1985): each of n with probability 1/n, in one pass.
   for_actors([&](const actor& one) {
     if (state.random.below(++able) == 0) chosen = one;
   });
@@ -88,8 +107,9 @@ actor at_random() noexcept {
   return anyone();
 }
 
-// ---- probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): random priorities, and a few random steps at
-// which the running thread becomes the least. Finds a bug of depth d with probability 1/(n k^(d-1)) or better.
+// ---- probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): random priorities, and a few random choices
+// at which the running thread becomes the least. Finds a bug of depth d with probability 1/(n k^(d-1)) or better, where
+// n threads have k choices.
 
 constexpr unsigned change_points = 2;
 constexpr std::uint64_t lowest_drawn = std::uint64_t{1} << 40;
@@ -124,14 +144,15 @@ actor in_turn() noexcept {
 }
 
 // ---- delay-bounded scheduling (Emmi, Qadeer and Rakamaric, POPL 2011): a deterministic scheduler that lets one go on
-// until it waits or spins, and then takes the next in turn; at a few random steps it passes over the one that it would
-// take.
+// until it waits or spins, and then takes the next in turn; at a few random choices it passes over the one that it
+// would take.
 
 constexpr unsigned delays = 3;
 constinit bool passes = false;
 
 actor with_delays() noexcept {
-  const bool next = passes || is_point(delays) || !last.can_act();
+  const bool delay = is_point(delays);
+  const bool next = passes || delay || !last.can_act();
   passes = false;
   return next ? in_turn() : last;
 }
@@ -154,14 +175,13 @@ actor choose_actor() noexcept {
 void begin_schedule(std::uint64_t seed) noexcept {
   drain_own();
   forget_notes();
-  first_step = state.steps;
   state.schedule_seed = seed;
   state.traces = state.wants_trace;
   if (state.traces) write_record("schedule", seed);
   if (state.most_steps != 0) state.last_step = state.steps + state.most_steps;
   state.random.seed(seed);
   next_lowest = lowest_drawn;
-  for (std::uint64_t& point : points) point = 1 + state.random.below(expected_steps);
+  draw_points();
   last = {actor::kind::thread, state.current};
   last_turn = 0;
   passes = false;
@@ -173,7 +193,10 @@ void begin_schedule(std::uint64_t seed) noexcept {
   for (unsigned i = 0; i < state.cpu_count; ++i) state.cpus[i].free_since = 0;
 }
 
-void expect_steps(std::uint32_t steps) noexcept { expected_steps = steps; }
+void expect_such_schedules() noexcept {
+  constexpr std::uint64_t least = 16;
+  expected_choices = choices < least ? least : choices + choices / 4;
+}
 
 void takes_part(thread_record& thread) noexcept {
   unsigned place = running_count++;

@@ -12,8 +12,9 @@ namespace txsync::sim {
 /// The next schedule begins: seeds its choices. The program is where every schedule of it begins.
 void begin_schedule(std::uint64_t seed) noexcept;
 
-/// Change points and delays are drawn from so many first steps from the next schedule on, the same for each.
-void expect_steps(std::uint32_t steps) noexcept;
+/// From the next schedule on, change points and delays are drawn from as many choices as this one has had, and a
+/// quarter more: few schedules are longer than that. Before, from a hundred.
+void expect_such_schedules() noexcept;
 
 /// A thread is on its hardware thread from now on, or no longer.
 void takes_part(thread_record& thread) noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An access while exploring: a place where others may come first, and then the same as in the order of time, but without
-// caches. Most schedules have no attempt at all, or none at the moment; then an access concerns nobody.
+// An access while exploring: a place where others may come first, and then the same as in the order of time, but
+// without caches. Most schedules have no attempt at all, or none at the moment; then an access concerns nobody.
 #include "access.hpp"
 #include "exploration.hpp"
 

@@ -41,6 +41,7 @@ void set_interruption(hardware_thread& cpu) noexcept {
 // ---- the speed of a core's hardware threads
 
 constinit unsigned* running_on = nullptr;  // by core
+constinit ticks* rates = nullptr;          // a cycle's length by how many run on the core
 
 ticks rate_for(unsigned running) noexcept {
   const machine_model& model = state.model;
@@ -56,7 +57,7 @@ ticks rate_for(unsigned running) noexcept {
 
 void count_running(const hardware_thread& cpu, int change) noexcept {
   running_on[cpu.core] = static_cast<unsigned>(static_cast<int>(running_on[cpu.core]) + change);
-  const ticks rate = rate_for(running_on[cpu.core]);
+  const ticks rate = rates[running_on[cpu.core]];
   hardware_thread* first = state.cpus + std::size_t{cpu.core} * state.model.core_threads;
   for (unsigned lane = 0; lane < state.model.core_threads; ++lane) {
     if (first[lane].running != nullptr) first[lane].running->cycle = rate;
@@ -213,6 +214,8 @@ void fire_deadline() noexcept {
 void set_up_schedule() noexcept {
   const unsigned cores = state.model.total_cores();
   running_on = static_cast<unsigned*>(reserve(0, cores * sizeof(unsigned), "counts"));
+  rates = static_cast<ticks*>(reserve(0, (state.model.core_threads + 1) * sizeof(ticks), "rates"));
+  for (unsigned running = 0; running <= state.model.core_threads; ++running) rates[running] = rate_for(running);
   by_time.at = static_cast<thread_record**>(reserve(0, tournament::most_places * sizeof *by_time.at, "places"));
   by_time.threads.set_up();
   sleepers.set_up();

@@ -27,8 +27,7 @@ struct exploration {
   const char* summary;
   verdict expected;
   const char* (*run)();
-  unsigned cpus = 0;   ///< that the program is told of, so that waiters sleep early or a door shuts; 0: all there are
-  unsigned steps = 0;  ///< about as many as a schedule has, if that is more than a hundred: where orders look
+  unsigned cpus = 0;  ///< that the program is told of, so that waiters sleep early or a door shuts; 0: all there are
 };
 
 std::span<const exploration> lock_explorations() noexcept;          ///< lock_explorations.cpp

@@ -48,8 +48,7 @@ const char* run_by() {
 /// A row of a table.
 template <class Test, unsigned threads, const tm::detail::algorithm& how, bool biased = false>
 constexpr exploration explored_by(const char* name, const char* summary, verdict expected = verdict::right) {
-  constexpr unsigned steps = 800;  // a thread's, about
-  return {name, summary, expected, run_by<Test, threads, how, biased>, 0, steps};
+  return {name, summary, expected, run_by<Test, threads, how, biased>};
 }
 
 /// Notes an event, and answers a value that no other note has.

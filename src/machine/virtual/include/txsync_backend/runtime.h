@@ -53,9 +53,8 @@ void txsync_sim_record(const char* name, uint64_t value);
 /* The next schedule of an exploration begins here: all choices from now on follow from the seed. The calling thread is
    the only one. */
 void txsync_sim_schedule_begin(uint64_t seed);
-/* About how many steps the schedules from now on have, 100 at first: change points and delays are drawn from so many.
- */
-void txsync_sim_expect_steps(uint32_t steps);
+/* The schedules from now on are about as long as this one: orders draw change points and delays from that. */
+void txsync_sim_expect_such_schedules(void);
 /* Writes down a word outside of the program's memory, in the order of execution: no step of the schedule, no store, and
    not undone with an attempt. Answers how many there were before it in this schedule. Calls from any thread. */
 uint32_t txsync_sim_note(uint64_t word);
