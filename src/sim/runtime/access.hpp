@@ -22,14 +22,17 @@ namespace txsync::sim {
 /// For a replay: what a thread does, in the order in which it is done.
 void trace(const thread_record& thread, std::uintptr_t site, const char* what, std::uintptr_t address) noexcept;
 
-inline void check_known(std::uintptr_t address, std::size_t bytes, bool write) noexcept {
-  if (address + bytes <= program_end && address + bytes >= address) return;
+[[gnu::cold, gnu::noinline]] inline void refuse_unknown(std::uintptr_t address, bool write) noexcept {
   const attempt& tx = state.current->tx;
   if (tx.depth != 0 && !tx.suspended) abort_self({.why = cause::fault, .address = address});
   land_after_fault(*state.current);
   line_text line;
   line << "the program " << (write ? "writes " : "reads ");
   fail(line.hexadecimal(address) << ", which is memory that the simulation does not know");
+}
+
+inline void check_known(std::uintptr_t address, std::size_t bytes, bool write) noexcept {
+  if (address + bytes > program_end || address + bytes < address) refuse_unknown(address, write);
 }
 
 /// An access as such, without a place where others may run.
@@ -41,7 +44,7 @@ void look_at(thread_record& thread, std::uintptr_t address, std::size_t bytes) n
   if (state.guards_pages) settle_rights(thread, address, bytes, write);
   for (line_number line = first; line <= last; ++line) {
     const std::uintptr_t at = line == first ? address : state.lines.address_of(line);
-    visit(thread, line, at, write);
+    visit<write>(thread, line, at);
   }
   if constexpr (write) note_write(thread, address, bytes);
   if (state.oracle) write ? oracle_write(thread, address, bytes) : oracle_read(thread, address, bytes);

@@ -56,7 +56,6 @@ void translation_buffer::set_up(const machine_model& model) noexcept {
 
 unsigned translation_buffer::look_further(std::uint64_t page) noexcept {
   const auto number = static_cast<line_number>(page);
-  if (first_.use(number)) return 0;
   const auto any = [](line_number) { return false; };
   first_.insert(number, any);
   if (!second_.exists()) return walk_;

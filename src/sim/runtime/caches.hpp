@@ -91,14 +91,16 @@ class tag_array {
   static __m128i everywhere(std::uint32_t value) noexcept { return _mm_set1_epi32(static_cast<int>(value)); }
 
   /// Bit n: the nth of a set's tags or stamps is this.
-  std::uint64_t equal_to(const std::uint32_t* values, std::uint32_t value) const noexcept {
+  [[gnu::always_inline]] std::uint64_t equal_to(const std::uint32_t* values, std::uint32_t value) const noexcept {
     const __m128i wanted = everywhere(value);
-    std::uint64_t found = 0;
-    for (unsigned i = 0; i < width_; i += lanes) {
-      const __m128i same = _mm_cmpeq_epi32(at(values + i), wanted);
-      found |= static_cast<std::uint64_t>(_mm_movemask_ps(_mm_castsi128_ps(same))) << i;
-    }
+    std::uint64_t found = equal_lanes(values, wanted);
+    if (width_ == lanes) return found;
+    found |= equal_lanes(values + lanes, wanted) << lanes;
+    for (unsigned i = 2 * lanes; i < width_; i += lanes) found |= equal_lanes(values + i, wanted) << i;
     return found;
+  }
+  static std::uint64_t equal_lanes(const std::uint32_t* values, __m128i wanted) noexcept {
+    return static_cast<std::uint64_t>(_mm_movemask_ps(_mm_castsi128_ps(_mm_cmpeq_epi32(at(values), wanted))));
   }
   static std::uint32_t least_lane(__m128i values) noexcept {
     values = _mm_min_epu32(values, _mm_shuffle_epi32(values, 0x4E));
@@ -142,15 +144,13 @@ class translation_buffer {
   void set_up(const machine_model& model) noexcept;
   /// The cycles that the translation of this page adds.
   unsigned look_up(std::uint64_t page) noexcept {
-    if (page == last_ || !first_.exists()) return 0;
-    last_ = page;
-    return look_further(page);
+    if (!first_.exists()) return 0;
+    return first_.use(static_cast<line_number>(page)) ? 0 : look_further(page);
   }
 
  private:
   unsigned look_further(std::uint64_t page) noexcept;
 
-  std::uint64_t last_ = ~std::uint64_t{0};  ///< is the most recently used of its set
   tag_array first_;
   tag_array second_;
   unsigned second_hit_ = 0;

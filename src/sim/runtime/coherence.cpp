@@ -28,11 +28,14 @@ bool runs_attempt(const hardware_thread& cpu) noexcept { return cpu.running != n
 
 unsigned socket_of(unsigned core) noexcept { return core / state.model.core_cores; }
 
-void forget_in_filters(unsigned core, line_number line) noexcept {
+/// Whether it was in one of them.
+bool forget_in_filters(unsigned core, line_number line) noexcept {
+  bool used = false;
   for_cpus_of(core, [&](hardware_thread& cpu, unsigned) {
-    cpu.plain.forget(line);
-    cpu.in_attempt.forget(line);
+    used |= cpu.plain.forget(line);
+    used |= cpu.in_attempt.forget(line);
   });
+  return used;
 }
 
 void only_read_in_filters(unsigned core, line_number line) noexcept {
@@ -117,7 +120,7 @@ void meet_by_filter(access& now) noexcept {
 
 /// Whoever holds the line in an attempt that this access breaks. What an attempt has written nobody else may see, also
 /// where the machine detects no conflicts.
-void end_conflicting_attempts(access& now) noexcept {
+[[gnu::always_inline]] inline void end_conflicting_attempts(access& now) noexcept {
   const unsigned writer = now.record.writer_plus_one;
   if (writer != 0 && writer - 1 != now.cpu) meet(now, writer - 1, true);
   if (!now.write || state.model.htm_conflicts == 0) return;
@@ -168,28 +171,19 @@ void leave_core(access& now, unsigned core, line_number line) noexcept {
   if (state.model.l3_inclusive == 0) fill_last_level(now, socket_of(core), line);
 }
 
-bool in_use_by_filter(unsigned core, line_number line) noexcept {
-  bool used = false;
-  for_cpus_of(core, [&](hardware_thread& cpu, unsigned) {
-    used = used || cpu.plain.may_read(line) || cpu.in_attempt.may_read(line);
-  });
-  return used;
-}
-
-/// Whether a full set of an L1 drops another line rather than this one.
-bool stays_in_l1(unsigned core, line_number line) noexcept {
-  if (has_attempts(core)) {
-    const unsigned writer = state.lines.record(line).writer_plus_one;
-    if (writer != 0 && state.cpus[writer - 1].core == core) return true;
-  }
-  if (!in_use_by_filter(core, line)) return false;
-  forget_in_filters(core, line);  // the second chance is one only, unless the line is used again
-  return true;
+bool written_in_attempt_on(unsigned core, line_number line) noexcept {
+  const unsigned writer = state.lines.record(line).writer_plus_one;
+  return writer != 0 && state.cpus[writer - 1].core == core;
 }
 
 void fill_l1(access& now) noexcept {
   core_caches& own = state.memory.cores[now.core];
-  const std::uint64_t left = own.l1.insert(now.line, [&](line_number line) { return stays_in_l1(now.core, line); });
+  const bool attempts = has_attempts(now.core);
+  // Whether a full set drops another line rather than this one. The second chance of a line in use is one only, unless
+  // it is used again.
+  const std::uint64_t left = own.l1.insert(now.line, [&](line_number line) {
+    return (attempts && written_in_attempt_on(now.core, line)) || forget_in_filters(now.core, line);
+  });
   if (left == tag_array::nothing_left) return;
   leave_l1(now, now.core, static_cast<line_number>(left), lack::l1_set);
   if (!own.l2.exists()) leave_core(now, now.core, static_cast<line_number>(left));
@@ -269,16 +263,8 @@ unsigned fetch_cost(access& now) noexcept {
   return local ? state.model.memory_local : state.model.memory_remote;
 }
 
-/// Brings the line into the core's caches. Answers the cycles.
-unsigned bring(access& now) noexcept {
-  core_caches& own = state.memory.cores[now.core];
+unsigned bring_from_outside(access& now) noexcept {
   const bit_set copies = state.lines.copies(now.record);
-  if (copies.has(now.core)) {
-    if (own.l1.use(now.line)) return 0;
-    if (own.l2.exists()) own.l2.use(now.line);
-    fill_l1(now);
-    return state.model.l2_hit;
-  }
   const unsigned cost = fetch_cost(now);
   if (const unsigned owner = now.record.owner_plus_one; owner != 0) {
     only_read_in_filters(owner - 1, now.line);
@@ -293,8 +279,18 @@ unsigned bring(access& now) noexcept {
   return cost;
 }
 
+/// Brings the line into the core's caches. Answers the cycles.
+[[gnu::always_inline]] inline unsigned bring(access& now) noexcept {
+  core_caches& own = state.memory.cores[now.core];
+  if (!state.lines.copies(now.record).has(now.core)) return bring_from_outside(now);
+  if (own.l1.use(now.line)) return 0;
+  if (own.l2.exists()) own.l2.use(now.line);
+  fill_l1(now);
+  return state.model.l2_hit;
+}
+
 /// The core's other hardware threads share its caches, but not what its filter promises.
-void tell_siblings(access& now) noexcept {
+[[gnu::always_inline]] inline void tell_siblings(access& now) noexcept {
   if (state.model.core_threads == 1) return;
   for_cpus_of(now.core, [&](hardware_thread& cpu, unsigned index) {
     if (index == now.cpu) return;
@@ -356,7 +352,7 @@ void track_read(access& now) noexcept {
 
 namespace {
 
-void track(access& now) noexcept {
+[[gnu::always_inline]] inline void track(access& now) noexcept {
   attempt& tx = now.thread.tx;
   if (state.probes != 0 && tx.depth != 0 && !tx.suspended && !now.ends_own) {
     const probed answer = probe_access(now.thread, now.line, now.write);
@@ -415,7 +411,7 @@ unsigned hidden_by_overlap(access& now, unsigned cost) noexcept {
 }
 
 /// The access through all caches. False when it does not come about: the line is another attempt's, which has won.
-bool move_line(access& now) noexcept {
+[[gnu::always_inline]] inline bool move_line(access& now) noexcept {
   enter_page(now.thread, now.address);
   end_conflicting_attempts(now);
   if (now.ends_own) return false;
@@ -442,22 +438,29 @@ void end_self_induced(const access& now) noexcept {
 
 }  // namespace
 
-void visit(thread_record& thread, line_number line, std::uintptr_t address, bool write) noexcept {
+namespace {
+
+/// Where there is no filter: exploring, with the oracle, or while an attempt is suspended.
+[[gnu::noinline]] void visit_unfiltered(access& now) noexcept {
+  if (now.thread.tx.suspended && now.write) end_self_induced(now);
+  if (exploring()) {
+    end_conflicting_attempts(now);
+    charge(now.thread, 1);
+    track(now);
+  } else {
+    static_cast<void>(move_line(now));
+  }
+  if (now.ends_own) end_own_attempt(own_end);
+}
+
+}  // namespace
+
+template <bool write>
+void visit(thread_record& thread, line_number line, std::uintptr_t address) noexcept {
   ++state.visits;
   hardware_thread& cpu = cpu_of(thread);
   access now{thread, line, address, write, state.lines.record(line), thread.cpu, cpu.core};
-  if (state.filter == nullptr) {
-    if (thread.tx.suspended && write) end_self_induced(now);
-    if (exploring()) {
-      end_conflicting_attempts(now);
-      charge(thread, 1);
-      track(now);
-    } else {
-      static_cast<void>(move_line(now));
-    }
-    if (now.ends_own) end_own_attempt(own_end);
-    return;
-  }
+  if (state.filter == nullptr) return visit_unfiltered(now);
   // What the thread may do with the line outside attempts, it may do inside: only the attempt does not know it yet.
   if (write ? cpu.plain.may_write(line) : cpu.plain.may_read(line)) {
     thread.time += state.access_cost;
@@ -468,12 +471,15 @@ void visit(thread_record& thread, line_number line, std::uintptr_t address, bool
   if (now.ends_own) end_own_attempt(own_end);
   state.filter->allow(line, write);
 }
+template void visit<false>(thread_record&, line_number, std::uintptr_t) noexcept;
+template void visit<true>(thread_record&, line_number, std::uintptr_t) noexcept;
 
 void fetch_books(const thread_record& thread, std::uintptr_t address) noexcept {
   if (address >= program_end) return;
   const line_number line = state.lines.line_of(address);
   __builtin_prefetch(&state.lines.record(line), 1);
   __builtin_prefetch(&page_of(address));
+  __builtin_prefetch(reinterpret_cast<const void*>(address));
   state.memory.cores[cpu_of(thread).core].l1.fetch_set(line);
 }
 

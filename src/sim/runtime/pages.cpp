@@ -12,17 +12,12 @@ void set_up_pages() noexcept {
   reserve(pages_begin, (program_end >> state.page_shift) * sizeof(page_record), "records of pages");
 }
 
-void enter_page(thread_record& thread, std::uintptr_t address) noexcept {
-  page_record& page = page_of(address);
-  const hardware_thread& cpu = cpu_of(thread);
-  if (page.home_plus_one == 0) {
-    // Inside an attempt the kernel never hears of the fault, so that the page is no nearer afterwards.
-    if (thread.tx.depth != 0 && !thread.tx.suspended && state.model.htm_fault_aborts != 0)
-      abort_self({.why = cause::fault, .address = address});
-    page.home_plus_one = static_cast<std::uint8_t>(cpu.socket + 1);
-    charge(thread, state.model.page_first_touch);
-  }
-  charge(thread, state.memory.cores[cpu.core].tlb.look_up(page_number(address)));
+void touch_first(thread_record& thread, std::uintptr_t address) noexcept {
+  // Inside an attempt the kernel never hears of the fault, so that the page is no nearer afterwards.
+  if (thread.tx.depth != 0 && !thread.tx.suspended && state.model.htm_fault_aborts != 0)
+    abort_self({.why = cause::fault, .address = address});
+  page_of(address).home_plus_one = static_cast<std::uint8_t>(cpu_of(thread).socket + 1);
+  charge(thread, state.model.page_first_touch);
 }
 
 void touch_uncharged(std::uintptr_t address, std::size_t bytes) noexcept {

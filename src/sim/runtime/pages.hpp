@@ -24,9 +24,14 @@ inline page_record& page_of(std::uintptr_t address) noexcept {
   return reinterpret_cast<page_record*>(pages_begin)[page_number(address)];
 }
 
-/// Before an access outside what the filter answers: the fault of a first touch, and translation. Does not return when
-/// a fault ends the thread's attempt.
-void enter_page(thread_record& thread, std::uintptr_t address) noexcept;
+/// The fault of a page's first touch. Does not return when it ends the thread's attempt.
+void touch_first(thread_record& thread, std::uintptr_t address) noexcept;
+
+/// Before an access outside what the filter answers: the fault of a first touch, and translation.
+inline void enter_page(thread_record& thread, std::uintptr_t address) noexcept {
+  if (__builtin_expect(page_of(address).home_plus_one == 0, 0)) touch_first(thread, address);
+  thread.time += state.memory.cores[cpu_of(thread).core].tlb.look_up(page_number(address)) * thread.cycle;
+}
 
 /// What there is to do for an access that costs nothing: its pages are touched, by the running thread. Nothing outside
 /// the simulation.

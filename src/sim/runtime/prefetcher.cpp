@@ -23,13 +23,8 @@ void prefetcher::set_up(const machine_model& model) noexcept {
   for (unsigned i = 0; i < count_; ++i) new (&streams_[i]) stream;
 }
 
-prefetcher::lines prefetcher::follow(line_number line) noexcept {
+prefetcher::lines prefetcher::go_on(stream& one, line_number line) const noexcept {
   const line_number page = line >> page_shift_;
-  stream& one = streams_[mask_ != 0 ? page & mask_ : page % count_];
-  if (one.page != page + 1) {
-    one = {.page = page + 1, .last = line, .ahead = line, .step = 0, .length = 1};
-    return {};
-  }
   const int step = line > one.last ? 1 : -1;
   const line_number distance = line > one.last ? line - one.last : one.last - line;
   if (distance == 0) return {};

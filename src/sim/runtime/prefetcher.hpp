@@ -22,7 +22,13 @@ class prefetcher {
   bool exists() const noexcept { return count_ != 0; }
   /// A line that missed; answers what to bring. A stream is one from its third line on, and brings two lines a miss
   /// until it is as far ahead as it may be.
-  lines follow(line_number line) noexcept;
+  lines follow(line_number line) noexcept {
+    const line_number page = line >> page_shift_;
+    stream& one = streams_[mask_ != 0 ? page & mask_ : page % count_];
+    if (one.page == page + 1) return go_on(one, line);
+    one = {.page = page + 1, .last = line, .ahead = line, .step = 0, .length = 1};
+    return {};
+  }
 
  private:
   struct stream {
@@ -32,6 +38,8 @@ class prefetcher {
     int step = 0;
     unsigned length = 0;
   };
+
+  lines go_on(stream& one, line_number line) const noexcept;
 
   stream* streams_ = nullptr;
   unsigned count_ = 0;

@@ -28,8 +28,11 @@ class line_filter {
   void only_read(line_number line) noexcept {
     if (may_read(line)) allow(line, false);
   }
-  void forget(line_number line) noexcept {
-    if (may_read(line)) entries_[line % entries] = 0;
+  /// Whether it was there.
+  bool forget(line_number line) noexcept {
+    const bool there = may_read(line);
+    if (there) entries_[line % entries] = 0;
+    return there;
   }
   /// Entries of another epoch are none, so that an attempt's begin costs nothing here.
   void clear() noexcept {

@@ -118,7 +118,7 @@ void let_out(thread_record& thread, const waiting_store& store) noexcept {
   const std::uintptr_t last_site = thread.last_site;
   thread.last_site = store.site;
   if (state.traces) write_step(thread.id, store.site, "drains", store.address);
-  for_lines(store, [&](line_number line, std::uintptr_t at) { visit(thread, line, at, true); });
+  for_lines(store, [&](line_number line, std::uintptr_t at) { visit<true>(thread, line, at); });
   note_write(thread, store.address, store.bytes);
   std::memcpy(reinterpret_cast<void*>(store.address), store.hidden, store.bytes);
   thread.last_site = last_site;
