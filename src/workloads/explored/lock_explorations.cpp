@@ -18,6 +18,7 @@
 #include <txsync/mutex.hpp>
 #include <txsync/shared_mutex.hpp>
 #include <txsync/speculate/elided.hpp>
+#include <txsync/speculate/priority_tatas.hpp>
 
 #include "workloads/adapters.hpp"
 #include "workloads/explored/alone.hpp"
@@ -128,6 +129,55 @@ struct attempts_test {
   }
 };
 
+/// Who asks whether a lock is held hears the truth of the holder, and of nobody.
+template <class Lock>
+struct told_test {
+  Lock lock{};
+  bool denied = false;
+
+  static void body(told_test& me, unsigned) {
+    if constexpr (requires { typename Lock::node; }) {
+      typename Lock::node mine;
+      me.lock.lock(mine);
+      if (!me.lock.is_held()) me.denied = true;
+      me.lock.unlock(mine);
+    } else {
+      me.lock.lock();
+      if (!me.lock.is_held()) me.denied = true;
+      me.lock.unlock();
+    }
+    if constexpr (lockable_shared<Lock>) {
+      me.lock.lock_shared();
+      const bool held = me.lock.is_held();
+      me.lock.unlock_shared();
+      if (held) return;
+      me.lock.lock();
+      me.denied = true;
+      me.lock.unlock();
+    }
+  }
+  const char* check() const {
+    if (denied) return "a lock that is held says that it is not";
+    return lock.is_held() ? "a lock that nobody holds says that it is held" : nullptr;
+  }
+};
+
+/// The holder of every other section marks the lock, as one that a sample is taken of.
+class marking {
+ public:
+  struct slot {
+    unsigned turn = 0;
+  };
+  void lock(slot& mine) noexcept {
+    lock_.lock();
+    if (mine.turn++ % 2 == 0) lock_.mark();
+  }
+  void unlock(slot&) noexcept { lock_.unlock(); }
+
+ private:
+  futex_mutex lock_;
+};
+
 constexpr const char* two = "exclusion, 2 threads x 3 sections";
 constexpr const char* three = "exclusion, 3 threads x 2 sections";
 constexpr unsigned all_cpus = 0;
@@ -147,40 +197,58 @@ constexpr exploration quartet_of(const char* name, unsigned cpus) {
   return {name, "exclusion, 4 threads x 2 sections", verdict::right, exclusion_test<Adapter, 4, 2>::run, cpus};
 }
 
+template <class Lock>
+constexpr exploration told_of(const char* name) {
+  return {name, "whether it is held, 2 threads", verdict::right, run_anew<told_test<Lock>, 2>};
+}
+
 constexpr exploration table[] = {
     pair_of<lockable<tatas_lock>>("tatas"),
     trio_of<lockable<tatas_lock>>("tatas-3"),
     trio_of<trying<tatas_lock>>("tatas-try"),
+    told_of<tatas_lock>("tatas-told"),
     pair_of<lockable<ticket_lock>>("ticket"),
     trio_of<lockable<ticket_lock>>("ticket-3"),
     quartet_of<lockable<ticket_lock>>("ticket-crowded", crowded),
     trio_of<trying<ticket_lock>>("ticket-try"),
+    told_of<ticket_lock>("ticket-told"),
     pair_of<lockable<fifo_ticket_lock>>("fifo_ticket"),
     trio_of<trying<fifo_ticket_lock>>("fifo_ticket-try"),
+    told_of<fifo_ticket_lock>("fifo_ticket-told"),
     pair_of<with_node<mcs_lock>>("mcs"),
     trio_of<with_node<mcs_lock>>("mcs-3"),
     quartet_of<with_node<mcs_lock>>("mcs-crowded", crowded),
     trio_of<trying_with_node<mcs_lock>>("mcs-try"),
+    told_of<mcs_lock>("mcs-told"),
     pair_of<with_node<fifo_mcs_lock>>("fifo_mcs"),
     trio_of<trying_with_node<fifo_mcs_lock>>("fifo_mcs-try"),
+    told_of<fifo_mcs_lock>("fifo_mcs-told"),
     pair_of<lockable<futex_mutex>>("futex"),
     trio_of<lockable<futex_mutex>>("futex-3"),
     trio_of<lockable<futex_mutex>>("futex-sleeping", sleeps),
     trio_of<trying<futex_mutex>>("futex-try", sleeps),
     trio_of<hurrying<futex_mutex>>("futex-deadline", sleeps),
+    told_of<priority_tatas_lock>("warm_priority-told"),
+    told_of<futex_mutex>("futex-told"),
+    trio_of<marking>("futex-marked", sleeps),
     pair_of<lockable<mutex>>("txsync::mutex"),
     trio_of<lockable<mutex>>("txsync::mutex-sleeping", sleeps),
     trio_of<hurrying<mutex>>("txsync::mutex-deadline", sleeps),
+    told_of<mutex>("txsync::mutex-told"),
     pair_of<lockable<posix_mutex>>("posix"),
     pair_of<lockable<srwlock>>("srwlock"),
     trio_of<trying<srwlock>>("srwlock-try"),
+    told_of<srwlock>("srwlock-told"),
     pair_of<lockable<occ_rwlock>>("occ_rwlock"),
     trio_of<trying<occ_rwlock>>("occ_rwlock-try", sleeps),
+    told_of<occ_rwlock>("occ_rwlock-told"),
     pair_of<lockable<futex_rwlock>>("futex_rwlock"),
     trio_of<trying<futex_rwlock>>("futex_rwlock-try", sleeps),
     trio_of<hurrying<futex_rwlock>>("futex_rwlock-deadline", sleeps),
+    told_of<futex_rwlock>("futex_rwlock-told"),
     pair_of<lockable<shared_mutex>>("txsync::shared_mutex"),
     trio_of<trying<shared_mutex>>("txsync::shared_mutex-try", sleeps),
+    told_of<shared_mutex>("txsync::shared_mutex-told"),
     pair_of<lockable<alone<elided<tatas_lock>>>>("elided_tatas"),
     trio_of<lockable<alone<elided<tatas_lock>>>>("elided_tatas-3"),
     trio_of<calling<lockable<alone<elided<tatas_lock>>>>>("elided_tatas-calling"),

@@ -5,6 +5,7 @@
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
+#include <txsync/mutex.hpp>
 #include <txsync/speculate/priority_tatas.hpp>
 #include <txsync/speculate/warming.hpp>
 
@@ -114,6 +115,7 @@ using fifo_ticket = warm_alone<warming<fifo_ticket_lock>>;
 using tatas = warm_alone<warming<tatas_lock>>;
 using priority = warm_alone<warming<priority_tatas_lock>>;
 using futex = warm_alone<warming<futex_mutex>>;
+using whole = warm_alone<warming<mutex>>;
 using mcs = warm_alone<warming_with_node<mcs_lock>>;
 
 template <class Test, unsigned threads>
@@ -129,6 +131,7 @@ constexpr exploration table[] = {
     test_of<moving_test<tatas, 2, 2>, 2>("warm_tatas-moving", "software warm-up over a changing list, tatas"),
     test_of<moving_test<priority, 3, 2>, 3>("warm_priority-moving", "the same, warm waiters first"),
     test_of<moving_test<futex, 2, 2>, 2>("warm_futex-moving", "the same, the futex mutex"),
+    test_of<moving_test<whole, 2, 2>, 2>("warm_mutex-moving", "the same, txsync::mutex"),
     {"warm_ticket-ahead", "always-abort attempts, ticket", verdict::right, exclusion_test<lockable<ticket>, 2, 2>::run},
     {"warm_tatas-ahead", "always-abort attempts, tatas", verdict::right, exclusion_test<lockable<tatas>, 2, 2>::run},
     {"warm_priority-ahead", "always-abort attempts, warm waiters first", verdict::right,
