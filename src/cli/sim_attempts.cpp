@@ -99,9 +99,24 @@ std::string sharing_words(const joined_entries& one) {
 
 std::string room_words(const sim::occupancy& crowd) {
   if (crowd.room == 0) return {};
-  std::string text = std::to_string(crowd.own) + " of " + std::to_string(crowd.room);
-  text += crowd.of_entries ? " entries used by this attempt"
-                           : " ways of set " + std::to_string(crowd.set) + " written by this attempt";
+  using what = sim::occupancy::what;
+  const std::string own = std::to_string(crowd.own);
+  const std::string room = std::to_string(crowd.room);
+  const std::string set = "set " + std::to_string(crowd.set);
+  std::string text;
+  switch (crowd.of) {
+    case what::reads:
+      return own + " of " + room + " lines that it can read";
+    case what::read_ways:  // more lines than ways are no contradiction: some have left before and were not lost
+      text = own + " lines of " + set + ", which has " + room + " ways, touched by this attempt";
+      break;
+    case what::entries:
+      text = own + " of " + room + " entries used by this attempt";
+      break;
+    case what::written_ways:
+      text = own + " of " + room + " ways of " + set + " written by this attempt";
+      break;
+  }
   if (crowd.siblings != 0) text += ", " + std::to_string(crowd.siblings) + " by its core's other threads";
   if (crowd.own + crowd.siblings < crowd.room) text += ", the rest taken by others";
   return text;

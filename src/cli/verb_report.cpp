@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -55,12 +56,15 @@ class report_verb final : public verb {
   }
 
  private:
+  /// A file that cannot be opened was asked for in vain; one that cannot be filled is a run that failed, as elsewhere.
   void write(const std::string& page) {
+    std::optional<observe::output> file;
     try {
-      observe::output(page_).write(page);
+      file.emplace(page_);
     } catch (const observe::output_error& error) {
       throw bad_input("--output: " + std::string(error.what()));
     }
+    file->write(page);
   }
 
   words files_;

@@ -109,6 +109,9 @@ std::optional<double> number_of(quantity what, const observe::point& one, double
       return percent(cycles.aborted, cycles.transactional + cycles.aborted);
     case quantity::throughput:
       return one.values.front();
+    case quantity::attempt_cycles:
+      if (attempts.attempts == 0) return std::nullopt;
+      return static_cast<double>(cycles.transactional + cycles.aborted) / static_cast<double>(attempts.attempts);
     case quantity::cycles_each:
       return one.threads * mhz * 1e6 / one.values.front();
   }

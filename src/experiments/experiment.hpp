@@ -21,6 +21,7 @@ enum class quantity : std::uint8_t {
   aborted_cycles,        ///< cycles in attempts that aborted, in percent of those in attempts
   throughput,            ///< operations a second, all threads together
   cycles_each,           ///< cycles of one thread for one operation
+  attempt_cycles,        ///< cycles in attempts, for each that began
 };
 /// "abort rate", ...
 const char* to_string(quantity what) noexcept;

@@ -15,6 +15,8 @@ const char* to_string(quantity what) noexcept {
       return "aborted cycles";
     case quantity::throughput:
       return "throughput";
+    case quantity::attempt_cycles:
+      return "cycles an attempt";
     case quantity::cycles_each:
       return "cycles an operation";
   }
@@ -23,7 +25,7 @@ const char* to_string(quantity what) noexcept {
 
 const char* unit_of(quantity what) noexcept {
   if (what == quantity::throughput) return "operations/s";
-  return what == quantity::cycles_each ? "cycles" : "%";
+  return what == quantity::cycles_each || what == quantity::attempt_cycles ? "cycles" : "%";
 }
 
 const char* to_string(standing how) noexcept {

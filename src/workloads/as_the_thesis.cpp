@@ -4,8 +4,7 @@
 #include <txsync/locks/tatas.hpp>
 #include <txsync/machine/attempt.hpp>
 
-#include <atomic>
-
+#include "workloads/exchange_lock.hpp"
 #include "workloads/make_subject.hpp"
 #include "workloads/sleeping.hpp"
 #include "workloads/subjects.hpp"
@@ -13,48 +12,6 @@
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
-
-enum class acquisition : std::uint8_t { plain, by_prefix };
-enum class spinning : std::uint8_t { exchanges, reads };
-
-/// A word that is exchanged until it was free. Waiters go on exchanging (thesis 2.4.3: TAS) or read until it looks free
-/// (TAS-T). With the prefix each exchange is an elision first, and the store that it says when that was aborted.
-template <acquisition How, spinning Wait>
-class exchange_lock {
- public:
-  struct slot {};
-
-  void lock(slot&) noexcept {
-    while (take() != 0) {
-      do {
-        machine::relax();  // where an elision has found the lock held, this ends it
-      } while (Wait == spinning::reads && is_held());
-    }
-  }
-  void unlock(slot&) noexcept {
-    if constexpr (How == acquisition::by_prefix) {
-      machine::hle_release(word_, 0);
-    } else {
-      word_.store(0, std::memory_order_release);  // pairs with the exchange in take()
-    }
-  }
-
- protected:
-  bool is_held() const noexcept {
-    return word_.load(std::memory_order_relaxed) != 0;  // relaxed: the exchange that follows decides
-  }
-
- private:
-  std::uint32_t take() noexcept {
-    if constexpr (How == acquisition::by_prefix) {
-      return machine::hle_acquire(word_, 1);
-    } else {
-      return word_.exchange(1, std::memory_order_acquire);  // pairs with the store in unlock()
-    }
-  }
-
-  std::atomic<std::uint32_t> word_{0};
-};
 
 /// Thesis 3.2.4: inside an attempt the word is only read, so that attempts do not nest.
 class hle_outermost : public exchange_lock<acquisition::by_prefix, spinning::reads> {
@@ -106,10 +63,24 @@ constexpr subject simulated_only(const char* name, bool speculates, const char* 
   return made;
 }
 
+/// Variants that the thesis compared by their locking alone.
+template <class Lock>
+constexpr subject variant_of(const char* name, bool speculates, const char* summary) noexcept {
+  subject made{.name = name, .how = waiting::spins, .exclusive = true, .speculates = speculates, .summary = summary};
+  made.simulated_only = true;
+  made.run[static_cast<unsigned>(workload_id::lock_array)] = run_lock_array<Lock>;
+  made.run[static_cast<unsigned>(workload_id::counters)] = run_counters<Lock>;
+  return made;
+}
+
 using tas = exchange_lock<acquisition::plain, spinning::exchanges>;
 using tas_t = exchange_lock<acquisition::plain, spinning::reads>;
 using hle_tas = exchange_lock<acquisition::by_prefix, spinning::exchanges>;
 using hle_tas_t = exchange_lock<acquisition::by_prefix, spinning::reads>;
+template <class Word>
+using hle_tas_of = exchange_lock<acquisition::by_prefix, spinning::exchanges, Word>;
+using test_and_set_t = exchange_lock<acquisition::plain, spinning::reads, std::uint32_t, asking::for_one>;
+using hle_test_and_set_t = exchange_lock<acquisition::by_prefix, spinning::reads, std::uint32_t, asking::for_one>;
 
 constexpr subject table[] = {
     simulated_only<lockable<sleeping_mutex>>(
@@ -118,6 +89,11 @@ constexpr subject table[] = {
     simulated_only<tas_t>("tas_t", false, "waits by reading, without backoff (thesis); simulated only"),
     simulated_only<hle_tas>("hle_tas", true, "tas with Intel's prefixes; simulated only"),
     simulated_only<hle_tas_t>("hle_tas_t", true, "tas_t with Intel's prefixes; simulated only"),
+    variant_of<hle_tas_of<std::uint8_t>>("hle_tas_1", true, "hle_tas on a word of one byte (thesis 2.4.1)"),
+    variant_of<hle_tas_of<std::uint16_t>>("hle_tas_2", true, "hle_tas on a word of two bytes (thesis 2.4.1)"),
+    variant_of<hle_tas_of<std::uint64_t>>("hle_tas_8", true, "hle_tas on a word of eight bytes (thesis 2.4.1)"),
+    variant_of<test_and_set_t>("test_and_set_t", false, "tas_t by a test-and-set (thesis 2.4.4)"),
+    variant_of<hle_test_and_set_t>("hle_test_and_set_t", true, "hle_tas_t by a test-and-set (thesis 2.4.4)"),
     simulated_only<hle_outermost>("hle_outermost", true,
                                   "hle_tas_t that only reads inside an attempt (thesis); simulated only"),
     simulated_only<rtm_only>("rtm_only", true, "attempts without a lock, again and again; simulated only"),

@@ -405,6 +405,14 @@ class GoodInput(unittest.TestCase):
         self.assertIn("/dev/full", done.stderr)
         self.assertEqual(done.stderr.count("\n"), 1)
 
+    def test_a_page_that_does_not_fit_is_a_failed_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            document = os.path.join(folder, "list.json")
+            self.assertEqual(call("list", "locks", "--json", document).returncode, 0)
+            done = call("report", document, "-o", "/dev/full")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertEqual(done.stderr, "txsync report: cannot write '/dev/full': No space left on device\n")
+
 
 class Run(unittest.TestCase):
     """What does not need the preloaded library; tests/launch/run_programs_test.py has the rest."""

@@ -52,6 +52,7 @@ TEST(Evaluation, QuantitiesOfAPoint) {
   EXPECT_EQ(e::number_of(e::quantity::aborted_cycles, one, 2000), 25);
   EXPECT_EQ(e::number_of(e::quantity::throughput, one, 2000), 1e6);
   EXPECT_EQ(e::number_of(e::quantity::cycles_each, one, 2000), 4000);
+  EXPECT_EQ(e::number_of(e::quantity::attempt_cycles, one, 2000), 2);
   observe::point without_attempts = one;
   without_attempts.attempts.reset();
   EXPECT_FALSE(e::number_of(e::quantity::abort_rate, without_attempts, 2000));

@@ -113,8 +113,16 @@ class Lab(unittest.TestCase):
     def test_misses_stay(self):
         table, made, _ = lab("thesis-tas-short")
         verdicts = {row["what"]: row["verdict"] for row in made["thesis-tas-short"]["comparisons"]}
-        self.assertIn("not simulated", verdicts.values())
+        self.assertIn("miss", verdicts.values())
         self.assertEqual(table.count("MISS"), list(verdicts.values()).count("miss"))
+
+    def test_locks_of_every_width_are_elided(self):
+        _, _, document = lab("thesis-lock-type")
+        simulated = [point for point in document["points"] if point["subject"].startswith("hle_tas") and point.get("attempts")]
+        self.assertEqual({point["subject"] for point in simulated}, {"hle_tas", "hle_tas_1", "hle_tas_2", "hle_tas_8"})
+        for point in simulated:
+            self.assertEqual(point["attempts"], 4 * 5000)
+            self.assertEqual(point["commits"], point["attempts"])
 
     def test_the_same_seed_gives_the_same(self):
         first, again, other = (lab("thesis-lock-type", *more)[2]["points"] for more in ([], [], ["--seed", "2"]))

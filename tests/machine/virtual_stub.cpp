@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A runtime for one simulated thread, until src/sim stands.
 #include <cstdlib>
+#include <cstring>
 
 #include <txsync_backend/runtime.h>
 
@@ -12,12 +13,13 @@ uint32_t txsync_sim_begin(void) { return 0; }
 void txsync_sim_end(void) {}
 void txsync_sim_abort(uint8_t) {}
 unsigned txsync_sim_depth(void) { return 0; }
-uint32_t txsync_sim_hle_acquire(uint32_t* word, uint32_t value) {
-  const uint32_t old = *word;
-  *word = value;
+uint64_t txsync_sim_hle_acquire(void* word, unsigned bytes, uint64_t value) {
+  uint64_t old = 0;
+  memcpy(&old, word, bytes);  // little-endian, as all machines that simulate
+  memcpy(word, &value, bytes);
   return old;
 }
-void txsync_sim_hle_release(uint32_t* word, uint32_t value) { *word = value; }
+void txsync_sim_hle_release(void* word, unsigned bytes, uint64_t value) { memcpy(word, &value, bytes); }
 uint32_t txsync_sim_warm_begin(void) { return 0; }
 int txsync_sim_warm_active(void) { return 0; }
 uint32_t txsync_sim_begin_rollback_only(void) { return 0; }

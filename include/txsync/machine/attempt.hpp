@@ -3,7 +3,9 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 #include <txsync/export.hpp>
 #include <txsync/machine/abort_cause.hpp>
@@ -128,10 +130,16 @@ template <std::uint8_t Code>
 /// The depth of nesting, 0 outside. Machines that do not tell (RTM) answer 1 for any depth inside.
 [[gnu::always_inline]] inline unsigned depth() noexcept;
 
+/// What the hint's exchange takes: a word of 1, 2, 4 or 8 bytes.
+template <class Word>
+concept hle_word = std::unsigned_integral<Word> && !std::same_as<Word, bool> && sizeof(Word) <= 8;
+
 /// exchange(value) with the HLE hint XACQUIRE: where the hardware elides, the store stays speculative. Otherwise a
 /// plain acquire exchange. Pairs with hle_release on the same word with the value that was there before.
-[[gnu::always_inline]] inline std::uint32_t hle_acquire(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept;
-[[gnu::always_inline]] inline void hle_release(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept;
+template <hle_word Word>
+[[gnu::always_inline]] inline Word hle_acquire(std::atomic<Word>& word, std::type_identity_t<Word> value) noexcept;
+template <hle_word Word>
+[[gnu::always_inline]] inline void hle_release(std::atomic<Word>& word, std::type_identity_t<Word> value) noexcept;
 
 /// Starts an always-abort attempt (always-abort paper, II-B): its stores never become visible. Answers started()
 /// inside, and the reason once it has aborted. On RTM it opens extra levels of nesting, so that a stray end() cannot

@@ -40,7 +40,7 @@ struct attempt {
   bool suspended = false;
   bool doomed = false;  ///< aborts when it is resumed, with doom
   std::uint32_t doom = 0;
-  const std::atomic<std::uint32_t>* elided = nullptr;
+  const void* elided = nullptr;
 
   void* frame = nullptr;
   std::size_t bytes = 0;
@@ -232,21 +232,23 @@ void scripted_resume() noexcept {
   scripted_step();
 }
 
-void scripted_hle_elide(const std::atomic<std::uint32_t>* word) noexcept {
+void scripted_hle_elide(const void* word) noexcept {
   count(the_state().tally.elisions);
   mine.elided = word;
 }
 
-bool scripted_hle_end(const std::atomic<std::uint32_t>* word, std::uint32_t value) noexcept {
+bool scripted_hle_ends(const void* word) noexcept {
   if (mine.depth == 0 || mine.elided != word) return false;
   scripted_step();
-  // HLE demands that the release puts back what was there before.
-  if (word->load(std::memory_order_relaxed) != value) abort_now(0);
+  return true;
+}
+
+void scripted_hle_end(bool restored) noexcept {
+  if (!restored) abort_now(0);  // HLE demands that the release puts back what was there before
   if (mine.todo.where == plan::point::at_end) abort_now(mine.todo.status);
   mine.depth = 0;
   mine.elided = nullptr;
   count(the_state().tally.elisions_ended);
-  return true;
 }
 
 trial_scope::trial_scope() noexcept { ++trials; }

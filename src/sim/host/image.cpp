@@ -150,6 +150,13 @@ data_place read_place(std::istream& words) {
   return place;
 }
 
+/// From runtime/attempts.hpp's lack.
+occupancy::what crowded(unsigned lack) {
+  if (lack == 3) return occupancy::what::entries;
+  if (lack == 4) return occupancy::what::read_ways;
+  return lack == 5 ? occupancy::what::reads : occupancy::what::written_ways;
+}
+
 abort_entry read_abort(std::istream& words) {
   abort_entry entry;
   words >> entry.cause >> entry.count >> std::hex >> entry.own_code >> entry.other_code >> entry.address;
@@ -157,9 +164,8 @@ abort_entry read_abort(std::istream& words) {
   entry.own = read_place(words);
   entry.met = read_place(words);
   unsigned lack = 0;
-  constexpr unsigned entries = 3;  // runtime/attempts.hpp
   words >> lack >> entry.crowd.set >> entry.crowd.own >> entry.crowd.siblings >> entry.crowd.room;
-  entry.crowd.of_entries = lack == entries;
+  entry.crowd.of = crowded(lack);
   return entry;
 }
 

@@ -64,11 +64,16 @@ struct data_place {
 
 /// How full what an attempt had no room in was.
 struct occupancy {
-  bool of_entries = false;  ///< of a table that the core's hardware threads share, rather than a set of the L1
+  enum class what : std::uint8_t {
+    written_ways,  ///< of a set of the L1, by lines that attempts have written
+    read_ways,     ///< of a set that a read line has left: by lines that attempts have touched
+    entries,       ///< of a table that the core's hardware threads share
+    reads,         ///< lines that an attempt can read
+  } of = what::written_ways;
   std::uint64_t set = 0;
-  std::uint64_t own = 0;       ///< written by the attempt
-  std::uint64_t siblings = 0;  ///< by attempts of its core's other hardware threads
-  std::uint64_t room = 0;      ///< ways or entries; 0: not known
+  std::uint64_t own = 0;       ///< of the attempt
+  std::uint64_t siblings = 0;  ///< of attempts of its core's other hardware threads
+  std::uint64_t room = 0;      ///< ways, entries or lines; 0: not known
 };
 
 /// Attempts that ended for one cause, at one line, between two places in the code.

@@ -199,7 +199,6 @@ std::uint32_t begin_outermost(thread_record& thread, std::uintptr_t frame) noexc
   set_up(tx);
   tx.depth = 1;
   ++state.attempts;
-  tx.began = thread.time;
   tx.frame = frame;
   tx.stack_copied = thread.stack_high - frame;
   std::memcpy(tx.stack_copy, reinterpret_cast<void*>(frame), tx.stack_copied);
@@ -226,6 +225,7 @@ std::uint32_t begin_or_nest(std::uintptr_t frame, kind asked) noexcept {
     drain_own();
   }
   thread_record& thread = *state.current;
+  const ticks asked_at = thread.time;  // what begin takes is the attempt's time, as CPUs' counters have it
   charge(thread, state.model.htm_begin);
   attempt& tx = thread.tx;
   if (tx.depth != 0) {
@@ -236,6 +236,7 @@ std::uint32_t begin_or_nest(std::uintptr_t frame, kind asked) noexcept {
     return started;
   }
   const std::uint32_t answer = begin_outermost(thread, frame);
+  tx.began = asked_at;
   if (asked == kind::rollback_only) tx.tracks_reads = false;
   tx.never_commits = asked == kind::never_commits;
   tx.by_prefix = asked == kind::by_prefix;
@@ -295,9 +296,9 @@ void note_write(thread_record& thread, std::uintptr_t address, std::size_t bytes
   if (tx.depth == 0) return;
   // The word of a lock that it has elided is not as others see it, so that it could not be brought back.
   for (unsigned i = 0; i < tx.elided_count; ++i) {
-    const auto word = reinterpret_cast<std::uintptr_t>(tx.elided[i].word);
-    if (address < word + sizeof *tx.elided[i].word && word < address + bytes) {
-      abort_self({.why = cause::unfriendly_instruction, .address = word});
+    const elided_lock& lock = tx.elided[i];
+    if (address < lock.address + lock.bytes && lock.address < address + bytes) {
+      abort_self({.why = cause::unfriendly_instruction, .address = lock.address});
     }
   }
   if (tx.suspended) {

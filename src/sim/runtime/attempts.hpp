@@ -9,7 +9,7 @@
 namespace txsync::sim {
 
 /// What there was no room for.
-enum class lack : std::uint8_t { other, l1_set, rest_of_l1_set, entries };
+enum class lack : std::uint8_t { other, l1_set, rest_of_l1_set, entries, l1_set_of_reads, reads };
 
 /// What led to an abort, as far as it is known. Zero: not.
 struct abort_reason {

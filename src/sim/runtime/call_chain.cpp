@@ -88,7 +88,16 @@ bool starts_with(const char* text, const char* with) noexcept {
 
 /// The runtime's own, between the program and here, or below a thread's first function.
 bool is_runtime(const char* name) noexcept {
-  return starts_with(name, "_ZN6txsync3sim") || starts_with(name, "__tsan_");
+  if (starts_with(name, "_ZN6txsync3sim") || starts_with(name, "__tsan_")) return true;
+  // Other functions of that prefix stand for a library's.
+  static constexpr const char* instructions[] = {
+      "txsync_sim_begin", "txsync_sim_begin_rollback_only", "txsync_sim_begin_by_prefix", "txsync_sim_warm_begin",
+      "txsync_sim_end",   "txsync_sim_hle_acquire",         "txsync_sim_hle_release",     "txsync_sim_abort",
+      "txsync_sim_relax"};
+  for (const char* const one : instructions) {
+    if (std::strcmp(name, one) == 0) return true;
+  }
+  return false;
 }
 
 /// Without the list of parameters, and what a compiler says of clones.

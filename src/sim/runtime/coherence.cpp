@@ -155,7 +155,8 @@ void leave_l1(access& now, unsigned core, line_number line, lack of = lack::othe
     if (!readers.has(cpu)) return;
     if (state.model.htm_read_filter != 0) own.running->tx.left_l1.add(line % state.model.htm_read_filter);
     if (state.model.htm_read_loss != 0 && state.random.below(1'000'000) < state.model.htm_read_loss) {
-      end_attempt_on(now, cpu, {.why = cause::capacity_read, .address = address});
+      const lack in_set = of == lack::l1_set ? lack::l1_set_of_reads : lack::other;
+      end_attempt_on(now, cpu, {.why = cause::capacity_read, .of = in_set, .address = address});
     }
   });
 }
@@ -343,7 +344,7 @@ void track_read(access& now) noexcept {
   if (model.htm_entries != 0 && model.htm_reads_in_entries != 0 && sibling_entries_full(now))
     return now.end_own(no_room(now, cause::capacity_read, lack::entries));
   if (model.htm_read_limit != 0 && tx.reads.size() >= model.htm_read_limit)
-    return now.end_own(no_room(now, cause::capacity_read, lack::other));
+    return now.end_own(no_room(now, cause::capacity_read, lack::reads));
   if (!tx.reads.push(tracked(now))) return now.end_own(no_room(now, cause::capacity_read, lack::other));
   readers.add(now.cpu);
 }

@@ -8,6 +8,18 @@
 
 namespace txsync::sim {
 
+/// What an instruction with a prefix is about: a word of 1, 2, 4 or 8 bytes, and the program's code.
+struct elision_word {
+  std::uintptr_t address;
+  unsigned bytes;
+  std::uintptr_t site;
+};
+/// An exchange with XACQUIRE and a store with XRELEASE. Each acquire is one level of nesting and each release ends one,
+/// also of locks beyond those that the CPU remembers, in whatever order; the last one commits, if each lock is as it
+/// was (SDM vol. 2, XACQUIRE/XRELEASE, operation).
+std::uint64_t acquire_by_prefix(const elision_word& word, std::uint64_t value) noexcept;
+void release_by_prefix(const elision_word& word, std::uint64_t value) noexcept;
+
 void show_elided_locks(thread_record& thread) noexcept;
 void hide_elided_locks(thread_record& thread) noexcept;
 

@@ -48,9 +48,10 @@ struct byte_range {
 
 /// A lock that the attempt has elided: others see it as it was, and the thread itself as if it had been taken.
 struct elided_lock {
-  std::uint32_t* word;
-  std::uint32_t outside;
-  std::uint32_t inside;
+  std::uintptr_t address;
+  unsigned bytes;  ///< 1, 2, 4 or 8
+  std::uint64_t outside;
+  std::uint64_t inside;
 };
 inline constexpr unsigned most_elided = 16;
 

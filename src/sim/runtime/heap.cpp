@@ -158,6 +158,7 @@ constexpr unsigned free_cycles = 30;
 void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t site) noexcept {
   thread_record* thread = state.current;
   if (thread != nullptr) {
+    thread->last_site = announced_site != 0 ? announced_site : site;
     if (state.model.htm_allocation_aborts != 0 && !thread->tx.suspended) leave_attempt(cause::fault);
     if (thread == state.charged) charge(*thread, allocate_cycles);
     drain_own();
@@ -188,10 +189,11 @@ bool was_allocated_in(attempt& tx, const void* block) noexcept {
   return false;
 }
 
-void release(void* block) noexcept {
+void release(void* block, std::uintptr_t site) noexcept {
   if (block == nullptr) return;
   thread_record* thread = state.current;
   if (thread == nullptr) return heap_free(block);
+  thread->last_site = site;
   if (state.model.htm_allocation_aborts != 0 && !thread->tx.suspended) leave_attempt(cause::fault);
   if (thread == state.charged) charge(*thread, free_cycles);
   drain_own();  // the allocator keeps its books in the block
@@ -216,7 +218,7 @@ extern "C" {
 #define TXSYNC_SIM_CALLER reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))
 
 void* malloc(std::size_t bytes) { return allocate(bytes, finest, TXSYNC_SIM_CALLER); }
-void free(void* block) { release(block); }
+void free(void* block) { release(block, TXSYNC_SIM_CALLER); }
 
 void* calloc(std::size_t count, std::size_t size) {
   std::size_t bytes;
@@ -242,7 +244,7 @@ void* realloc(void* block, std::size_t bytes) {
   }
   library_access<true>(moved, kept);
   std::memcpy(moved, block, kept);
-  release(block);
+  release(block, TXSYNC_SIM_CALLER);
   return moved;
 }
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "access.hpp"
+#include "elision.hpp"
 #include "exploration.hpp"
 #include "failure.hpp"
 #include "probes.hpp"
@@ -13,6 +14,9 @@ namespace {
 
 // The order of a C++ atomic, as compilers pass it.
 constexpr int sequentially_consistent = 5;
+// What GCC adds to it: Intel's hints (__ATOMIC_HLE_ACQUIRE, __ATOMIC_HLE_RELEASE).
+constexpr int acquires_by_prefix = 1 << 16;
+constexpr int releases_by_prefix = 1 << 17;
 
 // Cycles. Exploring is of orders and not of times: who spins for thousands of cycles before it sleeps shall do so
 // within a few steps.
@@ -41,6 +45,34 @@ void modify_at(volatile T* place, std::uintptr_t site) noexcept {
   access<true>(place, sizeof(T), site);
   orders_misses();
   charge_current(state.model.core_atomic);
+}
+
+/// The hints of an exchange and a store; others of GCC's are not looked at, which is what a hint allows.
+template <class T>
+[[gnu::always_inline]] inline T exchange(volatile T* place, T value, int order, std::uintptr_t site) noexcept {
+  if constexpr (sizeof(T) <= 8) {
+    if ((order & acquires_by_prefix) != 0)
+      return static_cast<T>(acquire_by_prefix({reinterpret_cast<std::uintptr_t>(place), sizeof(T), site}, value));
+  }
+  modify_at(place, site);
+  const T old = *place;
+  *place = value;
+  return old;
+}
+
+template <class T>
+[[gnu::always_inline]] inline void store(volatile T* place, T value, int order, std::uintptr_t site) noexcept {
+  if constexpr (sizeof(T) <= 8) {
+    if ((order & releases_by_prefix) != 0)
+      return release_by_prefix({reinterpret_cast<std::uintptr_t>(place), sizeof(T), site}, value);
+  }
+  if (order == sequentially_consistent) {
+    access<true>(place, sizeof(T), site);
+    charge_current(state.model.core_fence);
+  } else {
+    access<true, true>(place, sizeof(T), site);
+  }
+  *place = value;
 }
 
 template <class T>
@@ -126,19 +158,10 @@ void __tsan_atomic_signal_fence(int) {}
     return *place;                                                                                                   \
   }                                                                                                                  \
   void __tsan_atomic##bits##_store(volatile type* place, type value, int order) {                                    \
-    if (order == sequentially_consistent) {                                                                          \
-      access<true>(place, sizeof(type), here(__builtin_return_address(0)));                                          \
-      charge_current(state.model.core_fence);                                                                        \
-    } else {                                                                                                         \
-      access<true, true>(place, sizeof(type), here(__builtin_return_address(0)));                                    \
-    }                                                                                                                \
-    *place = value;                                                                                                  \
+    store(place, value, order, here(__builtin_return_address(0)));                                                   \
   }                                                                                                                  \
-  type __tsan_atomic##bits##_exchange(volatile type* place, type value, int) {                                       \
-    modify_at(place, here(__builtin_return_address(0)));                                                             \
-    const type old = *place;                                                                                         \
-    *place = value;                                                                                                  \
-    return old;                                                                                                      \
+  type __tsan_atomic##bits##_exchange(volatile type* place, type value, int order) {                                 \
+    return exchange(place, value, order, here(__builtin_return_address(0)));                                         \
   }                                                                                                                  \
   TXSYNC_SIM_FETCH(bits, type, add, old + value)                                                                     \
   TXSYNC_SIM_FETCH(bits, type, sub, old - value)                                                                     \
@@ -194,6 +217,7 @@ void txsync_sim_fence(void) {
 }
 void txsync_sim_relax(void) {
   if (state.current == nullptr) return;
+  state.current->last_site = here(__builtin_return_address(0));
   if (state.model.htm_pause_aborts != 0) leave_attempt(cause::unfriendly_instruction);
   charge_current(exploring() ? explored_pause : state.model.core_pause);
   spun(*state.current);

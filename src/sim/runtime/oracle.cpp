@@ -51,7 +51,7 @@ void found(const thread_record& thread, const char* what, std::uintptr_t address
 bool is_own_elision(const thread_record& thread, std::uintptr_t address) noexcept {
   for (unsigned i = 0; i < thread.tx.elided_count; ++i) {
     const elided_lock& lock = thread.tx.elided[i];
-    if (address - reinterpret_cast<std::uintptr_t>(lock.word) < sizeof *lock.word) return true;
+    if (address - lock.address < lock.bytes) return true;
   }
   return false;
 }

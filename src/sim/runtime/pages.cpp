@@ -74,7 +74,10 @@ void shoot_down(thread_record& self, std::uintptr_t address, std::size_t bytes, 
 }
 
 void set_rights(std::uintptr_t address, std::size_t bytes, rights allowed) noexcept {
-  if (allowed != rights::read_write) state.guards_pages = true;
+  if (allowed != rights::read_write) {
+    state.guards_pages = true;
+    if (state.uncharged) charge_from_now_on();  // what is not looked at would not be refused
+  }
   for (std::uintptr_t at = address; at < address + bytes; at += state.model.page_bytes) page_of(at).allowed = allowed;
   for (unsigned i = 0; i < state.cpu_count; ++i) {
     state.cpus[i].plain.clear();

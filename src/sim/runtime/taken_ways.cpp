@@ -39,6 +39,20 @@ std::uint32_t draw(const thread_record& thread, unsigned set) noexcept {
   return static_cast<std::uint32_t>(random.next() >> 32);
 }
 
+/// How many lines of a set of its L1 an attempt has written, or touched at all.
+std::uint32_t lines_in_set(thread_record& holder, const tag_array& l1, std::uint32_t set, bool also_read) noexcept {
+  std::uint32_t found = 0;
+  for (const tracked_line& one : holder.tx.writes) {
+    const bool in_both = also_read && state.lines.readers(state.lines.record(one.line)).has(holder.cpu);
+    if (l1.set_of(one.line) == set && !in_both) ++found;
+  }
+  if (!also_read) return found;
+  for (const tracked_line& one : holder.tx.reads) {
+    if (l1.set_of(one.line) == set) ++found;
+  }
+  return found;
+}
+
 }  // namespace
 
 void set_up_taken_ways() noexcept {
@@ -65,23 +79,19 @@ std::size_t entries_of(const attempt& tx) noexcept {
 occupancy occupancy_at(thread_record& thread, line_number line, lack of) noexcept {
   if (of == lack::other) return {};
   const machine_model& model = state.model;
+  if (of == lack::reads) {
+    return {.of = of, .own = static_cast<std::uint32_t>(thread.tx.reads.size()), .room = model.htm_read_limit};
+  }
   const tag_array& l1 = state.memory.cores[cpu_of(thread).core].l1;
   const bool entries = of == lack::entries;
-  occupancy made{.of = of,
-                 .set = entries ? 0 : l1.set_of(line),
-                 .room = static_cast<std::uint16_t>(entries ? model.htm_entries : model.l1_ways)};
+  occupancy made{.of = of, .set = entries ? 0 : l1.set_of(line), .room = entries ? model.htm_entries : model.l1_ways};
   const unsigned first = thread.cpu / model.core_threads * model.core_threads;
   for (unsigned cpu = first; cpu < first + model.core_threads; ++cpu) {
     thread_record* holder = state.cpus[cpu].running;
     if (holder == nullptr || holder->tx.depth == 0) continue;
-    std::uint16_t& held = holder == &thread ? made.own : made.siblings;
-    if (entries) {
-      held = static_cast<std::uint16_t>(held + entries_of(holder->tx));
-      continue;
-    }
-    for (const tracked_line& one : holder->tx.writes) {
-      if (l1.set_of(one.line) == made.set) ++held;
-    }
+    std::uint32_t& held = holder == &thread ? made.own : made.siblings;
+    held += entries ? static_cast<std::uint32_t>(entries_of(holder->tx))
+                    : lines_in_set(*holder, l1, made.set, of == lack::l1_set_of_reads);
   }
   return made;
 }

@@ -18,13 +18,14 @@ bool set_is_too_small(const thread_record& thread, line_number line) noexcept;
 /// Where lines are tracked in a table: how many entries of it the attempt takes.
 std::size_t entries_of(const attempt& tx) noexcept;
 
-/// Who has written how many lines of what an attempt had no room in.
+/// Who has how many lines of what an attempt had no room in: written ones, and those read as well where one that was
+/// read has left a set of the L1.
 struct occupancy {
   lack of = lack::other;
-  std::uint32_t set = 0;       ///< the L1's; 0 for entries
-  std::uint16_t own = 0;       ///< by the attempt itself
-  std::uint16_t siblings = 0;  ///< by attempts of its core's other hardware threads
-  std::uint16_t room = 0;      ///< ways of the set, or entries; 0: not known
+  std::uint32_t set = 0;       ///< the L1's, where it is one
+  std::uint32_t own = 0;       ///< of the attempt itself
+  std::uint32_t siblings = 0;  ///< of attempts of its core's other hardware threads
+  std::uint32_t room = 0;      ///< ways of the set, entries, or lines that can be read; 0: not known
 };
 occupancy occupancy_at(thread_record& thread, line_number line, lack of) noexcept;
 

@@ -225,8 +225,9 @@ void txsync_sim_phase(int phase) {
   constexpr int measured = 2;
   charge_from_now_on();
   count_attempts(phase == measured);
-  // Alone, and with no attempt that would have to know what it reads.
+  // Alone, with no attempt that would have to know what it reads, and with no page that an access may not touch.
   if (phase != set_up || !state.uncharged_set_up || live_threads() != 1 || state.current->tx.depth != 0) return;
+  if (state.guards_pages) return;
   state.uncharged = true;
   set_current(state.current);
 }

@@ -157,29 +157,57 @@ class Ends(programs.Simulated):
         # Accesses that cost nothing are progress all the same.
         self.assertEqual(self.simulate("long", uncharged=1, patience=1).stdout, "all right\n")
 
+    def test_rights_of_pages_hold_in_a_set_up_that_costs_nothing(self):
+        for before in (0, 1):
+            self.compile(f"""
+                #include <csignal>
+                #include <cstdio>
+                #include <sys/mman.h>
+                extern "C" void txsync_sim_phase(int);
+                static volatile char* page;
+                static volatile int refused = 0;
+                static void on_fault(int, siginfo_t*, void*) {{
+                  refused = refused + 1;
+                  mprotect(const_cast<char*>(page), 4096, PROT_READ | PROT_WRITE);
+                }}
+                int main() {{
+                  struct sigaction handling {{}};
+                  handling.sa_sigaction = on_fault;
+                  handling.sa_flags = SA_SIGINFO;
+                  sigaction(SIGSEGV, &handling, nullptr);
+                  page = static_cast<char*>(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+                  if ({before}) mprotect(const_cast<char*>(page), 4096, PROT_NONE);
+                  txsync_sim_phase(1);
+                  page[0] = 1;
+                  mprotect(const_cast<char*>(page), 4096, PROT_READ);
+                  page[0] = 2;
+                  if (refused == 1 + {before} && page[0] == 2) std::puts("all right");
+                }}""")
+            self.assertEqual(self.simulate(uncharged=1).stdout, "all right\n")
+
     def test_locks_that_an_elision_does_not_give_back_by_prefix(self):
         source = """
             #include <cstdint>
             #include <cstdio>
             extern "C" {
-            std::uint32_t txsync_sim_hle_acquire(std::uint32_t*, std::uint32_t);
-            void txsync_sim_hle_release(std::uint32_t*, std::uint32_t), txsync_sim_yield();
+            std::uint64_t txsync_sim_hle_acquire(void*, unsigned, std::uint64_t);
+            void txsync_sim_hle_release(void*, unsigned, std::uint64_t), txsync_sim_yield();
             unsigned txsync_sim_depth();
             }
             alignas(64) std::uint32_t a;
             alignas(64) std::uint32_t b;
             int main() {
               a = b = 0;
-              const std::uint32_t alone = txsync_sim_hle_acquire(&a, 1);
+              const std::uint64_t alone = txsync_sim_hle_acquire(&a, 4, 1);
               if (txsync_sim_depth() != 0) {
                 *static_cast<volatile std::uint32_t*>(&a) = 0;
                 txsync_sim_yield();
               }
               a = 0;
-              const std::uint32_t first = txsync_sim_hle_acquire(&a, 1);
-              const std::uint32_t second = txsync_sim_hle_acquire(&b, 1);
-              txsync_sim_hle_release(&a, 0);
-              txsync_sim_hle_release(&b, 0);
+              const std::uint64_t first = txsync_sim_hle_acquire(&a, 4, 1);
+              const std::uint64_t second = txsync_sim_hle_acquire(&b, 4, 1);
+              txsync_sim_hle_release(&a, 4, 0);
+              txsync_sim_hle_release(&b, 4, 0);
               txsync_sim_yield();
               if (alone + first + second + a + b == 0) std::puts("all right");
             }"""
@@ -193,6 +221,21 @@ class Ends(programs.Simulated):
         ran = self.simulate()
         self.assertEqual(ran.returncode, programs.FAILED)
         self.assertIn("simulated time is over: it goes up to ", ran.stderr)
+
+
+class Prefixes(programs.InSeveralOrders, programs.Simulated):
+    """Locks that a program elides by Intel's hints itself."""
+
+    SOURCE = "prefixes.cpp"
+    ORDERS = (0, 1)  # in step, exchanging threads take the lock from each other
+
+    def test_where_they_are_elided(self):
+        for machine in ("haswell-i5-4670t", "haswell-i7-4770"):
+            self.run_all(machine)
+            self.assertGreater(self.records(machine=machine)["attempts.committed"], 20)
+
+    def test_where_they_are_only_hints(self):
+        self.assertEqual(self.records(machine="granite-rapids")["attempts.begun"], 0)
 
 
 class ElidedExits(programs.ByCommand):

@@ -4,10 +4,12 @@
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
-inline std::uint32_t hle_acquire(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
+template <hle_word Word>
+inline Word hle_acquire(std::atomic<Word>& word, std::type_identity_t<Word> value) noexcept {
   return word.exchange(value, std::memory_order_acquire);  // pairs with hle_release
 }
-inline void hle_release(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
+template <hle_word Word>
+inline void hle_release(std::atomic<Word>& word, std::type_identity_t<Word> value) noexcept {
   word.store(value, std::memory_order_release);  // pairs with hle_acquire
 }
 

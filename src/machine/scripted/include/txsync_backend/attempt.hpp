@@ -25,9 +25,11 @@ unsigned scripted_depth() noexcept;
 bool scripted_warm() noexcept;
 void scripted_suspend() noexcept;
 void scripted_resume() noexcept;
-void scripted_hle_elide(const std::atomic<std::uint32_t>* word) noexcept;
-/// True: `word` was elided, and now it is no longer; nothing is to be stored.
-bool scripted_hle_end(const std::atomic<std::uint32_t>* word, std::uint32_t value) noexcept;
+void scripted_hle_elide(const void* word) noexcept;
+/// Whether `word` is the one that is elided.
+bool scripted_hle_ends(const void* word) noexcept;
+/// Commits, if the word is as it was before.
+void scripted_hle_end(bool restored) noexcept;
 
 /// How many levels a warm_begin() opens beyond the first.
 inline constexpr unsigned warm_extra_depth = 3;
@@ -44,7 +46,8 @@ inline bool attempts_work() noexcept { return htm().attempts; }
 inline bool active() noexcept { return detail::scripted_depth() != 0; }
 inline unsigned depth() noexcept { return detail::scripted_depth(); }
 
-inline std::uint32_t hle_acquire(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
+template <hle_word Word>
+inline Word hle_acquire(std::atomic<Word>& word, std::type_identity_t<Word> value) noexcept {
   if (detail::txsync_scripted_begin(detail::hle_attempt) == attempt_status::started_value) {
     detail::scripted_hle_elide(&word);
     return word.load(std::memory_order_acquire);  // pairs with hle_release, as the exchange below
@@ -52,8 +55,10 @@ inline std::uint32_t hle_acquire(std::atomic<std::uint32_t>& word, std::uint32_t
   return word.exchange(value, std::memory_order_acquire);  // pairs with hle_release
 }
 
-inline void hle_release(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
-  if (!detail::scripted_hle_end(&word, value)) word.store(value, std::memory_order_release);  // pairs with hle_acquire
+template <hle_word Word>
+inline void hle_release(std::atomic<Word>& word, std::type_identity_t<Word> value) noexcept {
+  if (!detail::scripted_hle_ends(&word)) return word.store(value, std::memory_order_release);  // pairs with hle_acquire
+  detail::scripted_hle_end(word.load(std::memory_order_relaxed) == value);  // relaxed: the attempt's own view
 }
 
 inline attempt_status warm_begin() noexcept {

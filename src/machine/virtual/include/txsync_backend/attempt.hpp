@@ -37,11 +37,13 @@ inline void annotate_release(const void*) noexcept {}
 inline bool attempts_work() noexcept { return (txsync_sim_capability() & 1) != 0; }
 inline bool active() noexcept { return txsync_sim_depth() != 0; }
 inline unsigned depth() noexcept { return txsync_sim_depth(); }
-inline std::uint32_t hle_acquire(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
-  return txsync_sim_hle_acquire(reinterpret_cast<std::uint32_t*>(&word), value);
+template <hle_word Word>
+inline Word hle_acquire(std::atomic<Word>& word, std::type_identity_t<Word> value) noexcept {
+  return static_cast<Word>(txsync_sim_hle_acquire(&word, sizeof(Word), value));
 }
-inline void hle_release(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
-  txsync_sim_hle_release(reinterpret_cast<std::uint32_t*>(&word), value);
+template <hle_word Word>
+inline void hle_release(std::atomic<Word>& word, std::type_identity_t<Word> value) noexcept {
+  txsync_sim_hle_release(&word, sizeof(Word), value);
 }
 inline attempt_status warm_begin() noexcept {
   constexpr unsigned has_instructions = 16;

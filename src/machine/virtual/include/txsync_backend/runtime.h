@@ -13,8 +13,9 @@ uint32_t txsync_sim_begin(void);
 void txsync_sim_end(void);
 void txsync_sim_abort(uint8_t code);
 unsigned txsync_sim_depth(void);
-uint32_t txsync_sim_hle_acquire(uint32_t* word, uint32_t value);
-void txsync_sim_hle_release(uint32_t* word, uint32_t value);
+/* Of words of 1, 2, 4 or 8 bytes; the hooks of atomic exchanges and stores with Intel's hints do the same. */
+uint64_t txsync_sim_hle_acquire(void* word, unsigned bytes, uint64_t value);
+void txsync_sim_hle_release(void* word, unsigned bytes, uint64_t value);
 uint32_t txsync_sim_warm_begin(void);
 int txsync_sim_warm_active(void);
 uint32_t txsync_sim_begin_rollback_only(void);

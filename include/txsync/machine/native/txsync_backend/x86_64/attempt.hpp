@@ -31,13 +31,15 @@ inline void abort() noexcept {
 
 inline unsigned depth() noexcept { return active() ? 1 : 0; }
 
-inline std::uint32_t hle_acquire(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
-  asm volatile(".byte 0xf2; xchgl %0, %1" : "+r"(value), "+m"(word)::"memory");
+template <hle_word Word>
+inline Word hle_acquire(std::atomic<Word>& word, std::type_identity_t<Word> value) noexcept {
+  asm volatile(".byte 0xf2; xchg %0, %1" : "+q"(value), "+m"(word)::"memory");  // the register says how wide
   return value;
 }
 
-inline void hle_release(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
-  asm volatile(".byte 0xf3; movl %1, %0" : "=m"(word) : "ri"(value) : "memory");
+template <hle_word Word>
+inline void hle_release(std::atomic<Word>& word, std::type_identity_t<Word> value) noexcept {
+  asm volatile(".byte 0xf3; mov %1, %0" : "=m"(word) : "q"(value) : "memory");
 }
 
 inline void suspend() noexcept {}
