@@ -83,9 +83,12 @@ template <bool write, bool may_wait>
 [[gnu::noinline]] void access_slowly(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept {
   if (__builtin_expect(exploring(), 0)) return explored_access<write, may_wait>(address, bytes, site);
   state.current->last_site = site;
-  if (state.filter != nullptr) fetch_books(*state.current, address);
   if (state.oracle) oracle_settle();
-  if (state.current->time >= state.limit) let_first_run();
+  if (state.current->time >= state.limit) {
+    const line_filter* filter = state.filter;
+    if (filter != nullptr && !filter->may_read(state.lines.line_of(address))) fetch_books(*state.current, address);
+    let_first_run();
+  }
   thread_record& thread = *state.current;
   if (state.traces) trace(thread, site, write ? "writes" : "reads", address);
   if (hit<write>(thread, address, bytes)) return;

@@ -157,7 +157,13 @@ class translation_buffer {
   unsigned walk_ = 0;
 };
 
+struct hardware_thread;
+
 struct core_caches {
+  static constexpr unsigned most_threads_a_core = 8;  // model.hpp
+  /// Its hardware threads that ever ran something, in their order: of the others, filters are empty.
+  hardware_thread* used[most_threads_a_core] = {};
+  unsigned used_count = 0;
   tag_array l1;
   tag_array l2;
   translation_buffer tlb;

@@ -12,16 +12,10 @@ namespace txsync::sim {
 
 namespace {
 
-unsigned first_cpu_of(unsigned core) noexcept { return core * state.model.core_threads; }
-
-/// Those that ever ran something: of the others, filters are empty.
 template <class Function>
 [[gnu::always_inline]] inline void for_cpus_of(unsigned core, Function function) noexcept {
-  const unsigned first = first_cpu_of(core);
-  for (unsigned lane = 0; lane < state.model.core_threads; ++lane) {
-    hardware_thread& cpu = state.cpus[first + lane];
-    if (cpu.place_plus_one != 0) function(cpu, first + lane);
-  }
+  const core_caches& own = state.memory.cores[core];
+  for (unsigned lane = 0; lane < own.used_count; ++lane) function(*own.used[lane]);
 }
 
 bool runs_attempt(const hardware_thread& cpu) noexcept { return cpu.running != nullptr && cpu.running->tx.depth != 0; }
@@ -31,7 +25,7 @@ unsigned socket_of(unsigned core) noexcept { return core / state.model.core_core
 /// Whether it was in one of them.
 bool forget_in_filters(unsigned core, line_number line) noexcept {
   bool used = false;
-  for_cpus_of(core, [&](hardware_thread& cpu, unsigned) {
+  for_cpus_of(core, [&](hardware_thread& cpu) {
     used |= cpu.plain.forget(line);
     used |= cpu.in_attempt.forget(line);
   });
@@ -39,7 +33,7 @@ bool forget_in_filters(unsigned core, line_number line) noexcept {
 }
 
 void only_read_in_filters(unsigned core, line_number line) noexcept {
-  for_cpus_of(core, [&](hardware_thread& cpu, unsigned) {
+  for_cpus_of(core, [&](hardware_thread& cpu) {
     cpu.plain.only_read(line);
     cpu.in_attempt.only_read(line);
   });
@@ -135,7 +129,7 @@ void meet_by_filter(access& now) noexcept {
 /// Whether attempts run on a core: without, no line is tracked there.
 bool has_attempts(unsigned core) noexcept {
   bool any = false;
-  for_cpus_of(core, [&](hardware_thread& cpu, unsigned) { any = any || runs_attempt(cpu); });
+  for_cpus_of(core, [&](hardware_thread& cpu) { any = any || runs_attempt(cpu); });
   return any;
 }
 
@@ -151,7 +145,8 @@ void leave_l1(access& now, unsigned core, line_number line, lack of = lack::othe
   }
   if (state.model.htm_read_loss == 0 && state.model.htm_read_filter == 0) return;
   const bit_set readers = state.lines.readers(record);
-  for_cpus_of(core, [&](hardware_thread& own, unsigned cpu) {
+  for_cpus_of(core, [&](hardware_thread& own) {
+    const unsigned cpu = own.number;
     if (!readers.has(cpu)) return;
     if (state.model.htm_read_filter != 0) own.running->tx.left_l1.add(line % state.model.htm_read_filter);
     if (state.model.htm_read_loss != 0 && state.random.below(1'000'000) < state.model.htm_read_loss) {
@@ -186,7 +181,7 @@ void fill_l1(access& now) noexcept {
     return (attempts && written_in_attempt_on(now.core, line)) || forget_in_filters(now.core, line);
   });
   if (left == tag_array::nothing_left) return;
-  leave_l1(now, now.core, static_cast<line_number>(left), lack::l1_set);
+  if (attempts) leave_l1(now, now.core, static_cast<line_number>(left), lack::l1_set);  // or it is in no filter
   if (!own.l2.exists()) leave_core(now, now.core, static_cast<line_number>(left));
 }
 
@@ -292,9 +287,9 @@ unsigned bring_from_outside(access& now) noexcept {
 
 /// The core's other hardware threads share its caches, but not what its filter promises.
 [[gnu::always_inline]] inline void tell_siblings(access& now) noexcept {
-  if (state.model.core_threads == 1) return;
-  for_cpus_of(now.core, [&](hardware_thread& cpu, unsigned index) {
-    if (index == now.cpu) return;
+  if (state.memory.cores[now.core].used_count == 1) return;
+  for_cpus_of(now.core, [&](hardware_thread& cpu) {
+    if (cpu.number == now.cpu) return;
     if (now.write) {
       cpu.plain.forget(now.line);
       cpu.in_attempt.forget(now.line);
@@ -309,7 +304,7 @@ unsigned bring_from_outside(access& now) noexcept {
 
 bool sibling_entries_full(access& now) noexcept {
   std::size_t used = 0;
-  for_cpus_of(now.core, [&](hardware_thread& cpu, unsigned) {
+  for_cpus_of(now.core, [&](hardware_thread& cpu) {
     if (runs_attempt(cpu)) used += entries_of(cpu.running->tx);
   });
   return used >= state.model.htm_entries;
@@ -336,7 +331,7 @@ void track_write(access& now) noexcept {
   if (set_is_too_small(now.thread, now.line)) now.end_own(no_room(now, cause::capacity_write, lack::rest_of_l1_set));
 }
 
-void track_read(access& now) noexcept {
+[[gnu::always_inline]] inline void track_read(access& now) noexcept {
   const bit_set readers = state.lines.readers(now.record);
   attempt& tx = now.thread.tx;
   if (!tx.tracks_reads || readers.has(now.cpu) || now.record.writer_plus_one == now.cpu + 1) return;

@@ -104,7 +104,8 @@ struct alignas(64) thread_record {
   std::uintptr_t stack_pointer = 0;
   std::uintptr_t thread_pointer = 0;  ///< FS base
   std::uint32_t resume_value = 0;
-  std::uint16_t cpu = 0;  ///< its hardware thread
+  std::uint16_t cpu = 0;         ///< its hardware thread
+  std::uintptr_t last_site = 0;  ///< return address of the last hook, for reports
   attempt tx;
   std::uintptr_t last_miss = 0;      ///< the address of its last access that missed the L1
   ticks overlaps_until = 0;          ///< a miss before that need not wait for it
@@ -132,8 +133,6 @@ struct alignas(64) thread_record {
   };
   exit_call exit_calls[8] = {};
   unsigned exit_count = 0;
-
-  std::uintptr_t last_site = 0;  ///< return address of the last hook, for reports
 };
 
 /// Saves the running context, and continues the one saved at `to`; answers what the one that comes back here gives.

@@ -66,9 +66,18 @@ void count_running(const hardware_thread& cpu, int change) noexcept {
 
 // ---- who is on which hardware thread
 
+void take_into_use(hardware_thread& cpu) noexcept {
+  core_caches& core = state.memory.cores[cpu.core];
+  unsigned lane = core.used_count++;
+  for (; lane != 0 && core.used[lane - 1]->number > cpu.number; --lane) core.used[lane] = core.used[lane - 1];
+  core.used[lane] = &cpu;
+  cpu.was_used = true;
+}
+
 void put_on(hardware_thread& cpu, thread_record& thread) noexcept {
   if (thread.time < cpu.free_since) thread.time = cpu.free_since;
   thread.state = thread_state::running;
+  if (!cpu.was_used) take_into_use(cpu);
   cpu.running = &thread;
   if (exploring()) takes_part(thread);
   cpu.slice_end = thread.time + cycles(std::uint64_t{state.model.os_time_slice_us} * state.model.core_mhz);

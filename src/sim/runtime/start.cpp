@@ -120,6 +120,7 @@ void set_up_machine() noexcept {
   state.cpus = static_cast<hardware_thread*>(reserve(0, state.cpu_count * sizeof(hardware_thread), "hardware threads"));
   for (unsigned i = 0; i < state.cpu_count; ++i) {
     hardware_thread& cpu = *new (&state.cpus[i]) hardware_thread;
+    cpu.number = static_cast<std::uint16_t>(i);
     cpu.core = static_cast<std::uint16_t>(i / model.core_threads);
     cpu.socket = static_cast<std::uint16_t>(cpu.core / model.core_cores);
     cpu.plain.clear();

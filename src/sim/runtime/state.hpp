@@ -66,9 +66,11 @@ struct hardware_thread {
   ticks next_timer = never;
   ticks slice_end = never;
   ticks interruption = never;  ///< the timer, or the end of the time slice where another thread waits for the cpu
+  std::uint16_t number = 0;
   std::uint16_t core = 0;
   std::uint16_t socket = 0;
   std::uint16_t place_plus_one = 0;  ///< in the schedule; 0: never used yet
+  bool was_used = false;             ///< it is among its core's
 
   unsigned place() const noexcept { return place_plus_one - 1u; }
 };
