@@ -39,6 +39,7 @@ struct program_request {
   words command;  ///< the program and its arguments
   std::uint64_t seed = 1;
   std::uint64_t slack_cycles = 0;
+  std::uint64_t limit_ms = 0;  ///< of virtual time; 0: none
   bool oracle = false;
   bool elides = false;
 };

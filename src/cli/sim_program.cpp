@@ -23,6 +23,7 @@ std::string file_name(const std::string& path) {
 std::string repeating(const program_request& request) {
   words line{"txsync", "sim", "--machine", request.machine_word, "--seed", std::to_string(request.seed)};
   if (request.slack_cycles != 0) line.insert(line.end(), {"--slack", std::to_string(request.slack_cycles)});
+  if (request.limit_ms != 0) line.insert(line.end(), {"--limit", std::to_string(request.limit_ms)});
   if (request.oracle) line.emplace_back("--check");
   if (request.elides) line.emplace_back("--elide");
   line.emplace_back("--");
@@ -37,6 +38,7 @@ sim::image_request image_request_of(const program_request& request, const std::s
           .seed = request.seed,
           .slack_cycles = request.slack_cycles,
           .oracle = request.oracle,
+          .limit_us = request.limit_ms * 1'000,
           .elides = request.elides,
           .failure_is_a_result = true,
           .keeps_error_output = true};
@@ -45,6 +47,12 @@ sim::image_request image_request_of(const program_request& request, const std::s
 std::string end_of(const sim::image_result& seen) {
   if (seen.signal == 0) return "exit status " + std::to_string(seen.status);
   return "ended by signal " + std::to_string(seen.signal) + " (" + strsignal(seen.signal) + ")";
+}
+
+/// What the image says of its end, with places in the source.
+std::string told_of(const std::string& said, const launch::module_symbols& symbols) {
+  constexpr std::string_view speaker = "txsync sim: ";
+  return with_places(symbols, said.starts_with(speaker) ? said.substr(speaker.size()) : said);
 }
 
 /// All but what the run brought.
@@ -112,14 +120,12 @@ int run_program(session& with, const program_request& request) {
     seen = sim::run_image(image_request_of(request, path));
   } catch (const sim::image_error& error) {
     with.document.interrupted = stop_on_signal::asked();
-    std::fprintf(stderr, "txsync sim: %s\n", error.what());
+    std::fprintf(stderr, "txsync sim: %s\n", told_of(error.what(), launch::module_symbols(path)).c_str());
     return with.document.interrupted ? failed : not_runnable;
   }
   const launch::module_symbols symbols(path);
   if (!seen.failure.empty()) {
-    constexpr std::string_view speaker = "txsync sim: ";
-    const std::string& said = seen.failure;
-    point.faults = {with_places(symbols, said.starts_with(speaker) ? said.substr(speaker.size()) : said)};
+    point.faults = {told_of(seen.failure, symbols)};
   } else if (seen.signal != 0) {
     point.faults = {end_of(seen)};
   } else {

@@ -10,6 +10,7 @@ namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
 
 constexpr std::uint64_t most_slack = 10'000;
+constexpr std::uint64_t longest_limit_ms = 1'000'000;
 
 class sim_verb final : public verb {
  public:
@@ -34,12 +35,15 @@ class sim_verb final : public verb {
     text_option(app, "--seed", options_.seed, "N", "Seed of all random choices (1)");
     text_option(app, "--slack", slack_, "CYCLES",
                 "How far a thread may run ahead with accesses that concern nobody else (0); faster");
+    text_option(app, "--limit", limit_, "MS",
+                "Virtual milliseconds after which a program behind -- ends with where its threads are (none)");
     flag(app, "--uncharged", uncharged_, "What is set up before the threads start takes no time; faster");
     flag(app, "--check", check_, "Check the simulation itself at each access and each attempt's end; slower");
     flag(app, "--elide", elide_, "Elide the pthread mutexes of the program behind --");
     footer(
         app,
-        "txsync sim --machine M [--seed N] [--slack CYCLES] [--check] [--elide] -- PROGRAM [ARGUMENT...] runs a "
+        "txsync sim --machine M [--seed N] [--slack CYCLES] [--limit MS] [--check] [--elide] -- PROGRAM [ARGUMENT...] "
+        "runs a "
         "program "
         "that\n"
         "txsync-c++ has built, with this standard input and output, and exits with the program's own status: 128 and "
@@ -94,7 +98,8 @@ class sim_verb final : public verb {
     const bench_options& wrong = options_;
     if (!wrong.workload.empty() || !wrong.settings.empty() || wrong.preset || wrong.locks || wrong.threads ||
         wrong.place || wrong.repeat || wrong.duration || wrong.operations || uncharged_) {
-      throw bad_input("a program behind -- takes --machine, --seed, --slack, --check, --elide and --json only");
+      throw bad_input(
+          "a program behind -- takes --machine, --seed, --slack, --limit, --check, --elide and --json only");
     }
     program_request request;
     request.machine = checked_machine();
@@ -102,6 +107,7 @@ class sim_verb final : public verb {
     request.command = command;
     request.seed = number_of("--seed", options_.seed, 0, std::numeric_limits<std::uint64_t>::max(), 1);
     request.slack_cycles = number_of("--slack", slack_, 0, most_slack, 0);
+    request.limit_ms = number_of("--limit", limit_, 1, longest_limit_ms, 0);
     request.oracle = check_;
     request.elides = elide_;
     return request;
@@ -109,6 +115,7 @@ class sim_verb final : public verb {
 
   sim_request checked_request() const {
     if (elide_) throw bad_input("--elide is for a program behind --; workloads have elided locks (--lock)");
+    if (limit_) throw bad_input("--limit is for a program behind --; workloads have a --duration");
     sim_request request;
     request.machine = checked_machine();
     request.machine_word = machine_.value_or("");
@@ -128,6 +135,7 @@ class sim_verb final : public verb {
   bench_options options_;
   std::optional<std::string> machine_;
   std::optional<std::string> slack_;
+  std::optional<std::string> limit_;
   bool uncharged_ = false;
   bool check_ = false;
   bool elide_ = false;

@@ -66,6 +66,7 @@ std::vector<std::string> environment_of(const image_request& request) {
   add("UNCHARGED", request.uncharged_set_up ? 1 : 0);
   add("ORACLE", request.oracle ? 1 : 0);
   add("STEPS", request.most_steps);
+  add("LIMIT_US", request.limit_us);
   add("TRACE", request.traces ? 1 : 0);
   add("ELIDE", request.elides ? 1 : 0);
   if (!request.locks.empty()) list.push_back("TXSYNC_SIM_LOCKS=" + request.locks);
@@ -114,13 +115,13 @@ pid_t spawn(const image_request& request, int model, int records, int messages) 
   return child;
 }
 
-/// Reads both pipes to their ends. False when a signal came first.
-bool gather(int records, int messages, std::string& record_text, std::string& message_text) {
+/// Reads both pipes to their ends, for so long. False when a signal came first, or the time was over.
+bool gather(int records, int messages, std::string& record_text, std::string& message_text, int timeout_ms = -1) {
   pollfd files[] = {{.fd = records, .events = POLLIN, .revents = 0}, {.fd = messages, .events = POLLIN, .revents = 0}};
   std::string* const texts[] = {&record_text, &message_text};
   char buffer[1 << 16];
   for (int open = 2; open != 0;) {
-    if (poll(files, 2, -1) < 0) return false;
+    if (poll(files, 2, timeout_ms) <= 0) return false;
     for (int i = 0; i < 2; ++i) {
       if (files[i].fd < 0 || files[i].revents == 0) continue;
       const ssize_t part = read(files[i].fd, buffer, sizeof buffer);
@@ -133,6 +134,14 @@ bool gather(int records, int messages, std::string& record_text, std::string& me
     }
   }
   return true;
+}
+
+/// It may say where it is; then it has to go.
+void end_early(pid_t child, int records, int messages, std::string& record_text, std::string& message_text) {
+  constexpr int time_to_speak_ms = 3'000;
+  kill(child, SIGTERM);
+  (void)gather(records, messages, record_text, message_text, time_to_speak_ms);
+  kill(child, SIGKILL);
 }
 
 int wait_for(pid_t child) {
@@ -248,10 +257,10 @@ image_result run_image(const image_request& request) {
   std::string record_text;
   image_result result;
   const bool ended = gather(records.number(), messages.number(), record_text, result.messages);
-  if (!ended) kill(child, SIGKILL);
+  if (!ended) end_early(child, records.number(), messages.number(), record_text, result.messages);
   const int status = wait_for(child);
-  if (!ended) throw image_error("interrupted");
   read_records(record_text, result);
+  if (!ended) throw image_error(result.failure.empty() ? "interrupted" : result.failure);
   if (WIFSIGNALED(status) && request.failure_is_a_result) {
     result.signal = WTERMSIG(status);
     return result;

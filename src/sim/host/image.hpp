@@ -41,6 +41,7 @@ struct image_request {
   std::uint64_t slack_cycles = 0;    ///< how far a thread may run ahead with accesses that concern nobody else
   bool uncharged_set_up = false;     ///< what workloads set up takes no time and finds cold caches; faster
   bool oracle = false;               ///< check the simulation itself; about 20 times slower
+  std::uint64_t limit_us = 0;        ///< of virtual time, after which it ends with where its threads are; 0: no limit
   std::uint64_t most_steps = 0;      ///< a longer run is taken for a livelock; 0: no bound
   bool traces = false;               ///< tell every step
   bool elides = false;               ///< the program's pthread mutexes are elided

@@ -208,6 +208,19 @@ void add_call_chain(line_text& line) noexcept { add_chain(line, walk()); }
 
 void add_call_chain_of(line_text& line, thread_record& thread) noexcept { add_chain(line, calls_of(thread)); }
 
+void add_places(line_text& line, bool (*chosen)(const thread_record& thread)) noexcept {
+  const thread_record* here = state.current;
+  set_current(nullptr);
+  constexpr unsigned most = 8;
+  unsigned told = 0;
+  for (unsigned i = 0; i < state.thread_count && told < most; ++i) {
+    thread_record& thread = state.threads[i];
+    if (!chosen(thread)) continue;
+    line << (told++ == 0 ? " thread " : "; thread ") << i << " in ";
+    &thread == here ? add_call_chain(line) : add_call_chain_of(line, thread);
+  }
+}
+
 void make_tables_of_frames() noexcept {
   _Unwind_Backtrace([](_Unwind_Context*, void*) { return _URC_NO_REASON; }, nullptr);
 }

@@ -30,6 +30,10 @@ void add_call_chain(line_text& line) noexcept;
 /// The same of a thread that does not run, and will not again.
 void add_call_chain_of(line_text& line, thread_record& thread) noexcept;
 
+/// " thread 0 in f < main; thread 1 in ...": the first few threads for which chosen(thread) is true. Nothing is
+/// simulated any more.
+void add_places(line_text& line, bool (*chosen)(const thread_record& thread)) noexcept;
+
 /// Has libgcc make its tables of frames, which otherwise come with the first throw, perhaps inside an attempt, whose
 /// abort would free them. Before the first thread.
 void make_tables_of_frames() noexcept;

@@ -7,6 +7,7 @@
 #include <initializer_list>
 
 #include "attempts.hpp"
+#include "call_chain.hpp"
 #include "failure.hpp"
 #include "signals.hpp"
 #include "state.hpp"
@@ -71,6 +72,14 @@ void on_timer(int) {
   if (looks_without_progress > looks) fail("the program computes without end: no access to memory for long");
 }
 
+/// Somebody has had enough: where does the program stay?
+void on_request(int) {
+  line_text line;
+  line << "interrupted:";
+  add_places(line, [](const thread_record& thread) { return thread.state != thread_state::ended; });
+  fail(line);
+}
+
 }  // namespace
 
 void catch_crashes(std::uint64_t patience_s) noexcept {
@@ -84,6 +93,10 @@ void catch_crashes(std::uint64_t patience_s) noexcept {
   // A handler that ends an attempt never returns: the signal must not stay blocked.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(signal, &action, nullptr);
+  struct sigaction request{};
+  request.sa_handler = on_request;
+  request.sa_flags = SA_ONSTACK;
+  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &request, nullptr);
   if (patience_s == 0) return;
   struct sigaction look{};
   look.sa_handler = on_timer;

@@ -27,7 +27,8 @@ class line_text {
   unsigned size_ = 0;
 };
 
-/// From now on a crash of the program, and a thread that computes for ever, end the simulation in the same way.
+/// From now on a crash of the program, a thread that computes for ever, and who asks for an end (SIGINT, SIGTERM), end
+/// the simulation in the same way.
 void catch_crashes(std::uint64_t patience_s) noexcept;
 
 [[noreturn]] void fail(const char* what) noexcept;

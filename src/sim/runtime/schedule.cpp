@@ -36,6 +36,7 @@ void set_place(hardware_thread& cpu) noexcept {
 void set_interruption(hardware_thread& cpu) noexcept {
   cpu.interruption = cpu.next_timer;
   if (cpu.ready_first != nullptr && cpu.slice_end < cpu.interruption) cpu.interruption = cpu.slice_end;
+  if (state.time_limit < cpu.interruption) cpu.interruption = state.time_limit;
 }
 
 // ---- the speed of a core's hardware threads
@@ -127,16 +128,14 @@ void make_runnable(thread_record& thread, ticks at) noexcept {
 [[noreturn]] void report_deadlock() noexcept {
   line_text line;
   line << "deadlock: nothing can run (seed " << state.seed << "); waiting:";
-  const thread_record* here = state.current;
-  set_current(nullptr);
-  constexpr unsigned most = 8;
-  unsigned told = 0;
-  for (unsigned i = 0; i < state.thread_count && told < most; ++i) {
-    thread_record& thread = state.threads[i];
-    if (thread.state != thread_state::blocked) continue;
-    line << (told++ == 0 ? " thread " : "; thread ") << i << " in ";
-    &thread == here ? add_call_chain(line) : add_call_chain_of(line, thread);
-  }
+  add_places(line, [](const thread_record& thread) { return thread.state == thread_state::blocked; });
+  fail(line);
+}
+
+[[noreturn]] void report_limit() noexcept {
+  line_text line;
+  line << "not over after " << state.time_limit / ticks_per_cycle / state.model.core_mhz << " us of simulated time:";
+  add_places(line, [](const thread_record& thread) { return thread.state != thread_state::ended; });
   fail(line);
 }
 
@@ -257,6 +256,7 @@ void reschedule() noexcept {
   if (++state.steps > state.last_step) report_livelock();
   thread_record& thread = *state.current;
   hardware_thread& cpu = cpu_of(thread);
+  if (thread.time >= state.time_limit) report_limit();
   if (thread.time >= cpu.next_timer) take_timer_interrupt(thread);
   if (cpu.ready_first != nullptr && thread.time >= cpu.slice_end) return give_way();
   set_place(cpu);

@@ -103,6 +103,9 @@ void read_options() noexcept {
   state.traces = state.wants_trace && !exploring();
   state.most_steps = option("TXSYNC_SIM_STEPS", 0);
   if (state.most_steps != 0) state.last_step = state.most_steps;
+  if (const std::uint64_t limit_us = option("TXSYNC_SIM_LIMIT_US", 0); limit_us != 0) {
+    state.time_limit = cycles(limit_us * state.model.core_mhz);
+  }
 }
 
 void set_up_machine() noexcept {
@@ -138,14 +141,17 @@ struct arguments {
 constinit arguments given{};
 
 /// Copies at addresses that are the same on every run: the kernel's lie where it likes. They take whole steps of a size
-/// that few environments exceed, so that what lies behind them does not move with the environment.
+/// that few environments exceed, so that what lies behind them does not move with the environment; and the texts lie
+/// before the table, so that how many there are moves none of them.
 char** copy_words(char** words) noexcept {
   std::size_t count = 0;
-  std::size_t bytes = sizeof(char*);
-  for (; words[count] != nullptr; ++count) bytes += sizeof(char*) + std::strlen(words[count]) + 1;
+  std::size_t text_bytes = 0;
+  for (; words[count] != nullptr; ++count) text_bytes += std::strlen(words[count]) + 1;
+  text_bytes = (text_bytes + sizeof(char*) - 1) / sizeof(char*) * sizeof(char*);
+  const std::size_t bytes = text_bytes + (count + 1) * sizeof(char*);
   constexpr std::size_t step = std::size_t{1} << 20;
-  auto** copy = reinterpret_cast<char**>(take_from_arena((bytes + step - 1) / step * step, step));
-  char* text = reinterpret_cast<char*>(copy + count + 1);
+  char* text = reinterpret_cast<char*>(take_from_arena((bytes + step - 1) / step * step, step));
+  auto** copy = reinterpret_cast<char**>(text + text_bytes);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t size = std::strlen(words[i]) + 1;
     copy[i] = text;

@@ -120,6 +120,7 @@ struct runtime_state {
   std::uint64_t steps = 0;
   std::uint64_t last_step = ~std::uint64_t{0};  ///< a run that goes on behind it is a livelock
   std::uint64_t schedule_seed = 0;
+  ticks time_limit = never;      ///< a program that goes on behind it ends with where its threads are
   std::uint64_t most_steps = 0;  ///< from the start, or a schedule's, to the last; 0: no bound
   ticks latest = 0;              ///< the greatest time at which a thread has ended
 };

@@ -6,9 +6,11 @@ import json
 import os
 import pathlib
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from result_schema import complaints
@@ -409,8 +411,9 @@ class Command(ByCommand):
         command = shlex.split(point["key"])
         self.assertEqual(command[0], "txsync")
         # Another environment and a folder that is not this one do not move anything.
-        again = self.call(BIN / "txsync", *command[1:], input="20\n", env=os.environ | {"MORE": "x" * 70000})
-        self.assertEqual((again.returncode, again.stdout, again.stderr), (3, ran.stdout, ran.stderr))
+        for more in ({"MORE": "x" * 70000}, *({f"MORE{i}": "" for i in range(count)} for count in range(1, 10))):
+            again = self.call(BIN / "txsync", *command[1:], input="20\n", env=os.environ | more)
+            self.assertEqual((again.returncode, again.stdout, again.stderr), (3, ran.stdout, ran.stderr))
 
     def test_without_elision_there_are_no_attempts(self):
         made, ran = self.document("--", "./program", "x", status=3, input="5\n")
@@ -442,6 +445,37 @@ class Command(ByCommand):
     def test_a_stripped_program(self):
         subprocess.run(["strip", "-o", self.at / "stripped", self.at / "program"], check=True)
         self.assertEqual(self.document("--", "./stripped", "x", status=3, input="5\n")[1].stdout, "x: 20\n")
+
+
+class Spinning(ByCommand):
+    """A program that waits for itself, and does not sleep."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.compile("""
+            #include <atomic>
+            #include <thread>
+            std::atomic<bool> taken{true};
+            void take() { while (taken.exchange(true)) {} }
+            int main() { std::thread(take).join(); }""")
+
+    def test_up_to_a_limit(self):
+        ran = self.sim("--limit", "2", "--", "./program")
+        self.assertEqual((ran.returncode, ran.stdout), (1, ""))
+        self.assertRegex(ran.stderr, "(?m)^txsync sim: ./program: not over after 2000 us of simulated time: thread 0 in .*main.*; "
+                                     r"thread 1 in take \(source.cpp:5\)")
+        self.assertIn("--limit 2 -- ./program\n", ran.stderr)
+
+    def test_until_somebody_has_had_enough(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with subprocess.Popen([BIN / "txsync", "sim", "--machine", "haswell-i7-4770", "--", "./program"], cwd=self.at, text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE) as ran:
+                time.sleep(1)
+                ran.send_signal(number)
+                printed, said = ran.communicate(timeout=60)
+            self.assertEqual((ran.returncode, printed), (1, ""))
+            self.assertRegex(said, r"(?m)^txsync sim: interrupted: .*thread 1 in take \(source.cpp:5\)")
 
 
 class Told(ByCommand):
