@@ -110,7 +110,7 @@ experiment short_sections() {
                 over("EXCH", "TAS-T", 1, "Fig 2.7: no difference"),
                 over("HLE EXCH", "HLE TAS-T", 1, "Fig 2.7: no difference")},
       .remark =
-          "A test-and-set is an exchange and a comparison. An elision costs 74 cycles in the L1; a lock costs 21, and "
+          "A test-and-set is an exchange and a comparison. An elision costs 72 cycles in the L1; a lock costs 21, and "
           "60 "
           "more where another core had it last, three times of four: the two come out alike.",
   };

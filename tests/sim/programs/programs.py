@@ -5,6 +5,7 @@
 import json
 import os
 import pathlib
+import re
 import shlex
 import signal
 import subprocess
@@ -524,6 +525,21 @@ class Told(ByCommand):
         place = self.places("overflow add_to", "capacity-write")
         self.assertRegex(place["room"], r"^[2-8] of 8 ways of set 12 written by this attempt")
         self.assertRegex(place["data"], r"heap block of \d+ bytes from main \(told.cpp:\d+\)")
+
+    def test_a_set_that_read_lines_have_left(self):
+        made, ran = self.document("capacity", "lines=16000", "access=read", "--lock", "attempt", "--threads", "1", "--operations", "20",
+                                  machine="haswell-i5-4670t")
+        place = next(place for place in made["points"][0]["abort_places"] if place["cause"] == "capacity-read")
+        lines = re.match(r"(\d+) lines of set \d+, which has 8 ways, touched by this attempt$", place["room"])
+        self.assertGreater(int(lines[1]), 8)
+        self.assertIn(place["room"], ran.stdout)
+
+    def test_what_runs_an_attempt_is_in_no_chain(self):
+        made, _ = self.document("mapbench", "keys=100", "--lock", "hle_tas_t", "--threads", "4", "--operations", "300")
+        chains = [place[calls] for place in made["points"][0]["abort_places"] for calls in ("own_calls", "other_calls") if calls in place]
+        self.assertGreater(len(chains), 0)
+        for chain in chains:
+            self.assertNotRegex(" < ".join(chain), r"elision.cpp|attempts.cpp|hooks.cpp")
 
 
 class FailuresOfPrograms(ByCommand):
