@@ -4,6 +4,12 @@
 #include <txsync/locks/tatas.hpp>
 #include <txsync/machine/attempt.hpp>
 
+#include <cstdlib>
+
+#if __has_include(<txsync_backend/runtime.h>)
+#include <txsync_backend/runtime.h>
+#endif
+
 #include "workloads/exchange_lock.hpp"
 #include "workloads/make_subject.hpp"
 #include "workloads/sleeping.hpp"
@@ -25,7 +31,15 @@ class hle_outermost : public exchange_lock<acquisition::by_prefix, spinning::rea
   }
 };
 
-/// Thesis 3.3, "elision only": attempts without a lock, again and again. Endless where a section can never commit.
+[[noreturn]] void give_up() noexcept {
+#if __has_include(<txsync_backend/runtime.h>)
+  txsync_sim_give_up("rtm_only has tried a section 200,000 times in vain, and has no lock to fall back on");
+#endif
+  std::abort();
+}
+
+/// Thesis 3.3, "elision only": attempts without a lock, again and again. A section that can never commit would be tried
+/// for ever: the simulation ends with a sentence.
 class rtm_only {
  public:
   struct slot {};
@@ -33,7 +47,12 @@ class rtm_only {
 
   void lock(slot&) noexcept {
     if (!attempts_) return without_attempts_.lock();
-    while (!machine::begin().started()) machine::relax();
+    for (std::uint64_t left = most_attempts;;) {
+      const machine::attempt_status began = machine::begin();
+      if (began.started()) return;
+      if (--left == 0) give_up();
+      machine::relax();
+    }
   }
   void unlock(slot&) noexcept {
     if (!attempts_) return without_attempts_.unlock();
@@ -41,6 +60,9 @@ class rtm_only {
   }
 
  private:
+  /// Of one section. Far more than it takes where others are only in the way.
+  static constexpr std::uint64_t most_attempts = 200'000;
+
   const bool attempts_;
   tatas_lock without_attempts_;
 };

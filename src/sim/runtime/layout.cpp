@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "failure.hpp"
+#include "free_ranges.hpp"
 
 namespace txsync::sim {
 
@@ -19,8 +20,15 @@ void* reserve(std::uintptr_t address, std::size_t bytes, const char* what) noexc
   return pages;
 }
 
+namespace {
+
+constinit std::uintptr_t next = 0;
+constinit free_ranges given_back;
+
+}  // namespace
+
 std::uintptr_t take_from_arena(std::size_t bytes, std::size_t alignment) noexcept {
-  static std::uintptr_t next = 0;
+  if (const std::uintptr_t again = given_back.take(bytes, alignment); again != 0) return again;
   if (next == 0) {
     reserve(arena_begin, arena_end - arena_begin, "program's heap");
     void* stacks = reserve(stacks_begin, program_end - stacks_begin, "program's stacks");
@@ -32,5 +40,14 @@ std::uintptr_t take_from_arena(std::size_t bytes, std::size_t alignment) noexcep
   next = start + bytes;
   return start;
 }
+
+void give_to_arena(std::uintptr_t address, std::size_t bytes) noexcept {
+  constexpr std::size_t most = std::size_t{1} << 20;
+  given_back.reserve_for(most, "list of pages given back");
+  const std::uintptr_t end = address + bytes < next ? address + bytes : next;
+  if (address < end) given_back.add(address, end);
+}
+
+void keep_in_arena(std::uintptr_t address, std::size_t bytes) noexcept { given_back.remove(address, address + bytes); }
 
 }  // namespace txsync::sim

@@ -31,6 +31,10 @@ void* reserve(std::uintptr_t address, std::size_t bytes, const char* what) noexc
 
 /// Zeroed memory of the arena for the program. Ends the program when the arena is full.
 std::uintptr_t take_from_arena(std::size_t bytes, std::size_t alignment) noexcept;
+/// Zeroed memory that nobody uses any more: to be taken again. What was never taken is left out.
+void give_to_arena(std::uintptr_t address, std::size_t bytes) noexcept;
+/// A range at an address that the program has chosen is in use, whether it was given back before or not.
+void keep_in_arena(std::uintptr_t address, std::size_t bytes) noexcept;
 
 /// A list that grows in reserved memory: no allocator of the program's is used by the runtime.
 template <class T>

@@ -6,6 +6,7 @@
 
 #include "access.hpp"
 #include "failure.hpp"
+#include "heap.hpp"
 #include "pages.hpp"
 
 using namespace txsync::sim;
@@ -65,10 +66,11 @@ void txsync_sim_unmap_pages(void* address, std::size_t bytes) {
   enter_kernel_if_simulated(0);
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   if (!is_in_arena(at, bytes)) fail("the program unmaps pages that it has not mapped");
+  if (heap_block_at(at).bytes != 0) fail("the program unmaps pages of its heap");
   shoot_down_if_simulated(at, whole_pages(bytes), rights::none);
   forget_pages(at, bytes);
   if (state.oracle) oracle_forget(at, whole_pages(bytes));
-  put_there(at, whole_pages(bytes), PROT_NONE, 0, -1, 0);
+  if (put_there(at, whole_pages(bytes), PROT_NONE, 0, -1, 0)) give_to_arena(at, whole_pages(bytes));
 }
 
 void* txsync_sim_mmap(void* address, std::size_t bytes, int prot, int flags, int file, std::int64_t offset) {
@@ -85,6 +87,7 @@ void* txsync_sim_mmap(void* address, std::size_t bytes, int prot, int flags, int
     txsync_sim_unsupported("mmap to a fixed address that mmap has not given it");
   }
   if ((flags & MAP_ANONYMOUS) != 0) file = -1;
+  if (replaces) keep_in_arena(at, whole_pages(bytes));
   if (replaces) shoot_down_if_simulated(at, whole_pages(bytes), rights::none);
   if ((file != -1 || replaces) && !put_there(at, bytes, prot, flags, file, offset)) return MAP_FAILED;
   if (state.oracle) oracle_forget(at, whole_pages(bytes));

@@ -223,6 +223,10 @@ unsigned txsync_sim_variant(void) { return state.variant; }
 
 void txsync_sim_exit(int status) { finish(status); }
 void txsync_sim_quick_exit(int status) { finish(status); }
+void txsync_sim_give_up(const char* why) {
+  leave_attempt(cause::syscall);
+  fail(why);
+}
 void txsync_sim_abort_program(void) {
   leave_attempt(cause::syscall);
   fail("the program has called abort()");

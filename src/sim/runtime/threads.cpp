@@ -106,6 +106,7 @@ thread_record& make_thread(void (*function)(void*), void* argument, ticks at) no
   thread.argument = argument;
   thread.joiner = nullptr;
   thread.detached = false;
+  thread.pinned = false;
   thread.exit_count = 0;
   thread.cpu = exploring() ? free_home() : home_for(before);
   launch(thread, at);
@@ -183,8 +184,17 @@ int txsync_sim_pin(unsigned cpu) {
   enter_kernel(0);
   if (cpu >= state.cpu_count) return 0;
   migrate(cpu);
+  state.current->pinned = true;
   return 1;
 }
+void txsync_sim_unpin(void) {
+  enter_kernel(0);
+  state.current->pinned = false;
+}
+
+unsigned txsync_sim_cpu(void) { return state.current != nullptr ? state.current->cpu % txsync_sim_cpu_count() : 0; }
+unsigned txsync_sim_socket(void) { return state.current != nullptr ? cpu_of(*state.current).socket : 0; }
+int txsync_sim_is_pinned(void) { return state.current != nullptr && state.current->pinned ? 1 : 0; }
 
 unsigned txsync_sim_capability(void) {
   const machine_model& model = state.model;

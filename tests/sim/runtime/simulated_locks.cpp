@@ -87,6 +87,20 @@ INSTANTIATE_TEST_SUITE_P(All, EveryLock,
                                          "elided_mcs", "elided_futex", "lemming_tatas", "hle_tas", "hle_tas_t"),
                          name_of);
 
+TEST(SimulatedRuns, AttemptsWithoutALockEndEvenWhereNoneCanCommit) {
+  const auto list = [](const char* allocation) {
+    return run{.workload = "list", .lock = "rtm_only", .values = {"10", "20", "50", "0", allocation}, .oracle = false};
+  };
+  EXPECT_EQ(result_of(list("0")).status, 0);
+  try {
+    result_of(list("1"));
+    ADD_FAILURE() << "sections that allocate have committed";
+  } catch (const image_error& error) {
+    EXPECT_NE(std::string(error.what()).find("rtm_only has tried a section 200,000 times in vain"), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(SimulatedRuns, TheSameSeedIsTheSameRun) {
   const run what{.workload = "mapbench", .lock = "elided_tatas", .threads = 8, .operations = 300, .oracle = false};
   const image_result first = result_of(what);

@@ -156,6 +156,10 @@ void txsync_sim_yield(void) { add("yield "); }
 void txsync_sim_sleep_ns(std::uint64_t) {}
 unsigned txsync_sim_cpu_count(void) { return 8; }
 int txsync_sim_pin(unsigned) { return 1; }
+void txsync_sim_unpin(void) {}
+unsigned txsync_sim_cpu(void) { return 5; }
+unsigned txsync_sim_socket(void) { return 1; }
+int txsync_sim_is_pinned(void) { return 0; }
 int txsync_sim_park(const void*, std::uint32_t, std::uint64_t) { return 1; }
 unsigned txsync_sim_unpark(const void*, unsigned) { return 0; }
 std::size_t txsync_sim_page_size(void) { return 4096; }

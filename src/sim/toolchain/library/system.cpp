@@ -32,7 +32,15 @@ int txsync_sim_sched_yield(void) {
   txsync_sim_yield();
   return 0;
 }
-int txsync_sim_sched_getcpu(void) { return 0; }
+int txsync_sim_sched_getcpu(void) { return static_cast<int>(txsync_sim_cpu()); }
+int txsync_sim_getcpu(unsigned* cpu, unsigned* node) {
+  step();
+  writes_object(cpu);
+  writes_object(node);
+  if (cpu) *cpu = txsync_sim_cpu();
+  if (node) *node = txsync_sim_socket();
+  return 0;
+}
 int txsync_sim_get_nprocs(void) { return static_cast<int>(txsync_sim_cpu_count()); }
 int txsync_sim_get_nprocs_conf(void) { return txsync_sim_get_nprocs(); }
 int txsync_sim_getpagesize(void) { return static_cast<int>(txsync_sim_page_size()); }
@@ -45,14 +53,22 @@ int txsync_sim_sched_getaffinity(pid_t, std::size_t size, cpu_set_t* to) {
   step();
   writes(to, size);
   std::memset(to, 0, size);
-  for (unsigned cpu = 0; cpu < txsync_sim_cpu_count() && cpu < size * 8; ++cpu) CPU_SET_S(cpu, size, to);
+  const bool pinned = txsync_sim_is_pinned() != 0;
+  for (unsigned cpu = 0; cpu < txsync_sim_cpu_count() && cpu < size * 8; ++cpu) {
+    if (!pinned || cpu == txsync_sim_cpu()) CPU_SET_S(cpu, size, to);
+  }
   return 0;
+}
+int txsync_sim___sched_cpucount(std::size_t size, const cpu_set_t* set) {
+  step();
+  reads(set, size);
+  return CPU_COUNT_S(size, set);
 }
 // A thread is put on the first of the allowed processors: a set of several leaves it where it is.
 int txsync_sim_sched_setaffinity(pid_t, std::size_t size, const cpu_set_t* set) {
   outside("sched_setaffinity");
   reads(set, size);
-  if (CPU_COUNT_S(size, set) != 1) return 0;
+  if (CPU_COUNT_S(size, set) != 1) return txsync_sim_unpin(), 0;
   for (unsigned cpu = 0; cpu < size * 8; ++cpu) {
     if (CPU_ISSET_S(cpu, size, set)) return txsync_sim_pin(cpu) ? 0 : (errno = EINVAL, -1);
   }
@@ -135,6 +151,12 @@ extern "C" long txsync_sim_syscall(long number, ...) {
     case SYS_sched_yield:
       result = txsync_sim_sched_yield();
       break;
+    case SYS_getcpu: {
+      txsync_sim_system_call("getcpu");
+      unsigned* cpu = va_arg(arguments, unsigned*);
+      result = txsync_sim_getcpu(cpu, va_arg(arguments, unsigned*));
+      break;
+    }
     case SYS_getrandom: {
       void* to = va_arg(arguments, void*);
       result = txsync_sim_getrandom(to, va_arg(arguments, std::size_t), 0);

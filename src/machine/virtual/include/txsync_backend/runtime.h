@@ -39,8 +39,16 @@ void txsync_sim_yield(void);
 void txsync_sim_sleep_ns(uint64_t duration);
 unsigned txsync_sim_cpu_count(void);
 int txsync_sim_pin(unsigned cpu);
+void txsync_sim_unpin(void);
+/* The calling thread's hardware thread, from 0, as CPUs tell it: no system call, and attempts go on. */
+unsigned txsync_sim_cpu(void);
+unsigned txsync_sim_socket(void); /* its socket */
+int txsync_sim_is_pinned(void);
 int txsync_sim_park(const void* word, uint32_t expected, uint64_t deadline_ns); /* 0 woken, 1 changed, 2 timed out */
 unsigned txsync_sim_unpark(const void* word, unsigned count);
+
+/* Ends the simulation: the program cannot go on, for a reason in a few words. Does not return. */
+void txsync_sim_give_up(const char* why);
 
 /* What the machine offers: bit 0 attempts, 1 elision by prefix, 2 suspend, 3 rollback-only, 4 always-abort; the deepest
    nesting above bit 8. */
