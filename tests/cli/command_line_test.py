@@ -336,6 +336,13 @@ class GoodInput(unittest.TestCase):
                 self.assertIn("thread 2", replayed.stdout)
                 self.assertEqual(call("replay", keys[name]).stdout, replayed.stdout)
         self.assertEqual(call("replay", "tatas@round-robin@1").returncode, 0)
+        # Change points and delays come late where schedules are long.
+        for order in "priorities", "delay-bounded":
+            with self.subTest(order=order):
+                made, _ = self.document("explore", "seeded:look-then-take-late", "--order", order, "--schedules", "20000")
+                key = made["points"][0]["key"]
+                self.assertIn(f"@{order}@", key)
+                self.assertEqual(call("replay", key).returncode, 1)
 
     def test_exploring_with_store_buffers_shows_what_x86_allows_and_no_more(self):
         tests = {item["name"] for item in self.document("list", "tests")[0]["list"]["items"]}

@@ -27,6 +27,23 @@ class look_then_take {
   std::atomic<std::uint32_t> held_{0};
 };
 
+/// The same behind a way that is long and leads past nobody: orders that change their mind early in a schedule only do
+/// not see it.
+class after_a_long_way {
+ public:
+  struct slot {
+    volatile std::uint32_t way = 0;
+  };
+  void lock(slot& mine) noexcept {
+    while (mine.way != 100) mine.way = mine.way + 1;
+    lock_.lock();
+  }
+  void unlock(slot&) noexcept { lock_.unlock(); }
+
+ private:
+  look_then_take lock_;
+};
+
 /// Elision that does not read the lock word in the attempt: a thread that took the lock for real is not alone.
 class forgotten_subscription {
  public:
@@ -193,6 +210,8 @@ class stray_commit_test {
 constexpr exploration table[] = {
     {"seeded:look-then-take", "a lock that is looked at and taken in two steps", verdict::broken,
      exclusion_test<lockable<look_then_take>, 2, 3>::run},
+    {"seeded:look-then-take-late", "the same, hundreds of steps after the start", verdict::broken,
+     exclusion_test<after_a_long_way, 2, 3>::run},
     {"seeded:forgotten-subscription", "elision that does not read the lock word", verdict::broken,
      exclusion_test<lockable<forgotten_subscription>, 2, 3>::run},
     {"seeded:lost-wake-up", "a sleeper that misses its wake-up", verdict::broken,
