@@ -80,12 +80,24 @@ TEST(NativeOutsideAttempts, QuestionsAreSafeOnEveryCpu) {
   }
 }
 
-TEST(NativeOutsideAttempts, HleHintsAreOrdinaryAccessesAtLeast) {
-  std::atomic<std::uint32_t> word{5};
-  const std::uint32_t before = machine::hle_acquire(word, 6);
-  machine::hle_release(word, 5);
+template <class Word>
+void exchange_by_hint() {
+  struct neighbours {
+    std::atomic<Word> word{5};
+    std::atomic<Word> behind{7};
+  } both;
+  const Word before = machine::hle_acquire(both.word, 6);
+  machine::hle_release(both.word, 5);
   EXPECT_EQ(before, 5u);
-  EXPECT_EQ(word.load(), 5u);
+  EXPECT_EQ(both.word.load(), 5u);
+  EXPECT_EQ(both.behind.load(), 7u);
+}
+
+TEST(NativeOutsideAttempts, HleHintsAreOrdinaryAccessesAtLeast) {
+  exchange_by_hint<std::uint8_t>();
+  exchange_by_hint<std::uint16_t>();
+  exchange_by_hint<std::uint32_t>();
+  exchange_by_hint<std::uint64_t>();
 }
 
 TEST_F(NativeAttempts, StoresAppearAtTheEnd) {
