@@ -17,6 +17,83 @@ import programs
 class Ends(programs.Simulated):
     """Of threads, of attempts, of time."""
 
+    def test_pages_come_back(self):
+        self.compile("""
+            #include <cstdio>
+            #include <sys/mman.h>
+            char* map(unsigned long bytes, void* at = nullptr, int more = 0) {
+              return static_cast<char*>(mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | more, -1, 0));
+            }
+            int main() {
+              constexpr unsigned long big = 1 << 20;
+              char* const kept = map(big);
+              kept[big - 1] = 1;
+              // More than all memory that there is, and never two at a time.
+              for (int i = 0; i < 100'000; ++i) {
+                char* const one = map(big);
+                if (one == MAP_FAILED || one[0] != 0 || one[big - 1] != 0) return 1;
+                one[0] = one[big - 1] = 1;
+                if (munmap(one, big) != 0) return 2;
+              }
+              // In parts, the middle kept; and what a program takes back itself nobody else gets.
+              char* const parts = map(3 * big);
+              parts[big] = 7;
+              munmap(parts, big);
+              munmap(parts + 2 * big, big);
+              if (map(big, parts, MAP_FIXED) != parts) return 3;
+              for (int i = 0; i < 4; ++i) {
+                char* const one = map(big);
+                if (one < parts + 2 * big && parts < one + big) return 4;
+                one[0] = 9;
+              }
+              if (parts[big] != 7 || parts[0] != 0 || kept[big - 1] != 1) return 5;
+              std::puts("all right");
+            }""")
+        ran = self.simulate()
+        self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "all right\n", ""))
+
+    def test_processors(self):
+        self.right("""
+            #include <cstdio>
+            #include <pthread.h>
+            #include <sched.h>
+            #include <sys/syscall.h>
+            #include <thread>
+            #include <unistd.h>
+            extern "C" unsigned txsync_sim_begin();
+            extern "C" void txsync_sim_end();
+            int wrong = 0;
+            void pin_and_ask(int number) {
+              cpu_set_t set;
+              CPU_ZERO(&set);
+              CPU_SET(number, &set);
+              if (pthread_setaffinity_np(pthread_self(), sizeof set, &set) != 0 || sched_getcpu() != number) wrong = 1;
+              cpu_set_t seen;
+              if (pthread_getaffinity_np(pthread_self(), sizeof seen, &seen) != 0 || !CPU_EQUAL(&set, &seen)) wrong = 2;
+              unsigned cpu = 99, node = 99;
+              if (getcpu(&cpu, &node) != 0 || cpu != static_cast<unsigned>(number) || node != 0) wrong = 3;
+              if (syscall(SYS_getcpu, &cpu, nullptr, nullptr) != 0 || cpu != static_cast<unsigned>(number)) wrong = 4;
+              int tries = 100;
+              while (tries != 0 && txsync_sim_begin() != ~0u) --tries;
+              if (tries == 0) return void(wrong = 5);
+              const int inside = sched_getcpu();
+              txsync_sim_end();
+              if (inside != number) wrong = 6;
+            }
+            int main() {
+              const unsigned all = std::thread::hardware_concurrency();
+              if (all != 8 || sysconf(_SC_NPROCESSORS_ONLN) != 8 || sched_getcpu() != 0) return 1;
+              cpu_set_t set;
+              if (sched_getaffinity(0, sizeof set, &set) != 0 || CPU_COUNT(&set) != 8) return 2;
+              for (int number = 0; number < 8; ++number) std::thread(pin_and_ask, number).join();
+              unsigned places = 0;  // those that nobody has pinned run side by side, each on a place of its own
+              std::thread team[3];
+              for (std::thread& one : team) one = std::thread([&] { __atomic_fetch_or(&places, 1u << sched_getcpu(), 5); });
+              for (std::thread& one : team) one.join();
+              if (wrong != 0 || (places & places - 1) == 0) return 10 + wrong;
+              std::puts("all right");
+            }""", machine="haswell-i7-4770")
+
     def test_threads_that_take_the_places_of_others(self):
         self.right("""
             #include <atomic>
