@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way from one thread to the next in the order of time, inline. Where threads take turns at nearly every access,
 // this is most of what the simulation does, and each function more on the way is a return that the CPU mispredicts: it
-// remembers where the thread before would have returned to.
+// remembers where the thread before would have returned to. What remains most is set_fs_base(): on some CPUs (AMD Zen
+// 4) it takes 15 ns and waits for all before it.
 #pragma once
 
 #include "schedule.hpp"
