@@ -136,6 +136,7 @@ schedule_key parse_key(const std::string& text) {
     if (one.name == key.test) return key;
     names.push_back(one.name);
   }
+  if (names.empty()) throw bad_input("this txsync has no simulated machine");
   throw bad_input(unknown("test", key.test, names));
 }
 

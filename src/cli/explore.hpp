@@ -33,7 +33,7 @@ struct exploration_test {
   bool has_to_fail(const schedule_kind& how) const;
 };
 
-/// The tests of the image; none where this txsync was built without the simulated machine.
+/// The tests of the image; none where this txsync has no simulated machine.
 std::vector<exploration_test> exploration_tests();
 
 /// One schedule of one test: TEST@ORDER[+MODE]@SEED.

@@ -57,7 +57,7 @@ class explore_verb final : public verb {
  private:
   std::vector<exploration_test> chosen_tests() const {
     std::vector<exploration_test> all = exploration_tests();
-    if (all.empty()) throw bad_input("this txsync was built without the simulated machine");
+    if (all.empty()) throw bad_input("this txsync has no simulated machine");
     if (tests_.empty()) return all;
     words names;
     for (const exploration_test& one : all) names.push_back(one.name);

@@ -53,7 +53,7 @@ class BadInput(unittest.TestCase):
             self.assertNotRegex(call("--help").stdout, rf"(?m)^  {verb} ")
 
     def test_simulated_machines(self):
-        if "built without the simulated machine" in call("sim", "mapbench", "--machine", "ideal", "--operations", "1").stderr:
+        if "has no simulated machine" in call("sim", "mapbench", "--machine", "ideal", "--operations", "1").stderr:
             self.skipTest("no simulated machine in this build")
         self.refused("sim", "mapbench", says=["--machine is missing", "haswell-i7-4770"])
         self.refused("sim", "mapbench", "--machine", "pdp-11", says=["unknown machine 'pdp-11'", "allowed: "])
@@ -277,7 +277,7 @@ class GoodInput(unittest.TestCase):
     def test_a_simulated_machine(self):
         asked = ("sim", "mapbench", "--machine", "haswell-i7-4770", "--threads", "1,4", "--lock", "tatas,elided_tatas",
                  "--operations", "300", "find=90", "insert=5", "erase=5")
-        if "built without the simulated machine" in call(*asked).stderr:
+        if "has no simulated machine" in call(*asked).stderr:
             self.skipTest("no simulated machine in this build")
         made, table = self.document(*asked)
         self.assertIn("simulated", table)
@@ -295,7 +295,7 @@ class GoodInput(unittest.TestCase):
     def test_what_is_set_up_without_charge_takes_no_time(self):
         asked = ("sim", "mapbench", "--machine", "broadwell-e5-2697v4", "--threads", "1", "--lock", "tatas,elided_tatas",
                  "--operations", "200", "keys=100000")
-        if "built without the simulated machine" in call(*asked).stderr:
+        if "has no simulated machine" in call(*asked).stderr:
             self.skipTest("no simulated machine in this build")
         charged, _ = self.document(*asked)
         uncharged, _ = self.document(*asked, "--uncharged")
@@ -308,7 +308,7 @@ class GoodInput(unittest.TestCase):
 
     def test_the_time_of_attempts_is_of_the_measured_phase(self):
         asked = ("sim", "mapbench", "--machine", "haswell-i7-4770", "--lock", "eager_tatas", "--duration", "1")
-        if "built without the simulated machine" in call(*asked).stderr:
+        if "has no simulated machine" in call(*asked).stderr:
             self.skipTest("no simulated machine in this build")
         for threads in "1", "4":
             (point,) = self.document(*asked, "--threads", threads)[0]["points"]

@@ -45,6 +45,10 @@ cmake --build "$work/consumer" >> "$work/log" || { cat "$work/log"; exit 1; }
 [[ $("$work/consumer/consumer") == "$expected" ]]
 
 if [[ $kind == static ]]; then
+  echo "== without the simulated machine, who asks for it is told so"
+  if cmake "$work/consumer" -DSIMULATED=ON > "$work/told" 2>&1; then echo "txsync_simulate() did nothing" >&2; exit 1; fi
+  grep -q "txsync_simulate(simulated_consumer)" "$work/told"
+
   echo "== each public header stands alone"
   (cd "$work/moved/include" && find txsync -name '*.hpp' ! -path 'txsync/machine/native/*') | sort > "$work/headers"
   [[ -s $work/headers ]]

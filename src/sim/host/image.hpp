@@ -123,7 +123,7 @@ image_result run_image(const image_request& request);
 std::string complaint_of_program(const std::string& path);
 
 /// An image of this txsync by its name, "workloads" or "explorations": beside the running program where it was built,
-/// ../lib/txsync where it is installed. Throws image_error when this txsync was built without the simulator.
+/// ../lib/txsync where it is installed. Throws image_error when this txsync has no simulated machine.
 std::string image_file(const std::string& name);
 
 }  // namespace txsync::sim

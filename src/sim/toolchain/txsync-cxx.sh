@@ -33,7 +33,7 @@ END
 }
 
 verbose=0 keep=0 audit=1 made= runtime= stage=link output= language= dependencies= target=
-flags=() inputs=() libraries=()
+flags=() inputs=() libraries=() floors=()
 
 run() {
   [[ $verbose -eq 0 ]] || echo "$*" >&2
@@ -67,11 +67,16 @@ parse() {
       -fstack-protector* | -fcf-protection* | -D_FORTIFY_SOURCE*) ;;
       -lpthread | -lstdc++ | -lm | -lrt | -ldl | -lc | -latomic) ;;
       -pthread) flags+=("$word") ;;
-      -l | -L) libraries+=("$word${1:?}"); shift ;;
+      -I | -isystem | -l | -L)  # as one word
+        [[ $# -gt 0 ]] || die "$word wants a word after it"
+        set -- "$word$1" "${@:2}" ;;
+      # Of a program that uses txsync: the simulated machine's back end instead, and the floors compiled for it.
+      -I*/txsync/machine/native | -isystem*/txsync/machine/native) flags+=("-I$parts/include") ;;
+      -ltxsync | libtxsync.a | */libtxsync.a | */libtxsync.so*) floors=("$parts/libtxsync-sim-floors.a") ;;
       -l* | -L* | -Wl,*) libraries+=("$word") ;;
       -MF) dependencies=${1:?-MF wants a file} flags+=("$word" "$1"); shift ;;
       -MT) target=${1:?-MT wants a name} flags+=("$word" "$1"); shift ;;
-      -I | -D | -U | -include | -isystem | -iquote | -idirafter | -MQ | --param | -Xlinker | -aux-info)
+      -D | -U | -include | -iquote | -idirafter | -MQ | --param | -Xlinker | -aux-info)
         flags+=("$word" "${1:?$word wants a word after it}"); shift ;;
       -) inputs+=("$word") ;;
       -*) flags+=("$word") ;;
@@ -115,7 +120,7 @@ archive_of() {
 }
 
 link() {
-  local objects=() given=() word found
+  local objects=() given=(${floors[@]+"${floors[@]}"}) word found
   for word in "$@"; do objects+=("$word"); done
   for word in ${libraries[@]+"${libraries[@]}"}; do
     if [[ $word == -l* ]]; then
