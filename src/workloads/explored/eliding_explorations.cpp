@@ -52,6 +52,26 @@ struct handing_test {
   const char* check() const { return taken != std::uint64_t{takes} * (threads - 1) ? "a hand-over was lost" : nullptr; }
 };
 
+/// Turns are taken within one scope of each thread: who waits has told the other in the same scope.
+template <class Lock, unsigned turns>
+struct taking_turns_test {
+  Lock lock{};
+  elided_condition_variable changed{};
+  unsigned turn = 0;
+  unsigned taken = 0;
+
+  static void body(taking_turns_test& me, unsigned index) {
+    const elided_guard guard(me.lock);
+    for (unsigned i = 0; i < turns; ++i) {
+      me.changed.wait(me.lock, [&me, index] { return me.turn == index; });
+      me.turn = 1 - index;
+      ++me.taken;
+      me.changed.notify_one();
+    }
+  }
+  const char* check() const { return taken != 2 * turns ? "a turn was lost" : nullptr; }
+};
+
 /// A wait in sections of two locks: what the outer one protects is half done meanwhile, and nobody may see it so.
 template <class Lock>
 struct nested_wait_test {
@@ -165,6 +185,8 @@ constexpr exploration table[] = {
     test_of<handing_test<eager, 3, 1, telling::all>, 3>("elided_condition-all", "elided hand-over, 3 threads"),
     test_of<handing_test<patient, 2, 1, telling::one, true>, 2>("elided_condition-guarded", "the same, by guards"),
     test_of<handing_test<coarsened, 2, 2, telling::one>, 2>("elided_condition-coarse", "the same, coarsened"),
+    {"elided_condition-turns", "notify and wait in one scope, 2 threads x 2, waiters sleep at once", verdict::right,
+     run_anew<taking_turns_test<eager, 2>, 2>, 1},
     test_of<nested_wait_test<eager>, 3>("elided_condition-nested", "a wait within sections of two locks"),
     test_of<own_variable_test<eager>, 2>("elided_condition-own", "a waiter's own variable is gone after the wait"),
     test_of<actions_test<eager>, 2>("elided_actions", "actions run once, after the commit"),
