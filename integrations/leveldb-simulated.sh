@@ -29,7 +29,7 @@ END
 
 compiler=$bin/txsync-c++
 # For what uses the locks of leveldb/locks.hpp.
-floors=$bin/../lib/txsync/libtxsync-sim-preload.a
+floors=$bin/../lib/txsync/libtxsync-sim-floors.a
 ours=(-iquote "$root/integrations/leveldb" "-I$root/include" "-I$root/src/machine/virtual/include" "-I$root/src")
 
 # link OUT USER OBJECTS... -- FLAG...: what uses LevelDB, with it.
