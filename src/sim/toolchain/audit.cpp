@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "object_file.hpp"
@@ -21,7 +22,8 @@ namespace {
 using namespace txsync::sim::toolchain;
 
 constexpr const char* usage =
-    "usage: txsync-audit --symbols FILE MODE [OBJECT|ARCHIVE...]\n"
+    "usage: txsync-audit --symbols FILE MODE [[--source SOURCE] OBJECT|ARCHIVE...]\n"
+    "  --source     what is said of the next object names the source that it was made of\n"
     "  --accesses   each object: no memory access without a hook\n"
     "  --link       objects that are linked together: the same for those without a mark, and no undefined symbol that\n"
     "               the table does not allow\n"
@@ -29,6 +31,23 @@ constexpr const char* usage =
     "  --thunks     print the assembly of the thunks\n"
     "  --wrapped    print the names that a program's image has to define\n"
     "Exit status: 0 nothing found, 1 refused, 2 the command line or the table was wrong.\n";
+
+struct input {
+  std::string path;
+  std::string source;  // empty where it is not known
+};
+
+// Functions by the names that the source gave them: objcopy renames main, and leaves main.cold, which is a part of it.
+std::vector<object_file> read(const symbol_table& table, const input& file, bool code) {
+  std::vector<object_file> objects = read_objects(file.path, code);
+  for (object_file& object : objects) {
+    if (!file.source.empty()) object.known = file.source;
+    for (code_section& section : object.code) {
+      for (auto& [address, name] : section.functions) name = table.given_name(name);
+    }
+  }
+  return objects;
+}
 
 std::string readable(const std::string& name) {
   int status = 0;
@@ -60,7 +79,7 @@ int report_accesses(const object_file& object) {
   for (const auto& [function, all] : by_function) {
     const unseen_access& first = all.front();
     const std::string line = source_line(first);
-    std::fprintf(stderr, "txsync: %s: %s (%s%s%s+0x%llx): %s: %s", first.object.c_str(), readable(function).c_str(),
+    std::fprintf(stderr, "txsync: %s: %s (%s%s%s+0x%llx): %s: %s", object.known.c_str(), readable(function).c_str(),
                  line.c_str(), line.empty() ? "" : ", ", first.section.c_str(),
                  static_cast<unsigned long long>(first.address), first.reason.c_str(), first.text.c_str());
     if (all.size() > 1) std::fprintf(stderr, " (and %zu more in this function)", all.size() - 1);
@@ -70,10 +89,10 @@ int report_accesses(const object_file& object) {
 }
 
 // The function of `object` that first names the symbol, read when it is asked for only.
-std::string user_of(const std::string& symbol, const object_file& object) {
+std::string user_of(const symbol_table& table, const std::string& symbol, const object_file& object) {
   if (object.name.ends_with(")")) return {};
-  for (const object_file& read : read_objects(object.name, true)) {
-    for (const code_section& section : read.code) {
+  for (const object_file& again : read(table, {object.name, {}}, true)) {
+    for (const code_section& section : again.code) {
       for (const instruction& here : section.instructions) {
         if (here.relocation.find(" " + symbol) == std::string::npos) continue;
         auto after = section.functions.upper_bound(here.address);
@@ -84,13 +103,14 @@ std::string user_of(const std::string& symbol, const object_file& object) {
   return {};
 }
 
-void report_symbol(const symbol_rule& rule, const std::string& symbol, const object_file& object) {
+void report_symbol(const symbol_table& table, const symbol_rule& rule, const std::string& symbol,
+                   const object_file& object) {
   std::string why = rule.reason;
   if (rule.what == treatment::unknown) {
     why = "no function of the simulated machine; compile what defines it with txsync-c++ or txsync-cc, or do without";
   }
-  const std::string function = user_of(symbol, object);
-  std::fprintf(stderr, "txsync: %s: %s%suses %s: %s\n", object.name.c_str(), function.c_str(),
+  const std::string function = user_of(table, symbol, object);
+  std::fprintf(stderr, "txsync: %s: %s%suses %s: %s\n", object.known.c_str(), function.c_str(),
                function.empty() ? "" : " ", readable(symbol).c_str(), why.c_str());
 }
 
@@ -104,11 +124,11 @@ int report_symbols(const symbol_table& table, const std::set<std::string>& symbo
     if (rule.what == treatment::wrapped || rule.what == treatment::outside) {
       unrenamed.push_back(symbol);
     } else {
-      report_symbol(rule, symbol, object);
+      report_symbol(table, rule, symbol, object);
     }
   }
   if (!unrenamed.empty()) {
-    std::fprintf(stderr, "txsync: %s: was not made by txsync-c++ or txsync-cc: it uses %s", object.name.c_str(),
+    std::fprintf(stderr, "txsync: %s: was not made by txsync-c++ or txsync-cc: it uses %s", object.known.c_str(),
                  readable(unrenamed.front()).c_str());
     if (unrenamed.size() > 1) std::fprintf(stderr, " and %zu more that they rename", unrenamed.size() - 1);
     std::fputc('\n', stderr);
@@ -116,37 +136,49 @@ int report_symbols(const symbol_table& table, const std::set<std::string>& symbo
   return status;
 }
 
-int audit_accesses(const std::vector<std::string>& files) {
+int audit_accesses(const symbol_table& table, const std::vector<input>& files) {
   int status = 0;
-  for (const std::string& file : files) {
-    for (const object_file& object : read_objects(file, true)) status |= report_accesses(object);
+  for (const input& file : files) {
+    for (const object_file& object : read(table, file, true)) status |= report_accesses(object);
   }
   return status;
 }
 
-int audit_link(const symbol_table& table, const std::vector<std::string>& files) {
+int audit_link(const symbol_table& table, const std::vector<input>& files) {
   int status = 0;
   std::vector<object_file> objects;
   std::set<std::string> defined;
-  for (const std::string& file : files) {
-    for (object_file& object : read_objects(file, false)) {
+  std::vector<input> unread;  // reading code takes the time: only where no mark says that it has been read
+  for (const input& file : files) {
+    bool marked = true;
+    for (object_file& object : read(table, file, false)) {
       for (const auto& [name, place] : object.symbols) {
         if (place.global && place.section != "*UND*") defined.insert(name);
       }
+      marked = marked && object.audited;
       objects.push_back(std::move(object));
     }
+    if (!marked) unread.push_back(file);
   }
   for (const object_file& object : objects) {
     std::set<std::string> outside;
     std::ranges::set_difference(object.undefined, defined, std::inserter(outside, outside.end()));
     status |= report_symbols(table, outside, object);
   }
-  // Reading code takes the time: only where no mark says that it has been read.
-  std::set<std::string> unmarked;
-  for (const object_file& object : objects) {
-    if (!object.audited) unmarked.insert(object.name.substr(0, object.name.rfind('(')));
+  return status | audit_accesses(table, unread);
+}
+
+std::vector<input> inputs_of(const std::vector<std::string>& words) {
+  std::vector<input> files;
+  std::string source;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--source" && i + 2 < words.size()) {
+      source = words[++i];
+    } else {
+      files.push_back({words[i], std::exchange(source, {})});
+    }
   }
-  return status | audit_accesses({unmarked.begin(), unmarked.end()});
+  return files;
 }
 
 int run(const std::vector<std::string>& arguments) {
@@ -156,14 +188,14 @@ int run(const std::vector<std::string>& arguments) {
   }
   const symbol_table table(arguments[1]);
   const std::string& mode = arguments[2];
-  const std::vector<std::string> files(arguments.begin() + 3, arguments.end());
+  const std::vector<input> files = inputs_of({arguments.begin() + 3, arguments.end()});
   if (mode == "--map") return std::fputs(table.map().c_str(), stdout) < 0;
   if (mode == "--thunks") return std::fputs(table.thunks().c_str(), stdout) < 0;
   if (mode == "--wrapped") {
     for (const std::string& name : table.wrapped_targets()) std::puts(name.c_str());
     return 0;
   }
-  if (mode == "--accesses") return audit_accesses(files);
+  if (mode == "--accesses") return audit_accesses(table, files);
   if (mode == "--link") return audit_link(table, files);
   std::fputs(usage, stderr);
   return 2;

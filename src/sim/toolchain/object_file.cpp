@@ -54,6 +54,7 @@ class listing {
     const std::string name(text.substr(0, text.find(":     file format ")));
     objects_.emplace_back();
     objects_.back().name = path_.ends_with(".a") ? path_ + "(" + name + ")" : path_;
+    objects_.back().known = objects_.back().name;
     in_symbols_ = false;
   }
 

@@ -32,7 +32,8 @@ struct symbol_place {
 };
 
 struct object_file {
-  std::string name;  // path, or path(member)
+  std::string name;   // path, or path(member)
+  std::string known;  // by what its user knows it: the source that it was just made of, or the name
   std::vector<code_section> code;
   std::map<std::string, symbol_place, std::less<>> symbols;
   std::set<std::string> undefined;

@@ -107,6 +107,11 @@ symbol_rule symbol_table::find(std::string_view name) const {
   return {};
 }
 
+std::string symbol_table::given_name(const std::string& name) const {
+  const auto found = names_by_target_.find(name);
+  return found == names_by_target_.end() ? name : found->second;
+}
+
 std::string symbol_table::map() const {
   std::string text;
   for (const auto& [target, name] : names_by_target_) text.append(name).append(" ").append(target).append("\n");

@@ -26,6 +26,9 @@ class symbol_table {
   // An exact name counts before a pattern.
   symbol_rule find(std::string_view name) const;
 
+  // The name that the source gave to a function that is called `name` after the renaming.
+  std::string given_name(const std::string& name) const;
+
   // objcopy's --redefine-syms file: "NAME TARGET" lines.
   std::string map() const;
 

@@ -34,6 +34,7 @@ END
 
 verbose=0 keep=0 audit=1 made= runtime= stage=link output= language= dependencies= target=
 flags=() inputs=() libraries=() floors=()
+declare -A source_of=()  # of the objects that a link compiles itself
 
 run() {
   [[ $verbose -eq 0 ]] || echo "$*" >&2
@@ -100,7 +101,7 @@ compile() {
   [[ $source != *.[sS] ]] || refuse "$source" "the simulated machine sees no memory access of assembly"
   run "$compiler" "${options[@]}" ${flags[@]+"${flags[@]}"} ${language:+-x "$language"} -c "$source" -o "$object" || exit
   run objcopy --redefine-syms="$parts/symbols.map" --add-symbol txsync_audited=0,local "$object" || die "objcopy failed on $object"
-  [[ $audit -eq 0 ]] || run "$here/txsync-audit" --symbols "$parts/symbols.txt" --accesses "$object" || {
+  [[ $audit -eq 0 ]] || run "$here/txsync-audit" --symbols "$parts/symbols.txt" --accesses --source "$source" "$object" || {
     rm -f "$object"
     exit 1
   }
@@ -139,7 +140,9 @@ link() {
     die "$parts/libtxsync-sim-runtime.a is missing: this txsync was built without the simulated machine's runtime"
   fi
   local audited=()
-  for word in ${objects[@]+"${objects[@]}"} ${given[@]+"${given[@]}"}; do [[ $word == -* ]] || audited+=("$word"); done
+  for word in ${objects[@]+"${objects[@]}"} ${given[@]+"${given[@]}"}; do
+    [[ $word == -* ]] || audited+=(${source_of[$word]:+--source "${source_of[$word]}"} "$word")
+  done
   [[ $audit -eq 0 ]] || run "$here/txsync-audit" --symbols "$parts/symbols.txt" --link "${audited[@]}" || exit 1
   run @CMAKE_CXX_COMPILER@ -static -no-pie -o "${output:-a.out}" -u txsync_sim___cxa_atexit "${objects[@]}" \
     ${given[@]+"${given[@]}"} -Wl,--start-group "${ours[@]}" -Wl,--end-group
@@ -176,6 +179,7 @@ main() {
       object=$made/$((number++))-$(basename "${input%.*}").o
       compile "$input" "$object"
       objects+=("$object")
+      source_of[$object]=$input
     else
       objects+=("$input")
     fi

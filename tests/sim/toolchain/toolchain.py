@@ -77,20 +77,21 @@ class Refusals(Toolchain):
 
     def test_a_function_without_instrumentation(self):
         self.write("part.cpp", "__attribute__((no_sanitize(\"thread\"))) void set(int* at) { *at = 1; }")
-        self.refused(self.cxx("-c", "part.cpp"), "part.o: set(int*) (part.cpp:1", "a store that no hook sees")
+        self.refused(self.cxx("-c", "part.cpp"), "txsync: part.cpp: set(int*) (part.cpp:1", "a store that no hook sees")
         self.assertFalse((self.at / "part.o").exists())
 
     def test_a_system_call_in_assembly(self):
         self.write("part.cpp", 'void go() { asm volatile("syscall" ::: "memory"); }')
-        self.refused(self.cxx("-c", "part.cpp"), "part.o: go()", "a system call that the simulated machine does not see")
+        self.refused(self.cxx("-c", "part.cpp"), "txsync: part.cpp: go()", "a system call that the simulated machine does not see")
 
     def test_a_second_process(self):
         self.write("main.cpp", "#include <unistd.h>\nint main() { return fork(); }")
-        self.refused(self.cxx("main.cpp"), "main uses fork: a simulated program is one process")
+        self.refused(self.cxx("main.cpp"), "txsync: main.cpp: main uses fork: a simulated program is one process")
 
     def test_an_unknown_function(self):
         self.write("main.cpp", 'extern "C" int mystery(); int main() { return mystery(); }')
-        self.refused(self.cxx("main.cpp"), "main uses mystery: no function of the simulated machine")
+        self.made("-c", "main.cpp")
+        self.refused(self.cxx("main.o"), "txsync: main.o: main uses mystery: no function of the simulated machine")
 
     def test_flags(self):
         self.write("main.cpp", "int main() {}")
@@ -99,6 +100,37 @@ class Refusals(Toolchain):
             self.assertEqual(done.returncode, 2)
             self.refused(done, f"{flag} is not for a simulated program: ")
             self.assertEqual(done.stderr.count("\n"), 1)
+
+
+class ColdParts(Toolchain):
+    """What GCC moves out of a function's way is no other function: its frame is the function's own."""
+
+    SOURCE = """
+        int* take();
+        void give(int* back);
+        struct owned {
+          int* what = take();
+          ~owned() {
+            if (what) give(what);
+          }
+        };
+        struct alignas(64) wide { long words[8]; };
+        void fill(wide& to, void* room);
+        int NAME(int count, char**) {
+          wide own;
+          owned a, b, c, d, e, f, g, h;
+          fill(own, __builtin_alloca(count));
+          return own.words[1] == 0;
+        }"""
+
+    def test_cold_parts(self):
+        for name in ("main", "body"):  # main is renamed, its cold part is not
+            with self.subTest(name=name):
+                self.write("part.cpp", self.SOURCE.replace("NAME", name))
+                self.made("-O2", "-c", "part.cpp")
+                # The test's own ground: a cold part that uses the frame through rbp.
+                code = self.call("objdump", "-d", "-j", ".text.unlikely", "--no-show-raw-insn", "part.o").stdout
+                self.assertRegex(code, r"cold>:(?s:.*)mov +-0x[0-9a-f]+\(%rbp\)")
 
 
 class Driver(Toolchain):
