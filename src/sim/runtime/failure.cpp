@@ -61,8 +61,9 @@ void fail(const line_text& what) noexcept {
   const thread_record* thread = state.current;
   set_current(nullptr);  // what follows is no part of the simulation
   if (thread != nullptr) {
-    line << " (simulated thread " << thread->id << " at " << thread->time / ticks_per_cycle << " cycles, code at ";
-    line.hexadecimal(thread->last_site) << ", in ";
+    line << " (simulated thread " << thread->id << " at " << thread->time / ticks_per_cycle << " cycles, ";
+    if (thread->last_site != 0) (line << "code at ").hexadecimal(thread->last_site) << ", ";
+    line << "in ";
     add_call_chain(line);
     line << "; seed " << state.seed << ")";
   }

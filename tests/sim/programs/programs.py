@@ -565,6 +565,11 @@ class FailuresOfPrograms(ByCommand):
                            r"thread 0 in thread_join [^;]*deadlock \(failures.cpp:\d+\) < main \(failures.cpp:\d+\); thread 1")
         self.assertNotIn("code at 0x", fault)
 
+    def test_an_end_before_any_access(self):
+        self.compile("int main(int count, char**) { return 100 / (count - 1); }", "early")
+        made, _ = self.document("--", "./early", status=1)
+        self.assertRegex(made["points"][0]["faults"][0], r"\(simulated thread 0 at \d+ cycles, in main \(source.cpp:1\)")
+
 
 if __name__ == "__main__":
     BIN, PLAIN_MODEL, MACHINES = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
