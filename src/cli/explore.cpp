@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "cli/code_place.hpp"
-#include "cli/words.hpp"
 #include "sim/models/machine_file.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
@@ -121,6 +120,12 @@ schedule_kind parse_kind(const std::string& text) {
 
 std::string schedule_key::text() const { return test + "@" + kind.text() + "@" + std::to_string(seed); }
 
+std::string unknown_test(const std::string& name, const words& names) {
+  const std::string meant = nearest(name, names);
+  return "unknown test '" + name + "'; txsync list tests names them" +
+         (meant.empty() ? "" : " (did you mean '" + meant + "'?)");
+}
+
 schedule_key parse_key(const std::string& text) {
   const std::size_t last = text.rfind('@');
   const std::size_t middle = last == std::string::npos || last == 0 ? last : text.rfind('@', last - 1);
@@ -137,7 +142,7 @@ schedule_key parse_key(const std::string& text) {
     names.push_back(one.name);
   }
   if (names.empty()) throw bad_input("this txsync has no simulated machine");
-  throw bad_input(unknown("test", key.test, names));
+  throw bad_input(unknown_test(key.test, names));
 }
 
 sim::image_request exploration_request(const schedule_key& first, std::uint64_t count) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/verb.hpp"
+#include "cli/words.hpp"
 #include "sim/host/image.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
@@ -44,6 +45,8 @@ struct schedule_key {
 
   std::string text() const;
 };
+/// Complains of a test that is none of `names`, which are too many for one line.
+std::string unknown_test(const std::string& name, const words& names);
 /// Throws bad_input.
 schedule_key parse_key(const std::string& text);
 

@@ -8,7 +8,6 @@
 #include "cli/options.hpp"
 #include "cli/stop_on_signal.hpp"
 #include "cli/verbs.hpp"
-#include "cli/words.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
@@ -64,7 +63,7 @@ class explore_verb final : public verb {
     std::vector<exploration_test> chosen;
     for (const std::string& name : tests_) {
       const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == name; });
-      if (found == all.end()) throw bad_input(unknown("test", name, names));
+      if (found == all.end()) throw bad_input(unknown_test(name, names));
       chosen.push_back(*found);
     }
     return chosen;

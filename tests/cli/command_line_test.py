@@ -64,7 +64,9 @@ class BadInput(unittest.TestCase):
     def test_explorations(self):
         if not call("list", "tests").stdout.startswith("tatas"):
             self.skipTest("no simulated machine in this build")
-        self.refused("explore", "tata", says=["unknown test 'tata'", "did you mean 'tatas'?"])
+        one_line = "unknown test '{}'; txsync list tests names them"
+        self.refused("explore", "tata", says=[one_line.format("tata") + " (did you mean 'tatas'?)\n"])
+        self.refused("replay", "xyzzyx@random@1", says=[one_line.format("xyzzyx") + "\n"])
         self.refused("explore", "tatas", "--schedules", "0", says=["--schedules: '0'", "from 1 to"])
         self.refused("explore", "tatas", "--order", "chaos", says=["unknown order 'chaos'", "round-robin"])
         self.refused("replay", "tatas@random+chaos@1", says=["unknown mode 'chaos'", "store-buffers"])
