@@ -21,16 +21,6 @@ std::string millions(double value) {
   return text;
 }
 
-/// The median over the repetitions of the fewest operations of a thread to the most.
-double fairness(const point& one) {
-  std::vector<double> parts;
-  parts.reserve(one.fewest.size());
-  for (std::size_t i = 0; i < one.fewest.size(); ++i) {
-    parts.push_back(one.most[i] == 0 ? 0 : static_cast<double>(one.fewest[i]) / static_cast<double>(one.most[i]));
-  }
-  return observe::summarize(parts).median;
-}
-
 std::size_t name_width(const bench_result& result) {
   std::size_t width = 4;
   for (const point& one : result.points) width = std::max(width, one.subject.size());
@@ -46,7 +36,7 @@ void print_row(std::FILE* out, const point& one, int width, bool latency) {
   }
   const observe::summary range = observe::summarize(one.values);
   std::fprintf(out, " %10s %10s %10s  %8.2f", millions(range.median).c_str(), millions(range.low).c_str(),
-               millions(range.high).c_str(), fairness(one));
+               millions(range.high).c_str(), observe::fairness(one.fewest, one.most));
   if (latency && !one.latency.empty()) {
     const observe::percentile_record& times = one.latency.front().second;
     std::fprintf(out, " %9.0f %9.0f %10.0f", percentile(times, "p50"), percentile(times, "p99"),

@@ -25,6 +25,9 @@ struct lab_result {
 /// Simulates every point. Throws bad_input where that cannot be.
 lab_result run_experiment(const experiments::experiment& of, const std::string& image, std::uint64_t seed);
 
+/// Who gives the number: "paper" or "formula".
+const char* paper_word(const experiments::comparison& one) noexcept;
+
 void print_experiment(std::FILE* out, const lab_result& one);
 /// How many numbers were hit, and those that were not.
 void print_summary(std::FILE* out, const std::vector<lab_result>& all);

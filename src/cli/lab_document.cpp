@@ -128,8 +128,9 @@ class experiment_writer {
       if (row.of->answers.empty() || !row.simulated || !std::isfinite(*row.simulated)) continue;
       observe::claim made;
       made.id = row.of->answers;
-      made.words = of_.id + ": " + words_of(of_, *row.of) + ", simulated on " + of_.machine + "; the paper has " +
-                   experiments::expected_words(row.of->expected) + " (" + row.of->source + ")";
+      made.words = of_.id + ": " + words_of(of_, *row.of) + ", simulated on " + of_.machine + "; the " +
+                   paper_word(row) + " has " + experiments::expected_words(row.of->expected) + " (" + row.of->source +
+                   ")";
       made.value = *row.simulated;
       made.holds = row.how == experiments::verdict::hit;
       made.from = points_of(*row.of);
@@ -152,8 +153,16 @@ class experiment_writer {
     }
   }
 
+  /// Those that the number was read from: of a crossing the whole curve.
   std::vector<std::size_t> points_of(const experiments::fact& fact) const {
     std::vector<std::size_t> made;
+    using experiments::reading;
+    if (fact.read == reading::crossing || fact.read == reading::crossing_ratio) {
+      for (const auto& [place, index] : indices_) {
+        if (place.first == fact.variant || place.first == fact.beside) made.push_back(index);
+      }
+      return made;
+    }
     const auto add_index = [&](const std::string& variant, std::uint64_t at) {
       if (const auto found = indices_.find({variant, at}); found != indices_.end()) made.push_back(found->second);
     };

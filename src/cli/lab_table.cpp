@@ -71,17 +71,13 @@ std::string simulated_text(const comparison& one) {
   return std::isfinite(*one.simulated) ? digits(*one.simulated) : "never";
 }
 
-std::string paper_word(const comparison& one) {
-  return one.of->how == experiments::standing::closed_form ? "formula" : "paper";
-}
-
 void print_comparisons(std::FILE* out, const lab_result& one) {
   if (one.comparisons.empty()) return;
   std::size_t widest = 0;
   for (const comparison& row : one.comparisons) widest = std::max(widest, words_of(*one.of, *row.of).size());
   const int width = static_cast<int>(widest);
   std::fprintf(out, "\n  %-*s  %10s  %13s  %13s  %-11s  %-13s  %s\n", width, "", "simulated",
-               paper_word(one.comparisons.front()).c_str(), "error", "model is", "", "source");
+               paper_word(one.comparisons.front()), "error", "model is", "", "source");
   for (const comparison& row : one.comparisons) {
     const std::string asked = row.of->answers.empty() ? "" : ", for " + row.of->answers;
     std::fprintf(out, "  %-*s  %10s  %13s  %13s  %-11s  %-13s  %s%s\n", width, words_of(*one.of, *row.of).c_str(),
@@ -110,6 +106,10 @@ tally tally_of(const std::vector<lab_result>& all, experiments::standing how) {
 }
 
 }  // namespace
+
+const char* paper_word(const comparison& one) noexcept {
+  return one.of->how == experiments::standing::closed_form ? "formula" : "paper";
+}
 
 void print_experiment(std::FILE* out, const lab_result& one) {
   print_head(out, one);

@@ -104,6 +104,16 @@ summary summarize(std::span<const double> values) {
   return {median_of_sorted(sorted), sorted.front(), sorted.back()};
 }
 
+double fairness(std::span<const std::uint64_t> fewest, std::span<const std::uint64_t> most) {
+  require(fewest.size() == most.size(), "fewest and most of unequal numbers of repetitions");
+  std::vector<double> parts;
+  parts.reserve(fewest.size());
+  for (std::size_t i = 0; i < fewest.size(); ++i) {
+    parts.push_back(most[i] == 0 ? 0 : static_cast<double>(fewest[i]) / static_cast<double>(most[i]));
+  }
+  return summarize(parts).median;
+}
+
 interval median_interval(std::span<const double> values) {
   require_finite(values);
   const std::vector<double> sorted = sorted_copy(values);

@@ -36,6 +36,11 @@ struct summary {
 /// Requires: at least one value, all finite.
 summary summarize(std::span<const double> values);
 
+/// How evenly threads had their turns: the operations of the thread with the fewest as a part of those of the thread
+/// with the most, the median over the repetitions. 1 is even; 0: a thread got nowhere. Requires: as many of both, at
+/// least one.
+double fairness(std::span<const std::uint64_t> fewest, std::span<const std::uint64_t> most);
+
 /// A median and the interval that covers the true one with at least 95 %, where there are enough values: `coverage` is
 /// the real probability. Up to 5 values even the whole range covers less: 5 values 0.9375, 2 values 0.5, 1 value 0.
 struct interval {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What went wrong, what is claimed, where it was measured, and how to do it again.
+#include <set>
+
 #include "report/sections.hpp"
 #include "report/text.hpp"
 
@@ -45,6 +47,21 @@ std::string caches(const json& machine) {
   return words;
 }
 
+/// How many runs, of how many subjects: one subject may have been measured with several numbers of threads.
+std::string measured_box(const json& points) {
+  std::size_t runs = 0;
+  std::set<std::string> subjects;
+  std::set<double> threads;
+  for (const json& point : points) {
+    runs += part_of(point, "values").size();
+    subjects.insert(text_of(point, "subject"));
+    threads.insert(number_of(point, "threads"));
+  }
+  std::string of = "of " + std::to_string(subjects.size()) + (subjects.size() == 1 ? " subject" : " subjects");
+  if (threads.size() > 1) of += " at " + std::to_string(threads.size()) + " numbers of threads";
+  return box("measured", std::to_string(runs) + (runs == 1 ? " run" : " runs"), of);
+}
+
 }  // namespace
 
 std::string key_figures(const json& document) {
@@ -68,12 +85,7 @@ std::string key_figures(const json& document) {
   }
   if (sites != 0 && !document.contains("tune"))
     made += box("waiting for locks", duration(waiting), "all threads, sites and repetitions together");
-  const std::size_t points = part_of(document, "points").size();
-  std::size_t runs = 0;
-  for (const json& point : part_of(document, "points")) runs += part_of(point, "values").size();
-  if (points != 0)
-    made += box("measured", std::to_string(runs) + (runs == 1 ? " run" : " runs"),
-                "of " + std::to_string(points) + (points == 1 ? " subject" : " subjects"));
+  if (!part_of(document, "points").empty()) made += measured_box(part_of(document, "points"));
   const json& machine = part_of(document, "machine");
   if (machine.contains("cpus")) made += box("machine", text_of(machine, "cpus") + " CPUs", text_of(machine, "cpu"));
   return made.empty() ? made : "<dl class=\"keys\">\n" + made + "</dl>\n";

@@ -84,7 +84,33 @@ std::string interval_text(const shown& one, const scale& unit) {
   return figures(one.middle.low95 / unit.by) + " to " + figures(one.middle.high95 / unit.by);
 }
 
-std::string row(const shown& one, const scale& unit, bool best, bool latency) {
+/// What a table has beyond the values.
+struct columns {
+  bool fairness = false;
+  bool latency = false;
+};
+
+columns columns_of(const std::vector<shown>& list) {
+  columns made;
+  for (const shown& one : list) {
+    made.fairness = made.fairness || one.point->contains("thread_operations");
+    made.latency = made.latency || one.point->contains("latency_ns");
+  }
+  return made;
+}
+
+/// Empty where the threads' operations are not known.
+std::string fairness_text(const json& point) {
+  const json& turns = part_of(point, "thread_operations");
+  const auto fewest = part_of(turns, "fewest").get<std::vector<std::uint64_t>>();
+  if (fewest.empty()) return {};
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f",
+                observe::fairness(fewest, part_of(turns, "most").get<std::vector<std::uint64_t>>()));
+  return text;
+}
+
+std::string row(const shown& one, const scale& unit, bool best, const columns& more) {
   const json& point = *one.point;
   std::string made = std::string("<tr") + (one.failed ? " class=\"bad\"" : best ? " class=\"best\"" : "") + ">";
   made += number_cell(text_of(point, "threads")) + "<td class=\"w\">" + escaped(text_of(point, "subject")) + "</td>" +
@@ -97,7 +123,8 @@ std::string row(const shown& one, const scale& unit, bool best, bool latency) {
     made += number_cell(std::to_string(one.rounds));
     made += cell(one.failed ? "failed its check" : best && one.rounds > 1 ? "best median" : "");
   }
-  if (latency) {
+  if (more.fairness) made += number_cell(fairness_text(point));
+  if (more.latency) {
     const json& times = part_of(part_of(point, "latency_ns"), "op");
     for (const char* name : {"p50", "p99", "p99.9"}) {
       made += number_cell(times.contains(name) ? duration(number_of(times, name)) : "");
@@ -126,17 +153,17 @@ std::string interval_note(const std::vector<shown>& list) {
 
 std::string points_table(const std::vector<shown>& list, const scale& unit) {
   const std::map<double, const json*> best = best_by_threads(list);
-  const bool latency =
-      std::any_of(list.begin(), list.end(), [](const shown& one) { return one.point->contains("latency_ns"); });
+  const columns more = columns_of(list);
   std::string rows;
   for (const shown& one : list) {
     const auto at = best.find(number_of(*one.point, "threads"));
-    rows += row(one, unit, at != best.end() && at->second == one.point, latency);
+    rows += row(one, unit, at != best.end() && at->second == one.point, more);
   }
   std::string head = "<th class=\"n\">threads</th><th>lock or subject</th><th>from</th><th>waits by</th>";
   head += "<th class=\"n\">median, " + escaped(unit.unit) + "</th><th class=\"n\">interval, " + escaped(unit.unit) +
           "</th><th class=\"n\">repetitions</th><th>note</th>";
-  if (latency) head += "<th class=\"n\">latency p50</th><th class=\"n\">p99</th><th class=\"n\">p99.9</th>";
+  if (more.fairness) head += "<th class=\"n\">fairness</th>";
+  if (more.latency) head += "<th class=\"n\">latency p50</th><th class=\"n\">p99</th><th class=\"n\">p99.9</th>";
   return table(head, rows) + "<p class=\"note\">" + escaped(interval_note(list)) + "</p>\n";
 }
 

@@ -101,6 +101,17 @@ class Lab(unittest.TestCase):
             self.assertAlmostEqual(claim["value"], first / second)
         self.assertEqual(table.count(", for C1-2"), len(document["claims"]))
 
+    def test_what_b_4_asks_for_is_claimed_hit_or_missed(self):
+        table, made, document = lab("thesis-associativity", "thesis-nesting", "closed-form-timer-250")
+        self.assertEqual(complaints(document), [])
+        rows = sum(len(one["comparisons"]) for one in made.values())
+        self.assertEqual([claim["id"] for claim in document["claims"]], ["B-4"] * rows)
+        self.assertEqual(table.count(", for B-4"), rows)
+        half = next(claim for claim in document["claims"] if "stride 2: " in claim["claim"])
+        curves = {document["points"][index]["params"]["step"] for index in half["from"]}
+        self.assertEqual(curves, {64, 128}, "a crossing comes from both curves")
+        self.assertIn("the formula has", document["claims"][-1]["claim"])
+
     def test_orders_of_the_thesis(self):
         _, made, _ = lab("thesis-counters-global")
         orders = [row for one in made.values() for row in one["comparisons"] if " over that of HLE" in row["what"] or

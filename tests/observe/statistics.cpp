@@ -26,6 +26,15 @@ TEST(summary, refuses_what_is_no_measurement) {
   EXPECT_THROW(observe::summarize(values{1, std::numeric_limits<double>::infinity()}), std::invalid_argument);
 }
 
+TEST(fairness, is_the_middle_part_that_the_slowest_thread_has_of_the_fastest) {
+  using counts = std::vector<std::uint64_t>;
+  EXPECT_EQ(observe::fairness(counts{10}, counts{40}), 0.25);
+  EXPECT_EQ(observe::fairness(counts{0, 30, 40}, counts{90, 40, 40}), 0.75);
+  EXPECT_EQ(observe::fairness(counts{0}, counts{0}), 0);
+  EXPECT_THROW(observe::fairness(counts{1}, counts{1, 2}), std::invalid_argument);
+  EXPECT_THROW(observe::fairness(counts{}, counts{}), std::invalid_argument);
+}
+
 // The ranks are those of the tables for the sign test: 1 - 2 P(Bin(n, 1/2) < rank).
 TEST(median_interval, has_the_ranks_of_the_binomial_distribution) {
   const auto of = [](int count) {

@@ -64,7 +64,9 @@ def bench():
 
 def one_thread_bench():
     draw = random.Random(2)
-    points = [point(name, noisy(draw, 1e6 * (1 + i), 7), kind="peer" if name in PEERS else "ours") for i, name in enumerate(LOCKS + PEERS)]
+    turns = {"fewest": [10, 20, 25, 30, 40, 0, 25], "most": [100] * 7}
+    points = [point(name, noisy(draw, 1e6 * (1 + i), 7), kind="peer" if name in PEERS else "ours", thread_operations=turns)
+              for i, name in enumerate(LOCKS + PEERS)]
     return document("bench", "arraybench", points=points)
 
 
