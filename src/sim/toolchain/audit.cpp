@@ -96,7 +96,7 @@ std::string user_of(const symbol_table& table, const std::string& symbol, const 
       for (const instruction& here : section.instructions) {
         if (here.relocation.find(" " + symbol) == std::string::npos) continue;
         auto after = section.functions.upper_bound(here.address);
-        if (after != section.functions.begin()) return readable(std::prev(after)->second);
+        if (after != section.functions.begin()) return readable(whole_function(std::prev(after)->second));
       }
     }
   }

@@ -59,9 +59,7 @@ std::string function_at(const code_section& section, std::uint64_t address) {
   return after == section.functions.begin() ? std::string() : std::prev(after)->second;
 }
 
-// A function's rarely run part stands apart, in a section of its own.
 bool is_cold(const std::string& name) { return name.find(".cold") != std::string::npos; }
-std::string whole_function(const std::string& name) { return name.substr(0, name.find(".cold")); }
 
 // Functions that keep their frame's address in rbp.
 std::set<std::string> framed_functions(const object_file& object) {
@@ -241,6 +239,8 @@ class section_scan {
 };
 
 }  // namespace
+
+std::string whole_function(const std::string& name) { return name.substr(0, name.find(".cold")); }
 
 std::vector<unseen_access> unseen_accesses(const object_file& object) {
   std::vector<unseen_access> all;

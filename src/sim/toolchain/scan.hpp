@@ -20,6 +20,9 @@ struct unseen_access {
   std::string reason;
 };
 
+// A function's rarely run part, NAME.cold, stands apart: NAME of either.
+std::string whole_function(const std::string& name);
+
 std::vector<unseen_access> unseen_accesses(const object_file& object);
 
 }  // namespace txsync::sim::toolchain

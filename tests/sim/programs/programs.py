@@ -192,6 +192,17 @@ class Library(Simulated):
               std::puts("all right");
             }""")
 
+    def test_words_and_lines_are_those_of_libstdcxx(self):
+        self.compile(HERE / "words_and_lines.cpp")
+        done = self.call("g++", "-std=c++20", HERE / "words_and_lines.cpp", "-o", "native")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        given = "two words\n\nlast"
+        wanted = self.call("./native", input=given).stdout
+        self.assertTrue(wanted.startswith("two\nwords\nlast\n"), wanted[:100])
+        self.assertTrue(wanted.endswith("throws 1\n"), wanted[-100:])
+        ran = self.call(BIN / "txsync", "sim", "--machine", "ideal", "--check", "--", "./program", input=given)
+        self.assertEqual((ran.returncode, ran.stdout), (0, wanted), ran.stderr)
+
     def test_mapped_files(self):
         (self.at / "file").write_text("0123456789" * 1000, encoding="ascii")
         self.right("""

@@ -93,6 +93,11 @@ class Refusals(Toolchain):
         self.made("-c", "main.cpp")
         self.refused(self.cxx("main.o"), "txsync: main.o: main uses mystery: no function of the simulated machine")
 
+    def test_what_only_a_cold_part_uses(self):
+        self.write("main.cpp", "#include <signal.h>\nvoid go(int);\nint main(int count, char**) {\n"
+                   "  go(count);\n  if (__builtin_expect(count > 3, 0)) { raise(3); __builtin_abort(); }\n}")
+        self.refused(self.cxx("main.cpp"), "main.cpp: main uses raise: a simulated program is one process")
+
     def test_flags(self):
         self.write("main.cpp", "int main() {}")
         for flag in ("-shared", "-fsanitize=address", "-flto", "-fopenmp", "--coverage"):
