@@ -228,6 +228,7 @@ constexpr exploration table[] = {
     trio_of<lockable<futex_mutex>>("futex-sleeping", sleeps),
     trio_of<trying<futex_mutex>>("futex-try", sleeps),
     trio_of<hurrying<futex_mutex>>("futex-deadline", sleeps),
+    pair_of<lockable<priority_tatas_lock>>("warm_priority-plain"),
     told_of<priority_tatas_lock>("warm_priority-told"),
     told_of<futex_mutex>("futex-told"),
     trio_of<marking>("futex-marked", sleeps),
