@@ -23,6 +23,7 @@ bool is_library_code(const std::string& function) {
 std::string with_line(launch::function_at function) {
   constexpr std::string_view renamed = "txsync_sim_";  // by the recipe of simulated programs
   if (function.name.starts_with(renamed)) function.name.erase(0, renamed.size());
+  if (function.name == "user_main") function.name = "main";
   if (function.line == 0) return function.name;
   const std::size_t folder = function.file.rfind('/');
   const std::string file = folder == std::string::npos ? function.file : function.file.substr(folder + 1);

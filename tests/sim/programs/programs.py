@@ -38,11 +38,11 @@ class Simulated(unittest.TestCase):
         return subprocess.run(words, cwd=cls.at, capture_output=True, text=True, timeout=100, **options)
 
     @classmethod
-    def compile(cls, source, output="program"):
+    def compile(cls, source, output="program", debug="-g"):
         if not isinstance(source, pathlib.Path):
             (cls.at / "source.cpp").write_text(source, encoding="utf-8")
             source = "source.cpp"
-        done = cls.call(BIN / "txsync-c++", "-g", "-std=c++20", source, "-o", output)
+        done = cls.call(BIN / "txsync-c++", debug, "-std=c++20", source, "-o", output)
         if done.returncode != 0:
             raise AssertionError(done.stderr)
 
@@ -580,6 +580,11 @@ class FailuresOfPrograms(ByCommand):
         self.compile("int main(int count, char**) { return 100 / (count - 1); }", "early")
         made, _ = self.document("--", "./early", status=1)
         self.assertRegex(made["points"][0]["faults"][0], r"\(simulated thread 0 at \d+ cycles, in main \(source.cpp:1\)")
+
+    def test_a_program_without_lines(self):
+        self.compile("int main(int count, char**) { return 100 / (count - 1); }", "early", debug="-g0")
+        made, _ = self.document("--", "./early", status=1)
+        self.assertIn(" cycles, in main; seed 1)", made["points"][0]["faults"][0])
 
 
 if __name__ == "__main__":
