@@ -2,7 +2,7 @@
 // bench_sim: how fast the simulated machine itself is (./dev bench sim): accesses to memory that it works out in a
 // second of processor time, schedules that exploring tries in one, and the memory that it takes for a large data set.
 // Processor time, so that others on this machine disturb less; starting the image and setting up its data are part of
-// it. Claim B-3.
+// it. Claim B-3. And what it shows of one global lock: claim B-1 (global_lock.hpp).
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
@@ -16,6 +16,7 @@
 #include "doctor/machine_object.hpp"
 #include "observe/document/output.hpp"
 #include "observe/statistics.hpp"
+#include "sim/global_lock.hpp"
 #include "sim/host/image.hpp"
 #include "sim/models/machine_file.hpp"
 
@@ -219,7 +220,9 @@ int bench(const options& asked, const std::vector<std::string>& command) {
     if (one.goal) result.claims.push_back(claim_of(one, result.points.size()));
     result.points.push_back(point_of(one));
   }
-  print(subjects, asked.json == "-" ? stderr : stdout);
+  std::FILE* const out = asked.json == "-" ? stderr : stdout;
+  print(subjects, out);
+  measure_global_lock(result, out);
   if (output) {
     result.machine = doctor::machine_object(doctor::collect());
     output->write(result);
