@@ -26,6 +26,8 @@ experience& experience_of(const void* lock) noexcept {
   return table[mixed >> (64 - table_bits)];
 }
 
+void forget_experience() noexcept { std::ranges::fill(table, experience{}); }
+
 bool wants_attempt(experience& mine, const elision_policy& policy) noexcept {
   if (uses_badness(policy)) return mine.badness == 0 || (++mine.turns & mine.badness >> forgiven(policy)) == 0;
   if (policy.adapts != adaptation::skip_after_failure || mine.skips == 0) return true;

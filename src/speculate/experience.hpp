@@ -20,6 +20,8 @@ struct experience {
 
 /// Never null. Used outside attempts, but for a read.
 experience& experience_of(const void* lock) noexcept;
+/// Of the calling thread, of all locks: as if it had just started. For tests that count attempts.
+void forget_experience() noexcept;
 
 /// Whether this section is to be tried.
 bool wants_attempt(experience& mine, const elision_policy& policy) noexcept;

@@ -13,6 +13,7 @@
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/memory.hpp>
 
+#include "../speculate/unlearnt.hpp"
 #include "policy/words.hpp"
 #include "preload/mutex_state.hpp"
 #include "preload/next.hpp"
@@ -44,7 +45,7 @@ std::vector<notice_kind> told;
 class ScriptedLocks : public testing::Test {
  protected:
   ScriptedLocks() {
-    script.have_rtm();
+    have_unlearnt_rtm(script);
     told.clear();
     order_watched.store(false);
     for (std::atomic<lock_role*>& role : roles) {

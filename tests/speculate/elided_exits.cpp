@@ -17,6 +17,8 @@
 #include <txsync/machine/cpu.hpp>
 #include <txsync/speculate/elided.hpp>
 
+#include "unlearnt.hpp"
+
 namespace {
 
 namespace machine = txsync::machine;
@@ -39,7 +41,7 @@ enum class run { elided, again, locked };
 
 class ElidedExits : public testing::TestWithParam<run> {
  protected:
-  ElidedExits() { script.have_rtm(); }
+  ElidedExits() { have_unlearnt_rtm(script); }
 
   void plan_section(plan again = plan::aborts_at_end(0)) {
     if (GetParam() == run::locked) script.on_begin(plan::aborts(0));

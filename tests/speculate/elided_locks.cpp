@@ -20,6 +20,8 @@
 #include <txsync/shared_mutex.hpp>
 #include <txsync/speculate/elided.hpp>
 
+#include "unlearnt.hpp"
+
 namespace {
 
 namespace machine = txsync::machine;
@@ -34,7 +36,7 @@ using txsync::script::plan;
 template <class Lock>
 class ElidedMutex : public testing::Test {
  protected:
-  ElidedMutex() { script.have_rtm(); }
+  ElidedMutex() { have_unlearnt_rtm(script); }
   machine_script script;
   elision role{txsync::elision_presets::eager};
 };

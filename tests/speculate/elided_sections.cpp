@@ -12,6 +12,8 @@
 #include <txsync/machine/thread.hpp>
 #include <txsync/speculate/elided.hpp>
 
+#include "unlearnt.hpp"
+
 namespace {
 
 namespace machine = txsync::machine;
@@ -27,7 +29,7 @@ using txsync::script::plan;
 
 class ElidedSections : public testing::Test {
  protected:
-  ElidedSections() { script.have_rtm(); }
+  ElidedSections() { have_unlearnt_rtm(script); }
   void expect(std::uint64_t begins, std::uint64_t commits) {
     const counts seen = script.counted();
     EXPECT_EQ(seen.begins, begins);

@@ -11,6 +11,8 @@
 #include <txsync/machine/thread.hpp>
 #include <txsync/speculate/elided.hpp>
 
+#include "unlearnt.hpp"
+
 namespace {
 
 namespace machine = txsync::machine;
@@ -31,7 +33,7 @@ constexpr std::uint32_t capacity = attempt_status::capacity_bit;
 
 class ElisionPolicies : public testing::Test {
  protected:
-  ElisionPolicies() { script.have_rtm(); }
+  ElisionPolicies() { have_unlearnt_rtm(script); }
 
   /// A section of a lock with that policy: attempts that it took.
   std::uint64_t section(elided<tatas_lock>& lock) {
@@ -45,6 +47,7 @@ class ElisionPolicies : public testing::Test {
   std::uint64_t attempts_of(const elision_policy& policy, std::uint32_t status) {
     elision role(policy);
     const auto lock = std::make_unique<elided<tatas_lock>>(role);
+    txsync::detail::forget_experience();  // of the last call's, which may have had this address
     script.on_begin_by_default(plan::aborts(status));
     const std::uint64_t all = section(*lock);
     EXPECT_FALSE(was_elided);

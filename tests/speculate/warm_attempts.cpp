@@ -16,6 +16,8 @@
 #include <txsync/speculate/priority_tatas.hpp>
 #include <txsync/speculate/warming.hpp>
 
+#include "unlearnt.hpp"
+
 namespace {
 
 namespace machine = txsync::machine;
@@ -67,7 +69,7 @@ unsigned run_behind_a_holder(const warm_up_policy& policy, unsigned times) {
 template <class Lock>
 class WarmAttempts : public testing::Test {
  protected:
-  WarmAttempts() { script.have_rtm(); }
+  WarmAttempts() { have_unlearnt_rtm(script); }
   machine_script script;
 };
 using locks = testing::Types<txsync::tatas_lock, txsync::ticket_lock, txsync::fifo_ticket_lock, txsync::futex_mutex,
@@ -97,14 +99,14 @@ TEST(WarmPolicies, MakeNoAttemptsWithoutHardware) {
 
 TEST(WarmPolicies, BoundTheTries) {
   machine_script script;
-  script.have_rtm();
+  have_unlearnt_rtm(script);
   constexpr warm_up_policy three{.tries = 3, .watches = false, .adapts = false};
   EXPECT_EQ(run_behind_a_holder<txsync::tatas_lock>(three, 3), 3U);
 }
 
 TEST(WarmPolicies, AStrayEndDoesNotCommit) {
   machine_script script;
-  script.have_rtm();
+  have_unlearnt_rtm(script);
   const auto shared = std::make_unique<shared_state<txsync::tatas_lock>>(txsync::warm_up_presets::eager);
   machine::thread holder;
   ASSERT_TRUE(holder.start(shared_state<txsync::tatas_lock>::hold, shared.get()));
@@ -123,14 +125,14 @@ TEST(WarmPolicies, AStrayEndDoesNotCommit) {
 
 TEST(WarmPolicies, TicketsWarmUpAtTheirDistance) {
   machine_script script;
-  script.have_rtm();
+  have_unlearnt_rtm(script);
   constexpr warm_up_policy second{.nearest = 2, .farthest = 3, .watches = false, .adapts = false};
   EXPECT_EQ(run_behind_a_holder<txsync::ticket_lock>(second, 0), 0U) << "next in line is too near";
 }
 
 TEST(WarmFallBack, ElidedLocksFallBackOnOneThatWarmsUp) {
   machine_script script;
-  script.have_rtm();
+  have_unlearnt_rtm(script);
   txsync::elision role(txsync::elision_presets::eager);
   const auto lock = std::make_unique<txsync::elided<txsync::warming<txsync::tatas_lock>>>(role);
   lock->lock();

@@ -13,6 +13,8 @@
 #include <txsync/speculate/elided.hpp>
 #include <txsync/speculate/warm_barrier.hpp>
 
+#include "unlearnt.hpp"
+
 namespace {
 
 namespace machine = txsync::machine;
@@ -57,7 +59,7 @@ class late_comer {
 /// What threads share is in the heap: an abort puts back all of a thread's stack.
 class WarmBarriers : public testing::Test {
  protected:
-  WarmBarriers() { script.have_rtm(); }
+  WarmBarriers() { have_unlearnt_rtm(script); }
   std::uint64_t warm_begins() const { return script.counted().warm_begins; }
   void make(std::uint32_t tries = warm_barrier::default_tries) {
     door = std::make_unique<warm_barrier>(2, tries);
