@@ -44,8 +44,9 @@ std::string place_name(const launch::module_symbols& symbols, std::uint64_t code
 
 std::string with_places(const launch::module_symbols& symbols, const std::string& text) {
   static constexpr std::string_view mark = "code at 0x";
+  static constexpr std::string_view speaker = "txsync sim: ";
   std::string made;
-  std::size_t done = 0;
+  std::size_t done = text.starts_with(speaker) ? speaker.size() : 0;
   for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, done)) {
     made += text.substr(done, at - done);
     std::size_t digits = 0;

@@ -15,7 +15,8 @@ std::string hexadecimal(std::uint64_t number);
 /// " in LIBRARY FUNCTION" behind it; the address where nothing is known, nothing for 0.
 std::string place_name(const launch::module_symbols& symbols, std::uint64_t code);
 
-/// The text with "code at 0x..." replaced by the place's name: what the runtime says of a failure.
+/// What the runtime says of a failure, without its own name before it, and with "code at 0x..." replaced by the
+/// place's.
 std::string with_places(const launch::module_symbols& symbols, const std::string& text);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

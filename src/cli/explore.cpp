@@ -136,9 +136,13 @@ schedule_key parse_key(const std::string& text) {
   }
   key.test = text.substr(0, middle);
   key.kind = parse_kind(text.substr(middle + 1, last - middle - 1));
+  return key;
+}
+
+void check_test(const schedule_key& key) {
   words names;
   for (const exploration_test& one : exploration_tests()) {
-    if (one.name == key.test) return key;
+    if (one.name == key.test) return;
     names.push_back(one.name);
   }
   if (names.empty()) throw bad_input("this txsync has no simulated machine");
@@ -159,9 +163,30 @@ sim::image_request exploration_request(const schedule_key& first, std::uint64_t 
 std::string complaint_of(const sim::image_result& seen, const std::string& image) {
   if (seen.signal != 0) return std::string("the simulation was ended by a signal: ") + strsignal(seen.signal);
   if (seen.failure.empty()) return seen.messages.substr(0, seen.messages.find('\n'));
-  constexpr std::string_view speaker = "txsync sim: ";
-  const std::string& said = seen.failure;
-  return with_places(launch::module_symbols(image), said.starts_with(speaker) ? said.substr(speaker.size()) : said);
+  return with_places(launch::module_symbols(image), seen.failure);
+}
+
+void print_heading(std::FILE* out) {
+  std::fprintf(out, "%-38s %12s %14s  %s\n", "test", "schedules", "a second", "found");
+}
+
+void tell(session& with, const exploration_result& result) {
+  const std::string found = result.failing ? result.complaint + "\n    " + result.again : "nothing";
+  std::fprintf(with.table, "%-38s %12llu %14.0f  %s%s\n", result.subject.c_str(),
+               static_cast<unsigned long long>(result.schedules),
+               static_cast<double>(result.schedules) / result.seconds, result.right ? "" : "FAILED: ", found.c_str());
+  std::fflush(with.table);
+  observe::point point;
+  point.workload = "explore";
+  point.place = "none";
+  point.subject = result.subject;
+  point.metric = "schedules";
+  point.unit = "schedules";
+  point.params["order"] = result.order;
+  point.params["found"] = result.failing ? "a fault" : "nothing";
+  point.values = {static_cast<double>(result.schedules)};
+  if (result.failing) point.key = result.key.text();
+  with.document.points.push_back(std::move(point));
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules of the built-in tests on the simulated machine: which tests there are, running them, keys that repeat one.
+// Schedules on the simulated machine, of the built-in tests and of programs: which tests there are, running them, keys
+// that repeat one.
 #pragma once
 
 #include <cstdint>
@@ -37,9 +38,9 @@ struct exploration_test {
 /// The tests of the image; none where this txsync has no simulated machine.
 std::vector<exploration_test> exploration_tests();
 
-/// One schedule of one test: TEST@ORDER[+MODE]@SEED.
+/// One schedule of one test, or of a program: TEST@ORDER[+MODE]@SEED.
 struct schedule_key {
-  std::string test;
+  std::string test;  ///< a program's file name
   schedule_kind kind;
   std::uint64_t seed = 1;
 
@@ -47,13 +48,54 @@ struct schedule_key {
 };
 /// Complains of a test that is none of `names`, which are too many for one line.
 std::string unknown_test(const std::string& name, const words& names);
-/// Throws bad_input.
+/// Throws bad_input, but not where there is no such test.
 schedule_key parse_key(const std::string& text);
+/// Throws bad_input where it is of no built-in test.
+void check_test(const schedule_key& key);
 
 /// What runs `count` schedules from the key's on. A machine without limits and interrupts: orders are all that differs.
 sim::image_request exploration_request(const schedule_key& first, std::uint64_t count);
 
 /// What was wrong with a run, in one line: the test's own words, or why the simulation could not go on.
 std::string complaint_of(const sim::image_result& seen, const std::string& image);
+
+/// What is to be seen of exploring one test, or one program.
+struct exploration_result {
+  std::string subject;
+  std::string order;
+  std::uint64_t schedules = 0;
+  double seconds = 0;
+  bool failing = false;
+  bool right = true;           ///< came out as it should
+  std::string complaint = {};  ///< where it is failing
+  schedule_key key;
+  std::string again = {};  ///< the command that repeats the schedule that failed
+};
+void print_heading(std::FILE* out);
+/// Prints it, and adds it to the document.
+void tell(session& with, const exploration_result& result);
+
+// ---- programs that txsync-c++ has built, each schedule in a process of its own
+
+constexpr std::uint64_t default_program_steps = 10'000'000;
+constexpr std::uint64_t most_program_steps = 1'000'000'000'000;
+
+struct program_exploration {
+  words command;
+  std::string name;  ///< of its file
+  std::string path;
+  std::uint64_t most_steps = default_program_steps;  ///< of one schedule
+};
+/// Throws bad_input where there is none that could run.
+program_exploration program_to_explore(const words& command);
+
+/// One schedule of it after the other, of each kind in turn, until one does not end with exit status 0. Ends early when
+/// stop_on_signal is asked; throws sim::image_error where that comes within a schedule.
+exploration_result explore_program(const program_exploration& what, const std::vector<schedule_kind>& kinds,
+                                   std::uint64_t seed, std::uint64_t schedules);
+/// What runs its schedules of that kind, one for each request.seed.
+sim::image_request program_schedules(const program_exploration& what, const schedule_kind& kind);
+/// What was wrong with one, nothing where it ended with exit status 0.
+std::string complaint_of_schedule(const sim::image_result& seen, const std::string& path);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -44,6 +44,9 @@ struct program_request {
   bool elides = false;
 };
 
+/// The path of a command's program, which txsync-c++ has built. Throws launch::cannot_start.
+std::string simulated_program(const words& command);
+
 /// Runs it on the machine with the standard input and output of this process, prints what there is to tell on the
 /// standard error, and fills the document. Answers the program's own status; 127 or 126 where it cannot be started, 128
 /// and the signal's number where a signal ended it, 1 where the simulation could not go on.

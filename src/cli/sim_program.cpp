@@ -49,12 +49,6 @@ std::string end_of(const sim::image_result& seen) {
   return "ended by signal " + std::to_string(seen.signal) + " (" + strsignal(seen.signal) + ")";
 }
 
-/// What the image says of its end, with places in the source.
-std::string told_of(const std::string& said, const launch::module_symbols& symbols) {
-  constexpr std::string_view speaker = "txsync sim: ";
-  return with_places(symbols, said.starts_with(speaker) ? said.substr(speaker.size()) : said);
-}
-
 /// All but what the run brought.
 observe::point new_point(const program_request& request) {
   observe::point made;
@@ -103,12 +97,17 @@ void print(const program_request& request, const observe::point& point, const si
 
 }  // namespace
 
+std::string simulated_program(const words& command) {
+  const std::string path = launch::find_program(command.front());
+  const std::string complaint = sim::complaint_of_program(path);
+  if (!complaint.empty()) throw launch::cannot_start(not_runnable, path + " " + complaint);
+  return path;
+}
+
 int run_program(session& with, const program_request& request) {
   std::string path;
   try {
-    path = launch::find_program(request.command.front());
-    const std::string complaint = sim::complaint_of_program(path);
-    if (!complaint.empty()) throw launch::cannot_start(not_runnable, path + " " + complaint);
+    path = simulated_program(request.command);
   } catch (const launch::cannot_start& error) {
     std::fprintf(stderr, "txsync sim: %s\n", error.what());
     return error.status;
@@ -120,12 +119,12 @@ int run_program(session& with, const program_request& request) {
     seen = sim::run_image(image_request_of(request, path));
   } catch (const sim::image_error& error) {
     with.document.interrupted = stop_on_signal::asked();
-    std::fprintf(stderr, "txsync sim: %s\n", told_of(error.what(), launch::module_symbols(path)).c_str());
+    std::fprintf(stderr, "txsync sim: %s\n", with_places(launch::module_symbols(path), error.what()).c_str());
     return with.document.interrupted ? failed : not_runnable;
   }
   const launch::module_symbols symbols(path);
   if (!seen.failure.empty()) {
-    point.faults = {told_of(seen.failure, symbols)};
+    point.faults = {with_places(symbols, seen.failure)};
   } else if (seen.signal != 0) {
     point.faults = {end_of(seen)};
   } else {

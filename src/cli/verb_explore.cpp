@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// txsync explore TEST: schedule after schedule of a test, until one fails.
+// txsync explore TEST, or -- PROGRAM: schedule after schedule of it, until one fails.
 #include <chrono>
 #include <limits>
 #include <sstream>
 
+#include "cli/code_place.hpp"
 #include "cli/explore.hpp"
 #include "cli/options.hpp"
 #include "cli/stop_on_signal.hpp"
@@ -17,33 +18,41 @@ constexpr std::uint64_t most_schedules = 1'000'000'000;
 class explore_verb final : public verb {
  public:
   const char* name() const override { return "explore"; }
-  const char* summary() const override { return "Run a test in many orders of execution, on the simulated machine"; }
+  const char* summary() const override {
+    return "Run a test or a program in many orders of execution, on the simulated machine";
+  }
 
   void define(CLI::App& app) override {
     argument(app, "TEST", tests_, "Which (all); txsync list tests names them");
-    text_option(app, "--schedules", schedules_, "N", "How many of each test (100000)");
+    text_option(app, "--schedules", schedules_, "N", "How many of each test (100000); of a program (1000)");
     text_option(app, "--seed", seed_, "N", "Seed of the first schedule; each has the next one (1)");
-    text_option(app, "--order", order_, "ORDER", "random (default), priorities, delay-bounded, round-robin");
+    text_option(app, "--order", order_, "ORDER",
+                "random (default; a program: these three in turn), priorities, delay-bounded; round-robin");
     flag(app, "--store-buffers", store_buffers_, "Stores wait in buffers, as those of x86 do");
     text_option(app, "--probe", probes_, "LIST",
                 "spurious-aborts, tight-capacity, weak-exchanges, spurious-wakes, late-subscription");
+    text_option(app, "--steps", steps_, "N", "Of one schedule of a program; a longer one is a livelock (10000000)");
     footer(app,
+           "txsync explore [OPTIONS] -- PROGRAM [ARGUMENT...] explores a program that txsync-c++ has built: each "
+           "schedule is a run\n"
+           "of it, without its standard output, that has to end with exit status 0.\n"
            "Tests named seeded:... have a fault that exploring has to find. A schedule that fails has a key; txsync "
            "replay KEY\n"
            "runs it again and shows who did what. Exit status 1: a test failed that should not, or a fault was not "
            "found.");
   }
 
+  bool takes_program() const override { return true; }
+
   int run(session& with) override {
-    const std::vector<exploration_test> chosen = chosen_tests();
-    schedule_kind kind = parse_kind(order_.value_or("random"));
-    kind.store_buffers = kind.store_buffers || store_buffers_;
-    std::istringstream probes(probes_.value_or(""));
-    for (std::string one; std::getline(probes, one, ',');) kind.add(one);
-    const std::uint64_t schedules = number_of("--schedules", schedules_, 1, most_schedules, 100'000);
     const std::uint64_t seed = number_of("--seed", seed_, 0, std::numeric_limits<std::uint64_t>::max(), 1);
     with.document.seed = seed;
-    std::fprintf(with.table, "%-38s %12s %14s  %s\n", "test", "schedules", "a second", "found");
+    if (!with.program.empty()) return explore_given_program(with, seed);
+    if (steps_) throw bad_input("--steps is for a program behind --");
+    const schedule_kind kind = checked_kind(order_.value_or("random"));
+    const std::vector<exploration_test> chosen = chosen_tests();
+    const std::uint64_t schedules = number_of("--schedules", schedules_, 1, most_schedules, 100'000);
+    print_heading(with.table);
     int status = ok;
     const stop_on_signal guard;
     for (const exploration_test& test : chosen) {
@@ -54,6 +63,14 @@ class explore_verb final : public verb {
   }
 
  private:
+  /// The order, with the modes that the options add.
+  schedule_kind checked_kind(const std::string& order) const {
+    schedule_kind kind = parse_kind(order);
+    kind.store_buffers = kind.store_buffers || store_buffers_;
+    std::istringstream probes(probes_.value_or(""));
+    for (std::string one; std::getline(probes, one, ',');) kind.add(one);
+    return kind;
+  }
   std::vector<exploration_test> chosen_tests() const {
     std::vector<exploration_test> all = exploration_tests();
     if (all.empty()) throw bad_input("this txsync has no simulated machine");
@@ -82,37 +99,54 @@ class explore_verb final : public verb {
       return false;
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-    const bool failing = seen.status != 0;
-    schedule_key key = first;
-    key.seed = seen.number("program.failed");
+    exploration_result result{.subject = test.name,
+                              .order = first.kind.text(),
+                              .seconds = took.count(),
+                              .failing = seen.status != 0,
+                              .key = first};
+    result.key.seed = seen.number("program.failed");
     // The one before all others, which has the seed 0, may have failed already.
-    const std::uint64_t until = key.seed >= first.seed ? key.seed - first.seed + 1 : 1;
-    const std::uint64_t ran = failing ? until : schedules;
-    const bool right = failing == test.has_to_fail(first.kind);
-    std::string found = "nothing";
-    if (failing) {
-      found = complaint_of(seen, request.path) + "\n    txsync replay " + key.text();
+    const std::uint64_t until = result.key.seed >= first.seed ? result.key.seed - first.seed + 1 : 1;
+    result.schedules = result.failing ? until : schedules;
+    result.right = result.failing == test.has_to_fail(first.kind);
+    if (result.failing) {
+      result.complaint = complaint_of(seen, request.path);
+      result.again = "txsync replay " + result.key.text();
     }
-    std::fprintf(with.table, "%-38s %12llu %14.0f  %s%s\n", test.name.c_str(), static_cast<unsigned long long>(ran),
-                 static_cast<double>(ran) / took.count(), right ? "" : "FAILED: ", found.c_str());
-    std::fflush(with.table);
-    observe::point point;
-    point.workload = "explore";
-    point.place = "none";
-    point.subject = test.name;
-    point.metric = "schedules";
-    point.unit = "schedules";
-    point.params["order"] = first.kind.text();
-    point.params["found"] = failing ? "a fault" : "nothing";
-    point.values = {static_cast<double>(ran)};
-    if (failing) point.key = key.text();
-    with.document.points.push_back(std::move(point));
-    return right;
+    tell(with, result);
+    return result.right;
+  }
+
+  int explore_given_program(session& with, std::uint64_t seed) const {
+    if (!tests_.empty()) throw bad_input("a program behind -- is explored alone; without '" + tests_.front() + "'");
+    program_exploration what = program_to_explore(with.program);
+    what.most_steps = number_of("--steps", steps_, 1, most_program_steps, default_program_steps);
+    const std::uint64_t schedules = number_of("--schedules", schedules_, 1, most_schedules, 1'000);
+    // Each order finds what others seldom meet.
+    std::vector<schedule_kind> kinds;
+    for (const char* order : {"random", "priorities", "delay-bounded"}) {
+      if (!order_) kinds.push_back(checked_kind(order));
+    }
+    if (order_) kinds.push_back(checked_kind(*order_));
+    const stop_on_signal guard;
+    try {
+      const exploration_result result = explore_program(what, kinds, seed, schedules);
+      print_heading(with.table);
+      tell(with, result);
+      with.document.interrupted = stop_on_signal::asked();
+      return result.right && !with.document.interrupted ? ok : failed;
+    } catch (const sim::image_error& error) {
+      with.document.interrupted = stop_on_signal::asked();
+      std::fprintf(stderr, "txsync explore: %s: %s\n", what.name.c_str(),
+                   with_places(launch::module_symbols(what.path), error.what()).c_str());
+      return failed;
+    }
   }
 
   words tests_;
   std::optional<std::string> schedules_;
   std::optional<std::string> seed_;
+  std::optional<std::string> steps_;
   std::optional<std::string> order_;
   bool store_buffers_ = false;
   std::optional<std::string> probes_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// txsync replay KEY: one schedule again, with every step.
-#include "cli/code_place.hpp"
+// txsync replay KEY [-- PROGRAM]: one schedule again, with every step.
 #include "cli/explore.hpp"
+#include "cli/interleaving.hpp"
 #include "cli/options.hpp"
 #include "cli/verbs.hpp"
 
@@ -15,44 +15,52 @@ class replay_verb final : public verb {
 
   void define(CLI::App& app) override {
     argument(app, "KEY", key_, "TEST@ORDER[+MODE]@SEED, as txsync explore prints it");
+    text_option(app, "--steps", steps_, "N", "Of a program's schedule; a longer one is a livelock (10000000)");
+    flag(app, "--all", all_, "Of a program's schedule, also each step within the library (pthread_mutex_lock, ...)");
     footer(app,
+           "txsync replay KEY -- PROGRAM [ARGUMENT...] repeats a schedule of a program, as txsync explore prints it.\n"
            "Steps of one thread at one place stand in one line. Exit status 1 when the schedule fails, as it did.");
   }
 
+  bool takes_program() const override { return true; }
+
   int run(session& with) override {
     const schedule_key key = parse_key(key_);
-    sim::image_request request = exploration_request(key, 1);
-    request.traces = true;
     with.document.seed = key.seed;
+    const bool is_program = !with.program.empty();
+    if ((steps_ || all_) && !is_program) throw bad_input("--steps and --all are for a program behind --");
+    if (!is_program) check_test(key);
+    sim::image_request request = is_program ? program_request_of(key, with.program) : exploration_request(key, 1);
+    request.traces = true;
     sim::image_result seen;
     try {
       seen = sim::run_image(request);
     } catch (const sim::image_error& error) {
       throw bad_input(error.what());
     }
-    print_steps(with.table, request.path, seen.steps);
+    print_interleaving(with.table, request.path, seen, is_program && !all_);
     if (seen.status == 0 && seen.signal == 0) {
       std::fprintf(with.table, "\nnothing was wrong\n");
       return ok;
     }
-    std::fprintf(with.table, "\n%s\n", complaint_of(seen, request.path).c_str());
+    const std::string wrong = is_program ? complaint_of_schedule(seen, request.path) : complaint_of(seen, request.path);
+    std::fprintf(with.table, "\n%s\n", wrong.c_str());
     return failed;
   }
 
  private:
-  static void print_steps(std::FILE* out, const std::string& image, const std::vector<sim::trace_step>& steps) {
-    const launch::module_symbols symbols(image);
-    std::string before;
-    for (const sim::trace_step& step : steps) {
-      const std::string line = "thread " + std::to_string(step.thread) + std::string(1 + 4 * step.thread, ' ') +
-                               step.what + (step.address != 0 ? " " + hexadecimal(step.address) : "") + "  " +
-                               place_name(symbols, step.code);
-      if (line != before) std::fprintf(out, "%s\n", line.c_str());
-      before = line;
-    }
+  sim::image_request program_request_of(const schedule_key& key, const words& command) const {
+    program_exploration what = program_to_explore(command);
+    if (key.test != what.name) throw bad_input("the key is of " + key.test + ", and the program is " + what.name);
+    what.most_steps = number_of("--steps", steps_, 1, most_program_steps, default_program_steps);
+    sim::image_request request = program_schedules(what, key.kind);
+    request.seed = key.seed;
+    return request;
   }
 
   std::string key_;
+  std::optional<std::string> steps_;
+  bool all_ = false;
 };
 
 }  // namespace

@@ -62,6 +62,7 @@ std::vector<std::string> environment_of(const image_request& request) {
   add("ORDER", static_cast<std::uint64_t>(request.order));
   add("STORE_BUFFERS", request.store_buffers ? 1 : 0);
   add("PROBES", request.probes);
+  add("CHOICES", request.choices);
   add("SLACK", request.slack_cycles);
   add("UNCHARGED", request.uncharged_set_up ? 1 : 0);
   add("ORACLE", request.oracle ? 1 : 0);
@@ -102,6 +103,9 @@ pid_t spawn(const image_request& request, int model, int records, int messages) 
   constexpr int aside = 100;
   posix_spawn_file_actions_adddup2(&actions, model, aside);
   posix_spawn_file_actions_adddup2(&actions, records, aside + 1);
+  if (request.discards_output) {
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  }
   if (!request.keeps_error_output) posix_spawn_file_actions_adddup2(&actions, messages, STDERR_FILENO);
   posix_spawn_file_actions_adddup2(&actions, aside, model_file);
   posix_spawn_file_actions_adddup2(&actions, aside + 1, record_file);

@@ -36,17 +36,20 @@ struct image_request {
   machine_model model;
   std::uint64_t seed = 1;
   schedule_order order = schedule_order::virtual_time;
-  bool store_buffers = false;        ///< stores of an exploring order wait until the order lets them out
-  unsigned probes = 0;               ///< bits of probe, in exploring orders
-  std::uint64_t slack_cycles = 0;    ///< how far a thread may run ahead with accesses that concern nobody else
-  bool uncharged_set_up = false;     ///< what workloads set up takes no time and finds cold caches; faster
-  bool oracle = false;               ///< check the simulation itself; about 20 times slower
-  std::uint64_t limit_us = 0;        ///< of virtual time, after which it ends with where its threads are; 0: no limit
-  std::uint64_t most_steps = 0;      ///< a longer run is taken for a livelock; 0: no bound
-  bool traces = false;               ///< tell every step
-  bool elides = false;               ///< the program's pthread mutexes are elided
-  std::string locks = {};            ///< what its locks are, in words of policy files; empty: the built-in policy
+  bool store_buffers = false;      ///< stores of an exploring order wait until the order lets them out
+  unsigned probes = 0;             ///< bits of probe, in exploring orders
+  std::uint64_t choices = 0;       ///< in exploring orders: the run is one schedule, with about so many choices; 0: the
+                                   ///< program says where its schedules begin
+  std::uint64_t slack_cycles = 0;  ///< how far a thread may run ahead with accesses that concern nobody else
+  bool uncharged_set_up = false;   ///< what workloads set up takes no time and finds cold caches; faster
+  bool oracle = false;             ///< check the simulation itself; about 20 times slower
+  std::uint64_t limit_us = 0;      ///< of virtual time, after which it ends with where its threads are; 0: no limit
+  std::uint64_t most_steps = 0;    ///< a longer run is taken for a livelock; 0: no bound
+  bool traces = false;             ///< tell every step
+  bool elides = false;             ///< the program's pthread mutexes are elided
+  std::string locks = {};          ///< what its locks are, in words of policy files; empty: the built-in policy
   bool failure_is_a_result = false;  ///< a simulation that cannot go on is told by image_result::failure
+  bool discards_output = false;      ///< the program's standard output is nobody's
   bool keeps_error_output = false;   ///< the program's standard error is this process'; image_result has no messages
 };
 

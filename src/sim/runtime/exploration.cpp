@@ -170,11 +170,7 @@ actor choose_actor() noexcept {
   }
 }
 
-}  // namespace
-
-void begin_schedule(std::uint64_t seed) noexcept {
-  drain_own();
-  forget_notes();
+void start_order(std::uint64_t seed) noexcept {
   state.schedule_seed = seed;
   state.traces = state.wants_trace;
   if (state.traces) write_record("schedule", seed);
@@ -185,13 +181,30 @@ void begin_schedule(std::uint64_t seed) noexcept {
   last = {actor::kind::thread, state.current};
   last_turn = 0;
   passes = false;
-  deadlines_come_early = true;
   draw_priorities(*state.current);
   clock_priority = lowest_drawn + state.random.below(2 * lowest_drawn);
+}
+
+}  // namespace
+
+void begin_schedule(std::uint64_t seed) noexcept {
+  drain_own();
+  forget_notes();
+  start_order(seed);
+  deadlines_come_early = true;
   // A schedule is the same whatever ran before it: time begins anew.
   state.current->time = 0;
   for (unsigned i = 0; i < state.cpu_count; ++i) state.cpus[i].free_since = 0;
 }
+
+void begin_only_schedule(std::uint64_t expected) noexcept {
+  expected_choices = expected;
+  start_order(state.seed);
+  // In the runtime, so that who reads the steps knows what is library: this function, as if it were called from there.
+  if (state.traces) write_record("runtime_code", reinterpret_cast<std::uintptr_t>(&begin_only_schedule) + 1);
+}
+
+std::uint64_t choices_so_far() noexcept { return choices; }
 
 void expect_such_schedules() noexcept {
   constexpr std::uint64_t least = 16;

@@ -12,6 +12,12 @@ namespace txsync::sim {
 /// The next schedule begins: seeds its choices. The program is where every schedule of it begins.
 void begin_schedule(std::uint64_t seed) noexcept;
 
+/// A program that is explored as a whole, in a process of its own, is one schedule, of the run's seed. Change points
+/// and delays are drawn from so many choices.
+void begin_only_schedule(std::uint64_t expected) noexcept;
+/// Of the schedule so far, in orders that have change points or delays.
+std::uint64_t choices_so_far() noexcept;
+
 /// From the next schedule on, change points and delays are drawn from as many choices as this one has had, and a
 /// quarter more: few schedules are longer than that. Before, from a hundred.
 void expect_such_schedules() noexcept;

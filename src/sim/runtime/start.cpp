@@ -197,6 +197,7 @@ void write_end() noexcept {
   write_record("switches", state.switches);
   write_record("visits", state.visits);
   write_record("accesses", state.visits + state.hits);
+  if (exploring()) write_record("choices", choices_so_far());
   write_abort_log();
   write_abort_calls();
   write_record("end_hash", end_hash());
@@ -249,6 +250,10 @@ int run(int count, char** words, char** environment) noexcept {
   set_current(nullptr);
   thread_record& first = make_thread(first_thread, nullptr, 0);
   set_current(&first);
+  // Where it is 0, the program says itself where its schedules begin.
+  if (const std::uint64_t expected = option("TXSYNC_SIM_CHOICES", 0); exploring() && expected != 0) {
+    begin_only_schedule(expected);
+  }
   load_hot_state();
   run_scheduler(is_finished);
   set_current(nullptr);

@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ends.py BIN PLAIN_MODEL MACHINES: what outlives threads, attempts and schedules, and what does not."""
 
-import contextlib
-import os
 import pathlib
-import re
-import signal
-import subprocess
 import sys
 import unittest
 
@@ -393,53 +388,6 @@ class ElidedExits(programs.ByCommand):
         made, ran = self.document("--elide", "--", "./program")
         self.assertEqual(ran.stdout, "all right\n")
         self.assertGreater(made["points"][0]["commits"], 50)
-
-
-class Schedules(programs.ByCommand):
-    """txsync explore."""
-
-    def told(self, order, *words):
-        """Accesses and switches of the image of explorations."""
-        model = self.at / "explored.txt"
-        if not model.exists():
-            self.call(programs.PLAIN_MODEL, programs.MACHINES / "ideal.toml", model)
-            text = model.read_text(encoding="ascii")
-            for key, number in (("sockets", 1), ("cores", 8)):
-                text = re.sub(rf"^core\.{key} .*$", f"core.{key} {number}", text, flags=re.MULTILINE)
-            model.write_text(text, encoding="ascii")
-        read, write = os.pipe()
-        os.set_inheritable(write, True)
-        with open(read, encoding="ascii") as records:
-            environment = {"TXSYNC_SIM_MODEL": str(model), "TXSYNC_SIM_RECORDS": str(write), "TXSYNC_SIM_ORDER": str(order)}
-            subprocess.run([programs.BIN.parent / "lib/txsync/txsync-sim-explorations", *words], env=os.environ | environment, check=True,
-                           timeout=100, pass_fds=(write,))
-            os.close(write)
-            seen = {name: int(value) for name, value in (line.split()[:2] for line in records) if value.isdigit()}
-        return seen["visits"], seen["switches"]
-
-    def test_a_schedule_is_the_same_whatever_ran_before_it(self):
-        for test in ("txsync::mutex", "txsync::shared_mutex", "posix", "condition_variable", "elided_tatas", "mcs-crowded"):
-            for order in (1, 2):
-                with self.subTest(test=test, order=order):
-                    begin, first, second, both = (self.told(order, test, seed, count)
-                                                  for seed, count in (("500", "0"), ("500", "1"), ("501", "1"), ("500", "2")))
-                    for i in (0, 1):
-                        self.assertEqual(both[i] - first[i], second[i] - begin[i])
-
-    def test_an_image_that_is_killed_has_not_passed(self):
-        with subprocess.Popen([programs.BIN / "txsync", "explore", "tatas", "--schedules", "1000000000"], stdout=subprocess.PIPE,
-                              text=True) as exploring:
-            children = pathlib.Path(f"/proc/{exploring.pid}/task/{exploring.pid}/children")
-            explorer = None
-            while explorer is None:  # others only say which tests there are
-                for child in children.read_text(encoding="ascii").split():
-                    with contextlib.suppress(OSError):
-                        words = pathlib.Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
-                        explorer = int(child) if words[0].endswith(b"txsync-sim-explorations") and b"tatas" in words else None
-            os.kill(explorer, signal.SIGKILL)
-            said, _ = exploring.communicate(timeout=100)
-        self.assertEqual(exploring.returncode, 1)
-        self.assertIn("the simulation was ended by a signal: Killed", said)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Faults that some orders of execution show, by name: what txsync explore -- PROGRAM has to find.
+#include <atomic>
+#include <cassert>
+#include <condition_variable>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+namespace {
+
+std::mutex first;
+std::mutex second;
+std::condition_variable changed;
+
+/// Each waits for the other's lock.
+int crossing_locks() {
+  std::thread other([] {
+    const std::lock_guard outer(first);
+    const std::lock_guard inner(second);
+  });
+  {
+    const std::lock_guard outer(second);
+    const std::lock_guard inner(first);
+  }
+  other.join();
+  return 0;
+}
+
+/// Between its look and its wait the flag is set, and nobody wakes it.
+int lost_wake_up() {
+  static std::atomic<bool> ready{false};
+  std::thread other([] {
+    ready.store(true);
+    changed.notify_one();
+  });
+  std::unique_lock lock(first);
+  if (!ready.load()) changed.wait(lock);
+  lock.unlock();
+  other.join();
+  return 0;
+}
+
+/// Two steps where it takes one.
+int lost_update() {
+  static std::atomic<int> count{0};
+  const auto add = [] { count.store(count.load() + 1); };
+  std::thread other(add);
+  add();
+  other.join();
+  assert(count.load() == 2);
+  return 0;
+}
+
+/// Dekker's entry without a fence: wrong where stores wait in buffers, and only there.
+int missing_fence(std::memory_order order) {
+  static std::atomic<int> wants[2];
+  int sees[2] = {};
+  const auto enter = [&](int me) {
+    wants[me].store(1, order);
+    sees[me] = wants[1 - me].load();
+  };
+  std::thread other(enter, 1);
+  enter(0);
+  other.join();
+  if (sees[0] != 0 || sees[1] != 0) return 0;
+  std::fprintf(stderr, "looking back\nboth have entered\n");
+  return 3;
+}
+
+int spins_for_ever() {
+  static std::atomic<bool> never{false};
+  while (!never.load()) std::this_thread::yield();
+  return 0;
+}
+
+int nothing_wrong() {
+  static int count = 0;
+  const auto add = [] {
+    for (int i = 0; i < 3; ++i) {
+      const std::lock_guard guard(first);
+      ++count;
+    }
+  };
+  std::thread other(add);
+  add();
+  other.join();
+  std::puts("one of many outputs");
+  return count == 6 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const auto is = [&](const char* name) { return count > 1 && std::strcmp(words[1], name) == 0; };
+  if (is("crossing-locks")) return crossing_locks();
+  if (is("lost-wake-up")) return lost_wake_up();
+  if (is("lost-update")) return lost_update();
+  if (is("missing-fence")) return missing_fence(std::memory_order_release);
+  if (is("fence")) return missing_fence(std::memory_order_seq_cst);
+  if (is("spins-for-ever")) return spins_for_ever();
+  return nothing_wrong();
+}

@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""schedules.py BIN PLAIN_MODEL MACHINES: txsync explore, of its own tests and of programs."""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+import programs
+from result_schema import complaints
+
+
+class Schedules(programs.ByCommand):
+    """txsync explore."""
+
+    def told(self, order, *words):
+        """Accesses and switches of the image of explorations."""
+        model = self.at / "explored.txt"
+        if not model.exists():
+            self.call(programs.PLAIN_MODEL, programs.MACHINES / "ideal.toml", model)
+            text = model.read_text(encoding="ascii")
+            for key, number in (("sockets", 1), ("cores", 8)):
+                text = re.sub(rf"^core\.{key} .*$", f"core.{key} {number}", text, flags=re.MULTILINE)
+            model.write_text(text, encoding="ascii")
+        read, write = os.pipe()
+        os.set_inheritable(write, True)
+        with open(read, encoding="ascii") as records:
+            environment = {"TXSYNC_SIM_MODEL": str(model), "TXSYNC_SIM_RECORDS": str(write), "TXSYNC_SIM_ORDER": str(order)}
+            subprocess.run([programs.BIN.parent / "lib/txsync/txsync-sim-explorations", *words], env=os.environ | environment, check=True,
+                           timeout=100, pass_fds=(write,))
+            os.close(write)
+            seen = {name: int(value) for name, value in (line.split()[:2] for line in records) if value.isdigit()}
+        return seen["visits"], seen["switches"]
+
+    def test_a_schedule_is_the_same_whatever_ran_before_it(self):
+        for test in ("txsync::mutex", "txsync::shared_mutex", "posix", "condition_variable", "elided_tatas", "mcs-crowded"):
+            for order in (1, 2):
+                with self.subTest(test=test, order=order):
+                    begin, first, second, both = (self.told(order, test, seed, count)
+                                                  for seed, count in (("500", "0"), ("500", "1"), ("501", "1"), ("500", "2")))
+                    for i in (0, 1):
+                        self.assertEqual(both[i] - first[i], second[i] - begin[i])
+
+    def test_an_image_that_is_killed_has_not_passed(self):
+        with subprocess.Popen([programs.BIN / "txsync", "explore", "tatas", "--schedules", "1000000000"], stdout=subprocess.PIPE,
+                              text=True) as exploring:
+            children = pathlib.Path(f"/proc/{exploring.pid}/task/{exploring.pid}/children")
+            explorer = None
+            while explorer is None:  # others only say which tests there are
+                for child in children.read_text(encoding="ascii").split():
+                    with contextlib.suppress(OSError):
+                        words = pathlib.Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
+                        explorer = int(child) if words[0].endswith(b"txsync-sim-explorations") and b"tatas" in words else None
+            os.kill(explorer, signal.SIGKILL)
+            said, _ = exploring.communicate(timeout=100)
+        self.assertEqual(exploring.returncode, 1)
+        self.assertIn("the simulation was ended by a signal: Killed", said)
+
+
+class ExploredPrograms(programs.ByCommand):
+    """txsync explore -- PROGRAM."""
+
+    ORDERS = ("random", "priorities", "delay-bounded")
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.compile(programs.HERE / "explored.cpp")
+
+    def explore(self, *words, status, **options):
+        ran = self.call(programs.BIN / "txsync", "explore", *words, **options)
+        self.assertEqual((ran.returncode, ran.stderr), (status, ""))
+        return ran.stdout
+
+    def found(self, fault, *options, says):
+        """Found, within a few hundred schedules, and found again from the key."""
+        told = self.explore("--schedules", "400", *options, "--", "./program", fault, status=1)
+        self.assertIn(says, told)
+        again = shlex.split(told.splitlines()[-1])
+        self.assertEqual(again[:2] + again[3:], ["txsync", "replay", "--", "./program", fault])
+        ran = self.call(programs.BIN / "txsync", *again[1:])
+        self.assertEqual((ran.returncode, ran.stderr), (1, ""))
+        self.assertIn(says, ran.stdout.splitlines()[-1])
+        self.assertRegex(ran.stdout, r"thread 1 .*explored.cpp:\d+")
+
+    def test_finds_faults_in_each_order(self):
+        for order in self.ORDERS:
+            for fault, says in (("crossing-locks", "deadlock: nothing can run"), ("lost-update", "assertion failed: count.load() == 2")):
+                with self.subTest(order=order, fault=fault):
+                    self.found(fault, "--order", order, says=says)
+
+    def test_finds_what_some_orders_seldom_meet(self):
+        self.found("lost-wake-up", says="deadlock: nothing can run")
+
+    def test_replays_with_the_programs_own_steps(self):
+        told = self.explore("--order", "random", "--", "./program", "lost-update", status=1)
+        again = shlex.split(told.splitlines()[-1])[1:]
+        steps = self.call(programs.BIN / "txsync", *again).stdout
+        for line in (r"^thread 0 in std::thread::_M_start_thread$", r"^thread 0 reads .*::count  .*explored.cpp:\d+",
+                     r"^thread 1     reads .*::count  .*explored.cpp:\d+", r"^thread 0 writes .*::count  .*explored.cpp:\d+"):
+            self.assertRegex(steps, re.compile(line, re.MULTILINE))
+        self.assertNotIn("std_threads.cpp", steps.split("\n\n", maxsplit=1)[0])
+        everything = self.call(programs.BIN / "txsync", *again[:2], "--all", *again[2:]).stdout
+        self.assertIn("std_threads.cpp", everything.split("\n\n", maxsplit=1)[0])
+        self.assertEqual(steps.splitlines()[-1], everything.splitlines()[-1])
+
+    def test_finds_what_only_store_buffers_show(self):
+        self.assertIn(" nothing\n", self.explore("--schedules", "100", "--", "./program", "missing-fence", status=0))
+        self.assertIn(" nothing\n", self.explore("--schedules", "100", "--store-buffers", "--", "./program", "fence", status=0))
+        for order in self.ORDERS:
+            with self.subTest(order=order):
+                self.found("missing-fence", "--store-buffers", "--order", order, says="exit status 3; it said: both have entered")
+
+    def test_a_right_program_and_the_document(self):
+        told = self.explore("--schedules", "100", "--seed", "7", "--json", "result.json", "--", "./program", status=0)
+        self.assertRegex(told, r"program +100 +\d+  nothing\n$")
+        made = json.loads((self.at / "result.json").read_text(encoding="utf-8"))
+        self.assertEqual(complaints(made), [])
+        self.assertEqual([point["values"] for point in made["points"]], [[100]])
+
+    def test_who_spins_for_ever_is_told(self):
+        told = self.explore("--steps", "5000", "--", "./program", "spins-for-ever", status=1)
+        self.assertIn("livelock: more than 5000 steps", told)
+        self.assertIn(" --steps 5000 -- ./program spins-for-ever\n", told)
+
+    def test_an_interruption_ends_it(self):
+        with subprocess.Popen([programs.BIN / "txsync", "explore", "--steps", "1000000000000", "--", "./program", "spins-for-ever"],
+                              cwd=self.at, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as exploring:
+            children = pathlib.Path(f"/proc/{exploring.pid}/task/{exploring.pid}/children")
+            while not children.read_text(encoding="ascii"):
+                time.sleep(0.01)
+            time.sleep(0.2)
+            exploring.send_signal(signal.SIGINT)
+            _, said = exploring.communicate(timeout=100)
+        self.assertEqual(exploring.returncode, 1)
+        self.assertIn("spins_for_ever (explored.cpp:", said)
+
+    def test_what_cannot_be_is_refused(self):
+        for words, says in ((("explore", "tatas", "--", "./program"), "is explored alone; without 'tatas'"),
+                            (("explore", "--", "./missing"), "No such file"),
+                            (("explore", "--", "/bin/true"), "was not built by txsync-c++"),
+                            (("explore", "--steps", "9", "tatas"), "--steps is for a program"),
+                            (("replay", "--all", "tatas@random@1"), "--all are for a program"),
+                            (("replay", "tatas@random@1", "--", "./program"), "the key is of tatas, and the program is program"),
+                            (("replay", "program@random@1"), "unknown test 'program'")):
+            with self.subTest(words=words):
+                ran = self.call(programs.BIN / "txsync", *words)
+                self.assertEqual((ran.returncode, ran.stdout, len(ran.stderr.splitlines())), (2, "", 1))
+                self.assertIn(says, ran.stderr)
+
+
+if __name__ == "__main__":
+    programs.BIN, programs.PLAIN_MODEL, programs.MACHINES = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
