@@ -390,6 +390,39 @@ class ElidedExits(programs.ByCommand):
         self.assertGreater(made["points"][0]["commits"], 50)
 
 
+class CommitActions(programs.Simulated):
+    """Actions of an attempt's commit wait in memory that the thread may not have touched before."""
+
+    SOURCE = """
+        #include <cstdio>
+        #include <thread>
+        #include <txsync/locks/tatas.hpp>
+        #include <txsync/speculate/elided.hpp>
+        txsync::elision role{txsync::elision_presets::standard};
+        txsync::elided<txsync::tatas_lock> lock{role};
+        int done = 0;
+        int main() {
+          std::thread other([] {
+            for (int i = 0; i < 200; ++i) {
+              const txsync::elided_guard hold(lock);
+              txsync::on_commit([]() noexcept { ++done; });
+            }
+          });
+          other.join();
+          if (done == 200) std::puts("all right");
+        }"""
+
+    def test_the_first_one_of_a_thread_costs_one_attempt(self):
+        project = programs.HERE.parents[2]
+        (self.at / "actions.cpp").write_text(self.SOURCE, encoding="utf-8")
+        done = self.call(programs.BIN / "txsync-c++", "-std=c++20", f"-I{project / 'include'}", f"-I{project / 'include/txsync/machine/native'}",
+                         "actions.cpp", programs.BIN.parent / "lib/txsync/libtxsync-sim-floors.a", "-o", "program")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.simulate(machine="haswell-i7-4770", oracle=1).stdout, "all right\n")
+        told = self.records(machine="haswell-i7-4770")
+        self.assertEqual((told["aborts.fault"], told["attempts.begun"], told["attempts.committed"]), (1, 200, 199))
+
+
 if __name__ == "__main__":
     programs.BIN, programs.PLAIN_MODEL, programs.MACHINES = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
     unittest.main(argv=sys.argv[:1] + sys.argv[4:])
