@@ -89,8 +89,9 @@ struct program_exploration {
 /// Throws bad_input where there is none that could run.
 program_exploration program_to_explore(const words& command);
 
-/// One schedule of it after the other, of each kind in turn, until one does not end with exit status 0. Ends early when
-/// stop_on_signal is asked; throws sim::image_error where that comes within a schedule.
+/// Its schedules, of each kind in turn, as many at a time as there are processors, up to the first that does not end
+/// with exit status 0. Ends early when stop_on_signal is asked; throws sim::image_error where that comes within a
+/// schedule.
 exploration_result explore_program(const program_exploration& what, const std::vector<schedule_kind>& kinds,
                                    std::uint64_t seed, std::uint64_t schedules);
 /// What runs its schedules of that kind, one for each request.seed.

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Schedules of a program that txsync-c++ has built: each is a run of it as a whole, in a process of its own, that has
 // to end with exit status 0.
+#include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <cstring>
+#include <exception>
+#include <mutex>
+#include <thread>
 
 #include "cli/code_place.hpp"
 #include "cli/explore.hpp"
@@ -77,25 +81,82 @@ std::string complaint_of_schedule(const sim::image_result& seen, const std::stri
   return said.empty() ? complaint : complaint + "; it said: " + said;
 }
 
+namespace {
+
+/// Schedules that run side by side, each on a processor of its own. What comes out is what one after the other would
+/// bring: the first that fails.
+class schedules_at_once {
+ public:
+  schedules_at_once(const program_exploration& what, const std::vector<schedule_kind>& kinds, std::uint64_t seed,
+                    std::uint64_t count)
+      : what_(what), seed_(seed), until_(count) {
+    for (const schedule_kind& kind : kinds) {
+      requests_.push_back(program_schedules(what, kind));
+      requests_.back().stop = stop_on_signal::asked;
+    }
+  }
+
+  void run() {
+    std::vector<std::thread> workers(std::max(1U, std::thread::hardware_concurrency()));
+    for (std::thread& one : workers) one = std::thread([this] { work(); });
+    for (std::thread& one : workers) one.join();
+    if (error_) std::rethrow_exception(error_);
+  }
+
+  std::uint64_t ran() const { return complaint_.empty() ? ran_.load() : until_ + 1; }
+  /// The number of the first that failed; of none where complaint() is empty.
+  std::uint64_t failing() const { return until_; }
+  const std::string& complaint() const { return complaint_; }
+
+ private:
+  void work() {
+    try {
+      for (std::uint64_t mine = next_++; mine < until_ && !stop_on_signal::asked(); mine = next_++) {
+        sim::image_request request = requests_[mine % requests_.size()];
+        request.seed = seed_ + mine;
+        const std::string complaint = complaint_of_schedule(sim::run_image(request), what_.path);
+        ++ran_;
+        const std::lock_guard guard(end_);
+        if (complaint.empty() || mine >= until_) continue;
+        until_ = mine;
+        complaint_ = complaint;
+      }
+    } catch (const sim::image_error&) {
+      const std::lock_guard guard(end_);
+      if (!error_) error_ = std::current_exception();
+      until_ = 0;
+    }
+  }
+
+  const program_exploration& what_;
+  std::uint64_t seed_;
+  std::vector<sim::image_request> requests_;
+  std::atomic<std::uint64_t> next_{0};
+  std::atomic<std::uint64_t> ran_{0};
+  std::mutex end_;  ///< of what follows, for writing
+  std::atomic<std::uint64_t> until_;
+  std::string complaint_;
+  std::exception_ptr error_;
+};
+
+}  // namespace
+
 exploration_result explore_program(const program_exploration& what, const std::vector<schedule_kind>& kinds,
                                    std::uint64_t seed, std::uint64_t schedules) {
   const auto began = std::chrono::steady_clock::now();
-  std::vector<sim::image_request> requests;
+  schedules_at_once all(what, kinds, seed, schedules);
+  all.run();
   words orders;
-  for (const schedule_kind& kind : kinds) {
-    requests.push_back(program_schedules(what, kind));
-    orders.push_back(kind.text());
-  }
-  exploration_result result{.subject = what.name, .order = join(orders), .key = {what.name, kinds.front(), seed}};
-  while (result.schedules != schedules && !result.failing && !stop_on_signal::asked()) {
-    const std::size_t turn = result.schedules % kinds.size();
-    result.key.kind = kinds[turn];
-    result.key.seed = requests[turn].seed = seed + result.schedules++;
-    result.complaint = complaint_of_schedule(sim::run_image(requests[turn]), what.path);
-    result.failing = !result.complaint.empty();
-  }
+  for (const schedule_kind& kind : kinds) orders.push_back(kind.text());
+  exploration_result result{.subject = what.name, .order = join(orders), .key = {}};
+  result.schedules = all.ran();
+  result.complaint = all.complaint();
+  result.failing = !result.complaint.empty();
   result.right = !result.failing;
-  if (result.failing) result.again = again_by(what, result.key);
+  if (result.failing) {
+    result.key = {what.name, kinds[all.failing() % kinds.size()], seed + all.failing()};
+    result.again = again_by(what, result.key);
+  }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   return result;
 }

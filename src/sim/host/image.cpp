@@ -119,13 +119,17 @@ pid_t spawn(const image_request& request, int model, int records, int messages) 
   return child;
 }
 
-/// Reads both pipes to their ends, for so long. False when a signal came first, or the time was over.
-bool gather(int records, int messages, std::string& record_text, std::string& message_text, int timeout_ms = -1) {
+/// Reads both pipes to their ends, with so much patience. False when a signal came first, or all that was to come
+/// within that time had come and `stop` said so.
+bool gather(int records, int messages, std::string& record_text, std::string& message_text, int patience_ms,
+            bool (*stop)() noexcept) {
   pollfd files[] = {{.fd = records, .events = POLLIN, .revents = 0}, {.fd = messages, .events = POLLIN, .revents = 0}};
   std::string* const texts[] = {&record_text, &message_text};
   char buffer[1 << 16];
   for (int open = 2; open != 0;) {
-    if (poll(files, 2, timeout_ms) <= 0) return false;
+    const int ready = poll(files, 2, patience_ms);
+    if (ready == 0 && !stop()) continue;
+    if (ready <= 0) return false;
     for (int i = 0; i < 2; ++i) {
       if (files[i].fd < 0 || files[i].revents == 0) continue;
       const ssize_t part = read(files[i].fd, buffer, sizeof buffer);
@@ -144,7 +148,7 @@ bool gather(int records, int messages, std::string& record_text, std::string& me
 void end_early(pid_t child, int records, int messages, std::string& record_text, std::string& message_text) {
   constexpr int time_to_speak_ms = 3'000;
   kill(child, SIGTERM);
-  (void)gather(records, messages, record_text, message_text, time_to_speak_ms);
+  (void)gather(records, messages, record_text, message_text, time_to_speak_ms, []() noexcept { return true; });
   kill(child, SIGKILL);
 }
 
@@ -260,7 +264,9 @@ image_result run_image(const image_request& request) {
   messages_in.close_now();
   std::string record_text;
   image_result result;
-  const bool ended = gather(records.number(), messages.number(), record_text, result.messages);
+  constexpr int tenth_of_a_second_ms = 100;
+  const bool ended = gather(records.number(), messages.number(), record_text, result.messages,
+                            request.stop != nullptr ? tenth_of_a_second_ms : -1, request.stop);
   if (!ended) end_early(child, records.number(), messages.number(), record_text, result.messages);
   const int status = wait_for(child);
   read_records(record_text, result);

@@ -48,9 +48,10 @@ struct image_request {
   bool traces = false;             ///< tell every step
   bool elides = false;             ///< the program's pthread mutexes are elided
   std::string locks = {};          ///< what its locks are, in words of policy files; empty: the built-in policy
-  bool failure_is_a_result = false;  ///< a simulation that cannot go on is told by image_result::failure
-  bool discards_output = false;      ///< the program's standard output is nobody's
-  bool keeps_error_output = false;   ///< the program's standard error is this process'; image_result has no messages
+  bool failure_is_a_result = false;   ///< a simulation that cannot go on is told by image_result::failure
+  bool discards_output = false;       ///< the program's standard output is nobody's
+  bool keeps_error_output = false;    ///< the program's standard error is this process'; image_result has no messages
+  bool (*stop)() noexcept = nullptr;  ///< asked ten times a second: true is as a signal to this thread; may be null
 };
 
 /// In the order of the runtime's.
@@ -117,8 +118,9 @@ struct image_result {
   std::uint64_t number(const std::string& name) const;
 };
 
-/// Runs the image to its end; its standard output is this process'. Throws image_error where it did not come to one.
-/// Interrupted by a signal that this process handles, it ends the image and throws as well.
+/// Runs the image to its end, in several threads at once where they ask for it; its standard output is this process'.
+/// Throws image_error where it did not come to one. Interrupted by a signal that this process handles, it ends the
+/// image and throws as well.
 image_result run_image(const image_request& request);
 
 /// Nothing when txsync-c++ of this version has built the program, otherwise what is wrong with it, to stand behind its
