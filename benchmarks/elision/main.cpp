@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench_elision: what policies of elision make of sections that are short or long, meet or do not, fit or do not, on
 // simulated machines (./dev bench elision). Claim C1-3: the standard policy is never far under the better of the plain
-// lock and the lock that is always elided.
+// lock and the lock that is always elided. What it has learnt by then counts, so that runs have sections enough for it.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -66,7 +66,8 @@ std::vector<std::string> subjects_of(const options& asked) {
   return all;
 }
 
-double run(const options& asked, const sim::machine_model& machine, const cell& place, const std::string& subject) {
+double run(std::uint64_t duration_ns, const sim::machine_model& machine, const cell& place,
+           const std::string& subject) {
   sim::image_request request;
   request.path = sim::image_file("workloads");
   request.model = machine;
@@ -75,7 +76,6 @@ double run(const options& asked, const sim::machine_model& machine, const cell& 
   workloads::parameters values = workloads::default_parameters(arraybench);
   values.values[workloads::find_parameter(arraybench, "ints")] = place.what.ints;
   values.values[workloads::find_parameter(arraybench, "writes")] = place.what.writes;
-  const std::uint64_t duration_ns = std::uint64_t{asked.microseconds} * 1'000;
   request.arguments = cli::image_arguments(
       arraybench, subject, {.threads = place.threads, .duration_ns = duration_ns, .run_in_ns = duration_ns / 2},
       values);
@@ -83,6 +83,16 @@ double run(const options& asked, const sim::machine_model& machine, const cell& 
   if (ended.status != 0) throw std::runtime_error(subject + ": " + ended.messages.substr(0, ended.messages.find('\n')));
   return static_cast<double>(ended.number("program.operations")) * 1e9 /
          static_cast<double>(ended.number("program.elapsed_ns"));
+}
+
+/// Long enough for what is learnt to be learnt: about a thousand sections a thread, by what the plain lock does.
+std::uint64_t duration_of(const options& asked, const sim::machine_model& machine, const cell& place) {
+  constexpr double sections_each = 1'000;
+  constexpr double longest = 100e6;
+  const std::uint64_t least = std::uint64_t{asked.microseconds} * 1'000;
+  const double a_second = run(least, machine, place, asked.lock);
+  const double wanted = std::min(longest, sections_each * place.threads / a_second * 1e9);
+  return std::max(least, static_cast<std::uint64_t>(wanted));
 }
 
 observe::point point_of(const cell& place, const std::string& subject, double throughput) {
@@ -107,8 +117,9 @@ std::vector<cell> measure(const options& asked, observe::document& result) {
     for (const section& what : sections) {
       for (const unsigned threads : threads_on(machine.model)) {
         cell place{name, what, threads};
+        const std::uint64_t duration_ns = duration_of(asked, machine.model, place);
         for (const std::string& subject : subjects) {
-          const double throughput = run(asked, machine.model, place, subject);
+          const double throughput = run(duration_ns, machine.model, place, subject);
           place.throughput[subject] = throughput;
           place.points[subject] = result.points.size();
           result.points.push_back(point_of(place, subject, throughput));
@@ -197,7 +208,8 @@ int bench(const options& asked, const std::vector<std::string>& command) {
 int main(int count, char** words) {
   CLI::App app("Policies of elision over lengths of sections, contention and footprint, on simulated machines.");
   options asked;
-  app.add_option("--duration", asked.microseconds, "microseconds of the simulated machine a run")
+  app.add_option("--duration", asked.microseconds,
+                 "microseconds of the simulated machine a run, at least; half as much runs before it")
       ->capture_default_str()
       ->check(CLI::Range(100, 1'000'000));
   app.add_option("--lock", asked.lock, "the lock that is elided")
