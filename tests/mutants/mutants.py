@@ -57,7 +57,7 @@ TESTS = {
     "memory": "tm-(freeing|destroying|queue|hash-maps|counting|opacity-alternatives)-dctl$",
     "norec": "tm-.*-norec$",
     "orecs": "tm-(opacity-.*|privatizing|handing)-(dctl|tl2|tinystm_wb)$",
-    "run": "tm-(opacity-(crossing|alone|turning|throwing|changing|nesting)|destroying|privatizing|handing|either|counting)"
+    "run": "tm-(opacity-(crossing|alone|turning|throwing|changing|nesting)|destroying|privatizing|handing|either(-irrevocable)?|counting)"
            "-(dctl|dctl-biased|2plsf|htm_sgl)$",
     "runner": "tm-(destroying|counting|handing|opacity-following)-(dctl|2plsf)$",
     "sgl": "tm-.*-(sgl|htm_sgl|dctl-biased)$",
@@ -118,7 +118,7 @@ def read_mutants(path):
 
 
 def read_arguments():
-    """By (file, what, text of the line) why the mutant survives. What may be *: all of the file."""
+    """By (file, what, text of the line) why the mutant survives."""
     arguments = {}
     waiting = []
     argued = False
@@ -139,10 +139,8 @@ def read_arguments():
 
 
 def key_of(mutant, arguments):
-    for key in ((mutant.file, mutant.what, mutant.words), (mutant.file, "*", "")):
-        if arguments.get(key):
-            return key
-    return None
+    key = (mutant.file, mutant.what, mutant.words)
+    return key if arguments.get(key) else None
 
 
 def explore(machine, tests, mutant, rounds):
