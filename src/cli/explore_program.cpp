@@ -65,7 +65,7 @@ sim::image_request program_schedules(const program_exploration& what, const sche
   request.probes = kind.probes;
   request.most_steps = what.most_steps;
   request.choices = 1;
-  request.discards_output = true;
+  request.runs_alone = true;
   request.failure_is_a_result = true;
   const bool has_points =
       kind.order == sim::schedule_order::priorities || kind.order == sim::schedule_order::delay_bounded;

@@ -35,7 +35,7 @@ class explore_verb final : public verb {
     footer(app,
            "txsync explore [OPTIONS] -- PROGRAM [ARGUMENT...] explores a program that txsync-c++ has built: each "
            "schedule is a run\n"
-           "of it, without its standard output, that has to end with exit status 0.\n"
+           "of it, without standard input and output, that has to end with exit status 0.\n"
            "Tests named seeded:... have a fault that exploring has to find. A schedule that fails has a key; txsync "
            "replay KEY\n"
            "runs it again and shows who did what. Exit status 1: a test failed that should not, or a fault was not "

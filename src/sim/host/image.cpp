@@ -103,7 +103,8 @@ pid_t spawn(const image_request& request, int model, int records, int messages) 
   constexpr int aside = 100;
   posix_spawn_file_actions_adddup2(&actions, model, aside);
   posix_spawn_file_actions_adddup2(&actions, records, aside + 1);
-  if (request.discards_output) {
+  if (request.runs_alone) {
+    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   }
   if (!request.keeps_error_output) posix_spawn_file_actions_adddup2(&actions, messages, STDERR_FILENO);

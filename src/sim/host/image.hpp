@@ -49,7 +49,7 @@ struct image_request {
   bool elides = false;             ///< the program's pthread mutexes are elided
   std::string locks = {};          ///< what its locks are, in words of policy files; empty: the built-in policy
   bool failure_is_a_result = false;   ///< a simulation that cannot go on is told by image_result::failure
-  bool discards_output = false;       ///< the program's standard output is nobody's
+  bool runs_alone = false;            ///< nobody gives it a standard input, and its standard output is nobody's
   bool keeps_error_output = false;    ///< the program's standard error is this process'; image_result has no messages
   bool (*stop)() noexcept = nullptr;  ///< asked ten times a second: true is as a signal to this thread; may be null
 };

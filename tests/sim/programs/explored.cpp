@@ -77,6 +77,7 @@ int spins_for_ever() {
 
 int nothing_wrong() {
   static int count = 0;
+  if (std::getchar() != EOF) return 2;
   const auto add = [] {
     for (int i = 0; i < 3; ++i) {
       const std::lock_guard guard(first);

@@ -120,7 +120,7 @@ class ExploredPrograms(programs.ByCommand):
                 self.found("missing-fence", "--store-buffers", "--order", order, says="exit status 3; it said: both have entered")
 
     def test_a_right_program_and_the_document(self):
-        told = self.explore("--schedules", "100", "--seed", "7", "--json", "result.json", "--", "./program", status=0)
+        told = self.explore("--schedules", "100", "--seed", "7", "--json", "result.json", "--", "./program", status=0, input="a word\n")
         self.assertRegex(told, r"program +100 +\d+  nothing\n$")
         made = json.loads((self.at / "result.json").read_text(encoding="utf-8"))
         self.assertEqual(complaints(made), [])
