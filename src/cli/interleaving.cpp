@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/interleaving.hpp"
 
-#include <filesystem>
 #include <map>
 
 #include "cli/code_place.hpp"
@@ -9,15 +8,12 @@
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
 
-/// Compilers that ccache starts have other ways to the same file.
-std::string shortest(const std::string& file) { return std::filesystem::path(file).lexically_normal().string(); }
-
 /// Where this txsync's sources were, as the image's compiler had it: the library's are beneath it.
 std::string library_folder(const launch::module_symbols& symbols, const sim::image_result& seen) {
-  const auto functions = symbols.around(seen.number("runtime_code"));
+  const auto functions = symbols.around(seen.number("library_code"));
   if (functions.empty()) return "";
-  const std::string file = shortest(functions.back().file);
-  const std::size_t end = file.rfind("sim/runtime/");
+  const std::string& file = functions.back().file;
+  const std::size_t end = file.rfind("sim/toolchain/library/");
   return end == std::string::npos ? "" : file.substr(0, end);
 }
 
@@ -57,7 +53,7 @@ class printer {
     const auto functions = symbols_.around(step.code);
     if (step.code == 0 || functions.empty()) return call;
     const launch::function_at& outermost = functions.back();
-    if (!shortest(outermost.file).starts_with(library_)) {
+    if (!outermost.file.starts_with(library_)) {
       // A store that leaves its buffer now was done then.
       if (step.what != "drains") call.clear();
       return "";

@@ -6,6 +6,9 @@
 #include "records.hpp"
 #include "schedule.hpp"
 
+// Of the program library; null in a program that starts no threads. Never called here.
+extern "C" [[gnu::weak]] void txsync_sim_pthread_create();
+
 namespace txsync::sim {
 
 void trace(const thread_record& thread, std::uintptr_t site, const char* what, std::uintptr_t address) noexcept {
@@ -200,8 +203,8 @@ void begin_schedule(std::uint64_t seed) noexcept {
 void begin_only_schedule(std::uint64_t expected) noexcept {
   expected_choices = expected;
   start_order(state.seed);
-  // In the runtime, so that who reads the steps knows what is library: this function, as if it were called from there.
-  if (state.traces) write_record("runtime_code", reinterpret_cast<std::uintptr_t>(&begin_only_schedule) + 1);
+  // So that who reads the steps knows what is library: a place behind that function's begin.
+  if (state.traces) write_record("library_code", reinterpret_cast<std::uintptr_t>(&txsync_sim_pthread_create) + 1);
 }
 
 std::uint64_t choices_so_far() noexcept { return choices; }
