@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <link.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -50,18 +51,39 @@ constinit thread_local attempt mine;
 thread_local std::unique_ptr<char[]> stack_copy;
 constinit thread_local unsigned trials = 0;  ///< trial_scopes of this thread
 
+struct stack_bounds {
+  const char* lowest;
+  const char* end;
+
+  void end_below(const void* address) noexcept {
+    const char* const other = static_cast<const char*>(address);
+    if (lowest < other && other < end) end = other;
+  }
+};
+
+/// Of the calling thread. In the same mapping, above what it calls its stack, a thread that was started has what is not
+/// to be put back: its thread-local variables, and the C library's record of it, which other threads write.
+stack_bounds bounds_of_stack() noexcept {
+  pthread_attr_t attributes;
+  void* lowest = nullptr;
+  std::size_t size = 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) script::refuse("the thread's stack is unknown");
+  pthread_attr_getstack(&attributes, &lowest, &size);
+  pthread_attr_destroy(&attributes);
+  stack_bounds bounds{static_cast<const char*>(lowest), static_cast<const char*>(lowest) + size};
+  bounds.end_below(reinterpret_cast<const void*>(pthread_self()));
+  const auto look_at = [](dl_phdr_info* module, std::size_t, void* into) {
+    static_cast<stack_bounds*>(into)->end_below(module->dlpi_tls_data);
+    return 0;
+  };
+  dl_iterate_phdr(look_at, &bounds);
+  return bounds;
+}
+
 /// The end of the calling thread's stack; the addresses above are not its own.
 const char* stack_end() noexcept {
   static constinit thread_local const char* known = nullptr;
-  if (known == nullptr) {
-    pthread_attr_t attributes;
-    void* lowest = nullptr;
-    std::size_t size = 0;
-    if (pthread_getattr_np(pthread_self(), &attributes) != 0) script::refuse("the thread's stack is unknown");
-    pthread_attr_getstack(&attributes, &lowest, &size);
-    pthread_attr_destroy(&attributes);
-    known = static_cast<const char*>(lowest) + size;
-  }
+  if (known == nullptr) known = bounds_of_stack().end;
   return known;
 }
 
