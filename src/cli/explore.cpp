@@ -40,18 +40,24 @@ sim::image_request request_on_ideal_machine() {
   try {
     sim::image_request request;
     request.path = sim::image_file("explorations");
-    request.model = sim::load_machine("ideal").model;
+    request.model = ideal_machine();
     request.model.core_sockets = 1;
     request.model.core_cores = cores;
     return request;
-  } catch (const sim::machine_error& error) {
-    throw bad_input(error.what());
   } catch (const sim::image_error& error) {
     throw bad_input(error.what());
   }
 }
 
 }  // namespace
+
+sim::machine_model ideal_machine() {
+  try {
+    return sim::load_machine("ideal").model;
+  } catch (const sim::machine_error& error) {
+    throw bad_input(error.what());
+  }
+}
 
 std::vector<exploration_test> exploration_tests() {
   sim::image_request request;

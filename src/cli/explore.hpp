@@ -13,6 +13,9 @@
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
+/// On which schedules run: one without limits and interrupts. Throws bad_input.
+sim::machine_model ideal_machine();
+
 /// How schedules are made: ORDER, and what else they try, as ORDER+MODE.
 struct schedule_kind {
   sim::schedule_order order = sim::schedule_order::random;

@@ -13,15 +13,9 @@
 #include "cli/sim.hpp"
 #include "cli/stop_on_signal.hpp"
 #include "launch/executable.hpp"
-#include "sim/models/machine_file.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
-
-std::string last_line(std::string text) {
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  return text.substr(text.rfind('\n') + 1);
-}
 
 /// How many choices a schedule of it has: those of one without change points.
 std::uint64_t choices_of(sim::image_request request) {
@@ -53,11 +47,7 @@ program_exploration program_to_explore(const words& command) {
 
 sim::image_request program_schedules(const program_exploration& what, const schedule_kind& kind) {
   sim::image_request request;
-  try {
-    request.model = sim::load_machine("ideal").model;
-  } catch (const sim::machine_error& error) {
-    throw bad_input(error.what());
-  }
+  request.model = ideal_machine();
   request.path = what.path;
   request.arguments = {what.command.begin() + 1, what.command.end()};
   request.order = kind.order;
@@ -77,7 +67,7 @@ std::string complaint_of_schedule(const sim::image_result& seen, const std::stri
   if (seen.failure.empty() && seen.signal == 0 && seen.status == 0) return "";
   std::string complaint = "exit status " + std::to_string(seen.status);
   if (!seen.failure.empty() || seen.signal != 0) complaint = complaint_of(seen, path);
-  const std::string said = last_line(seen.messages);
+  const std::string said = seen.last_message();
   return said.empty() ? complaint : complaint + "; it said: " + said;
 }
 

@@ -236,15 +236,12 @@ void read_records(const std::string& text, image_result& into) {
                    [](const abort_entry& a, const abort_entry& b) { return a.count > b.count; });
 }
 
-std::string last_line(const std::string& text) {
-  const std::size_t end = text.find_last_not_of('\n');
-  if (end == std::string::npos) return "it said nothing";
-  const std::size_t begin = text.rfind('\n', end);
-  return text.substr(begin == std::string::npos ? 0 : begin + 1,
-                     end - (begin == std::string::npos ? 0 : begin + 1) + 1);
-}
-
 }  // namespace
+
+std::string image_result::last_message() const {
+  const std::string text = messages.substr(0, messages.find_last_not_of('\n') + 1);
+  return text.substr(text.rfind('\n') + 1);
+}
 
 std::uint64_t image_result::number(const std::string& name) const {
   const auto found = records.find(name);
@@ -283,7 +280,8 @@ image_result run_image(const image_request& request) {
   result.status = WEXITSTATUS(status);
   // Without the record it could not read its options; or it is the program's own answer.
   if (result.failure.empty() && result.status == failure_status && !request.keeps_error_output) {
-    result.failure = last_line(result.messages);
+    const std::string said = result.last_message();
+    result.failure = said.empty() ? "it said nothing" : said;
   }
   if (!result.failure.empty() && !request.failure_is_a_result) throw image_error(result.failure);
   return result;

@@ -114,6 +114,8 @@ struct image_result {
   std::vector<abort_entry> aborts;  ///< most frequent first
   std::vector<trace_step> steps;    ///< in the order of execution, where it was traced; of the last schedule
 
+  /// The last line of them; empty where there is none.
+  std::string last_message() const;
   /// 0 where there is none of that name.
   std::uint64_t number(const std::string& name) const;
 };
