@@ -171,8 +171,9 @@ void worker::watch(connection& with, std::uint32_t events) {
 }
 
 void worker::forget(int socket) {
-  connections_.erase(socket);
+  // Counted first: who sees the end of a connection finds its place free, and no longer in the statistics.
   --of_.open_;
+  connections_.erase(socket);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cache_server

@@ -245,6 +245,11 @@ class Clients(unittest.TestCase):
             for link in links:
                 link.close()
 
+    def test_an_ended_connection_has_left_its_place(self):
+        with serving("--connections", "1") as port:
+            for _ in range(1000):
+                self.assertEqual(ask(port, b"get a\r\n"), b"END\r\n")
+
     def test_without_descriptors_clients_wait(self):
         with serving("--connections", "1000", "--threads", "2", files=40) as port:
             links = [connect(port) for _ in range(60)]
