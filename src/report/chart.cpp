@@ -5,42 +5,15 @@
 #include <cmath>
 #include <cstdio>
 
+#include "report/svg.hpp"
 #include "report/text.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::report {
 namespace {
 
-constexpr double width = 720;
-constexpr double letter_width = 7.8;  // of the widest usual face at 13 px; the page does not know its reader's fonts
 constexpr double row_height = 28;
 constexpr double tick_room = 40;
 constexpr std::size_t longest_label = 30;
-
-std::string px(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f", value);
-  return text;
-}
-
-std::string svg_line(const char* look, double x1, double y1, double x2, double y2) {
-  return std::string("<line class=\"") + look + "\" x1=\"" + px(x1) + "\" y1=\"" + px(y1) + "\" x2=\"" + px(x2) +
-         "\" y2=\"" + px(y2) + "\"/>";
-}
-
-std::string svg_text(const char* look, double x, double y, std::string_view words) {
-  return std::string("<text class=\"") + look + "\" x=\"" + px(x) + "\" y=\"" + px(y) + "\">" + escaped(words) +
-         "</text>";
-}
-
-/// Opens a figure; the title and description are what screen readers read.
-std::string opened(const std::string& title, const std::string& description, double height) {
-  return "<figure class=\"chart\"><svg role=\"img\" viewBox=\"0 0 " + px(width) + " " + px(height) + "\"><title>" +
-         escaped(title) + "</title><desc>" + escaped(description) + "</desc>\n";
-}
-
-std::string closed(const std::string& title) {
-  return "</svg><figcaption>" + escaped(title) + "</figcaption></figure>\n";
-}
 
 /// Round steps from 0 that reach `greatest`, about five.
 struct axis {

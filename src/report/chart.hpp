@@ -59,4 +59,30 @@ inline constexpr std::size_t most_lines = 8;
 /// Lines over positions that stand at equal distances, labelled at their ends.
 std::string drawn(const line_chart& chart);
 
+/// A cell of a map: a part of the best, from 0 to 1.
+struct map_cell {
+  double part = 0;
+  std::string hover;
+};
+
+/// Panels side by side, each with the same rows and columns.
+struct map_chart {
+  struct panel {
+    std::string label;
+    std::vector<std::vector<std::optional<map_cell>>> at;  ///< by row and column
+  };
+  std::string title;
+  std::string description;
+  std::string row_words;  ///< what the rows' labels are
+  std::vector<std::string> rows;
+  std::vector<std::string> columns;
+  std::vector<panel> panels;  ///< at most most_panels() of that many columns
+};
+
+/// So many panels find room beside each other, at least one.
+std::size_t most_panels(std::size_t columns);
+
+/// Cells with their parts as numbers, on a ground that is the stronger the nearer they are to 1.
+std::string drawn(const map_chart& chart);
+
 }  // namespace txsync::inline TXSYNC_BACKEND::report

@@ -109,7 +109,7 @@ std::string contests_section(const json& document) {
                         [](const auto& one) { return text_of(*one.front(), "phase") == "proof"; });
   std::string made = "<section>" + heading("What was compared");
   made += "<p class=\"note\">" + escaped(text_of(*tune, "metric")) + "; " +
-          (text_of(*tune, "better") == "lower" ? "lower" : "higher") +
+          (lower_is_better(*tune) ? "lower" : "higher") +
           " is better. The first row of each table is what the others are held against: the ratio is formed in each "
           "round, the "
           "table has its median and the interval of that. More than 1 is better.</p>\n";

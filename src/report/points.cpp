@@ -54,8 +54,6 @@ shown shown_of(const json& point) {
   return made;
 }
 
-bool lower_is_better(const json& point) { return text_of(point, "better") == "lower"; }
-
 /// The best median of each number of threads, among those that did not fail.
 std::map<double, const json*> best_by_threads(const std::vector<shown>& list) {
   std::map<double, const json*> best;

@@ -23,6 +23,8 @@ verdict verdict_of(const json& document);
 /// What of the verdict has a number of its own: boxes under the headline.
 std::string key_figures(const json& document);
 
+/// Of one workload with many sets of parameters: each subject as a part of the best, in one drawing (sweep.cpp).
+std::string sweep_section(const json& document);
 /// Tables and drawings of the points, by workload and parameters (points.cpp).
 std::string points_section(const json& document);
 /// What became of attempts, and where they ended (attempts.cpp).

@@ -37,7 +37,10 @@ tr.best td{font-weight:600}tr.best td:first-child{box-shadow:inset .25rem 0 var(
 figure{margin:.8rem 0;overflow-x:auto}
 svg{display:block;width:100%;min-width:34rem;max-width:48rem;height:auto;font-size:13px}
 svg text{fill:var(--text)}
-.tick,.axis{text-anchor:middle}.label,.ytick{text-anchor:end}
+.tick,.axis,.head{text-anchor:middle}svg .head{font-weight:600}
+.cell rect{fill:var(--ours)}.m0 rect{fill-opacity:.02}.m1 rect{fill-opacity:.07}.m2 rect{fill-opacity:.14}.m3 rect{fill-opacity:.24}.m4 rect{fill-opacity:.42}svg .cell .tick{fill:var(--text)}
+.cell:hover rect,.cell:focus rect{stroke:var(--text);stroke-width:2}
+.label,.ytick{text-anchor:end}
 svg .tick,svg .ytick,svg .axis{fill:var(--soft)}
 .grid{stroke:var(--edge)}.marker{stroke:var(--text);stroke-width:1.5;stroke-dasharray:5 3}
 .whisker{stroke:var(--text);stroke-width:1.5}.hit{fill:transparent}

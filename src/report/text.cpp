@@ -153,6 +153,8 @@ double number_of(const json& object, const char* member, double fallback) {
   return it == object.end() ? fallback : it->get<double>();
 }
 
+bool lower_is_better(const json& measured) { return text_of(measured, "better") == "lower"; }
+
 const json& part_of(const json& object, const char* member) {
   static const json nothing = json::array();
   const auto it = object.find(member);

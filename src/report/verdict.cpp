@@ -90,7 +90,7 @@ ranking ranked(const json& points) {
   for (const json& point : points) {
     if (!comparable(point) || number_of(point, "threads") != threads || text_of(point, "subject") == "none") continue;
     ++made.count;
-    const bool lower = text_of(point, "better") == "lower";
+    const bool lower = lower_is_better(point);
     if (made.best == nullptr ||
         (lower ? middle_of(point) < middle_of(*made.best) : middle_of(point) > middle_of(*made.best)))
       made.best = &point;
@@ -115,7 +115,7 @@ std::string against_peers(const ranking& found) {
   std::vector<observe::peer_values> peers;
   peers.reserve(names.size());
   for (std::size_t i = 0; i < names.size(); ++i) peers.push_back({names[i], values[i]});
-  const bool lower = text_of(*found.ours, "better") == "lower";
+  const bool lower = lower_is_better(*found.ours);
   const auto result =
       observe::compare_to_best_peer(ours, peers, lower ? observe::better::lower : observe::better::higher);
   const observe::interval& ratio = result.ratio;

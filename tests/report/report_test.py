@@ -84,6 +84,7 @@ class Report(unittest.TestCase):
     def test_every_verb_gives_a_page_with_its_sections(self):
         wanted = {"bench": ["Notices", "arraybench: throughput", "Lock sites", "Machine", "How to reproduce"],
                   "one-thread": ["arraybench: throughput", "Machine", "How to reproduce"],
+                  "sweep": ["Sweep", *["arraybench: throughput"] * 12, "Machine", "How to reproduce"],
                   "run": ["Notices", "kccachetest: wall time", "Lock sites", "Machine", "How to reproduce"],
                   "tune": ["Notices", "What was compared", "Lock sites", "Machine", "How to reproduce"],
                   "claims": ["Claims", "arraybench: throughput", "Machine", "How to reproduce"],
@@ -109,7 +110,7 @@ class Report(unittest.TestCase):
                 self.assertRegex("".join(page.texts["h1"]), rf"\A{pattern}\Z")
 
     def test_drawings_have_titles_descriptions_and_tables(self):
-        for name, drawings in {"bench": 2, "one-thread": 1, "run": 1, "tune": 4, "claims": 1, "lab": 1, "empty": 0}.items():
+        for name, drawings in {"bench": 2, "one-thread": 1, "sweep": 14, "run": 1, "tune": 4, "claims": 1, "lab": 1, "empty": 0}.items():
             with self.subTest(document=name):
                 page, text = self.page(samples.SAMPLES[name]())
                 self.assertEqual(len(page.all("svg")), drawings)
@@ -141,6 +142,18 @@ class Report(unittest.TestCase):
         self.assertIn("warm, paper at 96: 10", text)
         self.assertEqual(text.count("<path d="), 1, "the paper's marks are not connected")
         self.assertNotIn("Hardware transactions", page.texts["h2"])
+
+    def test_a_sweep_is_a_map_for_each_machine(self):
+        page, text = self.page(samples.sweep())
+        self.assertEqual(text.count('class="mark cell '), 2 * 6 * 2 * 3)
+        captions = [words for words in page.texts["figcaption"] if "part of the best" in words]
+        self.assertEqual(captions, ["throughput of arraybench, machine = haswell-i7-4770: each as a part of the best, by threads",
+                                    "throughput of arraybench, machine = sapphire-rapids: each as a part of the best, by threads"])
+        self.assertIn("ints · writes", page.texts["text"], "and not rounds, which is the same everywhere")
+        self.assertIn("elided_mcs, ints · writes: 16,384 · 10, threads: 8: median 3.800 million sections/s, the best has 4.000", text)
+        self.assertRegex(text, r'class="mark cell m0"><title>eager_mcs, ints · writes: 64 · 400, threads: 8[^§]*?>0\.20<')
+        page, text = self.page(samples.bench())
+        self.assertNotIn("Sweep", page.texts["h2"], "one set of parameters is none")
 
     def test_where_attempts_ended_is_told_with_the_data(self):
         _, text = self.page(samples.sim())

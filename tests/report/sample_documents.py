@@ -70,6 +70,20 @@ def one_thread_bench():
     return document("bench", "arraybench", points=points)
 
 
+def sweep():
+    """Two machines; the plain lock wins with long sections, the eager one with short ones, at one thread all are alike."""
+    points = []
+    for machine in ("haswell-i7-4770", "sapphire-rapids"):
+        for ints in (64, 16384, 1048576):
+            for writes in (10, 400):
+                for threads in (1, 8):
+                    eager = 1 if threads == 1 else 4 if writes == 10 else 0.2
+                    for subject, factor in (("mcs", 1), ("eager_mcs", eager), ("elided_mcs", max(1, eager) * 0.95)):
+                        points.append(point(subject, [1e7 / writes * factor], threads,
+                                            params={"machine": machine, "ints": ints, "writes": writes, "rounds": 3}))
+    return document("bench", points=points)
+
+
 def run():
     names = [f"kyotocabinet::HashDB::accept_bulk<kyotocabinet::Visitor*, unsigned long>::very_long_function_{i}@kchashdb.h:{800 + i}" for i in range(60)]
     sites = [site(name, int(9e9 / (i + 1) ** 2), kind="mutex", where=f"kchashdb.h:{800 + i}", module="/usr/lib/libkyotocabinet.so.16")
@@ -206,4 +220,4 @@ def hostile_tune():
     return made
 
 
-SAMPLES = {"bench": bench, "one-thread": one_thread_bench, "run": run, "tune": tune, "claims": claims, "lab": lab, "sim": sim, "empty": empty}
+SAMPLES = {"bench": bench, "one-thread": one_thread_bench, "sweep": sweep, "run": run, "tune": tune, "claims": claims, "lab": lab, "sim": sim, "empty": empty}
