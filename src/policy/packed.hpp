@@ -15,8 +15,8 @@ enum class lock_kind : std::uint8_t { unsaid, libc, mutex, tatas, ticket, fifo_t
 enum class rwlock_kind : std::uint8_t { unsaid, libc, rwlock, as_mutex };
 /// What a pthread_spinlock_t of a site is.
 enum class spinlock_kind : std::uint8_t { unsaid, libc, tatas };
-/// How sections of a pthread_mutex_t are tried as hardware attempts, where there are such and its lock_kind is not
-/// `libc`: the elision_presets of their names (txsync/speculate/elision_policy.hpp).
+/// How sections of a pthread_mutex_t or pthread_rwlock_t are tried as hardware attempts, where there are such and its
+/// kind is not `libc`: the elision_presets of their names (txsync/speculate/elision_policy.hpp).
 enum class elision_kind : std::uint8_t {
   unsaid,
   off,

@@ -38,7 +38,7 @@ constexpr named_policy by_name[] = {
      "ticket locks whose waiters run ahead in attempts that always abort, where the machine has them and it pays",
      {lock_kind::ticket, rwlock_kind::rwlock, spinlock_kind::tatas, true, elision_kind::off, warm_up_kind::standard}},
     {"elide",
-     "mutexes whose sections run as hardware transactions where the machine has them and it pays",
+     "mutexes and reader-writer locks that run as hardware transactions where the machine has them and it pays",
      {lock_kind::mutex, rwlock_kind::rwlock, spinlock_kind::tatas, true, elision_kind::standard, warm_up_kind::off}},
 };
 

@@ -19,10 +19,6 @@ namespace {
 /// that is undone.
 [[gnu::tls_model("initial-exec")]] constinit thread_local const mutex_state* waited_for = nullptr;
 
-bool wants_elision(const policy::packed& policy) noexcept {
-  return policy.elision != policy::elision_kind::unsaid && policy.elision != policy::elision_kind::off;
-}
-
 bool wants_warm_up(const policy::packed& policy) noexcept {
   return policy.warm_up != policy::warm_up_kind::unsaid && policy.warm_up != policy::warm_up_kind::off;
 }
@@ -118,12 +114,11 @@ bool is_held(const void* lock) noexcept {
   return static_cast<const Lock*>(lock)->is_held();
 }
 
-detail::held_test held_test_of(algorithm how) noexcept {
-  if (how == algorithm::tatas) return is_held<tatas_lock>;
-  return has_queue(how) ? is_held<detail::ticket_queue> : is_held<futex_mutex>;
-}
-
 }  // namespace
+
+bool wants_elision(const policy::packed& policy) noexcept {
+  return policy.elision != policy::elision_kind::unsaid && policy.elision != policy::elision_kind::off;
+}
 
 lock_tag decide(const site_answer& answer, std::int32_t kind) noexcept {
   const policy::packed& policy = answer.policy;
@@ -199,14 +194,19 @@ void release(mutex_state& mutex, algorithm how) noexcept {
   }
 }
 
-bool enter_elided(mutex_state& mutex, lock_tag tag, latch_mode mode) noexcept {
-  lock_role& role = role_of(tag.role());
-  return detail::enter_elided(role.eliding, &mutex.word, mode, held_test_of(role.under));
+detail::held_test held_test_of(algorithm how) noexcept {
+  if (how == algorithm::tatas) return is_held<tatas_lock>;
+  return has_queue(how) ? is_held<detail::ticket_queue> : is_held<futex_mutex>;
 }
 
-detail::try_outcome try_enter_elided(mutex_state& mutex, lock_tag tag, latch_mode mode) noexcept {
+bool enter_elided(mutex_state& mutex, lock_tag tag) noexcept {
   lock_role& role = role_of(tag.role());
-  return detail::try_enter_elided(role.eliding, &mutex.word, mode, held_test_of(role.under));
+  return detail::enter_elided(role.eliding, &mutex.word, latch_mode::exclusive, held_test_of(role.under));
+}
+
+detail::try_outcome try_enter_elided(mutex_state& mutex, lock_tag tag) noexcept {
+  lock_role& role = role_of(tag.role());
+  return detail::try_enter_elided(role.eliding, &mutex.word, latch_mode::exclusive, held_test_of(role.under));
 }
 
 void unlock_ahead(const mutex_state& mutex) noexcept {

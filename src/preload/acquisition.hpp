@@ -14,6 +14,9 @@
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
+/// Whether the policy asks that sections run as attempts.
+bool wants_elision(const policy::packed& policy) noexcept;
+
 /// What a lock of the site is. `kind`: that of a pthread_mutex_t.
 lock_tag decide(const site_answer& answer, std::int32_t kind) noexcept;
 
@@ -40,11 +43,11 @@ void release(mutex_state& mutex, algorithm how) noexcept;
 
 // ---- sections as attempts: elision
 
+/// How it is seen that such a lock is held.
+detail::held_test held_test_of(algorithm how) noexcept;
 /// True in an attempt that runs the section in the lock's stead. Requires: the calling thread does not hold the lock.
-/// The mode tells readers who come again; for others all are exclusive.
-bool enter_elided(mutex_state& mutex, lock_tag tag, latch_mode mode = latch_mode::exclusive) noexcept;
-detail::try_outcome try_enter_elided(mutex_state& mutex, lock_tag tag,
-                                     latch_mode mode = latch_mode::exclusive) noexcept;
+bool enter_elided(mutex_state& mutex, lock_tag tag) noexcept;
+detail::try_outcome try_enter_elided(mutex_state& mutex, lock_tag tag) noexcept;
 /// Whether the calling thread's attempt runs a section of the lock.
 inline bool runs_elided(const mutex_state& mutex) noexcept {
   return detail::in_elided_attempt() && detail::elided_mode(&mutex.word) != latch_mode::none;

@@ -285,6 +285,7 @@ int destroy(pthread_mutex_t* raw) noexcept {
   }
   if (runs_elided(mutex) || runs_ahead()) leave_attempt();
   if (owner_of(mutex) != 0) {
+    leave_attempt();
     tell(notice_kind::destroyed_locked, tag.site());
     return EBUSY;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the mutexes of a site share when their sections are elided or their waiters run ahead: the presets that its
+// What the locks of a site share when their sections are elided or their waiters run ahead: the presets that its
 // policy names, and what was learnt of them at run time.
 #pragma once
 
@@ -30,11 +30,11 @@ struct lock_role {
   bool warms;
 };
 
-/// By site; those that are not counted have one, too. Made by the first mutex of the site, never freed.
+/// By site; those that are not counted have one, too. Made by the first lock of the site, never freed.
 extern constinit std::atomic<lock_role*> roles[most_sites + 1];
 
 /// Makes the role of a site that asks for elision or warm-up, a page of memory. False when there is none left: its
-/// mutexes are plain ones then. Thread-safe.
+/// locks are plain ones then. Thread-safe.
 bool make_role(std::uint32_t site, const role_choices& choices, const policy::packed& policy) noexcept;
 
 /// Requires: make_role(site, ...) has been true.

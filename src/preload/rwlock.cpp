@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// pthread_rwlock_*: futex_rwlock within the object's own bytes, or, by policy, a mutex that readers take too.
+// pthread_rwlock_*: futex_rwlock within the object's own bytes, or, by policy, a mutex that readers take too. Sections
+// of either run as attempts where the policy asks for it.
 #include <pthread.h>
 
 #include <cerrno>
-#include <cstddef>
-#include <new>
 
 #include <txsync/locks/futex_rwlock.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/thread.hpp>
 #include <txsync/observe/counters.hpp>
+#include <txsync/speculate/elided.hpp>
 
 #include "acquisition.hpp"
 #include "deadline.hpp"
 #include "interpose.hpp"
-#include "mutex_state.hpp"
 #include "next.hpp"
 #include "roles.hpp"
+#include "rwlock_state.hpp"
 #include "sites.hpp"
 #include "thread_number.hpp"
 
@@ -24,75 +24,46 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 
 namespace {
 
-enum class rw_algorithm : std::uint8_t { unknown, libc, rwlock, as_mutex };
+/// What a mutex in the lock's place is.
+lock_tag decide_as_mutex(const site_answer& answer) noexcept {
+  policy::packed policy = answer.policy;
+  // Its own choice: a mutex of the C library would not fit.
+  if (policy.lock == policy::lock_kind::libc) policy.lock = policy::lock_kind::mutex;
+  return decide({answer.site, policy}, PTHREAD_MUTEX_NORMAL);
+}
 
-/// Of a lock that readers share.
-struct shared_state {
-  futex_rwlock rwlock;
-  std::uint32_t unused;
-  std::atomic<std::uint32_t> forks;  // see forget_parents_sleepers()
-  std::uint32_t more_unused[2];
-  std::atomic<std::uint32_t> writer;  // number of the thread inside as a writer; 0: none
-  std::uint32_t process_shared;       // the C library's, at its place
-};
-
-/// Laid over a pthread_rwlock_t; all zero, and what the static initialisers write, is a valid unlocked one.
-struct rwlock_state {
-  union {
-    shared_state shared;
-    mutex_state mutex;  // as_mutex; its depth counts readers of one thread
-  };
-  std::atomic<std::uint16_t> tag;  // rw_algorithm << 12 | site
-  std::uint16_t written;           // as_mutex: the owner came as a writer; the owner's
-  std::uint32_t unused;
-  std::uint32_t preference;  // the C library's: PTHREAD_RWLOCK_PREFER_..., at its place
-};
-static_assert(sizeof(rwlock_state) <= sizeof(pthread_rwlock_t));
-static_assert(offsetof(mutex_state, tag) >= offsetof(shared_state, more_unused) &&
-              offsetof(mutex_state, tag) < offsetof(shared_state, writer));
-#ifdef __x86_64__
-static_assert(offsetof(shared_state, writer) == offsetof(pthread_rwlock_t, __data.__cur_writer));
-static_assert(offsetof(shared_state, process_shared) == offsetof(pthread_rwlock_t, __data.__shared));
-static_assert(offsetof(rwlock_state, preference) == offsetof(pthread_rwlock_t, __data.__flags));
-#endif
-
-rwlock_state& state_of(pthread_rwlock_t* lock) noexcept { return *std::launder(reinterpret_cast<rwlock_state*>(lock)); }
-
-struct rw_tag {
-  std::uint16_t bits = 0;
-  rw_algorithm how() const noexcept { return static_cast<rw_algorithm>(bits >> 12); }
-  std::uint32_t site() const noexcept { return bits & 0xFFF; }
-};
+/// Then the site has a role: the one that mutexes there would have.
+bool is_to_elide(const site_answer& answer) noexcept {
+  if (!wants_elision(answer.policy)) return false;
+  const lock_tag as_mutex = decide_as_mutex(answer);
+  return as_mutex.has_role() && role_of(as_mutex.role()).elides;
+}
 
 rw_tag decide_rwlock(rwlock_state& lock) noexcept {
   const site_answer answer = site_of_caller(object_kind::rwlock);
-  rw_algorithm how = rw_algorithm::rwlock;
+  const bool counting = answer.policy.counting;
+  const std::uint32_t site = counting ? answer.site : 0;
   if (lock.shared.process_shared != 0 || answer.policy.rwlock == policy::rwlock_kind::libc)
-    how = rw_algorithm::libc;
-  else if (answer.policy.rwlock == policy::rwlock_kind::as_mutex)
-    how = rw_algorithm::as_mutex;
-  if (how == rw_algorithm::as_mutex) {
-    policy::packed policy = answer.policy;
-    // Its own choice: a mutex of the C library would not fit.
-    if (policy.lock == policy::lock_kind::libc) policy.lock = policy::lock_kind::mutex;
+    return {rw_algorithm::libc, site};
+  if (answer.policy.rwlock == policy::rwlock_kind::as_mutex) {
     std::uint16_t undecided = 0;
     // relaxed: below the lock's own tag is stored after it
-    lock.mutex.tag.compare_exchange_strong(undecided, decide({answer.site, policy}, PTHREAD_MUTEX_NORMAL).bits(),
-                                           std::memory_order_relaxed);
+    lock.mutex.tag.compare_exchange_strong(undecided, decide_as_mutex(answer).bits(), std::memory_order_relaxed);
+    return {rw_algorithm::as_mutex, site};
   }
-  const std::uint32_t site = answer.policy.counting ? answer.site : 0;
-  return {static_cast<std::uint16_t>(static_cast<unsigned>(how) << 12 | site)};
+  if (is_to_elide(answer)) return {counting ? rw_algorithm::elided : rw_algorithm::elided_uncounted, answer.site};
+  return {rw_algorithm::rwlock, site};
 }
 
 rw_tag tag_of(rwlock_state& lock) noexcept {
   // acquire pairs with the release below: the tag of the mutex
   std::uint16_t bits = lock.tag.load(std::memory_order_acquire);
   if (bits != 0) [[likely]]
-    return {bits};
+    return rw_tag(bits);
   const rw_tag mine = decide_rwlock(lock);
   // acq_rel: the tag of the mutex, to and from whoever is first
-  if (lock.tag.compare_exchange_strong(bits, mine.bits, std::memory_order_acq_rel)) return mine;
-  return {bits};
+  if (lock.tag.compare_exchange_strong(bits, mine.bits(), std::memory_order_acq_rel)) return mine;
+  return rw_tag(bits);
 }
 
 lock_tag mutex_tag(const rwlock_state& lock) noexcept {
@@ -177,30 +148,85 @@ int take(rw_tag tag, const patience& how_long, Tries tries, Waits waits) noexcep
   return 0;
 }
 
+// ---- elision
+
+/// What the record of the thread's elided sections knows the lock by, whatever it is.
+const void* word_of(const rwlock_state& lock) noexcept { return &lock; }
+
+bool runs_elided(const rwlock_state& lock) noexcept {
+  return detail::in_elided_attempt() && detail::elided_mode(word_of(lock)) != latch_mode::none;
+}
+
+/// As one that held the lock for no time. Where the attempt goes on its sample waits for the end, of whichever section:
+/// counters are not written in attempts.
+void count_elided(std::uint32_t site) noexcept {
+  if (--observe::detail::until_sample > 0 || detail::in_elided_attempt()) [[likely]]
+    return;
+  observe::detail::sample(site, nullptr);
+}
+
+/// Ends the section where an attempt runs it.
+bool end_elided(const rwlock_state& lock, std::uint32_t site) noexcept {
+  if (!detail::in_elided_attempt() || !detail::leave_elided(word_of(lock))) return false;
+  count_elided(site);
+  return true;
+}
+
+template <futex_rwlock::admit how>
+bool is_closed_to_readers(const void* lock) noexcept {
+  return static_cast<const futex_rwlock*>(lock)->is_closed_to_readers(how);
+}
+
+/// Of a writer that comes before readers: it does not wait for them outside the lock, where they do not see it.
+bool is_held_for_attempt(const void* lock) noexcept {
+  return machine::active() && static_cast<const futex_rwlock*>(lock)->is_held();
+}
+
+/// Attempts are kept out where the lock itself would keep the thread out, so that tries answer as it does.
+detail::held_test held_test_of(const rwlock_state& lock, entry how) noexcept {
+  if (admission_of(lock) == futex_rwlock::admit::readers_first) {
+    return how == entry::write ? detail::is_held_at_all<futex_rwlock>
+                               : is_closed_to_readers<futex_rwlock::admit::readers_first>;
+  }
+  return how == entry::write ? is_held_for_attempt : is_closed_to_readers<futex_rwlock::admit::after_writers>;
+}
+
+/// 0: in an attempt that runs the section; EBUSY: a try finds the lock held; -1: it is the lock that is to be taken.
+int elide(const rwlock_state& lock, elision& role, detail::held_test held, entry how,
+          const patience& how_long) noexcept {
+  const latch_mode mode = how == entry::read ? latch_mode::shared : latch_mode::exclusive;
+  const void* const word = word_of(lock);
+  if (how_long.waits && how_long.until == nullptr) {
+    // A thread that comes again as one that writes, or that has come as one, would wait for itself: what that comes to
+    // is found out outside.
+    if (runs_elided(lock) && (how == entry::write || detail::elided_mode(word) == latch_mode::exclusive))
+      leave_attempt();
+    return detail::enter_elided(role, word, mode, held) ? 0 : -1;
+  }
+  const detail::try_outcome tried = detail::try_enter_elided(role, word, mode, held);
+  if (tried == detail::try_outcome::elided) return 0;
+  if (tried == detail::try_outcome::try_lock) return -1;
+  if (!how_long.waits) return EBUSY;
+  leave_attempt();
+  return -1;
+}
+
+// ---- as what it is
+
 int lock_as_rwlock(rwlock_state& lock, rw_tag tag, entry how, const patience& how_long) noexcept {
   if (runs_ahead()) return 0;
   // relaxed here and below: a thread's own number is in it only if it put it there
   if (lock.shared.writer.load(std::memory_order_relaxed) == thread_number()) return how_long.waits ? EDEADLK : EBUSY;
+  if (tag.is_elided()) {
+    forget_parents_sleepers(lock);  // or an attempt waits for one of them
+    const int answer = elide(lock, role_of(tag.role()).eliding, held_test_of(lock, how), how, how_long);
+    if (answer >= 0) return answer;
+  }
   const int status = take(
       tag, how_long, [&]() noexcept { return try_enter_settled(lock, how); },
       [&](std::uint64_t deadline) noexcept { return enter_until(lock, how, deadline); });
   if (status == 0 && how == entry::write) lock.shared.writer.store(my_number, std::memory_order_relaxed);
   return status;
-}
-
-/// True in an attempt. A thread that comes again as one that writes, or that has come as one, would wait for itself:
-/// what that comes to is found out outside.
-bool elide_as_mutex(rwlock_state& lock, lock_tag by, entry how, const patience& how_long) noexcept {
-  if (!by.has_role() || !role_of(by.role()).elides) return false;
-  const latch_mode mode = how == entry::read ? latch_mode::shared : latch_mode::exclusive;
-  if (runs_elided(lock.mutex) &&
-      (how == entry::write || detail::elided_mode(&lock.mutex.word) == latch_mode::exclusive)) {
-    leave_attempt();
-  }
-  if (how_long.waits && how_long.until == nullptr) return enter_elided(lock.mutex, by, mode);
-  const detail::try_outcome tried = try_enter_elided(lock.mutex, by, mode);
-  if (tried == detail::try_outcome::busy) leave_attempt();
-  return tried == detail::try_outcome::elided;
 }
 
 /// Readers may come again, as under the real one; a reader that wants to write would wait for itself there.
@@ -216,8 +242,11 @@ int lock_as_mutex(rwlock_state& lock, rw_tag tag, entry how, const patience& how
   // relaxed, here and wherever the owner is looked at or stored: a thread's own number is in it only if it put it there
   if (mutex.owner.load(std::memory_order_relaxed) == thread_number()) return lock_again(lock, how, how_long);
   const lock_tag by = mutex_tag(lock);
-  if (elide_as_mutex(lock, by, how, how_long)) return 0;
   const algorithm under = lock_under(by);
+  if (by.has_role() && role_of(by.role()).elides) {
+    const int answer = elide(lock, role_of(by.role()).eliding, held_test_of(under), how, how_long);
+    if (answer >= 0) return answer;
+  }
   count_for_trials(by);
   if (!try_acquire(mutex, under)) {
     if (!how_long.waits) return EBUSY;
@@ -242,10 +271,7 @@ int lock_ours(rwlock_state& lock, rw_tag tag, entry how, const patience& how_lon
 int unlock_as_mutex(rwlock_state& lock, rw_tag tag) noexcept {
   mutex_state& mutex = lock.mutex;
   const lock_tag by = mutex_tag(lock);
-  if (by.has_role() && leave_elided(mutex)) {
-    if (!detail::in_elided_attempt()) count(tag.site());
-    return 0;
-  }
+  if (by.has_role() && end_elided(lock, tag.site())) return 0;
   if (runs_ahead()) {
     unlock_ahead(mutex);
     return 0;
@@ -266,15 +292,19 @@ int unlock_as_mutex(rwlock_state& lock, rw_tag tag) noexcept {
 }
 
 int unlock_rwlock(rwlock_state& lock, rw_tag tag) noexcept {
+  if (tag.is_elided() && end_elided(lock, tag.site())) return 0;
   if (runs_ahead()) return 0;
   if (lock.shared.rwlock.has_writer()) {
-    if (lock.shared.writer.load(std::memory_order_relaxed) != my_number)
+    if (lock.shared.writer.load(std::memory_order_relaxed) != my_number) {
+      leave_attempt();
       tell(notice_kind::unlock_by_stranger, tag.site());
+    }
     lock.shared.writer.store(0, std::memory_order_relaxed);
     lock.shared.rwlock.unlock();
     return 0;
   }
   if (lock.shared.rwlock.readers() == 0) {
+    leave_attempt();
     tell(notice_kind::double_unlock, tag.site());
     return EPERM;
   }
@@ -297,17 +327,18 @@ bool is_clock(clockid_t clock) noexcept { return clock == CLOCK_REALTIME || cloc
 
 int destroy(pthread_rwlock_t* raw) noexcept {
   rwlock_state& lock = state_of(raw);
-  const rw_tag tag{lock.tag.load(std::memory_order_relaxed)};
+  const rw_tag tag(lock.tag.load(std::memory_order_relaxed));
   if (tag.how() == rw_algorithm::libc) {
     const int status = next().rwlock_destroy(raw);
     if (status == 0) lock.tag.store(0, std::memory_order_relaxed);
     return status;
   }
-  if (runs_ahead()) leave_attempt();
+  if (runs_elided(lock) || runs_ahead()) leave_attempt();
   const bool held = tag.how() == rw_algorithm::as_mutex
                         ? lock.mutex.owner.load(std::memory_order_relaxed) != 0
                         : lock.shared.rwlock.has_writer() || lock.shared.rwlock.readers() != 0;
   if (held) {
+    leave_attempt();
     tell(notice_kind::destroyed_locked, tag.site());
     return EBUSY;
   }
@@ -325,7 +356,7 @@ using namespace txsync::preload;
 TXSYNC_INTERPOSE int pthread_rwlock_init(pthread_rwlock_t* lock, const pthread_rwlockattr_t* attributes) noexcept {
   const int status = next().rwlock_init(lock, attributes);
   // release pairs with the acquire in tag_of()
-  if (status == 0) state_of(lock).tag.store(decide_rwlock(state_of(lock)).bits, std::memory_order_release);
+  if (status == 0) state_of(lock).tag.store(decide_rwlock(state_of(lock)).bits(), std::memory_order_release);
   return status;
 }
 TXSYNC_INTERPOSE int pthread_rwlock_destroy(pthread_rwlock_t* lock) noexcept { return destroy(lock); }

@@ -17,6 +17,7 @@ template <class Function>
 void for_kind(const std::string& object, Function&& call) {
   if (object == "rwlock") {
     call("rwlock", policy::words_of<policy::rwlock_kind>::all, &policy::packed::rwlock);
+    call("elision", policy::words_of<policy::elision_kind>::all, &policy::packed::elision);
   } else if (object == "spinlock") {
     call("spinlock", policy::words_of<policy::spinlock_kind>::all, &policy::packed::spinlock);
   } else if (object == "mutex") {
@@ -28,8 +29,9 @@ void for_kind(const std::string& object, Function&& call) {
 
 /// Strict order is only for no more threads than cores, so it is not tried unasked. Of elision and of warm-up what
 /// txsync means by them, where the machine can and the site has a lock of ours.
-bool is_tried(const std::string& kind, policy::packed present) {
-  const bool ours = present.lock != policy::lock_kind::libc;
+bool is_tried(const std::string& object, const std::string& kind, policy::packed present) {
+  const bool ours =
+      object == "rwlock" ? present.rwlock != policy::rwlock_kind::libc : present.lock != policy::lock_kind::libc;
   const bool usual = kind.ends_with("=off") || kind.ends_with("=standard");
   if (kind.starts_with("elision=")) return ours && usual && machine::htm().attempts;
   if (kind.starts_with("warm_up=")) return ours && usual && machine::htm().always_abort;
@@ -42,7 +44,7 @@ std::vector<std::string> others(const std::string& object, policy::packed presen
   for_kind(object, [&](const char* key, const auto& words, auto member) {
     for (const auto& [word, kind] : words) {
       const std::string text = std::string(key) + "=" + word;
-      if (kind != present.*member && is_tried(text, present)) list.push_back(text);
+      if (kind != present.*member && is_tried(object, text, present)) list.push_back(text);
     }
   });
   return list;

@@ -27,10 +27,16 @@ int scripted_mutex_lock(pthread_mutex_t* mutex) noexcept;
 int scripted_mutex_trylock(pthread_mutex_t* mutex) noexcept;
 int scripted_mutex_timedlock(pthread_mutex_t* mutex, const timespec* time) noexcept;
 int scripted_mutex_unlock(pthread_mutex_t* mutex) noexcept;
+int scripted_rwlock_init(pthread_rwlock_t* lock, const pthread_rwlockattr_t* attributes) noexcept;
+int scripted_rwlock_destroy(pthread_rwlock_t* lock) noexcept;
 int scripted_rwlock_rdlock(pthread_rwlock_t* lock) noexcept;
 int scripted_rwlock_tryrdlock(pthread_rwlock_t* lock) noexcept;
+int scripted_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespec* time) noexcept;
+int scripted_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock, const timespec* time) noexcept;
 int scripted_rwlock_wrlock(pthread_rwlock_t* lock) noexcept;
 int scripted_rwlock_trywrlock(pthread_rwlock_t* lock) noexcept;
+int scripted_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespec* time) noexcept;
+int scripted_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock, const timespec* time) noexcept;
 int scripted_rwlock_unlock(pthread_rwlock_t* lock) noexcept;
 }
 
@@ -77,6 +83,11 @@ const next_functions& next() noexcept {
     made.mutex_lock = pthread_mutex_lock;
     made.mutex_trylock = pthread_mutex_trylock;
     made.mutex_unlock = pthread_mutex_unlock;
+    made.rwlock_init = pthread_rwlock_init;
+    made.rwlock_destroy = pthread_rwlock_destroy;
+    made.rwlock_rdlock = pthread_rwlock_rdlock;
+    made.rwlock_wrlock = pthread_rwlock_wrlock;
+    made.rwlock_unlock = pthread_rwlock_unlock;
     return made;
   }();
   return libc;

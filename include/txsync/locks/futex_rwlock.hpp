@@ -76,6 +76,10 @@ class futex_rwlock {
   }
 
   bool is_held() const noexcept { return (word_.load(std::memory_order_relaxed) & inside_bits) != 0; }
+  /// Whether a reader that comes like this has to stay outside for now.
+  bool is_closed_to_readers(admit how) const noexcept {
+    return (word_.load(std::memory_order_relaxed) & closed_to_readers(how)) != 0;
+  }
 
   /// For the child of a fork: the sleepers are threads of the parent. Requires: no thread of this process sleeps here.
   void forget_sleepers() noexcept {
