@@ -37,6 +37,7 @@ std::span<const exploration> waiting_explorations() noexcept;       ///< waiting
 std::span<const exploration> phase_explorations() noexcept;         ///< phase_explorations.cpp
 std::span<const exploration> warming_explorations() noexcept;       ///< warming_explorations.cpp
 std::span<const exploration> mutex_explorations() noexcept;         ///< mutex_explorations.cpp
+std::span<const exploration> rwlock_explorations() noexcept;        ///< rwlock_explorations.cpp
 std::span<const exploration> tm_explorations() noexcept;            ///< tm_explorations.cpp
 std::span<const exploration> tm_sharing_explorations() noexcept;    ///< tm_sharing_explorations.cpp
 std::span<const exploration> tm_container_explorations() noexcept;  ///< tm_container_explorations.cpp
