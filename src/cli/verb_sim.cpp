@@ -39,7 +39,7 @@ class sim_verb final : public verb {
                 "Virtual milliseconds after which a program behind -- ends with where its threads are (none)");
     flag(app, "--uncharged", uncharged_, "What is set up before the threads start takes no time; faster");
     flag(app, "--check", check_, "Check the simulation itself at each access and each attempt's end; slower");
-    flag(app, "--elide", elide_, "Elide the pthread mutexes of the program behind --");
+    flag(app, "--elide", elide_, "Elide the pthread locks of the program behind --");
     footer(
         app,
         "txsync sim --machine M [--seed N] [--slack CYCLES] [--limit MS] [--check] [--elide] -- PROGRAM [ARGUMENT...] "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// elided_exits: ways out of a section of a pthread mutex other than its end, and what programs do wrong with mutexes.
-// All come out the same whether the mutex is elided or taken. Says "all right", or which line was not.
+// elided_exits: ways out of a section of a pthread mutex or reader-writer lock other than its end, and what programs do
+// wrong with them. All come out the same whether the lock is elided or taken. Says "all right", or which line was not.
 // Words: what is to be done that the library tells of; "sure": all that may be elided is.
 #include <pthread.h>
 
@@ -229,6 +229,142 @@ void relocks() {
   }
 }
 
+// ---- reader-writer locks
+
+using way_in = int (*)(pthread_rwlock_t*);
+constexpr way_in ways_in[] = {pthread_rwlock_rdlock, pthread_rwlock_wrlock};
+
+/// Whether another thread can write, or read.
+bool is_free(pthread_rwlock_t& lock, way_in try_in = pthread_rwlock_trywrlock) {
+  return elsewhere([&] {
+           const int status = try_in(&lock);
+           if (status == 0) pthread_rwlock_unlock(&lock);
+           return status;
+         }) == 0;
+}
+
+void reader_writer_exits() {
+  pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+  for (const way_in enter : ways_in) {
+    for (int i = 0; i < 5; ++i) {
+      bool elided = false;
+      value = 0;
+      try {
+        EXPECT(enter(&lock) == 0);
+        elided = txsync_sim_depth() != 0;
+        value = i;
+        if (i % 2 == 0) throw i;
+        EXPECT(pthread_rwlock_unlock(&lock) == 0);
+      } catch (int caught) {
+        EXPECT(caught == i && pthread_rwlock_unlock(&lock) == 0);
+      }
+      EXPECT(value == i);
+      EXPECT(!is_sure || (elided && txsync_sim_depth() == 0));
+      value = 0;
+      if (setjmp(out) == 0) {
+        EXPECT(enter(&lock) == 0);
+        value = 42;
+        std::longjmp(out, 1);
+      }
+      EXPECT(value == 42);
+      EXPECT(pthread_rwlock_trywrlock(&lock) == EBUSY);
+      EXPECT(!is_free(lock));
+      EXPECT(is_free(lock, pthread_rwlock_tryrdlock) == (enter == pthread_rwlock_rdlock));
+      EXPECT(pthread_rwlock_unlock(&lock) == 0);
+      EXPECT(is_free(lock));
+    }
+  }
+}
+
+void reader_writer_thread_exits() {
+  static pthread_rwlock_t locks[2] = {PTHREAD_RWLOCK_INITIALIZER, PTHREAD_RWLOCK_INITIALIZER};
+  pthread_t thread;
+  const auto run = [](void*) -> void* {
+    pthread_rwlock_rdlock(&locks[0]);
+    pthread_rwlock_wrlock(&locks[1]);
+    pthread_exit(nullptr);
+  };
+  pthread_create(&thread, nullptr, run, nullptr);
+  pthread_join(thread, nullptr);
+  EXPECT(pthread_rwlock_tryrdlock(&locks[0]) == 0 && pthread_rwlock_unlock(&locks[0]) == 0);
+  EXPECT(pthread_rwlock_trywrlock(&locks[0]) == EBUSY);
+  EXPECT(pthread_rwlock_tryrdlock(&locks[1]) == EBUSY);
+}
+
+/// What a thread is told that comes again.
+void reader_writer_answers() {
+  pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+  const timespec long_ago{};
+  for (int i = 0; i < 3; ++i) {
+    constexpr int depth = 12;  // more than an attempt keeps account of
+    for (int level = 0; level < depth; ++level) {
+      EXPECT((level % 2 == 0 ? pthread_rwlock_rdlock(&lock) : pthread_rwlock_tryrdlock(&lock)) == 0);
+      EXPECT(pthread_rwlock_trywrlock(&lock) == EBUSY);
+    }
+    for (int level = 0; level < depth; ++level) EXPECT(pthread_rwlock_unlock(&lock) == 0);
+    EXPECT(pthread_rwlock_rdlock(&lock) == 0);
+    EXPECT(pthread_rwlock_timedwrlock(&lock, &long_ago) == ETIMEDOUT);
+    EXPECT(pthread_rwlock_timedrdlock(&lock, &long_ago) == 0);
+    EXPECT(pthread_rwlock_unlock(&lock) == 0);
+    EXPECT(pthread_rwlock_unlock(&lock) == 0);
+    for (const way_in again : ways_in) {
+      EXPECT(pthread_rwlock_wrlock(&lock) == 0);
+      EXPECT(pthread_rwlock_tryrdlock(&lock) == EBUSY);
+      EXPECT(pthread_rwlock_trywrlock(&lock) == EBUSY);
+      EXPECT(again(&lock) == EDEADLK);
+      EXPECT(pthread_rwlock_timedwrlock(&lock, &long_ago) == EDEADLK);
+      EXPECT(pthread_rwlock_unlock(&lock) == 0);
+    }
+    EXPECT(is_free(lock));
+  }
+  EXPECT(pthread_rwlock_destroy(&lock) == 0);
+}
+
+/// In each other, ending in any order.
+void sections_of_both_kinds() {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+  for (int i = 0; i < 6; ++i) {
+    const way_in enter = ways_in[i % 2];
+    EXPECT(pthread_mutex_lock(&mutex) == 0);
+    EXPECT(enter(&lock) == 0);
+    EXPECT((i % 3 == 0 ? pthread_mutex_unlock(&mutex) : pthread_rwlock_unlock(&lock)) == 0);
+    EXPECT((i % 3 == 0 ? pthread_rwlock_unlock(&lock) : pthread_mutex_unlock(&mutex)) == 0);
+    EXPECT(!is_sure || txsync_sim_depth() == 0);
+    EXPECT(enter(&lock) == 0);
+    EXPECT(pthread_mutex_trylock(&mutex) == 0);
+    EXPECT(pthread_mutex_unlock(&mutex) == 0);
+    EXPECT(pthread_rwlock_unlock(&lock) == 0);
+  }
+  EXPECT(is_free(mutex) && is_free(lock));
+}
+
+void reader_writer_double_unlocks() {
+  pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+  pthread_rwlock_t around = PTHREAD_RWLOCK_INITIALIZER;
+  for (const way_in enter : ways_in) {
+    EXPECT(enter(&lock) == 0);
+    EXPECT(pthread_rwlock_unlock(&lock) == 0);
+    EXPECT(pthread_rwlock_unlock(&lock) == EPERM);
+    EXPECT(enter(&around) == 0);
+    EXPECT(pthread_rwlock_unlock(&lock) == EPERM);
+    EXPECT(pthread_rwlock_unlock(&around) == 0);
+  }
+  EXPECT(is_free(lock) && is_free(around));
+}
+
+void reader_writer_destroyed_while_held() {
+  for (const way_in enter : ways_in) {
+    pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+    EXPECT(enter(&lock) == 0);
+    EXPECT(pthread_rwlock_destroy(&lock) == EBUSY);
+    EXPECT(pthread_rwlock_unlock(&lock) == 0);
+    EXPECT(pthread_rwlock_destroy(&lock) == 0);
+  }
+}
+
+// ----
+
 /// As POSIX asks of a normal mutex: the thread waits for itself.
 void waits_for_itself() {
   typed_mutex made(PTHREAD_MUTEX_NORMAL);
@@ -276,8 +412,10 @@ int main(int count, char** words) {
   is_sure = std::strcmp(word, "sure") == 0;
   if (std::strcmp(word, "double-unlock") == 0) {
     double_unlocks();
+    reader_writer_double_unlocks();
   } else if (std::strcmp(word, "destroy") == 0) {
     destroyed_while_held();
+    reader_writer_destroyed_while_held();
   } else if (std::strcmp(word, "relock") == 0) {
     relocks();
   } else if (std::strcmp(word, "deadlock") == 0) {
@@ -290,6 +428,10 @@ int main(int count, char** words) {
     types();
     recursion();
     tries();
+    reader_writer_exits();
+    reader_writer_thread_exits();
+    reader_writer_answers();
+    sections_of_both_kinds();
   }
   for (int i = 0; i < wrong; ++i) std::printf("line %d: %s\n", failures[i].line, failures[i].what);
   if (wrong == 0) std::puts("all right");

@@ -311,7 +311,7 @@ class Prefixes(programs.InSeveralOrders, programs.Simulated):
 
 
 class ElidedExits(programs.ByCommand):
-    """Ways out of sections of pthread mutexes, and what programs do wrong with them: elided as with the lock."""
+    """Ways out of sections of pthread locks, and what programs do wrong with them: elided as with the lock."""
 
     LEARN = ("standard", "glibc", "libomp", "xsync")
     DO_NOT = ("eager", "shore", "thesis_100", "htm_1", "htm_10")
@@ -388,6 +388,89 @@ class ElidedExits(programs.ByCommand):
         made, ran = self.document("--elide", "--", "./program")
         self.assertEqual(ran.stdout, "all right\n")
         self.assertGreater(made["points"][0]["commits"], 50)
+
+
+class ElidedReaders(programs.Simulated):
+    """Sections of a pthread_rwlock_t as attempts."""
+
+    SOURCE = """
+        #include <pthread.h>
+        #include <sched.h>
+        #include <cstdio>
+        #include <cstdlib>
+        #include <cstring>
+        #include <thread>
+        #include <vector>
+        constexpr int readers = 4, rounds = 100;
+        alignas(128) pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+        struct alignas(128) number { volatile long value = 0; } first, second;
+        alignas(128) volatile char large[128 * 1024];
+        int main(int, char** words) {
+          const bool calls = std::strcmp(words[1], "calls") == 0;
+          const bool writes = calls || std::strcmp(words[1], "writes") == 0;
+          const bool is_large = std::strcmp(words[1], "large") == 0;
+          std::memset(const_cast<char*>(large), 1, sizeof large);
+          bool torn = false;
+          std::vector<std::thread> team;
+          for (int me = 0; me < readers; ++me) {
+            team.emplace_back([&] {
+              for (int i = 0; i < rounds; ++i) {
+                pthread_rwlock_rdlock(&lock);
+                const long seen = first.value;
+                for (int at = 0; at < 20; ++at) static_cast<void>(large[at * 64]);
+                if (second.value != seen) torn = true;
+                pthread_rwlock_unlock(&lock);
+              }
+            });
+          }
+          if (writes || is_large) {
+            for (int i = 0; i < rounds; ++i) {
+              pthread_rwlock_wrlock(&lock);
+              first.value = first.value + 1;
+              if (calls) sched_yield();
+              if (is_large) for (unsigned at = 0; at < sizeof large; at += 64) large[at] = large[at];
+              second.value = second.value + 1;
+              pthread_rwlock_unlock(&lock);
+            }
+          }
+          for (std::thread& one : team) one.join();
+          if (!torn && first.value == second.value && first.value == (writes || is_large ? rounds : 0)) std::puts("all right");
+        }"""
+    MACHINE = "haswell-i7-4770"
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.compile(cls.SOURCE)
+
+    def told(self, way):
+        for order in (0, 1, 3):
+            ran = self.simulate(way, machine=self.MACHINE, elide="eager", order=order, oracle=1)
+            self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "all right\n", ""))
+        return self.records(way, machine=self.MACHINE, elide="eager")
+
+    def test_readers_alone_meet_nobody(self):
+        told = self.told("reads")
+        self.assertEqual(told["attempts.committed"], 400)
+        self.assertEqual(told.get("aborts.conflict", 0) + told.get("aborts.lock-busy", 0), 0)
+
+    def test_writers_run_as_attempts_too(self):
+        told = self.told("writes")
+        self.assertGreater(told["attempts.committed"], 400)
+
+    def test_a_writer_that_takes_the_lock_ends_readers_attempts(self):
+        told = self.told("calls")
+        self.assertGreaterEqual(told["aborts.syscall"], 90)
+        self.assertGreater(told.get("aborts.conflict", 0) + told.get("aborts.lock-busy", 0), 10)
+        self.assertGreaterEqual(told["attempts.committed"], 300)  # of readers
+
+    def test_a_section_that_is_too_large_takes_the_lock(self):
+        told = self.told("large")
+        self.assertGreaterEqual(sum(count for name, count in told.items() if name.startswith("aborts.capacity")), 50)
+
+    def test_locks_that_are_not_elided_make_no_attempts(self):
+        for locks in ("lock=mutex", "rwlock=rwlock elision=off"):
+            self.assertEqual(self.records("reads", machine=self.MACHINE, locks=locks)["attempts.begun"], 0)
 
 
 class CommitActions(programs.Simulated):
