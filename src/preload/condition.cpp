@@ -15,6 +15,7 @@
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/thread.hpp>
 #include <txsync/observe/counters.hpp>
+#include <txsync/speculate/elision.hpp>
 
 #include "deadline.hpp"
 #include "interpose.hpp"
@@ -139,23 +140,32 @@ waiter* claim_oldest(condition_state& condition) noexcept {
 
 // ----
 
-/// The waiter may be gone as soon as it is told: nothing of it is read after that.
-void wake(waiter& one) noexcept {
-  std::atomic<std::uint32_t>& word = one.state;
-  word.store(told, std::memory_order_release);  // pairs with the acquire in sleep() and await_telling()
-  machine::unpark(word, 1);
+/// Waiters that are claimed, by `next`. Each may be gone as soon as it is told: nothing of it is read after that.
+void wake_all(waiter* first) noexcept {
+  while (first != nullptr) {
+    std::atomic<std::uint32_t>& word = first->state;
+    first = first->next;
+    word.store(told, std::memory_order_release);  // pairs with the acquire in sleep() and await_telling()
+    machine::unpark(word, 1);
+  }
+}
+
+/// In an attempt they are claimed for others when it commits, and woken then (leveldb paper, 4.1). Whoever is claimed
+/// stays until it is told, whatever becomes of the condition meanwhile, which is not touched any more.
+void wake_claimed(waiter* first) noexcept {
+  if (first != nullptr) on_commit([first]() noexcept { wake_all(first); });
 }
 
 void notify_one(condition_state& condition) noexcept {
   // relaxed: a waiter that the caller has to know of put itself there before it gave up the mutex that the caller has
-  // held since
+  // held since. Within an attempt nothing more is done where nobody waits.
   if (condition.oldest.load(std::memory_order_relaxed) == nullptr) return;
   waiter* one;
   {
     const guarded queue(condition);
     one = claim_oldest(condition);
   }
-  if (one != nullptr) wake(*one);
+  wake_claimed(one);
 }
 
 void notify_all(condition_state& condition) noexcept {
@@ -170,11 +180,7 @@ void notify_all(condition_state& condition) noexcept {
       end = &one->next;
     }
   }
-  while (first != nullptr) {
-    waiter* const one = first;
-    first = one->next;  // before it is told
-    wake(*one);
-  }
+  wake_claimed(first);
 }
 
 /// No wait within an attempt: its locks are taken instead, and the section comes here again.
@@ -199,7 +205,7 @@ bool leave(wait_record& wait) noexcept {
 }
 
 void await_telling(waiter& self) noexcept {
-  // acquire pairs with the release in wake()
+  // acquire pairs with the release in wake_all()
   while (self.state.load(std::memory_order_acquire) != told) machine::park(self.state, claimed);
 }
 
@@ -226,7 +232,7 @@ void clean_up(void* raw) {
 /// From the queue to a signal (0) or the deadline (ETIMEDOUT).
 int sleep(wait_record& wait, machine::wait_clock clock, std::uint64_t deadline) {
   for (;;) {
-    const std::uint32_t seen = wait.self.state.load(std::memory_order_acquire);  // pairs with the release in wake()
+    const std::uint32_t seen = wait.self.state.load(std::memory_order_acquire);  // pairs with the release in wake_all()
     if (seen == told) return 0;
     if (machine::park_cancelably(wait.self.state, seen, clock, seen == waiting ? deadline : machine::no_deadline,
                                  clean_up, &wait) != machine::park_result::timed_out)

@@ -473,6 +473,44 @@ class ElidedReaders(programs.Simulated):
             self.assertEqual(self.records("reads", machine=self.MACHINE, locks=locks)["attempts.begun"], 0)
 
 
+class ElidedSignals(programs.Simulated):
+    """Conditions in sections of elided mutexes."""
+
+    def test_a_signal_waits_for_the_commit_and_ends_no_attempt(self):
+        self.compile("""
+            #include <condition_variable>
+            #include <cstdio>
+            #include <mutex>
+            #include <thread>
+            std::mutex mutex;
+            std::condition_variable changed, unheard;
+            int turn = 0;
+            long turns = 0;
+            void take_turns(int me) {
+              for (int i = 0; i < 100; ++i) {
+                std::unique_lock held(mutex);
+                changed.wait(held, [me] { return turn == me; });
+                turn = 1 - me;
+                ++turns;
+                unheard.notify_all();
+                i % 2 == 0 ? changed.notify_one() : changed.notify_all();
+              }
+            }
+            int main() {
+              std::thread other(take_turns, 1);
+              take_turns(0);
+              other.join();
+              if (turns == 200) std::puts("all right");
+            }""")
+        for order in (0, 1, 3):
+            for probes in (0, 23):
+                ran = self.simulate(machine="haswell-i7-4770", elide="eager", order=order, probes=probes, oracle=1)
+                self.assertEqual((ran.returncode, ran.stdout, ran.stderr), (0, "all right\n", ""))
+        told = self.records(machine="haswell-i7-4770", elide="eager")
+        self.assertEqual(told.get("aborts.syscall", 0), 0)
+        self.assertGreater(told["attempts.committed"], 20)
+
+
 class CommitActions(programs.Simulated):
     """Actions of an attempt's commit wait in memory that the thread may not have touched before."""
 
