@@ -38,6 +38,7 @@ std::span<const exploration> phase_explorations() noexcept;         ///< phase_e
 std::span<const exploration> warming_explorations() noexcept;       ///< warming_explorations.cpp
 std::span<const exploration> mutex_explorations() noexcept;         ///< mutex_explorations.cpp
 std::span<const exploration> rwlock_explorations() noexcept;        ///< rwlock_explorations.cpp
+std::span<const exploration> condition_explorations() noexcept;     ///< condition_explorations.cpp
 std::span<const exploration> tm_explorations() noexcept;            ///< tm_explorations.cpp
 std::span<const exploration> tm_sharing_explorations() noexcept;    ///< tm_sharing_explorations.cpp
 std::span<const exploration> tm_container_explorations() noexcept;  ///< tm_container_explorations.cpp

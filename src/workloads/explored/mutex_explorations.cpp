@@ -4,12 +4,9 @@
 // waited for ends it.
 #include <pthread.h>
 
-#include <new>
-
-#include <txsync/speculate/warm_up.hpp>
-
-#include "preload/roles.hpp"
+#include "preload/mutex_state.hpp"
 #include "workloads/explored/exploration.hpp"
+#include "workloads/explored/program_role.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
@@ -19,20 +16,12 @@ using preload::algorithm;
 
 constexpr std::uint32_t site = 1;
 
-/// Makes the role of the site anew: nothing may be learnt from one schedule to the next.
-template <algorithm under>
-void make_role() {
-  alignas(preload::lock_role) static unsigned char place[sizeof(preload::lock_role)];
-  preload::roles[site].store(new (place) preload::lock_role{elision(elision_presets::eager),
-                                                            warm_up(warm_up_presets::eager), under, false, true});
-}
-
 /// A mutex as the site's policy has it.
 template <algorithm under>
 class mutex_of {
  public:
   mutex_of() {
-    make_role<under>();
+    make_program_role<site>({.under = under, .elides = false, .warms = true});
     preload::state_of(&mutex_).tag.store(preload::lock_tag(algorithm::by_role, site).bits());
   }
   void lock() { pthread_mutex_lock(&mutex_); }

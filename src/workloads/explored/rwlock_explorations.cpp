@@ -3,28 +3,24 @@
 #include <pthread.h>
 
 #include <ctime>
-#include <new>
 
-#include "preload/roles.hpp"
 #include "preload/rwlock_state.hpp"
 #include "workloads/explored/exploration.hpp"
+#include "workloads/explored/program_role.hpp"
 #include "workloads/explored/reading_and_writing.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-constexpr std::uint32_t site = 2;  // mutex_explorations.cpp has 1
+constexpr std::uint32_t site = 2;
 
-/// A lock as the site's policy has it. The role is made anew: nothing may be learnt from one schedule to the next.
+/// A lock as the site's policy has it.
 template <int preference>
 class pthread_rwlock {
  public:
   pthread_rwlock() noexcept {
-    using role = preload::lock_role;
-    alignas(role) static unsigned char place[sizeof(role)];
-    preload::roles[site].store(new (place) role{elision(elision_presets::eager), warm_up(warm_up_presets::eager),
-                                                preload::algorithm::futex, true, false});
+    make_program_role<site>({.under = preload::algorithm::futex, .elides = true, .warms = false});
     state().preference = preference;
     state().tag.store(preload::rw_tag(preload::rw_algorithm::elided, site).bits());
   }

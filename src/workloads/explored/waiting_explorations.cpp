@@ -14,36 +14,11 @@
 #include <txsync/mutex.hpp>
 
 #include "workloads/explored/exploration.hpp"
+#include "workloads/explored/handing_over.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
-
-enum class telling : std::uint8_t { one, all };
-
-/// A place for one thing: thread 0 puts, the others take. With several takers a notification may meet the wrong one, so
-/// that all are told.
-template <unsigned threads, unsigned takes, telling how>
-struct handing_test {
-  mutex lock{};
-  condition_variable changed{};
-  bool full = false;
-  std::uint64_t taken = 0;
-
-  void tell() noexcept { how == telling::one ? changed.notify_one() : changed.notify_all(); }
-  void change(bool to) {
-    std::unique_lock held(lock);
-    changed.wait(held, [&] { return full != to; });
-    full = to;
-    if (!to) ++taken;
-    tell();
-  }
-  static void body(handing_test& me, unsigned index) {
-    const unsigned changes = index == 0 ? takes * (threads - 1) : takes;
-    for (unsigned i = 0; i < changes; ++i) me.change(index == 0);
-  }
-  const char* check() const { return taken != std::uint64_t{takes} * (threads - 1) ? "a hand-over was lost" : nullptr; }
-};
 
 /// Waiters whose patience ends, one that waits for good, and a notification for each.
 struct deadline_test {
@@ -327,10 +302,12 @@ constexpr unsigned sleeps = 1;
 constexpr auto right = verdict::right;
 
 constexpr exploration table[] = {
-    {"condition_variable", "one puts, one takes", right, run_anew<handing_test<2, 3, telling::one>, 2>},
+    {"condition_variable", "one puts, one takes", right,
+     run_anew<handing_test<mutex, condition_variable, 2, 3, telling::one>, 2>},
     {"condition_variable-sleeping", "one puts, one takes, told that there is one CPU", right,
-     run_anew<handing_test<2, 3, telling::one>, 2>, sleeps},
-    {"condition_variable-3", "one puts, two take, all are told", right, run_anew<handing_test<3, 2, telling::all>, 3>},
+     run_anew<handing_test<mutex, condition_variable, 2, 3, telling::one>, 2>, sleeps},
+    {"condition_variable-3", "one puts, two take, all are told", right,
+     run_anew<handing_test<mutex, condition_variable, 3, 2, telling::all>, 3>},
     {"condition_variable-late", "one is told when it sleeps already", right, run_anew<late_telling_test<2>, 2>},
     {"condition_variable-late-3", "two are told when they sleep already", right, run_anew<late_telling_test<3>, 3>},
     {"condition_variable-deadline", "one waits with deadlines, one without", right, run_anew<deadline_test, 3>},
