@@ -135,6 +135,7 @@ std::vector<experiment> thesis_locks();
 std::vector<experiment> thesis_counters();
 std::vector<experiment> thesis_structures();
 std::vector<experiment> leveldb();
+std::vector<experiment> shore_mt();
 std::vector<experiment> always_abort_barrier();
 std::vector<experiment> always_abort();
 std::vector<experiment> published();

@@ -37,7 +37,7 @@ const std::vector<experiment>& all() {
   static const std::vector<experiment> list = [] {
     std::vector<experiment> made;
     for (auto group : {thesis_capacity, thesis_attempts, thesis_locks, thesis_counters, thesis_structures, always_abort,
-                       always_abort_barrier, leveldb, published, closed_form_checks}) {
+                       always_abort_barrier, leveldb, shore_mt, published, closed_form_checks}) {
       std::vector<experiment> part = group();
       made.insert(made.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
     }

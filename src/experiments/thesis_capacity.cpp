@@ -21,7 +21,7 @@ experiment writes() {
       .source = "thesis on TSX in InnoDB, 3.2.1, Fig 3.1",
       .machine = thesis_machine,
       .workload = "capacity",
-      .operations = 2'000,
+      .operations = 5'000,
       .along = {"lines", "KiB written", {64, 144, 192, 256, 288, 320, 344, 368, 400, 432, 464, 512, 544}, kib_of_lines},
       .variants = {{"warm", bare_attempt, 1, {whole_lines}}, {"untouched", bare_attempt, 1, {whole_lines, untouched}}},
       .facts = {{"warm", 144, at_most(2), standing::fit, "Fig 3.1, as drawn"},

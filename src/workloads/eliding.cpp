@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our locks, elided: sections run as hardware attempts where the machine has them, and as plain ones elsewhere. One
-// lock, tatas, also under the policies of the papers and of other libraries.
+// lock, tatas, also under the policies of the papers and of other libraries; occ_rwlock also under its own paper's.
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/mcs.hpp>
+#include <txsync/locks/occ_rwlock.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/speculate/elided.hpp>
 
@@ -28,6 +29,7 @@ constexpr bool peer = false;
 constexpr subject tatas = make_subject<lockable<of_run<elided<tatas_lock>>>>("", peer, waiting::spins, "");
 constexpr subject mcs = make_subject<with_node<of_run<elided_with_node<mcs_lock>>>>("", peer, waiting::spins, "");
 constexpr subject futex = make_subject<lockable<of_run<elided<futex_mutex>>>>("", peer, waiting::parks, "");
+constexpr subject occ = make_subject<lockable<of_run<elided_shared<occ_rwlock>>>>("", peer, waiting::parks, "");
 
 namespace by = elision_presets;
 
@@ -35,10 +37,12 @@ constexpr subject table[] = {
     speculating<tatas, by::standard>("elided_tatas", "tatas, elided where trials find that faster"),
     speculating<mcs, by::standard>("elided_mcs", "mcs, elided where trials find that faster"),
     speculating<futex, by::standard>("elided_futex", "futex, elided where trials find that faster"),
+    speculating<occ, by::standard>("elided_occ_rwlock", "occ_rwlock, elided where trials find that faster"),
     speculating<tatas, by::eager>("eager_tatas", "tatas, every section tried as an attempt"),
     speculating<mcs, by::eager>("eager_mcs", "mcs, every section tried as an attempt"),
     speculating<futex, by::eager>("eager_futex", "futex, every section tried as an attempt"),
     speculating<tatas, by::shore>("shore_tatas", "tatas, elided by the Shore-MT paper's policy: two attempts"),
+    speculating<occ, by::shore>("shore_occ_rwlock", "occ_rwlock, elided by the Shore-MT paper's policy: two attempts"),
     speculating<tatas, by::thesis_100>("thesis_tatas", "tatas, elided by the thesis on TSX in InnoDB: 100 retries"),
     speculating<tatas, by::htm_1>("htm_1_tatas", "tatas, elided by the always-abort paper: one attempt"),
     speculating<tatas, by::htm_10>("htm_10_tatas", "tatas, elided by the always-abort paper: ten attempts"),

@@ -5,23 +5,26 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-enum key : unsigned { pairs, reads, touches };
+enum key : unsigned { pairs, reads, touches, outside };
 
 constexpr parameter keys[] = {
     {"pairs", 65'536, 1, std::uint64_t{1} << 29, "length of the array, in pairs of 4-byte integers"},
     {"reads", 90, 0, 100, "percent of sections that only read"},
     {"touches", 10, 0, pair_data::most_touches, "random pairs that a section reads or writes"},
+    {"outside", 0, 0, 1'000'000, "fences between sections, on average; about 10 ns each"},
 };
 
 constexpr setting set_90[] = {{"reads", 90}};
 constexpr setting set_99[] = {{"reads", 99}};
 constexpr setting set_100[] = {{"reads", 100}};
 constexpr setting set_50[] = {{"reads", 50}};
+constexpr setting of_occ_rwlock[] = {{"pairs", 1024}, {"reads", 100}, {"touches", 4}, {"outside", 1000}};
 constexpr preset presets[] = {
     {"mostly-reads", "txsync", set_90},
     {"nearly-all-reads", "txsync", set_99},
     {"only-reads", "txsync", set_100},
     {"half-reads", "txsync", set_50},
+    {"occ-rwlock", "Shore-MT paper, 3.2: read once in a short transaction; the lengths are txsync's", of_occ_rwlock},
 };
 
 }  // namespace
@@ -35,7 +38,10 @@ constinit const workload readers_workload{
 };
 
 pair_data::pair_data(const parameters& values) noexcept
-    : pairs(values[key::pairs]), reads(values[key::reads]), touches(static_cast<unsigned>(values[key::touches])) {}
+    : pairs(values[key::pairs]),
+      reads(values[key::reads]),
+      touches(static_cast<unsigned>(values[key::touches])),
+      outside(values[key::outside]) {}
 
 const char* pair_data::complaint(std::uint64_t unequal, std::uint64_t writes) const noexcept {
   if (unequal != 0) return "a reader saw half of a write";

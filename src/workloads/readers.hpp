@@ -47,9 +47,17 @@ class pair_data {
   std::uint64_t hash() const noexcept;
 
   page_array<pair> pairs;
-  std::uint64_t reads;  ///< percent of sections that read
-  unsigned touches;     ///< pairs a section reads or writes
+  std::uint64_t reads;    ///< percent of sections that read
+  unsigned touches;       ///< pairs a section reads or writes
+  std::uint64_t outside;  ///< fences between sections, on average
 };
+
+/// What a thread does between two sections. Fences, and no computing: that costs nothing on simulated machines. From
+/// half to one and a half times as many as are asked for, so that threads do not fall in step.
+inline void work_outside(std::uint64_t fences, random_stream& random) noexcept {
+  if (fences == 0) return;
+  for (std::uint64_t left = fences / 2 + random.below(fences + 1); left != 0; --left) machine::fence();
+}
 
 template <class Adapter>
 struct pairs_shared {
@@ -99,6 +107,7 @@ void read_and_write_sections(worker& me, pairs_shared<Adapter>& shared) {
       ++writes;
     }
     me.finish();
+    work_outside(data.outside, random);
   }
   me.tally(0) = unequal;
   me.tally(1) = writes;

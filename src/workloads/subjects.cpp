@@ -12,7 +12,7 @@ struct subject_table {
   subject_table() noexcept {
     for (const auto group :
          {parking_subjects(), spinning_subjects(), shared_subjects(), eliding_subjects(), warming_subjects(),
-          transaction_subjects(), thesis_subjects(), barrier_subjects(), peer_subjects()}) {
+          transaction_subjects(), thesis_subjects(), shore_subjects(), barrier_subjects(), peer_subjects()}) {
       for (const subject& one : group) {
         if (count == most) __builtin_trap();  // raise `most`
         list[count++] = one;

@@ -11,6 +11,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 std::span<const subject> parking_subjects() noexcept;      ///< parking.cpp
 std::span<const subject> spinning_subjects() noexcept;     ///< spinning.cpp
 std::span<const subject> shared_subjects() noexcept;       ///< shared.cpp
+std::span<const subject> shore_subjects() noexcept;        ///< as_shore_mt.cpp
 std::span<const subject> eliding_subjects() noexcept;      ///< eliding.cpp
 std::span<const subject> warming_subjects() noexcept;      ///< warming.cpp
 std::span<const subject> thesis_subjects() noexcept;       ///< as_the_thesis.cpp

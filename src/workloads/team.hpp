@@ -78,7 +78,8 @@ class alignas(machine::pad_bytes) worker {
     done_.store(done() + operations, std::memory_order_relaxed);
   }
 
-  /// Computes for a while: each step depends on the one before (xorshift, Marsaglia 2003). About 1 ns a step.
+  /// Computes for a while: each step depends on the one before (xorshift, Marsaglia 2003). About 1 ns a step. Simulated
+  /// machines do not charge it.
   void think(std::uint64_t steps) noexcept {
     for (; steps != 0; --steps) {
       thought_ ^= thought_ << 13;

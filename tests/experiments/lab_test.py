@@ -121,6 +121,40 @@ class Lab(unittest.TestCase):
             with self.subTest(number=row["what"]):
                 self.assertEqual(row["verdict"], "hit", row)
 
+    def test_elision_in_the_place_of_occ_rwlock(self):
+        _, made, document = lab("shore-mt-occ-rwlock")
+        one = made["shore-mt-occ-rwlock"]
+        self.hits(one)
+        self.assertEqual(len(one["comparisons"]), 8)
+        self.assertFalse(document.get("claims"), "they hang on a length that is assumed")
+        points = {(point["subject"], point["threads"]): point for point in document["points"] if point["kind"] != "paper"}
+        # One thread elides the small lock twice a section, or the section once; the plain locks have no attempts.
+        self.assertEqual(points["hle_counting_rwlock", 1]["commits"], 2 * 1000)
+        self.assertGreater(points["glibc_counting_rwlock", 1]["commits"], 990)
+        self.assertGreater(points["shore_occ_rwlock", 8]["commits"], 0.99 * 8 * 1000)
+        for plain in ("counting_rwlock", "occ_rwlock"):
+            self.assertFalse(points[plain, 8].get("attempts"))
+        # Sections that all write a count meet; sections that only look at it do not.
+        self.assertIn("conflict", points["hle_counting_rwlock", 8]["aborts"])
+
+    def test_one_reader_that_has_the_lock_sends_the_others_there(self):
+        _, made, document = lab("shore-mt-occ-rwlock-apart")
+        at = {name: curve(made["shore-mt-occ-rwlock-apart"], name) for name in ("pthread rwlock", "pthread rwlock, RTM")}
+        self.assertLess(at["pthread rwlock, RTM"][0], at["pthread rwlock"][0])
+        self.assertGreater(at["pthread rwlock, RTM"][100 * 33], 1.2 * at["pthread rwlock"][100 * 33])
+        close = next(point for point in document["points"]
+                     if point["subject"] == "glibc_counting_rwlock" and point["params"]["outside"] == 0)
+        self.assertGreater(close["aborts"]["lock-busy"], close["attempts"] / 2)
+
+    def test_writers_of_the_lab_s_reader_writer_locks(self):
+        # A run that fails its check is a failure: no reader has seen half of a write.
+        names = "counting_rwlock,hle_counting_rwlock,glibc_counting_rwlock,shore_occ_rwlock,elided_occ_rwlock"
+        for seed in ("1", "2"):
+            with self.subTest(seed=seed):
+                done = call("sim", "readers", "pairs=16", "reads=50", "touches=6", "--machine", "haswell-i7-4770",
+                            "--threads", "2,8", "--lock", names, "--operations", "300", "--seed", seed, "--check")
+                self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_misses_stay(self):
         table, made, _ = lab("thesis-tas-short")
         verdicts = {row["what"]: row["verdict"] for row in made["thesis-tas-short"]["comparisons"]}
