@@ -39,7 +39,7 @@ std::uint32_t call_distance() noexcept {
 /// outside there are not enough anyway: its way is kept clear. Where nobody does, all may have their CPU, and who
 /// stands in the queue is not counted twice.
 std::uint32_t admission::limit() const noexcept {
-  const std::uint32_t cpus = machine::cpu_count() > 2 ? machine::cpu_count() : 2;
+  const std::uint32_t cpus = machine::cpu_count() > always_inside ? machine::cpu_count() : always_inside;
   // relaxed: hints
   const called guest = called_.load(std::memory_order_relaxed);
   if (guest == called::nobody) return cpus;

@@ -40,7 +40,8 @@ mcs_queue::node* mcs_queue::await_successor(node& mine) noexcept {
 
 }  // namespace detail
 
-bool mcs_lock::lock_from_outside(node& mine, pastime* meanwhile) noexcept {
+bool mcs_lock::lock_at_door(node& mine, pastime* meanwhile) noexcept {
+  if (!door_.crowded(queue_.inside())) return queue_.lock(mine, meanwhile);
   const auto still_crowded = [](void* self) {
     auto& lock = *static_cast<mcs_lock*>(self);
     return lock.door_.crowded(lock.queue_.inside());

@@ -30,7 +30,11 @@ bool ticket_queue::wait(std::uint32_t ticket, pastime* meanwhile) noexcept {
   return true;
 }
 
-bool ticket_behind_door::lock_from_outside(pastime* meanwhile) noexcept {
+bool ticket_behind_door::lock_at_door(ticket_behind_door whole, pastime* meanwhile) noexcept {
+  if (!whole.door_.crowded(whole.queue_.inside())) {
+    const std::uint32_t ticket = whole.queue_.draw();
+    return whole.queue_.is_served(ticket) || whole.queue_.wait(ticket, meanwhile);
+  }
   const auto still_crowded = [](void* self) {
     const auto& lock = *static_cast<const ticket_behind_door*>(self);
     return lock.door_.crowded(lock.queue_.inside());
@@ -41,9 +45,9 @@ bool ticket_behind_door::lock_from_outside(pastime* meanwhile) noexcept {
     lock.door_.release_passed(true);
     lock.queue_.serve_next();
   };
-  door_.wait_outside({still_crowded, kick, this});
-  if (!queue_.wait(queue_.draw(), meanwhile)) return false;
-  door_.came_in();
+  whole.door_.wait_outside({still_crowded, kick, &whole});
+  if (!whole.queue_.wait(whole.queue_.draw(), meanwhile)) return false;
+  whole.door_.came_in();
   return true;
 }
 

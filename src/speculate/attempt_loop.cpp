@@ -225,7 +225,7 @@ void look_at_trial(elision& how) noexcept {
   const std::uint64_t last = mine.last_look;
   mine.last_look = now;
   mine.timed = true;
-  how.ways_.look({section_log::batch, last, now, mine.attempt_cycles}, how.policy_.trial_cycles);
+  mine.begin_batch(how.ways_.look({mine.batch, last, now, mine.attempt_cycles}, how.policy_.trial_cycles));
 }
 
 bool try_elision(elision& how, const void* lock, latch_mode mode, held_test held) noexcept {

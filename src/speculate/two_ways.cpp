@@ -29,6 +29,8 @@ constexpr std::uint32_t most_agreed = 6;
 // Long sections make long windows: few of them tell little.
 constexpr std::uint64_t longest_window = 8;  // times the shortest
 constexpr std::uint64_t fewest = std::uint64_t{48} * 256;
+// What a thread has begun and not reported at the end of a window is lost to it.
+constexpr std::uint64_t reports_a_window = 8;
 
 bool second_before(std::uint32_t agreed) noexcept { return agreed != 0 && agreed % 2 != 0; }
 
@@ -90,7 +92,7 @@ std::uint32_t two_ways::end_window(std::uint32_t part, std::uint64_t now) noexce
   return settling;
 }
 
-void two_ways::look(const report& mine, std::uint64_t window) noexcept {
+void two_ways::take_part(const report& mine, std::uint64_t window) noexcept {
   // acquire pairs with the release at the end: what stands around it is of this part
   std::uint32_t part = part_.load(std::memory_order_acquire);
   const std::uint64_t since = since_.load(relaxed);
@@ -113,6 +115,14 @@ void two_ways::look(const report& mine, std::uint64_t window) noexcept {
     next = end_window(part, mine.now);
   }
   part_.store(next, std::memory_order_release);
+}
+
+std::uint32_t two_ways::look(const report& mine, std::uint64_t window) noexcept {
+  take_part(mine, window);
+  if (part_.load(relaxed) == between) return batch;
+  const std::uint64_t took = std::max<std::uint64_t>(1, mine.now - mine.since);
+  return static_cast<std::uint32_t>(
+      std::clamp<std::uint64_t>(mine.sections * (window / reports_a_window) / took, 1, batch));
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::detail

@@ -27,8 +27,8 @@ void look_at_warm_trial(warm_up& role) noexcept {
   const std::uint64_t now = machine::cycles();
   const std::uint64_t last = mine.last_look;
   mine.last_look = now;
-  mine.left = warm_turns::batch;
-  role.ways_.look({warm_turns::batch, last, now, two_ways::no_length}, role.policy_.trial_cycles);
+  mine.batch = role.ways_.look({mine.batch, last, now, two_ways::no_length}, role.policy_.trial_cycles);
+  mine.left = mine.batch;
 }
 
 bool run_warm(warm_call& call) noexcept {

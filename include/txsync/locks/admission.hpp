@@ -19,7 +19,8 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// newcomers until it has.
 /// So with T threads a thread is passed by at most bypass_bound(T) times.
 ///
-/// Used by the lock it belongs to; all but crowded() and wait_outside() only by the lock's holder. 16 bytes.
+/// Used by the lock it belongs to; all but stands_open(), crowded() and wait_outside() only by the lock's holder. 16
+/// bytes.
 class admission {
  public:
   static constexpr std::uint32_t patience = 16'384;
@@ -30,14 +31,21 @@ class admission {
 
   constexpr admission() noexcept = default;
 
-  /// True when a newcomer to so many threads inside, the holder among them, has to stay outside.
+  /// True when a newcomer to so many threads inside, the holder among them, need not ask: on any machine it is not
+  /// crowded(). Without a call, for the way that is taken when nobody waits.
+  [[gnu::always_inline]] bool stands_open(std::uint32_t inside) const noexcept {
+    // relaxed: as in crowded()
+    return inside < always_inside && !shut_.load(std::memory_order_relaxed) &&
+           called_.load(std::memory_order_relaxed) == called::nobody;
+  }
+  /// True when it has to stay outside.
   bool crowded(std::uint32_t inside) const noexcept {
     // relaxed: a wrong answer costs time only; a thread that stays outside looks again, in order
     return shut_.load(std::memory_order_relaxed) || inside >= limit();
   }
 
   /// Somebody is outside or on the way in: the holder has to call release_passed() before it gives the lock up.
-  bool busy() const noexcept {
+  [[gnu::always_inline]] bool busy() const noexcept {
     // relaxed: see admission.cpp on who sees whose number
     return outside_called_.load(std::memory_order_relaxed) != outside_.load(std::memory_order_relaxed) ||
            called_.load(std::memory_order_relaxed) != called::nobody;
@@ -63,6 +71,7 @@ class admission {
   /// A thread that was called in: it wakes up, and then stands in the queue until it has the lock.
   enum class called : std::uint8_t { nobody, comes, queues };
   TXSYNC_EXPORT std::uint32_t limit() const noexcept;
+  static constexpr std::uint32_t always_inside = 2;  ///< have room, if nobody is on the way in
 
   std::atomic<std::uint32_t> outside_{0};         // numbers given to threads outside
   std::atomic<std::uint32_t> outside_called_{0};  // numbers called; written by the holder

@@ -47,7 +47,9 @@ class futex_rwlock {
   /// Tries until machine::clock_ns() reaches the deadline.
   [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept { return try_lock() || lock_slow(deadline); }
   /// Requires: the calling thread is the writer inside.
-  void unlock() noexcept { leave(writer); }
+  void unlock() noexcept { (void)leave<false>(writer); }
+  /// unlock(), or false, and nothing done, where no writer is inside. Cost: nothing.
+  bool unlock_if_held() noexcept { return leave<true>(writer); }
 
   void lock_shared(admit how = admit::readers_first) noexcept {
     if (!try_lock_shared(how)) [[unlikely]]
@@ -67,7 +69,9 @@ class futex_rwlock {
     return try_lock_shared(how) || lock_shared_slow(how, deadline);
   }
   /// Requires: the calling thread is a reader inside.
-  void unlock_shared() noexcept { leave(reader); }
+  void unlock_shared() noexcept { (void)leave<false>(reader); }
+  /// unlock_shared(), or false, and nothing done, where no reader is inside. Cost: nothing.
+  bool unlock_shared_if_held() noexcept { return leave<true>(reader); }
 
   /// Whether a writer is inside; the number of readers inside. True at some moment of the call.
   bool has_writer() const noexcept { return (word_.load(std::memory_order_relaxed) & writer) != 0; }
@@ -117,10 +121,14 @@ class futex_rwlock {
   void give_up(const party& who) noexcept;
   void wake(std::uint64_t seen) noexcept;
 
-  void leave(std::uint64_t who) noexcept {
+  template <bool checks>
+  [[gnu::always_inline]] bool leave(std::uint64_t who) noexcept {
+    const std::uint64_t all_of_these = who == writer ? writer : readers_bits;
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
     std::uint64_t next;
     do {
+      if (checks && (seen & all_of_these) == 0) [[unlikely]]
+        return false;
       next = seen - who;
       const bool tell = (next & inside_bits) == 0 && (next & sleepers_bits) != 0 && (next & waking) == 0;
       if (tell) next |= waking;
@@ -128,6 +136,7 @@ class futex_rwlock {
     } while (!word_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed));
     if (((next ^ seen) & waking) != 0) [[unlikely]]
       wake(next);
+    return true;
   }
 
   std::atomic<std::uint64_t> word_{0};

@@ -23,7 +23,7 @@ class mcs_queue {
   constexpr mcs_queue() noexcept = default;
 
   /// False as in fifo_mcs_lock::lock(node&, pastime&).
-  bool lock(node& mine, pastime* meanwhile = nullptr) noexcept {
+  [[gnu::always_inline]] bool lock(node& mine, pastime* meanwhile = nullptr) noexcept {
     mine.next.store(nullptr, std::memory_order_relaxed);  // relaxed: published by the exchange below
     // acquire pairs with the release in unlock() of a free lock, release publishes the node to the successor
     node* const ahead = tail_.exchange(&mine, std::memory_order_acq_rel);
@@ -38,20 +38,9 @@ class mcs_queue {
     return tail_.load(std::memory_order_relaxed) == nullptr &&
            tail_.compare_exchange_strong(expected, &mine, std::memory_order_acq_rel, std::memory_order_relaxed);
   }
-  void unlock(node& mine) noexcept {
-    node* next = mine.next.load(std::memory_order_acquire);  // pairs with the release in wait_behind()
-    if (next == nullptr) {
-      node* expected = &mine;
-      // release pairs with the acquire in lock()
-      if (tail_.compare_exchange_strong(expected, nullptr, std::memory_order_release, std::memory_order_relaxed))
-        return;
-      next = await_successor(mine);
-    }
-    // seq_cst, and before the successor can be seen inside: what a newcomer counts is waiters without the lock
-    // (admission.cpp)
-    waiting_.fetch_sub(1, std::memory_order_seq_cst);
-    next->waiting.store(false, std::memory_order_release);  // pairs with the acquire in wait_behind()
-  }
+  [[gnu::always_inline]] void unlock(node& mine) noexcept { (void)leave<false>(mine); }
+  /// False, and nothing done, where nobody holds it.
+  [[gnu::always_inline]] bool unlock_if_held(node& mine) noexcept { return leave<true>(mine); }
   // relaxed: an attempt's read is ordered by the attempt, and everybody else decides nothing by it
   bool is_held() const noexcept { return tail_.load(std::memory_order_relaxed) != nullptr; }
   /// Threads in the queue without the lock. seq_cst: read by threads outside the door (admission.cpp).
@@ -63,6 +52,25 @@ class mcs_queue {
   }
 
  private:
+  template <bool checks>
+  [[gnu::always_inline]] bool leave(node& mine) noexcept {
+    node* next = mine.next.load(std::memory_order_acquire);  // pairs with the release in wait_behind()
+    if (next == nullptr) {
+      node* expected = &mine;
+      // release pairs with the acquire in lock()
+      if (tail_.compare_exchange_strong(expected, nullptr, std::memory_order_release, std::memory_order_relaxed))
+        return true;
+      if (checks && expected == nullptr) return false;
+      next = await_successor(mine);
+    } else if (checks && !is_held()) {
+      return false;  // the node was another turn's
+    }
+    // seq_cst, and before the successor can be seen inside: what a newcomer counts is waiters without the lock
+    // (admission.cpp)
+    waiting_.fetch_sub(1, std::memory_order_seq_cst);
+    next->waiting.store(false, std::memory_order_release);  // pairs with the acquire in wait_behind()
+    return true;
+  }
   TXSYNC_EXPORT bool wait_behind(node& ahead, node& mine, pastime* meanwhile) noexcept;
   TXSYNC_EXPORT static node* await_successor(node& mine) noexcept;
 
@@ -111,6 +119,8 @@ class fifo_mcs_lock {
   [[nodiscard]] bool try_lock(node& mine) noexcept { return queue_.try_lock(mine); }
   /// Requires: the calling thread holds the lock with this node.
   void unlock(node& mine) noexcept { queue_.unlock(mine); }
+  /// unlock(), or false, and nothing done, where nobody holds the lock. Cost: nothing where nobody waits.
+  bool unlock_if_held(node& mine) noexcept { return queue_.unlock_if_held(mine); }
 
   /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
   bool is_held() const noexcept { return queue_.is_held(); }
@@ -141,27 +151,34 @@ class mcs_lock {
     return admission::bypass_bound(threads);
   }
 
-  void lock(node& mine) noexcept { lock(mine, nullptr); }
+  [[gnu::always_inline]] void lock(node& mine) noexcept { lock(mine, nullptr); }
   /// As fifo_mcs_lock::lock(node&, pastime&).
   bool lock(node& mine, pastime& meanwhile) noexcept { return lock(mine, &meanwhile); }
   [[nodiscard]] bool try_lock(node& mine) noexcept { return queue_.try_lock(mine); }
   /// Requires: the calling thread holds the lock with this node.
-  void unlock(node& mine) noexcept {
+  [[gnu::always_inline]] void unlock(node& mine) noexcept {
     if (door_.busy()) [[unlikely]]
       door_.release_passed(queue_.waiting() == 0);
     queue_.unlock(mine);
+  }
+  /// As fifo_mcs_lock::unlock_if_held().
+  bool unlock_if_held(node& mine) noexcept {
+    if (door_.busy()) [[unlikely]] {
+      if (!queue_.is_held()) return false;
+      door_.release_passed(queue_.waiting() == 0);
+    }
+    return queue_.unlock_if_held(mine);
   }
 
   /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
   bool is_held() const noexcept { return queue_.is_held(); }
 
  private:
-  bool lock(node& mine, pastime* meanwhile) noexcept {
-    if (door_.crowded(queue_.inside())) [[unlikely]]
-      return lock_from_outside(mine, meanwhile);
+  [[gnu::always_inline]] bool lock(node& mine, pastime* meanwhile) noexcept {
+    if (!door_.stands_open(queue_.inside())) return lock_at_door(mine, meanwhile);
     return queue_.lock(mine, meanwhile);
   }
-  TXSYNC_EXPORT bool lock_from_outside(node& mine, pastime* meanwhile) noexcept;
+  TXSYNC_EXPORT bool lock_at_door(node& mine, pastime* meanwhile) noexcept;
 
   detail::mcs_queue queue_;
   admission door_;

@@ -17,10 +17,10 @@ class ticket_queue {
  public:
   constexpr ticket_queue() noexcept = default;
 
-  std::uint32_t draw() noexcept {
+  [[gnu::always_inline]] std::uint32_t draw() noexcept {
     return next_.fetch_add(1, std::memory_order_relaxed);  // relaxed: only the number matters
   }
-  bool is_served(std::uint32_t ticket) const noexcept {
+  [[gnu::always_inline]] bool is_served(std::uint32_t ticket) const noexcept {
     return serving_.load(std::memory_order_acquire) == ticket;  // pairs with the release in serve_next()
   }
   /// Waits in proportion to the distance; returns once served, with a fence behind it. False as in lock(pastime&).
@@ -33,20 +33,28 @@ class ticket_queue {
   }
   /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
   // relaxed: an attempt's reads are ordered by the attempt, and everybody else decides nothing by it
-  bool is_held() const noexcept {
+  [[gnu::always_inline]] bool is_held() const noexcept {
     return serving_.load(std::memory_order_relaxed) != next_.load(std::memory_order_relaxed);
   }
   /// Threads with a ticket, the holder among them. At the end of the call there were as many at least: who believes in
   /// more than there are stays away from a lock that has room for it.
-  std::uint32_t inside() const noexcept {
+  [[gnu::always_inline]] std::uint32_t inside() const noexcept {
     // seq_cst: read by threads outside the door after their number is out (admission.cpp)
     const std::uint32_t next = next_.load(std::memory_order_seq_cst);
     const auto drawn = static_cast<std::int32_t>(next - serving_.load(std::memory_order_seq_cst));
     return drawn > 0 ? static_cast<std::uint32_t>(drawn) : 0;
   }
-  void serve_next() noexcept {
+  [[gnu::always_inline]] void serve_next() noexcept {
     // relaxed: only the holder writes it. release pairs with is_served()
     serving_.store(serving_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+  /// False, and nothing done, where nobody holds it.
+  [[gnu::always_inline]] bool serve_next_if_held() noexcept {
+    // relaxed: only the holder writes it, and who holds it has drawn
+    const std::uint32_t serving = serving_.load(std::memory_order_relaxed);
+    if (serving == next_.load(std::memory_order_relaxed)) return false;
+    serving_.store(serving + 1, std::memory_order_release);  // pairs with is_served()
+    return true;
   }
 
  private:
@@ -84,6 +92,8 @@ class fifo_ticket_lock {
   [[nodiscard]] bool try_lock() noexcept { return queue_.draw_if_served(); }
   /// Requires: the calling thread holds the lock.
   void unlock() noexcept { queue_.serve_next(); }
+  /// unlock(), or false, and nothing done, where nobody holds the lock. Cost: a load more.
+  bool unlock_if_held() noexcept { return queue_.serve_next_if_held(); }
   bool is_held() const noexcept { return queue_.is_held(); }
 
  private:
@@ -97,21 +107,28 @@ class ticket_behind_door {
  public:
   ticket_behind_door(ticket_queue& queue, admission& door) noexcept : queue_(queue), door_(door) {}
 
-  bool lock(pastime* meanwhile = nullptr) noexcept {
-    if (door_.crowded(queue_.inside())) [[unlikely]]
-      return lock_from_outside(meanwhile);
+  [[gnu::always_inline]] bool lock(pastime* meanwhile = nullptr) noexcept {
+    if (!door_.stands_open(queue_.inside())) return lock_at_door(*this, meanwhile);
     const std::uint32_t ticket = queue_.draw();
     return queue_.is_served(ticket) || queue_.wait(ticket, meanwhile);
   }
   [[nodiscard]] bool try_lock() noexcept { return queue_.draw_if_served(); }
-  void unlock() noexcept {
+  [[gnu::always_inline]] void unlock() noexcept {
     if (door_.busy()) [[unlikely]]
       door_.release_passed(queue_.inside() == 1);
     queue_.serve_next();
   }
+  [[gnu::always_inline]] bool unlock_if_held() noexcept {
+    if (door_.busy()) [[unlikely]] {
+      if (!queue_.is_held()) return false;
+      door_.release_passed(queue_.inside() == 1);
+    }
+    return queue_.serve_next_if_held();
+  }
 
  private:
-  TXSYNC_EXPORT bool lock_from_outside(pastime* meanwhile) noexcept;
+  /// By value: two references whose address nobody asks for live in registers.
+  TXSYNC_EXPORT static bool lock_at_door(ticket_behind_door whole, pastime* meanwhile) noexcept;
 
   ticket_queue& queue_;
   admission& door_;
@@ -139,12 +156,14 @@ class ticket_lock {
     return admission::bypass_bound(threads);
   }
 
-  void lock() noexcept { both().lock(); }
+  [[gnu::always_inline]] void lock() noexcept { both().lock(); }
   /// As fifo_ticket_lock::lock(pastime&).
   bool lock(pastime& meanwhile) noexcept { return both().lock(&meanwhile); }
   [[nodiscard]] bool try_lock() noexcept { return both().try_lock(); }
   /// Requires: the calling thread holds the lock.
-  void unlock() noexcept { both().unlock(); }
+  [[gnu::always_inline]] void unlock() noexcept { both().unlock(); }
+  /// As fifo_ticket_lock::unlock_if_held().
+  bool unlock_if_held() noexcept { return both().unlock_if_held(); }
   bool is_held() const noexcept { return queue_.is_held(); }
 
  private:

@@ -63,11 +63,30 @@ class elided_base {
       return lock_.is_held();
     }
   }
-  /// False, and told, where nobody holds it.
-  bool may_release(bool held) const noexcept {
-    if (!held) [[unlikely]]
-      refuse_release();
-    return held;
+  /// Where no attempt runs the section: unlocks, or tells that nobody holds it. Locks that find that out on their way
+  /// have a function for both.
+  template <class... Node>
+  void release(Node&... mine) noexcept {
+    machine::annotate_release(&lock_);
+    if constexpr (requires { lock_.unlock_if_held(mine...); }) {
+      if (!lock_.unlock_if_held(mine...)) [[unlikely]]
+        refuse_release();
+    } else {
+      if (!is_held_to_unlock()) [[unlikely]]
+        return refuse_release();
+      lock_.unlock(mine...);
+    }
+  }
+  void release_shared() noexcept {
+    machine::annotate_release(&lock_);
+    if constexpr (requires { lock_.unlock_shared_if_held(); }) {
+      if (!lock_.unlock_shared_if_held()) [[unlikely]]
+        refuse_release();
+    } else {
+      if (lock_.readers() == 0) [[unlikely]]
+        return refuse_release();
+      lock_.unlock_shared();
+    }
   }
   [[gnu::noinline]] void refuse_release() const noexcept {
     // What an attempt sees may be what it has done itself: outside it is seen again.
@@ -81,7 +100,6 @@ class elided_base {
     if (got) acquired();
     return got;
   }
-  void releases() const noexcept { machine::annotate_release(&lock_); }
 
   elision& how_;
   Lock lock_;
@@ -112,10 +130,7 @@ class elided : protected detail::elided_base<Lock> {
   /// Requires: the calling thread is in a section of this lock. Told where nobody holds it; where another thread does,
   /// it is that thread's section that ends, as with the lock itself.
   void unlock() noexcept {
-    if (this->leave()) return;
-    if (!this->may_release(this->is_held_to_unlock())) return;
-    this->releases();
-    this->lock_.unlock();
+    if (!this->leave()) this->release();
   }
 };
 
@@ -140,10 +155,7 @@ class elided_with_node : protected detail::elided_base<Lock> {
     return this->acquired_if(this->lock_.try_lock(mine));
   }
   void unlock(node& mine) noexcept {
-    if (this->leave()) return;
-    if (!this->may_release(this->lock_.is_held())) return;
-    this->releases();
-    this->lock_.unlock(mine);
+    if (!this->leave()) this->release(mine);
   }
 };
 
@@ -167,10 +179,7 @@ class elided_shared : public elided<Lock> {
     return this->acquired_if(this->lock_.try_lock_shared());
   }
   void unlock_shared() noexcept {
-    if (this->leave()) return;
-    if (!this->may_release(this->lock_.readers() != 0)) return;
-    this->releases();
-    this->lock_.unlock_shared();
+    if (!this->leave()) this->release_shared();
   }
 
   /// From shared to exclusive, for Lock that can (srwlock): an elided reader becomes an elided writer where nobody

@@ -67,17 +67,16 @@ struct elided_section {
 /// The calling thread's sections in the attempt under way. Written inside attempts, whose abort undoes that.
 struct section_log {
   static constexpr unsigned most = 8;
-  static constexpr std::uint32_t batch = 16;
-
   /// What every section looks at, in one word: whether an attempt runs, as `inside` bits, and above them how many
   /// sections of the thread begin before it looks at a trial again.
-  std::uint64_t state = std::uint64_t{batch} * one_turn;
-  std::uint16_t count = 0;   ///< sections in the attempt
-  std::uint8_t done = 0;     ///< and those that it has run to their end
-  std::uint8_t actions = 0;  ///< deferred ones
-  std::uint16_t guards = 0;  ///< scopes of elided_guard that hold their lock
-  bool timed = false;        ///< the attempt is
-  elision* how = nullptr;    ///< of the outermost section
+  std::uint64_t state = std::uint64_t{two_ways::batch} * one_turn;
+  std::uint16_t count = 0;                ///< sections in the attempt
+  std::uint8_t done = 0;                  ///< and those that it has run to their end
+  std::uint8_t actions = 0;               ///< deferred ones
+  std::uint16_t guards = 0;               ///< scopes of elided_guard that hold their lock
+  bool timed = false;                     ///< the attempt is
+  std::uint32_t batch = two_ways::batch;  ///< sections from the last look at a trial to the next
+  elision* how = nullptr;                 ///< of the outermost section
   const void* outermost = nullptr;
   elided_section sections[most] = {};
   std::uint64_t began = 0;           ///< machine::cycles() before an attempt that is timed
@@ -91,12 +90,14 @@ struct section_log {
 
   bool is(std::uint64_t bits) const noexcept { return (state & bits) != 0; }
   void become(std::uint64_t bits) noexcept { state = (state & ~inside) | bits; }
-  /// False once in `batch` calls.
+  /// False once in `batch` calls: look_at_trial() has to follow.
   bool count_section() noexcept {
     state -= one_turn;
-    if (state >= one_turn) return true;
-    state += batch * one_turn;
-    return false;
+    return state >= one_turn;
+  }
+  void begin_batch(std::uint32_t length) noexcept {
+    batch = length;
+    state += length * one_turn;
   }
 };
 [[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local section_log my_sections;

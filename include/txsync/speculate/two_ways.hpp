@@ -14,11 +14,13 @@ namespace txsync::inline TXSYNC_BACKEND::detail {
 /// each as short as the shortest, they would have taken longer, nothing that excludes can do as much: that settles it.
 /// Otherwise the second way is taken for two windows, the first of which lets threads settle, and the way that did more
 /// is kept until the next trial, which is the later, the more often the answer was the same; a tie is the second
-/// way's. Threads report their sections in batches, and whoever finds a window long enough begins the next.
+/// way's. Threads report their sections in batches, which are short enough in a trial that a window holds some of each
+/// thread's, and whoever finds a window long enough begins the next.
 /// Constant-initialised; thread-safe; 1,280 bytes.
 class two_ways {
  public:
   static constexpr std::uint64_t no_length = ~std::uint64_t{0};
+  static constexpr std::uint32_t batch = 16;  ///< sections of a thread from one report to the next, but for trials
 
   /// What a thread tells of its sections.
   struct report {
@@ -34,8 +36,9 @@ class two_ways {
   bool second() const noexcept {
     return second_.load(std::memory_order_relaxed);  // relaxed: both ways are right at any time
   }
-  /// Outside attempts. `window` is the least length of a window in machine::cycles().
-  TXSYNC_EXPORT void look(const report& mine, std::uint64_t window) noexcept;
+  /// Outside attempts. `window` is the least length of a window in machine::cycles(). Answers how many sections the
+  /// thread begins before its next report: `batch` or fewer.
+  TXSYNC_EXPORT std::uint32_t look(const report& mine, std::uint64_t window) noexcept;
 
  private:
   struct seen {
@@ -43,6 +46,7 @@ class two_ways {
     std::uint64_t sections = 0;  ///< 256 for each
     std::uint64_t shortest = no_length;
   };
+  void take_part(const report& mine, std::uint64_t window) noexcept;
   void add(const report& mine, std::uint64_t since) noexcept;
   std::uint64_t sections() const noexcept;
   seen take_tallies() noexcept;

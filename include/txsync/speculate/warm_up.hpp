@@ -228,8 +228,8 @@ namespace detail {
 
 /// The calling thread's count of sections since it last reported to a trial.
 struct warm_turns {
-  static constexpr std::uint32_t batch = 16;
-  std::uint32_t left = batch;
+  std::uint32_t left = two_ways::batch;
+  std::uint32_t batch = two_ways::batch;
   std::uint64_t last_look = 0;
 };
 [[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local warm_turns my_warm_turns;

@@ -25,7 +25,8 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 
 inline bool attempts_work() noexcept {
   const detail::facility found = detail::working_attempts.load(std::memory_order_relaxed);
-  return found == detail::facility::present || (found == detail::facility::unknown && htm().attempts);
+  if (found == detail::facility::absent) return false;  // first: where attempts work one comparison costs the least
+  return found == detail::facility::present || htm().attempts;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine
