@@ -77,10 +77,10 @@ futex_rwlock::admit admission_of(const rwlock_state& lock) noexcept {
 
 enum class entry : std::uint8_t { read, write };
 
-void count(std::uint32_t site) noexcept {
+void count(rw_tag tag) noexcept {
   // Without the time inside: readers overlap.
   if (--observe::detail::until_sample <= 0) [[unlikely]]
-    observe::detail::sample(site, nullptr);
+    observe::detail::sample(tag.site(), nullptr);
 }
 
 bool try_enter(rwlock_state& lock, entry how) noexcept {
@@ -144,7 +144,7 @@ int take(rw_tag tag, const patience& how_long, Tries tries, Waits waits) noexcep
     if (!waits(deadline)) return ETIMEDOUT;
     observe::detail::waited(tag.site(), machine::cycles() - start);
   }
-  count(tag.site());
+  count(tag);
   return 0;
 }
 
@@ -166,7 +166,7 @@ void count_elided(std::uint32_t site) noexcept {
 }
 
 /// Ends the section where an attempt runs it.
-bool end_elided(const rwlock_state& lock, std::uint32_t site) noexcept {
+[[gnu::noinline]] bool end_elided(const rwlock_state& lock, std::uint32_t site) noexcept {
   if (!detail::in_elided_attempt() || !detail::leave_elided(word_of(lock))) return false;
   count_elided(site);
   return true;
@@ -211,6 +211,12 @@ int elide(const rwlock_state& lock, elision& role, detail::held_test held, entry
   return -1;
 }
 
+/// Out of line, as what else only elided locks need: the others' way stays short.
+[[gnu::noinline]] int elide_as_rwlock(rwlock_state& lock, rw_tag tag, entry how, const patience& how_long) noexcept {
+  forget_parents_sleepers(lock);  // or an attempt waits for one of them
+  return elide(lock, role_of(tag.role()).eliding, held_test_of(lock, how), how, how_long);
+}
+
 // ---- as what it is
 
 int lock_as_rwlock(rwlock_state& lock, rw_tag tag, entry how, const patience& how_long) noexcept {
@@ -218,8 +224,7 @@ int lock_as_rwlock(rwlock_state& lock, rw_tag tag, entry how, const patience& ho
   // relaxed here and below: a thread's own number is in it only if it put it there
   if (lock.shared.writer.load(std::memory_order_relaxed) == thread_number()) return how_long.waits ? EDEADLK : EBUSY;
   if (tag.is_elided()) {
-    forget_parents_sleepers(lock);  // or an attempt waits for one of them
-    const int answer = elide(lock, role_of(tag.role()).eliding, held_test_of(lock, how), how, how_long);
+    const int answer = elide_as_rwlock(lock, tag, how, how_long);
     if (answer >= 0) return answer;
   }
   const int status = take(
@@ -256,7 +261,7 @@ int lock_as_mutex(rwlock_state& lock, rw_tag tag, entry how, const patience& how
     if (got != gain::lock) return got == gain::attempt ? 0 : ETIMEDOUT;
   }
   settle_here(mutex, under);
-  count(tag.site());
+  count(tag);
   mutex.owner.store(my_number, std::memory_order_relaxed);
   mutex.depth = 0;
   lock.written = how == entry::write;
@@ -291,21 +296,23 @@ int unlock_as_mutex(rwlock_state& lock, rw_tag tag) noexcept {
   return 0;
 }
 
+[[gnu::noinline]] void tell_outside(notice_kind kind, rw_tag tag) noexcept {
+  leave_attempt();
+  tell(kind, tag.site());
+}
+
 int unlock_rwlock(rwlock_state& lock, rw_tag tag) noexcept {
   if (tag.is_elided() && end_elided(lock, tag.site())) return 0;
   if (runs_ahead()) return 0;
   if (lock.shared.rwlock.has_writer()) {
-    if (lock.shared.writer.load(std::memory_order_relaxed) != my_number) {
-      leave_attempt();
-      tell(notice_kind::unlock_by_stranger, tag.site());
-    }
+    if (lock.shared.writer.load(std::memory_order_relaxed) != my_number)
+      tell_outside(notice_kind::unlock_by_stranger, tag);
     lock.shared.writer.store(0, std::memory_order_relaxed);
     lock.shared.rwlock.unlock();
     return 0;
   }
   if (lock.shared.rwlock.readers() == 0) {
-    leave_attempt();
-    tell(notice_kind::double_unlock, tag.site());
+    tell_outside(notice_kind::double_unlock, tag);
     return EPERM;
   }
   lock.shared.rwlock.unlock_shared();
@@ -338,8 +345,7 @@ int destroy(pthread_rwlock_t* raw) noexcept {
                         ? lock.mutex.owner.load(std::memory_order_relaxed) != 0
                         : lock.shared.rwlock.has_writer() || lock.shared.rwlock.readers() != 0;
   if (held) {
-    leave_attempt();
-    tell(notice_kind::destroyed_locked, tag.site());
+    tell_outside(notice_kind::destroyed_locked, tag);
     return EBUSY;
   }
   if (tag.how() == rw_algorithm::as_mutex) lock.mutex.tag.store(0, std::memory_order_relaxed);
