@@ -203,7 +203,9 @@ void commit(section_log& mine) noexcept {
   machine::end();
   if (mine.timed) [[unlikely]] {
     mine.timed = false;
-    mine.attempt_cycles = (machine::cycles() - mine.began) / sections;
+    // Readers run beside each other under the lock, too: how long they take says nothing of what it can do.
+    const bool reads = mine.sections[0].mode == latch_mode::shared;
+    mine.attempt_cycles = reads ? two_ways::no_length : (machine::cycles() - mine.began) / sections;
   }
   attempt_committed(known, policy, sections);
   if (mine.actions != 0 && mine.guards == 0) [[unlikely]]

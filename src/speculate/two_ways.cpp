@@ -19,6 +19,8 @@ constexpr std::uint32_t between = 0;
 constexpr std::uint32_t first_window = 1;
 constexpr std::uint32_t settling = 16;
 constexpr std::uint32_t second_window = 17;
+constexpr std::uint32_t settling_again = 18;
+constexpr std::uint32_t first_again = 19;
 constexpr std::uint32_t changing = 1u << 31;
 
 // Where a lock was kept, its sleepers have to be woken one by one before elision can show what it can do.
@@ -77,11 +79,22 @@ std::uint32_t two_ways::end_window(std::uint32_t part, std::uint64_t now) noexce
   const std::uint64_t rate = (window.sections << 16) / window.took;
   since_.store(now, relaxed);
   if (part == settling) return second_window;
+  if (part == settling_again) return first_again;
+  const std::uint64_t best_first = best_first_.load(relaxed);
+  // A tie is the second way's: attempts that gain nothing abort others'.
   if (part == second_window) {
-    // A tie is the second way's: attempts that gain nothing abort others'.
-    return decide(rate + rate / 16 > best_first_.load(relaxed), now);
+    const bool second = rate + rate / 16 > best_first;
+    if (!second || agreed_.load(relaxed) != 0) return decide(second, now);
+    // In a program's first trial caches were cold for the first way, and warm for the second.
+    rate_of_second_.store(rate, relaxed);
+    second_.store(false, relaxed);
+    return settling_again;
   }
-  if (rate > best_first_.load(relaxed)) best_first_.store(rate, relaxed);
+  if (part == first_again) {
+    const std::uint64_t second = rate_of_second_.load(relaxed);
+    return decide(second + second / 16 > std::max(rate, best_first), now);
+  }
+  if (rate > best_first) best_first_.store(rate, relaxed);
   if (window.shortest != no_length) {
     const std::uint64_t in_a_row = window.sections * window.shortest / 256;
     if (in_a_row > window.took + window.took / 4) return decide(false, now);

@@ -23,7 +23,7 @@ SAMPLE_OF = 61  # every so many mutants are run where the budget is small
 
 # Which explorations reach a source, by its name.
 TESTS = {
-    "admission": "(ticket|mcs)(-|$)|srwlock-shared-3",
+    "admission": "(elided_)?(ticket|mcs)(-|$)|srwlock-shared-3",
     "backoff": "(tatas|ticket|mcs|futex|srwlock|occ_rwlock|elided_tatas)(-|$)|condition_variable-destroyed",
     "barrier": "barrier",
     "warm_barrier": "(seeded:)?(warm_barrier|stray)",
@@ -34,14 +34,14 @@ TESTS = {
     "elision": "elided",
     "commit_actions": "elided",
     "futex_mutex": "(futex|txsync::mutex|elided_futex|warm_futex|occ_rwlock|txsync::shared_mutex)(-|$)",
-    "futex_rwlock": "futex_rwlock",
-    "mcs": "(mcs|fifo_mcs|elided_mcs|warm_mcs|srwlock)(-|$)",
+    "futex_rwlock": "(elided_)?futex_rwlock",
+    "mcs": "((elided_)?(mcs|fifo_mcs)|warm_mcs|srwlock)(-|$)",
     "mutex": "txsync::mutex|condition_variable|warm_mutex",
     "occ_rwlock": "(elided_)?occ_rwlock",
     "shared_mutex": "txsync::shared_mutex",
     "srwlock": "srwlock",
     "tatas": "(tatas|elided_tatas|warm_tatas)(-|$)",
-    "ticket": "(warm_)?(ticket|fifo_ticket)(-|$)|pthread_ticket-ahead",
+    "ticket": "((warm|elided)_)?(ticket|fifo_ticket)(-|$)|pthread_ticket-ahead",
     "priority_tatas": "warm_priority",
     "warm_up": "warm_(ticket|tatas|mcs|futex|priority|fifo_ticket)",
     "warming": "warm_(ticket|tatas|mcs|futex|priority|fifo_ticket)",

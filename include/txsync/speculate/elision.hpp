@@ -81,7 +81,7 @@ struct section_log {
   elided_section sections[most] = {};
   std::uint64_t began = 0;           ///< machine::cycles() before an attempt that is timed
   std::uint64_t last_look = 0;       ///< and at the last look at a trial
-  std::uint64_t attempt_cycles = 0;  ///< of the last timed attempt that committed
+  std::uint64_t attempt_cycles = two_ways::no_length;  ///< of the last timed attempt that committed; of readers none
 
   static constexpr std::uint64_t in_section = 1;  ///< `count` is not 0
   static constexpr std::uint64_t open = 2;        ///< the attempt goes on behind its last section (coarsening)

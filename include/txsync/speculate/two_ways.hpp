@@ -12,11 +12,11 @@ namespace txsync::inline TXSYNC_BACKEND::detail {
 
 /// First the sections are run the first way for a window of time or two. If so many ended that one after the other,
 /// each as short as the shortest, they would have taken longer, nothing that excludes can do as much: that settles it.
-/// Otherwise the second way is taken for two windows, the first of which lets threads settle, and the way that did more
-/// is kept until the next trial, which is the later, the more often the answer was the same; a tie is the second
-/// way's. Threads report their sections in batches, which are short enough in a trial that a window holds some of each
-/// thread's, and whoever finds a window long enough begins the next.
-/// Constant-initialised; thread-safe; 1,280 bytes.
+/// Otherwise the second way is taken for two windows, the first of which lets threads settle; in the first trial the
+/// first way has another chance then, as caches were cold for it. The way that did more is kept until the next trial,
+/// which is the later, the more often the answer was the same; a tie is the second way's. Threads report their sections
+/// in batches, which are short enough in a trial that a window holds some of each thread's, and whoever finds a window
+/// long enough begins the next. Constant-initialised; thread-safe; 1,280 bytes.
 class two_ways {
  public:
   static constexpr std::uint64_t no_length = ~std::uint64_t{0};
@@ -59,6 +59,7 @@ class two_ways {
   std::atomic<std::uint64_t> since_{0};
   std::atomic<std::uint64_t> began_{0};
   std::atomic<std::uint64_t> best_first_{0};
+  std::atomic<std::uint64_t> rate_of_second_{0};
   std::atomic<std::uint32_t> agreed_{0};
   /// What threads have done in the part, added up apart so that they do not wait for each other.
   struct alignas(machine::pad_bytes) tally {

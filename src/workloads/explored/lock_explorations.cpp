@@ -3,6 +3,7 @@
 // waiters sleep are run a second time on what is said to be one CPU, where they sleep at once; those with a door on
 // what is said to be two, where it is shut at once.
 #include <atomic>
+#include <tuple>
 
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/futex_rwlock.hpp>
@@ -129,35 +130,63 @@ struct attempts_test {
   }
 };
 
-/// Who asks whether a lock is held hears the truth of the holder, and of nobody.
 template <class Lock>
-struct told_test {
+struct nodes_of {
+  static auto of(unsigned) { return std::tuple<>(); }
+};
+template <class Lock>
+  requires requires { typename Lock::node; }
+struct nodes_of<Lock> {
+  typename Lock::node nodes[2];
+  auto of(unsigned index) { return std::tie(nodes[index]); }
+};
+
+/// Who asks whether a lock is held hears the truth of the holder, and of nobody; so does who unlocks it.
+template <class Lock>
+struct told_test : nodes_of<Lock> {
+  static constexpr bool tells = requires(Lock& one) { one.unlock_if_held(); } ||
+                                requires(Lock& one, typename Lock::node& mine) { one.unlock_if_held(mine); };
   Lock lock{};
   bool denied = false;
 
-  static void body(told_test& me, unsigned) {
-    if constexpr (requires { typename Lock::node; }) {
-      typename Lock::node mine;
-      me.lock.lock(mine);
-      if (!me.lock.is_held()) me.denied = true;
-      me.lock.unlock(mine);
-    } else {
-      me.lock.lock();
-      if (!me.lock.is_held()) me.denied = true;
-      me.lock.unlock();
+  /// Where the lock tells: whether it was held.
+  bool unlock(unsigned index) {
+    return std::apply(
+        [&](auto&... mine) {
+          if constexpr (tells) return lock.unlock_if_held(mine...);
+          lock.unlock(mine...);
+          return true;
+        },
+        this->of(index));
+  }
+  /// And to a thread that does not have it.
+  bool lets_nobody_unlock() {
+    if constexpr (requires { lock.unlock_shared_if_held(); }) {
+      if (lock.unlock_shared_if_held()) return false;
     }
+    return !tells || (!unlock(0) && !unlock(1));
+  }
+  static void body(told_test& me, unsigned index) {
+    std::apply([&](auto&... mine) { me.lock.lock(mine...); }, me.of(index));
+    if (!me.lock.is_held()) me.denied = true;
+    if (!me.unlock(index)) me.denied = true;
     if constexpr (lockable_shared<Lock>) {
       me.lock.lock_shared();
-      const bool held = me.lock.is_held();
-      me.lock.unlock_shared();
+      bool held = me.lock.is_held();
+      if constexpr (requires { me.lock.unlock_shared_if_held(); }) {
+        held = me.lock.unlock_shared_if_held() && held;
+      } else {
+        me.lock.unlock_shared();
+      }
       if (held) return;
       me.lock.lock();
       me.denied = true;
       me.lock.unlock();
     }
   }
-  const char* check() const {
+  const char* check() {
     if (denied) return "a lock that is held says that it is not";
+    if (!lets_nobody_unlock()) return "a lock that nobody holds was unlocked";
     return lock.is_held() ? "a lock that nobody holds says that it is held" : nullptr;
   }
 };
@@ -261,12 +290,14 @@ constexpr exploration table[] = {
      run_anew<attempts_test<alone<elided<tatas_lock>>>, 1>},
     pair_of<with_node<alone<elided_with_node<mcs_lock>>>>("elided_mcs"),
     trio_of<calling<with_node<alone<elided_with_node<mcs_lock>>>>>("elided_mcs-calling"),
+    quartet_of<calling<with_node<alone<elided_with_node<mcs_lock>>>>>("elided_mcs-crowded", crowded),
     trio_of<trying<alone<elided<tatas_lock>>>>("elided_tatas-try"),
     {"elided_tatas-coarse", "exclusion, 2 threads x 6 sections", verdict::right,
      exclusion_test<lockable<alone<elided<tatas_lock>, coarse>>, 2, 6>::run},
     {"elided_tatas-trial", "exclusion, 2 threads x 40 sections", verdict::right,
      exclusion_test<lockable<alone<elided<tatas_lock>, restless>>, 2, 40>::run},
     trio_of<calling<lockable<alone<elided<ticket_lock>>>>>("elided_ticket-calling"),
+    quartet_of<calling<lockable<alone<elided<ticket_lock>>>>>("elided_ticket-crowded", crowded),
     trio_of<calling<lockable<alone<elided<fifo_ticket_lock>>>>>("elided_fifo_ticket-calling"),
     trio_of<calling<with_node<alone<elided_with_node<fifo_mcs_lock>>>>>("elided_fifo_mcs-calling"),
     trio_of<trying_with_node<alone<elided_with_node<mcs_lock>>>>("elided_mcs-try"),
