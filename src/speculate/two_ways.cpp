@@ -28,9 +28,12 @@ constexpr std::uint32_t windows_at_first = 2;
 constexpr std::uint32_t windows_after_second = 4;
 constexpr std::uint32_t most_agreed = 6;
 
-// Long sections make long windows: few of them tell little.
-constexpr std::uint64_t longest_window = 8;  // times the shortest
-constexpr std::uint64_t fewest = std::uint64_t{48} * 256;
+// Long sections make long windows: few of them tell little. And threads that queue for a lock leave it one by one
+// before elision can show what it can do: a window has to see all of them and as many more.
+constexpr std::uint64_t longest_window = 32;  // times the shortest
+std::uint64_t fewest_sections() noexcept {
+  return std::max<std::uint64_t>(48, std::uint64_t{2} * machine::cpu_count()) * 256;
+}
 // What a thread has begun and not reported at the end of a window is lost to it.
 constexpr std::uint64_t reports_a_window = 8;
 
@@ -113,7 +116,7 @@ void two_ways::take_part(const report& mine, std::uint64_t window) noexcept {
   if (part != between) {
     add(mine, since);
     const std::uint64_t length = mine.now - since;
-    if (length < window || (length < longest_window * window && sections() < fewest)) return;
+    if (length < window || (length < longest_window * window && sections() < fewest_sections())) return;
   }
   // acquire as above; who fails has been overtaken, and looks again some other time
   if (!part_.compare_exchange_strong(part, part | changing, std::memory_order_acquire, relaxed)) return;

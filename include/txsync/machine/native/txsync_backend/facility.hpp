@@ -25,7 +25,9 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 
 inline bool attempts_work() noexcept {
   const detail::facility found = detail::working_attempts.load(std::memory_order_relaxed);
-  if (found == detail::facility::absent) return false;  // first: where attempts work one comparison costs the least
+  // First, and in line: where attempts work a comparison and a jump are nothing beside one.
+  if (found == detail::facility::absent) [[likely]]
+    return false;
   return found == detail::facility::present || htm().attempts;
 }
 
