@@ -67,6 +67,7 @@ struct elided_section {
 /// The calling thread's sections in the attempt under way. Written inside attempts, whose abort undoes that.
 struct section_log {
   static constexpr unsigned most = 8;
+
   /// What every section looks at, in one word: whether an attempt runs, as `inside` bits, and above them how many
   /// sections of the thread begin before it looks at a trial again.
   std::uint64_t state = std::uint64_t{two_ways::batch} * one_turn;
@@ -79,8 +80,8 @@ struct section_log {
   elision* how = nullptr;                 ///< of the outermost section
   const void* outermost = nullptr;
   elided_section sections[most] = {};
-  std::uint64_t began = 0;           ///< machine::cycles() before an attempt that is timed
-  std::uint64_t last_look = 0;       ///< and at the last look at a trial
+  std::uint64_t began = 0;                             ///< machine::cycles() before an attempt that is timed
+  std::uint64_t last_look = 0;                         ///< and at the last look at a trial
   std::uint64_t attempt_cycles = two_ways::no_length;  ///< of the last timed attempt that committed; of readers none
 
   static constexpr std::uint64_t in_section = 1;  ///< `count` is not 0
