@@ -100,6 +100,19 @@ class ElidedRwlocks : public ScriptedLocks {
     EXPECT_EQ(enter(&lock), 0);
     EXPECT_FALSE(machine::active());
   }
+
+  /// A writer that sleeps for the lock, and lets it go once it has it. Requires: somebody holds the lock.
+  bool start_sleeping_writer(machine::thread& writer, pthread_rwlock_t& lock) {
+    const bool started = writer.start(
+        [](void* raw) {
+          auto* const mine = static_cast<pthread_rwlock_t*>(raw);
+          EXPECT_EQ(scripted_rwlock_wrlock(mine), 0);
+          EXPECT_EQ(scripted_rwlock_unlock(mine), 0);
+        },
+        &lock);
+    while (started && script.parked() == 0) machine::yield();
+    return started;
+  }
 };
 
 TEST_F(ElidedRwlocks, AreWhatTheSiteAsksFor) {
@@ -306,14 +319,7 @@ TEST_F(ElidedRwlocks, WritersFirstWhereAskedFor) {
   EXPECT_TRUE(is_elided(*lock));
   take(*lock, scripted_rwlock_rdlock);
   machine::thread writer;
-  ASSERT_TRUE(writer.start(
-      [](void* raw) {
-        auto* const mine = static_cast<pthread_rwlock_t*>(raw);
-        EXPECT_EQ(scripted_rwlock_wrlock(mine), 0);
-        EXPECT_EQ(scripted_rwlock_unlock(mine), 0);
-      },
-      lock.get()));
-  while (script.parked() == 0) machine::yield();
+  ASSERT_TRUE(start_sleeping_writer(writer, *lock));
   EXPECT_EQ(scripted_rwlock_tryrdlock(lock.get()), EBUSY);
   EXPECT_EQ(scripted_rwlock_timedrdlock(lock.get(), &long_ago), ETIMEDOUT);
   EXPECT_EQ(scripted_rwlock_unlock(lock.get()), 0);
@@ -327,14 +333,7 @@ TEST_F(ElidedRwlocks, InTheChildOfAForkSleepersOfTheParentKeepNobodyOut) {
   const auto lock = std::make_unique<pthread_rwlock_t>(made(PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP));
   take(*lock, scripted_rwlock_rdlock);
   machine::thread writer;
-  ASSERT_TRUE(writer.start(
-      [](void* raw) {
-        auto* const mine = static_cast<pthread_rwlock_t*>(raw);
-        EXPECT_EQ(scripted_rwlock_wrlock(mine), 0);
-        EXPECT_EQ(scripted_rwlock_unlock(mine), 0);
-      },
-      lock.get()));
-  while (script.parked() == 0) machine::yield();
+  ASSERT_TRUE(start_sleeping_writer(writer, *lock));
   const pid_t child = fork();
   if (child == 0) {
     alarm(30);
