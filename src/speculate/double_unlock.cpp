@@ -19,7 +19,7 @@ void report_double_unlock(const void* lock) noexcept {
   std::uint64_t due = next_time.load(std::memory_order_relaxed);  // relaxed: decides who tells, and nothing else
   if (now < due) return;
   if (!next_time.compare_exchange_strong(due, now + pause_ns, std::memory_order_relaxed)) return;
-  constexpr char before[] = "txsync: unlock of a lock that nobody holds, at 0x";
+  constexpr char before[] = "txsync: unlock of a lock that the thread does not hold, at 0x";
   constexpr unsigned digits = 2 * sizeof(void*);
   char text[sizeof before - 1 + digits + 1];
   char* end = text;

@@ -16,7 +16,7 @@ namespace detail {
 class mcs_queue {
  public:
   struct alignas(64) node {
-    std::atomic<node*> next{nullptr};
+    std::atomic<node*> next{this};  ///< itself: it has no turn, as far as unlock_if_held() has seen to that
     std::atomic<bool> waiting{false};
   };
 
@@ -32,15 +32,24 @@ class mcs_queue {
     return wait_behind(*ahead, mine, meanwhile);
   }
   bool try_lock(node& mine) noexcept {
+    // relaxed: a look only
+    if (tail_.load(std::memory_order_relaxed) != nullptr) return false;
     mine.next.store(nullptr, std::memory_order_relaxed);  // relaxed: published by the exchange below
     node* expected = nullptr;
-    // relaxed load: a look only. acq_rel: as in lock()
-    return tail_.load(std::memory_order_relaxed) == nullptr &&
-           tail_.compare_exchange_strong(expected, &mine, std::memory_order_acq_rel, std::memory_order_relaxed);
+    // acq_rel: as in lock()
+    if (tail_.compare_exchange_strong(expected, &mine, std::memory_order_acq_rel, std::memory_order_relaxed))
+      return true;
+    end_turn(mine);
+    return false;
   }
   [[gnu::always_inline]] void unlock(node& mine) noexcept { (void)leave<false>(mine); }
-  /// False, and nothing done, where nobody holds it.
+  /// False, and nothing done, where nobody holds it, or the node has no turn.
   [[gnu::always_inline]] bool unlock_if_held(node& mine) noexcept { return leave<true>(mine); }
+  /// False: unlock_if_held(mine) would do nothing.
+  bool may_be_unlocked(const node& mine) const noexcept {
+    // relaxed: as in end_turn()
+    return mine.next.load(std::memory_order_relaxed) != &mine && is_held();
+  }
   // relaxed: an attempt's read is ordered by the attempt, and everybody else decides nothing by it
   bool is_held() const noexcept { return tail_.load(std::memory_order_relaxed) != nullptr; }
   /// Threads in the queue without the lock. seq_cst: read by threads outside the door (admission.cpp).
@@ -58,18 +67,24 @@ class mcs_queue {
     if (next == nullptr) {
       node* expected = &mine;
       // release pairs with the acquire in lock()
-      if (tail_.compare_exchange_strong(expected, nullptr, std::memory_order_release, std::memory_order_relaxed))
+      if (tail_.compare_exchange_strong(expected, nullptr, std::memory_order_release, std::memory_order_relaxed)) {
+        if (checks) end_turn(mine);
         return true;
+      }
       if (checks && expected == nullptr) return false;
       next = await_successor(mine);
-    } else if (checks && !is_held()) {
-      return false;  // the node was another turn's
+    } else if (checks && (next == &mine || !is_held())) {
+      return false;  // the node has no turn, or had it elsewhere
     }
     // seq_cst, and before the successor can be seen inside: what a newcomer counts is waiters without the lock
     // (admission.cpp)
     waiting_.fetch_sub(1, std::memory_order_seq_cst);
     next->waiting.store(false, std::memory_order_release);  // pairs with the acquire in wait_behind()
+    if (checks) end_turn(mine);
     return true;
+  }
+  static void end_turn(node& mine) noexcept {
+    mine.next.store(&mine, std::memory_order_relaxed);  // relaxed: out of the queue it is the calling thread's own
   }
   TXSYNC_EXPORT bool wait_behind(node& ahead, node& mine, pastime* meanwhile) noexcept;
   TXSYNC_EXPORT static node* await_successor(node& mine) noexcept;
@@ -119,7 +134,8 @@ class fifo_mcs_lock {
   [[nodiscard]] bool try_lock(node& mine) noexcept { return queue_.try_lock(mine); }
   /// Requires: the calling thread holds the lock with this node.
   void unlock(node& mine) noexcept { queue_.unlock(mine); }
-  /// unlock(), or false, and nothing done, where nobody holds the lock. Cost: nothing where nobody waits.
+  /// unlock(), or false, and nothing done, where nobody holds the lock, and where all turns of the node, all ended by
+  /// this function, are over: other threads' turns go on. Cost: a store.
   bool unlock_if_held(node& mine) noexcept { return queue_.unlock_if_held(mine); }
 
   /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
@@ -164,7 +180,7 @@ class mcs_lock {
   /// As fifo_mcs_lock::unlock_if_held().
   bool unlock_if_held(node& mine) noexcept {
     if (door_.busy()) [[unlikely]] {
-      if (!queue_.is_held()) return false;
+      if (!queue_.may_be_unlocked(mine)) return false;
       door_.release_passed(queue_.waiting() == 0);
     }
     return queue_.unlock_if_held(mine);

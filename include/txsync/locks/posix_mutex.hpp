@@ -41,8 +41,8 @@ class posix_mutex {
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
 };
 
-/// The same with a word that says whether it is held, for elision, which the C library's type does not tell: written
-/// only where hardware transactions work. Cost there: one read-modify-write more. 48 bytes or so.
+/// The same with a word that says whether it is held, for elision and for telling double unlocks, which the C library's
+/// type does not say. Cost: two stores more; where hardware transactions work a read-modify-write. 48 bytes or so.
 class posix_mutex_with_word {
  public:
   constexpr posix_mutex_with_word() noexcept = default;
@@ -59,18 +59,21 @@ class posix_mutex_with_word {
     return true;
   }
   void unlock() noexcept {
-    // release: an attempt that sees it free sees what the section has written
-    if (machine::attempts_work()) held_.store(0, std::memory_order_release);
+    held_.store(0, std::memory_order_release);  // an attempt that sees it free sees what the section has written
     mutex_.unlock();
   }
-  /// Whether somebody holds it, at some moment of the call; true where attempts do not work and nobody has to know.
+  /// Whether somebody holds it, at some moment of the call.
   // relaxed: an attempt's read is ordered by the attempt, and everybody else decides nothing by it
-  bool is_held() const noexcept { return !machine::attempts_work() || held_.load(std::memory_order_relaxed) != 0; }
+  bool is_held() const noexcept { return held_.load(std::memory_order_relaxed) != 0; }
 
  private:
   void say_held() noexcept {
     // A full fence: what the section reads, it reads when attempts that have seen the lock free are no more.
-    if (machine::attempts_work()) held_.exchange(1, std::memory_order_seq_cst);
+    if (machine::attempts_work()) {
+      held_.exchange(1, std::memory_order_seq_cst);
+    } else {
+      held_.store(1, std::memory_order_relaxed);  // relaxed: read back by its holder, for others a hint
+    }
   }
 
   posix_mutex mutex_;

@@ -13,7 +13,8 @@
 //  - Thread-safe; not recursive. Who is let in first is the Lock's business among those that take it; attempts run
 //    whenever nobody holds it.
 //  - Errors: which sections run in attempts is known from a record of the calling thread, never guessed from the lock
-//    word. An unlock of a lock that nobody holds is told on the standard error, and does nothing.
+//    word. An unlock of a lock that nobody holds is told on the standard error, and does nothing; of a queue lock also
+//    one by a node that has no turn.
 //  - Without hardware transactions they are the plain locks: cost a load more to lock, two to unlock. A pointer more.
 //  - Cost of an attempt: begin and commit (36..96 cycles), a read of the lock word shared by all, some twenty
 //    instructions; an abort 120..250 cycles and the work that is lost.
@@ -63,8 +64,8 @@ class elided_base {
       return lock_.is_held();
     }
   }
-  /// Where no attempt runs the section: unlocks, or tells that nobody holds it. Locks that find that out on their way
-  /// have a function for both.
+  /// Where no attempt runs the section: unlocks, or tells that there is no section to end. Locks that find that out on
+  /// their way have a function for both.
   template <class... Node>
   void release(Node&... mine) noexcept {
     machine::annotate_release(&lock_);
@@ -154,6 +155,8 @@ class elided_with_node : protected detail::elided_base<Lock> {
     if (how != detail::try_outcome::try_lock) return how == detail::try_outcome::elided;
     return this->acquired_if(this->lock_.try_lock(mine));
   }
+  /// Requires: the calling thread is in a section of this lock with this node. Told where its last one has ended,
+  /// whoever holds the lock meanwhile.
   void unlock(node& mine) noexcept {
     if (!this->leave()) this->release(mine);
   }

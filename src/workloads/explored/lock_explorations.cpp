@@ -191,6 +191,45 @@ struct told_test : nodes_of<Lock> {
   }
 };
 
+/// Who unlocks twice hears so, whoever holds the lock meanwhile: of locks that know by the node whose turn it is.
+template <class Lock>
+struct twice_test {
+  static constexpr unsigned sections = 2;
+
+  Lock lock{};
+  alignas(64) std::uint64_t count = 0;
+  std::uint32_t inside = 0;
+  bool met = false;
+  bool denied = false;
+  bool believed = false;
+
+  static void body(twice_test& me, unsigned index) {
+    typename Lock::node mine;
+    if (me.lock.unlock_if_held(mine)) me.believed = true;
+    for (unsigned i = 0; i < sections; ++i) {
+      if ((index + i) % 2 == 0) {
+        me.lock.lock(mine);
+      } else {
+        while (!me.lock.try_lock(mine)) {
+          if (me.lock.unlock_if_held(mine)) me.believed = true;
+          machine::relax();
+        }
+      }
+      if (me.inside++ != 0) me.met = true;
+      ++me.count;
+      --me.inside;
+      if (!me.lock.unlock_if_held(mine)) me.denied = true;
+      if (me.lock.unlock_if_held(mine)) me.believed = true;
+    }
+  }
+  const char* check() const {
+    if (met) return "two threads were in the section";
+    if (believed) return "a node that had no turn has unlocked";
+    if (denied) return "a lock that is held says that it is not";
+    return count != std::uint64_t{3} * sections ? "an update was lost" : nullptr;
+  }
+};
+
 /// The holder of every other section marks the lock, as one that a sample is taken of.
 class marking {
  public:
@@ -231,6 +270,11 @@ constexpr exploration told_of(const char* name) {
   return {name, "whether it is held, 2 threads", verdict::right, run_anew<told_test<Lock>, 2>};
 }
 
+template <class Lock>
+constexpr exploration twice_of(const char* name, unsigned cpus = all_cpus) {
+  return {name, "unlocking twice, 3 threads x 2 sections", verdict::right, run_anew<twice_test<Lock>, 3>, cpus};
+}
+
 constexpr exploration table[] = {
     pair_of<lockable<tatas_lock>>("tatas"),
     trio_of<lockable<tatas_lock>>("tatas-3"),
@@ -249,9 +293,12 @@ constexpr exploration table[] = {
     quartet_of<with_node<mcs_lock>>("mcs-crowded", crowded),
     trio_of<trying_with_node<mcs_lock>>("mcs-try"),
     told_of<mcs_lock>("mcs-told"),
+    twice_of<mcs_lock>("mcs-twice"),
+    twice_of<mcs_lock>("mcs-twice-crowded", crowded),
     pair_of<with_node<fifo_mcs_lock>>("fifo_mcs"),
     trio_of<trying_with_node<fifo_mcs_lock>>("fifo_mcs-try"),
     told_of<fifo_mcs_lock>("fifo_mcs-told"),
+    twice_of<fifo_mcs_lock>("fifo_mcs-twice"),
     pair_of<lockable<futex_mutex>>("futex"),
     trio_of<lockable<futex_mutex>>("futex-3"),
     trio_of<lockable<futex_mutex>>("futex-sleeping", sleeps),
