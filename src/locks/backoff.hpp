@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <txsync/machine/cpu.hpp>
+#include <txsync/machine/environment.hpp>
 #include <txsync/machine/thread.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::detail {
@@ -16,12 +17,14 @@ inline void pause_for(std::uint64_t length) noexcept {
   while (machine::cycles() - start < length);
 }
 
-/// A small generator for jitter, so that waiters do not march in step (xorshift, Marsaglia 2003). Seeded by an address
-/// and the clock; the simulated machine's clock makes it repeat itself from run to run.
+/// A small generator for jitter, so that waiters do not march in step (xorshift, Marsaglia 2003). Seeded by an address,
+/// the clock and the run's seed: on the simulated machine a run repeats itself, and the next seed's waits otherwise.
 class jitter {
  public:
   explicit jitter(const void* place) noexcept
-      : state_(((reinterpret_cast<std::uintptr_t>(place) * 0x9E3779B97F4A7C15u) ^ machine::cycles()) | 1) {}
+      : state_((((reinterpret_cast<std::uintptr_t>(place) ^ machine::random_seed()) * 0x9E3779B97F4A7C15u) ^
+                machine::cycles()) |
+               1) {}
   /// A value in [half of bound, bound].
   std::uint64_t upto(std::uint64_t bound) noexcept {
     state_ ^= state_ << 13;

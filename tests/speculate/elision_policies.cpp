@@ -5,7 +5,9 @@
 #include <chrono>
 #include <memory>
 #include <thread>
+#include <vector>
 
+#include <locks/backoff.hpp>
 #include <machine/scripted/script.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/machine/thread.hpp>
@@ -60,6 +62,17 @@ class ElisionPolicies : public testing::Test {
 };
 
 constexpr elision_policy three{.attempts = 3, .adapts = adaptation::none};
+
+TEST_F(ElisionPolicies, BackOffFollowsTheSeed) {
+  script.clock_by_hand(1'000);
+  const auto drawn = [this](std::uint64_t seed) {
+    script.seed_is(seed);
+    txsync::detail::jitter random(this);
+    return std::vector{random.upto(1 << 20), random.upto(1 << 20)};
+  };
+  EXPECT_EQ(drawn(1), drawn(1));
+  EXPECT_NE(drawn(1), drawn(2));
+}
 
 TEST_F(ElisionPolicies, ConflictsAreTriedAgainWithBackoff) {
   EXPECT_EQ(attempts_of(three, conflict), 3u);

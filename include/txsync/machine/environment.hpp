@@ -14,8 +14,9 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 /// (secure_getenv).
 TXSYNC_EXPORT const char* environment(const char* name) noexcept;
 
-/// A seed that differs from run to run natively, and is the run's own seed elsewhere. TXSYNC_SEED, a number, overrides
-/// it.
+/// A seed that differs from run to run natively, where TXSYNC_SEED, a number, overrides it; on the simulated machine
+/// that of the run, or of the schedule that is explored. Cost: a load, once it is known; natively a system call before.
+/// Thread-safe.
 TXSYNC_EXPORT std::uint64_t random_seed() noexcept;
 
 /// What a run does at present. The simulated machine counts attempts from `measured` on until the next phase, and may

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -21,12 +22,30 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 
 const char* environment(const char* name) noexcept { return secure_getenv(name); }
 
-std::uint64_t random_seed() noexcept {
-  if (const std::optional<std::uint64_t> given = detail::seed_from_environment()) return *given;
+namespace {
+
+/// 0: not asked for yet. Of threads that ask at once each may get its own, the last of which stays. Asked for without
+/// getrandom(), which is a cancellation point.
+constinit std::atomic<std::uint64_t> known_seed{0};
+
+[[gnu::noinline]] std::uint64_t find_seed() noexcept {
+  const int saved_errno = errno;
   std::uint64_t seed = 0;
-  if (getrandom(&seed, sizeof seed, 0) != static_cast<ssize_t>(sizeof seed))
+  if (const std::optional<std::uint64_t> given = detail::seed_from_environment()) {
+    seed = *given;
+  } else if (syscall(SYS_getrandom, &seed, sizeof seed, GRND_NONBLOCK) != static_cast<long>(sizeof seed)) {
     seed = static_cast<std::uint64_t>(std::time(nullptr));
+  }
+  errno = saved_errno;
+  known_seed.store(seed, std::memory_order_relaxed);  // relaxed: a number, which orders nothing
   return seed;
+}
+
+}  // namespace
+
+std::uint64_t random_seed() noexcept {
+  const std::uint64_t known = known_seed.load(std::memory_order_relaxed);  // relaxed: as above
+  return known != 0 ? known : find_seed();
 }
 
 const char* backend_name() noexcept { return "native"; }

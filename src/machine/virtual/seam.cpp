@@ -107,6 +107,8 @@ void enter_phase(phase next) noexcept { txsync_sim_phase(static_cast<int>(next))
 // The runtime keeps a copy of the variables in the program's memory.
 const char* environment(const char* name) noexcept { return std::getenv(name); }
 
+std::uint64_t random_seed() noexcept { return txsync_sim_seed(); }
+
 const char* backend_name() noexcept { return "simulated"; }
 
 void complain(const char*, std::size_t) noexcept {}  // a simulated program's output is the runtime's business

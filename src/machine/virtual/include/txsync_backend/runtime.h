@@ -70,6 +70,8 @@ uint32_t txsync_sim_note(uint64_t word);
 uint32_t txsync_sim_note_count(void);
 /* Zero where there is no such note. */
 uint64_t txsync_sim_note_at(uint32_t index);
+/* The seed of the run, or of the schedule under way. */
+uint64_t txsync_sim_seed(void);
 /* The number that the run was given (TXSYNC_SIM_VARIANT): a program that holds variants of itself chooses by it. */
 unsigned txsync_sim_variant(void);
 /* What txsync_sim_cpu_count() answers from now on; 0: what the machine has. */
