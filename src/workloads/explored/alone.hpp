@@ -17,4 +17,8 @@ class alone : private own_role<policy>, public Elided {
   alone() noexcept : Elided(own_role<policy>::role) {}
 };
 
+/// Attempts that go on behind their section (leveldb paper, 4.2.2), after the first two, as far as conflicts let them.
+inline constexpr elision_policy coarse{
+    .longest_backoff = 64, .adapts = adaptation::none, .most_sections = 2, .coarsens_after = 1};
+
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads

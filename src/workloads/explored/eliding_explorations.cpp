@@ -16,10 +16,6 @@ namespace {
 
 enum class telling : std::uint8_t { one, all };
 
-/// Goes on in an attempt behind every section, as far as conflicts let it.
-constexpr elision_policy coarse{
-    .longest_backoff = 64, .adapts = adaptation::none, .most_sections = 2, .coarsens_after = 1};
-
 /// A place for one thing: thread 0 puts, the others take, by guards or without, some sections in attempts.
 template <class Lock, unsigned threads, unsigned takes, telling how, bool guarded = false>
 struct handing_test {

@@ -8,6 +8,7 @@
 #include <span>
 
 #include <txsync/machine/cpu.hpp>
+#include <txsync/machine/park.hpp>
 #include <txsync/machine/thread.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
@@ -37,6 +38,7 @@ std::span<const exploration> waiting_explorations() noexcept;       ///< waiting
 std::span<const exploration> phase_explorations() noexcept;         ///< phase_explorations.cpp
 std::span<const exploration> warming_explorations() noexcept;       ///< warming_explorations.cpp
 std::span<const exploration> mutex_explorations() noexcept;         ///< mutex_explorations.cpp
+std::span<const exploration> elided_mutex_explorations() noexcept;  ///< elided_mutex_explorations.cpp
 std::span<const exploration> rwlock_explorations() noexcept;        ///< rwlock_explorations.cpp
 std::span<const exploration> condition_explorations() noexcept;     ///< condition_explorations.cpp
 std::span<const exploration> tm_explorations() noexcept;            ///< tm_explorations.cpp
@@ -138,6 +140,43 @@ class trying_with_node {
 
  private:
   Lock lock_;
+};
+
+/// Every other section is entered by a deadline that mostly passes in vain.
+template <class Lock>
+class hurrying {
+ public:
+  struct slot {
+    unsigned turn = 0;
+  };
+  void lock(slot& mine) noexcept {
+    if (mine.turn++ % 2 != 0) return lock_.lock();
+    constexpr std::uint64_t patience_ns = 100;
+    while (!lock_.try_lock_until_ns(machine::clock_ns() + patience_ns)) machine::yield();
+  }
+  void unlock(slot&) noexcept { lock_.unlock(); }
+
+ private:
+  Lock lock_;
+};
+
+/// Every other section makes a system call, which no attempt survives: sections with and without the lock side by side.
+template <class Adapter>
+class calling {
+ public:
+  struct slot {
+    typename Adapter::slot inner;
+    unsigned turn = 0;
+  };
+  void lock(slot& mine) noexcept {
+    const bool calls = mine.turn++ % 2 == 0;
+    lock_.lock(mine.inner);
+    if (calls) machine::yield();
+  }
+  void unlock(slot& mine) noexcept { lock_.unlock(mine.inner); }
+
+ private:
+  Adapter lock_;
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads

@@ -29,43 +29,6 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-/// Every other section is entered by a deadline that mostly passes in vain.
-template <class Lock>
-class hurrying {
- public:
-  struct slot {
-    unsigned turn = 0;
-  };
-  void lock(slot& mine) noexcept {
-    if (mine.turn++ % 2 != 0) return lock_.lock();
-    constexpr std::uint64_t patience_ns = 100;
-    while (!lock_.try_lock_until_ns(machine::clock_ns() + patience_ns)) machine::yield();
-  }
-  void unlock(slot&) noexcept { lock_.unlock(); }
-
- private:
-  Lock lock_;
-};
-
-/// Every other section makes a system call, which no attempt survives: sections with and without the lock side by side.
-template <class Adapter>
-class calling {
- public:
-  struct slot {
-    typename Adapter::slot inner;
-    unsigned turn = 0;
-  };
-  void lock(slot& mine) noexcept {
-    const bool calls = mine.turn++ % 2 == 0;
-    lock_.lock(mine.inner);
-    if (calls) machine::yield();
-  }
-  void unlock(slot& mine) noexcept { lock_.unlock(mine.inner); }
-
- private:
-  Adapter lock_;
-};
-
 /// Sections of one lock in those of another.
 template <class Lock>
 class nested {
@@ -101,9 +64,6 @@ class by_prefix {
   std::atomic<std::uint32_t> word_{0};
 };
 
-/// Attempts that go on behind their section (leveldb paper, 4.2.2), after the first two.
-constexpr elision_policy coarse{
-    .longest_backoff = 64, .adapts = adaptation::none, .most_sections = 2, .coarsens_after = 1};
 /// Looks at trials after every batch, and finds each window long enough.
 constexpr elision_policy restless{.longest_backoff = 64, .trial_cycles = 1};
 

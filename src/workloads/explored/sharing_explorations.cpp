@@ -168,6 +168,8 @@ constexpr exploration table[] = {
     trio_of<alone<elided_shared<srwlock>>, entry::tries>("elided_srwlock-shared-try"),
     {"elided_srwlock-upgrade", "from shared to exclusive and back, 2 threads x 2", verdict::right,
      run_anew<upgrade_test<2, 2, alone<elided_shared<srwlock>>>, 2>},
+    {"elided_srwlock-coarse", "readers and writers, 2 threads x 6 sections", verdict::right,
+     run_anew<read_write_test<alone<elided_shared<srwlock>, coarse>, 2, 6>, 2>},
     trio_of<alone<elided_shared<occ_rwlock>>>("elided_occ_rwlock-shared", sleeps),
     trio_of<alone<elided_shared<futex_rwlock>>>("elided_futex_rwlock-shared", sleeps),
     trio_of<alone<elided_shared<shared_mutex>>>("elided_shared_mutex-shared", sleeps),

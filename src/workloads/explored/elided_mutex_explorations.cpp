@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a program's pthread mutexes are under the preloaded library where their sections are elided: entered by waiting,
+// by tries and with deadlines, twice by one thread, beside sections that take the mutex, and around a wait.
+#include <pthread.h>
+
+#include <ctime>
+
+#include "preload/mutex_state.hpp"
+#include "workloads/adapters.hpp"
+#include "workloads/explored/exploration.hpp"
+#include "workloads/explored/program_role.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+namespace {
+
+using preload::algorithm;
+
+constexpr std::uint32_t site = 4;
+
+/// A mutex as the site's policy has it.
+template <algorithm under, int kind = PTHREAD_MUTEX_NORMAL>
+class pthread_mutex {
+ public:
+  pthread_mutex() noexcept {
+    make_program_role<site>({.under = under, .elides = true, .warms = false});
+    state().kind.store(kind);
+    state().tag.store(preload::lock_tag(algorithm::by_role, site).bits());
+  }
+  void lock() noexcept { pthread_mutex_lock(&mutex_); }
+  bool try_lock() noexcept { return pthread_mutex_trylock(&mutex_) == 0; }
+  bool try_lock_until_ns(std::uint64_t deadline) noexcept {
+    constexpr std::uint64_t second = 1'000'000'000;
+    const timespec until{static_cast<std::time_t>(deadline / second), static_cast<long>(deadline % second)};
+    return pthread_mutex_clocklock(&mutex_, CLOCK_MONOTONIC, &until) == 0;
+  }
+  void unlock() noexcept { pthread_mutex_unlock(&mutex_); }
+  pthread_mutex_t* native_handle() noexcept { return &mutex_; }
+
+ private:
+  preload::mutex_state& state() noexcept { return preload::state_of(&mutex_); }
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+};
+using futex = pthread_mutex<algorithm::futex>;
+using ticket = pthread_mutex<algorithm::ticket>;
+using tatas = pthread_mutex<algorithm::tatas>;
+using recursive = pthread_mutex<algorithm::checked_futex, PTHREAD_MUTEX_RECURSIVE>;
+
+/// Each section is entered a second time in itself, by waiting and by a try.
+class entering_twice {
+ public:
+  struct slot {
+    unsigned turn = 0;
+  };
+  void lock(slot& mine) noexcept {
+    lock_.lock();
+    if (mine.turn++ % 2 == 0) return lock_.lock();
+    while (!lock_.try_lock()) machine::relax();
+  }
+  void unlock(slot&) noexcept {
+    lock_.unlock();
+    lock_.unlock();
+  }
+
+ private:
+  recursive lock_;
+};
+
+/// Sections of two mutexes that overlap, every other one with a system call in both: the first may be part of an
+/// attempt, then the outer mutex is taken, and the inner one is elided in an attempt of its own.
+template <class Mutex>
+struct overlapping_test {
+  static constexpr unsigned threads = 3;
+  static constexpr unsigned sections = 2;
+
+  Mutex first{};
+  Mutex second{};
+  alignas(64) std::uint64_t in_first = 0;
+  std::uint64_t in_both = 0;
+  alignas(64) std::uint64_t in_second = 0;
+
+  static void body(overlapping_test& me, unsigned index) {
+    for (unsigned i = 0; i < sections; ++i) {
+      me.first.lock();
+      ++me.in_first;
+      me.second.lock();
+      ++me.in_both;
+      if ((index + i) % 2 == 0) machine::yield();
+      me.first.unlock();
+      ++me.in_second;
+      me.second.unlock();
+    }
+  }
+  const char* check() const {
+    constexpr std::uint64_t all = std::uint64_t{threads} * sections;
+    return in_first != all || in_both != all || in_second != all ? "an update was lost" : nullptr;
+  }
+};
+
+/// A wait in sections of two mutexes: what the outer one protects is half done meanwhile, and nobody may see it so.
+struct nested_wait_test {
+  futex outer{};
+  futex inner{};
+  pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+  std::uint64_t first = 0, second = 0;
+  bool told = false;
+  bool seen_half = false;
+
+  static void body(nested_wait_test& me, unsigned index) {
+    switch (index) {
+      case 0:
+        me.outer.lock();
+        ++me.first;
+        me.inner.lock();
+        while (!me.told) pthread_cond_wait(&me.changed, me.inner.native_handle());
+        me.inner.unlock();
+        ++me.second;
+        me.outer.unlock();
+        return;
+      case 1:
+        me.inner.lock();
+        me.told = true;
+        pthread_cond_broadcast(&me.changed);
+        me.inner.unlock();
+        return;
+      default:
+        me.outer.lock();
+        if (me.first != me.second) me.seen_half = true;
+        me.outer.unlock();
+    }
+  }
+  const char* check() const {
+    if (seen_half) return "a section was seen half done";
+    return first != 1 || second != 1 ? "an update was lost" : nullptr;
+  }
+};
+
+constexpr unsigned sleeps = 1;
+
+template <class Adapter, unsigned threads = 3, unsigned sections = 2>
+constexpr exploration test_of(const char* name, const char* summary, unsigned cpus = 0) {
+  return {name, summary, verdict::right, exclusion_test<Adapter, threads, sections>::run, cpus};
+}
+
+constexpr exploration table[] = {
+    test_of<lockable<futex>, 2, 3>("pthread_mutex-elided", "a program's mutexes, elided"),
+    test_of<lockable<ticket>>("pthread_mutex-elided-ticket", "the same, ticket locks"),
+    test_of<trying<futex>>("pthread_mutex-elided-try", "the same, by tries", sleeps),
+    test_of<trying<tatas>>("pthread_mutex-elided-tatas-try", "the same, tatas", sleeps),
+    test_of<hurrying<futex>>("pthread_mutex-elided-deadline", "the same, with deadlines", sleeps),
+    test_of<hurrying<ticket>>("pthread_mutex-elided-ticket-deadline", "the same, ticket locks", sleeps),
+    test_of<entering_twice>("pthread_mutex-elided-recursive", "recursive mutexes, elided, entered twice", sleeps),
+    test_of<calling<entering_twice>>("pthread_mutex-elided-recursive-kinds", "the same, some call the system", sleeps),
+    test_of<calling<lockable<futex>>>("pthread_mutex-elided-kinds", "elided mutexes, some sections call the system",
+                                      sleeps),
+    test_of<calling<trying<ticket>>>("pthread_mutex-elided-ticket-kinds", "the same, ticket locks and tries"),
+    {"pthread_mutex-elided-nested", "sections of two elided mutexes that overlap, some call the system", verdict::right,
+     run_anew<overlapping_test<futex>, 3>, sleeps},
+    {"pthread_mutex-elided-wait", "a wait within sections of two elided mutexes", verdict::right,
+     run_anew<nested_wait_test, 3>},
+};
+
+}  // namespace
+
+std::span<const exploration> elided_mutex_explorations() noexcept { return table; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads
