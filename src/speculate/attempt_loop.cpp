@@ -24,6 +24,14 @@ using machine::attempt_status;
 
 constexpr std::uint64_t shortest_wait = 64;  // cycles between two looks at a lock that is held
 
+/// What the end of an attempt says of the next one.
+failure failure_of(attempt_status status, const void* lock, held_test held) noexcept {
+  const abort_cause why = status.cause();
+  // Who takes the lock aborts by a conflict those that have looked at it.
+  if (why == abort_cause::lock_busy || (why == abort_cause::conflict && held(lock))) return failure::busy;
+  return why == abort_cause::conflict || status.may_retry() ? failure::conflicts : failure::hopeless;
+}
+
 /// What to do after each aborted attempt of one section.
 class retries {
  public:
@@ -37,20 +45,14 @@ class retries {
 
   /// True: try again now, after what had to be waited for.
   bool again(attempt_status status) noexcept {
-    const abort_cause why = status.cause();
-    // Who takes the lock aborts by a conflict those that have looked at it.
-    if (why == abort_cause::lock_busy || (why == abort_cause::conflict && held_(lock_))) {
-      why_ = failure::busy;
-      return again_when_free();
-    }
-    bool may_help = why == abort_cause::conflict || status.may_retry();
-    if (!may_help && hintless_ != 0) {
+    why_ = failure_of(status, lock_, held_);
+    if (why_ == failure::busy) return again_when_free();
+    if (why_ == failure::hopeless && hintless_ != 0) {
       --hintless_;
-      may_help = true;
+      why_ = failure::conflicts;
     }
-    why_ = may_help ? failure::conflicts : failure::hopeless;
-    if (!may_help || --left_ == 0) return false;
-    if (why == abort_cause::conflict) back_off();
+    if (why_ == failure::hopeless || --left_ == 0) return false;
+    if (status.cause() == abort_cause::conflict) back_off();
     return true;
   }
   /// Of the last abort.
@@ -261,10 +263,11 @@ try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, he
   if (how.takes_lock() || !wants_attempt(known, how.policy())) return try_outcome::try_lock;
   const std::uint8_t actions = mine.actions;
   const std::uint16_t guards = mine.guards;
-  if (!begin_timed(mine).started()) {
+  const attempt_status status = begin_timed(mine);
+  if (!status.started()) {
     forget_sections(mine, actions, guards);
     attempt_aborted(known, how.policy());
-    attempts_failed(known, how.policy(), failure::hopeless);
+    attempts_failed(known, how.policy(), failure_of(status, lock, held));
     return try_outcome::try_lock;
   }
   if (held(lock)) {

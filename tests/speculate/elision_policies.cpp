@@ -236,6 +236,26 @@ TEST_F(ElisionPolicies, FailuresInARowAreTriedEverMoreSeldom) {
   EXPECT_EQ(section(lock), 1u);  // one success, and all is forgotten
 }
 
+TEST_F(ElisionPolicies, TriesFailByTheCauseToo) {
+  elision role;
+  elided<tatas_lock> lock(role);
+  const auto tries = [&](unsigned sections) {
+    const std::uint64_t before = script.counted().begins;
+    for (unsigned i = 0; i < sections; ++i) {
+      EXPECT_TRUE(lock.try_lock());
+      lock.unlock();
+    }
+    return script.counted().begins - before;
+  };
+  // A conflict says nothing of the section: all the next ones are tried.
+  script.on_begin_by_default(plan::aborts(conflict));
+  EXPECT_EQ(tries(1'000), 1'000u);
+  script.on_begin_by_default(plan::aborts(retry));
+  EXPECT_EQ(tries(1'000), 1'000u);
+  script.on_begin_by_default(plan::aborts(capacity));
+  EXPECT_LT(tries(1'000), 100u);
+}
+
 TEST_F(ElisionPolicies, TheStandardCostsNothingWhereNothingEverCommits) {
   elision role;
   elided<tatas_lock> lock(role);
