@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench_leveldb (./dev bench leveldb): LevelDB with txsync's mutex and condition variable beside LevelDB as it is, each
-// run a process of its own with a fresh store, by turns. Claim C1-4, the native half. integrations/leveldb.sh builds
-// the two; driver.cpp says what a run does and checks.
+// bench_leveldb (./dev bench leveldb): LevelDB with txsync's mutex and condition variable, and with elided ones, beside
+// LevelDB as it is, each run a process of its own with a fresh store, by turns. Claim C1-4, the native half.
+// integrations/leveldb.sh builds the three; driver.cpp says what a run does and checks.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <stdexcept>
+#include <utility>
 
 #include "command.hpp"
 #include "doctor/machine_object.hpp"
@@ -31,6 +32,7 @@ constexpr double lowest_ratio = 0.95;    // at 1, 4 and 8
 struct options {
   std::vector<std::string> workloads = {"fillseq", "fillrandom"};
   std::vector<unsigned> threads = {1, 2, 4, 8};
+  std::vector<std::string> locks = {"plain", "elided"};
   unsigned rounds = 12;
   std::uint64_t count = 100'000;
   std::uint64_t records = 100'000;
@@ -41,18 +43,40 @@ struct options {
 };
 
 struct kind {
+  const char* locks;  ///< in options, and in tables
   const char* program;
   const char* subject;
   observe::subject_kind who;
 };
-constexpr std::array<kind, 2> kinds = {{{"leveldb-txsync", "leveldb, txsync::mutex", observe::subject_kind::ours},
-                                        {"leveldb-stock", "leveldb, std::mutex", observe::subject_kind::peer}}};
+constexpr kind stock = {"as it is", "leveldb-stock", "leveldb, std::mutex", observe::subject_kind::peer};
+constexpr kind with_our_locks[] = {
+    {"plain", "leveldb-txsync", "leveldb, txsync::mutex", observe::subject_kind::ours},
+    {"elided", "leveldb-txsync-elided", "leveldb, elided<futex_mutex>", observe::subject_kind::ours},
+};
 
-/// One workload at one number of threads: each kind's runs, by round.
+/// LevelDB as it is first.
+std::vector<kind> kinds_of(const options& asked) {
+  std::vector<kind> kinds = {stock};
+  for (const kind& one : with_our_locks) {
+    if (std::ranges::find(asked.locks, one.locks) != asked.locks.end()) kinds.push_back(one);
+  }
+  return kinds;
+}
+
+/// The runs of one of the kinds, by round.
+struct series {
+  kind of;
+  std::vector<driver_output> runs = {};
+};
+
+/// One workload at one number of threads.
 struct cell {
   std::string workload;
   unsigned threads;
-  std::array<std::vector<driver_output>, kinds.size()> of = {};
+  std::vector<series> all;
+
+  const series& as_it_is() const { return all.front(); }
+  std::span<const series> ours() const { return std::span(all).subspan(1); }
 };
 
 // ---- one run
@@ -81,14 +105,14 @@ std::string output_of(const options& asked, const cell& here, const kind& one, s
   return end.output;
 }
 
-/// By turns: each round runs both kinds in each cell, one after the other, and the other way round in the next.
+/// By turns: each round runs all kinds in each cell, one after the other, and the next begins with the next one.
 void measure(const options& asked, std::vector<cell>& cells) {
   for (unsigned round = 0; round < asked.rounds; ++round) {
     std::fprintf(stderr, "round %u of %u\n", round + 1, asked.rounds);
     for (cell& here : cells) {
-      for (std::size_t i = 0; i < kinds.size(); ++i) {
-        const std::size_t which = (i + round) % kinds.size();
-        here.of[which].push_back(parse_driver_output(output_of(asked, here, kinds[which], asked.seed + round)));
+      for (std::size_t i = 0; i < here.all.size(); ++i) {
+        series& next = here.all[(i + round) % here.all.size()];
+        next.runs.push_back(parse_driver_output(output_of(asked, here, next.of, asked.seed + round)));
       }
     }
   }
@@ -102,20 +126,20 @@ std::vector<double> throughput_of(const std::vector<driver_output>& runs) {
   return made.values;
 }
 
-observe::interval ratio_of(const cell& here) {
-  return observe::ratio_interval(throughput_of(here.of[0]), throughput_of(here.of[1]));
+observe::interval ratio_of(const cell& here, const series& ours) {
+  return observe::ratio_interval(throughput_of(ours.runs), throughput_of(here.as_it_is().runs));
 }
 
-observe::point point_of(const options& asked, const cell& here, std::size_t which) {
+observe::point point_of(const options& asked, const cell& here, const series& one) {
   observe::point made;
   made.workload = here.workload;
   made.params = {{"count", asked.count}, {"store", asked.directory}};
   if (!fills(here.workload)) made.params["records"] = asked.records;
   made.threads = here.threads;
   made.place = "none";
-  made.subject = kinds[which].subject;
-  made.kind = kinds[which].who;
-  add_runs(made, here.of[which]);
+  made.subject = one.of.subject;
+  made.kind = one.of.who;
+  add_runs(made, one.runs);
   return made;
 }
 
@@ -125,38 +149,42 @@ std::optional<double> goal_of(const cell& here) {
   return lowest_ratio;
 }
 
-observe::claim claim_of(const cell& here, double goal, std::size_t first_point) {
-  const observe::interval ratio = ratio_of(here);
+/// Of one of the kinds with our locks; the points are its and that of LevelDB as it is.
+observe::claim claim_of(const cell& here, const series& ours, double goal, std::vector<std::size_t> points) {
+  const observe::interval ratio = ratio_of(here, ours);
   return {.id = "C1-4",
           .words = "LevelDB " + here.workload + ", " + std::to_string(here.threads) +
-                   (here.threads == 1 ? " thread" : " threads") + ", ratio to LevelDB as it is",
+                   (here.threads == 1 ? " thread" : " threads") + ", " + ours.of.locks +
+                   " locks, ratio to LevelDB as it is",
           .value = ratio.median,
           .goal = goal,
           .holds = !observe::misses(ratio, goal),
-          .from = {first_point, first_point + 1},
+          .from = std::move(points),
           .value_interval = ratio,
           .rule = "high95 >= goal"};
 }
 
-void print(const std::vector<cell>& cells, std::FILE* out) {
-  std::fprintf(out, "%-14s %7s %32s %32s %s\n", "thousand operations/s", "threads", "txsync: median (range)",
-               "as it is: median (range)", "ratio (95 %)");
-  for (const cell& here : cells) {
-    std::fprintf(out, "%-21s %7u", here.workload.c_str(), here.threads);
-    for (const std::vector<driver_output>& one : here.of) {
-      const observe::summary all = observe::summarize(throughput_of(one));
-      std::fprintf(out, " %14.1f (%.1f to %.1f)", all.median / 1000, all.low / 1000, all.high / 1000);
-    }
-    const observe::interval ratio = ratio_of(here);
+void print_series(const cell& here, const series& one, std::FILE* out) {
+  const observe::summary all = observe::summarize(throughput_of(one.runs));
+  std::fprintf(out, "%-21s %7u %-10s %8.1f (%.1f to %.1f)", here.workload.c_str(), here.threads, one.of.locks,
+               all.median / 1000, all.low / 1000, all.high / 1000);
+  if (&one != &here.as_it_is()) {
+    const observe::interval ratio = ratio_of(here, one);
     std::fprintf(out, " %8.3f (%.3f to %.3f)", ratio.median, ratio.low95, ratio.high95);
     if (const std::optional<double> goal = goal_of(here))
-      std::fprintf(out, ", goal %g: %s", *goal, claim_of(here, *goal, 0).holds ? "holds" : "MISSED");
-    std::fputc('\n', out);
-    for (const std::vector<driver_output>& of_one : here.of) {
-      for (const driver_output& one : of_one) {
-        if (one.wrong != 0) std::fprintf(out, "  WRONG: %llu values\n", static_cast<unsigned long long>(one.wrong));
-      }
-    }
+      std::fprintf(out, ", goal %g: %s", *goal, claim_of(here, one, *goal, {}).holds ? "holds" : "MISSED");
+  }
+  std::fputc('\n', out);
+  for (const driver_output& run : one.runs) {
+    if (run.wrong != 0) std::fprintf(out, "  WRONG: %llu values\n", static_cast<unsigned long long>(run.wrong));
+  }
+}
+
+void print(const std::vector<cell>& cells, std::FILE* out) {
+  std::fprintf(out, "%-21s %7s %-10s %s\n", "thousand operations/s", "threads", "locks",
+               "median (range), ratio to LevelDB as it is (95 %)");
+  for (const cell& here : cells) {
+    for (const series& one : here.all) print_series(here, one, out);
   }
 }
 
@@ -166,32 +194,32 @@ void print_latencies(const cell& here, std::FILE* out) {
                "");
   for (const auto& [name, part] : observe::written_percentiles) std::fprintf(out, " %9s", name);
   std::fputc('\n', out);
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
+  for (const series& one : here.all) {
     observe::point point;
-    add_runs(point, here.of[i]);
+    add_runs(point, one.runs);
     for (const auto& [operation, seen] : point.latency) {
-      std::fprintf(out, "%-17s %-10s", operation.c_str(), i == 0 ? "txsync" : "as it is");
+      std::fprintf(out, "%-17s %-10s", operation.c_str(), one.of.locks);
       for (const auto& [name, ns] : seen.values) std::fprintf(out, " %9.1f", ns / 1000);
       std::fputc('\n', out);
     }
   }
 }
 
-/// The LevelDB paper's Fig 5: operations completed by txsync's minus those by LevelDB as it is, at ten moments until
+/// The LevelDB paper's Fig 5: operations completed with our locks minus those by LevelDB as it is, at ten moments until
 /// the first of a round's two runs ended.
-void print_differences(const cell& here, std::FILE* out) {
+void print_differences(const cell& here, const series& with_ours, std::FILE* out) {
   constexpr unsigned moments = 10;
-  std::fprintf(out, "%s, %u threads: operations ahead of LevelDB as it is, by tenths of the run: median (range)\n",
-               here.workload.c_str(), here.threads);
+  std::fprintf(out, "%s, %u threads, %s: operations ahead of LevelDB as it is, by tenths of the run: median (range)\n",
+               here.workload.c_str(), here.threads, with_ours.of.locks);
   for (unsigned moment = 1; moment <= moments; ++moment) {
     std::vector<double> ahead;
     double at = 0;
-    for (std::size_t round = 0; round < here.of[0].size(); ++round) {
-      const driver_output& ours = here.of[0][round];
-      const driver_output& theirs = here.of[1][round];
+    for (std::size_t round = 0; round < with_ours.runs.size(); ++round) {
+      const driver_output& ours = with_ours.runs[round];
+      const driver_output& theirs = here.as_it_is().runs[round];
       const double seconds = std::min(ours.elapsed_ns, theirs.elapsed_ns) * 1e-9 * moment / moments;
       ahead.push_back(ended_until(ours, seconds) - ended_until(theirs, seconds));
-      at += seconds / static_cast<double>(here.of[0].size());
+      at += seconds / static_cast<double>(with_ours.runs.size());
     }
     const observe::summary all = observe::summarize(ahead);
     std::fprintf(out, "%9.3f s %12.0f (%.0f to %.0f)\n", at, all.median, all.low, all.high);
@@ -207,15 +235,20 @@ int bench(const options& asked, const std::vector<std::string>& command) {
   result.seed = asked.seed;
   std::vector<cell> cells;
   for (const std::string& workload : asked.workloads) {
-    for (const unsigned threads : asked.threads) cells.push_back({workload, threads});
+    for (const unsigned threads : asked.threads) {
+      cells.push_back({workload, threads, {}});
+      for (const kind& one : kinds_of(asked)) cells.back().all.push_back({one});
+    }
   }
   measure(asked, cells);
   bool right = true;
   for (const cell& here : cells) {
-    if (const std::optional<double> goal = goal_of(here))
-      result.claims.push_back(claim_of(here, *goal, result.points.size()));
-    for (std::size_t i = 0; i < kinds.size(); ++i) {
-      result.points.push_back(point_of(asked, here, i));
+    const std::size_t first = result.points.size();
+    for (const series& one : here.all) {
+      const std::optional<double> goal = goal_of(here);
+      if (goal && &one != &here.as_it_is())
+        result.claims.push_back(claim_of(here, one, *goal, {result.points.size(), first}));
+      result.points.push_back(point_of(asked, here, one));
       right = right && result.points.back().faults.empty();
     }
   }
@@ -224,13 +257,19 @@ int bench(const options& asked, const std::vector<std::string>& command) {
   for (const cell& here : cells) {
     if (fills(here.workload)) continue;
     print_latencies(here, out);
-    print_differences(here, out);
+    for (const series& one : here.ours()) print_differences(here, one, out);
   }
   if (output) {
     result.machine = doctor::machine_object(doctor::collect());
     output->write(result);
   }
   return right ? 0 : 1;
+}
+
+std::vector<std::string> lock_names() {
+  std::vector<std::string> names;
+  for (const kind& one : with_our_locks) names.emplace_back(one.locks);
+  return names;
 }
 
 std::vector<std::string> workload_names() {
@@ -243,7 +282,8 @@ std::vector<std::string> workload_names() {
 
 int main(int count, char** words) {
   CLI::App app(
-      "LevelDB with txsync's mutex and condition variable, beside LevelDB as it is (integrations/leveldb.sh).");
+      "LevelDB with txsync's mutex and condition variable, and with elided ones, beside LevelDB as it is "
+      "(integrations/leveldb.sh).");
   options asked;
   app.add_option("--workloads", asked.workloads, "which, separated by commas")
       ->delimiter(',')
@@ -252,6 +292,10 @@ int main(int count, char** words) {
   app.add_option("--threads", asked.threads, "how many, separated by commas")
       ->delimiter(',')
       ->check(CLI::Range(1U, workloads::ycsb::record_count::most_threads))
+      ->capture_default_str();
+  app.add_option("--locks", asked.locks, "txsync's that LevelDB runs with, separated by commas")
+      ->delimiter(',')
+      ->check(CLI::IsMember(lock_names()))
       ->capture_default_str();
   app.add_option("--rounds", asked.rounds, "of all cells")->capture_default_str()->check(CLI::Range(1, 1000));
   app.add_option("--count", asked.count, "operations of each thread")
