@@ -138,14 +138,14 @@ struct section_request {
   held_test held;
 };
 
-[[gnu::always_inline]] inline attempt_status begin_timed(section_log& mine) noexcept {
-  if (mine.timed) [[unlikely]]
+[[gnu::always_inline]] inline attempt_status begin_timed(section_log& mine, const elision& how) noexcept {
+  if (mine.timed_for == &how) [[unlikely]]
     mine.began = machine::cycles();
   return machine::begin();
 }
 
 [[gnu::always_inline]] inline attempt_status try_attempt(section_log& mine, const section_request& asked) noexcept {
-  const attempt_status status = begin_timed(mine);
+  const attempt_status status = begin_timed(mine, asked.how);
   if (status.started()) {
     if (asked.held(asked.lock)) [[unlikely]]
       give_way(asked.how.policy().busy, asked.lock, asked.held);
@@ -203,15 +203,22 @@ void commit(section_log& mine) noexcept {
   const unsigned sections = mine.done;
   mine.become(0);
   machine::end();
-  if (mine.timed) [[unlikely]] {
-    mine.timed = false;
+  if (mine.timed_for == mine.how) [[unlikely]] {
+    mine.timed_for = nullptr;
     // Readers run beside each other under the lock, too: how long they take says nothing of what it can do.
-    const bool reads = mine.sections[0].mode == latch_mode::shared;
-    mine.attempt_cycles = reads ? two_ways::no_length : (machine::cycles() - mine.began) / sections;
+    if (mine.sections[0].mode != latch_mode::shared)
+      mine.turns_of_roles.took(mine.how, (machine::cycles() - mine.began) / sections, mine.outermost);
   }
+  if (sections > 1) [[unlikely]]
+    mine.turns_of_roles.add(mine.how, sections - 1);
   attempt_committed(known, policy, sections);
   if (mine.actions != 0 && mine.guards == 0) [[unlikely]]
     run_deferred();
+}
+
+void look_now_and_then(section_log& mine, elision& how) noexcept {
+  if (how.policy().adapts == adaptation::trial && mine.turns_of_roles.count(&how)) [[unlikely]]
+    look_at_trial(how);
 }
 
 elided_section* find(section_log& mine, const void* lock) noexcept {
@@ -224,12 +231,8 @@ elided_section* find(section_log& mine, const void* lock) noexcept {
 }  // namespace
 
 void look_at_trial(elision& how) noexcept {
-  section_log& mine = my_sections;
-  const std::uint64_t now = machine::cycles();
-  const std::uint64_t last = mine.last_look;
-  mine.last_look = now;
-  mine.timed = true;
-  mine.begin_batch(how.ways_.look({mine.batch, last, now, mine.attempt_cycles}, how.policy_.trial_cycles));
+  my_sections.turns_of_roles.look(&how, how.ways_, how.policy_.trial_cycles);
+  my_sections.timed_for = &how;
 }
 
 bool try_elision(elision& how, const void* lock, latch_mode mode, held_test held) noexcept {
@@ -241,10 +244,8 @@ bool try_elision(elision& how, const void* lock, latch_mode mode, held_test held
     record(mine, lock, mode);
     return true;
   }
-  if (policy.adapts == adaptation::trial && !mine.count_section()) {
-    look_at_trial(how);
-    if (how.takes_lock()) return false;
-  }
+  look_now_and_then(mine, how);
+  if (how.takes_lock()) return false;
   experience& known = experience_of(lock);
   return wants_attempt(known, policy) && enter_from_outside(mine, {how, lock, mode, held}, known);
 }
@@ -259,11 +260,12 @@ try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, he
     record(mine, lock, mode);
     return try_outcome::elided;
   }
+  look_now_and_then(mine, how);
   experience& known = experience_of(lock);
   if (how.takes_lock() || !wants_attempt(known, how.policy())) return try_outcome::try_lock;
   const std::uint8_t actions = mine.actions;
   const std::uint16_t guards = mine.guards;
-  const attempt_status status = begin_timed(mine);
+  const attempt_status status = begin_timed(mine, how);
   if (!status.started()) {
     forget_sections(mine, actions, guards);
     attempt_aborted(known, how.policy());

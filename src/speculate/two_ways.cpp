@@ -36,6 +36,11 @@ std::uint64_t fewest_sections() noexcept {
 }
 // What a thread has begun and not reported at the end of a window is lost to it.
 constexpr std::uint64_t reports_a_window = 8;
+// Of a trial in which the program did not pause.
+constexpr std::uint64_t most_windows = 8;
+
+// Sections of other roles that find a thread's place taken, before one of them gets it.
+constexpr std::uint32_t patience_of_others = 64;
 
 bool second_before(std::uint32_t agreed) noexcept { return agreed != 0 && agreed % 2 != 0; }
 
@@ -47,7 +52,15 @@ void two_ways::add(const report& mine, std::uint64_t since) noexcept {
   if (mine.since < since) sections = sections * (mine.now - since) / std::max<std::uint64_t>(1, mine.now - mine.since);
   tally& own = done_[machine::thread_id() % tallies];
   own.sections.fetch_add(sections, relaxed);
+  if (mine.shortest == no_length) return;
+  remember(mine.lock);
   if (mine.shortest < own.shortest.load(relaxed)) own.shortest.store(mine.shortest, relaxed);
+}
+
+void two_ways::remember(const void* lock) noexcept {
+  const void* one = lock_.load(relaxed);
+  if (one == lock || one == this || (one == nullptr && lock_.compare_exchange_strong(one, lock, relaxed))) return;
+  if (one != lock) lock_.store(this, relaxed);
 }
 
 two_ways::seen two_ways::take_tallies() noexcept {
@@ -66,28 +79,31 @@ std::uint64_t two_ways::sections() const noexcept {
 }
 
 /// The next trial is the later, the more often this one's answer was given before: 16 to 512 times its length.
-std::uint32_t two_ways::decide(bool second, std::uint64_t now) noexcept {
+std::uint32_t two_ways::decide(bool second, std::uint64_t now, std::uint64_t window) noexcept {
   const std::uint32_t agreed = agreed_.load(relaxed);
   const bool as_before = agreed != 0 && second_before(agreed) == second;
   const std::uint32_t times = as_before ? std::min(agreed / 2 + 1, most_agreed) : 1;
   agreed_.store(times * 2 + (second ? 1 : 0), relaxed);
   second_.store(second, relaxed);
-  since_.store(now + ((now - began_.load(relaxed)) << (times + 3)), relaxed);
+  const std::uint64_t took = std::min(now - began_.load(relaxed), most_windows * longest_window * window);
+  since_.store(now + (took << (times + 3)), relaxed);
   return between;
 }
 
-std::uint32_t two_ways::end_window(std::uint32_t part, std::uint64_t now) noexcept {
-  seen window = take_tallies();
-  window.took = std::max<std::uint64_t>(1, now - since_.load(relaxed));
-  const std::uint64_t rate = (window.sections << 16) / window.took;
+std::uint32_t two_ways::end_window(std::uint32_t part, std::uint64_t now, std::uint64_t window) noexcept {
+  seen done = take_tallies();
+  done.took = std::max<std::uint64_t>(1, now - since_.load(relaxed));
+  const std::uint64_t rate = (done.sections << 16) / done.took;
   since_.store(now, relaxed);
+  // Nobody ran sections for most of it, or sections are that long: which of the two the next window tells.
+  if (done.took > 2 * longest_window * window && !paused_.exchange(true, relaxed)) return part;
   if (part == settling) return second_window;
   if (part == settling_again) return first_again;
   const std::uint64_t best_first = best_first_.load(relaxed);
   // A tie is the second way's: attempts that gain nothing abort others'.
   if (part == second_window) {
     const bool second = rate + rate / 16 > best_first;
-    if (!second || agreed_.load(relaxed) != 0) return decide(second, now);
+    if (!second || agreed_.load(relaxed) != 0) return decide(second, now, window);
     // In a program's first trial caches were cold for the first way, and warm for the second.
     rate_of_second_.store(rate, relaxed);
     second_.store(false, relaxed);
@@ -95,12 +111,12 @@ std::uint32_t two_ways::end_window(std::uint32_t part, std::uint64_t now) noexce
   }
   if (part == first_again) {
     const std::uint64_t second = rate_of_second_.load(relaxed);
-    return decide(second + second / 16 > std::max(rate, best_first), now);
+    return decide(second + second / 16 > std::max(rate, best_first), now, window);
   }
   if (rate > best_first) best_first_.store(rate, relaxed);
-  if (window.shortest != no_length) {
-    const std::uint64_t in_a_row = window.sections * window.shortest / 256;
-    if (in_a_row > window.took + window.took / 4) return decide(false, now);
+  if (done.shortest != no_length && lock_.load(relaxed) != this) {
+    const std::uint64_t in_a_row = done.sections * done.shortest / 256;
+    if (in_a_row > done.took + done.took / 4) return decide(false, now, window);
   }
   const std::uint32_t windows = second_before(agreed_.load(relaxed)) ? windows_after_second : windows_at_first;
   if (part < windows) return part + 1;
@@ -124,11 +140,12 @@ void two_ways::take_part(const report& mine, std::uint64_t window) noexcept {
   if (part == between) {
     (void)take_tallies();
     best_first_.store(0, relaxed);
+    paused_.store(false, relaxed);
     began_.store(mine.now, relaxed);
     since_.store(mine.now, relaxed);
     second_.store(false, relaxed);
   } else {
-    next = end_window(part, mine.now);
+    next = end_window(part, mine.now, window);
   }
   part_.store(next, std::memory_order_release);
 }
@@ -139,6 +156,25 @@ std::uint32_t two_ways::look(const report& mine, std::uint64_t window) noexcept 
   const std::uint64_t took = std::max<std::uint64_t>(1, mine.now - mine.since);
   return static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(mine.sections * (window / reports_a_window) / took, 1, batch));
+}
+
+void turns::look(const void* role, two_ways& ways, std::uint64_t window) noexcept {
+  place& at = of(role);
+  const std::uint64_t now = machine::cycles();
+  at.batch = ways.look({at.counted, at.since, now, at.length, at.lock}, window);
+  at.counted = 0;
+  at.since = now;
+  at.length = two_ways::no_length;
+  // In a trial it stays, so that windows see all of its sections.
+  at.patience = at.batch == two_ways::batch ? 0 : patience_of_others;
+}
+
+void turns::move_in(place& at, const void* role) noexcept {
+  if (at.patience != 0) {
+    --at.patience;
+    return;
+  }
+  at = {.role = role, .counted = 1, .patience = patience_of_others, .since = machine::cycles()};
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::detail

@@ -20,16 +20,9 @@ bool warm_memory::false_or_leave() noexcept {
 
 namespace detail {
 
-constinit thread_local warm_turns my_warm_turns;
+constinit thread_local turns my_warm_turns;
 
-void look_at_warm_trial(warm_up& role) noexcept {
-  warm_turns& mine = my_warm_turns;
-  const std::uint64_t now = machine::cycles();
-  const std::uint64_t last = mine.last_look;
-  mine.last_look = now;
-  mine.batch = role.ways_.look({mine.batch, last, now, two_ways::no_length}, role.policy_.trial_cycles);
-  mine.left = mine.batch;
-}
+void look_at_warm_trial(warm_up& role) noexcept { my_warm_turns.look(&role, role.ways_, role.policy_.trial_cycles); }
 
 bool run_warm(warm_call& call) noexcept {
   const auto body = [](void* raw) {

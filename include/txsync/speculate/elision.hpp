@@ -68,38 +68,24 @@ struct elided_section {
 struct section_log {
   static constexpr unsigned most = 8;
 
-  /// What every section looks at, in one word: whether an attempt runs, as `inside` bits, and above them how many
-  /// sections of the thread begin before it looks at a trial again.
-  std::uint64_t state = std::uint64_t{two_ways::batch} * one_turn;
-  std::uint16_t count = 0;                ///< sections in the attempt
-  std::uint8_t done = 0;                  ///< and those that it has run to their end
-  std::uint8_t actions = 0;               ///< deferred ones
-  std::uint16_t guards = 0;               ///< scopes of elided_guard that hold their lock
-  bool timed = false;                     ///< the attempt is
-  std::uint32_t batch = two_ways::batch;  ///< sections from the last look at a trial to the next
-  elision* how = nullptr;                 ///< of the outermost section
+  std::uint32_t state = 0;             ///< whether an attempt runs, as `inside` bits: what every section looks at
+  std::uint16_t count = 0;             ///< sections in the attempt
+  std::uint8_t done = 0;               ///< and those that it has run to their end
+  std::uint8_t actions = 0;            ///< deferred ones
+  std::uint16_t guards = 0;            ///< scopes of elided_guard that hold their lock
+  elision* how = nullptr;              ///< of the outermost section
+  const elision* timed_for = nullptr;  ///< whose next attempt is timed
   const void* outermost = nullptr;
   elided_section sections[most] = {};
-  std::uint64_t began = 0;                             ///< machine::cycles() before an attempt that is timed
-  std::uint64_t last_look = 0;                         ///< and at the last look at a trial
-  std::uint64_t attempt_cycles = two_ways::no_length;  ///< of the last timed attempt that committed; of readers none
+  std::uint64_t began = 0;  ///< machine::cycles() before an attempt that is timed
+  turns turns_of_roles;
 
-  static constexpr std::uint64_t in_section = 1;  ///< `count` is not 0
-  static constexpr std::uint64_t open = 2;        ///< the attempt goes on behind its last section (coarsening)
-  static constexpr std::uint64_t inside = in_section | open;
-  static constexpr std::uint64_t one_turn = std::uint64_t{1} << 32;
+  static constexpr std::uint32_t in_section = 1;  ///< `count` is not 0
+  static constexpr std::uint32_t open = 2;        ///< the attempt goes on behind its last section (coarsening)
+  static constexpr std::uint32_t inside = in_section | open;
 
-  bool is(std::uint64_t bits) const noexcept { return (state & bits) != 0; }
-  void become(std::uint64_t bits) noexcept { state = (state & ~inside) | bits; }
-  /// False once in `batch` calls: look_at_trial() has to follow.
-  bool count_section() noexcept {
-    state -= one_turn;
-    return state >= one_turn;
-  }
-  void begin_batch(std::uint32_t length) noexcept {
-    batch = length;
-    state += length * one_turn;
-  }
+  bool is(std::uint32_t bits) const noexcept { return (state & bits) != 0; }
+  void become(std::uint32_t bits) noexcept { state = bits; }
 };
 [[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local section_log my_sections;
 
@@ -113,7 +99,7 @@ TXSYNC_EXPORT bool try_elision(elision& how, const void* lock, latch_mode mode, 
 inline bool enter_elided(elision& how, const void* lock, latch_mode mode, held_test held) noexcept {
   // A role whose sections take the lock for now pays for little more than being told so.
   if (!how.takes_lock() || in_elided_attempt()) return try_elision(how, lock, mode, held);
-  if (!my_sections.count_section()) [[unlikely]]
+  if (my_sections.turns_of_roles.count(&how)) [[unlikely]]
     look_at_trial(how);
   return false;
 }

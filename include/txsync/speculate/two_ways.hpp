@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of two ways of running a role's sections is the faster, found by trying both.
+// Which of two ways of running a role's sections is the faster, found by trying both; and what each thread counts for
+// it.
 #pragma once
 
 #include <atomic>
@@ -11,12 +12,13 @@
 namespace txsync::inline TXSYNC_BACKEND::detail {
 
 /// First the sections are run the first way for a window of time or two. If so many ended that one after the other,
-/// each as short as the shortest, they would have taken longer, nothing that excludes can do as much: that settles it.
-/// Otherwise the second way is taken for two windows, the first of which lets threads settle; in the first trial the
-/// first way has another chance then, as caches were cold for it. The way that did more is kept until the next trial,
-/// which is the later, the more often the answer was the same; a tie is the second way's. Threads report their sections
-/// in batches, which are short enough in a trial that a window holds some of each thread's, and whoever finds a window
-/// long enough begins the next. Constant-initialised; thread-safe; 1,280 bytes.
+/// each as short as the shortest, they would have taken longer, no lock can do as much: that settles it, for a role of
+/// one lock (under several, sections run beside each other anyway). Otherwise the second way is taken for two windows,
+/// the first of which lets threads settle; in the first trial the first way has another chance then, as caches were
+/// cold for it. The way that did more is kept until the next trial, which is the later, the more often the answer was
+/// the same; a tie is the second way's. Threads report their sections in batches, which are short enough in a trial
+/// that a window holds some of each thread's, and whoever finds a window long enough begins the next. A window in which
+/// the program paused is begun again, once in a trial. Constant- initialised; thread-safe; 1,280 bytes.
 class two_ways {
  public:
   static constexpr std::uint64_t no_length = ~std::uint64_t{0};
@@ -28,6 +30,7 @@ class two_ways {
     std::uint64_t since;     ///< machine::cycles() then
     std::uint64_t now;       ///< machine::cycles() of this report
     std::uint64_t shortest;  ///< cycles of the last one that was timed; no_length: none, or they exclude each other
+    const void* lock;        ///< whose section that was
   };
 
   constexpr two_ways() noexcept = default;
@@ -48,10 +51,11 @@ class two_ways {
   };
   void take_part(const report& mine, std::uint64_t window) noexcept;
   void add(const report& mine, std::uint64_t since) noexcept;
+  void remember(const void* lock) noexcept;
   std::uint64_t sections() const noexcept;
   seen take_tallies() noexcept;
-  std::uint32_t end_window(std::uint32_t part, std::uint64_t now) noexcept;
-  std::uint32_t decide(bool second, std::uint64_t now) noexcept;
+  std::uint32_t end_window(std::uint32_t part, std::uint64_t now, std::uint64_t window) noexcept;
+  std::uint32_t decide(bool second, std::uint64_t now, std::uint64_t window) noexcept;
 
   alignas(machine::pad_bytes) std::atomic<bool> second_{false};
   // Of the trial under way (two_ways.cpp); on lines of their own, because attempts watch nothing of them.
@@ -61,6 +65,8 @@ class two_ways {
   std::atomic<std::uint64_t> best_first_{0};
   std::atomic<std::uint64_t> rate_of_second_{0};
   std::atomic<std::uint32_t> agreed_{0};
+  std::atomic<bool> paused_{false};         ///< a window of this trial was begun again
+  std::atomic<const void*> lock_{nullptr};  ///< the one lock of all lengths that were reported; `this`: several
   /// What threads have done in the part, added up apart so that they do not wait for each other.
   struct alignas(machine::pad_bytes) tally {
     std::atomic<std::uint64_t> sections{0};  ///< 256 for each
@@ -68,6 +74,58 @@ class two_ways {
   };
   static constexpr unsigned tallies = 8;
   tally done_[tallies];
+};
+
+/// What the calling thread has run of each role, so that no role is told of another's sections. A role that comes where
+/// another is counted waits until that one has reported, or has been there for long enough. Of one thread; 384 bytes.
+class turns {
+ public:
+  constexpr turns() noexcept = default;
+
+  /// Counts a section. True: it is time for look(). Cost: a multiplication and a line of the thread's own.
+  bool count(const void* role) noexcept {
+    place& at = of(role);
+    if (at.role != role) [[unlikely]] {
+      move_in(at, role);
+      return false;
+    }
+    return ++at.counted >= at.batch;
+  }
+  /// Of sections that ran in the attempt of one that was counted.
+  void add(const void* role, std::uint32_t sections) noexcept {
+    place& at = of(role);
+    if (at.role == role) at.counted += sections;
+  }
+  /// How long a section took that could have run beside others, and whose it was.
+  void took(const void* role, std::uint64_t length, const void* lock) noexcept {
+    place& at = of(role);
+    if (at.role != role) return;
+    at.length = length;
+    at.lock = lock;
+  }
+  /// Reports what was counted. Requires: count(role) has just been true.
+  TXSYNC_EXPORT void look(const void* role, two_ways& ways, std::uint64_t window) noexcept;
+
+ private:
+  struct place {
+    const void* role = nullptr;
+    std::uint32_t counted = 0;
+    std::uint32_t batch = two_ways::batch;
+    std::uint32_t patience = 0;  ///< of roles that find it taken: sections
+    std::uint64_t since = 0;     ///< machine::cycles() when counting began
+    std::uint64_t length = two_ways::no_length;
+    const void* lock = nullptr;
+  };
+  static constexpr unsigned places = 8;
+
+  /// Roles lie some multiple of machine::pad_bytes apart.
+  place& of(const void* role) noexcept {
+    const auto number = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(role) / machine::pad_bytes);
+    return places_[(number * 0x9E37'79B1u) >> 29];
+  }
+  TXSYNC_EXPORT static void move_in(place& at, const void* role) noexcept;
+
+  place places_[places];
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::detail

@@ -34,7 +34,8 @@ struct warm_up_policy {
   bool watches = true;
   /// Runs the role's sections without warm-up now and then, and leaves it off where that was faster.
   bool adapts = true;
-  std::uint32_t trial_cycles = 524'288;  ///< cycles of a window of a trial, at least
+  std::uint32_t trial_cycles =
+      4'194'304;  ///< cycles of a window of a trial, at least: a mutex's waiters take as long to settle
 };
 
 /// The settings that policy files and tables name; docs/warm-up.md has them side by side.
@@ -226,18 +227,12 @@ void warm_ahead(const Body& body, std::uint32_t accesses = warm_up_presets::stan
 
 namespace detail {
 
-/// The calling thread's count of sections since it last reported to a trial.
-struct warm_turns {
-  std::uint32_t left = two_ways::batch;
-  std::uint32_t batch = two_ways::batch;
-  std::uint64_t last_look = 0;
-};
-[[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local warm_turns my_warm_turns;
+[[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local turns my_warm_turns;
 
 /// Counts a section of the role. True: its waiters are to warm up.
 inline bool warms(warm_up& role) noexcept {
   if (!role.policy().adapts) return true;
-  if (--my_warm_turns.left == 0) [[unlikely]]
+  if (my_warm_turns.count(&role)) [[unlikely]]
     look_at_warm_trial(role);
   return !role.off();
 }

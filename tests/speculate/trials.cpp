@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trials of two ways, by reports made up: what ends one, what a pause does to it, and whose sections a thread reports.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include <txsync/speculate/two_ways.hpp>
+
+namespace {
+
+using txsync::detail::turns;
+using txsync::detail::two_ways;
+
+constexpr std::uint64_t window = 10'000;
+constexpr std::uint64_t each = 1'250;                     // cycles from one report to the next
+constexpr std::uint64_t no_end = std::uint64_t{1} << 40;  // of a window
+constexpr std::uint64_t none = two_ways::no_length;
+constexpr int a_lock = 0;
+constexpr int another_lock = 0;
+
+/// One thread's reports to a trial. The clock starts where the counter of a machine that has run for a while stands.
+class reporter {
+ public:
+  void report(std::uint64_t sections, std::uint64_t length, const void* lock) {
+    const std::uint64_t since = now_;
+    now_ += each;
+    (void)ways.look({sections, since, now_, length, lock}, window);
+  }
+  /// True as soon as sections go the second way.
+  bool reaches_second(int reports, std::uint64_t sections, std::uint64_t length, const void* one, const void* other) {
+    for (int i = 0; i < reports && !ways.second(); ++i) report(sections, length, i % 2 == 0 ? one : other);
+    return ways.second();
+  }
+  void pause(std::uint64_t cycles) { now_ += cycles; }
+  std::uint64_t now() const { return now_; }
+
+  two_ways ways;
+
+ private:
+  std::uint64_t now_ = 1'000'000'000;
+};
+
+TEST(Trials, NoLockCanDoAsMuchAsSectionsThatOverlap) {
+  reporter told;
+  EXPECT_FALSE(told.reaches_second(100, 100, 50, &a_lock, &a_lock));  // 100 sections of 50 cycles in 1,250
+}
+
+TEST(Trials, UnderSeveralLocksSectionsOverlapAnyway) {
+  reporter told;
+  EXPECT_TRUE(told.reaches_second(100, 100, 50, &a_lock, &another_lock));
+}
+
+TEST(Trials, APauseInTheSecondWayIsNotHeldAgainstIt) {
+  reporter told;
+  ASSERT_TRUE(told.reaches_second(100, 100, none, nullptr, nullptr));
+  for (int i = 0; i < 12; ++i) told.report(100, none, nullptr);  // the first of its windows is over
+  told.pause(1'000 * window);
+  for (int i = 0; i < 60; ++i) told.report(100, none, nullptr);
+  EXPECT_TRUE(told.ways.second());  // a tie
+}
+
+TEST(Trials, APauseInATrialDoesNotPutOffTheNextOne) {
+  reporter told;
+  ASSERT_TRUE(told.reaches_second(100, 100, none, nullptr, nullptr));
+  told.pause(1'000'000 * window);
+  for (int i = 0; i < 100; ++i) told.report(100, none, nullptr);
+  ASSERT_TRUE(told.ways.second());
+  const std::uint64_t began = told.now();
+  while (told.ways.second() && told.now() - began < 1'000'000 * window) told.report(100, none, nullptr);
+  EXPECT_FALSE(told.ways.second());  // the first way's turn to be tried again
+  EXPECT_LT(told.now() - began, 5'000 * window);
+}
+
+TEST(Trials, SectionsSoLongThatTheyAreLikePausesAreComparedAllTheSame) {
+  reporter told;
+  for (int i = 0; i < 40 && !told.ways.second(); ++i) {
+    told.pause(100 * window);
+    told.report(1, none, nullptr);
+  }
+  EXPECT_TRUE(told.ways.second());
+}
+
+// ---- whose sections
+
+struct alignas(txsync::machine::pad_bytes) role {
+  two_ways ways;
+};
+
+TEST(Turns, AreCountedForEachRoleApart) {
+  turns mine;
+  role one, other;
+  unsigned looks_of_one = 0, looks_of_other = 0;
+  for (int i = 0; i < 1'600; ++i) {
+    if (mine.count(&one)) {
+      ++looks_of_one;
+      mine.look(&one, one.ways, no_end);
+    }
+    if (i % 4 == 0 && mine.count(&other)) {
+      ++looks_of_other;
+      mine.look(&other, other.ways, no_end);
+    }
+  }
+  EXPECT_GE(looks_of_one, 90u);
+  EXPECT_GE(looks_of_other, 20u);
+}
+
+TEST(Turns, NoRoleIsLeftOutForEver) {
+  // More than there are places: some share one.
+  constexpr unsigned roles = 20;
+  static role all[roles];
+  turns mine;
+  unsigned looks[roles] = {};
+  for (int i = 0; i < 20'000; ++i) {
+    role& one = all[static_cast<unsigned>(i) % roles];
+    if (!mine.count(&one)) continue;
+    ++looks[static_cast<unsigned>(i) % roles];
+    mine.look(&one, one.ways, no_end);
+  }
+  for (const unsigned some : looks) EXPECT_GT(some, 0u);
+}
+
+TEST(Turns, ARoleThatIsGoneMakesRoom) {
+  static role all[64];
+  turns mine;
+  for (role& one : all) (void)mine.count(&one);  // each place is taken
+  role late;
+  unsigned looks = 0;
+  for (int i = 0; i < 1'000; ++i) {
+    if (!mine.count(&late)) continue;
+    ++looks;
+    mine.look(&late, late.ways, no_end);
+  }
+  EXPECT_GT(looks, 30u);
+}
+
+}  // namespace
