@@ -53,7 +53,7 @@ TESTS = {
     "gate": "tm-(privatizing|freeing|destroying|opacity-(alone|at-once|turning|changing)|waiting-alone|either-irrevocable)"
             "(-3)?-(dctl|dctl-biased|norec)$",
     "growing_log": "tm-(opacity-crossing|opacity-skewing|handing|destroying)-dctl$",
-    "hardware": "tm-(opacity-(crossing|turning|throwing|nesting|alone|at-once)|destroying|handing|either|counting)-htm_sgl$",
+    "hardware": "tm-(opacity-(crossing|changing|turning|throwing|nesting|alone|at-once)|destroying|handing|either|counting)-htm_sgl$",
     "memory": "tm-(freeing|destroying|queue|hash-maps|counting|opacity-alternatives)-dctl$",
     "norec": "tm-.*-norec$",
     "orecs": "tm-(opacity-.*|privatizing|handing)-(dctl|tl2|tinystm_wb)$",

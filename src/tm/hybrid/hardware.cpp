@@ -69,6 +69,8 @@ bool run_in_hardware(runner& me, const erased_body& body, void* data) {
     const attempt_status status = machine::begin();
     if (status.started()) {
       if (somebody_is_alone()) machine::abort<attempt_status::code_lock_busy>();
+      // Another algorithm's transactions look at records, which attempts do not write. Who changes it shuts the gate.
+      if (!algorithm_now().in_hardware) machine::abort<attempt_status::code_fall_back>();
       me.mode = run_mode::hardware;
       try {
         body.directly(data, me.directly);

@@ -69,15 +69,22 @@ struct giving_up {
   }
 };
 
-/// One of the threads changes the algorithm, twice.
+/// One of the threads changes the algorithm, runs a block by that, and changes it back; from htm_sgl to one that its
+/// attempts do not look out for.
 struct changing {
   using place = apart;
   static constexpr unsigned places = 2;
   static void run(place* all, unsigned thread) {
     if (thread == 2) {
       const char* const before = tm::algorithm_in_use();
-      const std::string_view another = before == tm::detail::sgl.name ? "dctl" : "sgl";
+      const bool by_global_lock = before == tm::detail::sgl.name || before == tm::detail::htm_sgl.name;
+      const std::string_view another = by_global_lock ? "dctl" : "sgl";
       if (!tm::use_algorithm(another) || tm::algorithm_in_use() != another) note_wrong();
+      transact(blocks::writing, all, thread, [](auto& on) {
+        on.read(0);
+        on.write(0);
+        on.write(1);
+      });
       static_cast<void>(tm::use_algorithm(before));
       return;
     }
