@@ -163,7 +163,8 @@ void give_up(runner& me) {
   commit_attempt(me);
 }
 
-void run_within(runner& me, const erased_body& body, void* data) {
+void run_within(runner& me, const block& where, const erased_body& body, void* data) {
+  if (where.policy().irrevocable && me.mode != run_mode::irrevocable) restart_irrevocable(me);
   if (me.mode == run_mode::hardware || me.mode == run_mode::irrevocable) {
     body.directly(data, me.directly);
   } else {
@@ -251,7 +252,7 @@ bool run_alternative(engine& engine, erased_code first, void* data) {
 
 void run(block& where, const erased_body& body, void* data) {
   runner& me = runner::mine();
-  if (me.mode != run_mode::idle) return run_within(me, body, data);
+  if (me.mode != run_mode::idle) return run_within(me, where, body, data);
   me.begin_block(where);
   if (algorithm_now().in_hardware && run_in_hardware(me, body, data)) return settle(me);
   run_in_software(me, body, data);

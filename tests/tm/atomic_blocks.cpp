@@ -373,6 +373,26 @@ TEST_P(AtomicBlocks, RunOnceFromWhereTheyAreIrrevocable) {
   EXPECT_EQ(number.load(), 9);
 }
 
+TEST_P(AtomicBlocks, BecomeIrrevocableByABlockWithinThatAlwaysIs) {
+  static constinit stm::block always{"test.irrevocable_within", {.irrevocable = true}};
+  var<int> number{0};
+  int said = 0;
+  const auto before = stm::totals(plain);
+  EXPECT_THROW(atomically(plain,
+                          [&](auto& tx) {
+                            tx.write(number, tx.read(number) + 1);
+                            atomically(always, [&](auto& inner) {
+                              ++said;  // stands for output
+                              inner.write(number, inner.read(number) + 10);
+                            });
+                            throw std::runtime_error("stays");
+                          }),
+               std::runtime_error);
+  EXPECT_EQ(said, 1);
+  EXPECT_EQ(number.load(), 11);
+  EXPECT_EQ(stm::totals(plain).alone, before.alone + 1);
+}
+
 TEST_P(AtomicBlocks, LoseNothingAmongManyThreads) {
   constexpr int threads = 4;
   constexpr int accounts = 16;

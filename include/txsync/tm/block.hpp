@@ -18,7 +18,8 @@ struct block_policy {
   std::uint32_t attempts = 32;
   /// Attempts in hardware before that, by the algorithms that make any.
   std::uint32_t hardware_attempts = 5;
-  /// Run alone and once, not to be undone: for blocks that do I/O always. See transaction::irrevocable().
+  /// Run alone and once, not to be undone: for blocks that do I/O always. See transaction::irrevocable(), which such a
+  /// block calls for the outer one where it stands within another.
   bool irrevocable = false;
 };
 

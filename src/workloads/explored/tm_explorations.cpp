@@ -129,7 +129,7 @@ struct alternatives {
   }
 };
 
-/// Blocks within blocks, of which one cannot be undone.
+/// Blocks within blocks: one is irrevocable, one becomes so by the block within it, and one does not.
 struct nesting {
   using place = apart;
   static constexpr unsigned places = 2;
@@ -138,11 +138,13 @@ struct nesting {
       transact(thread == 0 ? blocks::irrevocable : blocks::writing, all, thread, [&](auto& on) {
         on.read(0);
         on.write(1);
-        tm::atomically(blocks::reading, [&](auto& tx) {
+        tm::atomically(thread == 1 ? blocks::irrevocable : blocks::reading, [&](auto& tx) {
           noted within(tx, all, thread);
           within.read(1);
           within.write(0);
         });
+        const bool irrevocable = tm::detail::runner::mine().mode == tm::detail::run_mode::irrevocable;
+        if (irrevocable != (thread < 2)) note_wrong();
         on.read(0);
       });
     }
