@@ -2,6 +2,7 @@
 // A value that atomic blocks read and write.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstdint>
@@ -20,7 +21,8 @@ using word = std::atomic<std::uint64_t>;
 /// whole words: 8 bytes for an int too, 16 for two pointers.
 /// Requires: T is trivially copyable. What two blocks of different threads do with one var is atomic, T as a whole
 /// included; whatever else threads share within blocks must not change while they share it.
-/// Constant-initialised for numbers, enumerations and null pointers. Not copyable: it is a place, not a value.
+/// Constant-initialised for numbers, enumerations and null pointers (but not long double, which has bytes that nobody
+/// writes), and for T without such bytes. Has a default where T has one. Not copyable: it is a place, not a value.
 template <class T>
   requires std::is_trivially_copyable_v<T>
 class var {
@@ -28,13 +30,13 @@ class var {
   static constexpr unsigned bytes = sizeof(T);  // NOLINT(bugprone-sizeof-expression): pointers too
   static constexpr unsigned words = (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
 
-  constexpr var() noexcept : var(T{}) {}
+  constexpr var() noexcept
+    requires std::is_default_constructible_v<T>
+      : var(T{}) {}
   constexpr explicit(false) var(const T& initial) noexcept {
-    if constexpr (words == 1) {
-      words_[0].store_constant(to_word(initial));
-    } else {
-      store(initial);
-    }
+    std::uint64_t copy[words]{};
+    to_words(initial, copy);
+    for (unsigned i = 0; i < words; ++i) words_[i].store_constant(copy[i]);
   }
   var(const var&) = delete;
   var& operator=(const var&) = delete;
@@ -63,14 +65,24 @@ class var {
     } else if constexpr (bytes == sizeof(std::uint64_t)) {
       return std::bit_cast<T>(copy[0]);
     } else {
-      T value;
-      std::memcpy(static_cast<void*>(&value), copy, bytes);
-      return value;
+      std::array<unsigned char, bytes> first;
+      std::memcpy(first.data(), copy, bytes);
+      return std::bit_cast<T>(first);
     }
   }
-  static void to_words(const T& value, std::uint64_t (&copy)[words]) noexcept {
-    if constexpr (words == 1) {
-      copy[0] = to_word(value);
+  static constexpr void to_words(const T& value, std::uint64_t (&copy)[words]) noexcept {
+    if constexpr (is_number) {
+      copy[0] = static_cast<std::uint64_t>(value);
+    } else if constexpr (std::is_pointer_v<T>) {
+      copy[0] = value == nullptr ? 0 : std::bit_cast<std::uint64_t>(value);
+    } else if constexpr (bytes == sizeof(std::uint64_t)) {
+      copy[0] = std::bit_cast<std::uint64_t>(value);
+    } else if (std::is_constant_evaluated()) {
+      const auto first = std::bit_cast<std::array<unsigned char, bytes>>(value);
+      std::array<unsigned char, sizeof copy> all{};
+      for (unsigned i = 0; i < bytes; ++i) all[i] = first[i];
+      const auto made = std::bit_cast<std::array<std::uint64_t, words>>(all);
+      for (unsigned i = 0; i < words; ++i) copy[i] = made[i];
     } else {
       copy[words - 1] = 0;
       std::memcpy(copy, static_cast<const void*>(&value), bytes);
@@ -78,7 +90,8 @@ class var {
   }
 
  private:
-  static constexpr bool is_number = std::is_integral_v<T> || std::is_enum_v<T>;
+  /// In one word: __int128 is an integral type too, under -std=gnu++20.
+  static constexpr bool is_number = words == 1 && (std::is_integral_v<T> || std::is_enum_v<T>);
   struct cell {
     word value{0};
     constexpr cell() noexcept = default;
@@ -90,20 +103,6 @@ class var {
       }
     }
   };
-
-  static constexpr std::uint64_t to_word(const T& value) noexcept {
-    if constexpr (is_number) {
-      return static_cast<std::uint64_t>(value);
-    } else if constexpr (std::is_pointer_v<T>) {
-      return value == nullptr ? 0 : std::bit_cast<std::uint64_t>(value);
-    } else if constexpr (bytes == sizeof(std::uint64_t)) {
-      return std::bit_cast<std::uint64_t>(value);
-    } else {
-      std::uint64_t made = 0;
-      std::memcpy(&made, static_cast<const void*>(&value), bytes);
-      return made;
-    }
-  }
 
   cell words_[words];
 };
