@@ -2,15 +2,19 @@
 // The containers of transactions against those of the standard library: random operations, some undone by an exception.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <concepts>
 #include <deque>
 #include <iterator>
 #include <list>
 #include <map>
 #include <optional>
 #include <random>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "../locks/harness/budget.hpp"
@@ -423,6 +427,45 @@ TEST_P(Containers, VectorIsAVector) {
     ASSERT_EQ(seen, model);
     for (std::size_t i = 0; i < model.size(); ++i) ASSERT_EQ(vector.at(tx, i), model[i]);
     ASSERT_THROW(static_cast<void>(vector.at(tx, model.size())), std::out_of_range);
+  });
+}
+
+/// Those of range-for and of <ranges>.
+template <class Tx>
+constexpr bool have_input_ranges() {
+  using hashed = decltype(std::declval<stm::hash_map<int, long>&>().all(std::declval<Tx&>()));
+  using ordered = decltype(std::declval<stm::ordered_map<int, long>&>().all(std::declval<Tx&>()));
+  using sorted = decltype(std::declval<stm::sorted_list<std::string, long>&>().all(std::declval<Tx&>()));
+  using list = decltype(std::declval<stm::linked_list<int>&>().all(std::declval<Tx&>()));
+  using queue = decltype(std::declval<stm::queue<int>&>().all(std::declval<Tx&>()));
+  using vector = decltype(std::declval<stm::vector<int>&>().all(std::declval<Tx&>()));
+  static_assert(std::ranges::input_range<hashed> && std::ranges::input_range<ordered>);
+  static_assert(std::ranges::input_range<sorted> && std::ranges::input_range<list>);
+  static_assert(std::ranges::input_range<queue> && std::ranges::input_range<vector>);
+  static_assert(std::input_iterator<std::ranges::iterator_t<ordered>>);
+  static_assert(std::same_as<std::ranges::range_value_t<hashed>, stm::entry<int, long>>);
+  static_assert(std::same_as<typename std::iterator_traits<std::ranges::iterator_t<vector>>::value_type, int>);
+  return true;
+}
+static_assert(have_input_ranges<stm::transaction>() && have_input_ranges<stm::direct_transaction>());
+
+TEST_P(Containers, AreInputRanges) {
+  stm::ordered_map<int, long> ordered;
+  stm::vector<int> vector;
+  atomically(changing, [&](auto& tx) {
+    for (int i = 1; i <= 10; ++i) {
+      ordered.insert(tx, i, 10L * i);
+      vector.push_back(tx, i);
+    }
+    const auto entries = ordered.all(tx);
+    EXPECT_EQ(std::ranges::count_if(entries, [](const auto& one) { return one.value > 50; }), 5);
+    const auto values = vector.all(tx);
+    EXPECT_EQ((*std::ranges::find(values, 7)), 7);
+    auto first = entries.begin();
+    const auto other = entries.begin();
+    EXPECT_TRUE(first == other);
+    ++first;
+    EXPECT_FALSE(first == other);
   });
 }
 

@@ -138,10 +138,13 @@ class hash_map {
   class iterator {
    public:
     using iterator_category = std::input_iterator_tag;
+    using value_type = entry<Key, Value>;
+    using reference = value_type;
+    using pointer = void;
     using difference_type = std::ptrdiff_t;
 
     iterator(Tx& tx, const table* of) : tx_(&tx), of_(of) { find_chain(); }
-    entry<Key, Value> operator*() const { return at_->get(*tx_); }
+    value_type operator*() const { return at_->get(*tx_); }
     iterator& operator++() {
       at_ = tx_->read(at_->next);
       find_chain();

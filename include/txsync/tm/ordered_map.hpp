@@ -149,6 +149,9 @@ class ordered_map {
   class iterator {
    public:
     using iterator_category = std::input_iterator_tag;
+    using value_type = entry<Key, Value>;
+    using reference = value_type;
+    using pointer = void;
     using difference_type = std::ptrdiff_t;
 
     iterator(Tx& tx, const var<node*>& root) : tx_(&tx) { go_down(tx.read(root)); }
@@ -159,7 +162,7 @@ class ordered_map {
         at = tx.read(at->child[passed ? right : left]);
       }
     }
-    entry<Key, Value> operator*() const { return {at()->key, tx_->read(at()->value)}; }
+    value_type operator*() const { return {at()->key, tx_->read(at()->value)}; }
     iterator& operator++() {
       node* const before = to_come_[--depth_];
       go_down(tx_->read(before->child[right]));
@@ -171,6 +174,9 @@ class ordered_map {
       return before;
     }
     bool operator==(std::default_sentinel_t) const noexcept { return depth_ == 0; }
+    bool operator==(const iterator& other) const noexcept {
+      return depth_ == other.depth_ && (depth_ == 0 || at() == other.at());
+    }
 
    private:
     friend ordered_map;

@@ -110,6 +110,9 @@ class vector {
   class iterator {
    public:
     using iterator_category = std::input_iterator_tag;
+    using value_type = T;
+    using reference = T;
+    using pointer = void;
     using difference_type = std::ptrdiff_t;
 
     iterator(Tx& tx, const var<T>* first, std::size_t length) noexcept : tx_(&tx), at_(first), left_(length) {}

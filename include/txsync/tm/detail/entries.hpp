@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <iterator>
 #include <type_traits>
+#include <utility>
 
 #include <txsync/tm/transaction.hpp>
 
@@ -39,10 +40,13 @@ template <class Node, class Tx>
 class chain_iterator {
  public:
   using iterator_category = std::input_iterator_tag;
+  using value_type = decltype(std::declval<const Node&>().get(std::declval<Tx&>()));
+  using reference = value_type;
+  using pointer = void;
   using difference_type = std::ptrdiff_t;
 
   chain_iterator(Tx& tx, Node* at) noexcept : tx_(&tx), at_(at) {}
-  auto operator*() const { return at_->get(*tx_); }
+  value_type operator*() const { return at_->get(*tx_); }
   chain_iterator& operator++() {
     at_ = tx_->read(at_->next);
     return *this;
