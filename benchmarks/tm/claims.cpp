@@ -99,6 +99,11 @@ void claim_section(const answers& all, const request& wanted, const tm_goals& go
 
 void claim_inside(const answers& all, const request& wanted, const tm_goals& goals, std::vector<claim>& claims) {
   const std::string section = goals.preset;
+  if (section == "bank-50") {
+    all.ratio("D1-2", all.of(section, 2, "tm_dctl"), all.of(section, 2, "std::mutex"),
+              section + ", whose sections allocate nothing, 2 threads: dctl to std::mutex", goal_inside, claims);
+    return;
+  }
   const std::string inside = section + inside_mark;
   // The tree's is printed, and asked for nowhere.
   if (section != "tree-20") {
