@@ -25,7 +25,8 @@ struct shared_words {
   alignas(machine::pad_bytes) std::atomic<std::uint64_t> clock{1};
   /// The process was forked while another thread ran alone, or by the global lock: what it did will never be complete.
   std::atomic<bool> torn_by_fork{false};
-  /// Whose turn it is to run alone: first come, first served.
+  /// Whose turn it is to run alone: first come, first served, but for waiters beyond the number of CPUs
+  /// (ticket_lock::bypass_bound). Not fifo_ticket_lock, which with those would wait for the scheduler at every turn.
   alignas(machine::pad_bytes) ticket_lock turn;
 };
 extern shared_words shared;

@@ -14,7 +14,9 @@ namespace txsync::inline TXSYNC_BACKEND::tm {
 /// How the transactions of a block are tried.
 struct block_policy {
   /// After so many aborts a transaction waits for its turn to run alone, and then commits: the bound on starvation. Its
-  /// turn comes after those of the threads that asked before it, and when the transactions that are running have ended.
+  /// turn comes when the transactions that are running have ended, and after those of the threads that asked before it:
+  /// in that order while no more wait than there are CPUs. Where more do, with T threads, up to
+  /// ticket_lock::bypass_bound(T) turns of others, T * (32,768 + T), may come first.
   std::uint32_t attempts = 32;
   /// Attempts in hardware before that, by the algorithms that make any.
   std::uint32_t hardware_attempts = 5;
