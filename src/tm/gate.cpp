@@ -139,13 +139,12 @@ void forget_turns(const runner* me) noexcept {
 }
 
 void wait_for_gate(runner& me) noexcept {
-  do {
-    leave(me);
-    refuse_if_torn();
-    shared.turn.lock();  // behind those who run alone, and who want to
-    end_bias(me);
-    shared.turn.unlock();
-  } while (!try_to_enter(me));
+  leave(me);
+  refuse_if_torn();
+  shared.turn.lock();  // behind those who run alone, and who want to
+  end_bias(me);
+  static_cast<void>(try_to_enter(me));  // as it has the turn, the gate stays open, and nobody passes it again
+  shared.turn.unlock();
 }
 
 void enter_alone(runner& me) noexcept {

@@ -35,6 +35,7 @@ inline bool try_to_enter(runner& me) noexcept {
   // acquire pairs with the release in leave_alone() and end_bias()
   return is_open_for(shared.gate.load(std::memory_order_acquire), me);
 }
+/// Requires: try_to_enter() has answered false. Enters when its turn has come, as if it were to run alone.
 void wait_for_gate(runner& me) noexcept;
 
 /// From here on the thread counts as running a transaction, and nobody runs alone.
