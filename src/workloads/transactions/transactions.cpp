@@ -36,9 +36,10 @@ constexpr setting hash_90_inside[] = {
 constexpr setting list_20_inside[] = {
     {"shape", 1}, {"size", 2'000}, {"buckets", 1}, {"updates", 20}, {"allocation", 1}};
 constexpr setting tree_20_inside[] = {{"shape", 2}, {"size", 200'000}, {"updates", 20}, {"allocation", 1}};
-// "128 and 1024 items per bucket": the keys that there may be are twice as many as those that are there.
-constexpr setting hybrid_128[] = {{"shape", 1}, {"size", 262'144}, {"buckets", 1'024}, {"updates", 10}};
-constexpr setting hybrid_1024[] = {{"shape", 1}, {"size", 2'097'152}, {"buckets", 1'024}, {"updates", 10}};
+// "128, resp. 1024, elements per bucket", "64 pages in total", "10% lookups and 90% update": 4,096 items of 32 bytes
+// are half of the pages. The keys that there may be are twice as many as those that are there.
+constexpr setting hybrid_128[] = {{"shape", 1}, {"size", 8'192}, {"buckets", 32}, {"updates", 90}};
+constexpr setting hybrid_1024[] = {{"shape", 1}, {"size", 8'192}, {"buckets", 4}, {"updates", 90}};
 
 constexpr preset presets[] = {
     {"bank-50", "txsync: transfers between 1,024 accounts, half of the operations", bank_50},
