@@ -99,9 +99,14 @@ double processor_ms() {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
 }
 
-/// Of a thread that sleeps for a second while others commit what it does not wait for.
+/// Of a thread that sleeps for a second while another one commits what it does not wait for, again and again.
 double sleeping_ms() {
-  tm::var<int> full{0};
+  struct alignas(64) apart {  // neighbours in memory, which the transactions' sets of what was read tell apart
+    tm::var<int> value{0};
+  };
+  apart words[2];
+  tm::var<int>& full = words[0].value;
+  tm::var<int>& other = words[1].value;
   std::atomic<double> used{0};
   std::thread sleeper([&] {
     const double before = processor_ms();
@@ -110,7 +115,10 @@ double sleeping_ms() {
     });
     used = processor_ms() - before;
   });
-  std::this_thread::sleep_for(std::chrono::seconds(1));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (std::chrono::steady_clock::now() < end) {
+    tm::atomically(writing, [&](auto& tx) { tx.write(other, tx.read(other) + 1); });
+  }
   tm::atomically(writing, [&](auto& tx) { tx.write(full, 1); });
   sleeper.join();
   return used;
