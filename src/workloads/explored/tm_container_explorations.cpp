@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Containers of atomic blocks, by the default algorithm and one that buffers writes.
-#include <txsync/tm/hash_map.hpp>
-#include <txsync/tm/queue.hpp>
-
-#include "workloads/explored/tm_explored.hpp"
+// Containers of atomic blocks: whether their operations are linearizable, by every algorithm; and blocks of several
+// operations, by the default algorithm and one that buffers writes.
+#include "workloads/explored/tm_containers.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
 using namespace explored;
-
-/// An element so large that no two nodes share a stripe, wherever on the heap they lie.
-template <unsigned words>
-struct padded {
-  std::uint64_t number;
-  std::uint64_t rest[words - 1];
-};
 
 /// Two push two each, the third pops all, and waits where there is none: each one's come in their order.
 struct queue_test {
@@ -82,12 +73,40 @@ struct maps_test {
   const char* check() const { return moves != 2 ? "a move was lost" : check_notes(0, nullptr, nullptr); }
 };
 
+template <class Program, const tm::detail::algorithm& how, bool biased = false>
+constexpr exploration linearizable(const char* name, const char* summary) {
+  return explored_by<linearizable_test<Program>, Program::threads, how, biased>(name, summary);
+}
+
+using hash_map_program = map_program<tm::hash_map<std::uint64_t, padded<5>>>;
+using sorted_list_program = map_program<tm::sorted_list<std::uint64_t, padded<5>>>;
+using ordered_map_program = map_program<tm::ordered_map<std::uint64_t, padded<3>>>;
+
+// One line for each algorithm.
+#define TXSYNC_LINEARIZABLE_BY(name, ...)                                                                           \
+  linearizable<hash_map_program, __VA_ARGS__>("tm-linear-hash-map-" name, "operations of three threads"),           \
+      linearizable<sorted_list_program, __VA_ARGS__>("tm-linear-sorted-list-" name, "operations of three threads"), \
+      linearizable<ordered_map_program, __VA_ARGS__>("tm-linear-ordered-map-" name, "operations of three threads"), \
+      linearizable<linked_list_program, __VA_ARGS__>("tm-linear-linked-list-" name, "operations of three threads"), \
+      linearizable<queue_program, __VA_ARGS__>("tm-linear-queue-" name, "operations of three threads"),             \
+      linearizable<vector_program, __VA_ARGS__>("tm-linear-vector-" name, "operations of three threads")
+
 constexpr exploration table[] = {
+    TXSYNC_LINEARIZABLE_BY("dctl", tm::detail::dctl),
+    TXSYNC_LINEARIZABLE_BY("dctl-biased", tm::detail::dctl, true),
+    TXSYNC_LINEARIZABLE_BY("htm_sgl", tm::detail::htm_sgl),
+    TXSYNC_LINEARIZABLE_BY("norec", tm::detail::norec),
+    TXSYNC_LINEARIZABLE_BY("sgl", tm::detail::sgl),
+    TXSYNC_LINEARIZABLE_BY("tinystm_wb", tm::detail::tinystm_wb),
+    TXSYNC_LINEARIZABLE_BY("tinystm_wt", tm::detail::tinystm_wt),
+    TXSYNC_LINEARIZABLE_BY("tl2", tm::detail::tl2),
+    TXSYNC_LINEARIZABLE_BY("2plsf", tm::detail::two_phase),
     explored_by<queue_test, 3, tm::detail::dctl>("tm-queue-dctl", "two push, one pops"),
     explored_by<queue_test, 3, tm::detail::tl2>("tm-queue-tl2", "two push, one pops"),
     explored_by<maps_test, 3, tm::detail::dctl>("tm-hash-maps-dctl", "two move an entry between maps, one looks"),
     explored_by<maps_test, 3, tm::detail::tl2>("tm-hash-maps-tl2", "two move an entry between maps, one looks"),
 };
+#undef TXSYNC_LINEARIZABLE_BY
 
 }  // namespace
 

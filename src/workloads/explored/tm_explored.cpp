@@ -47,14 +47,19 @@ std::uint32_t note(event::kind what, unsigned thread, unsigned place, std::uint3
 
 void note_wrong() noexcept { txsync_sim_note(wrong); }
 
+std::uint32_t note_count() noexcept { return txsync_sim_note_count(); }
+
+event note_at(std::uint32_t which) noexcept {
+  const std::uint64_t word = txsync_sim_note_at(which);
+  return {static_cast<event::kind>(word >> 48), static_cast<std::uint8_t>(word >> 40),
+          static_cast<std::uint8_t>(word >> 32), static_cast<std::uint32_t>(word)};
+}
+
 const char* check_notes(unsigned places, std::uint32_t (*last)(const void* test, unsigned place), const void* test) {
   opacity_checker checker;
-  const std::uint32_t count = txsync_sim_note_count();
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const std::uint64_t word = txsync_sim_note_at(i);
-    if (word == wrong) return "a transaction saw what must not be";
-    event one{static_cast<event::kind>(word >> 48), static_cast<std::uint8_t>(word >> 40),
-              static_cast<std::uint8_t>(word >> 32), static_cast<std::uint32_t>(word)};
+  for (std::uint32_t i = 0; i < note_count(); ++i) {
+    if (txsync_sim_note_at(i) == wrong) return "a transaction saw what must not be";
+    event one = note_at(i);
     if (one.what == event::kind::writes) one.value = i + 1;
     checker.add(one);
   }

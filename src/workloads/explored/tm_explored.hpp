@@ -56,6 +56,10 @@ std::uint32_t note(event::kind what, unsigned thread, unsigned place = 0, std::u
 /// What is no event: something that must not be has been seen.
 void note_wrong() noexcept;
 
+/// What was noted, in order.
+std::uint32_t note_count() noexcept;
+event note_at(std::uint32_t which) noexcept;
+
 /// Null, or what is wrong with the noted history, at whose end the places hold `last`.
 const char* check_notes(unsigned places, std::uint32_t (*last)(const void* test, unsigned place), const void* test);
 

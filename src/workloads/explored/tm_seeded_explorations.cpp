@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transactional memories with a fault each: dctl, but for one function. Exploring has to find every one of them.
+// Transactional memories with a fault each, dctl but for one function, and a container with one. Exploring has to find
+// every one of them.
 #include "tm/stm/orecs.hpp"
+#include "workloads/explored/tm_containers.hpp"
 #include "workloads/explored/tm_opacity.hpp"
 #include "workloads/explored/tm_sharing.hpp"
 
@@ -152,6 +154,18 @@ constexpr algorithm sleeping_blindly() {
   return made;
 }
 
+/// Inserts and assigns in two blocks: what the first one has seen may be so no more in the second one.
+struct in_two_blocks : map_program<tm::sorted_list<std::uint64_t, padded<5>>> {
+  std::uint32_t perform(const operation& one) {
+    if (what_of(one) != ask::insert && what_of(one) != ask::assign) return map_program::perform(one);
+    const std::uint64_t key = key_of(one);
+    const bool is_there = tm::atomically(blocks::reading, [&](auto& tx) { return all.contains(tx, key); });
+    if (is_there && what_of(one) == ask::insert) return 0;
+    tm::atomically(blocks::writing, [&](auto& tx) { all.assign(tx, key, {value_of(one), {}}); });
+    return !is_there;
+  }
+};
+
 constinit const algorithm no_validation = without_validation();
 constinit const algorithm early_release = released_before_undo();
 constinit const algorithm old_versions = with_old_versions();
@@ -177,6 +191,10 @@ constexpr exploration table[] = {
                                                          "the clock is read after the first value", broken),
     explored_by<privatizing_test<2>, 2, no_quiescence>("seeded:tm-no-quiescence", "privatize() does not wait", broken),
     explored_by<destroying_test, 3, at_once>("seeded:tm-freed-at-once", "destroy() does not wait", broken),
+    explored_by<linearizable_test<in_two_blocks>, in_two_blocks::threads, tm::detail::dctl>(
+        "seeded:tm-two-blocks", "an insert that looks in one block and writes in another", broken),
+    explored_by<linearizable_test<vector_program>, vector_program::threads, no_validation>(
+        "seeded:tm-vector-no-validation", "a vector under a commit that does not look at what was read", broken),
     explored_by<handing_test<2, 2>, 2, untold>("seeded:tm-untold", "a commit that wakes nobody", broken),
     explored_by<handing_test<2, 2>, 2, blind>("seeded:tm-blind-sleep", "retry() does not look again before it sleeps",
                                               broken),

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether operations of several threads on one object are linearizable (Herlihy and Wing, "Linearizability: a
+// correctness condition for concurrent objects", TOPLAS 1990): there is one order of them all, which keeps to real
+// time, and in which a model that does one at a time gives the answers that were given.
+#pragma once
+
+#include <cstdint>
+
+#include <txsync_backend/name.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+/// What a thread asks of the object; the model says what the numbers mean.
+struct operation {
+  std::uint8_t what;
+  std::uint8_t argument;
+};
+
+/// A search over all orders, each as far as it can be right: for histories of a dozen operations. A Model is small and
+/// copied freely; its std::uint32_t run(const operation&) does one, and answers as the object has to.
+template <class Model>
+class linearization_checker {
+ public:
+  static constexpr unsigned most_threads = 8;
+  static constexpr unsigned most_operations = 16;
+
+  // In the order of execution:
+  void asks(unsigned thread, const operation& what) noexcept { open_[thread] = {what, 0, ++now_, 0}; }
+  void answers(unsigned thread, std::uint32_t answer) noexcept {
+    if (count_ == most_operations) {
+      too_many_ = true;
+      return;
+    }
+    done& one = all_[count_++];
+    one = open_[thread];
+    one.answer = answer;
+    one.last = ++now_;
+  }
+
+  /// Null, or what is wrong. Requires: all operations have been answered.
+  const char* fault() const {
+    if (too_many_) return "the history has more operations than can be checked";
+    return place_next(Model{}, 0) ? nullptr : "no order of the operations explains what they answered";
+  }
+
+ private:
+  struct done {
+    operation asked;
+    std::uint32_t answer;
+    std::uint32_t first;  ///< when it was asked
+    std::uint32_t last;   ///< and answered
+  };
+
+  bool is_placed(std::uint32_t placed, unsigned which) const noexcept { return (placed >> which & 1) != 0; }
+  /// Whether one of those without a place had ended before this one began.
+  bool is_too_early(std::uint32_t placed, const done& one) const noexcept {
+    for (unsigned i = 0; i < count_; ++i) {
+      if (!is_placed(placed, i) && all_[i].last < one.first) return true;
+    }
+    return false;
+  }
+  bool place_next(const Model& state, std::uint32_t placed) const {
+    if (placed == (std::uint32_t{1} << count_) - 1) return true;
+    for (unsigned i = 0; i < count_; ++i) {
+      if (is_placed(placed, i) || is_too_early(placed, all_[i])) continue;
+      Model next = state;
+      if (next.run(all_[i].asked) == all_[i].answer && place_next(next, placed | std::uint32_t{1} << i)) return true;
+    }
+    return false;
+  }
+
+  std::uint32_t now_ = 0;
+  unsigned count_ = 0;
+  bool too_many_ = false;
+  done open_[most_threads] = {};
+  done all_[most_operations] = {};
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads
