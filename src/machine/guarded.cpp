@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A guarded body is left by a jump over its frames: by itself, or by whoever of the back end hears of access faults
+// A guarded body is left by a jump over its frames: by itself, or by whoever of the back end hears of faults
 // (machine/posix/fault.cpp, the simulated machine's runtime).
 #include "guarded.hpp"
 
@@ -19,10 +19,7 @@ void leave_guarded() noexcept {
 }
 
 guarded_end run_guarded(void (*body)(void* data), void* data) noexcept {
-  if (my_landing != nullptr) {
-    body(data);
-    return guarded_end::returned;
-  }
+  std::jmp_buf* const around = my_landing;
   std::jmp_buf landing;
   const int how = setjmp(landing);  // NOLINT(cert-err52-cpp): as above
   if (how == 0) {
@@ -30,8 +27,8 @@ guarded_end run_guarded(void (*body)(void* data), void* data) noexcept {
     detail::catch_faults(&landing);
     body(data);
   }
-  detail::catch_faults(nullptr);
-  my_landing = nullptr;
+  detail::catch_faults(around);
+  my_landing = around;
   if (how == 0) return guarded_end::returned;
   return how == left_by_itself ? guarded_end::left : guarded_end::fault;
 }

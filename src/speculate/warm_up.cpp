@@ -9,12 +9,11 @@ namespace txsync::inline TXSYNC_BACKEND {
 constinit warm_up warm_up::unnamed_{};
 
 namespace {
-constexpr std::uint32_t most_useless = 1'000;
 constexpr auto relaxed = std::memory_order_relaxed;
 }  // namespace
 
 bool warm_memory::false_or_leave() noexcept {
-  if (++useless_ > most_useless && machine::is_guarded()) machine::leave_guarded();
+  if (machine::is_guarded()) machine::leave_guarded();
   return false;
 }
 

@@ -131,7 +131,7 @@ void triangular_system::warm_up(warm_memory& memory, unsigned thread, std::uint3
   const double* const b = b_.data() + std::size_t{side} * rows();
   for (std::uint32_t i = mine.first; i < mine.last && !memory.over(); ++i) {
     const std::uint32_t row = memory.load(perm_[i]);
-    if (row >= rows()) return;  // a load that is over answers zero; nothing else is wrong here
+    if (row >= rows()) return;  // what is loaded here is not for believing
     memory.fetch(b + row, sizeof *b);
     const std::uint32_t first = memory.load(rowptr_[row]);
     const std::uint32_t last = memory.load(rowptr_[row + 1]);

@@ -215,12 +215,42 @@ void touch_nowhere() { *reinterpret_cast<volatile char*>(nowhere) = 1; }
   _exit(5);
 }
 
+template <int signal>
 [[noreturn]] void die_of_sent_signal() {
   fault_log log;
   if (!machine::set_fault_handler(allow, &log)) _exit(3);
-  raise(SIGSEGV);
+  raise(signal);
   _exit(5);
 }
+
+#if defined(__x86_64__)  // elsewhere a division by zero is no fault
+__attribute__((no_sanitize("undefined"))) void divide() {
+  volatile int by = 0, of = 1'000;
+  volatile const int result = of / by;
+  (void)result;
+}
+
+[[noreturn]] void chain_to_earlier_handler_of_divisions() {
+  struct sigaction earlier{};
+  earlier.sa_handler = [](int) { siglongjmp(back, 1); };
+  earlier.sa_flags = SA_NODEFER;
+  sigaction(SIGFPE, &earlier, nullptr);
+  fault_log log;
+  if (!machine::set_fault_handler(allow, &log)) _exit(3);
+  if (sigsetjmp(back, 1) == 0) {
+    divide();
+    _exit(4);
+  }
+  _exit(0);
+}
+
+[[noreturn]] void die_of_own_division() {
+  fault_log log;
+  if (!machine::set_fault_handler(allow, &log)) _exit(3);
+  divide();
+  _exit(5);
+}
+#endif
 
 // ASan and TSan put handlers of their own in front of the system's action.
 constexpr bool sanitized = under_asan || under_tsan;
@@ -228,7 +258,9 @@ constexpr bool sanitized = under_asan || under_tsan;
 int status_of_child(void (*body)()) {
   const pid_t child = fork();
   if (child == 0) {
-    if (!sanitized) std::signal(SIGSEGV, SIG_DFL);  // whoever started the test may have changed it
+    for (const int signal : {SIGSEGV, SIGFPE}) {
+      if (!sanitized) std::signal(signal, SIG_DFL);  // whoever started the test may have changed it
+    }
     body();
   }
   int status = 0;
@@ -240,15 +272,26 @@ TEST(NativeForeignFaults, GoToTheEarlierHandler) {
   const int status = status_of_child(chain_to_earlier_handler);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
+#if defined(__x86_64__)
+  const int of_division = status_of_child(chain_to_earlier_handler_of_divisions);
+  ASSERT_TRUE(WIFEXITED(of_division));
+  EXPECT_EQ(WEXITSTATUS(of_division), 0);
+#endif
 }
 
 TEST(NativeForeignFaults, KillTheProgramAsEver) {
   if (sanitized) GTEST_SKIP() << "the sanitizer's own handler stands where the system's action would";
-  for (void (*body)() : {die_of_own_fault, die_of_sent_signal}) {
+  const auto expect_death = [](void (*body)(), int signal) {
     const int status = status_of_child(body);
     ASSERT_TRUE(WIFSIGNALED(status));
-    EXPECT_EQ(WTERMSIG(status), SIGSEGV);
-  }
+    EXPECT_EQ(WTERMSIG(status), signal);
+  };
+  expect_death(die_of_own_fault, SIGSEGV);
+  expect_death(die_of_sent_signal<SIGSEGV>, SIGSEGV);
+  expect_death(die_of_sent_signal<SIGFPE>, SIGFPE);
+#if defined(__x86_64__)
+  expect_death(die_of_own_division, SIGFPE);
+#endif
 }
 
 }  // namespace

@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cfenv>
 #include <chrono>
 #include <cstring>
 #include <functional>
 #include <stdexcept>
 #include <thread>
-#include <type_traits>
 #include <utility>
 
 #include <txsync/locks/mcs.hpp>
@@ -60,14 +60,66 @@ TEST(Guarded, TakesWhatIsNoAddressForAFault) {
   EXPECT_EQ(machine::run_guarded(read, const_cast<std::uintptr_t*>(&wild)), machine::guarded_end::fault);
 }
 
-TEST(Guarded, WithinAnotherIsPartOfThat) {
-  const auto outer = [](void*) {
+#if defined(__x86_64__)
+constexpr bool division_by_zero_faults = true;
+#else
+constexpr bool division_by_zero_faults = false;  // AArch64 and POWER answer something
+#endif
+
+/// As a body does that takes a hash modulo the number of buckets. UBSan would tell of zero before the machine does.
+__attribute__((noinline, no_sanitize("undefined"))) std::uint64_t modulo(std::uint64_t hash, std::uint64_t buckets) {
+  volatile const std::uint64_t rest = hash % buckets;
+  return rest;
+}
+
+TEST(Guarded, EndsAtADivisionByZero) {
+  for (int i = 0; i < 3; ++i) {
+    volatile std::uint64_t buckets = 0;
+    const auto divide = [](void* by) {
+      (void)modulo(1'000, *static_cast<volatile std::uint64_t*>(by));
+      EXPECT_FALSE(division_by_zero_faults) << "went on behind a fault";
+    };
+    EXPECT_EQ(machine::run_guarded(divide, const_cast<std::uint64_t*>(&buckets)),
+              division_by_zero_faults ? machine::guarded_end::fault : machine::guarded_end::returned);
+  }
+}
+
+TEST(Guarded, KeepsTheWayOfRoundingThroughAFault) {
+  ASSERT_EQ(std::fesetround(FE_UPWARD), 0);
+  volatile const double one = 1, three = 3;
+  const double before = one / three;
+  volatile std::uintptr_t nowhere = 8;
+  const auto read = [](void* place) {
+    (void)machine::peek(reinterpret_cast<const int*>(*static_cast<volatile std::uintptr_t*>(place)));
+  };
+  EXPECT_EQ(machine::run_guarded(read, const_cast<std::uintptr_t*>(&nowhere)), machine::guarded_end::fault);
+  const int round = std::fegetround();
+  const double after = one / three;
+  ASSERT_EQ(std::fesetround(FE_TONEAREST), 0);
+  EXPECT_EQ(round, FE_UPWARD);
+  EXPECT_EQ(after, before);
+  EXPECT_NE(after, one / three);
+}
+
+TEST(Guarded, WithinAnotherEndsAlone) {
+  const auto outer = [](void* raw) {
     EXPECT_EQ(machine::run_guarded([](void*) {}, nullptr), machine::guarded_end::returned);
     EXPECT_TRUE(machine::is_guarded());
-    (void)machine::run_guarded([](void*) { machine::leave_guarded(); }, nullptr);
-    FAIL() << "the outer body went on";
+    EXPECT_EQ(machine::run_guarded([](void*) { machine::leave_guarded(); }, nullptr), machine::guarded_end::left);
+    volatile std::uintptr_t nowhere = 8;
+    const auto read = [](void* place) {
+      (void)machine::peek(reinterpret_cast<const int*>(*static_cast<volatile std::uintptr_t*>(place)));
+    };
+    EXPECT_EQ(machine::run_guarded(read, const_cast<std::uintptr_t*>(&nowhere)), machine::guarded_end::fault);
+    EXPECT_TRUE(machine::is_guarded());
+    *static_cast<bool*>(raw) = true;
+    read(const_cast<std::uintptr_t*>(&nowhere));
+    FAIL() << "the outer body went on behind a fault";
   };
-  EXPECT_EQ(machine::run_guarded(outer, nullptr), machine::guarded_end::left);
+  bool went_on = false;
+  EXPECT_EQ(machine::run_guarded(outer, &went_on), machine::guarded_end::fault);
+  EXPECT_TRUE(went_on);
+  EXPECT_FALSE(machine::is_guarded());
 }
 
 // ---- the memory of a waiter
@@ -81,7 +133,7 @@ TEST(WarmMemory, LoadsAndNeverStores) {
   EXPECT_EQ(value, 7U);
 }
 
-TEST(WarmMemory, AnswersZeroWhenItsAccessesAreUsedUp) {
+TEST(WarmMemory, AnswersZeroWhenItsAccessesAreUsedUpAndNothingGuardsIt) {
   warm_memory memory(3);
   const std::uint64_t value = 7;
   for (int i = 0; i < 3; ++i) EXPECT_EQ(memory.load(value), 7U);
@@ -103,6 +155,38 @@ TEST(WarmMemory, EndsWithTheWait) {
   while (of_wait.load(value) == 7U) ++loads;
   EXPECT_LE(loads, 4U);
   EXPECT_EQ(memory.load(value), 7U);
+}
+
+TEST(WarmMemory, IsLeftAtTheFirstAccessAfterItsEnd) {
+  std::uint64_t value = 7;
+  unsigned loads = 0, asked = 0;
+  bool returned = false;
+  txsync::warm_ahead(
+      [&](warm_memory& memory) {
+        for (; loads < 10; ++loads) EXPECT_EQ(memory.load(value), 7U);
+        for (; asked < 10; ++asked) EXPECT_TRUE(memory.over()) << "to ask is no access";
+        memory.store(value, 8);
+        returned = true;
+      },
+      10);
+  EXPECT_EQ(loads, 10U);
+  EXPECT_EQ(asked, 10U);
+  EXPECT_FALSE(returned);
+}
+
+TEST(WarmMemory, OneWithinAnotherBodyEndsAlone) {
+  std::uint64_t value = 7;
+  unsigned inner = 0, outer = 0;
+  txsync::warm_ahead([&](warm_memory& memory) {
+    txsync::warm_ahead(
+        [&](warm_memory& own) {
+          for (; inner < 100; ++inner) EXPECT_EQ(own.load(value), 7U);
+        },
+        5);
+    for (; outer < 10; ++outer) EXPECT_EQ(memory.load(value), 7U);
+  });
+  EXPECT_EQ(inner, 5U);
+  EXPECT_EQ(outer, 10U);
 }
 
 TEST(WarmMemory, LoadsWhatIsNotAMultipleOfAWord) {
@@ -153,7 +237,7 @@ using of = txsync::warming<Lock>;
 template <class Lock>
 class Waiter : public testing::Test {
  protected:
-  /// Holds the lock until a waiter has run `body` over a warm memory, and looks that the waiter then gets the lock.
+  /// Holds the lock until a waiter has begun to run `body` over a warm memory, and looks that it then gets the lock.
   void wait_with(const std::function<void(warm_memory&)>& body) {
     std::atomic<bool> held{false};
     std::thread holder([&] {
@@ -163,8 +247,8 @@ class Waiter : public testing::Test {
       lock.unlock();
     });
     while (!held.load()) std::this_thread::yield();
-    lock.section([&](auto& memory) {
-      if constexpr (std::remove_reference_t<decltype(memory)>::speculative) {
+    lock.section([&]<class Memory>([[maybe_unused]] Memory& memory) {
+      if constexpr (Memory::speculative) {
         warmed = true;
         body(memory);
       } else {
@@ -203,6 +287,21 @@ TYPED_TEST(Waiter, SurvivesWhatNeverEnds) {
   std::uint64_t word = 1;
   this->wait_with([&](warm_memory& memory) {
     for (;;) (void)memory.load(word);
+  });
+}
+
+TYPED_TEST(Waiter, SurvivesADivision) {
+  std::uint64_t buckets = 7, sum = 0;
+  this->wait_with([&](warm_memory& memory) {
+    for (;;) sum += modulo(1'000, memory.load(buckets));  // also once the wait is over
+  });
+  EXPECT_EQ(sum % (1'000 % 7), 0U) << "zero was loaded";
+}
+
+TYPED_TEST(Waiter, SurvivesADivisionByZero) {
+  std::uint64_t buckets = 0;
+  this->wait_with([&](warm_memory& memory) {
+    for (;;) (void)modulo(1'000, memory.load(buckets));
   });
 }
 
@@ -246,14 +345,14 @@ void change_a_list(Run section, std::uint64_t& sum) {
   for (unsigned t = 0; t < threads; ++t) {
     team.emplace_back([&] {
       for (unsigned i = 0; i < rounds; ++i) {
-        section([&](auto& memory) {
+        section([&]<class Memory>(Memory& memory) {
           std::uint64_t seen = 0;
           node* last = nullptr;
           for (node* at = memory.load(head); at != nullptr; at = memory.load(at->next)) {
             seen += memory.load(at->value);
             last = at;
           }
-          if constexpr (!std::remove_reference_t<decltype(memory)>::speculative) {
+          if constexpr (!Memory::speculative) {
             last->next = new node{head->value + 1, nullptr};
             delete std::exchange(head, head->next);
           } else if (last != nullptr) {

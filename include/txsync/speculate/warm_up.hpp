@@ -94,14 +94,15 @@ class warm_up {
 ///  - Nothing in it has an effect of its own: no allocation, no input or output, no other lock. Where a section has
 ///    such things, it leaves them out `if constexpr (memory.speculative)`, or tests memory.over() and returns.
 ///  - It may be left at any access, its local variables not destroyed: they hold nothing that needs to be.
-/// Bounds: once the wait is over, or the policy's accesses are used up, loads answer zero (a null pointer) and nothing
-/// is fetched any more, and after 1,000 further accesses the body is left. An access fault, and an exception, end it. A
-/// loop that makes no access is not bounded.
+/// Bounds: once the wait is over (which is looked at with each fourth access), or the policy's accesses are used up,
+/// the body is left at its next access. A fault (of an access, of a division by zero), and an exception, end it. A loop
+/// that makes no access is not bounded.
 class warm_memory {
  public:
   static constexpr bool speculative = true;
 
-  /// Of no wait: for warming up before one locks.
+  /// Of no wait: for warming up before one locks. Where nothing guards the body (machine::run_guarded(), as
+  /// warm_ahead() does), it cannot be left: loads then answer zero, and nothing is fetched any more.
   explicit warm_memory(std::uint32_t accesses) noexcept : left_(accesses) {}
   warm_memory(const lock_wait& wait, std::uint32_t accesses) noexcept : wait_(&wait), left_(accesses) {}
   warm_memory(const warm_memory&) = delete;
@@ -126,26 +127,26 @@ class warm_memory {
     const char* const first = static_cast<const char*>(place);
     for (std::size_t at = 0; at < bytes && goes_on(); at += line) machine::prefetch_read(first + at);
   }
-  /// Whether what follows has no effect any more.
-  bool over() noexcept { return !goes_on(); }
+  /// Whether what follows has no effect any more. Counts as an access, but the body is not left.
+  bool over() noexcept {
+    if (left_ == 0) [[unlikely]]
+      return true;
+    --left_;
+    if (left_ % look_every != 0 || wait_ == nullptr || !wait_->over()) [[likely]]
+      return false;
+    left_ = 0;
+    return true;
+  }
 
  private:
   static constexpr std::size_t line = 64;
   static constexpr std::uint32_t look_every = 4;
 
-  bool goes_on() noexcept {
-    if (left_ == 0) [[unlikely]]
-      return false_or_leave();
-    --left_;
-    if (left_ % look_every == 0 && wait_ != nullptr && wait_->over()) [[unlikely]]
-      left_ = 0;
-    return true;
-  }
+  bool goes_on() noexcept { return !over() || false_or_leave(); }
   TXSYNC_EXPORT bool false_or_leave() noexcept;
 
   const lock_wait* wait_ = nullptr;
   std::uint32_t left_;
-  std::uint32_t useless_ = 0;
 };
 
 /// The memory that a section's body is run over by the thread that holds the lock: plain accesses.

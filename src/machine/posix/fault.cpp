@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Access faults: one handler in front of whatever handled SIGSEGV and SIGBUS before.
+// Faults: one handler in front of whatever handled SIGSEGV, SIGBUS and SIGFPE before.
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 #include <pthread.h>
 #include <ucontext.h>
@@ -32,9 +34,10 @@ constinit claim claims[2];
 constinit std::atomic<std::uint64_t> generation{0};
 constinit pthread_mutex_t setters = PTHREAD_MUTEX_INITIALIZER;
 
-// Written once before our own handler stands, read by it.
-struct sigaction previous_segv;
-struct sigaction previous_bus;
+constexpr int signals[] = {SIGSEGV, SIGBUS, SIGFPE};
+constexpr std::size_t signal_count = std::size(signals);
+// Of each of them; written once before our own handler stands, read by it.
+struct sigaction previous[signal_count];
 constinit std::atomic<bool> installed{false};  // written under `setters`
 
 bool ask_claim(void* address, bool write) noexcept {
@@ -94,11 +97,17 @@ bool was_write(const void* raw) noexcept {
 
 bool is_access_fault(int signal, const siginfo_t& info) noexcept {
   if (signal == SIGSEGV) return info.si_code == SEGV_MAPERR || info.si_code == SEGV_ACCERR;
-  return info.si_code == BUS_ADRERR;
+  return signal == SIGBUS && info.si_code == BUS_ADRERR;
 }
 
-/// Lets the default action happen: a fault by running the access again, a signal that somebody sent by sending it once
-/// more; it is blocked until this handler returns.
+struct sigaction& previous_of(int signal) noexcept {
+  std::size_t which = 0;
+  while (signals[which] != signal) ++which;
+  return previous[which];
+}
+
+/// Lets the default action happen: a fault by running the instruction again, a signal that somebody sent by sending it
+/// once more; it is blocked until this handler returns.
 void die_by_default(int signal, const siginfo_t& info) noexcept {
   std::signal(signal, SIG_DFL);
   if (info.si_code <= 0) raise(signal);
@@ -106,7 +115,7 @@ void die_by_default(int signal, const siginfo_t& info) noexcept {
 
 /// Does what would have been done had we not been there.
 void pass_on(int signal, siginfo_t* info, void* context) noexcept {
-  struct sigaction& before = signal == SIGSEGV ? previous_segv : previous_bus;
+  struct sigaction& before = previous_of(signal);
   const bool with_info = (before.sa_flags & SA_SIGINFO) != 0;
   if (!with_info && before.sa_handler == SIG_DFL) return die_by_default(signal, *info);
   if (!with_info && before.sa_handler == SIG_IGN) {
@@ -132,9 +141,21 @@ void pass_on(int signal, siginfo_t* info, void* context) noexcept {
   }
 }
 
+/// As they were when the signal came: what setjmp does not keep, and x86-64's kernel gives handlers anew.
+void restore_rounding_and_traps([[maybe_unused]] const ucontext_t& context) noexcept {
+#if defined(__x86_64__)
+  const auto* const state = context.uc_mcontext.fpregs;
+  if (state == nullptr) return;
+  __builtin_ia32_ldmxcsr(state->mxcsr);
+  asm volatile("fldcw %0" : : "m"(state->cwd));
+#endif
+}
+
 /// Out of the guarded body that has faulted, on its own stack.
 [[noreturn]] void leave_body(std::jmp_buf& landing, const void* raw) noexcept {
-  pthread_sigmask(SIG_SETMASK, &static_cast<const ucontext_t*>(raw)->uc_sigmask, nullptr);  // as it was in the body
+  const auto& context = *static_cast<const ucontext_t*>(raw);
+  pthread_sigmask(SIG_SETMASK, &context.uc_sigmask, nullptr);  // as it was in the body
+  restore_rounding_and_traps(context);
   std::longjmp(landing, detail::landed_by_fault);  // NOLINT(cert-err52-cpp): as in guarded.cpp
 }
 
@@ -157,13 +178,15 @@ bool install() noexcept {
   ours.sa_sigaction = on_signal;
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigemptyset(&ours.sa_mask);
-  if (sigaction(SIGSEGV, nullptr, &previous_segv) != 0 || sigaction(SIGBUS, nullptr, &previous_bus) != 0) return false;
-  if (sigaction(SIGSEGV, &ours, nullptr) != 0) return false;
-  if (sigaction(SIGBUS, &ours, nullptr) != 0) {
-    sigaction(SIGSEGV, &previous_segv, nullptr);
+  for (std::size_t i = 0; i < signal_count; ++i) {
+    if (sigaction(signals[i], nullptr, &previous[i]) != 0) return false;
+  }
+  for (std::size_t i = 0; i < signal_count; ++i) {
+    if (sigaction(signals[i], &ours, nullptr) == 0) continue;
+    while (i-- != 0) sigaction(signals[i], &previous[i], nullptr);
     return false;
   }
-  installed.store(true, std::memory_order_release);  // pairs with the acquire in watch_faults()
+  installed.store(true, std::memory_order_release);  // pairs with the acquire in catch_faults()
   return true;
 }
 

@@ -50,7 +50,7 @@ void on_crash(int signal, siginfo_t* info, void*) {
   if (is_fault && thread != nullptr && thread->tx.depth != 0 && !thread->tx.suspended) {
     abort_self({.why = cause::fault, .address = address});
   }
-  if (is_access && address < program_end && thread != nullptr) land_after_fault(*thread);
+  if ((is_access ? address < program_end : signal == SIGFPE) && thread != nullptr) land_after_fault(*thread);
   line_text line;
   describe_fault(line, signal, address);
   if (crashed) {  // while the first was told: the stack cannot be followed

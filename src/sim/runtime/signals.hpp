@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Access faults that the program has said where to go on after (txsync_sim_catch_faults).
+// Faults that the program has said where to go on after (txsync_sim_catch_faults).
 #pragma once
 
 #include "state.hpp"
