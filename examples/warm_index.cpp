@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <functional>
 #include <thread>
-#include <type_traits>
 #include <vector>
 
 #include <txsync/locks/ticket.hpp>
@@ -20,7 +19,7 @@ class index {
   /// Adds to the count of a key, which is made where there is none. The body is written once: a waiter runs it over a
   /// memory that loads and never stores.
   void count(std::uint32_t key) {
-    lock_.section([&](auto& memory) {
+    lock_.section([&]<class Memory>(Memory& memory) {
       node** link = &root_;
       node* at = memory.load(*link);
       while (at != nullptr && memory.load(at->key) != key) {
@@ -29,7 +28,7 @@ class index {
       }
       if (at != nullptr) {
         memory.update(at->count, [](std::uint64_t before) { return before + 1; });
-      } else if constexpr (!std::remove_reference_t<decltype(memory)>::speculative) {
+      } else if constexpr (!Memory::speculative) {
         *link = &nodes_.emplace_back(node{.key = key});  // room was reserved: nodes stay where they are
       }
     });
@@ -37,8 +36,8 @@ class index {
 
   std::uint64_t total() {
     std::uint64_t sum = 0;
-    lock_.section([&](auto& memory) {
-      if constexpr (!std::remove_reference_t<decltype(memory)>::speculative) {
+    lock_.section([&]<class Memory>(Memory&) {
+      if constexpr (!Memory::speculative) {
         for (const node& one : nodes_) sum += one.count;
       }
     });

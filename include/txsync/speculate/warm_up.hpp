@@ -91,9 +91,11 @@ class warm_up {
 ///
 /// Nothing that it loads need be true: others are writing. What it stores goes nowhere. Contract for bodies:
 ///  - All shared data is read and written through `memory`; local variables as usual.
-///  - Nothing in it has an effect of its own: no allocation, no input or output, no other lock. Where a section has
-///    such things, it leaves them out `if constexpr (memory.speculative)`, or tests memory.over() and returns.
+///  - Nothing in it has an effect of its own: no allocation, no input or output, no other lock. A section that has such
+///    things is written as `[&]<class Memory>(Memory& memory)`, and does them `if constexpr (!Memory::speculative)`.
 ///  - It may be left at any access, its local variables not destroyed: they hold nothing that needs to be.
+///  - What it loads is no index into an array of its own without a look at it first: unlike shared data, the stack is
+///    really written.
 /// Bounds: once the wait is over (which is looked at with each fourth access), or the policy's accesses are used up,
 /// the body is left at its next access. A fault (of an access, of a division by zero), and an exception, end it. A loop
 /// that makes no access is not bounded.
