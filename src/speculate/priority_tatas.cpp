@@ -19,8 +19,9 @@ bool priority_tatas_lock::lock_slow(pastime* meanwhile) noexcept {
     if (spent == pastime::spent::inside_attempt) return false;
     if (spent == pastime::spent::time) {
       ready_.fetch_add(1, std::memory_order_relaxed);  // relaxed: who sees it too late takes a turn before us
-      detail::exponential_backoff ready_backoff(detail::spin_lock_waiting);
-      while (!take()) ready_backoff.wait();
+      // Nobody else may have the lock meanwhile: it must not lie idle for a pause of ours.
+      detail::patient_spin patience;
+      while (!take()) patience.wait(0);
       ready_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as above
       return true;
     }
