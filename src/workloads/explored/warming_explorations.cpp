@@ -17,14 +17,17 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 namespace {
 
 /// A role for each lock, since nothing may be learnt from one schedule to the next.
-struct eager_role {
-  warm_up role{warm_up_presets::eager};
+template <const warm_up_policy& policy>
+struct role_of {
+  warm_up role{policy};
 };
-template <class Warming>
-class warm_alone : private eager_role, public Warming {
+template <class Warming, const warm_up_policy& policy = warm_up_presets::eager>
+class warm_alone : private role_of<policy>, public Warming {
  public:
-  warm_alone() noexcept : Warming(eager_role::role) {}
+  warm_alone() noexcept : Warming(role_of<policy>::role) {}
 };
+
+constexpr std::uintptr_t no_address = 0xA5A5'A5A5'A5A5'A5A8;
 
 /// Threads move nodes from the head of a list to its end. A node that is moved is made unreadable on the way: its link
 /// is no address, as of one that was freed and is something else now.
@@ -59,7 +62,8 @@ struct moving_test {
     } else {
       node* const moved = head;
       node* const rest = moved->next;
-      moved->next = reinterpret_cast<node*>(std::uintptr_t{0xA5A5'A5A5'A5A5'A5A8});
+      moved->next = reinterpret_cast<node*>(no_address);
+      machine::compiler_fence();  // else nobody would ever see it
       head = rest;
       moved->next = nullptr;
       last->next = moved;
@@ -76,6 +80,91 @@ struct moving_test {
     for (const node* at = head; at != nullptr && seen <= length; at = at->next) ++seen;
     if (seen != length) return "a node was lost";
     return total != std::uint64_t{length} * threads * moves ? "a section was lost, or run for nothing" : nullptr;
+  }
+};
+
+/// The same, but that each node is one of its own, which whoever has the lock frees: its memory is something else then.
+template <class Lock, unsigned threads, unsigned replacements>
+struct freeing_test {
+  struct node {
+    std::uint64_t value;
+    node* next;
+  };
+  struct something_else {
+    std::uintptr_t words[2] = {no_address, no_address};
+  };
+  static constexpr unsigned length = 3;
+
+  Lock lock{};
+  alignas(64) node* head = nullptr;
+  something_else* in_its_place = nullptr;
+  std::uint64_t total = 0;
+
+  freeing_test() {
+    for (unsigned i = 0; i < length; ++i) head = new node{1, head};
+  }
+  ~freeing_test() {
+    while (head != nullptr) delete std::exchange(head, head->next);
+    delete in_its_place;
+  }
+
+  template <class Memory>
+  void replace_first(Memory& memory) {
+    node* last = nullptr;
+    std::uint64_t seen = 0;
+    for (node* at = memory.load(head); at != nullptr; at = memory.load(at->next)) {
+      seen += memory.load(at->value);
+      last = at;
+    }
+    if constexpr (Memory::speculative) {
+      if (last != nullptr) memory.store(last->next, nullptr);
+      memory.store(total, seen);
+    } else {
+      delete in_its_place;
+      delete std::exchange(head, head->next);
+      in_its_place = new something_else;
+      last->next = new node{1, nullptr};
+      total += seen;
+    }
+  }
+
+  static void body(freeing_test& me, unsigned) {
+    for (unsigned i = 0; i < replacements; ++i) me.lock.section([&](auto& memory) { me.replace_first(memory); });
+  }
+
+  const char* check() const {
+    return total != std::uint64_t{length} * threads * replacements ? "a section was lost, or run for nothing" : nullptr;
+  }
+};
+
+/// Waiters whose bodies do what the section does not: go on for ever, throw, or take a rest of what may be zero.
+enum class manner : std::uint8_t { looping, throwing, dividing };
+
+template <class Lock, manner how, unsigned threads, unsigned sections>
+struct misbehaving_test {
+  Lock lock{};
+  alignas(64) std::uint64_t count = 0;
+  std::uint64_t bucket_count = 2;
+  std::uint64_t buckets[2] = {};
+
+  void run(section_memory&) noexcept {
+    bucket_count = 2 - bucket_count;
+    ++count;
+  }
+  void run(warm_memory& memory) {
+    for (;;) {
+      const std::uint64_t seen = memory.load(count);
+      if constexpr (how == manner::throwing) throw seen;
+      if constexpr (how == manner::dividing) memory.store(buckets[seen % memory.load(bucket_count)], 0);
+    }
+  }
+
+  static void body(misbehaving_test& me, unsigned) {
+    for (unsigned i = 0; i < sections; ++i) me.lock.section([&](auto& memory) { me.run(memory); });
+  }
+
+  const char* check() const {
+    return count != std::uint64_t{threads} * sections ? "a section was lost, or run for nothing" : nullptr;
   }
 };
 
@@ -118,6 +207,11 @@ using futex = warm_alone<warming<futex_mutex>>;
 using whole = warm_alone<warming<mutex>>;
 using mcs = warm_alone<warming_with_node<mcs_lock>>;
 
+/// Bodies end by their accesses as well as with the wait.
+constexpr warm_up_policy short_bodies{.tries = 2, .most_accesses = 24, .adapts = false};
+using brief_ticket = warm_alone<warming<ticket_lock>, short_bodies>;
+using brief_mcs = warm_alone<warming_with_node<mcs_lock>, short_bodies>;
+
 template <class Test, unsigned threads>
 constexpr exploration test_of(const char* name, const char* summary, verdict expected = verdict::right) {
   return {name, summary, expected, run_anew<Test, threads>};
@@ -132,6 +226,17 @@ constexpr exploration table[] = {
     test_of<moving_test<priority, 3, 2>, 3>("warm_priority-moving", "the same, warm waiters first"),
     test_of<moving_test<futex, 2, 2>, 2>("warm_futex-moving", "the same, the futex mutex"),
     test_of<moving_test<whole, 2, 2>, 2>("warm_mutex-moving", "the same, txsync::mutex"),
+    test_of<freeing_test<ticket, 2, 2>, 2>("warm_ticket-freeing", "software warm-up over nodes that are freed, ticket"),
+    test_of<freeing_test<mcs, 3, 1>, 3>("warm_mcs-freeing", "the same, mcs"),
+    test_of<misbehaving_test<brief_ticket, manner::looping, 2, 2>, 2>("warm_ticket-looping",
+                                                                      "bodies that never end by themselves, ticket"),
+    test_of<misbehaving_test<brief_mcs, manner::looping, 3, 1>, 3>("warm_mcs-looping", "the same, mcs"),
+    test_of<misbehaving_test<brief_ticket, manner::throwing, 2, 2>, 2>("warm_ticket-throwing",
+                                                                       "bodies that throw, ticket"),
+    test_of<misbehaving_test<brief_mcs, manner::throwing, 3, 1>, 3>("warm_mcs-throwing", "the same, mcs"),
+    test_of<misbehaving_test<brief_ticket, manner::dividing, 2, 2>, 2>(
+        "warm_ticket-dividing", "bodies that divide by what may be zero, ticket"),
+    test_of<misbehaving_test<brief_mcs, manner::dividing, 3, 1>, 3>("warm_mcs-dividing", "the same, mcs"),
     {"warm_ticket-ahead", "always-abort attempts, ticket", verdict::right, exclusion_test<lockable<ticket>, 2, 2>::run},
     {"warm_tatas-ahead", "always-abort attempts, tatas", verdict::right, exclusion_test<lockable<tatas>, 2, 2>::run},
     {"warm_priority-ahead", "always-abort attempts, warm waiters first", verdict::right,
