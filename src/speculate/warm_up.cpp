@@ -37,11 +37,7 @@ pastime::spent warm_wait::spend(const lock_wait& wait) noexcept {
   const warm_up_policy& policy = role_.policy_;
   if (tries_ == 0 || wait.ahead < policy.nearest || wait.ahead > policy.farthest) return spent::nothing;
   if (call_ == nullptr && !machine::htm().always_abort) return spent::nothing;
-  if (policy.speculators != 0) {
-    // relaxed: a limit of how many, which orders nothing; a moment of one too many does no harm
-    if (role_.speculators_.load(relaxed) >= policy.speculators) return spent::nothing;
-    role_.speculators_.fetch_add(1, relaxed);
-  }
+  if (policy.speculators != 0 && !join(policy.speculators)) return spent::nothing;
   --tries_;
   if (call_ == nullptr) {
     if (attempt(wait) == spent::inside_attempt) return spent::inside_attempt;
@@ -50,8 +46,17 @@ pastime::spent warm_wait::spend(const lock_wait& wait) noexcept {
     call_->memory = &memory;
     if (detail::run_warm(*call_) && !wait.over()) tries_ = 0;
   }
-  if (policy.speculators != 0) role_.speculators_.fetch_sub(1, relaxed);  // relaxed: as above
+  if (policy.speculators != 0) role_.speculators_.fetch_sub(1, relaxed);  // relaxed: as in join()
   return spent::time;
+}
+
+/// Counts the caller among those that warm up. False: they are as many as may.
+bool warm_wait::join(std::uint32_t most) noexcept {
+  // relaxed: a limit of how many, which orders nothing. The load keeps those away from the line who would be refused
+  if (role_.speculators_.load(relaxed) >= most) return false;
+  if (role_.speculators_.fetch_add(1, relaxed) < most) return true;
+  role_.speculators_.fetch_sub(1, relaxed);  // relaxed: as above
+  return false;
 }
 
 /// One always-abort attempt; inside it returns at once, and again when it has aborted.

@@ -218,4 +218,74 @@ TEST(Section, WarmsUpNobodyWhereThePolicySaysSo) {
   EXPECT_EQ(warmed.load(), 0U);
 }
 
+// ---- how many at a time
+
+/// Bodies under way now, and the most that ever were.
+struct crowd {
+  std::atomic<unsigned> inside{0};
+  std::atomic<unsigned> most{0};
+
+  void enter() {
+    const unsigned now = ++inside;
+    unsigned before = most.load();
+    while (before < now && !most.compare_exchange_weak(before, now)) {
+    }
+  }
+};
+
+TEST(Speculators, AreAsManyAsThePolicySaysAndTheirPlacesAreGivenOn) {
+  constexpr unsigned waiters = 5, limit = 2;
+  constexpr txsync::warm_up_policy two{.speculators = limit, .adapts = false};
+  warm_up role(two);
+  txsync::warming<txsync::tatas_lock> lock(role);
+  crowd bodies;
+  std::atomic<unsigned> begun{0};
+  std::atomic<bool> may_end{false};
+  lock.lock();
+  std::vector<std::thread> team;
+  for (unsigned i = 0; i < waiters; ++i) {
+    team.emplace_back([&] {
+      lock.lock([&](warm_memory&) {
+        bodies.enter();
+        ++begun;
+        while (!may_end.load()) std::this_thread::yield();
+        --bodies.inside;
+      });
+      lock.unlock();
+    });
+  }
+  while (begun.load() < limit) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(begun.load(), limit) << "more than may";
+  may_end = true;
+  while (begun.load() < waiters) std::this_thread::yield();  // each in its turn
+  lock.unlock();
+  for (std::thread& one : team) one.join();
+  EXPECT_EQ(bodies.most.load(), limit);
+}
+
+TEST(Speculators, AreNeverMoreForAMoment) {
+  constexpr unsigned waiters = 4, waits = 5'000;
+  constexpr txsync::warm_up_policy one_at_a_time{.speculators = 1, .adapts = false};
+  warm_up role(one_at_a_time);
+  crowd bodies;
+  std::vector<std::thread> team;
+  for (unsigned i = 0; i < waiters; ++i) {
+    team.emplace_back([&] {
+      const auto body = [&](warm_memory&) {
+        bodies.enter();
+        --bodies.inside;
+      };
+      const txsync::lock_wait wait{[](const void*, std::uint64_t) noexcept { return false; }, nullptr, 0, 1};
+      for (unsigned n = 0; n < waits; ++n) {
+        txsync::detail::warm_call_of<decltype(body)> call(body);
+        txsync::warm_wait mine(role, &call);
+        (void)mine.spend(wait);
+      }
+    });
+  }
+  for (std::thread& one : team) one.join();
+  EXPECT_EQ(bodies.most.load(), 1U);
+}
+
 }  // namespace

@@ -213,6 +213,7 @@ class warm_wait final : public pastime {
 
  private:
   spent attempt(const lock_wait& wait) noexcept;
+  bool join(std::uint32_t most) noexcept;
   warm_up& role_;
   detail::warm_call* call_;
   std::uint32_t tries_;
