@@ -145,4 +145,48 @@ TEST(WarmFallBack, ElidedLocksFallBackOnOneThatWarmsUp) {
   lock->unlock();
 }
 
+/// An elided lock that a thread holds, because its only attempt was aborted.
+struct held_after_all {
+  static constexpr txsync::elision_policy once{
+      .attempts = 1, .busy = txsync::when_busy::takes_lock, .adapts = txsync::adaptation::none};
+  txsync::elision role{once};
+  txsync::elided<txsync::warming<txsync::tatas_lock>> lock{role};
+  std::atomic<bool> held{false};
+  std::atomic<bool> let_go{false};
+  std::atomic<unsigned> ran_ahead{0};
+
+  static void hold(void* raw) {
+    auto& me = *static_cast<held_after_all*>(raw);
+    me.lock.lock();
+    EXPECT_FALSE(machine::active());
+    me.held = true;
+    while (!me.let_go.load()) machine::yield();
+    me.lock.unlock();
+  }
+};
+
+TEST(WarmFallBack, WaitersForTheHolderOfAnElidedLockRunAhead) {
+  machine_script script;
+  have_unlearnt_rtm(script);
+  const auto shared = std::make_unique<held_after_all>();
+  script.on_begin(plan::aborts(0));
+  machine::thread holder;
+  ASSERT_TRUE(holder.start(held_after_all::hold, shared.get()));
+  while (!shared->held.load()) machine::yield();
+  shared->lock.lock();
+  if (txsync::is_warming()) {
+    ++shared->ran_ahead;
+    shared->let_go = true;
+  } else {
+    EXPECT_FALSE(machine::active());
+    EXPECT_TRUE(shared->let_go.load()) << "beside the holder";
+  }
+  shared->lock.unlock();
+  holder.join();
+  EXPECT_GE(shared->ran_ahead.load(), 1U);
+  EXPECT_LE(shared->ran_ahead.load(), txsync::warm_up_presets::standard.tries);
+  EXPECT_GE(script.counted().warm_begins, 1U);
+  EXPECT_FALSE(machine::active());
+}
+
 }  // namespace
