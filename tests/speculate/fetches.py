@@ -10,8 +10,8 @@ import unittest
 
 OBJDUMP = CACHE_SERVER = WARM_UP_TESTS = None
 # Of x86-64, AArch64 and POWER.
-TO_READ = re.compile(r"\t(prefetcht0|prfm\s+pldl1|dcbt\s)")
-TO_WRITE = re.compile(r"\t(prefetchw|prfm\s+pstl1|dcbtst\s)")
+TO_READ = re.compile(r"\s(prefetcht0|prfm\s+pldl1|dcbt\s)")
+TO_WRITE = re.compile(r"\s(prefetchw|prfm\s+pstl1|dcbtst\s)")
 
 
 def functions_of(binary):

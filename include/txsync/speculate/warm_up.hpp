@@ -45,8 +45,8 @@ namespace warm_up_presets {
 inline constexpr warm_up_policy standard{};
 /// Every wait warms up, whatever that brings.
 inline constexpr warm_up_policy eager{.adapts = false};
-/// Always-abort paper, IV-A: four tries (tatas, posix); tickets at a distance of 2 or 3; the lock with priority has one
-/// speculator at a time.
+/// Always-abort paper, IV-A: four tries (tatas, posix); tickets at a distance of 2 or 3, by which waiters of locks that
+/// tell no distance never warm up; the lock with priority, which has one ready waiter at a time, one try (its Fig 4).
 inline constexpr warm_up_policy paper{.watches = false, .adapts = false};
 inline constexpr warm_up_policy paper_ticket{.nearest = 2, .farthest = 3, .watches = false, .adapts = false};
 inline constexpr warm_up_policy paper_priority{.tries = 1, .watches = false, .adapts = false};
