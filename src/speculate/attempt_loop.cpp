@@ -35,12 +35,13 @@ failure failure_of(attempt_status status, const void* lock, held_test held) noex
 /// What to do after each aborted attempt of one section.
 class retries {
  public:
-  retries(const elision& how, std::uint32_t attempts, const void* lock, held_test held) noexcept
+  retries(const elision& how, experience& known, const void* lock, held_test held) noexcept
       : how_(how),
         policy_(how.policy()),
+        known_(known),
         lock_(lock),
         held_(held),
-        left_(attempts),
+        left_(attempts_now(known, policy_)),
         hintless_(policy_.tries_without_hint) {}
 
   /// True: try again now, after what had to be waited for.
@@ -69,11 +70,25 @@ class retries {
       back_off();
       return true;
     }
+    return wait_outside();
+  }
+  /// False: take the lock.
+  bool wait_outside() noexcept {
+    const std::uint64_t most = std::uint64_t{policy_.longest_wait} << known_.in_vain;
+    const std::uint64_t before = waited_;
+    const std::uint64_t start = machine::cycles();
     patient_spin waiting;
     while (held_(lock_)) {
       if (how_.takes_lock()) return false;
+      waited_ = before + (machine::cycles() - start);
+      if (most != 0 && waited_ >= most) {
+        // A lock with a queue that never ends is never seen free.
+        if (known_.in_vain < experience::most_in_vain) ++known_.in_vain;
+        return false;
+      }
       waiting.wait(shortest_wait);
     }
+    if (waited_ < policy_.longest_wait) known_.in_vain = 0;
     return true;
   }
   void back_off() noexcept {
@@ -86,12 +101,14 @@ class retries {
 
   const elision& how_;
   const elision_policy& policy_;
+  experience& known_;
   const void* const lock_;
   const held_test held_;
   std::uint32_t left_;
   std::uint32_t hintless_;
   std::uint32_t times_busy_ = 0;
   std::uint32_t pause_ = shortest_wait;
+  std::uint64_t waited_ = 0;  ///< cycles
   failure why_ = failure::hopeless;
 };
 
@@ -166,7 +183,7 @@ void forget_sections(section_log& mine, std::uint8_t actions, std::uint16_t guar
 [[gnu::noinline]] bool enter_after(attempt_status status, section_log& mine, section_request asked, experience& known,
                                    bool coarse) noexcept {
   const elision_policy& policy = asked.how.policy();
-  retries decide(asked.how, attempts_now(known, policy), asked.lock, asked.held);
+  retries decide(asked.how, known, asked.lock, asked.held);
   const std::uint8_t actions = mine.actions;
   const std::uint16_t guards = mine.guards;
   for (;;) {

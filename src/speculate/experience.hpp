@@ -16,6 +16,9 @@ struct experience {
   std::uint8_t missing = 0;   ///< attempts below the policy's limit
   std::uint8_t commits = 0;   ///< in a row
   std::uint8_t grain = 1;     ///< sections in one attempt (coarsening)
+  std::uint8_t in_vain = 0;   ///< sections in a row that have waited as long as they may, up to most_in_vain
+
+  static constexpr std::uint8_t most_in_vain = 4;
 };
 
 /// Never null. Used outside attempts, but for a read.

@@ -152,7 +152,7 @@ struct held_lock {
 };
 
 TEST_F(ElisionPolicies, AHeldLockIsWaitedForAndDoesNotCount) {
-  constexpr elision_policy once{.attempts = 1, .busy_limit = 0, .adapts = adaptation::none};
+  constexpr elision_policy once{.attempts = 1, .busy_limit = 0, .longest_wait = 0, .adapts = adaptation::none};
   const auto held = std::make_unique<held_lock>(script, once, 1);
   held->lock.lock();
   EXPECT_TRUE(machine::active());
@@ -185,12 +185,40 @@ TEST_F(ElisionPolicies, WaitsInsideTheAttempt) {
 }
 
 TEST_F(ElisionPolicies, AConflictWithWhoTakesTheLockDoesNotCount) {
-  constexpr elision_policy once{.attempts = 1, .adapts = adaptation::none};
+  constexpr elision_policy once{.attempts = 1, .longest_wait = 0, .adapts = adaptation::none};
   const auto held = std::make_unique<held_lock>(script, once, 1);
   script.on_begin(plan::aborts(conflict));
   held->lock.lock();
   EXPECT_TRUE(machine::active());
   held->lock.unlock();
+}
+
+/// Held by others, who are never seen to let it go, until somebody queues up for it.
+struct lock_in_use {
+  std::atomic<bool> held{true};
+  std::uint64_t queued_at = 0;
+
+  void lock() noexcept { queued_at = machine::cycles(); }
+  bool try_lock() noexcept { return false; }
+  void unlock() noexcept { held.store(true); }
+  bool is_held() const noexcept { return held.load(); }
+};
+
+TEST_F(ElisionPolicies, ALockThatIsNeverSeenFreeIsTakenInLine) {
+  constexpr elision_policy patient{.busy_limit = 0, .longest_wait = 10'000, .adapts = adaptation::none};
+  elision role(patient);
+  struct watched : elided<lock_in_use> {
+    using elided<lock_in_use>::elided;
+    lock_in_use& inner() { return this->lock_; }
+  } lock(role);
+  // Longer each time, up to 16 times as long.
+  for (const unsigned factor : {1, 2, 4, 8, 16, 16}) {
+    const std::uint64_t start = machine::cycles();
+    lock.lock();
+    EXPECT_FALSE(machine::active());
+    EXPECT_GE(lock.inner().queued_at - start, patient.longest_wait * factor);
+    lock.unlock();
+  }
 }
 
 // ---- what is learnt

@@ -35,6 +35,10 @@ struct elision_policy {
   when_busy busy = when_busy::waits_outside;
   bool busy_counts = false;       ///< a lock found held uses up an attempt: what makes lemmings
   std::uint32_t busy_limit = 16;  ///< found held more often than this in one section: take the lock; 0: no limit
+  /// Cycles that a section waits outside for a lock that is held, in all: then it takes the lock, in line with those
+  /// that cannot be elided and might go on for ever. Doubled for the next section of the thread and lock that waits, up
+  /// to 16 times as much, until one has not waited so long: a queue that one long section has left may end. 0: no limit
+  std::uint32_t longest_wait = 20'000;
   /// Aborts that are no conflict and come without the CPU's hint to try again: so many are tried again nevertheless.
   std::uint32_t tries_without_hint = 0;
   std::uint32_t longest_backoff = 2048;  ///< cycles; random, after a conflict; 0: none
@@ -58,7 +62,8 @@ inline constexpr elision_policy standard{};
 /// Every section is tried, whatever became of the last ones.
 inline constexpr elision_policy eager{.adapts = adaptation::none};
 /// Shore-MT paper, 3.2: two attempts, of which a lock found held uses one up, and waits outside until it is free.
-inline constexpr elision_policy shore{.attempts = 2, .busy_counts = true, .adapts = adaptation::none};
+inline constexpr elision_policy shore{
+    .attempts = 2, .busy_counts = true, .longest_wait = 0, .adapts = adaptation::none};
 /// Thesis on TSX in InnoDB, 2.1 and 4.2.2: up to a hundred retries, of what the CPU says may be retried.
 inline constexpr elision_policy thesis_100{
     .attempts = 101, .busy = when_busy::takes_lock, .longest_backoff = 0, .adapts = adaptation::none};
@@ -75,7 +80,8 @@ inline constexpr elision_policy glibc{.attempts = 3,
                                       .skip_after_busy = 3,
                                       .skip_after_abort = 3};
 /// LLVM's libomp (KMP_ADAPTIVE_LOCK_PROPS defaults): one retry, badness up to 1,023.
-inline constexpr elision_policy libomp{.attempts = 2, .longest_backoff = 0, .adapts = adaptation::badness};
+inline constexpr elision_policy libomp{
+    .attempts = 2, .longest_wait = 0, .longest_backoff = 0, .adapts = adaptation::badness};
 /// LevelDB paper, 4.2: a retry limit that follows success, coarsening. The paper leaves its numbers unsaid.
 inline constexpr elision_policy xsync{
     .attempts = 8, .adapts = adaptation::retry_limit, .most_sections = 16, .coarsens_after = 16};

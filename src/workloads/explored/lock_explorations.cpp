@@ -182,8 +182,16 @@ struct twice_test {
       if (me.lock.unlock_if_held(mine)) me.believed = true;
     }
   }
-  const char* check() const {
+  /// Nobody holds the lock: told of a node, too, whose turn was ended without looking.
+  bool lets_nobody_unlock() {
+    typename Lock::node mine;
+    lock.lock(mine);
+    lock.unlock(mine);
+    return !lock.unlock_if_held(mine);
+  }
+  const char* check() {
     if (met) return "two threads were in the section";
+    if (!lets_nobody_unlock()) return "a lock that nobody holds was unlocked";
     if (believed) return "a node that had no turn has unlocked";
     if (denied) return "a lock that is held says that it is not";
     return count != std::uint64_t{3} * sections ? "an update was lost" : nullptr;
