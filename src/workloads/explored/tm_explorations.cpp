@@ -197,6 +197,30 @@ struct moving_clock {
   }
 };
 
+/// One moves its snapshot past its own version, and then writes what the other one reads; that one has moved dctl's
+/// clock by two before it began, as others do whose attempts are undone. A clock that went back would let it take half.
+struct moving_past {
+  using place = apart;
+  static constexpr unsigned places = 3;
+  static void run(place* all, unsigned thread) {
+    if (thread == 0) {
+      transact(blocks::writing, all, thread, [](auto& on) { on.write(2); });
+      transact(blocks::writing, all, thread, [](auto& on) {
+        on.read(2);
+        on.write(0);
+        on.write(1);
+      });
+      return;
+    }
+    tm::detail::shared.clock.fetch_add(2);
+    transact(blocks::reading, all, thread, [](auto& on) {
+      on.read(0);
+      for (unsigned pause = 0; pause < 20; ++pause) machine::relax();
+      on.read(1);
+    });
+  }
+};
+
 // One line for each algorithm.
 #define TXSYNC_OPACITY_BY(name, ...)                                                                                   \
   explored_by<opacity_test<crossing>, 2, __VA_ARGS__>("tm-opacity-crossing-" name, "two write what the other reads"),  \
@@ -224,6 +248,8 @@ constexpr exploration table[] = {
     TXSYNC_OPACITY_BY("dctl", tm::detail::dctl),
     explored_by<opacity_test<starting_late>, 2, tm::detail::dctl>("tm-opacity-late-dctl", "clocks moved at the start"),
     explored_by<opacity_test<moving_clock>, 2, tm::detail::dctl>("tm-opacity-clock-dctl", "a clock that others move"),
+    explored_by<opacity_test<moving_past>, 2, tm::detail::dctl>("tm-opacity-past-dctl",
+                                                                "a clock that must not go back"),
     TXSYNC_OPACITY_BY("dctl-biased", tm::detail::dctl, true),
     TXSYNC_OPACITY_BY("htm_sgl", tm::detail::htm_sgl),
     TXSYNC_OPACITY_BY("norec", tm::detail::norec),
