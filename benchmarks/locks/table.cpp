@@ -67,7 +67,7 @@ void print_class(std::FILE* out, const request& wanted, const std::vector<cell>&
 
 }  // namespace
 
-void print_sections(std::FILE* out, const request& wanted, const std::vector<cell>& cells) {
+void print_sections(std::FILE* out, const request& wanted, const std::vector<cell>& cells, const more_rows& more) {
   std::fprintf(
       out,
       "Million sections/s: median (lowest-highest) of %u rounds, then fairness: operations of the thread with\n"
@@ -84,6 +84,7 @@ void print_sections(std::FILE* out, const request& wanted, const std::vector<cel
     print_class(out, wanted, cells, place, workloads::waiting::parks, "waiters sleep");
     print_class(out, wanted, cells, place, workloads::waiting::spins, "waiters spin");
     print_class(out, wanted, cells, place, workloads::waiting::none, "outside the ranking");
+    if (more) more(out, place);
   }
 }
 
@@ -103,14 +104,16 @@ void print_ratios(std::FILE* out, const request& wanted, const std::vector<compa
 void print_claims(std::FILE* out, const std::vector<observe::claim>& claims) {
   std::fprintf(out, "\n");
   for (const observe::claim& one : claims) {
-    std::fprintf(out, "%s %-6s %s: ", one.id.c_str(), one.holds ? "holds" : "MISSED", one.words.c_str());
+    const bool asks = one.rule != no_goal;
+    const char* const verdict = !asks ? "-" : one.holds ? "holds" : "MISSED";
+    std::fprintf(out, "%s %-6s %s: ", one.id.c_str(), verdict, one.words.c_str());
     if (one.value_interval) {
       std::fprintf(out, "%.3f [%.3f, %.3f]", one.value_interval->median, one.value_interval->low95,
                    one.value_interval->high95);
     } else {
       std::fprintf(out, "%s", one.value.dump().c_str());
     }
-    std::fprintf(out, " (goal %s)\n", one.goal.dump().c_str());
+    std::fprintf(out, " (%s)\n", asks ? ("goal " + one.goal.dump()).c_str() : "no goal");
   }
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <functional>
 #include <vector>
 
 #include "locks/claims.hpp"
@@ -10,9 +11,12 @@
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
+/// Prints rows of its own under a section's table.
+using more_rows = std::function<void(std::FILE* out, std::size_t section)>;
+
 /// For each section a table of subjects by threads. The locks whose waiters sleep, those whose waiters spin, and the
 /// rest are ranked apart.
-void print_sections(std::FILE* out, const request& wanted, const std::vector<cell>& cells);
+void print_sections(std::FILE* out, const request& wanted, const std::vector<cell>& cells, const more_rows& more = {});
 /// The ratio of a subject to the best peer of its class, cell by cell.
 void print_ratios(std::FILE* out, const request& wanted, const std::vector<comparison>& compared);
 void print_claims(std::FILE* out, const std::vector<observe::claim>& claims);

@@ -77,10 +77,14 @@ int run(const options& asked, const std::vector<std::string>& words) {
   const std::vector<cell> cells = measure(wanted);
 
   std::FILE* const out = output && output->is_standard_output() ? stderr : stdout;
-  print_sections(out, wanted, cells);
+  const std::vector<comparison> on_arrays = compare_on_arrays(wanted, cells);
+  print_sections(out, wanted, cells, [&](std::FILE* to, std::size_t place) {
+    if (is_array(wanted, place)) print_on_array(to, wanted, on_arrays, place);
+  });
   observe::document result;
   result.claims = make_warmup_claims(wanted, cells);
   print_claims(out, result.claims);
+  add_on_arrays(wanted, on_arrays, result.claims);
   const bool sound = add_points(result, wanted, cells, "bench_warmup");
   if (output) {
     result.command = words;
