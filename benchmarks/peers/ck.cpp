@@ -41,8 +41,15 @@ constexpr subject table[] = {
     make_subject<ck_mcs>("ck_mcs", true, waiting::spins, "Concurrency Kit: MCS, FIFO"),
 };
 
+constexpr subject ahead_table[] = {
+    make_ahead_subject<ck_fas>("ck_fas+ahead", waiting::spins, "ck_fas, prefetching before lock()"),
+    make_ahead_subject<ck_ticket>("ck_ticket+ahead", waiting::spins, "ck_ticket, prefetching before lock()"),
+    make_ahead_subject<ck_mcs>("ck_mcs+ahead", waiting::spins, "ck_mcs, prefetching before lock()"),
+};
+
 }  // namespace
 
+std::span<const subject> ck_ahead_subjects() noexcept { return ahead_table; }
 std::span<const subject> ck_subjects() noexcept { return table; }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

@@ -18,6 +18,7 @@ std::span<const workloads::subject> absl_ahead_subjects() noexcept { return {}; 
 #endif
 #if !defined(TXSYNC_PEER_CK)
 std::span<const workloads::subject> ck_subjects() noexcept { return {}; }
+std::span<const workloads::subject> ck_ahead_subjects() noexcept { return {}; }
 #endif
 
 #ifndef TXSYNC_PEER_ITM
@@ -26,7 +27,7 @@ std::span<const workloads::subject> itm_subjects() noexcept { return {}; }
 
 std::vector<workloads::subject> all_ahead_subjects() {
   std::vector<workloads::subject> all;
-  for (const auto group : {system_ahead_subjects(), tbb_ahead_subjects(), absl_ahead_subjects()}) {
+  for (const auto group : {system_ahead_subjects(), tbb_ahead_subjects(), absl_ahead_subjects(), ck_ahead_subjects()}) {
     all.insert(all.end(), group.begin(), group.end());
   }
   return all;

@@ -18,6 +18,7 @@ std::span<const workloads::subject> itm_subjects() noexcept;
 /// The peers that a sceptic would take, with the prefetch that warm-up does before each lock().
 std::span<const workloads::subject> tbb_ahead_subjects() noexcept;
 std::span<const workloads::subject> absl_ahead_subjects() noexcept;
+std::span<const workloads::subject> ck_ahead_subjects() noexcept;
 std::span<const workloads::subject> system_ahead_subjects() noexcept;
 std::vector<workloads::subject> all_ahead_subjects();
 

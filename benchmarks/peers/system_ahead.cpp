@@ -5,6 +5,7 @@
 
 #include "peers/peers.hpp"
 #include "workloads/make_subject.hpp"
+#include "workloads/pthread_locks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
@@ -13,6 +14,8 @@ namespace {
 using namespace workloads;
 
 constexpr subject table[] = {
+    make_ahead_subject<lockable<pthread_normal>>("pthread_mutex+ahead", waiting::parks,
+                                                 "pthread_mutex, prefetching before lock()"),
     make_ahead_subject<lockable<std::mutex>>("std::mutex+ahead", waiting::parks,
                                              "std::mutex, prefetching before lock()"),
     make_ahead_subject<lockable<ticket_lock>>("ticket+ahead", waiting::spins, "our ticket, prefetching before lock()"),

@@ -38,6 +38,8 @@ constexpr subject ahead_table[] = {
                                                   "tbb::spin_mutex, prefetching before lock()"),
     make_ahead_subject<scoped<tbb::queuing_mutex>>("tbb::queuing_mutex+ahead", waiting::spins,
                                                    "tbb::queuing_mutex, prefetching before lock()"),
+    make_ahead_subject<lockable<tbb::mutex>>("tbb::mutex+ahead", waiting::parks,
+                                             "tbb::mutex, prefetching before lock()"),
 };
 
 }  // namespace

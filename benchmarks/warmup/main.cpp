@@ -27,9 +27,10 @@ struct options {
   std::string json;
 };
 
-constexpr const char* names[] = {"ticket",          "warm_ticket",        "mcs",        "warm_mcs",      "tatas",
-                                 "warm_tatas",      "txsync::mutex",      "warm_mutex", "pthread_mutex", "std::mutex",
-                                 "tbb::spin_mutex", "tbb::queuing_mutex", "absl::Mutex"};
+constexpr const char* names[] = {
+    "ticket",        "warm_ticket", "mcs",           "warm_mcs",   "tatas",           "warm_tatas",
+    "txsync::mutex", "warm_mutex",  "pthread_mutex", "std::mutex", "tbb::spin_mutex", "tbb::queuing_mutex",
+    "tbb::mutex",    "absl::Mutex", "ck_fas",        "ck_ticket",  "ck_mcs"};
 
 /// arraybench as the always-abort paper has it, IV-A 1, and larger.
 void add_arrays(std::vector<section>& into) {

@@ -8,33 +8,13 @@
 
 #include "workloads/make_barrier.hpp"
 #include "workloads/make_subject.hpp"
+#include "workloads/pthread_locks.hpp"
 #include "workloads/subjects.hpp"
 #include "workloads/transactions/run.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
-
-/// A pthread mutex of one kind; its errors are programming errors that cannot happen here.
-template <int Kind>
-class pthread_lock {
- public:
-  pthread_lock() noexcept {
-    pthread_mutexattr_t kind;
-    pthread_mutexattr_init(&kind);
-    pthread_mutexattr_settype(&kind, Kind);
-    pthread_mutex_init(&mutex_, &kind);
-    pthread_mutexattr_destroy(&kind);
-  }
-  pthread_lock(const pthread_lock&) = delete;
-  pthread_lock& operator=(const pthread_lock&) = delete;
-  ~pthread_lock() { pthread_mutex_destroy(&mutex_); }
-  void lock() noexcept { pthread_mutex_lock(&mutex_); }
-  void unlock() noexcept { pthread_mutex_unlock(&mutex_); }
-
- private:
-  pthread_mutex_t mutex_;
-};
 
 class pthread_spin {
  public:
@@ -48,9 +28,6 @@ class pthread_spin {
  private:
   pthread_spinlock_t lock_;
 };
-
-using pthread_normal = pthread_lock<PTHREAD_MUTEX_TIMED_NP>;  // what an initialised mutex is when nothing is asked for
-using pthread_adaptive = pthread_lock<PTHREAD_MUTEX_ADAPTIVE_NP>;
 
 class pthread_barrier {
  public:
