@@ -107,9 +107,9 @@ int main(int count, char** words) {
   options asked;
   CLI::App app{
       "Locks whose waiters warm up, beside the same locks without, other libraries' locks, and these with the same\n"
-      "prefetch before every lock(): interleaved, medians with ranges. A map of 10 M keys takes a second or two to "
-      "fill\n"
-      "for each run. Exit status: 1 when a lock gave a wrong result or the run was interrupted, 2 for bad input."};
+      "prefetch before every lock(): interleaved, medians with ranges. Maps, trees and arrays are kept from one run\n"
+      "of a section to the next; a section's first run makes them. Exit status: 1 when a lock gave a wrong result or\n"
+      "the run was interrupted, 2 for bad input."};
   app.add_option("--threads", asked.threads, "numbers of threads (1,2,4,8)")
       ->delimiter(',')
       ->check(CLI::Range(1, 1024));

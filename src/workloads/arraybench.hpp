@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include <txsync/speculate/warming.hpp>
 
@@ -16,14 +17,16 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 extern const workload arraybench_workload;
 
 /// The array and what a section does to it; made before the measured phase, not changed by it except for the cells.
-class array_data {
+class alignas(machine::pad_bytes) array_data {
  public:
   static constexpr unsigned most_writes = 1024;
 
   explicit array_data(const parameters& values) noexcept;
 
-  /// Null, or why the run does not count. `operations` are all sections that ran.
+  /// Null, or why the run does not count. `operations` are all sections that ran since settle().
   const char* complaint(std::uint64_t operations) const noexcept;
+  /// From now on what these have written counts as there from the start.
+  void settle(std::uint64_t operations) noexcept { start_ += written_by(operations); }
   /// Of all the data, see outcome::end_hash.
   std::uint64_t hash() const noexcept;
 
@@ -33,6 +36,31 @@ class array_data {
   bool spares_first;      ///< but for those that are run ahead of time (the paper's "opt")
   bool too_small;         ///< for running ahead of time: its protective test
   std::uint64_t outside;  ///< steps of computing between sections
+
+ private:
+  /// What so many sections add to the sum of all cells. Modulo 2^32, as the cells count.
+  std::uint32_t written_by(std::uint64_t operations) const noexcept {
+    return static_cast<std::uint32_t>(operations * (writes + (high ? 1 : 0)));
+  }
+
+  std::uint32_t start_ = 0;  ///< sum of all cells before the sections that are checked
+};
+
+/// The array of a run: a new one, or what a run before has left (plan::keeps_data).
+class array_lease {
+ public:
+  array_lease(const parameters& values, const plan& how);
+  array_lease(const array_lease&) = delete;
+  array_lease& operator=(const array_lease&) = delete;
+  ~array_lease();
+  array_data& data() const noexcept { return *data_; }
+  /// `excluded`: the sections did, so that nothing they wrote is lost.
+  outcome checked(team_result& result, bool excluded) noexcept;
+
+ private:
+  bool keeps_;
+  bool sound_ = false;
+  std::unique_ptr<array_data> data_;
 };
 
 /// A section: the same code whether it counts or is run ahead of time.
@@ -53,7 +81,7 @@ void write_cells(Memory& memory, array_data& data, const std::uint32_t* places) 
 template <class Adapter>
 struct array_shared {
   alignas(machine::pad_bytes) Adapter lock{};
-  alignas(machine::pad_bytes) array_data data;
+  array_data& data;
 };
 
 template <class Adapter>
@@ -83,11 +111,11 @@ void array_sections(worker& me, array_shared<Adapter>& shared) {
 template <class Adapter>
 outcome run_arraybench(const parameters& values, const plan& how) {
   if (const char* const refusal = complaint(arraybench_workload, values, how)) return refused(refusal);
-  array_shared<Adapter> shared{.data = array_data(values)};
-  if (!shared.data.cells.ok()) return refused(no_memory);
+  array_lease lease(values, how);
+  if (!lease.data().cells.ok()) return refused(no_memory);
+  array_shared<Adapter> shared{.data = lease.data()};
   team_result result = run_team<array_sections<Adapter>>(how, shared);
-  const char* const wrong = excludes<Adapter>() ? shared.data.complaint(result.all_operations) : nullptr;
-  return result.checked(wrong, shared.data.hash());
+  return lease.checked(result, excludes<Adapter>());
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads

@@ -99,7 +99,8 @@ outcome run_on_structure(structure& data, const plan& how) {
   if (!shared.locks.ok()) return refused(no_memory);
   team_result result = run_team<visit<Adapter>>(how, shared);
   const char* const wrong = excludes<Adapter>() ? data.complaint() : nullptr;
-  return result.checked(wrong, wrong == nullptr ? data.hash() : 0);  // links that are wrong need not end
+  const bool hashed = wrong == nullptr && !how.keeps_data;  // links that are wrong need not end
+  return result.checked(wrong, hashed ? data.hash() : 0);
 }
 
 using structure_runner = outcome (*)(structure& data, const plan& how);

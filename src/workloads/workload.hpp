@@ -23,7 +23,8 @@ struct plan {
   std::uint64_t run_in_ns = 0;              ///< run before measuring; by time only
   std::uint64_t seed = 1;                   ///< the same seed draws the same operations in each thread
   /// Large data is left for the next run of the same workload, parameters and threads, which goes on from there: for
-  /// benchmarks, which would mostly wait for it to be made. Ends of runs then no longer repeat themselves.
+  /// benchmarks, which would mostly wait for it to be made. Ends of runs then no longer repeat themselves, and have no
+  /// hash.
   bool keeps_data = false;
   std::uint64_t sample_every = 0;  ///< latency of every so many-th operation of a thread; 0: none
 };

@@ -3,6 +3,7 @@
 // really does not exclude.
 #include <gtest/gtest.h>
 
+#include <mutex>
 #include <set>
 
 #include <txsync/machine/thread.hpp>
@@ -33,6 +34,41 @@ TEST(Checks, ArraybenchCountsTheContendedWrite) {
   data.cells[0] = 22;
   EXPECT_EQ(data.complaint(2), nullptr);
   EXPECT_NE(data.complaint(1), nullptr);
+}
+
+TEST(Checks, ArraybenchCountsWhatIsWrittenAfterItHasSettled) {
+  w::array_data data(values_of("arraybench"));
+  ASSERT_TRUE(data.cells.ok());
+  data.cells[17] = 20;
+  data.settle(2);
+  EXPECT_EQ(data.complaint(0), nullptr);
+  data.cells[17] = 30;
+  EXPECT_EQ(data.complaint(1), nullptr);
+  --data.cells[18];
+  EXPECT_NE(data.complaint(1), nullptr);
+}
+
+TEST(Checks, ArraybenchGoesOnWithTheArrayOfTheRunBefore) {
+  const w::parameters values = values_of("arraybench");
+  const w::plan keeping{.threads = 2, .operations = 500, .keeps_data = true};
+  const auto sum_and_check = [&](std::uint32_t lost) {
+    w::array_lease lease(values, keeping);
+    std::uint32_t sum = 0;
+    for (const std::uint32_t cell : lease.data().cells) sum += cell;
+    lease.data().cells[5] -= lost;
+    w::team_result nothing_ran;
+    EXPECT_EQ(lease.checked(nothing_ran, true).fault == nullptr, lost == 0);
+    return sum;
+  };
+  for (const std::uint32_t runs : {1U, 2U}) {
+    EXPECT_EQ(w::run_arraybench<w::lockable<std::mutex>>(values, keeping).fault, nullptr);
+    EXPECT_EQ(sum_and_check(0), runs * 2 * 500 * 10);
+  }
+  EXPECT_EQ(sum_and_check(1), 2 * 2 * 500 * 10U) << "a write is lost in the kept array";
+  EXPECT_EQ(sum_and_check(0), 0U) << "what was wrong is not kept";
+  EXPECT_EQ(w::run_arraybench<w::lockable<std::mutex>>(values, keeping).fault, nullptr);
+  EXPECT_EQ(w::run_arraybench<w::lockable<std::mutex>>(values, w::plan{.operations = 1}).fault, nullptr);
+  EXPECT_EQ(sum_and_check(0), 0U) << "a run that keeps nothing leaves nothing";
 }
 
 TEST(Checks, MapbenchStartsHalfFull) {
