@@ -129,7 +129,8 @@ void print_summary(std::FILE* out, const std::vector<lab_result>& all) {
                  count.not_simulated);
   }
   std::fprintf(out,
-               "hit: within 5 percentage points or 15 percent, 2 points of a closed form; a range has no allowance\n");
+               "hit: within 5 percentage points or 15 percent, 2 points of a closed form; a range has no allowance\n"
+               "The simulated machines leave out branch prediction and instruction caches.\n");
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -101,7 +101,9 @@ std::string notices_section(const json& document) {
   if (const std::string sanitizers = text_of(part_of(document, "tool"), "sanitizers"); !sanitizers.empty()) {
     item("This build of txsync has sanitizers (" + sanitizers + "): its times mean nothing.", true);
   }
-  if (text_of(part_of(document, "machine"), "backend") == "simulated") item("All times are simulated.", false);
+  if (text_of(part_of(document, "machine"), "backend") == "simulated") {
+    item("All times are simulated, on models that leave out branch prediction and instruction caches.", false);
+  }
   for (const json& point : part_of(document, "points")) {
     const std::string who = text_of(point, "subject") + " on " + text_of(point, "workload") +
                             ", threads: " + text_of(point, "threads") + ": ";

@@ -85,6 +85,7 @@ class Lab(unittest.TestCase):
             for point in one["points"]:
                 self.assertEqual(document["points"][point["point"]]["values"], [point["value"]])
         self.assertIn("simulated on haswell-i5-4670t", table)
+        self.assertIn("leave out branch prediction and instruction caches", table)
         self.assertRegex(table, r"malloc: abort rate +100 +100 +- +fit +hit +C\.1")
 
     def test_what_an_issue_asks_for_is_a_claim(self):

@@ -143,6 +143,15 @@ class Report(unittest.TestCase):
         self.assertEqual(text.count("<path d="), 1, "the paper's marks are not connected")
         self.assertNotIn("Hardware transactions", page.texts["h2"])
 
+    def test_what_was_simulated_says_what_the_machine_leaves_out(self):
+        words = "All times are simulated, on models that leave out branch prediction and instruction caches."
+        for backend in ("native", "simulated"):
+            with self.subTest(backend=backend):
+                document = samples.lab()
+                document["machine"] = dict(document["machine"], backend=backend)
+                page, _ = self.page(document)
+                self.assertEqual(words in page.texts["li"], backend == "simulated")
+
     def test_a_sweep_is_a_map_for_each_machine(self):
         page, text = self.page(samples.sweep())
         self.assertEqual(text.count('class="mark cell '), 2 * 6 * 2 * 3)
