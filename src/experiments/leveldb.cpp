@@ -11,11 +11,6 @@ constexpr std::uint64_t shortest = 64;  ///< the one length that the text names
 constexpr std::uint64_t longest = 16'384;
 enum locking : std::uint64_t { coarse, fine };
 
-fact asked(fact one) {
-  one.answers = "C1-6";
-  return one;
-}
-
 std::vector<fact> facts() {
   const char* const most = "section 3: TSX has higher throughput for most contention levels";
   const char* const poor = "section 3: TSX-coarse performs badly at 64 counters; taken as half of the longest or less";
@@ -23,17 +18,17 @@ std::vector<fact> facts() {
   const char* const best = "section 3: retrying until it commits gave the best performance";
   std::vector<fact> made;
   for (const std::uint64_t counters : {std::uint64_t{1024}, std::uint64_t{4096}, longest}) {
-    made.push_back(asked(over("TSX coarse", "coarse", counters, at_least(1), most)));
-    made.push_back(asked(over("TSX fine", "fine", counters, at_least(1), most)));
+    made.push_back(over("TSX coarse", "coarse", counters, at_least(1), most));
+    made.push_back(over("TSX fine", "fine", counters, at_least(1), most));
   }
-  made.push_back(asked(growth("TSX coarse", shortest, longest, at_most(0.5), poor)));
+  made.push_back(growth("TSX coarse", shortest, longest, at_most(0.5), poor));
   for (const std::uint64_t counters : {shortest, std::uint64_t{1024}, longest}) {
-    made.push_back(asked(over("TSX fine", "TSX coarse", counters, at_least(1), faster)));
+    made.push_back(over("TSX fine", "TSX coarse", counters, at_least(1), faster));
   }
-  made.push_back(asked(over("TSX coarse", "TSX fine", longest, at_least(0.8),
-                            "section 3: TSX-coarse approaches TSX-fine; taken as a fifth less or better")));
+  made.push_back(over("TSX coarse", "TSX fine", longest, at_least(0.8),
+                      "section 3: TSX-coarse approaches TSX-fine; taken as a fifth less or better"));
   for (const char* const other : {"coarse", "fine", "TSX coarse", "TSX fine"}) {
-    made.push_back(asked(over("TSX naive", other, longest, at_least(1), best)));
+    made.push_back(over("TSX naive", other, longest, at_least(1), best));
   }
   return made;
 }

@@ -100,6 +100,20 @@ TEST(Experiments, FactsAreAboutTheirCurves) {
   }
 }
 
+TEST(Experiments, AnswerTheLinesThatAskForThem) {
+  const auto lines = [](const char* id) {
+    std::set<std::string> all;
+    for (const e::fact& fact : e::find(id)->facts) all.insert(fact.answers);
+    return all;
+  };
+  EXPECT_EQ(lines("leveldb-counters"), std::set<std::string>{""}) << "no line asks for the LevelDB paper's Fig 2";
+  for (const e::experiment& one : e::all()) {
+    if (one.id.starts_with("always-abort-")) {
+      EXPECT_EQ(lines(one.id.c_str()), std::set<std::string>{"C2-3"}) << one.id;
+    }
+  }
+}
+
 TEST(Experiments, OnlyClosedFormsChangeAMachine) {
   for (const e::experiment& one : e::all()) {
     const bool formula = one.id.starts_with("closed-form-");
