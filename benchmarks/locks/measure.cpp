@@ -13,6 +13,20 @@ namespace {
 
 volatile std::sig_atomic_t stop_asked = 0;
 
+/// What has been counted since `before`.
+void add_attempts(std::optional<observe::attempt_record>& to, const observe::attempt_record& before,
+                  const observe::attempt_record& now) {
+  if (!to) {
+    to.emplace();
+    for (const auto& [cause, count] : now.aborts) to->aborts.emplace_back(cause, 0);
+  }
+  to->attempts += now.attempts - before.attempts;
+  to->commits += now.commits - before.commits;
+  to->fallbacks += now.fallbacks - before.fallbacks;
+  for (std::size_t i = 0; i < now.aborts.size(); ++i)
+    to->aborts[i].second += now.aborts[i].second - before.aborts[i].second;
+}
+
 void run_once(const request& wanted, const section& place, unsigned round, cell& result) {
   const workloads::subject& subject = wanted.subjects[result.subject];
   workloads::plan how;
@@ -21,6 +35,8 @@ void run_once(const request& wanted, const section& place, unsigned round, cell&
   how.run_in_ns = wanted.duration_ns / 10;
   how.seed = wanted.seed + round;
   how.keeps_data = wanted.keeps_data;
+  const bool counted = wanted.attempts_so_far != nullptr && subject.is_algorithm;
+  const observe::attempt_record before = counted ? wanted.attempts_so_far() : observe::attempt_record{};
   const workloads::outcome got = subject.runner_of(workloads::id_of(*place.workload))(place.values, how);
   if (got.fault != nullptr) {
     result.faults.emplace_back(got.fault);
@@ -33,6 +49,7 @@ void run_once(const request& wanted, const section& place, unsigned round, cell&
   result.throughput.push_back(static_cast<double>(operations) * 1e9 / static_cast<double>(got.elapsed_ns));
   result.fewest.push_back(got.fewest);
   result.most.push_back(got.most);
+  if (counted) add_attempts(result.attempts, before, wanted.attempts_so_far());
 }
 
 /// Keeps the rounds that every subject has finished, so that rounds stay comparable.
@@ -67,6 +84,8 @@ observe::point make_point(const request& wanted, const cell& one) {
   made.fewest = one.fewest;
   made.most = one.most;
   made.faults = one.faults;
+  made.attempts = one.attempts;
+  if (made.attempts) std::erase_if(made.attempts->aborts, [](const auto& line) { return line.second == 0; });
   return made;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct request {
   std::uint64_t duration_ns = 50'000'000;
   std::uint64_t seed = 1;
   bool keeps_data = false;  ///< see workloads::plan
+  /// What this process's attempts have come to, every cause of aborts in its place; null: nobody counts them. Asked
+  /// before and after a run of an algorithm of atomic blocks, the filling and the run-in included.
+  observe::attempt_record (*attempts_so_far)() = nullptr;
 };
 
 /// All rounds of one subject in one cell.
@@ -42,6 +46,7 @@ struct cell {
   std::vector<double> throughput = {};  ///< sections a second, by round
   std::vector<std::uint64_t> fewest = {}, most = {};
   std::vector<std::string> faults = {};
+  std::optional<observe::attempt_record> attempts = {};
 };
 
 /// Runs it all; says on stderr how far it is. Stops early, with whole rounds only, after an interrupt.

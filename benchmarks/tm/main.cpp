@@ -11,6 +11,7 @@
 #include "locks/table.hpp"
 #include "observe/document/output.hpp"
 #include "peers/peers.hpp"
+#include "tm/attempts.hpp"
 #include "tm/claims.hpp"
 #include "tm/promises.hpp"
 
@@ -30,6 +31,7 @@ struct options {
 
 request make_request(const options& asked) {
   request wanted;
+  wanted.attempts_so_far = attempts_so_far;
   wanted.threads = asked.threads;
   wanted.rounds = asked.rounds;
   wanted.duration_ns = std::uint64_t{asked.milliseconds} * 1'000'000;
@@ -65,6 +67,7 @@ int run(const options& asked, const std::vector<std::string>& words) {
 
   std::FILE* const out = output && output->is_standard_output() ? stderr : stdout;
   print_sections(out, wanted, cells);
+  print_attempts(out, wanted, cells);
   if (itm_subjects().empty()) {
     std::fprintf(out, "libitm: this build has none (GCC's -fgnu-tm)\n");
   } else {

@@ -7,6 +7,8 @@
 
 #include <memory>
 
+#include <txsync/tm/block.hpp>
+
 #include "workloads/team.hpp"
 #include "workloads/transactions/accounts.hpp"
 #include "workloads/transactions/chains.hpp"
@@ -18,6 +20,9 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 extern const workload transactions_workload;
 
 namespace transactions {
+
+/// What the blocks of the workload have counted, by all algorithms.
+tm::block_totals totals_so_far() noexcept;
 
 enum key : unsigned { shape, size, buckets, updates, allocation };
 enum class shape_name : std::uint8_t { bank, chains, tree };

@@ -104,6 +104,17 @@ constexpr subject table[] = {
 
 }  // namespace
 
+tm::block_totals totals_so_far() noexcept {
+  tm::block_totals sum = tm::totals(reading);
+  const tm::block_totals other = tm::totals(writing);
+  sum.commits += other.commits;
+  sum.alone += other.alone;
+  sum.hardware += other.hardware;
+  sum.waits += other.waits;
+  for (std::size_t i = 0; i < abort_cause_count; ++i) sum.aborts[i] += other.aborts[i];
+  return sum;
+}
+
 }  // namespace transactions
 
 std::span<const subject> transaction_subjects() noexcept { return transactions::table; }
