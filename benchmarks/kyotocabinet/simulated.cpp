@@ -263,7 +263,7 @@ void compare_attempts(const point_index& points, observe::document& result, std:
     if (cause == "conflict") conflicts += static_cast<double>(count);
   }
   if (seen.commits == 0 || aborts == 0) return;
-  const char* const source = "always-abort paper, IV-C 3: at 20 threads";
+  const char* const source = "always-abort paper, IV-A 3: at 20 threads";
   judge({"tries of htm-10 for a commit",
          static_cast<double>(seen.attempts) / static_cast<double>(seen.commits),
          experiments::exactly(experiments::kyoto_tries_a_commit),

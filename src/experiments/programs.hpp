@@ -40,10 +40,10 @@ struct lock_fact {
 
 inline constexpr range kyoto_ticket_gain = between(1.15, 1.27);
 inline constexpr range kyoto_tatas_gain = between(1.04, 1.25);
-inline constexpr const char* kyoto_gains = "always-abort paper, IV-C 3: at 4 threads and more";
-inline constexpr const char* kyoto_tatas = "always-abort paper, IV-C 3: tatas is faster than default in all cases";
-inline constexpr const char* kyoto_htm = "always-abort paper, IV-C 3: no speedup over a single thread";
-inline constexpr const char* kyoto_fifo = "always-abort paper, IV-C 3: ticket-aahtm outperforms tatas";
+inline constexpr const char* kyoto_gains = "always-abort paper, IV-A 3: at 4 threads and more";
+inline constexpr const char* kyoto_tatas = "always-abort paper, IV-A 3: tatas is faster than default in all cases";
+inline constexpr const char* kyoto_htm = "always-abort paper, IV-A 3: no speedup over a single thread";
+inline constexpr const char* kyoto_fifo = "always-abort paper, IV-A 3: ticket-aahtm outperforms tatas";
 
 /// Kyoto Cabinet's tree, on broadwell-e5-2697v4.
 inline constexpr lock_fact kyoto_facts[] = {
