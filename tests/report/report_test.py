@@ -150,7 +150,7 @@ class Report(unittest.TestCase):
                 document = samples.lab()
                 document["machine"] = dict(document["machine"], backend=backend)
                 page, _ = self.page(document)
-                self.assertEqual(words in page.texts["li"], backend == "simulated")
+                self.assertEqual(words in page.texts.get("li", []), backend == "simulated")
 
     def test_a_sweep_is_a_map_for_each_machine(self):
         page, text = self.page(samples.sweep())
