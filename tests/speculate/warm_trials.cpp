@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// A role leaves warm-up off where sections do more without it, and comes back to it: what sections cost with it and
+// without is made up, on a clock that the test moves (scripted machine).
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include <machine/scripted/script.hpp>
+#include <txsync/locks/ticket.hpp>
+#include <txsync/speculate/warming.hpp>
+
+namespace {
+
+using txsync::ticket_lock;
+using txsync::warm_up;
+using txsync::warm_up_policy;
+using txsync::warming;
+
+constexpr std::uint64_t cheap = 200;  // cycles of a section
+constexpr std::uint64_t dear = 300;
+constexpr warm_up_policy adapting{.trial_cycles = 10'000};
+constexpr warm_up_policy steadfast{.adapts = false, .trial_cycles = 10'000};
+
+class WarmTrials : public testing::Test {
+ protected:
+  WarmTrials() { script.clock_by_hand(1'000'000'000); }
+
+  /// Runs so many sections, each of which takes what it costs with warm-up or without. How many ran without.
+  unsigned without(warming<ticket_lock>& lock, unsigned sections, std::uint64_t warm, std::uint64_t cold) {
+    unsigned ran_without = 0;
+    for (unsigned i = 0; i < sections; ++i) {
+      lock.lock();
+      const bool off = lock.role().off();
+      script.advance(off ? cold : warm);
+      lock.unlock();
+      if (off) ++ran_without;
+    }
+    return ran_without;
+  }
+
+  txsync::script::machine_script script;
+};
+
+constexpr unsigned many = 50'000;
+
+TEST_F(WarmTrials, TurnWarmUpOffWhereItHurts) {
+  warm_up role(adapting);
+  warming<ticket_lock> lock(role);
+  EXPECT_FALSE(role.off()) << "before anything is known";
+  EXPECT_GT(without(lock, many, dear, cheap), many * 8 / 10);
+  EXPECT_TRUE(role.off());
+}
+
+TEST_F(WarmTrials, KeepItWhereItPays) {
+  warm_up role(adapting);
+  warming<ticket_lock> lock(role);
+  EXPECT_LT(without(lock, many, cheap, dear), many * 2 / 10);
+  EXPECT_FALSE(role.off());
+}
+
+TEST_F(WarmTrials, TurnItOnAgainWhenItPaysAgainAndOffAgainWhenNot) {
+  warm_up role(adapting);
+  warming<ticket_lock> lock(role);
+  (void)without(lock, many, dear, cheap);
+  ASSERT_TRUE(role.off());
+  (void)without(lock, 10 * many, cheap, dear);  // trials whose answer was the same come seldom
+  EXPECT_FALSE(role.off());
+  EXPECT_LT(without(lock, many, cheap, dear), many * 2 / 10);
+  (void)without(lock, 10 * many, dear, cheap);
+  EXPECT_GT(without(lock, many, dear, cheap), many * 8 / 10);
+}
+
+TEST_F(WarmTrials, RolesLearnForThemselves) {
+  warm_up hurt(adapting), helped(adapting);
+  warming<ticket_lock> one(hurt), other(helped);
+  for (int i = 0; i < 50; ++i) {
+    (void)without(one, 1'000, dear, cheap);
+    (void)without(other, 1'000, cheap, dear);
+  }
+  EXPECT_TRUE(hurt.off());
+  EXPECT_FALSE(helped.off());
+}
+
+TEST_F(WarmTrials, APolicyThatDoesNotAdaptTriesNothing) {
+  warm_up role(steadfast);
+  warming<ticket_lock> lock(role);
+  EXPECT_EQ(without(lock, many, dear, cheap), 0u);
+}
+
+}  // namespace
