@@ -248,8 +248,7 @@ elided_section* find(section_log& mine, const void* lock) noexcept {
 }  // namespace
 
 void look_at_trial(elision& how) noexcept {
-  my_sections.turns_of_roles.look(&how, how.ways_, how.policy_.trial_cycles);
-  my_sections.timed_for = &how;
+  if (my_sections.turns_of_roles.look(&how, how.ways_, how.policy_.trial_cycles)) my_sections.timed_for = &how;
 }
 
 bool try_elision(elision& how, const void* lock, latch_mode mode, held_test held) noexcept {

@@ -5,6 +5,7 @@
 #include <txsync/speculate/two_ways.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 #include <txsync/machine/thread.hpp>
 
@@ -40,7 +41,9 @@ constexpr std::uint64_t reports_a_window = 8;
 constexpr std::uint64_t most_windows = 8;
 
 // Sections of other roles that find a thread's place taken, before one of them gets it.
-constexpr std::uint32_t patience_of_others = 64;
+constexpr std::uint32_t patience_of_others = 256;
+// Sections of a thread, none of them of a role that it knows in a trial, or too few for a report.
+constexpr std::uint32_t longest_belief = 4'096;
 
 bool second_before(std::uint32_t agreed) noexcept { return agreed != 0 && agreed % 2 != 0; }
 
@@ -152,29 +155,79 @@ void two_ways::take_part(const report& mine, std::uint64_t window) noexcept {
 
 std::uint32_t two_ways::look(const report& mine, std::uint64_t window) noexcept {
   take_part(mine, window);
-  if (part_.load(relaxed) == between) return batch;
+  if (part_.load(relaxed) == between) return 0;
   const std::uint64_t took = std::max<std::uint64_t>(1, mine.now - mine.since);
   return static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(mine.sections * (window / reports_a_window) / took, 1, batch));
 }
 
-void turns::look(const void* role, two_ways& ways, std::uint64_t window) noexcept {
-  place& at = of(role);
-  const std::uint64_t now = machine::cycles();
-  at.batch = ways.look({at.counted, at.since, now, at.length, at.lock}, window);
-  at.counted = 0;
-  at.since = now;
-  at.length = two_ways::no_length;
-  // In a trial it stays, so that windows see all of its sections.
-  at.patience = at.batch == two_ways::batch ? 0 : patience_of_others;
+/// Roles lie some multiple of machine::pad_bytes apart.
+turns::place& turns::of(const void* role) noexcept {
+  const auto number = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(role) / machine::pad_bytes);
+  return places_[(number * 0x9E37'79B1u) >> 29];
 }
 
-void turns::move_in(place& at, const void* role) noexcept {
-  if (at.patience != 0) {
-    --at.patience;
-    return;
+/// 0 to 31. Not always the same number: threads take roles in turns, and each has to come up.
+std::uint32_t turns::vary() noexcept {
+  varied_ = varied_ * 1'664'525 + 1'013'904'223;  // Numerical Recipes' generator
+  return varied_ >> 27;
+}
+
+std::uint32_t turns::until_next() noexcept { return two_ways::batch - 4 + vary() / 4; }
+
+bool turns::counts_exactly(const void* role) noexcept {
+  if (in_trial_ == 0) {
+    left_ = until_next();
+    return true;
   }
-  at = {.role = role, .counted = 1, .patience = patience_of_others, .since = machine::cycles()};
+  left_ = 1;
+  place& at = of(role);
+  if (--in_trial_ == 0) {
+    // The roles that this thread has known in trials do not come any more.
+    for (place& one : places_) one.role = nullptr;
+    return true;
+  }
+  if (at.role == role) return ++at.counted >= at.batch;
+  if (at.role != nullptr && at.patience != 0) {
+    --at.patience;
+    return false;
+  }
+  at = {.role = role, .counted = 1, .patience = patience_of_others + vary(), .since = machine::cycles()};
+  return false;
+}
+
+void turns::add(const void* role, std::uint32_t sections) noexcept {
+  place& at = of(role);
+  if (at.role == role) at.counted += sections;
+}
+
+void turns::took(const void* role, std::uint64_t length, const void* lock) noexcept {
+  place& at = of(role);
+  if (at.role != role) return;
+  at.length = length;
+  at.lock = lock;
+}
+
+bool turns::look(const void* role, two_ways& ways, std::uint64_t window) noexcept {
+  place& at = of(role);
+  const std::uint64_t now = machine::cycles();
+  const bool counted = at.role == role;
+  const two_ways::report mine = counted ? two_ways::report{at.counted, at.since, now, at.length, at.lock}
+                                        : two_ways::report{0, now, now, two_ways::no_length, nullptr};
+  const std::uint32_t batch = ways.look(mine, window);
+  if (batch != 0) {
+    const std::uint32_t patience = counted ? at.patience : patience_of_others + vary();
+    at = {.role = role, .batch = batch, .patience = patience, .since = now};
+    in_trial_ = longest_belief;
+    left_ = 1;
+  } else if (counted) {
+    at.role = nullptr;
+    if (std::none_of(std::begin(places_), std::end(places_), [](const place& one) { return one.role != nullptr; })) {
+      in_trial_ = 0;
+      left_ = until_next();
+    }
+  }
+  return batch != 0;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::detail

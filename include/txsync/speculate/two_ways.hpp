@@ -40,7 +40,7 @@ class two_ways {
     return second_.load(std::memory_order_relaxed);  // relaxed: both ways are right at any time
   }
   /// Outside attempts. `window` is the least length of a window in machine::cycles(). Answers how many sections the
-  /// thread begins before its next report: `batch` or fewer.
+  /// thread begins before its next report, `batch` or fewer; 0: no trial is under way.
   TXSYNC_EXPORT std::uint32_t look(const report& mine, std::uint64_t window) noexcept;
 
  private:
@@ -76,35 +76,26 @@ class two_ways {
   tally done_[tallies];
 };
 
-/// What the calling thread has run of each role, so that no role is told of another's sections. A role that comes where
-/// another is counted waits until that one has reported, or has been there for long enough. Of one thread; 384 bytes.
+/// What a thread has run of each role. Between trials nobody asks: a role is told of its turn now and then, whichever
+/// comes up. While the thread knows of a trial it counts the sections of each role in one apart, in eight places by the
+/// role's address, so that no role is told of another's. A role that finds its place taken waits until the other's
+/// trial is over, or has been there for long enough. Of one thread; 392 bytes.
 class turns {
  public:
   constexpr turns() noexcept = default;
 
-  /// Counts a section. True: it is time for look(). Cost: a multiplication and a line of the thread's own.
+  /// Counts a section. True: it is time for look(). Cost between trials: a count down.
   bool count(const void* role) noexcept {
-    place& at = of(role);
-    if (at.role != role) [[unlikely]] {
-      move_in(at, role);
+    if (--left_ != 0) [[likely]]
       return false;
-    }
-    return ++at.counted >= at.batch;
+    return counts_exactly(role);
   }
   /// Of sections that ran in the attempt of one that was counted.
-  void add(const void* role, std::uint32_t sections) noexcept {
-    place& at = of(role);
-    if (at.role == role) at.counted += sections;
-  }
+  TXSYNC_EXPORT void add(const void* role, std::uint32_t sections) noexcept;
   /// How long a section took that could have run beside others, and whose it was.
-  void took(const void* role, std::uint64_t length, const void* lock) noexcept {
-    place& at = of(role);
-    if (at.role != role) return;
-    at.length = length;
-    at.lock = lock;
-  }
-  /// Reports what was counted. Requires: count(role) has just been true.
-  TXSYNC_EXPORT void look(const void* role, two_ways& ways, std::uint64_t window) noexcept;
+  TXSYNC_EXPORT void took(const void* role, std::uint64_t length, const void* lock) noexcept;
+  /// Reports what was counted. True: the role is in a trial. Requires: count(role) has just been true.
+  TXSYNC_EXPORT bool look(const void* role, two_ways& ways, std::uint64_t window) noexcept;
 
  private:
   struct place {
@@ -118,13 +109,14 @@ class turns {
   };
   static constexpr unsigned places = 8;
 
-  /// Roles lie some multiple of machine::pad_bytes apart.
-  place& of(const void* role) noexcept {
-    const auto number = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(role) / machine::pad_bytes);
-    return places_[(number * 0x9E37'79B1u) >> 29];
-  }
-  TXSYNC_EXPORT static void move_in(place& at, const void* role) noexcept;
+  place& of(const void* role) noexcept;
+  TXSYNC_EXPORT bool counts_exactly(const void* role) noexcept;
+  std::uint32_t vary() noexcept;
+  std::uint32_t until_next() noexcept;
 
+  std::uint32_t left_ = two_ways::batch;  ///< sections until the next that is looked at; 1 in a trial
+  std::uint32_t varied_ = 0;
+  std::uint32_t in_trial_ = 0;  ///< sections for which trials that the thread knows of are still believed in
   place places_[places];
 };
 
