@@ -115,7 +115,8 @@ TXSYNC_EXPORT bool leave_elided(const void* lock) noexcept;
 TXSYNC_EXPORT latch_mode elided_mode(const void* lock) noexcept;
 TXSYNC_EXPORT void change_elided_mode(const void* lock, latch_mode mode) noexcept;
 
-/// Where a lock is released that nobody holds, or by a node that has no turn: tells so on the standard error, once a second at most.
+/// Where a lock is released that nobody holds, or by a node that has no turn: tells so on the standard error, once a
+/// second at most.
 TXSYNC_EXPORT void report_double_unlock(const void* lock) noexcept;
 
 /// Something to do, kept by value so that an attempt needs no memory of the heap for it.
