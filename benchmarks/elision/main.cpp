@@ -14,6 +14,7 @@
 #include "command.hpp"
 #include "doctor/machine_object.hpp"
 #include "observe/document/output.hpp"
+#include "observe/statistics.hpp"
 #include "sim/host/image.hpp"
 #include "sim/models/machine_file.hpp"
 
@@ -25,6 +26,7 @@ constexpr double goal = 0.9;
 
 struct options {
   unsigned microseconds = 2'000;
+  unsigned seeds = 3;
   std::string lock = "mcs";
   std::vector<std::string> machines{"haswell-i7-4770", "sapphire-rapids"};
   bool policies = false;
@@ -50,7 +52,7 @@ struct cell {
   std::string machine;
   section what;
   unsigned threads;
-  std::map<std::string, double> throughput = {};  ///< sections a second
+  std::map<std::string, double> throughput = {};  ///< sections a second, the median over seeds
   std::map<std::string, std::size_t> points = {};
 
   double better_way(const options& asked) const {
@@ -66,19 +68,20 @@ std::vector<std::string> subjects_of(const options& asked) {
   return all;
 }
 
-double run(std::uint64_t duration_ns, const sim::machine_model& machine, const cell& place,
-           const std::string& subject) {
+double run(std::uint64_t duration_ns, const sim::machine_model& machine, const cell& place, const std::string& subject,
+           std::uint64_t seed) {
   sim::image_request request;
   request.path = sim::image_file("workloads");
   request.model = machine;
+  request.seed = seed;
   request.uncharged_set_up = true;
   const workloads::workload& arraybench = *workloads::find_workload("arraybench");
   workloads::parameters values = workloads::default_parameters(arraybench);
   values.values[workloads::find_parameter(arraybench, "ints")] = place.what.ints;
   values.values[workloads::find_parameter(arraybench, "writes")] = place.what.writes;
   request.arguments = cli::image_arguments(
-      arraybench, subject, {.threads = place.threads, .duration_ns = duration_ns, .run_in_ns = duration_ns / 2},
-      values);
+      arraybench, subject,
+      {.threads = place.threads, .duration_ns = duration_ns, .run_in_ns = duration_ns / 2, .seed = seed}, values);
   const sim::image_result ended = sim::run_image(request);
   if (ended.status != 0) throw std::runtime_error(subject + ": " + ended.messages.substr(0, ended.messages.find('\n')));
   return static_cast<double>(ended.number("program.operations")) * 1e9 /
@@ -90,12 +93,12 @@ std::uint64_t duration_of(const options& asked, const sim::machine_model& machin
   constexpr double sections_each = 1'000;
   constexpr double longest = 100e6;
   const std::uint64_t least = std::uint64_t{asked.microseconds} * 1'000;
-  const double a_second = run(least, machine, place, asked.lock);
+  const double a_second = run(least, machine, place, asked.lock, 1);
   const double wanted = std::min(longest, sections_each * place.threads / a_second * 1e9);
   return std::max(least, static_cast<std::uint64_t>(wanted));
 }
 
-observe::point point_of(const cell& place, const std::string& subject, double throughput) {
+observe::point point_of(const cell& place, const std::string& subject, const std::vector<double>& throughput) {
   observe::point made;
   made.workload = "arraybench";
   made.params = {{"machine", place.machine}, {"ints", place.what.ints}, {"writes", place.what.writes}};
@@ -104,7 +107,7 @@ observe::point point_of(const cell& place, const std::string& subject, double th
   made.subject = subject;
   made.metric = "throughput";
   made.unit = "sections/s, simulated";
-  made.values = {throughput};
+  made.values = throughput;
   return made;
 }
 
@@ -119,8 +122,10 @@ std::vector<cell> measure(const options& asked, observe::document& result) {
         cell place{name, what, threads};
         const std::uint64_t duration_ns = duration_of(asked, machine.model, place);
         for (const std::string& subject : subjects) {
-          const double throughput = run(duration_ns, machine.model, place, subject);
-          place.throughput[subject] = throughput;
+          std::vector<double> throughput;
+          for (unsigned seed = 1; seed <= asked.seeds; ++seed)
+            throughput.push_back(run(duration_ns, machine.model, place, subject, seed));
+          place.throughput[subject] = observe::median_interval(throughput).median;
           place.points[subject] = result.points.size();
           result.points.push_back(point_of(place, subject, throughput));
         }
@@ -212,6 +217,11 @@ int main(int count, char** words) {
                  "microseconds of the simulated machine a run, at least; half as much runs before it")
       ->capture_default_str()
       ->check(CLI::Range(100, 1'000'000));
+  app.add_option("--seeds", asked.seeds,
+                 "runs of each cell, whose median counts: the order in which threads happen to queue moves a fair lock "
+                 "by a tenth")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000));
   app.add_option("--lock", asked.lock, "the lock that is elided")
       ->capture_default_str()
       ->check(CLI::IsMember({"mcs", "futex", "tatas"}));
