@@ -59,9 +59,6 @@ bool interrupted() noexcept;
 /// where there are any, or the run was interrupted.
 bool add_points(observe::document& result, const request& wanted, const std::vector<cell>& cells, const char* name);
 
-/// The rule of a claim that is written down and asks for nothing; its goal is 0.
-inline constexpr const char* no_goal = "printed as it is";
-
 /// The cell of that place, or null.
 const cell* find_cell(const std::vector<cell>& cells, std::size_t section, unsigned threads, std::size_t subject);
 

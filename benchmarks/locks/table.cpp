@@ -104,7 +104,7 @@ void print_ratios(std::FILE* out, const request& wanted, const std::vector<compa
 void print_claims(std::FILE* out, const std::vector<observe::claim>& claims) {
   std::fprintf(out, "\n");
   for (const observe::claim& one : claims) {
-    const bool asks = one.rule != no_goal;
+    const bool asks = one.rule != observe::no_goal;
     const char* const verdict = !asks ? "-" : one.holds ? "holds" : "MISSED";
     std::fprintf(out, "%s %-6s %s: ", one.id.c_str(), verdict, one.words.c_str());
     if (one.value_interval) {

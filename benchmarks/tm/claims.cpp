@@ -73,7 +73,7 @@ class answers {
                       .holds = !observe::misses(value, goal),
                       .from = from,
                       .value_interval = value,
-                      .rule = goal > 0 ? "high95 >= goal" : no_goal});
+                      .rule = goal > 0 ? "high95 >= goal" : observe::no_goal});
   }
 
   const request& wanted_;

@@ -36,7 +36,7 @@ claim make(const char* id, const std::string& words, const observe::interval& va
           .holds = !asks || !observe::misses(value, goal),
           .from = from,
           .value_interval = value,
-          .rule = asks ? "high95 >= goal" : no_goal};
+          .rule = asks ? "high95 >= goal" : observe::no_goal};
 }
 
 std::string threads_text(unsigned threads) { return std::to_string(threads) + (threads == 1 ? " thread" : " threads"); }

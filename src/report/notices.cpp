@@ -122,6 +122,7 @@ std::string claims_section(const json& document) {
   if (claims.empty()) return {};
   std::string rows;
   for (const json& one : claims) {
+    const bool asks = text_of(one, "rule") != observe::no_goal;
     const bool holds = part_of(one, "holds").get<bool>();
     const json& value = part_of(one, "value");
     const auto words = [](const json& any) {
@@ -129,8 +130,9 @@ std::string claims_section(const json& document) {
     };
     rows += std::string("<tr") + (holds ? "" : " class=\"bad\"") + ">" + cell(text_of(one, "id")) + "<td class=\"w\">" +
             escaped(text_of(one, "claim")) + "</td>" + number_cell(words(value)) + number_cell(interval_words(one)) +
-            number_cell(words(part_of(one, "goal"))) + cell(holds ? "holds" : "missed") + cell(text_of(one, "rule")) +
-            "</tr>\n";
+            (asks ? number_cell(words(part_of(one, "goal"))) + cell(holds ? "holds" : "missed")
+                  : number_cell("-") + cell("-")) +
+            cell(text_of(one, "rule")) + "</tr>\n";
   }
   return "<section>" + heading("Claims") +
          table(

@@ -32,7 +32,10 @@ std::string failures(const json& document) {
 verdict of_claims(const json& claims) {
   std::string missed;
   std::size_t holding = 0;
+  std::size_t asking = 0;
   for (const json& one : claims) {
+    if (text_of(one, "rule") == observe::no_goal) continue;
+    ++asking;
     if (part_of(one, "holds").get<bool>()) {
       ++holding;
     } else {
@@ -40,7 +43,7 @@ verdict of_claims(const json& claims) {
     }
   }
   const std::string words =
-      std::to_string(holding) + " of " + plural(claims.size(), "claim") + (holding == 1 ? " holds" : " hold");
+      std::to_string(holding) + " of " + plural(asking, "claim") + (holding == 1 ? " holds" : " hold");
   return {words + (missed.empty() ? "." : "; missed: " + missed + "."), missed.empty() ? mood::good : mood::bad};
 }
 

@@ -224,17 +224,17 @@ void commit(section_log& mine) noexcept {
     mine.timed_for = nullptr;
     // Readers run beside each other under the lock, too: how long they take says nothing of what it can do.
     if (mine.sections[0].mode != latch_mode::shared)
-      mine.turns_of_roles.took(mine.how, (machine::cycles() - mine.began) / sections, mine.outermost);
+      my_turns.took(mine.how, (machine::cycles() - mine.began) / sections, mine.outermost);
   }
   if (sections > 1) [[unlikely]]
-    mine.turns_of_roles.add(mine.how, sections - 1);
+    my_turns.add(mine.how, sections - 1);
   attempt_committed(known, policy, sections);
   if (mine.actions != 0 && mine.guards == 0) [[unlikely]]
     run_deferred();
 }
 
-void look_now_and_then(section_log& mine, elision& how) noexcept {
-  if (how.policy().adapts == adaptation::trial && mine.turns_of_roles.count(&how)) [[unlikely]]
+void look_now_and_then(elision& how) noexcept {
+  if (how.policy().adapts == adaptation::trial && my_turns.count(&how)) [[unlikely]]
     look_at_trial(how);
 }
 
@@ -248,7 +248,7 @@ elided_section* find(section_log& mine, const void* lock) noexcept {
 }  // namespace
 
 void look_at_trial(elision& how) noexcept {
-  if (my_sections.turns_of_roles.look(&how, how.ways_, how.policy_.trial_cycles)) my_sections.timed_for = &how;
+  if (my_turns.look(&how, how.ways_, how.policy_.trial_cycles)) my_sections.timed_for = &how;
 }
 
 bool try_elision(elision& how, const void* lock, latch_mode mode, held_test held) noexcept {
@@ -260,7 +260,7 @@ bool try_elision(elision& how, const void* lock, latch_mode mode, held_test held
     record(mine, lock, mode);
     return true;
   }
-  look_now_and_then(mine, how);
+  look_now_and_then(how);
   if (how.takes_lock()) return false;
   experience& known = experience_of(lock);
   return wants_attempt(known, policy) && enter_from_outside(mine, {how, lock, mode, held}, known);
@@ -276,7 +276,8 @@ try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, he
     record(mine, lock, mode);
     return try_outcome::elided;
   }
-  look_now_and_then(mine, how);
+  // A try that fails is no section.
+  if (!held(lock)) look_now_and_then(how);
   experience& known = experience_of(lock);
   if (how.takes_lock() || !wants_attempt(known, how.policy())) return try_outcome::try_lock;
   const std::uint8_t actions = mine.actions;

@@ -96,16 +96,16 @@ std::uint32_t two_ways::decide(bool second, std::uint64_t now, std::uint64_t win
 std::uint32_t two_ways::end_window(std::uint32_t part, std::uint64_t now, std::uint64_t window) noexcept {
   seen done = take_tallies();
   done.took = std::max<std::uint64_t>(1, now - since_.load(relaxed));
-  const std::uint64_t rate = (done.sections << 16) / done.took;
+  const std::uint64_t rate = (done.sections << 24) / done.took;
   since_.store(now, relaxed);
-  // Nobody ran sections for most of it, or sections are that long: which of the two the next window tells.
-  if (done.took > 2 * longest_window * window && !paused_.exchange(true, relaxed)) return part;
   if (part == settling) return second_window;
   if (part == settling_again) return first_again;
+  // Nobody ran sections for most of it, or sections are that long: which of the two the next window tells.
+  if (done.took > 2 * longest_window * window && !paused_.exchange(true, relaxed)) return part;
   const std::uint64_t best_first = best_first_.load(relaxed);
   // A tie is the second way's: attempts that gain nothing abort others'.
   if (part == second_window) {
-    const bool second = rate + rate / 16 > best_first;
+    const bool second = rate + rate / 16 >= best_first;
     if (!second || agreed_.load(relaxed) != 0) return decide(second, now, window);
     // In a program's first trial caches were cold for the first way, and warm for the second.
     rate_of_second_.store(rate, relaxed);
@@ -114,7 +114,7 @@ std::uint32_t two_ways::end_window(std::uint32_t part, std::uint64_t now, std::u
   }
   if (part == first_again) {
     const std::uint64_t second = rate_of_second_.load(relaxed);
-    return decide(second + second / 16 > std::max(rate, best_first), now, window);
+    return decide(second + second / 16 >= std::max(rate, best_first), now, window);
   }
   if (rate > best_first) best_first_.store(rate, relaxed);
   if (done.shortest != no_length && lock_.load(relaxed) != this) {
@@ -139,6 +139,11 @@ void two_ways::take_part(const report& mine, std::uint64_t window) noexcept {
   }
   // acquire as above; who fails has been overtaken, and looks again some other time
   if (!part_.compare_exchange_strong(part, part | changing, std::memory_order_acquire, relaxed)) return;
+  if (since_.load(relaxed) != since) {
+    // Begun anew since then: what this thread knows is of another window.
+    part_.store(part, std::memory_order_release);
+    return;
+  }
   std::uint32_t next = first_window;
   if (part == between) {
     (void)take_tallies();
@@ -161,10 +166,13 @@ std::uint32_t two_ways::look(const report& mine, std::uint64_t window) noexcept 
       std::clamp<std::uint64_t>(mine.sections * (window / reports_a_window) / took, 1, batch));
 }
 
-/// Roles lie some multiple of machine::pad_bytes apart.
-turns::place& turns::of(const void* role) noexcept {
-  const auto number = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(role) / machine::pad_bytes);
-  return places_[(number * 0x9E37'79B1u) >> 29];
+constinit thread_local turns my_turns;
+
+turns::place* turns::find(const void* role) noexcept {
+  for (place& one : places_) {
+    if (one.role == role) return &one;
+  }
+  return nullptr;
 }
 
 /// 0 to 31. Not always the same number: threads take roles in turns, and each has to come up.
@@ -172,6 +180,8 @@ std::uint32_t turns::vary() noexcept {
   varied_ = varied_ * 1'664'525 + 1'013'904'223;  // Numerical Recipes' generator
   return varied_ >> 27;
 }
+
+std::uint16_t turns::patience() noexcept { return static_cast<std::uint16_t>(patience_of_others + vary()); }
 
 std::uint32_t turns::until_next() noexcept { return two_ways::batch - 4 + vary() / 4; }
 
@@ -181,47 +191,56 @@ bool turns::counts_exactly(const void* role) noexcept {
     return true;
   }
   left_ = 1;
-  place& at = of(role);
   if (--in_trial_ == 0) {
     // The roles that this thread has known in trials do not come any more.
     for (place& one : places_) one.role = nullptr;
     return true;
   }
-  if (at.role == role) return ++at.counted >= at.batch;
-  if (at.role != nullptr && at.patience != 0) {
-    --at.patience;
-    return false;
+  if (place* const at = find(role)) {
+    in_trial_ = longest_belief;
+    return ++at->counted >= at->batch;
   }
-  at = {.role = role, .counted = 1, .patience = patience_of_others + vary(), .since = machine::cycles()};
+  place* at = find(nullptr);
+  if (at == nullptr) {
+    at = &places_[varied_ >> 31];
+    if (at->patience-- != 0) return false;
+  }
+  *at = {.role = role, .since = machine::cycles(), .patience = patience(), .counted = 1};
   return false;
 }
 
 void turns::add(const void* role, std::uint32_t sections) noexcept {
-  place& at = of(role);
-  if (at.role == role) at.counted += sections;
+  if (place* const at = find(role)) {
+    at->counted = static_cast<std::uint8_t>(std::min<std::uint32_t>(at->counted + sections, 255));
+  }
 }
 
 void turns::took(const void* role, std::uint64_t length, const void* lock) noexcept {
-  place& at = of(role);
-  if (at.role != role) return;
-  at.length = length;
-  at.lock = lock;
+  place* const at = find(role);
+  if (at == nullptr) return;
+  at->length = static_cast<std::uint32_t>(std::min<std::uint64_t>(length, no_length - 1));
+  at->lock = lock;
 }
 
 bool turns::look(const void* role, two_ways& ways, std::uint64_t window) noexcept {
-  place& at = of(role);
+  place* at = find(role);
   const std::uint64_t now = machine::cycles();
-  const bool counted = at.role == role;
-  const two_ways::report mine = counted ? two_ways::report{at.counted, at.since, now, at.length, at.lock}
-                                        : two_ways::report{0, now, now, two_ways::no_length, nullptr};
+  two_ways::report mine{.sections = 0, .since = now, .now = now, .shortest = two_ways::no_length, .lock = nullptr};
+  if (at != nullptr) {
+    mine.sections = at->counted;
+    mine.since = at->since;
+    if (at->length != no_length) mine.shortest = at->length;
+    mine.lock = at->lock;
+  }
   const std::uint32_t batch = ways.look(mine, window);
   if (batch != 0) {
-    const std::uint32_t patience = counted ? at.patience : patience_of_others + vary();
-    at = {.role = role, .batch = batch, .patience = patience, .since = now};
+    const std::uint16_t stays = at != nullptr ? at->patience : patience();
+    if (at == nullptr) at = &places_[0];  // between trials all are free
+    *at = {.role = role, .since = now, .patience = stays, .batch = static_cast<std::uint8_t>(batch)};
     in_trial_ = longest_belief;
     left_ = 1;
-  } else if (counted) {
-    at.role = nullptr;
+  } else if (at != nullptr) {
+    at->role = nullptr;
     if (std::none_of(std::begin(places_), std::end(places_), [](const place& one) { return one.role != nullptr; })) {
       in_trial_ = 0;
       left_ = until_next();

@@ -19,9 +19,7 @@ bool warm_memory::false_or_leave() noexcept {
 
 namespace detail {
 
-constinit thread_local turns my_warm_turns;
-
-void look_at_warm_trial(warm_up& role) noexcept { my_warm_turns.look(&role, role.ways_, role.policy_.trial_cycles); }
+void look_at_warm_trial(warm_up& role) noexcept { my_turns.look(&role, role.ways_, role.policy_.trial_cycles); }
 
 bool run_warm(warm_call& call) noexcept {
   const auto body = [](void* raw) {

@@ -32,7 +32,7 @@ TXSYNC_EXPORT void look_at_trial(elision& how) noexcept;
 ///
 /// Requires: outlives its locks; so does the policy. Constant-initialised. Thread-safe. 1,408 bytes.
 /// Cost: a section reads one word of it, which is written only when a trial changes its mind. While the policy has
-/// trials, one section in 16 of a thread also reads the clock and adds to a count.
+/// trials, one section in 16 or so of a thread also reads the clock; in a trial each looks for its count.
 class elision {
  public:
   constexpr explicit elision(const elision_policy& policy = elision_presets::standard) noexcept : policy_(policy) {}
@@ -78,7 +78,6 @@ struct section_log {
   const void* outermost = nullptr;
   elided_section sections[most] = {};
   std::uint64_t began = 0;  ///< machine::cycles() before an attempt that is timed
-  turns turns_of_roles;
 
   static constexpr std::uint32_t in_section = 1;  ///< `count` is not 0
   static constexpr std::uint32_t open = 2;        ///< the attempt goes on behind its last section (coarsening)
@@ -99,7 +98,7 @@ TXSYNC_EXPORT bool try_elision(elision& how, const void* lock, latch_mode mode, 
 inline bool enter_elided(elision& how, const void* lock, latch_mode mode, held_test held) noexcept {
   // A role whose sections take the lock for now pays for little more than being told so.
   if (!how.takes_lock() || in_elided_attempt()) return try_elision(how, lock, mode, held);
-  if (my_sections.turns_of_roles.count(&how)) [[unlikely]]
+  if (my_turns.count(&how)) [[unlikely]]
     look_at_trial(how);
   return false;
 }

@@ -77,9 +77,10 @@ class two_ways {
 };
 
 /// What a thread has run of each role. Between trials nobody asks: a role is told of its turn now and then, whichever
-/// comes up. While the thread knows of a trial it counts the sections of each role in one apart, in eight places by the
-/// role's address, so that no role is told of another's. A role that finds its place taken waits until the other's
-/// trial is over, or has been there for long enough. Of one thread; 392 bytes.
+/// comes up. While the thread knows of a trial it counts the sections of roles in one apart, in two places by the
+/// role's address, so that no role is told of another's; it has no more places because the thread-local memory of
+/// libraries that are loaded late is scarce. A role that finds its place taken waits until the other's trial is over,
+/// or has been there for long enough. Of one thread; 80 bytes.
 class turns {
  public:
   constexpr turns() noexcept = default;
@@ -100,18 +101,20 @@ class turns {
  private:
   struct place {
     const void* role = nullptr;
-    std::uint32_t counted = 0;
-    std::uint32_t batch = two_ways::batch;
-    std::uint32_t patience = 0;  ///< of roles that find it taken: sections
     std::uint64_t since = 0;     ///< machine::cycles() when counting began
-    std::uint64_t length = two_ways::no_length;
-    const void* lock = nullptr;
+    const void* lock = nullptr;  ///< whose section took `length`
+    std::uint32_t length = no_length;
+    std::uint16_t patience = 0;  ///< of roles that find it taken: sections
+    std::uint8_t counted = 0;
+    std::uint8_t batch = two_ways::batch;
   };
-  static constexpr unsigned places = 8;
+  static constexpr std::uint32_t no_length = ~std::uint32_t{0};
+  static constexpr unsigned places = 2;
 
-  place& of(const void* role) noexcept;
+  place* find(const void* role) noexcept;
   TXSYNC_EXPORT bool counts_exactly(const void* role) noexcept;
   std::uint32_t vary() noexcept;
+  std::uint16_t patience() noexcept;
   std::uint32_t until_next() noexcept;
 
   std::uint32_t left_ = two_ways::batch;  ///< sections until the next that is looked at; 1 in a trial
@@ -119,5 +122,8 @@ class turns {
   std::uint32_t in_trial_ = 0;  ///< sections for which trials that the thread knows of are still believed in
   place places_[places];
 };
+
+/// The calling thread's, of all its roles.
+[[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local turns my_turns;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::detail

@@ -231,12 +231,10 @@ void warm_ahead(const Body& body, std::uint32_t accesses = warm_up_presets::stan
 
 namespace detail {
 
-[[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local turns my_warm_turns;
-
 /// Counts a section of the role. True: its waiters are to warm up.
 inline bool warms(warm_up& role) noexcept {
   if (!role.policy().adapts) return true;
-  if (my_warm_turns.count(&role)) [[unlikely]]
+  if (my_turns.count(&role)) [[unlikely]]
     look_at_warm_trial(role);
   return !role.off();
 }

@@ -37,6 +37,7 @@ constinit std::atomic<std::uint64_t> known_seed{0};
     seed = static_cast<std::uint64_t>(std::time(nullptr));
   }
   errno = saved_errno;
+  if (seed == 0) seed = 1;                            // a seed like any other, and 0 is "not asked for yet"
   known_seed.store(seed, std::memory_order_relaxed);  // relaxed: a number, which orders nothing
   return seed;
 }

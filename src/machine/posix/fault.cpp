@@ -37,7 +37,7 @@ constinit pthread_mutex_t setters = PTHREAD_MUTEX_INITIALIZER;
 constexpr int signals[] = {SIGSEGV, SIGBUS, SIGFPE};
 constexpr std::size_t signal_count = std::size(signals);
 // Of each of them; written once before our own handler stands, read by it.
-struct sigaction previous[signal_count];
+struct sigaction previous_handlers[signal_count];
 constinit std::atomic<bool> installed{false};  // written under `setters`
 
 bool ask_claim(void* address, bool write) noexcept {
@@ -103,7 +103,7 @@ bool is_access_fault(int signal, const siginfo_t& info) noexcept {
 struct sigaction& previous_of(int signal) noexcept {
   std::size_t which = 0;
   while (signals[which] != signal) ++which;
-  return previous[which];
+  return previous_handlers[which];
 }
 
 /// Lets the default action happen: a fault by running the instruction again, a signal that somebody sent by sending it
@@ -179,11 +179,11 @@ bool install() noexcept {
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigemptyset(&ours.sa_mask);
   for (std::size_t i = 0; i < signal_count; ++i) {
-    if (sigaction(signals[i], nullptr, &previous[i]) != 0) return false;
+    if (sigaction(signals[i], nullptr, &previous_handlers[i]) != 0) return false;
   }
   for (std::size_t i = 0; i < signal_count; ++i) {
     if (sigaction(signals[i], &ours, nullptr) == 0) continue;
-    while (i-- != 0) sigaction(signals[i], &previous[i], nullptr);
+    while (i-- != 0) sigaction(signals[i], &previous_handlers[i], nullptr);
     return false;
   }
   installed.store(true, std::memory_order_release);  // pairs with the acquire in catch_faults()

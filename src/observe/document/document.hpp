@@ -147,6 +147,9 @@ struct claim {
   std::string rule;                        ///< how `holds` follows, for example "high95 >= goal"; may be empty
 };
 
+/// The rule of a claim that is written down and asks for nothing; its goal is 0.
+inline constexpr const char* no_goal = "printed as it is";
+
 struct document {
   tool_record tool = this_tool();
   std::vector<std::string> command;  ///< as it was called, argv[0] first

@@ -18,6 +18,8 @@ using machine::attempt_status;
 
 constexpr std::uint64_t shortest_wait = 64;  // cycles
 constexpr unsigned most_doublings = 6;
+// Waits of one block for others that run alone. They may follow each other for ever, and give way to who waits in line.
+constexpr std::uint32_t most_waits = 64;
 
 bool somebody_is_alone() noexcept {
   // relaxed: in an attempt, or to decide how long to wait
@@ -25,11 +27,12 @@ bool somebody_is_alone() noexcept {
 }
 
 /// True: another attempt may help, and what had to be waited for is over.
-bool wait_to_try_again(runner& me, attempt_status status, std::uint32_t& left) noexcept {
+bool wait_to_try_again(runner& me, attempt_status status, std::uint32_t& left, std::uint32_t& waits_left) noexcept {
   const abort_cause why = status.cause();
   block_counts::add_one(me.counts->aborts[static_cast<std::size_t>(why)]);
   if (why == abort_cause::lock_busy || (why == abort_cause::conflict && somebody_is_alone())) {
     refuse_if_torn();
+    if (--waits_left == 0) return false;
     txsync::detail::patient_spin waiting;
     while (somebody_is_alone()) waiting.wait(shortest_wait);
     return true;
@@ -63,6 +66,7 @@ void leave_hardware(const runner& me) noexcept {
 
 bool run_in_hardware(runner& me, const erased_body& body, void* data) {
   std::uint32_t left = me.where->policy().hardware_attempts;
+  std::uint32_t waits_left = most_waits;
   if (!machine::attempts_work() || left == 0 || me.wants_irrevocable) return false;
   for (;;) {
     clear_extras(me);
@@ -82,7 +86,7 @@ bool run_in_hardware(runner& me, const erased_body& body, void* data) {
       return true;
     }
     me.mode = run_mode::idle;  // the scripted machine puts back the stack only
-    if (!wait_to_try_again(me, status, left)) return false;
+    if (!wait_to_try_again(me, status, left, waits_left)) return false;
   }
 }
 

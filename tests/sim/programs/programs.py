@@ -515,7 +515,7 @@ class Told(ByCommand):
         place = self.places("both", "conflict")
         self.assertRegex(place["other_calls"][0], r"^add_to \(told.cpp:\d+\)")
         # Where the attempt was by then, perhaps about to end.
-        self.assertRegex(place["own_calls"][0], r"^(add_to \(told.cpp:\d+\)|txsync::|\w+ \(mutex.cpp:\d+\))")
+        self.assertRegex(place["own_calls"][0], r"^(add_to \(told.cpp:\d+\)|txsync::|\w+ \((mutex|attempt_loop).cpp:\d+\))")
         for calls in place["own_calls"], place["other_calls"]:
             self.assertRegex(" < ".join(calls[1:]), r"operator\(\) \(told.cpp:\d+\)")  # in line in main, and in the thread that beside() starts
         alone = self.places("overflow add_to", "capacity-write")
