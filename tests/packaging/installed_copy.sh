@@ -62,4 +62,10 @@ if [[ $kind == shared ]]; then
   echo "== SONAME and exported symbols"
   readelf -d "$work/moved/lib/libtxsync.so" | grep -E 'SONAME.*\[libtxsync\.so\.[0-9]+\.[0-9]+\]'
   "$source_dir/tests/packaging/exported_symbols.sh" "$work/moved/lib/libtxsync.so"
+
+  echo "== a program may load it late: its thread-local memory fits into what the C library keeps for that"
+  printf '%s\n' '#include <dlfcn.h>' '#include <cstdio>' 'int main(int, char** words) {' \
+    '  if (dlopen(words[1], RTLD_NOW) != nullptr) return 0;' '  std::fprintf(stderr, "%s\n", dlerror());' '  return 1;' '}' > "$work/late.cpp"
+  "$compiler" "$work/late.cpp" -o "$work/late" -ldl
+  "$work/late" "$work/moved/lib/libtxsync.so"
 fi

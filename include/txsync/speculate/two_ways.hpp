@@ -18,7 +18,7 @@ namespace txsync::inline TXSYNC_BACKEND::detail {
 /// cold for it. The way that did more is kept until the next trial, which is the later, the more often the answer was
 /// the same; a tie is the second way's. Threads report their sections in batches, which are short enough in a trial
 /// that a window holds some of each thread's, and whoever finds a window long enough begins the next. A window in which
-/// the program paused is begun again, once in a trial. Constant- initialised; thread-safe; 1,280 bytes.
+/// the program paused is begun again, once in a trial. Constant-initialised; thread-safe; 1,280 bytes.
 class two_ways {
  public:
   static constexpr std::uint64_t no_length = ~std::uint64_t{0};
