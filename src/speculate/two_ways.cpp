@@ -40,7 +40,7 @@ constexpr std::uint64_t reports_a_window = 8;
 // Of a trial in which the program did not pause.
 constexpr std::uint64_t most_windows = 8;
 
-// Sections of other roles that find a thread's place taken, before one of them gets it.
+// Sections of other roles that find both of a thread's places taken, before one of them gets one.
 constexpr std::uint32_t patience_of_others = 256;
 // Sections of a thread, none of them of a role that it knows in a trial, or too few for a report.
 constexpr std::uint32_t longest_belief = 4'096;

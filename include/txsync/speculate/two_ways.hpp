@@ -17,8 +17,9 @@ namespace txsync::inline TXSYNC_BACKEND::detail {
 /// the first of which lets threads settle; in the first trial the first way has another chance then, as caches were
 /// cold for it. The way that did more is kept until the next trial, which is the later, the more often the answer was
 /// the same; a tie is the second way's. Threads report their sections in batches, which are short enough in a trial
-/// that a window holds some of each thread's, and whoever finds a window long enough begins the next. A window in which
-/// the program paused is begun again, once in a trial. Constant-initialised; thread-safe; 1,280 bytes.
+/// that a window holds some of each thread's, and whoever finds a window long enough begins the next. A window that
+/// counts and took twice as long as the longest should, because the program paused, is begun again, once in a trial.
+/// Constant-initialised; thread-safe; 1,280 bytes.
 class two_ways {
  public:
   static constexpr std::uint64_t no_length = ~std::uint64_t{0};
@@ -77,10 +78,9 @@ class two_ways {
 };
 
 /// What a thread has run of each role. Between trials nobody asks: a role is told of its turn now and then, whichever
-/// comes up. While the thread knows of a trial it counts the sections of roles in one apart, in two places by the
-/// role's address, so that no role is told of another's; it has no more places because the thread-local memory of
-/// libraries that are loaded late is scarce. A role that finds its place taken waits until the other's trial is over,
-/// or has been there for long enough. Of one thread; 80 bytes.
+/// comes up. While the thread knows of a trial it counts the sections of up to two roles apart, so that no role is told
+/// of another's; no more, because the thread-local memory of libraries that are loaded late is scarce. Further roles
+/// wait until a trial is over, or one of the two has been counted for long enough. Of one thread; 80 bytes.
 class turns {
  public:
   constexpr turns() noexcept = default;
@@ -104,7 +104,7 @@ class turns {
     std::uint64_t since = 0;     ///< machine::cycles() when counting began
     const void* lock = nullptr;  ///< whose section took `length`
     std::uint32_t length = no_length;
-    std::uint16_t patience = 0;  ///< of roles that find it taken: sections
+    std::uint16_t patience = 0;  ///< of roles that find all taken: sections
     std::uint8_t counted = 0;
     std::uint8_t batch = two_ways::batch;
   };

@@ -34,8 +34,8 @@ struct warm_up_policy {
   bool watches = true;
   /// Runs the role's sections without warm-up now and then, and leaves it off where that was faster.
   bool adapts = true;
-  std::uint32_t trial_cycles =
-      4'194'304;  ///< cycles of a window of a trial, at least: a mutex's waiters take as long to settle
+  /// Cycles of a window of a trial, at least: a mutex's waiters take as long to settle.
+  std::uint32_t trial_cycles = 4'194'304;
 };
 
 /// The settings that policy files and tables name; docs/warm-up.md has them side by side.
