@@ -10,43 +10,15 @@
 
 #include <txsync/machine/park.hpp>
 
-#include "preload/mutex_state.hpp"
+#include "workloads/explored/condition_waits.hpp"
 #include "workloads/explored/exploration.hpp"
-#include "workloads/explored/handing_over.hpp"
-#include "workloads/explored/program_role.hpp"
+#include "workloads/explored/program_locks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-constexpr std::uint32_t site = 3;
-
-class elided_mutex {
- public:
-  elided_mutex() noexcept {
-    make_program_role<site>({.under = preload::algorithm::futex, .elides = true, .warms = false});
-    preload::state_of(&mutex_).tag.store(preload::lock_tag(preload::algorithm::by_role, site).bits());
-  }
-  void lock() noexcept { pthread_mutex_lock(&mutex_); }
-  void unlock() noexcept { pthread_mutex_unlock(&mutex_); }
-  pthread_mutex_t* native_handle() noexcept { return &mutex_; }
-
- private:
-  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-};
-
-class condition {
- public:
-  template <class Predicate>
-  void wait(std::unique_lock<elided_mutex>& held, Predicate ready) {
-    while (!ready()) pthread_cond_wait(&condition_, held.mutex()->native_handle());
-  }
-  void notify_one() noexcept { pthread_cond_signal(&condition_); }
-  void notify_all() noexcept { pthread_cond_broadcast(&condition_); }
-
- private:
-  pthread_cond_t condition_ = PTHREAD_COND_INITIALIZER;
-};
+using elided_mutex = program_elided_mutex<preload::algorithm::futex>;
 
 /// A waiter with a deadline destroys its condition as soon as it has seen what it waited for, told or not.
 struct gone_test {
@@ -91,8 +63,8 @@ constexpr unsigned sleeps = 1;
 
 template <unsigned threads, unsigned takes, telling how>
 constexpr exploration handing(const char* name, const char* summary, unsigned cpus = 0) {
-  return {name, summary, verdict::right, run_anew<handing_test<elided_mutex, condition, threads, takes, how>, threads>,
-          cpus};
+  return {name, summary, verdict::right,
+          run_anew<handing_test<elided_mutex, program_condition, threads, takes, how>, threads>, cpus};
 }
 
 constexpr exploration table[] = {

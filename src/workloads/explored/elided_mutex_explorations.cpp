@@ -3,12 +3,10 @@
 // by tries and with deadlines, twice by one thread, beside sections that take the mutex, and around a wait.
 #include <pthread.h>
 
-#include <ctime>
-
-#include "preload/mutex_state.hpp"
 #include "workloads/adapters.hpp"
+#include "workloads/explored/condition_waits.hpp"
 #include "workloads/explored/exploration.hpp"
-#include "workloads/explored/program_role.hpp"
+#include "workloads/explored/program_locks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
@@ -16,35 +14,10 @@ namespace {
 
 using preload::algorithm;
 
-constexpr std::uint32_t site = 4;
-
-/// A mutex as the site's policy has it.
-template <algorithm under, int kind = PTHREAD_MUTEX_NORMAL>
-class pthread_mutex {
- public:
-  pthread_mutex() noexcept {
-    make_program_role<site>({.under = under, .elides = true, .warms = false});
-    state().kind.store(kind);
-    state().tag.store(preload::lock_tag(algorithm::by_role, site).bits());
-  }
-  void lock() noexcept { pthread_mutex_lock(&mutex_); }
-  bool try_lock() noexcept { return pthread_mutex_trylock(&mutex_) == 0; }
-  bool try_lock_until_ns(std::uint64_t deadline) noexcept {
-    constexpr std::uint64_t second = 1'000'000'000;
-    const timespec until{static_cast<std::time_t>(deadline / second), static_cast<long>(deadline % second)};
-    return pthread_mutex_clocklock(&mutex_, CLOCK_MONOTONIC, &until) == 0;
-  }
-  void unlock() noexcept { pthread_mutex_unlock(&mutex_); }
-  pthread_mutex_t* native_handle() noexcept { return &mutex_; }
-
- private:
-  preload::mutex_state& state() noexcept { return preload::state_of(&mutex_); }
-  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-};
-using futex = pthread_mutex<algorithm::futex>;
-using ticket = pthread_mutex<algorithm::ticket>;
-using tatas = pthread_mutex<algorithm::tatas>;
-using recursive = pthread_mutex<algorithm::checked_futex, PTHREAD_MUTEX_RECURSIVE>;
+using futex = program_elided_mutex<algorithm::futex>;
+using ticket = program_elided_mutex<algorithm::ticket>;
+using tatas = program_elided_mutex<algorithm::tatas>;
+using recursive = program_elided_mutex<algorithm::checked_futex, PTHREAD_MUTEX_RECURSIVE>;
 
 /// Each section is entered a second time in itself, by waiting and by a try.
 class entering_twice {
@@ -97,44 +70,6 @@ struct overlapping_test {
   }
 };
 
-/// A wait in sections of two mutexes: what the outer one protects is half done meanwhile, and nobody may see it so.
-struct nested_wait_test {
-  futex outer{};
-  futex inner{};
-  pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-  std::uint64_t first = 0, second = 0;
-  bool told = false;
-  bool seen_half = false;
-
-  static void body(nested_wait_test& me, unsigned index) {
-    switch (index) {
-      case 0:
-        me.outer.lock();
-        ++me.first;
-        me.inner.lock();
-        while (!me.told) pthread_cond_wait(&me.changed, me.inner.native_handle());
-        me.inner.unlock();
-        ++me.second;
-        me.outer.unlock();
-        return;
-      case 1:
-        me.inner.lock();
-        me.told = true;
-        pthread_cond_broadcast(&me.changed);
-        me.inner.unlock();
-        return;
-      default:
-        me.outer.lock();
-        if (me.first != me.second) me.seen_half = true;
-        me.outer.unlock();
-    }
-  }
-  const char* check() const {
-    if (seen_half) return "a section was seen half done";
-    return first != 1 || second != 1 ? "an update was lost" : nullptr;
-  }
-};
-
 constexpr unsigned sleeps = 1;
 
 template <class Adapter, unsigned threads = 3, unsigned sections = 2>
@@ -157,7 +92,7 @@ constexpr exploration table[] = {
     {"pthread_mutex-elided-nested", "sections of two elided mutexes that overlap, some call the system", verdict::right,
      run_anew<overlapping_test<futex>, 3>, sleeps},
     {"pthread_mutex-elided-wait", "a wait within sections of two elided mutexes", verdict::right,
-     run_anew<nested_wait_test, 3>},
+     run_anew<nested_wait_test<futex, program_condition>, 3>},
 };
 
 }  // namespace

@@ -8,44 +8,32 @@
 #include <txsync/speculate/elided_condition_variable.hpp>
 
 #include "workloads/explored/alone.hpp"
+#include "workloads/explored/condition_waits.hpp"
 #include "workloads/explored/exploration.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-enum class telling : std::uint8_t { one, all };
+/// A guard's section, to wait in.
+template <class Lock>
+class guarded : elided_guard<Lock> {
+ public:
+  explicit guarded(Lock& lock) noexcept : elided_guard<Lock>(lock), lock_(lock) {}
+  void lock() noexcept { lock_.lock(); }
+  void unlock() noexcept { lock_.unlock(); }
 
-/// A place for one thing: thread 0 puts, the others take, by guards or without, some sections in attempts.
-template <class Lock, unsigned threads, unsigned takes, telling how, bool guarded = false>
-struct handing_test {
-  Lock lock{};
-  elided_condition_variable changed{};
-  bool full = false;
-  std::uint64_t taken = 0;
+ private:
+  Lock& lock_;
+};
 
-  void change_inside(bool to) noexcept {
-    changed.wait(lock, [this, to] { return full != to; });
-    full = to;
-    if (!to) ++taken;
-    how == telling::one ? changed.notify_one() : changed.notify_all();
-  }
-  void change(bool to) noexcept {
-    if constexpr (guarded) {
-      const elided_guard guard(lock);
-      change_inside(to);
-    } else {
-      lock.lock();
-      change_inside(to);
-      lock.unlock();
-    }
-  }
-  static void body(handing_test& me, unsigned index) {
-    const unsigned changes = index == 0 ? takes * (threads - 1) : takes;
-    for (unsigned i = 0; i < changes; ++i) me.change(index == 0);
+/// The hand-over, some sections in attempts.
+template <class Lock, unsigned threads, unsigned takes, telling how, class Held = std::unique_lock<Lock>>
+struct elided_handing_test : handing_test<Lock, elided_condition_variable, threads, takes, how, Held> {
+  static void body(elided_handing_test& me, unsigned index) {
+    elided_handing_test::handing_test::body(me, index);
     commit_coarsened();
   }
-  const char* check() const { return taken != std::uint64_t{takes} * (threads - 1) ? "a hand-over was lost" : nullptr; }
 };
 
 /// Turns are taken within one scope of each thread: who waits has told the other in the same scope.
@@ -66,45 +54,6 @@ struct taking_turns_test {
     }
   }
   const char* check() const { return taken != 2 * turns ? "a turn was lost" : nullptr; }
-};
-
-/// A wait in sections of two locks: what the outer one protects is half done meanwhile, and nobody may see it so.
-template <class Lock>
-struct nested_wait_test {
-  Lock outer{};
-  Lock inner{};
-  elided_condition_variable changed{};
-  std::uint64_t first = 0, second = 0;
-  bool told = false;
-  bool seen_half = false;
-
-  static void body(nested_wait_test& me, unsigned index) {
-    switch (index) {
-      case 0:
-        me.outer.lock();
-        ++me.first;
-        me.inner.lock();
-        while (!me.told) me.changed.wait(me.inner);
-        me.inner.unlock();
-        ++me.second;
-        me.outer.unlock();
-        return;
-      case 1:
-        me.inner.lock();
-        me.told = true;
-        me.changed.notify_all();
-        me.inner.unlock();
-        return;
-      default:
-        me.outer.lock();
-        if (me.first != me.second) me.seen_half = true;
-        me.outer.unlock();
-    }
-  }
-  const char* check() const {
-    if (seen_half) return "a section was seen half done";
-    return first != 1 || second != 1 ? "an update was lost" : nullptr;
-  }
 };
 
 /// A waiter with a variable of its own, which is gone as soon as it has seen what it waited for (leveldb's writers).
@@ -177,13 +126,16 @@ constexpr exploration test_of(const char* name, const char* summary) {
 }
 
 constexpr exploration table[] = {
-    test_of<handing_test<eager, 2, 2, telling::one>, 2>("elided_condition-one", "elided hand-over, 2 threads x 2"),
-    test_of<handing_test<eager, 3, 1, telling::all>, 3>("elided_condition-all", "elided hand-over, 3 threads"),
-    test_of<handing_test<patient, 2, 1, telling::one, true>, 2>("elided_condition-guarded", "the same, by guards"),
-    test_of<handing_test<coarsened, 2, 2, telling::one>, 2>("elided_condition-coarse", "the same, coarsened"),
+    test_of<elided_handing_test<eager, 2, 2, telling::one>, 2>("elided_condition-one",
+                                                               "elided hand-over, 2 threads x 2"),
+    test_of<elided_handing_test<eager, 3, 1, telling::all>, 3>("elided_condition-all", "elided hand-over, 3 threads"),
+    test_of<elided_handing_test<patient, 2, 1, telling::one, guarded<patient>>, 2>("elided_condition-guarded",
+                                                                                   "the same, by guards"),
+    test_of<elided_handing_test<coarsened, 2, 2, telling::one>, 2>("elided_condition-coarse", "the same, coarsened"),
     {"elided_condition-turns", "notify and wait in one scope, 2 threads x 2, waiters sleep at once", verdict::right,
      run_anew<taking_turns_test<eager, 2>, 2>, 1},
-    test_of<nested_wait_test<eager>, 3>("elided_condition-nested", "a wait within sections of two locks"),
+    test_of<nested_wait_test<eager, elided_condition_variable>, 3>("elided_condition-nested",
+                                                                   "a wait within sections of two locks"),
     test_of<own_variable_test<eager>, 2>("elided_condition-own", "a waiter's own variable is gone after the wait"),
     test_of<actions_test<eager>, 2>("elided_actions", "actions run once, after the commit"),
 };

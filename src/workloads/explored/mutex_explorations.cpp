@@ -2,34 +2,14 @@
 // What a program's pthread locks are under the preloaded library when their waiters run the program's own section ahead
 // of time, in always-abort attempts: locks within the section are passed by there, and the unlock of the lock that is
 // waited for ends it.
-#include <pthread.h>
-
-#include "preload/mutex_state.hpp"
 #include "workloads/explored/exploration.hpp"
-#include "workloads/explored/program_role.hpp"
+#include "workloads/explored/program_locks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
 using preload::algorithm;
-
-constexpr std::uint32_t site = 1;
-
-/// A mutex as the site's policy has it.
-template <algorithm under>
-class mutex_of {
- public:
-  mutex_of() {
-    make_program_role<site>({.under = under, .elides = false, .warms = true});
-    preload::state_of(&mutex_).tag.store(preload::lock_tag(algorithm::by_role, site).bits());
-  }
-  void lock() { pthread_mutex_lock(&mutex_); }
-  void unlock() { pthread_mutex_unlock(&mutex_); }
-
- private:
-  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-};
 
 /// Sections of an outer lock, each with one of an inner lock, which the last thread takes by itself. Nodes are moved
 /// from the head of a list to its end, with links that are no addresses on the way.
@@ -40,8 +20,8 @@ struct nested_test {
   };
   static constexpr unsigned length = 3;
 
-  mutex_of<under> outer;
-  mutex_of<under> inner;
+  program_warming_mutex<under> outer;
+  program_warming_mutex<under> inner;
   alignas(64) node nodes[length] = {};
   node* head = nullptr;
   alignas(64) std::uint64_t count = 0;

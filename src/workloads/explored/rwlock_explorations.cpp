@@ -2,27 +2,23 @@
 // What a program's pthread reader-writer locks are under the preloaded library where their sections are elided.
 #include <pthread.h>
 
-#include <ctime>
-
 #include "preload/rwlock_state.hpp"
 #include "workloads/explored/exploration.hpp"
-#include "workloads/explored/program_role.hpp"
+#include "workloads/explored/program_locks.hpp"
 #include "workloads/explored/reading_and_writing.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-constexpr std::uint32_t site = 2;
-
 /// A lock as the site's policy has it.
 template <int preference>
 class pthread_rwlock {
  public:
   pthread_rwlock() noexcept {
-    make_program_role<site>({.under = preload::algorithm::futex, .elides = true, .warms = false});
+    make_program_role({.under = preload::algorithm::futex, .elides = true, .warms = false});
     state().preference = preference;
-    state().tag.store(preload::rw_tag(preload::rw_algorithm::elided, site).bits());
+    state().tag.store(preload::rw_tag(preload::rw_algorithm::elided, program_site).bits());
   }
   void lock() noexcept { pthread_rwlock_wrlock(&lock_); }
   bool try_lock() noexcept { return pthread_rwlock_trywrlock(&lock_) == 0; }
@@ -30,8 +26,7 @@ class pthread_rwlock {
   void lock_shared() noexcept { pthread_rwlock_rdlock(&lock_); }
   bool try_lock_shared() noexcept { return pthread_rwlock_tryrdlock(&lock_) == 0; }
   bool try_lock_shared_until_ns(std::uint64_t deadline) noexcept {
-    constexpr std::uint64_t second = 1'000'000'000;
-    const timespec until{static_cast<std::time_t>(deadline / second), static_cast<long>(deadline % second)};
+    const timespec until = monotonic_time(deadline);
     return pthread_rwlock_clockrdlock(&lock_, CLOCK_MONOTONIC, &until) == 0;
   }
   void unlock_shared() noexcept { pthread_rwlock_unlock(&lock_); }

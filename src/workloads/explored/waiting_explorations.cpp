@@ -13,8 +13,8 @@
 #include <txsync/machine/thread.hpp>
 #include <txsync/mutex.hpp>
 
+#include "workloads/explored/condition_waits.hpp"
 #include "workloads/explored/exploration.hpp"
-#include "workloads/explored/handing_over.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waits by any mutex and condition variable, for explorations.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+
+#include <txsync_backend/name.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+enum class telling : std::uint8_t { one, all };
+
+/// A place for one thing: thread 0 puts, the others take. With several takers a notification may meet the wrong one, so
+/// that all are told.
+template <class Lock, class Condition, unsigned threads, unsigned takes, telling how,
+          class Held = std::unique_lock<Lock>>
+struct handing_test {
+  Lock lock{};
+  Condition changed{};
+  bool full = false;
+  std::uint64_t taken = 0;
+
+  void tell() noexcept { how == telling::one ? changed.notify_one() : changed.notify_all(); }
+  void change(bool to) {
+    Held held(lock);
+    changed.wait(held, [&] { return full != to; });
+    full = to;
+    if (!to) ++taken;
+    tell();
+  }
+  static void body(handing_test& me, unsigned index) {
+    const unsigned changes = index == 0 ? takes * (threads - 1) : takes;
+    for (unsigned i = 0; i < changes; ++i) me.change(index == 0);
+  }
+  const char* check() const { return taken != std::uint64_t{takes} * (threads - 1) ? "a hand-over was lost" : nullptr; }
+};
+
+/// A wait in sections of two locks: what the outer one protects is half done meanwhile, and nobody may see it so.
+template <class Lock, class Condition>
+struct nested_wait_test {
+  Lock outer{};
+  Lock inner{};
+  Condition changed{};
+  std::uint64_t first = 0, second = 0;
+  bool told = false;
+  bool seen_half = false;
+
+  void wait() {
+    std::unique_lock held(inner);
+    changed.wait(held, [&] { return told; });
+  }
+  void tell() {
+    const std::lock_guard held(inner);
+    told = true;
+    changed.notify_all();
+  }
+  static void body(nested_wait_test& me, unsigned index) {
+    if (index == 1) return me.tell();
+    const std::lock_guard held(me.outer);
+    if (index == 2) {
+      if (me.first != me.second) me.seen_half = true;
+      return;
+    }
+    ++me.first;
+    me.wait();
+    ++me.second;
+  }
+  const char* check() const {
+    if (seen_half) return "a section was seen half done";
+    return first != 1 || second != 1 ? "an update was lost" : nullptr;
+  }
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads
