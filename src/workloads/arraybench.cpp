@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workloads/arraybench.hpp"
 
-#include <utility>
-
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
@@ -77,37 +75,6 @@ std::uint64_t array_data::hash() const noexcept {
   running_hash all;
   for (const std::uint32_t cell : cells) all.add(cell);
   return all.value();
-}
-
-namespace {
-
-struct kept_array {
-  parameters values{};
-  std::unique_ptr<array_data> data;
-};
-kept_array array_kept;  // runs follow each other
-
-}  // namespace
-
-array_lease::array_lease(const parameters& values, const plan& how) : keeps_(how.keeps_data) {
-  if (keeps_ && array_kept.data != nullptr && array_kept.values == values) {
-    data_ = std::move(array_kept.data);
-    return;
-  }
-  array_kept.data = nullptr;  // before there are two
-  array_kept.values = values;
-  data_ = std::make_unique<array_data>(values);
-}
-
-array_lease::~array_lease() {
-  if (keeps_ && sound_) array_kept.data = std::move(data_);
-}
-
-outcome array_lease::checked(team_result& result, bool excluded) noexcept {
-  const char* const wrong = excluded ? data_->complaint(result.all_operations) : nullptr;
-  data_->settle(result.all_operations);
-  sound_ = excluded && wrong == nullptr && result.seen.fault == nullptr;
-  return result.checked(wrong, keeps_ ? 0 : data_->hash());
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads

@@ -8,6 +8,7 @@
 #include <txsync/speculate/warming.hpp>
 
 #include "workloads/adapters.hpp"
+#include "workloads/data_lease.hpp"
 #include "workloads/pages.hpp"
 #include "workloads/team.hpp"
 #include "workloads/workload.hpp"
@@ -44,23 +45,6 @@ class alignas(machine::pad_bytes) array_data {
   }
 
   std::uint32_t start_ = 0;  ///< sum of all cells before the sections that are checked
-};
-
-/// The array of a run: a new one, or what a run before has left (plan::keeps_data).
-class array_lease {
- public:
-  array_lease(const parameters& values, const plan& how);
-  array_lease(const array_lease&) = delete;
-  array_lease& operator=(const array_lease&) = delete;
-  ~array_lease();
-  array_data& data() const noexcept { return *data_; }
-  /// `excluded`: the sections did, so that nothing they wrote is lost.
-  outcome checked(team_result& result, bool excluded) noexcept;
-
- private:
-  bool keeps_;
-  bool sound_ = false;
-  std::unique_ptr<array_data> data_;
 };
 
 /// A section: the same code whether it counts or is run ahead of time.
@@ -111,11 +95,11 @@ void array_sections(worker& me, array_shared<Adapter>& shared) {
 template <class Adapter>
 outcome run_arraybench(const parameters& values, const plan& how) {
   if (const char* const refusal = complaint(arraybench_workload, values, how)) return refused(refusal);
-  array_lease lease(values, how);
-  if (!lease.data().cells.ok()) return refused(no_memory);
-  array_shared<Adapter> shared{.data = lease.data()};
+  data_lease<array_data> lease(values, how, [&] { return std::make_unique<array_data>(values); });
+  if (!lease.data()->cells.ok()) return refused(no_memory);
+  array_shared<Adapter> shared{.data = *lease.data()};
   team_result result = run_team<array_sections<Adapter>>(how, shared);
-  return lease.checked(result, excludes<Adapter>());
+  return lease.checked(result, excludes<Adapter>(), result.all_operations);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads

@@ -108,35 +108,4 @@ std::uint64_t map_data::hash() const noexcept {
   return all.value();
 }
 
-namespace {
-
-struct kept_map {
-  parameters values{};
-  std::unique_ptr<map_data> data;
-};
-kept_map kept;  // runs follow each other
-
-}  // namespace
-
-map_lease::map_lease(const parameters& values, const plan& how) : keeps_(how.keeps_data) {
-  if (keeps_ && kept.data != nullptr && kept.values == values) {
-    data_ = std::move(kept.data);
-    return;
-  }
-  kept.data = nullptr;  // before there are two
-  kept.values = values;
-  data_ = std::make_unique<map_data>(values, how.seed);
-}
-
-map_lease::~map_lease() {
-  if (keeps_ && sound_) kept.data = std::move(data_);
-}
-
-outcome map_lease::checked(team_result& result) noexcept {
-  const char* const wrong = data_->complaint(result.tallies[1], result.tallies[2]);
-  data_->settle(result.tallies[1], result.tallies[2]);
-  sound_ = wrong == nullptr;
-  return result.checked(wrong, keeps_ ? 0 : data_->hash());
-}
-
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads

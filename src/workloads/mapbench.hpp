@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "workloads/adapters.hpp"
+#include "workloads/data_lease.hpp"
 #include "workloads/pages.hpp"
 #include "workloads/team.hpp"
 #include "workloads/workload.hpp"
@@ -47,22 +48,6 @@ class map_data {
 
  private:
   std::uint64_t filled_ = 0;
-};
-
-/// The map of a run: a new one, or what a run before has left (plan::keeps_data).
-class map_lease {
- public:
-  map_lease(const parameters& values, const plan& how);
-  map_lease(const map_lease&) = delete;
-  map_lease& operator=(const map_lease&) = delete;
-  ~map_lease();
-  map_data& data() const noexcept { return *data_; }
-  outcome checked(team_result& result) noexcept;
-
- private:
-  bool keeps_;
-  bool sound_ = false;
-  std::unique_ptr<map_data> data_;
 };
 
 template <class Memory>
@@ -114,10 +99,10 @@ void map_operations(worker& me, map_shared<Adapter>& shared) {
 template <class Adapter>
 outcome run_mapbench(const parameters& values, const plan& how) {
   if (const char* const wrong = complaint(mapbench_workload, values, how)) return refused(wrong);
-  map_lease lease(values, how);
-  map_shared<Adapter> shared{.data = lease.data()};
+  data_lease<map_data> lease(values, how, [&] { return std::make_unique<map_data>(values, how.seed); });
+  map_shared<Adapter> shared{.data = *lease.data()};
   team_result result = run_team<map_operations<Adapter>>(how, shared);
-  return lease.checked(result);
+  return lease.checked(result, true, result.tallies[1], result.tallies[2]);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads

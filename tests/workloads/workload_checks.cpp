@@ -3,6 +3,7 @@
 // really does not exclude.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <mutex>
 #include <set>
 
@@ -52,12 +53,12 @@ TEST(Checks, ArraybenchGoesOnWithTheArrayOfTheRunBefore) {
   const w::parameters values = values_of("arraybench");
   const w::plan keeping{.threads = 2, .operations = 500, .keeps_data = true};
   const auto sum_and_check = [&](std::uint32_t lost) {
-    w::array_lease lease(values, keeping);
+    w::data_lease<w::array_data> lease(values, keeping, [&] { return std::make_unique<w::array_data>(values); });
     std::uint32_t sum = 0;
-    for (const std::uint32_t cell : lease.data().cells) sum += cell;
-    lease.data().cells[5] -= lost;
+    for (const std::uint32_t cell : lease.data()->cells) sum += cell;
+    lease.data()->cells[5] -= lost;
     w::team_result nothing_ran;
-    EXPECT_EQ(lease.checked(nothing_ran, true).fault == nullptr, lost == 0);
+    EXPECT_EQ(lease.checked(nothing_ran, true, 0).fault == nullptr, lost == 0);
     return sum;
   };
   for (const std::uint32_t runs : {1U, 2U}) {
