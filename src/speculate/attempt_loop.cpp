@@ -234,7 +234,7 @@ void commit(section_log& mine) noexcept {
 }
 
 void look_now_and_then(elision& how) noexcept {
-  if (how.policy().adapts == adaptation::trial && my_turns.count(&how)) [[unlikely]]
+  if (how.policy().adapts == adaptation::trial && my_turns.count(my_sections.left, &how)) [[unlikely]]
     look_at_trial(how);
 }
 
@@ -248,7 +248,8 @@ elided_section* find(section_log& mine, const void* lock) noexcept {
 }  // namespace
 
 void look_at_trial(elision& how) noexcept {
-  if (my_turns.look(&how, how.ways_, how.policy_.trial_cycles)) my_sections.timed_for = &how;
+  section_log& mine = my_sections;
+  if (my_turns.look(mine.left, &how, how.ways_, how.policy_.trial_cycles)) mine.timed_for = &how;
 }
 
 bool try_elision(elision& how, const void* lock, latch_mode mode, held_test held) noexcept {

@@ -185,12 +185,12 @@ std::uint16_t turns::patience() noexcept { return static_cast<std::uint16_t>(pat
 
 std::uint32_t turns::until_next() noexcept { return two_ways::batch - 4 + vary() / 4; }
 
-bool turns::counts_exactly(const void* role) noexcept {
+bool turns::counts_exactly(count_down& left, const void* role) noexcept {
   if (in_trial_ == 0) {
-    left_ = until_next();
+    left.restart(until_next());
     return true;
   }
-  left_ = 1;
+  left.restart(1);
   if (--in_trial_ == 0) {
     // The roles that this thread has known in trials do not come any more.
     for (place& one : places_) one.role = nullptr;
@@ -222,7 +222,7 @@ void turns::took(const void* role, std::uint64_t length, const void* lock) noexc
   at->lock = lock;
 }
 
-bool turns::look(const void* role, two_ways& ways, std::uint64_t window) noexcept {
+bool turns::look(count_down& left, const void* role, two_ways& ways, std::uint64_t window) noexcept {
   place* at = find(role);
   const std::uint64_t now = machine::cycles();
   two_ways::report mine{.sections = 0, .since = now, .now = now, .shortest = two_ways::no_length, .lock = nullptr};
@@ -238,12 +238,12 @@ bool turns::look(const void* role, two_ways& ways, std::uint64_t window) noexcep
     if (at == nullptr) at = &places_[0];  // between trials all are free
     *at = {.role = role, .since = now, .patience = stays, .batch = static_cast<std::uint8_t>(batch)};
     in_trial_ = longest_belief;
-    left_ = 1;
+    left.restart(1);
   } else if (at != nullptr) {
     at->role = nullptr;
     if (std::none_of(std::begin(places_), std::end(places_), [](const place& one) { return one.role != nullptr; })) {
       in_trial_ = 0;
-      left_ = until_next();
+      left.restart(until_next());
     }
   }
   return batch != 0;

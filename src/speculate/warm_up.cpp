@@ -19,7 +19,11 @@ bool warm_memory::false_or_leave() noexcept {
 
 namespace detail {
 
-void look_at_warm_trial(warm_up& role) noexcept { my_turns.look(&role, role.ways_, role.policy_.trial_cycles); }
+constinit thread_local count_down until_warm_look;
+
+void look_at_warm_trial(warm_up& role) noexcept {
+  my_turns.look(until_warm_look, &role, role.ways_, role.policy_.trial_cycles);
+}
 
 bool run_warm(warm_call& call) noexcept {
   const auto body = [](void* raw) {

@@ -8,6 +8,7 @@
 
 namespace {
 
+using txsync::detail::count_down;
 using txsync::detail::turns;
 using txsync::detail::two_ways;
 
@@ -88,16 +89,17 @@ struct alignas(txsync::machine::pad_bytes) role {
 
 TEST(Turns, AreCountedForEachRoleApart) {
   turns mine;
+  count_down left;
   role one, other;
   unsigned looks_of_one = 0, looks_of_other = 0;
   for (int i = 0; i < 1'600; ++i) {
-    if (mine.count(&one)) {
+    if (mine.count(left, &one)) {
       ++looks_of_one;
-      (void)mine.look(&one, one.ways, no_end);
+      (void)mine.look(left, &one, one.ways, no_end);
     }
-    if (i % 4 == 0 && mine.count(&other)) {
+    if (i % 4 == 0 && mine.count(left, &other)) {
       ++looks_of_other;
-      (void)mine.look(&other, other.ways, no_end);
+      (void)mine.look(left, &other, other.ways, no_end);
     }
   }
   EXPECT_GE(looks_of_one, 90u);
@@ -109,12 +111,13 @@ TEST(Turns, NoRoleIsLeftOutForEver) {
   constexpr unsigned roles = 20;
   static role all[roles];
   turns mine;
+  count_down left;
   unsigned looks[roles] = {};
   for (int i = 0; i < 200'000; ++i) {
     role& one = all[static_cast<unsigned>(i) % roles];
-    if (!mine.count(&one)) continue;
+    if (!mine.count(left, &one)) continue;
     ++looks[static_cast<unsigned>(i) % roles];
-    (void)mine.look(&one, one.ways, no_end);
+    (void)mine.look(left, &one, one.ways, no_end);
   }
   for (const unsigned some : looks) EXPECT_GT(some, 0u);
 }
@@ -122,17 +125,18 @@ TEST(Turns, NoRoleIsLeftOutForEver) {
 TEST(Turns, ARoleThatIsGoneMakesRoom) {
   static role all[64];
   turns mine;
+  count_down left;
   for (role& one : all) {
     for (int i = 0; i < 100; ++i) {
-      if (mine.count(&one)) (void)mine.look(&one, one.ways, no_end);  // each place is taken
+      if (mine.count(left, &one)) (void)mine.look(left, &one, one.ways, no_end);  // each place is taken
     }
   }
   role late;
   unsigned looks = 0;
   for (int i = 0; i < 1'000; ++i) {
-    if (!mine.count(&late)) continue;
+    if (!mine.count(left, &late)) continue;
     ++looks;
-    (void)mine.look(&late, late.ways, no_end);
+    (void)mine.look(left, &late, late.ways, no_end);
   }
   EXPECT_GT(looks, 30u);
 }

@@ -32,7 +32,8 @@ TXSYNC_EXPORT void look_at_trial(elision& how) noexcept;
 ///
 /// Requires: outlives its locks; so does the policy. Constant-initialised. Thread-safe. 1,408 bytes.
 /// Cost: a section reads one word of it, which is written only when a trial changes its mind. While the policy has
-/// trials, one section in 16 or so of a thread also reads the clock; in a trial each looks for its count.
+/// trials, it counts down a word of the thread's, and one section in 16 or so also reads the clock; in a trial each
+/// looks for its count.
 class elision {
  public:
   constexpr explicit elision(const elision_policy& policy = elision_presets::standard) noexcept : policy_(policy) {}
@@ -68,7 +69,7 @@ struct elided_section {
 struct section_log {
   static constexpr unsigned most = 8;
 
-  std::uint32_t state = 0;             ///< whether an attempt runs, as `inside` bits: what every section looks at
+  count_down left;                     ///< until the next look at a trial; with `inside` bits while an attempt runs
   std::uint16_t count = 0;             ///< sections in the attempt
   std::uint8_t done = 0;               ///< and those that it has run to their end
   std::uint8_t actions = 0;            ///< deferred ones
@@ -83,8 +84,8 @@ struct section_log {
   static constexpr std::uint32_t open = 2;        ///< the attempt goes on behind its last section (coarsening)
   static constexpr std::uint32_t inside = in_section | open;
 
-  bool is(std::uint32_t bits) const noexcept { return (state & bits) != 0; }
-  void become(std::uint32_t bits) noexcept { state = bits; }
+  bool is(std::uint32_t bits) const noexcept { return (left.bits() & bits) != 0; }
+  void become(std::uint32_t bits) noexcept { left.set_bits(bits); }
 };
 [[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local section_log my_sections;
 
@@ -96,11 +97,9 @@ TXSYNC_EXPORT bool try_elision(elision& how, const void* lock, latch_mode mode, 
 /// Begins a section, in an attempt that has looked at the lock: whoever takes it aborts the attempt. Within an attempt
 /// it becomes part of that. False: take the lock. Requires: machine::attempts_work().
 inline bool enter_elided(elision& how, const void* lock, latch_mode mode, held_test held) noexcept {
-  // A role whose sections take the lock for now pays for little more than being told so.
-  if (!how.takes_lock() || in_elided_attempt()) return try_elision(how, lock, mode, held);
-  if (my_turns.count(&how)) [[unlikely]]
-    look_at_trial(how);
-  return false;
+  // A role whose sections take the lock for now pays for little more than being told so, and counting.
+  if (how.takes_lock() && !my_sections.left.ends()) return false;
+  return try_elision(how, lock, mode, held);
 }
 
 /// What try_lock() comes to.

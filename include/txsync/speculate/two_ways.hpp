@@ -77,26 +77,51 @@ class two_ways {
   tally done_[tallies];
 };
 
+/// A thread's count down to the next section that trials look at, and beside it bits that stop it: one load tells both.
+class count_down {
+ public:
+  constexpr count_down() noexcept = default;
+
+  /// Counts a section, and answers false. True, and nothing done: none is left to count, or a bit is set.
+  bool ends() noexcept {
+    const std::uint64_t next = left_and_bits_ - 1;
+    if (next - 1 >= most_left) [[unlikely]]
+      return true;
+    left_and_bits_ = next;
+    return false;
+  }
+  void restart(std::uint32_t left) noexcept { left_and_bits_ = (left_and_bits_ & ~most_left) | left; }
+  std::uint32_t bits() const noexcept { return static_cast<std::uint32_t>(left_and_bits_ >> 32); }
+  void set_bits(std::uint32_t bits) noexcept {
+    left_and_bits_ = (left_and_bits_ & most_left) | std::uint64_t{bits} << 32;
+  }
+
+ private:
+  static constexpr std::uint64_t most_left = 0xFFFF'FFFF;
+  std::uint64_t left_and_bits_ = two_ways::batch;
+};
+
 /// What a thread has run of each role. Between trials nobody asks: a role is told of its turn now and then, whichever
 /// comes up. While the thread knows of a trial it counts the sections of up to two roles apart, so that no role is told
 /// of another's; no more, because the thread-local memory of libraries that are loaded late is scarce. Further roles
-/// wait until a trial is over, or one of the two has been counted for long enough. Of one thread; 80 bytes.
+/// wait until a trial is over, or one of the two has been counted for long enough. Of one thread; 72 bytes.
 class turns {
  public:
   constexpr turns() noexcept = default;
 
-  /// Counts a section. True: it is time for look(). Cost between trials: a count down.
-  bool count(const void* role) noexcept {
-    if (--left_ != 0) [[likely]]
+  /// Counts a section. True: it is time for look(). Requires: `left` is always the same one for a role, and has no bits
+  /// set. Cost between trials: a count down, which one section in 16 or so ends; in a trial each does.
+  bool count(count_down& left, const void* role) noexcept {
+    if (!left.ends()) [[likely]]
       return false;
-    return counts_exactly(role);
+    return counts_exactly(left, role);
   }
   /// Of sections that ran in the attempt of one that was counted.
   TXSYNC_EXPORT void add(const void* role, std::uint32_t sections) noexcept;
   /// How long a section took that could have run beside others, and whose it was.
   TXSYNC_EXPORT void took(const void* role, std::uint64_t length, const void* lock) noexcept;
-  /// Reports what was counted. True: the role is in a trial. Requires: count(role) has just been true.
-  TXSYNC_EXPORT bool look(const void* role, two_ways& ways, std::uint64_t window) noexcept;
+  /// Reports what was counted. True: the role is in a trial. Requires: count(left, role) has just been true.
+  TXSYNC_EXPORT bool look(count_down& left, const void* role, two_ways& ways, std::uint64_t window) noexcept;
 
  private:
   struct place {
@@ -112,12 +137,11 @@ class turns {
   static constexpr unsigned places = 2;
 
   place* find(const void* role) noexcept;
-  TXSYNC_EXPORT bool counts_exactly(const void* role) noexcept;
+  TXSYNC_EXPORT bool counts_exactly(count_down& left, const void* role) noexcept;
   std::uint32_t vary() noexcept;
   std::uint16_t patience() noexcept;
   std::uint32_t until_next() noexcept;
 
-  std::uint32_t left_ = two_ways::batch;  ///< sections until the next that is looked at; 1 in a trial
   std::uint32_t varied_ = 0;
   std::uint32_t in_trial_ = 0;  ///< sections for which trials that the thread knows of are still believed in
   place places_[places];

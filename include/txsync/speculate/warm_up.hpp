@@ -231,10 +231,13 @@ void warm_ahead(const Body& body, std::uint32_t accesses = warm_up_presets::stan
 
 namespace detail {
 
+/// The calling thread's sections of all roles, until the next look at a trial.
+[[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local count_down until_warm_look;
+
 /// Counts a section of the role. True: its waiters are to warm up.
 inline bool warms(warm_up& role) noexcept {
   if (!role.policy().adapts) return true;
-  if (my_turns.count(&role)) [[unlikely]]
+  if (my_turns.count(until_warm_look, &role)) [[unlikely]]
     look_at_warm_trial(role);
   return !role.off();
 }
