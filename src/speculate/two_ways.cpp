@@ -27,7 +27,7 @@ constexpr std::uint32_t changing = 1u << 31;
 // Where a lock was kept, its sleepers have to be woken one by one before elision can show what it can do.
 constexpr std::uint32_t windows_at_first = 2;
 constexpr std::uint32_t windows_after_second = 4;
-constexpr std::uint32_t most_agreed = 6;
+constexpr std::uint32_t most_agreed = 5;
 
 // Long sections make long windows: few of them tell little. And threads that queue for a lock leave it one by one
 // before elision can show what it can do: a window has to see all of them and as many more.
@@ -40,6 +40,8 @@ constexpr std::uint64_t reports_a_window = 8;
 // Of a trial in which the program did not pause.
 constexpr std::uint64_t most_windows = 8;
 
+// So many sections of a thread in a window that it looks at one of 64, not of 16.
+constexpr std::uint64_t many_a_window = 256;
 // Sections of other roles that find both of a thread's places taken, before one of them gets one.
 constexpr std::uint32_t patience_of_others = 256;
 // Sections of a thread, none of them of a role that it knows in a trial, or too few for a report.
@@ -81,7 +83,7 @@ std::uint64_t two_ways::sections() const noexcept {
   return all;
 }
 
-/// The next trial is the later, the more often this one's answer was given before: 16 to 512 times its length.
+/// The next trial is the later, the more often this one's answer was given before: 32 to 512 times its length.
 std::uint32_t two_ways::decide(bool second, std::uint64_t now, std::uint64_t window) noexcept {
   const std::uint32_t agreed = agreed_.load(relaxed);
   const bool as_before = agreed != 0 && second_before(agreed) == second;
@@ -89,7 +91,7 @@ std::uint32_t two_ways::decide(bool second, std::uint64_t now, std::uint64_t win
   agreed_.store(times * 2 + (second ? 1 : 0), relaxed);
   second_.store(second, relaxed);
   const std::uint64_t took = std::min(now - began_.load(relaxed), most_windows * longest_window * window);
-  since_.store(now + (took << (times + 3)), relaxed);
+  since_.store(now + (took << (times + 4)), relaxed);
   return between;
 }
 
@@ -183,13 +185,16 @@ std::uint32_t turns::vary() noexcept {
 
 std::uint16_t turns::patience() noexcept { return static_cast<std::uint16_t>(patience_of_others + vary()); }
 
-std::uint32_t turns::until_next() noexcept { return two_ways::batch - 4 + vary() / 4; }
+/// Short sections are looked at less often: a look costs as much as half of one.
+void turns::restart(count_down& left, std::uint64_t now, std::uint64_t window) noexcept {
+  const bool many = now - looked_ < apart_ * (window / many_a_window);
+  apart_ = many ? 4 * (two_ways::batch - 4) + vary() : two_ways::batch - 4 + vary() / 4;
+  looked_ = now;
+  left.restart(apart_);
+}
 
 bool turns::counts_exactly(count_down& left, const void* role) noexcept {
-  if (in_trial_ == 0) {
-    left.restart(until_next());
-    return true;
-  }
+  if (in_trial_ == 0) return true;
   left.restart(1);
   if (--in_trial_ == 0) {
     // The roles that this thread has known in trials do not come any more.
@@ -243,9 +248,9 @@ bool turns::look(count_down& left, const void* role, two_ways& ways, std::uint64
     at->role = nullptr;
     if (std::none_of(std::begin(places_), std::end(places_), [](const place& one) { return one.role != nullptr; })) {
       in_trial_ = 0;
-      left.restart(until_next());
     }
   }
+  if (in_trial_ == 0) restart(left, now, window);
   return batch != 0;
 }
 

@@ -32,7 +32,7 @@ TXSYNC_EXPORT void look_at_trial(elision& how) noexcept;
 ///
 /// Requires: outlives its locks; so does the policy. Constant-initialised. Thread-safe. 1,408 bytes.
 /// Cost: a section reads one word of it, which is written only when a trial changes its mind. While the policy has
-/// trials, it counts down a word of the thread's, and one section in 16 or so also reads the clock; in a trial each
+/// trials, it counts down a word of the thread's, and one section in 16 to 64 also reads the clock; in a trial each
 /// looks for its count.
 class elision {
  public:

@@ -104,13 +104,13 @@ class count_down {
 /// What a thread has run of each role. Between trials nobody asks: a role is told of its turn now and then, whichever
 /// comes up. While the thread knows of a trial it counts the sections of up to two roles apart, so that no role is told
 /// of another's; no more, because the thread-local memory of libraries that are loaded late is scarce. Further roles
-/// wait until a trial is over, or one of the two has been counted for long enough. Of one thread; 72 bytes.
+/// wait until a trial is over, or one of the two has been counted for long enough. Of one thread; 88 bytes.
 class turns {
  public:
   constexpr turns() noexcept = default;
 
   /// Counts a section. True: it is time for look(). Requires: `left` is always the same one for a role, and has no bits
-  /// set. Cost between trials: a count down, which one section in 16 or so ends; in a trial each does.
+  /// set. Cost between trials: a count down, which one section in 16 to 64 ends; in a trial each does.
   bool count(count_down& left, const void* role) noexcept {
     if (!left.ends()) [[likely]]
       return false;
@@ -140,8 +140,10 @@ class turns {
   TXSYNC_EXPORT bool counts_exactly(count_down& left, const void* role) noexcept;
   std::uint32_t vary() noexcept;
   std::uint16_t patience() noexcept;
-  std::uint32_t until_next() noexcept;
+  void restart(count_down& left, std::uint64_t now, std::uint64_t window) noexcept;
 
+  std::uint64_t looked_ = 0;               ///< machine::cycles() of the last look between trials
+  std::uint32_t apart_ = two_ways::batch;  ///< sections from that one to the next
   std::uint32_t varied_ = 0;
   std::uint32_t in_trial_ = 0;  ///< sections for which trials that the thread knows of are still believed in
   place places_[places];
