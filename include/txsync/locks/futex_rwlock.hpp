@@ -47,9 +47,11 @@ class futex_rwlock {
   /// Tries until machine::clock_ns() reaches the deadline.
   [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept { return try_lock() || lock_slow(deadline); }
   /// Requires: the calling thread is the writer inside.
-  void unlock() noexcept { (void)leave<false>(writer); }
+  void unlock() noexcept {
+    if (!leave_alone()) (void)leave<false>(writer);
+  }
   /// unlock(), or false, and nothing done, where no writer is inside. Cost: nothing.
-  bool unlock_if_held() noexcept { return leave<true>(writer); }
+  bool unlock_if_held() noexcept { return leave_alone() || leave<true>(writer); }
 
   void lock_shared(admit how = admit::readers_first) noexcept {
     if (!try_lock_shared(how)) [[unlikely]]
@@ -121,6 +123,13 @@ class futex_rwlock {
   void give_up(const party& who) noexcept;
   void wake(std::uint64_t seen) noexcept;
 
+  /// As a writer, where nobody sleeps or is being woken: without a look at the word first, which would have to wait for
+  /// the exchange that took the lock.
+  bool leave_alone() noexcept {
+    std::uint64_t expected = writer;
+    // release pairs with the acquire of who enters; relaxed: leave() looks again
+    return word_.compare_exchange_strong(expected, 0, std::memory_order_release, std::memory_order_relaxed);
+  }
   template <bool checks>
   [[gnu::always_inline]] bool leave(std::uint64_t who) noexcept {
     const std::uint64_t all_of_these = who == writer ? writer : readers_bits;
