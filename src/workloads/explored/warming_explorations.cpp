@@ -29,30 +29,67 @@ class warm_alone : private role_of<policy>, public Warming {
 
 constexpr std::uintptr_t no_address = 0xA5A5'A5A5'A5A5'A5A8;
 
-/// Threads move nodes from the head of a list to its end. A node that is moved is made unreadable on the way: its link
-/// is no address, as of one that was freed and is something else now.
-template <class Lock, unsigned threads, unsigned moves>
-struct moving_test {
-  struct node {
-    std::uint64_t value = 0;
-    node* next = nullptr;
-  };
-  static constexpr unsigned length = 3;
+struct node {
+  std::uint64_t value = 0;
+  node* next = nullptr;
+};
+constexpr unsigned length = 3;
 
-  Lock lock{};
+/// A node that is moved to the end is made unreadable on the way: its link is no address, as of one that was freed and
+/// is something else now.
+struct moving_list {
   alignas(64) node nodes[length];
   node* head = nullptr;
-  std::uint64_t total = 0;
 
-  moving_test() noexcept {
+  moving_list() noexcept {
     for (node& one : nodes) one = {1, std::exchange(head, &one)};
   }
+  void replace_first(node* last) noexcept {
+    node* const moved = head;
+    node* const rest = moved->next;
+    moved->next = reinterpret_cast<node*>(no_address);
+    machine::compiler_fence();  // else nobody would ever see it
+    head = rest;
+    moved->next = nullptr;
+    last->next = moved;
+  }
+};
+
+/// Each node is one of its own, which is freed, with a new one at the end: its memory is something else then.
+struct freeing_list {
+  struct something_else {
+    std::uintptr_t words[2] = {no_address, no_address};
+  };
+  alignas(64) node* head = nullptr;
+  something_else* in_its_place = nullptr;
+
+  freeing_list() {
+    for (unsigned i = 0; i < length; ++i) head = new node{1, head};
+  }
+  ~freeing_list() {
+    while (head != nullptr) delete std::exchange(head, head->next);
+    delete in_its_place;
+  }
+  void replace_first(node* last) {
+    delete in_its_place;
+    delete std::exchange(head, head->next);
+    in_its_place = new something_else;
+    last->next = new node{1, nullptr};
+  }
+};
+
+/// Threads walk a list to its end, and put what was its head there.
+template <class Lock, class List, unsigned threads, unsigned sections>
+struct list_test {
+  Lock lock{};
+  List list{};
+  std::uint64_t total = 0;
 
   template <class Memory>
-  void move_first(Memory& memory) noexcept {
+  void run(Memory& memory) {
     node* last = nullptr;
     std::uint64_t seen = 0;
-    for (node* at = memory.load(head); at != nullptr; at = memory.load(at->next)) {
+    for (node* at = memory.load(list.head); at != nullptr; at = memory.load(at->next)) {
       seen += memory.load(at->value);
       last = at;
     }
@@ -60,80 +97,20 @@ struct moving_test {
       if (last != nullptr) memory.store(last->next, nullptr);
       memory.store(total, seen);
     } else {
-      node* const moved = head;
-      node* const rest = moved->next;
-      moved->next = reinterpret_cast<node*>(no_address);
-      machine::compiler_fence();  // else nobody would ever see it
-      head = rest;
-      moved->next = nullptr;
-      last->next = moved;
+      list.replace_first(last);
       total += seen;
     }
   }
 
-  static void body(moving_test& me, unsigned) {
-    for (unsigned i = 0; i < moves; ++i) me.lock.section([&](auto& memory) { me.move_first(memory); });
+  static void body(list_test& me, unsigned) {
+    for (unsigned i = 0; i < sections; ++i) me.lock.section([&](auto& memory) { me.run(memory); });
   }
 
   const char* check() const {
     unsigned seen = 0;
-    for (const node* at = head; at != nullptr && seen <= length; at = at->next) ++seen;
+    for (const node* at = list.head; at != nullptr && seen <= length; at = at->next) ++seen;
     if (seen != length) return "a node was lost";
-    return total != std::uint64_t{length} * threads * moves ? "a section was lost, or run for nothing" : nullptr;
-  }
-};
-
-/// The same, but that each node is one of its own, which whoever has the lock frees: its memory is something else then.
-template <class Lock, unsigned threads, unsigned replacements>
-struct freeing_test {
-  struct node {
-    std::uint64_t value;
-    node* next;
-  };
-  struct something_else {
-    std::uintptr_t words[2] = {no_address, no_address};
-  };
-  static constexpr unsigned length = 3;
-
-  Lock lock{};
-  alignas(64) node* head = nullptr;
-  something_else* in_its_place = nullptr;
-  std::uint64_t total = 0;
-
-  freeing_test() {
-    for (unsigned i = 0; i < length; ++i) head = new node{1, head};
-  }
-  ~freeing_test() {
-    while (head != nullptr) delete std::exchange(head, head->next);
-    delete in_its_place;
-  }
-
-  template <class Memory>
-  void replace_first(Memory& memory) {
-    node* last = nullptr;
-    std::uint64_t seen = 0;
-    for (node* at = memory.load(head); at != nullptr; at = memory.load(at->next)) {
-      seen += memory.load(at->value);
-      last = at;
-    }
-    if constexpr (Memory::speculative) {
-      if (last != nullptr) memory.store(last->next, nullptr);
-      memory.store(total, seen);
-    } else {
-      delete in_its_place;
-      delete std::exchange(head, head->next);
-      in_its_place = new something_else;
-      last->next = new node{1, nullptr};
-      total += seen;
-    }
-  }
-
-  static void body(freeing_test& me, unsigned) {
-    for (unsigned i = 0; i < replacements; ++i) me.lock.section([&](auto& memory) { me.replace_first(memory); });
-  }
-
-  const char* check() const {
-    return total != std::uint64_t{length} * threads * replacements ? "a section was lost, or run for nothing" : nullptr;
+    return total != std::uint64_t{length} * threads * sections ? "a section was lost, or run for nothing" : nullptr;
   }
 };
 
@@ -218,16 +195,19 @@ constexpr exploration test_of(const char* name, const char* summary, verdict exp
 }
 
 constexpr exploration table[] = {
-    test_of<moving_test<ticket, 2, 2>, 2>("warm_ticket-moving", "software warm-up over a changing list, ticket"),
-    test_of<moving_test<ticket, 3, 1>, 3>("warm_ticket-moving-3", "the same, 3 threads"),
-    test_of<moving_test<fifo_ticket, 3, 1>, 3>("warm_fifo_ticket-moving", "the same, strictly fair"),
-    test_of<moving_test<mcs, 2, 2>, 2>("warm_mcs-moving", "software warm-up over a changing list, mcs"),
-    test_of<moving_test<tatas, 2, 2>, 2>("warm_tatas-moving", "software warm-up over a changing list, tatas"),
-    test_of<moving_test<priority, 3, 2>, 3>("warm_priority-moving", "the same, warm waiters first"),
-    test_of<moving_test<futex, 2, 2>, 2>("warm_futex-moving", "the same, the futex mutex"),
-    test_of<moving_test<whole, 2, 2>, 2>("warm_mutex-moving", "the same, txsync::mutex"),
-    test_of<freeing_test<ticket, 2, 2>, 2>("warm_ticket-freeing", "software warm-up over nodes that are freed, ticket"),
-    test_of<freeing_test<mcs, 3, 1>, 3>("warm_mcs-freeing", "the same, mcs"),
+    test_of<list_test<ticket, moving_list, 2, 2>, 2>("warm_ticket-moving",
+                                                     "software warm-up over a changing list, ticket"),
+    test_of<list_test<ticket, moving_list, 3, 1>, 3>("warm_ticket-moving-3", "the same, 3 threads"),
+    test_of<list_test<fifo_ticket, moving_list, 3, 1>, 3>("warm_fifo_ticket-moving", "the same, strictly fair"),
+    test_of<list_test<mcs, moving_list, 2, 2>, 2>("warm_mcs-moving", "software warm-up over a changing list, mcs"),
+    test_of<list_test<tatas, moving_list, 2, 2>, 2>("warm_tatas-moving",
+                                                    "software warm-up over a changing list, tatas"),
+    test_of<list_test<priority, moving_list, 3, 2>, 3>("warm_priority-moving", "the same, warm waiters first"),
+    test_of<list_test<futex, moving_list, 2, 2>, 2>("warm_futex-moving", "the same, the futex mutex"),
+    test_of<list_test<whole, moving_list, 2, 2>, 2>("warm_mutex-moving", "the same, txsync::mutex"),
+    test_of<list_test<ticket, freeing_list, 2, 2>, 2>("warm_ticket-freeing",
+                                                      "software warm-up over nodes that are freed, ticket"),
+    test_of<list_test<mcs, freeing_list, 3, 1>, 3>("warm_mcs-freeing", "the same, mcs"),
     test_of<misbehaving_test<brief_ticket, manner::looping, 2, 2>, 2>("warm_ticket-looping",
                                                                       "bodies that never end by themselves, ticket"),
     test_of<misbehaving_test<brief_mcs, manner::looping, 3, 1>, 3>("warm_mcs-looping", "the same, mcs"),
@@ -246,8 +226,8 @@ constexpr exploration table[] = {
     {"warm_futex-try", "the same, entered by try_lock() too", verdict::right, exclusion_test<trying<futex>, 3, 2>::run},
     {"warm_mcs-try", "the same, mcs", verdict::right, exclusion_test<trying_with_node<mcs>, 3, 2>::run},
     {"warm_mcs-ahead", "always-abort attempts, mcs", verdict::right, exclusion_test<with_node<mcs>, 2, 2>::run},
-    test_of<moving_test<storing<ticket>, 2, 2>, 2>("seeded:warm-up-that-stores", "a waiter whose stores are real",
-                                                   verdict::broken),
+    test_of<list_test<storing<ticket>, moving_list, 2, 2>, 2>("seeded:warm-up-that-stores",
+                                                              "a waiter whose stores are real", verdict::broken),
 };
 
 }  // namespace
