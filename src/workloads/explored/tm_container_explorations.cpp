@@ -74,33 +74,21 @@ struct maps_test {
 };
 
 template <class Program, const tm::detail::algorithm& how, bool biased = false>
-constexpr exploration linearizable(const char* name, const char* summary) {
-  return explored_by<linearizable_test<Program>, Program::threads, how, biased>(name, summary);
+constexpr exploration linearizable(const char* name) {
+  return explored_by<linearizable_test<Program>, askers, how, biased>(name, "operations of three threads");
 }
 
-using hash_map_program = map_program<tm::hash_map<std::uint64_t, padded<5>>>;
-using sorted_list_program = map_program<tm::sorted_list<std::uint64_t, padded<5>>>;
-using ordered_map_program = map_program<tm::ordered_map<std::uint64_t, padded<3>>>;
-
-// One line for each algorithm.
-#define TXSYNC_LINEARIZABLE_BY(name, ...)                                                                           \
-  linearizable<hash_map_program, __VA_ARGS__>("tm-linear-hash-map-" name, "operations of three threads"),           \
-      linearizable<sorted_list_program, __VA_ARGS__>("tm-linear-sorted-list-" name, "operations of three threads"), \
-      linearizable<ordered_map_program, __VA_ARGS__>("tm-linear-ordered-map-" name, "operations of three threads"), \
-      linearizable<linked_list_program, __VA_ARGS__>("tm-linear-linked-list-" name, "operations of three threads"), \
-      linearizable<queue_program, __VA_ARGS__>("tm-linear-queue-" name, "operations of three threads"),             \
-      linearizable<vector_program, __VA_ARGS__>("tm-linear-vector-" name, "operations of three threads")
+// Those of one algorithm.
+#define TXSYNC_LINEARIZABLE_BY(name, ...)                                            \
+  linearizable<hash_map_program, __VA_ARGS__>("tm-linear-hash-map-" name),           \
+      linearizable<sorted_list_program, __VA_ARGS__>("tm-linear-sorted-list-" name), \
+      linearizable<ordered_map_program, __VA_ARGS__>("tm-linear-ordered-map-" name), \
+      linearizable<linked_list_program, __VA_ARGS__>("tm-linear-linked-list-" name), \
+      linearizable<queue_program, __VA_ARGS__>("tm-linear-queue-" name),             \
+      linearizable<vector_program, __VA_ARGS__>("tm-linear-vector-" name)
 
 constexpr exploration table[] = {
-    TXSYNC_LINEARIZABLE_BY("dctl", tm::detail::dctl),
-    TXSYNC_LINEARIZABLE_BY("dctl-biased", tm::detail::dctl, true),
-    TXSYNC_LINEARIZABLE_BY("htm_sgl", tm::detail::htm_sgl),
-    TXSYNC_LINEARIZABLE_BY("norec", tm::detail::norec),
-    TXSYNC_LINEARIZABLE_BY("sgl", tm::detail::sgl),
-    TXSYNC_LINEARIZABLE_BY("tinystm_wb", tm::detail::tinystm_wb),
-    TXSYNC_LINEARIZABLE_BY("tinystm_wt", tm::detail::tinystm_wt),
-    TXSYNC_LINEARIZABLE_BY("tl2", tm::detail::tl2),
-    TXSYNC_LINEARIZABLE_BY("2plsf", tm::detail::two_phase),
+    TXSYNC_EXPLORED_BY_ALL(TXSYNC_LINEARIZABLE_BY),
     explored_by<queue_test, 3, tm::detail::dctl>("tm-queue-dctl", "two push, one pops"),
     explored_by<queue_test, 3, tm::detail::tl2>("tm-queue-tl2", "two push, one pops"),
     explored_by<maps_test, 3, tm::detail::dctl>("tm-hash-maps-dctl", "two move an entry between maps, one looks"),

@@ -134,23 +134,17 @@ std::uint32_t number_in(const Optional& found) {
   return found.has_value() ? static_cast<std::uint32_t>(found->number) : nothing;
 }
 
-/// Runs an operation as a block.
-template <class Program>
-std::uint32_t in_block(Program& program, const operation& one) {
-  return tm::atomically(only_looks(one) ? blocks::reading : blocks::writing,
-                        [&](auto& tx) { return program.run(tx, one); });
-}
+/// What each of the threads asks, one after the other.
+inline constexpr unsigned askers = 3;
+using script = operation[askers][3];
 
 /// Two insert, assign and erase, the third looks, and erases what one of them may have put there.
 template <class Map>
 struct map_program {
   using model = map_model;
-  static constexpr unsigned threads = 3;
-  static constexpr unsigned length = 3;
-  static constexpr operation asked[threads][length] = {
-      {make(ask::insert, 1, 5), make(ask::erase, 2, 0), make(ask::size)},
-      {make(ask::insert, 2, 6), make(ask::assign, 1, 7), make(ask::find, 2, 0)},
-      {make(ask::find, 1, 0), make(ask::insert, 3, 8), make(ask::erase, 1, 0)}};
+  static constexpr script asked = {{make(ask::insert, 1, 5), make(ask::erase, 2, 0), make(ask::size)},
+                                   {make(ask::insert, 2, 6), make(ask::assign, 1, 7), make(ask::find, 2, 0)},
+                                   {make(ask::find, 1, 0), make(ask::insert, 3, 8), make(ask::erase, 1, 0)}};
   Map all{};
 
   template <class Tx>
@@ -174,11 +168,16 @@ struct map_program {
     for (const auto& [there, value] : all.all(tx)) made |= static_cast<std::uint32_t>(value.number << 4 * there);
     return made;
   }
-  std::uint32_t perform(const operation& one) { return in_block(*this, one); }
 };
 
+using hash_map_program = map_program<tm::hash_map<std::uint64_t, padded<5>>>;
+using sorted_list_program = map_program<tm::sorted_list<std::uint64_t, padded<5>>>;
+using ordered_map_program = map_program<tm::ordered_map<std::uint64_t, padded<3>>>;
+
+/// A sequence's answer to ask::size, and to ask::contents.
 template <class Sequence, class Tx>
-std::uint32_t contents_of(const Sequence& all, Tx& tx) {
+std::uint32_t size_or_contents(const Sequence& all, Tx& tx, const operation& one) {
+  if (what_of(one) == ask::size) return static_cast<std::uint32_t>(all.size(tx));
   std::uint32_t made = 0;
   for (const auto value : all.all(tx)) made = made << 4 | static_cast<std::uint32_t>(value.number);
   return made;
@@ -187,12 +186,9 @@ std::uint32_t contents_of(const Sequence& all, Tx& tx) {
 /// Two push and one pops, and one of each kind looks.
 struct queue_program {
   using model = sequence_model;
-  static constexpr unsigned threads = 3;
-  static constexpr unsigned length = 3;
-  static constexpr operation asked[threads][length] = {
-      {make(ask::push_back, 1), make(ask::push_back, 2), make(ask::at, 0)},
-      {make(ask::push_back, 3), make(ask::size), make(ask::pop_front)},
-      {make(ask::pop_front), make(ask::pop_front), make(ask::push_back, 4)}};
+  static constexpr script asked = {{make(ask::push_back, 1), make(ask::push_back, 2), make(ask::at, 0)},
+                                   {make(ask::push_back, 3), make(ask::size), make(ask::pop_front)},
+                                   {make(ask::pop_front), make(ask::pop_front), make(ask::push_back, 4)}};
   tm::queue<padded<6>> all{};
 
   template <class Tx>
@@ -205,24 +201,18 @@ struct queue_program {
         return number_in(all.try_pop(tx));
       case ask::at:
         return number_in(all.front(tx));
-      case ask::size:
-        return static_cast<std::uint32_t>(all.size(tx));
       default:
-        return contents_of(all, tx);
+        return size_or_contents(all, tx, one);
     }
   }
-  std::uint32_t perform(const operation& one) { return in_block(*this, one); }
 };
 
 /// Both ends of a list, and its last element put before the others.
 struct linked_list_program {
   using model = sequence_model;
-  static constexpr unsigned threads = 3;
-  static constexpr unsigned length = 3;
-  static constexpr operation asked[threads][length] = {
-      {make(ask::push_back, 1), make(ask::push_front, 2), make(ask::pop_back)},
-      {make(ask::push_back, 3), make(ask::last_to_front), make(ask::pop_front)},
-      {make(ask::pop_front), make(ask::push_front, 4), make(ask::size)}};
+  static constexpr script asked = {{make(ask::push_back, 1), make(ask::push_front, 2), make(ask::pop_back)},
+                                   {make(ask::push_back, 3), make(ask::last_to_front), make(ask::pop_front)},
+                                   {make(ask::pop_front), make(ask::push_front, 4), make(ask::size)}};
   tm::linked_list<padded<5>> all{};
 
   template <class Tx>
@@ -241,24 +231,18 @@ struct linked_list_program {
       case ask::last_to_front:
         if (!all.empty(tx)) all.move_to_front(tx, all.back(tx));
         return 0;
-      case ask::size:
-        return static_cast<std::uint32_t>(all.size(tx));
       default:
-        return contents_of(all, tx);
+        return size_or_contents(all, tx, one);
     }
   }
-  std::uint32_t perform(const operation& one) { return in_block(*this, one); }
 };
 
 /// A vector that grows at its fourth element, elements that are set, and taken out.
 struct vector_program {
   using model = sequence_model;
-  static constexpr unsigned threads = 3;
-  static constexpr unsigned length = 3;
-  static constexpr operation asked[threads][length] = {
-      {make(ask::push_back, 1), make(ask::push_back, 2), make(ask::at, 1)},
-      {make(ask::push_back, 3), make(ask::set_first, 9), make(ask::pop_back)},
-      {make(ask::push_back, 4), make(ask::at, 0), make(ask::size)}};
+  static constexpr script asked = {{make(ask::push_back, 1), make(ask::push_back, 2), make(ask::at, 1)},
+                                   {make(ask::push_back, 3), make(ask::set_first, 9), make(ask::pop_back)},
+                                   {make(ask::push_back, 4), make(ask::at, 0), make(ask::size)}};
   tm::vector<padded<5>> all{};
 
   template <class Tx>
@@ -275,31 +259,37 @@ struct vector_program {
         return 0;
       case ask::at:
         return one.argument < all.size(tx) ? static_cast<std::uint32_t>(all.at(tx, one.argument).number) : nothing;
-      case ask::size:
-        return static_cast<std::uint32_t>(all.size(tx));
       default:
-        return contents_of(all, tx);
+        return size_or_contents(all, tx, one);
     }
   }
-  std::uint32_t perform(const operation& one) { return in_block(*this, one); }
+};
+
+/// Runs an operation as a block.
+struct in_one_block {
+  template <class Program>
+  static std::uint32_t perform(Program& program, const operation& one) {
+    return tm::atomically(only_looks(one) ? blocks::reading : blocks::writing,
+                          [&](auto& tx) { return program.run(tx, one); });
+  }
 };
 
 /// A program's operations, noted, and what is there in the end.
-template <class Program>
+template <class Program, class Way = in_one_block>
 struct linearizable_test {
   Program program{};
 
   static void perform(linearizable_test& me, unsigned thread, const operation& one) {
     note(event::kind::asks, thread, one.what, one.argument);
-    const std::uint32_t answer = me.program.perform(one);
+    const std::uint32_t answer = Way::perform(me.program, one);
     note(event::kind::commits, thread, 0, answer);
   }
   static void body(linearizable_test& me, unsigned thread) {
     for (const operation& one : Program::asked[thread]) perform(me, thread, one);
   }
   const char* check() {
-    in_threads<linearizable_test, 1>(
-        *this, [](linearizable_test& me, unsigned) { perform(me, Program::threads, make(ask::contents)); });
+    in_threads<linearizable_test, 1>(*this,
+                                     [](linearizable_test& me, unsigned) { perform(me, askers, make(ask::contents)); });
     linearization_checker<typename Program::model> checker;
     for (std::uint32_t i = 0; i < note_count(); ++i) {
       const event seen = note_at(i);

@@ -221,7 +221,7 @@ struct moving_past {
   }
 };
 
-// One line for each algorithm.
+// Those of one algorithm.
 #define TXSYNC_OPACITY_BY(name, ...)                                                                                   \
   explored_by<opacity_test<crossing>, 2, __VA_ARGS__>("tm-opacity-crossing-" name, "two write what the other reads"),  \
       explored_by<opacity_test<skewing>, 3, __VA_ARGS__>("tm-opacity-skewing-" name, "three read what two write"),     \
@@ -245,19 +245,11 @@ struct moving_past {
       explored_by<opacity_test<nesting>, 3, __VA_ARGS__>("tm-opacity-nesting-" name, "blocks within blocks")
 
 constexpr exploration table[] = {
-    TXSYNC_OPACITY_BY("dctl", tm::detail::dctl),
+    TXSYNC_EXPLORED_BY_ALL(TXSYNC_OPACITY_BY),
     explored_by<opacity_test<starting_late>, 2, tm::detail::dctl>("tm-opacity-late-dctl", "clocks moved at the start"),
     explored_by<opacity_test<moving_clock>, 2, tm::detail::dctl>("tm-opacity-clock-dctl", "a clock that others move"),
     explored_by<opacity_test<moving_past>, 2, tm::detail::dctl>("tm-opacity-past-dctl",
                                                                 "a clock that must not go back"),
-    TXSYNC_OPACITY_BY("dctl-biased", tm::detail::dctl, true),
-    TXSYNC_OPACITY_BY("htm_sgl", tm::detail::htm_sgl),
-    TXSYNC_OPACITY_BY("norec", tm::detail::norec),
-    TXSYNC_OPACITY_BY("sgl", tm::detail::sgl),
-    TXSYNC_OPACITY_BY("tinystm_wb", tm::detail::tinystm_wb),
-    TXSYNC_OPACITY_BY("tinystm_wt", tm::detail::tinystm_wt),
-    TXSYNC_OPACITY_BY("tl2", tm::detail::tl2),
-    TXSYNC_OPACITY_BY("2plsf", tm::detail::two_phase),
 };
 #undef TXSYNC_OPACITY_BY
 

@@ -51,6 +51,12 @@ constexpr exploration explored_by(const char* name, const char* summary, verdict
   return {name, summary, expected, run_by<Test, threads, how, biased>};
 }
 
+/// `rows(name, how...)` for each algorithm, whose `how` is what explored_by() takes.
+#define TXSYNC_EXPLORED_BY_ALL(rows)                                                                                 \
+  rows("dctl", tm::detail::dctl), rows("dctl-biased", tm::detail::dctl, true), rows("htm_sgl", tm::detail::htm_sgl), \
+      rows("norec", tm::detail::norec), rows("sgl", tm::detail::sgl), rows("tinystm_wb", tm::detail::tinystm_wb),    \
+      rows("tinystm_wt", tm::detail::tinystm_wt), rows("tl2", tm::detail::tl2), rows("2plsf", tm::detail::two_phase)
+
 /// Notes an event, and answers a value that no other note has.
 std::uint32_t note(event::kind what, unsigned thread, unsigned place = 0, std::uint32_t value = 0) noexcept;
 /// What is no event: something that must not be has been seen.

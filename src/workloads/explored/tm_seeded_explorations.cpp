@@ -155,9 +155,10 @@ constexpr algorithm sleeping_blindly() {
 }
 
 /// Inserts and assigns in two blocks: what the first one has seen may be so no more in the second one.
-struct in_two_blocks : map_program<tm::sorted_list<std::uint64_t, padded<5>>> {
-  std::uint32_t perform(const operation& one) {
-    if (what_of(one) != ask::insert && what_of(one) != ask::assign) return map_program::perform(one);
+struct in_two_blocks {
+  static std::uint32_t perform(sorted_list_program& program, const operation& one) {
+    if (what_of(one) != ask::insert && what_of(one) != ask::assign) return in_one_block::perform(program, one);
+    auto& all = program.all;
     const std::uint64_t key = key_of(one);
     const bool is_there = tm::atomically(blocks::reading, [&](auto& tx) { return all.contains(tx, key); });
     if (is_there && what_of(one) == ask::insert) return 0;
@@ -191,9 +192,9 @@ constexpr exploration table[] = {
                                                          "the clock is read after the first value", broken),
     explored_by<privatizing_test<2>, 2, no_quiescence>("seeded:tm-no-quiescence", "privatize() does not wait", broken),
     explored_by<destroying_test, 3, at_once>("seeded:tm-freed-at-once", "destroy() does not wait", broken),
-    explored_by<linearizable_test<in_two_blocks>, in_two_blocks::threads, tm::detail::dctl>(
+    explored_by<linearizable_test<sorted_list_program, in_two_blocks>, askers, tm::detail::dctl>(
         "seeded:tm-two-blocks", "an insert that looks in one block and writes in another", broken),
-    explored_by<linearizable_test<vector_program>, vector_program::threads, no_validation>(
+    explored_by<linearizable_test<vector_program>, askers, no_validation>(
         "seeded:tm-vector-no-validation", "a vector under a commit that does not look at what was read", broken),
     explored_by<handing_test<2, 2>, 2, untold>("seeded:tm-untold", "a commit that wakes nobody", broken),
     explored_by<handing_test<2, 2>, 2, blind>("seeded:tm-blind-sleep", "retry() does not look again before it sleeps",

@@ -98,7 +98,7 @@ struct counting_test {
   }
 };
 
-// One line for each algorithm.
+// Those of one algorithm.
 #define TXSYNC_SHARING_BY(name, ...)                                                                                   \
   explored_by<privatizing_test<2>, 2, __VA_ARGS__>("tm-privatizing-" name,                                             \
                                                    "one uses without blocks what it took out"),                        \
@@ -116,15 +116,7 @@ struct counting_test {
       explored_by<counting_test<3>, 3, __VA_ARGS__>("tm-counting-3-" name, "the same by three")
 
 constexpr exploration table[] = {
-    TXSYNC_SHARING_BY("dctl", tm::detail::dctl),
-    TXSYNC_SHARING_BY("dctl-biased", tm::detail::dctl, true),
-    TXSYNC_SHARING_BY("htm_sgl", tm::detail::htm_sgl),
-    TXSYNC_SHARING_BY("norec", tm::detail::norec),
-    TXSYNC_SHARING_BY("sgl", tm::detail::sgl),
-    TXSYNC_SHARING_BY("tinystm_wb", tm::detail::tinystm_wb),
-    TXSYNC_SHARING_BY("tinystm_wt", tm::detail::tinystm_wt),
-    TXSYNC_SHARING_BY("tl2", tm::detail::tl2),
-    TXSYNC_SHARING_BY("2plsf", tm::detail::two_phase),
+    TXSYNC_EXPLORED_BY_ALL(TXSYNC_SHARING_BY),
 };
 #undef TXSYNC_SHARING_BY
 
