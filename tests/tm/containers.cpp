@@ -36,16 +36,18 @@ constexpr int key_count = 97;
 
 struct given_up {};
 
-/// Runs blocks of some operations each: operation(tx, random, model) does one to both. Every fourth block is given up,
-/// after which the model is what it was.
-template <class Model, class Operation, class Compare>
-void run_against(const Operation& operation, const Compare& compare) {
+/// Runs blocks of some operations each on a container and its model: Operation{container}(tx, random, model) does one
+/// to both. Every fourth block is given up, after which the model is what it was.
+template <class Operation, class Container, class Compare>
+void run_against_model(Container& container, const Compare& compare) {
+  using model_type = typename Operation::model_type;
+  const Operation operation{container};
   for (unsigned seed = 1; seed <= seeds; ++seed) {
-    Model model;
+    model_type model;
     std::mt19937 random(seed);
     for (int i = 0; i < blocks_a_seed; ++i) {
       const std::mt19937 random_before = random;
-      const Model before = model;
+      const model_type before = model;
       const bool gives_up = i % 4 == 3;
       try {
         atomically(changing, [&](auto& tx) {
@@ -60,12 +62,13 @@ void run_against(const Operation& operation, const Compare& compare) {
       }
       ASSERT_NO_FATAL_FAILURE(atomically(looking, [&](auto& tx) { compare(tx, model); })) << "seed " << seed;
     }
-    atomically(changing, [&](auto& tx) { operation.clear(tx); });
+    atomically(changing, [&](auto& tx) { container.clear(tx); });
   }
 }
 
 template <class Map, class Model>
 struct map_operation {
+  using model_type = Model;
   Map& map;
   template <class Tx>
   void operator()(Tx& tx, std::mt19937& random, Model& model) const {
@@ -100,10 +103,6 @@ struct map_operation {
         }
       }
     }
-  }
-  template <class Tx>
-  void clear(Tx& tx) const {
-    map.clear(tx);
   }
 };
 
@@ -141,11 +140,20 @@ void expect_same_tails(const Map& map, const Model& model, Tx& tx) {
   }
 }
 
+template <class Sequence, class Model, class Tx>
+void expect_same_elements(const Sequence& sequence, const Model& model, Tx& tx) {
+  ASSERT_EQ(sequence.size(tx), model.size());
+  ASSERT_EQ(sequence.empty(tx), model.empty());
+  static Model seen;
+  seen.clear();
+  for (const auto value : sequence.all(tx)) seen.push_back(value);
+  ASSERT_EQ(seen, model);
+}
+
 TEST_P(Containers, HashMapIsAMap) {
   stm::hash_map<int, long> map;
-  using model = std::unordered_map<int, long>;
-  run_against<model>(map_operation<decltype(map), model>{map},
-                     [&](auto& tx, const model& is) { expect_same_entries(map, is, tx); });
+  using operation = map_operation<decltype(map), std::unordered_map<int, long>>;
+  run_against_model<operation>(map, [&](auto& tx, const auto& model) { expect_same_entries(map, model, tx); });
 }
 
 TEST_P(Containers, HashMapGrows) {
@@ -210,10 +218,10 @@ TEST_P(Containers, MapsTakeStringsAsKeys) {
 
 TEST_P(Containers, OrderedMapIsAMapAndARedBlackTree) {
   stm::ordered_map<int, long> map;
-  using model = std::map<int, long>;
-  run_against<model>(map_operation<decltype(map), model>{map}, [&](auto& tx, const model& is) {
-    expect_same_entries(map, is, tx);
-    expect_same_tails(map, is, tx);
+  using operation = map_operation<decltype(map), std::map<int, long>>;
+  run_against_model<operation>(map, [&](auto& tx, const auto& model) {
+    expect_same_entries(map, model, tx);
+    expect_same_tails(map, model, tx);
     ASSERT_STREQ(map.check(tx), nullptr);
   });
 }
@@ -241,10 +249,10 @@ TEST_P(Containers, OrderedMapStaysBalancedAsItGrowsAndShrinks) {
 
 TEST_P(Containers, SortedListIsAMap) {
   stm::sorted_list<int, long> map;
-  using model = std::map<int, long>;
-  run_against<model>(map_operation<decltype(map), model>{map}, [&](auto& tx, const model& is) {
-    expect_same_entries(map, is, tx);
-    expect_same_tails(map, is, tx);
+  using operation = map_operation<decltype(map), std::map<int, long>>;
+  run_against_model<operation>(map, [&](auto& tx, const auto& model) {
+    expect_same_entries(map, model, tx);
+    expect_same_tails(map, model, tx);
   });
 }
 
@@ -302,21 +310,12 @@ struct list_operation {
         model.splice(model.begin(), model, there);
     }
   }
-  template <class Tx>
-  void clear(Tx& tx) const {
-    list.clear(tx);
-  }
 };
 
 TEST_P(Containers, LinkedListIsAList) {
   stm::linked_list<int> list;
-  run_against<std::list<int>>(list_operation{list}, [&](auto& tx, const std::list<int>& model) {
-    ASSERT_EQ(list.size(tx), model.size());
-    ASSERT_EQ(list.empty(tx), model.empty());
-    static std::list<int> seen;
-    seen.clear();
-    for (const int value : list.all(tx)) seen.push_back(value);
-    ASSERT_EQ(seen, model);
+  run_against_model<list_operation>(list, [&](auto& tx, const auto& model) {
+    expect_same_elements(list, model, tx);
     static std::list<int> back_to_front;
     back_to_front.clear();
     for (auto at = list.back(tx); at; at = list.previous(tx, at)) back_to_front.push_front(list.get(tx, at));
@@ -325,9 +324,10 @@ TEST_P(Containers, LinkedListIsAList) {
 }
 
 struct queue_operation {
+  using model_type = std::deque<int>;
   stm::queue<int>& queue;
   template <class Tx>
-  void operator()(Tx& tx, std::mt19937& random, std::deque<int>& model) const {
+  void operator()(Tx& tx, std::mt19937& random, model_type& model) const {
     const int value = static_cast<int>(random());
     ASSERT_EQ(queue.front(tx), model.empty() ? std::nullopt : std::optional<int>(model.front()));
     switch (random() % 32 == 0 ? 9 : random() % 4) {
@@ -348,22 +348,12 @@ struct queue_operation {
         model.clear();
     }
   }
-  template <class Tx>
-  void clear(Tx& tx) const {
-    queue.clear(tx);
-  }
 };
 
 TEST_P(Containers, QueueIsAQueue) {
   stm::queue<int> queue;
-  run_against<std::deque<int>>(queue_operation{queue}, [&](auto& tx, const std::deque<int>& model) {
-    ASSERT_EQ(queue.size(tx), model.size());
-    ASSERT_EQ(queue.empty(tx), model.empty());
-    static std::deque<int> seen;
-    seen.clear();
-    for (const int value : queue.all(tx)) seen.push_back(value);
-    ASSERT_EQ(seen, model);
-  });
+  run_against_model<queue_operation>(queue,
+                                     [&](auto& tx, const auto& model) { expect_same_elements(queue, model, tx); });
 }
 
 struct triple {
@@ -374,9 +364,10 @@ struct triple {
 };
 
 struct vector_operation {
+  using model_type = std::vector<triple>;
   stm::vector<triple>& vector;
   template <class Tx>
-  void operator()(Tx& tx, std::mt19937& random, std::vector<triple>& model) const {
+  void operator()(Tx& tx, std::mt19937& random, model_type& model) const {
     const int number = static_cast<int>(random());
     const triple value{number, number + 1, number + 2};
     const std::size_t index = random() % (model.size() + 1);
@@ -409,22 +400,13 @@ struct vector_operation {
         model.clear();
     }
   }
-  template <class Tx>
-  void clear(Tx& tx) const {
-    vector.clear(tx);
-  }
 };
 
 TEST_P(Containers, VectorIsAVector) {
   stm::vector<triple> vector;
-  run_against<std::vector<triple>>(vector_operation{vector}, [&](auto& tx, const std::vector<triple>& model) {
-    ASSERT_EQ(vector.size(tx), model.size());
+  run_against_model<vector_operation>(vector, [&](auto& tx, const auto& model) {
+    expect_same_elements(vector, model, tx);
     ASSERT_GE(vector.capacity(tx), model.size());
-    ASSERT_EQ(vector.empty(tx), model.empty());
-    static std::vector<triple> seen;
-    seen.clear();
-    for (const triple value : vector.all(tx)) seen.push_back(value);
-    ASSERT_EQ(seen, model);
     for (std::size_t i = 0; i < model.size(); ++i) ASSERT_EQ(vector.at(tx, i), model[i]);
     ASSERT_THROW(static_cast<void>(vector.at(tx, model.size())), std::out_of_range);
   });
