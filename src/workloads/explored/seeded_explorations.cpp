@@ -44,15 +44,8 @@ class after_a_long_way {
   look_then_take lock_;
 };
 
-/// Elision that does not read the lock word in the attempt: a thread that took the lock for real is not alone.
-class forgotten_subscription {
+class elision_by_hand {
  public:
-  void lock() noexcept {
-    for (int tries = 0; tries < 2; ++tries) {
-      if (machine::begin().started()) return;
-    }
-    lock_.lock();
-  }
   void unlock() noexcept {
     if (machine::active()) {
       machine::end();
@@ -61,13 +54,22 @@ class forgotten_subscription {
     }
   }
 
- private:
+ protected:
   tatas_lock lock_;
 };
 
+/// Elision that does not read the lock word in the attempt: a thread that took the lock for real is not alone.
+struct forgotten_subscription : elision_by_hand {
+  void lock() noexcept {
+    for (int tries = 0; tries < 2; ++tries) {
+      if (machine::begin().started()) return;
+    }
+    lock_.lock();
+  }
+};
+
 /// Elision as it should be, but that it trusts its subscription: it does not look at the lock again before it commits.
-class subscribed_once {
- public:
+struct subscribed_once : elision_by_hand {
   void lock() noexcept {
     for (int tries = 0; tries < 2; ++tries) {
       if (!machine::begin().started()) continue;
@@ -76,16 +78,6 @@ class subscribed_once {
     }
     lock_.lock();
   }
-  void unlock() noexcept {
-    if (machine::active()) {
-      machine::end();
-    } else {
-      lock_.unlock();
-    }
-  }
-
- private:
-  tatas_lock lock_;
 };
 
 /// Says "there is a waiter" and sleeps on whatever the word is by then: the wake-up may come between the two.
