@@ -46,6 +46,15 @@ void change(Transaction& tx, pair_of_equals& one) {
   tx.write(one.second, next);
 }
 
+inline pair_of_equals* take_out(tm::var<pair_of_equals*>& shared_pair) {
+  return tm::atomically(blocks::writing, [&](auto& tx) {
+    pair_of_equals* const found = tx.read(shared_pair);
+    tx.write(shared_pair, nullptr);
+    tx.privatize();
+    return found;
+  });
+}
+
 /// Thread 0 takes the pair out, uses it without blocks, and puts it back; others change it, or look at it.
 template <unsigned threads>
 struct privatizing_test {
@@ -66,12 +75,7 @@ struct privatizing_test {
     }
   }
   void use_privately() {
-    pair_of_equals* const taken = tm::atomically(blocks::writing, [&](auto& tx) {
-      pair_of_equals* const found = tx.read(shared_pair);
-      tx.write(shared_pair, nullptr);
-      tx.privatize();
-      return found;
-    });
+    pair_of_equals* const taken = take_out(shared_pair);
     if (taken->first.load() != taken->second.load()) note_wrong();
     taken->first.store(poison);
     taken->second.store(poison - 1);
@@ -94,12 +98,7 @@ struct freeing_test {
   freeing_test() : shared_pair(new(std::malloc(sizeof(pair_of_equals))) pair_of_equals(1)) {}
   static void body(freeing_test& me, unsigned index) {
     if (index == 0) {
-      auto* const taken = tm::atomically(blocks::writing, [&](auto& tx) {
-        pair_of_equals* const found = tx.read(me.shared_pair);
-        tx.write(me.shared_pair, nullptr);
-        tx.privatize();
-        return found;
-      });
+      auto* const taken = take_out(me.shared_pair);
       taken->~pair_of_equals();
       std::free(taken);
       auto* const other = static_cast<std::uint64_t*>(std::malloc(sizeof(pair_of_equals)));
