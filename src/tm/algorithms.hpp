@@ -34,20 +34,23 @@ inline const algorithm& algorithm_now() noexcept {
   return chosen != nullptr ? *chosen : choose_first();
 }
 
-/// Until it begins the next attempt, every access is refused.
-inline void shut(engine& me) noexcept {
+/// Until it begins the next attempt, every access is refused. For one that has left in_place at nobody.
+inline void shut_alone(engine& me) noexcept {
   me.set_bound(0);
-  me.in_place = engine::nobody;
-  me.owns_all = false;
   me.mode = run_mode::idle;
   me.how = &outside;
 }
+/// For any.
+inline void shut(engine& me) noexcept {
+  me.in_place = engine::nobody;
+  shut_alone(me);
+}
 
 // For those of a transaction that is alone:
+/// Whether it reads anything is not known, but where it has given up for that: then each read goes the long way.
 inline void begin_alone(engine& me) noexcept {
-  me.set_bound(owned_bit);  // every version
-  me.owns_all = true;
-  me.logs_reads = false;
+  me.set_bound(runner_of(me).wants_log ? 0 : engine::every_version);
+  me.has_unlogged = !runner_of(me).wants_log;
 }
 inline bool commit_alone(engine& me) noexcept { return !me.undo.empty(); }
 

@@ -33,7 +33,9 @@ void wait_for_long_owner(const runner& me) noexcept {
 }
 
 /// Before the next attempt: until the owner of what the last one met has ended, or been preempted for a while.
-void wait_before_attempt(runner& me) noexcept {
+[[gnu::noinline]] void wait_before_attempt(runner& me) noexcept {
+  me.alternative = nullptr;
+  if (me.failures == 0) return;
   if (me.met == nullptr) {
     txsync::detail::jitter random(&me);
     const std::uint32_t doublings = me.failures < most_doublings ? me.failures : most_doublings;
@@ -49,42 +51,57 @@ void wait_before_attempt(runner& me) noexcept {
   me.met_must_end = false;
 }
 
-void run_alone(runner& me, run_mode how) noexcept {
+// Calls stand outside of what every attempt does, which takes no register that would have to be saved.
+[[gnu::noinline]] void begin_by_itself(runner& me) {
   enter_alone(me);
-  me.mode = how;
+  me.mode = me.is_irrevocable() ? run_mode::irrevocable : run_mode::alone;
   me.how = &alone;
+  if (me.keeps_timestamp) drop_timestamp(me);
+  begin_alone(me);
 }
 
-void begin_attempt(runner& me) {
-  me.reads.clear();
-  me.undo.clear();
-  clear_extras(me);
+/// By another algorithm than dctl, or after an attempt that failed.
+[[gnu::noinline]] void begin_in_turn(runner& me, const algorithm& how) {
+  me.mode = run_mode::software;
   me.has_unlogged = false;
-  me.alternative = nullptr;
-  if (me.failures != 0) [[unlikely]]
+  me.how = &how;
+  if (me.keeps_timestamp && &how != &two_phase) drop_timestamp(me);
+  how.begin(me);
+}
+
+/// What an attempt has begun as.
+enum class kind : std::uint8_t { by_bias, in_software, irrevocable };
+
+kind begin_attempt(runner& me) {
+  if (!me.reads.empty()) me.reads.clear();
+  if (!me.undo.empty()) me.undo.clear();
+  clear_extras(me);
+  if (me.is_marked) [[unlikely]]
     wait_before_attempt(me);
-  if (me.wants_irrevocable) {
-    run_alone(me, run_mode::irrevocable);
-  } else if (me.failures >= me.where->policy().attempts) {
-    run_alone(me, run_mode::alone);
-  } else {
-    enter(me);
+  if (me.goes_by_itself()) [[unlikely]] {
+    begin_by_itself(me);
+    return me.is_irrevocable() ? kind::irrevocable : kind::in_software;
+  }
+  enter(me);
+  const algorithm& how = algorithm_now();
+  if (&how != &dctl || me.is_marked) [[unlikely]] {
+    begin_in_turn(me, how);
+    return kind::in_software;
+  }
+  if (--me.until_look == 0) [[unlikely]]
+    look_for_others(me);
+  if (has_bias(me)) {
     me.mode = run_mode::software;
-    me.how = &algorithm_now();
+    me.has_unlogged = true;
+    me.how = &biased;
+    me.set_bound(engine::every_version);
+    return kind::by_bias;
   }
-  if (me.failures != 0 && me.keeps_timestamp && me.how != &two_phase) drop_timestamp(me);
-  if (me.how == &dctl) [[likely]] {
-    if (--me.until_look == 0) [[unlikely]]
-      look_for_others(me);
-    if (has_bias(me) && !me.wants_log) {
-      me.how = &biased;
-      begin_alone(me);
-    } else {
-      begin_dctl(me);
-    }
-  } else {
-    me.how->begin(me);
-  }
+  me.mode = run_mode::software;
+  me.has_unlogged = false;
+  me.how = &dctl;
+  begin_dctl(me);
+  return kind::in_software;
 }
 
 void leave_by_mode(runner& me) noexcept {
@@ -116,24 +133,34 @@ void settle(runner& me) noexcept {
   run_actions(me.commit_actions);
 }
 
-bool commit_by_algorithm(runner& me) {
-  if (me.how == &dctl) return commit_dctl(me);
-  return me.how == &biased ? commit_alone(me) : me.how->commit(me);
+bool commit_by_algorithm(runner& me) { return me.how == &dctl ? commit_dctl(me) : me.how->commit(me); }
+
+void wake_if_asleep(runner& me) noexcept {
+  machine::light_fence();  // beside the heavy one of a thread that is about to sleep
+  // relaxed: behind the fence
+  if (shared.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    wake_sleepers(me);
 }
 
 void commit_attempt(runner& me) {
   const run_mode mode = me.mode;
   const bool wrote = commit_by_algorithm(me) || mode == run_mode::irrevocable;
   leave_by_mode(me);
-  if (wrote) {
-    machine::light_fence();  // beside the heavy one of a thread that is about to sleep
-    // relaxed: behind the fence
-    if (shared.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
-      wake_sleepers(me);
-  }
+  if (wrote) wake_if_asleep(me);
   shut(me);
   block_counts::add_one(me.counts->commits);
-  if (mode != run_mode::software) block_counts::add_one(me.counts->alone);
+  if (mode != run_mode::software) [[unlikely]]
+    block_counts::add_one(me.counts->alone);
+  settle(me);
+}
+
+/// The same of one that began by the gate's bias.
+void commit_biased(runner& me) {
+  const bool wrote = commit_alone(me);
+  leave(me);
+  if (wrote) wake_if_asleep(me);
+  shut_alone(me);
+  block_counts::add_one(me.counts->commits);
   settle(me);
 }
 
@@ -145,25 +172,13 @@ void give_up(runner& me) {
   run_actions(me.abort_actions);
 }
 
-[[gnu::noinline]] void run_in_software(runner& me, const erased_body& body, void* data) {
-  machine::landing start;
-  me.beginning = &start;
-  static_cast<void>(TXSYNC_LAND(start));  // every attempt begins here
-  begin_attempt(me);
-  try {
-    if (me.mode == run_mode::irrevocable) [[unlikely]] {
-      body.directly(data, me.directly);
-    } else {
-      body.in_software(data, me);
-    }
-  } catch (...) {
-    give_up(me);
-    throw;
-  }
-  commit_attempt(me);
+/// Of the thread, or the first of the block for a while.
+[[gnu::noinline]] void run_first(block& where, const erased_body& body, void* data) {
+  runner::mine().learn(where);
+  run(where, body, data);
 }
 
-void run_within(runner& me, const block& where, const erased_body& body, void* data) {
+[[gnu::noinline]] void run_within(runner& me, const block& where, const erased_body& body, void* data) {
   if (where.policy().irrevocable && me.mode != run_mode::irrevocable) restart_irrevocable(me);
   if (me.mode == run_mode::hardware || me.mode == run_mode::irrevocable) {
     body.directly(data, me.directly);
@@ -196,6 +211,7 @@ void restart(engine& engine, abort_cause why) {
   runner& me = runner_of(engine);
   block_counts::add_one(me.counts->aborts[static_cast<std::size_t>(why)]);
   ++me.failures;
+  me.is_marked = true;
   abandon(me);
   jump_to_start(me);
 }
@@ -205,6 +221,7 @@ void restart_irrevocable(engine& engine) {
   require_block(me);
   leave_hardware(me);
   me.wants_irrevocable = true;
+  me.is_marked = true;
   abandon(me);
   jump_to_start(me);
 }
@@ -215,8 +232,9 @@ void retry(engine& engine) {
   leave_hardware(me);
   if (me.alternative != nullptr) machine::jump_to(*me.alternative);
   if (me.mode == run_mode::irrevocable) refuse("retry() in an irrevocable block, which cannot be undone");
-  if (me.has_unlogged && me.how->add_reads != nullptr) {
+  if (me.has_unlogged && (me.how->add_reads != nullptr || !me.wants_log)) {
     me.wants_log = true;
+    me.is_marked = true;
     abandon(me);
   } else if (!sleep_until_changed(me)) {
     refuse("retry() in an atomic block that has read nothing: it could never go on");
@@ -251,11 +269,36 @@ bool run_alternative(engine& engine, erased_code first, void* data) {
 }
 
 void run(block& where, const erased_body& body, void* data) {
-  runner& me = runner::mine();
-  if (me.mode != run_mode::idle) return run_within(me, where, body, data);
+  runner* const found = runner::mine_if_any();
+  if (found == nullptr) [[unlikely]]
+    return run_first(where, body, data);
+  runner& me = *found;
+  if (me.mode != run_mode::idle) [[unlikely]]
+    return run_within(me, where, body, data);
+  if (!me.knows(where)) [[unlikely]]
+    return run_first(where, body, data);
   me.begin_block(where);
-  if (algorithm_now().in_hardware && run_in_hardware(me, body, data)) return settle(me);
-  run_in_software(me, body, data);
+  if (algorithm_now().in_hardware && run_in_hardware(me, body, data)) [[unlikely]]
+    return settle(me);
+  machine::landing start;
+  me.beginning = &start;
+  static_cast<void>(TXSYNC_LAND(start));  // every attempt begins here
+  const kind begun = begin_attempt(me);
+  try {
+    if (begun == kind::irrevocable) [[unlikely]] {
+      body.directly(data, me.directly);
+    } else {
+      body.in_software(data, me);
+    }
+  } catch (...) {
+    give_up(me);
+    throw;
+  }
+  if (begun == kind::by_bias) {
+    commit_biased(me);
+  } else {
+    commit_attempt(me);
+  }
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

@@ -110,6 +110,8 @@ void runner::make_as_new(std::uint32_t last_id) {
   others_activity = 0;
   where = nullptr;
   counts = nullptr;
+  other_block = nullptr;
+  other_counts = nullptr;
   for (std::uint32_t id = 0; id <= last_id; ++id) counts_of(id);
   // The logs of actions are not here: they go with their actions.
   reads.reserve_one();

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/landing.hpp>
@@ -49,6 +50,7 @@ class alignas(machine::pad_bytes) runner : public transaction {
  public:
   /// The calling thread's. Throws std::bad_alloc.
   static runner& mine() { return my_runner != nullptr ? *my_runner : take(); }
+  static runner* mine_if_any() noexcept { return my_runner; }
   /// All there are, running or not.
   static runner* first() noexcept;
   /// What threads left in limbo when they ended, as far as nobody looks at it any more.
@@ -69,11 +71,14 @@ class alignas(machine::pad_bytes) runner : public transaction {
   std::atomic<std::atomic<std::uint64_t>*> read_bits{nullptr};  ///< by orec: read by this thread's transaction
 
   alignas(machine::pad_bytes) block* where = nullptr;
-  block_counts* counts = nullptr;           ///< of that block
+  block_counts* counts = nullptr;  ///< of that block
+  block* other_block = nullptr;    ///< the one that the thread ran before
+  block_counts* other_counts = nullptr;
   machine::landing* beginning = nullptr;    ///< where an attempt begins
   machine::landing* alternative = nullptr;  ///< where the second one of or_else() begins
   std::uint32_t failures = 0;               ///< aborted attempts of the transaction
   bool wants_irrevocable = false;
+  bool is_marked = false;         ///< failures, or what is wanted, are not what a transaction begins with
   std::uint32_t moves_clock = 0;  ///< so many transactions of dctl move the clock when they start
   // When the gate may be biased (gate.hpp).
   std::uint32_t until_look = first_look;  ///< transactions
@@ -98,16 +103,33 @@ class alignas(machine::pad_bytes) runner : public transaction {
   growing_log<seen_running> running;
   std::size_t patience = 0;  ///< how many objects may wait before it waits itself
 
-  void begin_block(block& which) {
+  /// Whether begin_block() finds its counts: of the last two that were learnt.
+  bool knows(const block& which) const noexcept { return where == &which || other_block == &which; }
+  void learn(block& which) {
+    block_counts* const found = counts_of(which.id());
+    other_block = where;
+    other_counts = counts;
+    where = &which;
+    counts = found;
+  }
+  /// Requires: knows(which).
+  void begin_block(block& which) noexcept {
     if (where != &which) {
-      counts = counts_of(which.id());
-      where = &which;
+      std::swap(where, other_block);
+      std::swap(counts, other_counts);
     }
+    if (is_marked) [[unlikely]]
+      forget_marks();
+  }
+  void forget_marks() noexcept {
     failures = 0;
-    wants_irrevocable = which.policy().irrevocable;
+    wants_irrevocable = false;
     wants_log = false;
     met = nullptr;
+    is_marked = false;
   }
+  bool is_irrevocable() const noexcept { return wants_irrevocable || where->policy().irrevocable; }
+  bool goes_by_itself() const noexcept { return is_irrevocable() || failures >= where->policy().attempts; }
   block_counts* counts_of(std::uint32_t id) {
     // relaxed: written by this thread alone
     page* const found = pages_[id / page_length].load(std::memory_order_relaxed);

@@ -67,7 +67,7 @@ void leave_hardware(const runner& me) noexcept {
 bool run_in_hardware(runner& me, const erased_body& body, void* data) {
   std::uint32_t left = me.where->policy().hardware_attempts;
   std::uint32_t waits_left = most_waits;
-  if (!machine::attempts_work() || left == 0 || me.wants_irrevocable) return false;
+  if (!machine::attempts_work() || left == 0 || me.is_irrevocable()) return false;
   for (;;) {
     clear_extras(me);
     const attempt_status status = machine::begin();

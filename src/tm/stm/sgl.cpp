@@ -13,7 +13,10 @@ namespace {
 alignas(machine::pad_bytes) constinit mutex global_lock;  // attempts watch its line
 
 // Hardly ever called, since every version will do: only where another thread has set the bound to 0 (gate.cpp).
-std::uint64_t read_alone(engine&, const word& cell) { return cell.load(std::memory_order_acquire); }
+std::uint64_t read_alone(engine& me, const word& cell) {
+  me.has_unlogged = true;
+  return cell.load(std::memory_order_acquire);
+}
 void write_alone(engine& me, word& cell, std::uint64_t value) { me.store_in_place(cell, value); }
 void roll_back_alone(engine& me) noexcept { undo_from(me, 0); }
 

@@ -99,9 +99,8 @@ class engine {
   /// What orecs hold whose words are written in the inlined way: `mine` of algorithms that store in place, or nobody.
   std::uint64_t in_place = nobody;
   std::uint64_t mine = 0;     ///< what the orecs hold that the transaction owns
-  bool owns_all = false;      ///< nobody else writes anything: records are not looked at
   bool logs_reads = false;    ///< reads are written down
-  bool has_unlogged = false;  ///< some were not
+  bool has_unlogged = false;  ///< some were not, or may not have been
   run_mode mode = run_mode::idle;
   const algorithm* how = nullptr;
   growing_log<orec*> reads;
@@ -118,6 +117,8 @@ class engine {
   growing_log<txsync::detail::deferred_action> abort_actions;
 
   static constexpr std::uint64_t nobody = ~std::uint64_t{0};
+  /// The bound of a transaction that is alone: orecs are not looked at.
+  static constexpr std::uint64_t every_version = owned_bit;
 
   /// The orec of a word.
   [[gnu::always_inline]] static orec& orec_of(const word& cell) noexcept {
@@ -125,17 +126,15 @@ class engine {
   }
 
   [[gnu::always_inline]] std::uint64_t read_word(const word& cell) {
-    if (owns_all && bound() != 0) {
-      has_unlogged = true;
-      return cell.load(std::memory_order_relaxed);  // a word that only this thread may write
-    }
+    const std::uint64_t limit = bound();
+    if (limit == every_version) return cell.load(std::memory_order_relaxed);  // a word that only this thread may write
     orec& record = orec_of(cell);
     const std::uint64_t seen = record.load(std::memory_order_seq_cst);
     // acquire pairs with the release of a store in place: who sees what a transaction has written in place sees its
     // mark in the orec below
     const std::uint64_t value = cell.load(std::memory_order_acquire);
     // relaxed: behind an acquire load, which nothing after it passes
-    if (seen < bound() && record.load(std::memory_order_relaxed) == seen) [[likely]] {
+    if (seen < limit && record.load(std::memory_order_relaxed) == seen) [[likely]] {
       note_read(record);
       return value;
     }
@@ -143,7 +142,7 @@ class engine {
   }
   [[gnu::always_inline]] void write_word(word& cell, std::uint64_t value) {
     // relaxed: nobody else writes what would make this true
-    if (owns_all || orec_of(cell).load(std::memory_order_relaxed) == in_place) {
+    if (bound() == every_version || orec_of(cell).load(std::memory_order_relaxed) == in_place) {
       store_in_place(cell, value);
     } else {
       how->write(*this, cell, value);
