@@ -221,6 +221,26 @@ TEST_P(AtomicBlocks, GoOnWhenWhatTheyWaitForHasChanged) {
   EXPECT_EQ(full.load(), 0);
 }
 
+TEST_P(AtomicBlocks, WaitForAWordBesideOneThatTheyHaveWritten) {
+  static constinit stm::block waiting{"test.waiting_beside"};
+  struct alignas(64) {  // in one stripe
+    var<int> asked{0};
+    var<int> answered{0};
+  } line;
+  const stm::block_totals before = stm::totals(waiting);
+  std::thread consumer([&] {
+    atomically(waiting, [&](auto& tx) {
+      tx.write(line.asked, 1);
+      if (tx.read(line.answered) == 0) tx.retry();
+    });
+  });
+  while (stm::totals(waiting).waits == before.waits) std::this_thread::yield();
+  EXPECT_EQ(line.asked.load(), 0);
+  atomically(plain, [&](auto& tx) { tx.write(line.answered, 1); });
+  consumer.join();
+  EXPECT_EQ(line.asked.load(), 1);
+}
+
 TEST_P(AtomicBlocks, KeepManyWrites) {
   constexpr int count = 3'000;
   std::vector<var<int>> numbers(count);

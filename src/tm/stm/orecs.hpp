@@ -55,7 +55,10 @@ std::uint64_t read_by_orec(engine& me, const word& cell) {
   orec& record = me.orec_of(cell);
   for (;;) {
     const std::uint64_t seen = wait_until_free(me, record);
-    if (seen == me.mine) return cell.load(std::memory_order_relaxed);  // only this thread writes it
+    if (seen == me.mine) {
+      me.note_read(record);  // perhaps only the word beside it was written: what retry() waits for
+      return cell.load(std::memory_order_relaxed);  // only this thread writes it
+    }
     const std::uint64_t value = cell.load(std::memory_order_acquire);  // as in engine::read_word()
     if (record.load(std::memory_order_relaxed) != seen) continue;      // as there
     if (seen >= me.bound()) {

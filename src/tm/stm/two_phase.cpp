@@ -147,13 +147,16 @@ void begin(engine& me) {
 
 std::uint64_t read(engine& engine, const word& cell) {
   runner& me = runner_of(engine);
-  const orec& record = engine.orec_of(cell);
+  orec& record = engine.orec_of(cell);
   const reader_bit wanted(record);
   bits& mine = bits_of(me)[wanted.index];
   // relaxed, all three: written by this thread alone while it holds the lock
-  if ((mine.load(std::memory_order_relaxed) & wanted.mask) == 0 &&
-      record.load(std::memory_order_relaxed) != me.engine::mine) {
-    lock_for_reading(me, record, mine, wanted.mask);
+  if ((mine.load(std::memory_order_relaxed) & wanted.mask) == 0) {
+    if (record.load(std::memory_order_relaxed) != me.engine::mine) {
+      lock_for_reading(me, record, mine, wanted.mask);
+    } else if (me.reads.empty() || *(me.reads.end() - 1) != &record) {
+      me.reads.append(&record);  // as in read_by_orec()
+    }
   }
   return cell.load(std::memory_order_relaxed);
 }
