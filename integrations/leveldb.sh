@@ -10,6 +10,7 @@ set -uo pipefail
 library=${TXSYNC_LIBRARY:-$root/build/release/src/libtxsync.a}
 work=$root/build/leveldb
 tests="db_test fault_injection_test c_test env_posix_test"
+test_packages=(libgtest-dev libgmock-dev libbenchmark-dev)
 source='' with_tests=1
 
 usage() {
@@ -19,6 +20,8 @@ usage: integrations/${0##*/} [--source DIRECTORY] [--no-tests]
 Without --source the sources come from Debian's archive, once, by a list of packages of its own. What is built is in
 build/leveldb: the programs leveldb-stock, leveldb-txsync and leveldb-txsync-elided, and LevelDB's own tests on both kinds
 of txsync's locks: $tests.
+./dev bench leveldb builds them (--no-tests) and measures them side by side.
+Installs by apt, as root, what the tests need: ${test_packages[*]}.
 Environment: TXSYNC_LIBRARY, the library to link (build/release/src/libtxsync.a); TXSYNC_INTEGRATION_LIMIT, seconds a test
 may take.
 Exit status: 0 built, and the tests pass; 1 something failed; 2 the command line was wrong.
@@ -95,7 +98,7 @@ failed_tests() { grep -oE '^\[  FAILED  \] [A-Za-z]+\.[A-Za-z0-9]+' "$1" | cut -
 run_tests() {
   local kind name failures=0 log
   # shellcheck disable=SC2034  # read by install_packages
-  packages=(libgtest-dev libgmock-dev libbenchmark-dev)
+  packages=("${test_packages[@]}")
   install_packages
   rm -rf "$work/tests"
   mkdir -p "$work/tests/data"
