@@ -118,7 +118,7 @@ void print_table(std::FILE* out, const tune::outcome& found, const tune::describ
     print_row(out, row, static_cast<int>(width), by);
   }
   print_waiting(out, found);
-  if (found.out_of_time) std::fprintf(out, "\nThe time was up before all rounds were run.\n");
+  if (!found.cut_short.empty()) std::fprintf(out, "\n%s\n", tune::time_words(found).c_str());
   std::fprintf(out, "%s%s\n", table.empty() ? "" : "\n", tune::verdict_words(found, what).c_str());
   std::fflush(out);
 }

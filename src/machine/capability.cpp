@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The decision whether to believe in hardware transactions. The same source above the native and the scripted machine,
 // so that unit tests drive every branch.
-#include <cstring>
+#include <atomic>
+#include <string_view>
 
 #include <txsync/machine/capability.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/environment.hpp>
 
 #include "claim.hpp"
+#include "unknown_setting.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
@@ -15,9 +17,21 @@ namespace {
 
 constexpr unsigned deepest_tried = 64;  // POWER8 nests 62 levels, RTM 7
 
+/// Once: whoever asks again gets the same answer.
+void complain_of_switch(std::string_view wish) noexcept {
+  static constinit std::atomic<bool> told{false};
+  if (told.exchange(true)) return;
+  detail::unknown_setting said("TXSYNC_HTM", "value", wish);
+  said.allow("off");
+  said.allow("on");
+  said.tell("it is ignored");
+}
+
 bool switched_off_by_environment() noexcept {
-  const char* const wish = environment("TXSYNC_HTM");
-  return wish != nullptr && std::strcmp(wish, "off") == 0;
+  const char* const value = environment("TXSYNC_HTM");
+  const std::string_view wish = value != nullptr ? value : "";
+  if (!wish.empty() && wish != "on" && wish != "off") complain_of_switch(wish);
+  return wish == "off";
 }
 
 /// One attempt with one store, counted.

@@ -111,6 +111,16 @@ std::string notices_section(const json& document) {
     if (point.contains("unpinned"))
       item(who + "the system refused to pin " + text_of(point, "unpinned") + " threads", false);
   }
+  if (const auto tune = document.find("tune"); tune != document.end()) {
+    for (const json& one : part_of(*tune, "cut_short")) {
+      const std::string rounds = text_of(one, "rounds");
+      item("The time was up: " + text_of(one, "phase") +
+               (rounds == "0"
+                    ? " was not tried."
+                    : " ran " + rounds + " of " + text_of(one, "of") + " rounds, and its intervals cover only these."),
+           false);
+    }
+  }
   for (const char* member : {"notices", "remarks"}) {
     for (const json& words : part_of(part_of(document, "run"), member)) item(words.get<std::string>(), false);
   }

@@ -4,6 +4,8 @@
 #include <txsync/machine/environment.hpp>
 #include <txsync/tm/algorithm.hpp>
 
+#include "machine/unknown_setting.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::tm {
 
 namespace detail {
@@ -21,6 +23,12 @@ const algorithm* find(std::string_view name) noexcept {
     if (name == one->name) return one;
   }
   return nullptr;
+}
+
+void complain_of_name(std::string_view name) noexcept {
+  machine::detail::unknown_setting said("TXSYNC_TM", "algorithm", name);
+  for (const algorithm* const one : table) said.allow(one->name);
+  said.tell("using dctl");
 }
 
 }  // namespace
@@ -45,8 +53,7 @@ constinit const algorithm outside = {
   const algorithm* const asked = name != nullptr ? find(name) : &dctl;
   const algorithm* none = nullptr;
   if (shared.in_use.compare_exchange_strong(none, asked != nullptr ? asked : &dctl) && asked == nullptr) {
-    constexpr std::string_view said = "txsync: TXSYNC_TM names no algorithm of txsync::tm; using dctl\n";
-    machine::complain(said.data(), said.size());
+    complain_of_name(name);
   }
   return *shared.in_use.load();
 }

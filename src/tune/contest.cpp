@@ -108,20 +108,24 @@ bool surely_better(const lane& one, const lane& other, observe::better way) {
   return found.coverage >= 0.95 && found.low95 > 1;
 }
 
-void compete(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world) {
+contest_end compete(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world) {
   const double started = world.now();
   for (unsigned round = 1; round <= rules.rounds * (1 + rules.extensions); ++round) {
-    if (round > rules.rounds && (round - 1) % rules.rounds == 0 && !worth_extending(lanes, rules)) return;
+    if (round > rules.rounds && (round - 1) % rules.rounds == 0 && !worth_extending(lanes, rules))
+      return contest_end::complete;
     const double now = world.now();
     const double usual = round == 1 ? 0 : (now - started) / (round - 1);
-    if (round > 1 && rules.deadline != 0 && now + usual > rules.deadline) return;
-    if (!run_round(runs, lanes, round, rules, world)) return;
-    if (lanes.front().status != lane_status::running) return;
+    if (round > 1 && rules.deadline != 0 && now + usual > rules.deadline) {
+      return round <= rules.rounds ? contest_end::time_up : contest_end::complete;
+    }
+    if (!run_round(runs, lanes, round, rules, world)) return contest_end::complete;
+    if (lanes.front().status != lane_status::running) return contest_end::complete;
     if (rules.drop && round >= first_round_that_drops) drop_losers(lanes, round, rules.way);
     const unsigned challengers = running(lanes) - 1;
-    if (challengers == 0) return;
-    if (rules.until_one_is_left && challengers == 1 && round >= least_rounds) return;
+    if (challengers == 0) return contest_end::complete;
+    if (rules.until_one_is_left && challengers == 1 && round >= least_rounds) return contest_end::complete;
   }
+  return contest_end::complete;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tune

@@ -66,10 +66,15 @@ struct contest_rules {
   double timeout_seconds = 0;      ///< of a single run
 };
 
+enum class contest_end : std::uint8_t {
+  complete,  ///< all rounds that were asked for, or nothing was left to decide, or the user stopped it
+  time_up    ///< the deadline came before the rounds that were asked for; those that only may follow do not count
+};
+
 /// Runs the lanes; the first is the reference, which is never dropped. Ends after the rounds and extensions, at the
 /// deadline (one round is always run), when the reference fails, when no challenger is left, or when the user stops it;
 /// the run that was going on then does not count.
-void compete(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world);
+contest_end compete(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world);
 
 /// A lane's ratios to another by round, over the rounds that both ran; more than 1: the lane is better.
 std::vector<double> round_ratios(const lane& one, const lane& other, observe::better way);

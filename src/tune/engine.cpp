@@ -92,17 +92,17 @@ class tuner {
     if (asked_.seconds != 0) rules.deadline = started_ + share * asked_.seconds;
     result_.phases.push_back({std::move(name), std::move(lanes)});
     phase_record& record = result_.phases.back();
-    compete(runs_, record.lanes, rules, world_);
+    if (compete(runs_, record.lanes, rules, world_) == contest_end::time_up) cut_short(record);
     const lane& reference = record.lanes.front();
     if (reference.status == lane_status::failed && !world_.stop()) {
       result_.broken = "'" + name_of(reference.what) + "' ran before, but failed in round " +
                        std::to_string(reference.ended_in) + " of the phase '" + record.name + "': " + reference.reason;
     }
-    const bool over = rules.deadline != 0 && reference.values.size() < asked_.rounds && !until_one;
-    const bool a_challenger_is_left = std::any_of(record.lanes.begin() + 1, record.lanes.end(),
-                                                  [](const lane& one) { return one.status == lane_status::running; });
-    result_.out_of_time = result_.out_of_time || (over && a_challenger_is_left && !world_.stop());
     return record;
+  }
+
+  void cut_short(const phase_record& record) {
+    result_.cut_short.push_back({record.name, record.lanes.front().values.size(), asked_.rounds});
   }
 
   void whole_program() {
@@ -140,10 +140,6 @@ class tuner {
     for (std::size_t i = 0; i < count && going_on(); ++i) {
       const double share = first_phase_share + (second_phase_share - first_phase_share) * static_cast<double>(i + 1) /
                                                    static_cast<double>(count);
-      if (asked_.seconds != 0 && world_.now() > started_ + share * asked_.seconds) {
-        result_.out_of_time = true;
-        continue;
-      }
       try_site(result_.sites[i], share);
     }
   }
@@ -154,6 +150,10 @@ class tuner {
       lanes.push_back({.what = with_site(base(), site.counted.name, kind)});
     }
     if (lanes.size() == 1) return;
+    if (asked_.seconds != 0 && world_.now() > started_ + share * asked_.seconds) {
+      cut_short({"site " + site.counted.name, std::move(lanes)});
+      return;
+    }
     const phase_record& record = contest("site " + site.counted.name, std::move(lanes), share, true, false);
     const std::size_t best = leader(record.lanes, asked_.way);
     if (best != 0 && surely_better(record.lanes[best], record.lanes[0], asked_.way)) {

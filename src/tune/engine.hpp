@@ -37,6 +37,13 @@ struct phase_record {
   std::vector<lane> lanes;
 };
 
+/// A contest that the time limit ended before its rounds.
+struct cut_contest {
+  std::string name;        ///< as phase_record's
+  std::size_t rounds = 0;  ///< that were run, and that its intervals cover; 0: a site that was not tried at all
+  unsigned of = 0;         ///< question::rounds
+};
+
 struct outcome {
   std::vector<phase_record> phases;
   std::vector<site_seen> sites;  ///< what waited under the winner of phase 1, most first
@@ -49,9 +56,9 @@ struct outcome {
   observe::interval gain;     ///< ratio of best to the reference in the proof; coverage 0 without a proof
   unsigned proof_rounds = 0;  ///< rounds that `gain` rests on
   bool interrupted = false;
-  bool out_of_time = false;  ///< some contest had to end before its rounds
-  std::string broken;        ///< the reference itself failed, one sentence: there is nothing to compare with
-  double seconds = 0;        ///< of everything
+  std::vector<cut_contest> cut_short;  ///< in the order of measuring; empty where the time was enough
+  std::string broken;                  ///< the reference itself failed, one sentence: there is nothing to compare with
+  double seconds = 0;                  ///< of everything
 
   /// The proof's record, or null.
   const phase_record* proof() const {

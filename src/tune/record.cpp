@@ -110,11 +110,26 @@ std::string verdict_words(const outcome& found, const described& what) {
   }
   if (found.interrupted) return "Interrupted before a gain was proven: keep what you have.";
   if (every_candidate_failed(found)) return "Keep what you have: every candidate failed.";
-  if (found.best == found.reference) return "Keep what you have: nothing that was tried is better.";
+  if (found.best == found.reference) {
+    return std::string("Keep what you have: nothing that was tried is better") +
+           (found.cut_short.empty() ? "." : ", but the time was up before all rounds were run.");
+  }
   if (found.proof_rounds == 0) return "Keep what you have: " + best + " looked best, but it could not be proven.";
   return "Keep what you have: " + best + " looked best, but in fresh rounds a gain is not sure (" +
          number(found.gain.median) + " times as " + what.better_word + ", " + interval_words(found.gain) + ", " +
          std::to_string(found.proof_rounds) + " rounds).";
+}
+
+std::string time_words(const outcome& found) {
+  if (found.cut_short.empty()) return {};
+  std::string words = "The time was up before all rounds were run; the intervals cover those that were: ";
+  bool too_few = false;
+  for (const cut_contest& one : found.cut_short) {
+    if (&one != &found.cut_short.front()) words += "; ";
+    words += one.name + ", " + std::to_string(one.rounds) + " of " + std::to_string(one.of) + " rounds";
+    too_few = too_few || one.rounds < least_rounds_of_a_proof;
+  }
+  return words + "." + (too_few ? " Fewer than 6 give no interval of 95 %." : "");
 }
 
 void put(observe::document& into, const outcome& found, const described& what, const std::string& policy) {
@@ -132,7 +147,10 @@ void put(observe::document& into, const outcome& found, const described& what, c
                     {"coverage", found.gain.coverage},
                     {"rounds", found.proof_rounds}};
   }
-  if (found.out_of_time) made["out_of_time"] = true;
+  for (const cut_contest& one : found.cut_short) {
+    made["out_of_time"] = true;
+    made["cut_short"].push_back({{"phase", one.name}, {"rounds", one.rounds}, {"of", one.of}});
+  }
   json& rows = made["table"] = json::array();
   for (const table_row& row : table_of(found, what.way)) {
     json one = row_json(row);

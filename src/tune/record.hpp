@@ -34,6 +34,9 @@ std::vector<table_row> table_of(const outcome& found, observe::better way);
 /// The verdict in one sentence: the gain with its interval, or why to keep what there is.
 std::string verdict_words(const outcome& found, const described& what);
 
+/// Where the time limit ended contests: which, and after how many rounds. Empty where the time was enough.
+std::string time_words(const outcome& found);
+
 /// Adds points, and the member "tune" (docs/result-document.md). `policy` is the text of the policy file, empty
 /// without.
 void put(observe::document& into, const outcome& found, const described& what, const std::string& policy);

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,6 +52,37 @@ TEST(NativeCapability, TheKillSwitchHoldsForTheWholeProgram) {
   int status = -1;
   waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
+}
+
+/// What a child that has the variable says on its standard error while it tries twice.
+std::string said_with_htm(const char* value) {
+  int ends[2];
+  if (pipe(ends) != 0) return "no pipe";
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    setenv("TXSYNC_HTM", value, 1);
+    for (int i = 0; i < 2; ++i) (void)machine::try_htm(5);
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string said;
+  char part[256];
+  for (ssize_t got = 0; (got = read(ends[0], part, sizeof part)) > 0;) said.append(part, static_cast<std::size_t>(got));
+  close(ends[0]);
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  return said;
+}
+
+TEST(NativeCapability, AnUnknownValueOfTheKillSwitchIsToldOnce) {
+  EXPECT_EQ(said_with_htm("banana"), "txsync: TXSYNC_HTM: unknown value 'banana'; allowed: off, on; it is ignored\n");
+  for (const char* const known : {"off", "on", ""}) EXPECT_EQ(said_with_htm(known), "") << known;
+  const std::string wild = std::string(1000, 'x') + "\n";
+  EXPECT_EQ(said_with_htm(wild.c_str()),
+            "txsync: TXSYNC_HTM: unknown value '" + std::string(64, 'x') + "...'; allowed: off, on; it is ignored\n");
+  EXPECT_EQ(said_with_htm("o\nf"), "txsync: TXSYNC_HTM: unknown value 'o?f'; allowed: off, on; it is ignored\n");
 }
 
 TEST(NativeCapability, TheUnclaimedInstructionIsTriedInSafety) {

@@ -77,8 +77,10 @@ TEST(Capability, KillSwitch) {
   EXPECT_EQ(trial.obstacle, htm_obstacle::kill_switch);
   EXPECT_EQ(trial.tries, 0u);
   expect_nothing(machine::htm());
-  script.set_environment("TXSYNC_HTM", "on");
-  EXPECT_TRUE(machine::htm().attempts) << "only \"off\" switches off";
+  for (const char* const other : {"on", "", "banana"}) {
+    script.set_environment("TXSYNC_HTM", other);
+    EXPECT_TRUE(machine::htm().attempts) << "only \"off\" switches off";
+  }
   script.set_environment("TXSYNC_HTM", std::nullopt);
   EXPECT_TRUE(machine::htm().attempts);
 }

@@ -152,6 +152,15 @@ class Report(unittest.TestCase):
                 page, _ = self.page(document)
                 self.assertEqual(words in page.texts.get("li", []), backend == "simulated")
 
+    def test_contests_that_the_time_ended_are_named_with_their_rounds(self):
+        document = samples.tune()
+        page, text = self.page(document)
+        self.assertNotIn("The time was up", text)
+        document["tune"].update(out_of_time=True, cut_short=[{"phase": "whole program", "rounds": 2, "of": 10}, {"phase": "site a@b.cpp:1", "rounds": 0, "of": 10}])
+        page, _ = self.page(document)
+        self.assertIn("The time was up: whole program ran 2 of 10 rounds, and its intervals cover only these.", page.texts["li"])
+        self.assertIn("The time was up: site a@b.cpp:1 was not tried.", page.texts["li"])
+
     def test_a_sweep_is_a_map_for_each_machine(self):
         page, text = self.page(samples.sweep())
         self.assertEqual(text.count('class="mark cell '), 2 * 6 * 2 * 3)

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "every_algorithm.hpp"
+#include "tm/shared.hpp"
 
 namespace {
 
@@ -345,6 +347,30 @@ TEST_P(AtomicBlocks, GoOnBehindAnExceptionThatTheyCatchThemselves) {
     }
   });
   EXPECT_EQ(number.load(), 13);
+}
+
+/// Ends the process, as one that begins with this in the environment: 0 where that chooses `expected`.
+[[noreturn]] void begin_with(const char* value, const std::string& expected) {
+  stm::detail::shared.in_use = nullptr;
+  setenv("TXSYNC_TM", value, 1);
+  const bool first = stm::algorithm_in_use() == expected;
+  const bool again = stm::algorithm_in_use() == expected;
+  std::_Exit(first && again ? 0 : 1);
+}
+
+TEST(AlgorithmOfTheEnvironment, IsChosenByItsName) {
+  for (const std::string& name : every_algorithm::names()) {
+    EXPECT_EXIT(begin_with(name.c_str(), name), testing::ExitedWithCode(0), "^$") << name;
+  }
+}
+
+TEST(AlgorithmOfTheEnvironment, IsTheDefaultAndToldOnceWhereTheNameIsUnknown) {
+  std::string allowed;
+  for (const std::string& name : every_algorithm::names()) allowed += (allowed.empty() ? "" : ", ") + name;
+  for (const std::string value : {"bogus", ""}) {
+    EXPECT_EXIT(begin_with(value.c_str(), "dctl"), testing::ExitedWithCode(0),
+                "^txsync: TXSYNC_TM: unknown algorithm '" + value + "'; allowed: " + allowed + "; using dctl\n$");
+  }
 }
 
 TEST_P(AtomicBlocks, AreWokenByAnyAlgorithm) {

@@ -8,6 +8,8 @@
 #include <map>
 #include <random>
 
+#include "tune/record.hpp"
+
 namespace observe = txsync::observe;
 namespace tune = txsync::tune;
 
@@ -114,7 +116,7 @@ TEST(tune, finds_the_best_candidate_and_proves_it) {
   ASSERT_NE(found.proof(), nullptr);
   EXPECT_EQ(found.proof()->lanes[0].values.size(), 10u);
   EXPECT_FALSE(found.interrupted);
-  EXPECT_FALSE(found.out_of_time);
+  EXPECT_TRUE(found.cut_short.empty());
 }
 
 TEST(tune, drops_losers_at_the_fifth_round_and_never_the_reference) {
@@ -353,9 +355,63 @@ TEST(tune, keeps_to_the_time_that_it_has) {
   const auto found =
       program.tuned({.candidates = {"unmodified", "a", "b", "c"}, .site_base = {}, .rounds = 100, .seconds = 60});
   EXPECT_LE(program.clock, 61);
-  EXPECT_TRUE(found.out_of_time);
+  EXPECT_FALSE(found.cut_short.empty());
   ASSERT_NE(found.proof(), nullptr);
   EXPECT_GE(found.proof_rounds, tune::least_rounds_of_a_proof);
+}
+
+TEST(tune, names_the_contest_that_the_time_ended) {
+  fake_program program = four();
+  program.seconds_of["mutex"] = 1.1;  // nothing is better, so the whole program is the only contest
+  // 40 % of 30 s: the rehearsal and two rounds of 4.9 s.
+  const auto found = program.tuned(
+      {.candidates = {"unmodified", "mutex", "tatas", "ticket"}, .site_base = {}, .rounds = 6, .seconds = 30});
+  EXPECT_EQ(found.best, found.reference);
+  ASSERT_EQ(found.phases.size(), 1u);
+  EXPECT_EQ(found.phases[0].lanes[0].values.size(), 2u);
+  ASSERT_EQ(found.cut_short.size(), 1u);
+  EXPECT_EQ(found.cut_short[0].name, "whole program");
+  EXPECT_EQ(found.cut_short[0].rounds, 2u);
+  EXPECT_EQ(found.cut_short[0].of, 6u);
+
+  // As people and programs are told.
+  EXPECT_EQ(tune::verdict_words(found, {}),
+            "Keep what you have: nothing that was tried is better, but the time was up before all rounds were run.");
+  EXPECT_EQ(tune::time_words(found),
+            "The time was up before all rounds were run; the intervals cover those that were: whole program, 2 of 6 "
+            "rounds. Fewer than 6 give no interval of 95 %.");
+  observe::document document;
+  tune::put(document, found, {}, {});
+  EXPECT_EQ(document.more["tune"]["out_of_time"], true);
+  EXPECT_EQ(document.more["tune"]["cut_short"].dump(), R"([{"phase":"whole program","rounds":2,"of":6}])");
+}
+
+TEST(tune, contests_that_end_by_themselves_are_not_cut_short) {
+  fake_program program = four();
+  program.noise = 0.02;
+  // One challenger is left after five of ten rounds, and the time is enough for all of it.
+  const auto found =
+      program.tuned({.candidates = {"unmodified", "mutex", "tatas", "ticket"}, .site_base = {}, .seconds = 1000});
+  EXPECT_EQ(found.phases[0].lanes[0].values.size(), 5u);
+  EXPECT_TRUE(found.cut_short.empty());
+  EXPECT_EQ(tune::time_words(found), "");
+  observe::document document;
+  tune::put(document, found, {}, {});
+  EXPECT_FALSE(document.more["tune"].contains("out_of_time"));
+  EXPECT_FALSE(document.more["tune"].contains("cut_short"));
+}
+
+TEST(tune, names_the_sites_that_there_was_no_time_for) {
+  fake_program program;
+  program.seconds_of = {{"unmodified", 1.0}, {"mutex", 0.9}};
+  program.waiting = {{"first", 1000}, {"second", 900}};
+  // The whole program may last until 14 s, a first site until 19.25 s, a second one until 24.5 s.
+  const auto found =
+      program.tuned({.candidates = {"unmodified", "mutex"}, .site_base = {}, .rounds = 10, .seconds = 35});
+  std::vector<std::string> cut;
+  for (const auto& one : found.cut_short) cut.push_back(one.name);
+  EXPECT_EQ(cut, (std::vector<std::string>{"site first", "site second", "proof"}));
+  EXPECT_LE(program.clock, 36);
 }
 
 TEST(tune, a_metric_may_be_better_higher) {

@@ -72,6 +72,20 @@ class Workloads(Tune):
         self.assertRegex(done.stderr, r"(?m)^txsync tune: \d+ s: whole program, round 1 of 6, 2 left$")
         self.assertNotIn("\033", done.stderr)
 
+    def test_contests_that_the_time_ended_are_named(self):
+        page = self.folder / "page.html"
+        # A round of two takes about 0.4 s; 40 % of a second is for all of the six.
+        done = call("tune", "arraybench", "--rounds", "6", "--duration", "200", "--threads", "2", "--time", "1", "--candidates", "tatas", "--json", self.json, "--report", page)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        tune = self.document()["tune"]
+        self.assertTrue(tune["out_of_time"])
+        cut = tune["cut_short"][0]
+        self.assertEqual((cut["phase"], cut["of"]), ("whole program", 6))
+        self.assertEqual(cut["rounds"], len(self.document()["points"][0]["values"]))
+        words = f"whole program, {cut['rounds']} of 6 rounds"
+        self.assertIn("The time was up before all rounds were run; the intervals cover those that were: " + words, done.stdout)
+        self.assertIn(f"The time was up: whole program ran {cut['rounds']} of 6 rounds", page.read_text(encoding="utf-8"))
+
     def test_an_interruption_leaves_what_was_measured(self):
         command = [TXSYNC, "tune", "arraybench", "--rounds", "1000", "--duration", "50", "--candidates", "tatas", "--json", str(self.json)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
