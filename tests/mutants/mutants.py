@@ -46,7 +46,7 @@ TESTS = {
     "warm_up": "warm_(ticket|tatas|mcs|futex|priority|fifo_ticket)",
     "warming": "warm_(ticket|tatas|mcs|futex|priority|fifo_ticket)",
     # Atomic blocks.
-    "algorithms": "tm-(opacity-(crossing|throwing|alternatives|changing)|watching|handing)-(dctl|norec)$",
+    "algorithms": "tm-(opacity-(crossing|throwing|alternatives|changing)|watching|handing)-(dctl|norec|sgl)$",
     "block": "tm-(opacity-skewing|opacity-overtaking|watching|counting)-dctl$",
     "dctl": "tm-.*-dctl$",
     "engine": "tm-(opacity-.*|privatizing|counting)-(dctl|dctl-biased|tinystm_wt)$",
