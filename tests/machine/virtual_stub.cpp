@@ -46,6 +46,7 @@ int txsync_sim_pin(unsigned) { return 0; }
 unsigned txsync_sim_capability(void) { return 0; }
 unsigned txsync_sim_place(int, unsigned, unsigned) { return 0; }
 void txsync_sim_phase(int) {}
+void txsync_sim_complain(const char*, size_t) {}
 uint64_t txsync_sim_seed(void) { return 1; }
 unsigned txsync_sim_socket_count(void) { return 1; }
 int txsync_sim_park(const void*, uint32_t, uint64_t) { return 0; }

@@ -286,4 +286,13 @@ TEST_F(CommitActions, MoreThanThereIsRoomForFallBack) {
   expect(1, 0);
 }
 
+// Ready before any constructor of static storage runs.
+constinit elided<tatas_lock> without_role;
+constinit txsync::elided_with_node<txsync::mcs_lock> with_node_without_role;
+
+TEST(ElidedLock, WithoutARoleNeedsNoConstructor) {
+  EXPECT_EQ(&without_role.role(), &elision::unnamed());
+  EXPECT_EQ(&with_node_without_role.role(), &elision::unnamed());
+}
+
 }  // namespace

@@ -293,4 +293,13 @@ TEST(Speculators, AreNeverMoreForAMoment) {
   EXPECT_EQ(bodies.most.load(), 1U);
 }
 
+// Ready before any constructor of static storage runs.
+constinit txsync::warming<txsync::ticket_lock> without_role;
+constinit txsync::warming_with_node<txsync::mcs_lock> with_node_without_role;
+
+TEST(WarmingLock, WithoutARoleNeedsNoConstructor) {
+  EXPECT_EQ(&without_role.role(), &warm_up::unnamed());
+  EXPECT_EQ(&with_node_without_role.role(), &warm_up::unnamed());
+}
+
 }  // namespace

@@ -44,7 +44,7 @@ class elision {
   /// Whether sections take the lock for now, because that has been faster.
   bool takes_lock() const noexcept { return ways_.second(); }
   /// The role of all locks that were given none: the standard policy.
-  static elision& unnamed() noexcept { return unnamed_; }
+  static constexpr elision& unnamed() noexcept { return unnamed_; }
 
  private:
   friend void detail::look_at_trial(elision& how) noexcept;
@@ -122,6 +122,19 @@ struct deferred_action {
   static constexpr std::size_t room = 32;
   void (*run)(void* data);
   alignas(std::max_align_t) unsigned char data[room];
+
+  template <class Action>
+  static deferred_action keep(Action action) noexcept {
+    static_assert(std::is_trivially_copyable_v<Action> && std::is_trivially_destructible_v<Action>,
+                  "an action is kept as bytes: it has to be trivially copyable, as a lambda is that captures numbers, "
+                  "pointers and references");
+    static_assert(sizeof(Action) <= room, "an action has 32 bytes at most");
+    static_assert(std::is_nothrow_invocable_v<Action&>, "an action is noexcept: []() noexcept { ... }");
+    deferred_action kept{};
+    kept.run = [](void* data) { (*std::launder(static_cast<Action*>(data)))(); };
+    new (kept.data) Action(action);
+    return kept;
+  }
 };
 TXSYNC_EXPORT void defer(const deferred_action& action) noexcept;
 /// Whether an action has to wait for the end of a scope.
@@ -146,13 +159,8 @@ TXSYNC_EXPORT void commit_coarsened() noexcept;
 /// Cost: a copy. Errors: none.
 template <class Action>
 void on_commit(Action action) noexcept {
-  static_assert(std::is_trivially_copyable_v<Action> && std::is_trivially_destructible_v<Action>);
-  static_assert(sizeof(Action) <= detail::deferred_action::room && std::is_nothrow_invocable_v<Action&>);
   if (!detail::must_defer()) return action();
-  detail::deferred_action kept{};
-  kept.run = [](void* data) { (*std::launder(static_cast<Action*>(data)))(); };
-  new (kept.data) Action(action);
-  detail::defer(kept);
+  detail::defer(detail::deferred_action::keep(action));
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND

@@ -70,7 +70,7 @@ class warm_up {
   /// Whether waiters just wait for now, because that has been faster.
   bool off() const noexcept { return ways_.second(); }
   /// The role of all locks that were given none: the standard policy.
-  static warm_up& unnamed() noexcept { return unnamed_; }
+  static constexpr warm_up& unnamed() noexcept { return unnamed_; }
 
  private:
   friend class warm_wait;

@@ -58,16 +58,6 @@ constexpr destructor destroyer() noexcept {
   }
 }
 
-template <class Action>
-txsync::detail::deferred_action keep(Action action) noexcept {
-  static_assert(std::is_trivially_copyable_v<Action> && std::is_trivially_destructible_v<Action>);
-  static_assert(sizeof(Action) <= txsync::detail::deferred_action::room && std::is_nothrow_invocable_v<Action&>);
-  txsync::detail::deferred_action kept{};
-  kept.run = [](void* data) { (*std::launder(static_cast<Action*>(data)))(); };
-  new (kept.data) Action(action);
-  return kept;
-}
-
 /// What both kinds of transaction offer. Bodies are given one or the other: take it as `auto& tx`.
 ///
 /// All functions: to be called by the block's thread, within its body. Those that are not noexcept may leave the body
@@ -138,11 +128,11 @@ class transaction_base {
   /// actions. Requires: trivially copyable, at most 32 bytes, throws nothing; may do what it likes, blocks included.
   template <class Action>
   void on_commit(Action action) {
-    add_action(self().state(), self().state().commit_actions, keep(action));
+    add_action(self().state(), self().state().commit_actions, txsync::detail::deferred_action::keep(action));
   }
   template <class Action>
   void on_abort(Action action) {
-    add_action(self().state(), self().state().abort_actions, keep(action));
+    add_action(self().state(), self().state().abort_actions, txsync::detail::deferred_action::keep(action));
   }
 
   /// After this block has committed, no other transaction will touch again what it has made unreachable for others

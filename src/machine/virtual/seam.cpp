@@ -111,6 +111,6 @@ std::uint64_t random_seed() noexcept { return txsync_sim_seed(); }
 
 const char* backend_name() noexcept { return "simulated"; }
 
-void complain(const char*, std::size_t) noexcept {}  // a simulated program's output is the runtime's business
+void complain(const char* text, std::size_t length) noexcept { txsync_sim_complain(text, length); }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine

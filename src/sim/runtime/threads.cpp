@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads, sleep and futex, as the seam (runtime.h) and the program library (program.h) ask for them.
+#include <unistd.h>
+
 #include <new>
 
 #include "abort_log.hpp"
@@ -228,6 +230,11 @@ void txsync_sim_unsupported(const char* name) {
   line_text line;
   line << "the program calls " << name << ", which a simulated program cannot do";
   fail(line);
+}
+
+void txsync_sim_complain(const char* text, std::size_t length) {
+  txsync_sim_system_call("write");
+  if (!exploring()) (void)!write(STDERR_FILENO, text, length);
 }
 
 void txsync_sim_phase(int phase) {

@@ -511,6 +511,15 @@ class ElidedSignals(programs.Simulated):
         self.assertGreater(told["attempts.committed"], 20)
 
 
+def compile_with_library(test, source):
+    """Links "program" with txsync as it is built for simulated programs."""
+    project = programs.HERE.parents[2]
+    (test.at / "with_library.cpp").write_text(source, encoding="utf-8")
+    done = test.call(programs.BIN / "txsync-c++", "-std=c++20", f"-I{project / 'include'}", f"-I{project / 'include/txsync/machine/native'}",
+                     "with_library.cpp", programs.BIN.parent / "lib/txsync/libtxsync-sim-floors.a", "-o", "program")
+    test.assertEqual(done.returncode, 0, done.stderr)
+
+
 class CommitActions(programs.Simulated):
     """Actions of an attempt's commit wait in memory that the thread may not have touched before."""
 
@@ -534,14 +543,31 @@ class CommitActions(programs.Simulated):
         }"""
 
     def test_the_first_one_of_a_thread_costs_one_attempt(self):
-        project = programs.HERE.parents[2]
-        (self.at / "actions.cpp").write_text(self.SOURCE, encoding="utf-8")
-        done = self.call(programs.BIN / "txsync-c++", "-std=c++20", f"-I{project / 'include'}", f"-I{project / 'include/txsync/machine/native'}",
-                         "actions.cpp", programs.BIN.parent / "lib/txsync/libtxsync-sim-floors.a", "-o", "program")
-        self.assertEqual(done.returncode, 0, done.stderr)
+        compile_with_library(self, self.SOURCE)
         self.assertEqual(self.simulate(machine="haswell-i7-4770", oracle=1).stdout, "all right\n")
         told = self.records(machine="haswell-i7-4770")
         self.assertEqual((told["aborts.fault"], told["attempts.begun"], told["attempts.committed"]), (1, 200, 199))
+
+
+class Complaints(programs.Simulated):
+    """What the library says of misuse goes to the standard error, and is not said by each of many schedules."""
+
+    SOURCE = """
+        #include <txsync/locks/tatas.hpp>
+        #include <txsync/speculate/elided.hpp>
+        constinit txsync::elided<txsync::tatas_lock> lock;
+        int main() {
+          lock.lock();
+          lock.unlock();
+          lock.unlock();
+        }"""
+
+    def test_a_double_unlock_is_told(self):
+        compile_with_library(self, self.SOURCE)
+        for machine in ("haswell-i7-4770", "ideal"):
+            ran = self.simulate(machine=machine)
+            self.assertEqual(ran.returncode, 0)
+            self.assertRegex(ran.stderr, r"\Atxsync: unlock of a lock that the thread does not hold, at 0x[0-9a-f]+\n\Z")
 
 
 if __name__ == "__main__":

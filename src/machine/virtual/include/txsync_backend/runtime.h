@@ -79,6 +79,8 @@ void txsync_sim_show_cpus(unsigned count);
 /* machine::enter_phase(). Where the run was told so (TXSYNC_SIM_UNCHARGED), what the only thread does in phase 1,
    set-up, takes no time and leaves the caches as they are; from phase 2, measured, counts of attempts start at zero. */
 void txsync_sim_phase(int phase);
+/* A line for the standard error. Not while schedules are explored: each would say the same. */
+void txsync_sim_complain(const char* text, size_t length);
 
 /* Until it is called with null, an access fault of the calling thread outside attempts goes on at `landing`, a jmp_buf,
    where setjmp answers 1, and no handler of the program's is asked. */
