@@ -59,7 +59,7 @@ TESTS = {
     "orecs": "tm-(opacity-.*|privatizing|handing)-(dctl|tl2|tinystm_wb)$",
     "run": "tm-(opacity-(crossing|alone|turning|throwing|changing|nesting)|destroying|privatizing|handing|either(-irrevocable)?|counting)"
            "-(dctl|dctl-biased|2plsf|htm_sgl)$",
-    "runner": "tm-(destroying|counting|handing|opacity-following)-(dctl|2plsf)$",
+    "runner": "tm-(destroying|counting|handing|opacity-(following|alone|at-once))-(dctl|2plsf)$",
     "sgl": "tm-.*-(sgl|htm_sgl|dctl-biased)$",
     "sleep": "tm-(handing|watching|either|either-irrevocable|waiting-alone)(-3)?-(dctl|norec|sgl|htm_sgl)$",
     "stripe_set": "tm-(handing|watching|either|either-irrevocable)(-3)?-(dctl|norec)$",

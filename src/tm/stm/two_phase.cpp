@@ -154,8 +154,10 @@ std::uint64_t read(engine& engine, const word& cell) {
   if ((mine.load(std::memory_order_relaxed) & wanted.mask) == 0) {
     if (record.load(std::memory_order_relaxed) != me.engine::mine) {
       lock_for_reading(me, record, mine, wanted.mask);
-    } else if (me.reads.empty() || *(me.reads.end() - 1) != &record) {
-      me.reads.append(&record);  // as in read_by_orec()
+    } else {
+      me.reads.append(&record);  // for retry(), as in read_by_orec()
+      // relaxed: nobody else takes the stripe before this thread lets the orec go
+      mine.store(mine.load(std::memory_order_relaxed) | wanted.mask, std::memory_order_relaxed);
     }
   }
   return cell.load(std::memory_order_relaxed);
