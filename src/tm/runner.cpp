@@ -113,6 +113,11 @@ void runner::make_as_new(std::uint32_t last_id) {
   other_block = nullptr;
   other_counts = nullptr;
   for (std::uint32_t id = 0; id <= last_id; ++id) counts_of(id);
+  // Transactions begin by clearing what the last one has left, where it has left something.
+  reads.clear();
+  undo.clear();
+  clear_extras(*this);
+  forget_marks();
   // The logs of actions are not here: they go with their actions.
   reads.reserve_one();
   undo.reserve_one();
