@@ -129,7 +129,8 @@ std::string time_words(const outcome& found) {
     words += one.name + ", " + std::to_string(one.rounds) + " of " + std::to_string(one.of) + " rounds";
     too_few = too_few || one.rounds < least_rounds_of_a_proof;
   }
-  return words + "." + (too_few ? " Fewer than 6 give no interval of 95 %." : "");
+  if (!too_few) return words + ".";
+  return words + ". Fewer than " + std::to_string(least_rounds_of_a_proof) + " give no interval of 95 %.";
 }
 
 void put(observe::document& into, const outcome& found, const described& what, const std::string& policy) {
