@@ -173,7 +173,7 @@ class transaction : public detail::transaction_base<transaction>, public detail:
   void or_else(First&& first, Second&& second) {
     if (!detail::run_alternative(
             *this, [](void* data, transaction& tx) { (*static_cast<std::remove_reference_t<First>*>(data))(tx); },
-            static_cast<void*>(std::addressof(first)))) {
+            const_cast<void*>(static_cast<const void*>(std::addressof(first))))) {  // it may be const
       second(*this);
     }
   }
