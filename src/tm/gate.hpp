@@ -13,8 +13,9 @@
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
 inline void become_running(runner& me) noexcept {
-  // relaxed: only this thread writes it; what reads it stands behind a heavy fence
-  me.activity.store(me.activity.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  // relaxed: only this thread writes it. release, though it is a beginning: who waits for the end of the transaction
+  // before it may see this in place of what leave() has stored
+  me.activity.store(me.activity.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
 inline void leave(runner& me) noexcept {

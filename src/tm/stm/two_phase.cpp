@@ -156,8 +156,9 @@ std::uint64_t read(engine& engine, const word& cell) {
       lock_for_reading(me, record, mine, wanted.mask);
     } else {
       me.reads.append(&record);  // for retry(), as in read_by_orec()
-      // relaxed: nobody else takes the stripe before this thread lets the orec go
-      mine.store(mine.load(std::memory_order_relaxed) | wanted.mask, std::memory_order_relaxed);
+      // relaxed: written by this thread alone; nobody else takes the stripe before it lets the orec go. release: who
+      // waits for another bit of these, which was cleared before, may see that by this store
+      mine.store(mine.load(std::memory_order_relaxed) | wanted.mask, std::memory_order_release);
     }
   }
   return cell.load(std::memory_order_relaxed);
