@@ -45,7 +45,11 @@ void wait_for_long_owner(const runner& me) noexcept {
   const auto owned = [&] { return me.met->load(std::memory_order_relaxed) == me.met_owner; };
   const std::uint64_t start = machine::cycles();
   while (owned() && machine::cycles() - start < look_cycles) machine::relax();
-  for (unsigned turn = 0; (turn < look_turns || me.met_must_end) && owned(); ++turn) machine::yield();
+  for (unsigned turn = 0; turn < look_turns && owned(); ++turn) machine::yield();
+  if (me.met_must_end) {
+    txsync::detail::patient_spin waiting;
+    while (owned()) waiting.wait(first_backoff);
+  }
   if (owned() && me.failures >= me.where->policy().attempts) wait_for_long_owner(me);
   me.met = nullptr;
   me.met_must_end = false;
