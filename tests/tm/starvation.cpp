@@ -86,6 +86,41 @@ TEST_P(Starvation, LongWritersCommitWithinTheAttemptsOfTheirPolicy) {
   EXPECT_LE(most_runs_of(rewriting, 10, write_all), 4 + 1);
 }
 
+/// Reads much that nobody writes, and then a word that is written all the time: whenever it has looked at all of its
+/// reads once more, that word is another one again.
+TEST_P(Starvation, LongReadersOfAWordThatIsWrittenAllTheTimeCommit) {
+  if (GetParam() == "norec") GTEST_SKIP() << "it may compare what it has read for ever (docs/tm/algorithms/norec.md)";
+  static constinit stm::block reading{"test.starvation.hot_word", {.attempts = 4}};
+  static constinit stm::block writing{"test.starvation.hot_writing"};
+  constexpr std::size_t length = 200'000;
+  constexpr std::uint64_t most_writes = 20'000'000;
+  struct alignas(32) apart {
+    stm::var<long> value{0};
+  };
+  const std::vector<apart> cold(length);
+  apart hot;
+  std::atomic<std::uint64_t> written{0};
+  std::atomic<bool> stop{false};
+  std::thread writer([&] {
+    while (!stop && written < most_writes) {
+      stm::atomically(writing, [&](auto& tx) { tx.write(hot.value, tx.read(hot.value) + 1); });
+      ++written;
+    }
+  });
+  while (written == 0) std::this_thread::yield();
+  int runs = 0;
+  stm::atomically(reading, [&](auto& tx) {
+    ++runs;
+    long sum = 0;
+    for (const apart& one : cold) sum += tx.read(one.value);
+    return sum + tx.read(hot.value);
+  });
+  stop = true;
+  writer.join();
+  EXPECT_LE(runs, 4 + 1);
+  EXPECT_LT(written, most_writes) << "the reader ended when nobody wrote any more";
+}
+
 /// Without the turn to run alone: the bound of 2plsf itself, one restart for each other thread.
 class StarvationFree : public testing::Test {
  protected:

@@ -49,11 +49,15 @@ inline std::uint64_t wait_until_free(engine& me, const orec& record) {
 /// Moves the transaction's snapshot past that version, where what it has read is still so. False: it is not.
 using extend_snapshot = bool (*)(engine& me, std::uint64_t version) noexcept;
 
+/// How often one access moves the snapshot before it gives up. A word that others write all the time is younger again
+/// each time that all reads have been looked at: that must count as a failure, or a long transaction never ends.
+inline constexpr unsigned most_extensions = 8;
+
 /// What memory holds of a word that the transaction owns, or nobody.
 template <extend_snapshot extend>
 std::uint64_t read_by_orec(engine& me, const word& cell) {
   orec& record = me.orec_of(cell);
-  for (;;) {
+  for (unsigned extensions = 0;;) {
     const std::uint64_t seen = wait_until_free(me, record);
     if (seen == me.mine) {
       me.note_read(record);  // perhaps only the word beside it was written: what retry() waits for
@@ -62,7 +66,7 @@ std::uint64_t read_by_orec(engine& me, const word& cell) {
     const std::uint64_t value = cell.load(std::memory_order_acquire);  // as in engine::read_word()
     if (record.load(std::memory_order_relaxed) != seen) continue;      // as there
     if (seen >= me.bound()) {
-      if (!extend(me, seen)) restart(me, abort_cause::validation);
+      if (++extensions > most_extensions || !extend(me, seen)) restart(me, abort_cause::validation);
       continue;
     }
     me.note_read(record);
@@ -74,11 +78,11 @@ std::uint64_t read_by_orec(engine& me, const word& cell) {
 template <extend_snapshot extend>
 void own(engine& me, orec& record) {
   me.owned.reserve_one();
-  for (;;) {
+  for (unsigned extensions = 0;;) {
     std::uint64_t seen = wait_until_free(me, record);
     if (seen == me.mine) return;
     if (seen >= me.bound()) {
-      if (!extend(me, seen)) restart(me, abort_cause::validation);
+      if (++extensions > most_extensions || !extend(me, seen)) restart(me, abort_cause::validation);
       continue;
     }
     if (!record.compare_exchange_strong(seen, me.mine)) continue;
