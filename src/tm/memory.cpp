@@ -39,13 +39,18 @@ void end_life(void* object) noexcept {
   refuse("an atomic block destroyed what no block has made, or an object for the second time");
 }
 
-void free_all(growing_log<heap_object>& which, std::size_t from = 0) noexcept {
-  for (std::size_t i = which.size(); i-- > from;) {
-    const heap_object one = which[i];
-    if (one.destroy != nullptr) one.destroy(one.object);
-    free_memory(one.object);
+void free_one(const heap_object& one) noexcept {
+  if (one.destroy != nullptr) one.destroy(one.object);
+  free_memory(one.object);
+}
+
+/// Each is forgotten before it goes: the child of a fork beside this, which frees what is left, must not free it again.
+void free_all(growing_log<heap_object>& which) noexcept {
+  while (!which.empty()) {
+    const heap_object last = *(which.end() - 1);
+    which.truncate(which.size() - 1);
+    free_one(last);
   }
-  which.truncate(from);
 }
 
 /// The limbo's objects, if nobody can be looking at them any more.
@@ -70,27 +75,29 @@ void* take_memory(engine& me, std::size_t bytes, std::size_t alignment) {
   if (memory == nullptr) throw std::bad_alloc();
   void* const object = static_cast<char*>(memory) + lead;
   new (&mark_of(object)) life_mark(living | lead);
-  me.made.append({object, nullptr});
+  me.made.append({{object, nullptr}, false});
   return object;
 }
 
 namespace {
-heap_object& made_entry(engine& me, const void* object) noexcept {
-  heap_object* one = me.made.end();
+made_object& made_entry(engine& me, const void* object) noexcept {
+  made_object* one = me.made.end();
   do --one;
-  while (one->object != object);
+  while (one->what.object != object);
   return *one;
+}
+
+/// A block that destroys it all the same ends the program.
+void give_up(engine& me, made_object& one) noexcept {
+  if (one.given_up) return;
+  end_life(one.what.object);
+  one.given_up = me.gives_up_objects = true;
 }
 }  // namespace
 
-void keep_made(engine& me, void* object, destructor destroy) noexcept { made_entry(me, object).destroy = destroy; }
+void keep_made(engine& me, void* object, destructor destroy) noexcept { made_entry(me, object).what.destroy = destroy; }
 
-void forget_made(engine& me, void* object) noexcept {
-  heap_object& entry = made_entry(me, object);
-  free_memory(entry.object);
-  entry = *(me.made.end() - 1);
-  me.made.truncate(me.made.size() - 1);
-}
+void forget_made(engine& me, void* object) noexcept { give_up(me, made_entry(me, object)); }
 
 void give_memory(engine& me, void* object, destructor destroy) {
   require_block(me);
@@ -117,7 +124,23 @@ void privatize(engine& me) noexcept {
   me.privatizes = true;
 }
 
-void drop_made(runner& me, std::size_t from) noexcept { free_all(me.made, from); }
+void give_up_made(runner& me, std::size_t from) noexcept {
+  for (std::size_t i = from; i < me.made.size(); ++i) give_up(me, me.made[i]);
+}
+
+void drop_made(runner& me) noexcept {
+  for (std::size_t i = me.made.size(); i-- > 0;) free_one(me.made[i].what);
+  me.made.clear();
+}
+
+void keep_all_made(runner& me) noexcept {
+  if (me.gives_up_objects) {
+    for (std::size_t i = me.made.size(); i-- > 0;) {
+      if (me.made[i].given_up) free_one(me.made[i].what);
+    }
+  }
+  me.made.clear();
+}
 
 namespace {
 

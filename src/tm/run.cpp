@@ -133,7 +133,7 @@ void settle(runner& me) noexcept {
     return;
   if (me.privatizes) wait_for_running(me);
   if (!me.gone.empty()) bury_gone(me);
-  me.made.clear();
+  keep_all_made(me);
   run_actions(me.commit_actions);
 }
 
@@ -195,7 +195,7 @@ void give_up(runner& me) {
 
 void abandon(runner& me) noexcept {
   me.how->roll_back(me);
-  drop_made(me, 0);
+  drop_made(me);
   leave_by_mode(me);
   shut(me);
 }
@@ -265,7 +265,7 @@ bool run_alternative(engine& engine, erased_code first, void* data) {
   }
   me.alternative = outer;
   me.how->roll_back_to(me, before);
-  drop_made(me, before.made);
+  give_up_made(me, before.made);
   me.gone.truncate(before.gone);
   me.commit_actions.truncate(before.on_commit);
   me.abort_actions.truncate(before.on_abort);

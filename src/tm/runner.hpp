@@ -169,7 +169,13 @@ inline bool lives(const runner& who) noexcept {
 }
 
 // memory.cpp
-void drop_made(runner& me, std::size_t from) noexcept;
+/// Those that the transaction has made since it had so many are gone, and go when the attempt ends: what it has read of
+/// them is looked at until then (norec), and what it has written to them may have to be put back.
+void give_up_made(runner& me, std::size_t from) noexcept;
+/// After the attempt was undone: all go.
+void drop_made(runner& me) noexcept;
+/// After a commit: those go that were given up.
+void keep_all_made(runner& me) noexcept;
 /// Nothing was made, destroyed, deferred or privatized.
 inline void clear_extras(runner& me) noexcept {
   if (!me.has_extras) [[likely]]
@@ -179,6 +185,7 @@ inline void clear_extras(runner& me) noexcept {
   me.commit_actions.clear();
   me.abort_actions.clear();
   me.privatizes = false;
+  me.gives_up_objects = false;
   me.has_extras = false;
 }
 /// After a commit.

@@ -54,7 +54,7 @@ TESTS = {
             "(-3)?-(dctl|dctl-biased|norec)$",
     "growing_log": "tm-(opacity-crossing|opacity-skewing|handing|destroying)-dctl$",
     "hardware": "tm-(opacity-(crossing|changing|turning|throwing|nesting|alone|at-once)|destroying|handing|either|counting)-htm_sgl$",
-    "memory": "tm-(freeing|destroying|queue|hash-maps|counting|opacity-alternatives)-dctl$",
+    "memory": "tm-(freeing|destroying|discarding|queue|hash-maps|counting|opacity-alternatives)-dctl$",
     "norec": "tm-.*-norec$",
     "orecs": "tm-(opacity-.*|privatizing|handing)-(dctl|tl2|tinystm_wb)$",
     "run": "tm-(opacity-(crossing|alone|turning|throwing|changing|nesting)|destroying|privatizing|handing|either(-irrevocable)?|counting)"

@@ -98,6 +98,34 @@ struct counting_test {
   }
 };
 
+/// Makes an object in an alternative that it gives up, again and again until somebody has written: all are gone then.
+struct discarding_test {
+  alignas(64) tm::var<std::uint64_t> ready{0};
+  alignas(64) tm::var<std::uint64_t> seen{0};
+  alignas(64) std::atomic<unsigned> alive{0};
+
+  static void body(discarding_test& me, unsigned index) {
+    if (index == 0) return tm::atomically(blocks::writing, [&](auto& tx) { tx.write(me.ready, 1); });
+    tm::atomically(blocks::writing, [&](auto& tx) {
+      tx.or_else(
+          [&](auto& inner) {
+            auto* const made = inner.template make<pair_of_equals>(index, &me.alive);
+            change(inner, *made);
+            look_at(inner, *made);
+            inner.retry();
+          },
+          [&](auto& inner) {
+            if (inner.read(me.ready) == 0) inner.retry();
+          });
+      tx.write(me.seen, tx.read(me.seen) + 1);
+    });
+  }
+  const char* check() const {
+    if (alive.load() != 0) return "an object that was given up is still there, or was destroyed twice";
+    return seen.load() != 2 ? "a count was lost" : check_notes(0, nullptr, nullptr);
+  }
+};
+
 // Those of one algorithm.
 #define TXSYNC_SHARING_BY(name, ...)                                                                                   \
   explored_by<privatizing_test<2>, 2, __VA_ARGS__>("tm-privatizing-" name,                                             \
@@ -105,6 +133,8 @@ struct counting_test {
       explored_by<privatizing_test<3>, 3, __VA_ARGS__>("tm-privatizing-3-" name, "the same, and one looks"),           \
       explored_by<freeing_test, 3, __VA_ARGS__>("tm-freeing-" name, "one frees what it took out"),                     \
       explored_by<destroying_test, 3, __VA_ARGS__>("tm-destroying-" name, "two replace an object, one looks at it"),   \
+      explored_by<discarding_test, 3, __VA_ARGS__>("tm-discarding-" name,                                              \
+                                                   "objects of an alternative that is given up"),                      \
       explored_by<handing_test<2, 2>, 2, __VA_ARGS__>("tm-handing-" name, "one puts, one takes, by retry()"),          \
       explored_by<handing_test<3, 1>, 3, __VA_ARGS__>("tm-handing-3-" name, "one puts, two take"),                     \
       explored_by<watching_test, 3, __VA_ARGS__>("tm-watching-" name, "two that only read wait for two writes"),       \

@@ -54,6 +54,14 @@ struct heap_object {
   void (*destroy)(void* object) noexcept;
 };
 
+/// An object that the transaction itself has made.
+struct made_object {
+  heap_object what;
+  /// By an alternative that ended with retry(), or by a constructor that threw. It lies there until the attempt ends,
+  /// whose logs may speak of its words.
+  bool given_up;
+};
+
 /// Stripes of memory, as bits of a hash of their addresses.
 class stripe_set;
 
@@ -111,7 +119,8 @@ class engine {
   // What few transactions do.
   bool has_extras = false;  ///< one of these is not empty, or the next is true
   bool privatizes = false;
-  growing_log<heap_object> made;
+  bool gives_up_objects = false;  ///< some of those that it has made
+  growing_log<made_object> made;
   growing_log<heap_object> gone;
   growing_log<txsync::detail::deferred_action> commit_actions;
   growing_log<txsync::detail::deferred_action> abort_actions;
