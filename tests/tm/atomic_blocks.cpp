@@ -408,15 +408,22 @@ TEST_P(AtomicBlocks, RunOnceFromWhereTheyAreIrrevocable) {
   EXPECT_EQ(number.load(), 1);
   static constinit stm::block always{"test.irrevocable", {.irrevocable = true}};
   int runs = 0;
+  static std::atomic<int> committed{0};
+  static std::atomic<int> aborted{0};
+  committed = aborted = 0;
   EXPECT_THROW(atomically(always,
                           [&](auto& tx) {
                             ++runs;
                             tx.write(number, 9);
+                            tx.on_commit([]() noexcept { ++committed; });
+                            tx.on_abort([]() noexcept { ++aborted; });
                             throw std::runtime_error("stays");
                           }),
                std::runtime_error);
   EXPECT_EQ(runs, 1);
   EXPECT_EQ(number.load(), 9);
+  EXPECT_EQ(committed, 1);
+  EXPECT_EQ(aborted, 0);
 }
 
 TEST_P(AtomicBlocks, BecomeIrrevocableByABlockWithinThatAlwaysIs) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <thread>
 
@@ -89,6 +90,26 @@ TEST_F(GateBias, ABlockThatReadsForeverGivesWay) {
   comes.join();
   EXPECT_GT(runs, 1) << "it did not see a value of its first run's future";
   EXPECT_EQ(count(), before + 1);
+}
+
+TEST_F(GateBias, ABlockThatReadsNothingMoreIsWaitedFor) {
+  get_bias();
+  std::atomic<bool> inside{false};
+  std::atomic<bool> passed{false};
+  std::thread comes([&] {
+    while (!inside) std::this_thread::yield();
+    add(1);
+    passed = true;
+  });
+  const long before = count();
+  stm::atomically(adding_, [&](auto& tx) {
+    tx.write(count_, tx.read(count_) + 1);
+    inside = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    EXPECT_FALSE(passed);
+  });
+  comes.join();
+  EXPECT_EQ(count(), before + 2);
 }
 
 TEST_F(GateBias, BlocksThatThrowAreUndoneAndThoseThatRetrySleep) {

@@ -20,6 +20,7 @@
 #include "../locks/harness/budget.hpp"
 #include "../sanitizers.hpp"
 #include "every_algorithm.hpp"
+#include "stuck_thread.hpp"
 #include "tm/runner.hpp"
 
 namespace {
@@ -44,31 +45,6 @@ class MisbehavingBodies : public every_algorithm {
   static bool keeps_trying() { return owns_from_the_write() && GetParam() != "2plsf"; }
 };
 TXSYNC_FOR_EVERY_ALGORITHM(MisbehavingBodies);
-
-/// A thread that is in the middle of a block, which has written `place`, until it is let go.
-class stuck_thread {
- public:
-  stuck_thread(stm::block& where, var<int>& place)
-      : thread_([this, &where, &place] {
-          atomically(where, [&](auto& tx) {
-            tx.write(place, 1);
-            inside_ = true;
-            while (!let_go_) std::this_thread::yield();
-          });
-        }) {
-    while (!inside_) std::this_thread::yield();
-  }
-  ~stuck_thread() { end(); }
-  void end() {
-    let_go_ = true;
-    if (thread_.joinable()) thread_.join();
-  }
-
- private:
-  std::atomic<bool> inside_{false};
-  std::atomic<bool> let_go_{false};
-  std::thread thread_;
-};
 
 // Throwing.
 
@@ -177,6 +153,26 @@ TEST_P(MisbehavingBodies, BlocksOnOtherDataGoOnBesideOneThatNeverEnds) {
   EXPECT_TRUE(seen == 1 || !owns_from_the_write());
 }
 
+TEST_P(MisbehavingBodies, WhoRunsAloneOrPrivatizesWaitsForOneThatNeverEnds) {
+  alignas(128) var<int> taken{0};
+  stuck_thread stuck(plain, taken);
+  std::atomic<int> passed{0};
+  const auto waits = [&](stm::block& where) {
+    return std::thread([&] {
+      atomically(where, [](auto& tx) { tx.privatize(); });
+      ++passed;
+    });
+  };
+  std::thread privatizes = waits(plain);
+  std::thread runs_alone = waits(always_alone);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(passed, 0);
+  stuck.end();
+  privatizes.join();
+  runs_alone.join();
+  EXPECT_EQ(passed, 2);
+}
+
 // Destroying twice.
 
 TEST_P(MisbehavingBodies, DestroyingTwiceInOneBlockEndsTheProgram) {
@@ -265,6 +261,19 @@ TEST_P(MisbehavingBodies, ATransactionUsedByAnActionEndsTheProgram) {
                outside_message);
 }
 
+TEST_P(MisbehavingBodies, ATransactionUsedWithinALaterBlockIsPartOfThat) {
+  var<int> number{1};
+  stm::transaction& tx = leaked();
+  const auto body = [&](auto&) {
+    tx.write(number, tx.read(number) + 1);
+    throw 7;
+  };
+  EXPECT_THROW(atomically(plain, body), int);
+  EXPECT_EQ(number.load(), 1);
+  atomically(plain, [&](auto&) { tx.write(number, tx.read(number) + 1); });
+  EXPECT_EQ(number.load(), 2);
+}
+
 // Waiting for nothing.
 
 TEST_P(MisbehavingBodies, RetryInABlockThatHasReadNothingEndsTheProgram) {
@@ -335,9 +344,11 @@ bool runs_out_of_memory(const Body& body) {
                           }) &&
                           runs_out_of_memory([&](auto& tx) {  // of the records of what was written
                             tx.write(number, 1);
-                            for (;;) {
+                            for (int round = 0; round < 4; ++round) {
                               for (var<long>& one : many) tx.write(one, tx.read(one) + 1);
                             }
+                            // Buffers need no more for more rounds, and malloc may have had that much.
+                            for (;;) static_cast<void>(tx.template make<large>());
                           });
   // All undone, and what was taken is there again.
   const bool undone = atomically(plain, [&](auto& tx) {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// A block that does not end, for those beside it.
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+#include <txsync/tm.hpp>
+
+/// A thread that is in the middle of a block, which has written `place`, until it is let go.
+class stuck_thread {
+ public:
+  stuck_thread(txsync::tm::block& where, txsync::tm::var<int>& place)
+      : thread_([this, &where, &place] {
+          txsync::tm::atomically(where, [&](auto& tx) {
+            tx.write(place, 1);
+            inside_ = true;
+            while (!let_go_) std::this_thread::yield();
+          });
+        }) {
+    while (!inside_) std::this_thread::yield();
+  }
+  ~stuck_thread() { end(); }
+  void end() {
+    let_go_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  std::atomic<bool> inside_{false};
+  std::atomic<bool> let_go_{false};
+  std::thread thread_;
+};
