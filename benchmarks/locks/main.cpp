@@ -80,20 +80,20 @@ int run(const options& asked, int count, char** arguments) {
   if (!asked.json.empty()) output.emplace(asked.json);
 
   const bool everything = asked.sections.empty() && asked.locks.empty() && asked.workload.empty();
-  const std::vector<cell> cells = asked.elision_only ? std::vector<cell>() : measure(wanted);
+  const measured all = asked.elision_only ? measured() : measure(wanted);
   std::vector<elision_cost> costs;
   if (everything) costs = measure_elision_cost(asked.rounds, wanted.duration_ns / 5);
-  std::vector<comparison> compared = compare_with_peers(wanted, cells, "txsync::mutex");
-  for (comparison& one : compare_with_peers(wanted, cells, "tatas")) compared.push_back(std::move(one));
+  std::vector<comparison> compared = compare_with_peers(wanted, all.cells, "txsync::mutex");
+  for (comparison& one : compare_with_peers(wanted, all.cells, "tatas")) compared.push_back(std::move(one));
 
   std::FILE* const out = output && output->is_standard_output() ? stderr : stdout;
-  if (!cells.empty()) print_sections(out, wanted, cells);
-  if (!cells.empty()) print_ratios(out, wanted, compared);
+  if (!all.cells.empty()) print_sections(out, wanted, all);
+  if (!all.cells.empty()) print_ratios(out, wanted, compared);
   print_elision_cost(out, costs);
   observe::document result;
   // A quick look is too short to answer with.
-  if (!asked.quick) result.claims = make_claims(wanted, cells, compared);
-  const bool sound = add_points(result, wanted, cells, "bench_locks");
+  if (!asked.quick) result.claims = make_claims(wanted, all.cells, compared);
+  const bool sound = add_points(result, wanted, all, "bench_locks");
   add_elision_cost(result, costs, !asked.quick);
   print_claims(out, result.claims);
   if (output) {

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "locks/line_transfer.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
 namespace {
@@ -89,6 +91,19 @@ observe::point make_point(const request& wanted, const cell& one) {
   return made;
 }
 
+observe::point make_transfer_point(const std::vector<double>& took_ns) {
+  observe::point made;
+  made.workload = "line_transfer";
+  made.threads = 2;
+  made.place = "cores-first";
+  made.subject = "machine";
+  made.metric = "line transfer";
+  made.unit = "ns";
+  made.way = observe::better::lower;
+  made.values = took_ns;
+  return made;
+}
+
 }  // namespace
 
 bool interrupted() noexcept { return stop_asked != 0; }
@@ -106,8 +121,9 @@ std::vector<section> lock_sections() {
           preset_section("large-high", "arraybench", "large-high"), preset_section("mapbench", "mapbench", "10k-10")};
 }
 
-std::vector<cell> measure(const request& wanted) {
-  std::vector<cell> cells;
+measured measure(const request& wanted) {
+  measured all;
+  std::vector<cell>& cells = all.cells;
   for (std::size_t place = 0; place < wanted.sections.size(); ++place) {
     const workloads::workload_id id = workloads::id_of(*wanted.sections[place].workload);
     for (const unsigned threads : wanted.threads) {
@@ -121,6 +137,7 @@ std::vector<cell> measure(const request& wanted) {
   while (whole < wanted.rounds && !interrupted()) {
     std::fprintf(stderr, "round %u of %u: %zu runs of %llu ms\n", whole + 1, wanted.rounds, cells.size(),
                  static_cast<unsigned long long>(wanted.duration_ns / 1'000'000));
+    if (const double took = line_transfer_ns(); took != 0) all.line_transfer_ns.push_back(took);
     for (cell& one : cells) {
       if (interrupted()) break;
       run_once(wanted, wanted.sections[one.section], whole, one);
@@ -129,12 +146,12 @@ std::vector<cell> measure(const request& wanted) {
   }
   keep_whole_rounds(cells, whole);
   std::signal(SIGINT, SIG_DFL);
-  return cells;
+  return all;
 }
 
-bool add_points(observe::document& result, const request& wanted, const std::vector<cell>& cells, const char* name) {
+bool add_points(observe::document& result, const request& wanted, const measured& all, const char* name) {
   bool sound = !interrupted();
-  for (const cell& one : cells) {
+  for (const cell& one : all.cells) {
     sound = sound && one.faults.empty();
     for (const std::string& fault : one.faults) {
       std::fprintf(stderr, "%s: %s, %s, %u threads: %s\n", name, wanted.subjects[one.subject].name,
@@ -142,6 +159,7 @@ bool add_points(observe::document& result, const request& wanted, const std::vec
     }
     result.points.push_back(make_point(wanted, one));
   }
+  if (!all.line_transfer_ns.empty()) result.points.push_back(make_transfer_point(all.line_transfer_ns));
   return sound;
 }
 

@@ -49,15 +49,20 @@ struct cell {
   std::optional<observe::attempt_record> attempts = {};
 };
 
+struct measured {
+  std::vector<cell> cells = {};
+  std::vector<double> line_transfer_ns = {};  ///< by round, before its first cell (line_transfer.hpp)
+};
+
 /// Runs it all; says on stderr how far it is. Stops early, with whole rounds only, after an interrupt.
-std::vector<cell> measure(const request& wanted);
+measured measure(const request& wanted);
 
 /// True once the user has pressed Ctrl-C.
 bool interrupted() noexcept;
 
-/// Adds the cells' points to the result document, and tells faults of locks on the standard error, after `name`. False
-/// where there are any, or the run was interrupted.
-bool add_points(observe::document& result, const request& wanted, const std::vector<cell>& cells, const char* name);
+/// Adds the cells' points to the result document, behind them one of the line transfers, and tells faults of locks on
+/// the standard error, after `name`. False where there are any, or the run was interrupted.
+bool add_points(observe::document& result, const request& wanted, const measured& all, const char* name);
 
 /// The cell of that place, or null.
 const cell* find_cell(const std::vector<cell>& cells, std::size_t section, unsigned threads, std::size_t subject);

@@ -65,14 +65,22 @@ void print_class(std::FILE* out, const request& wanted, const std::vector<cell>&
   for (const row& line : rows) print_row(out, line);
 }
 
+void print_line_transfer(std::FILE* out, const std::vector<double>& took_ns) {
+  if (took_ns.empty()) return;
+  const observe::summary all = observe::summarize(took_ns);
+  std::fprintf(out, "A cache line goes from one CPU to the other in %.0f ns (%.0f-%.0f, measured before each round).\n",
+               all.median, all.low, all.high);
+}
+
 }  // namespace
 
-void print_sections(std::FILE* out, const request& wanted, const std::vector<cell>& cells, const more_rows& more) {
+void print_sections(std::FILE* out, const request& wanted, const measured& all, const more_rows& more) {
   std::fprintf(
       out,
       "Million sections/s: median (lowest-highest) of %u rounds, then fairness: operations of the thread with\n"
       "the fewest to those of the one with the most. Higher is better.\n",
       wanted.rounds);
+  print_line_transfer(out, all.line_transfer_ns);
   for (std::size_t place = 0; place < wanted.sections.size(); ++place) {
     const section& here = wanted.sections[place];
     std::fprintf(out, "\n%s: %s\n  %-31s", here.name.c_str(), here.workload->summary, "");
@@ -81,9 +89,9 @@ void print_sections(std::FILE* out, const request& wanted, const std::vector<cel
       std::fprintf(out, " | %-27s", title.c_str());
     }
     std::fprintf(out, "\n");
-    print_class(out, wanted, cells, place, workloads::waiting::parks, "waiters sleep");
-    print_class(out, wanted, cells, place, workloads::waiting::spins, "waiters spin");
-    print_class(out, wanted, cells, place, workloads::waiting::none, "outside the ranking");
+    print_class(out, wanted, all.cells, place, workloads::waiting::parks, "waiters sleep");
+    print_class(out, wanted, all.cells, place, workloads::waiting::spins, "waiters spin");
+    print_class(out, wanted, all.cells, place, workloads::waiting::none, "outside the ranking");
     if (more) more(out, place);
   }
 }

@@ -63,19 +63,19 @@ int run(const options& asked, const std::vector<std::string>& words) {
   const request wanted = make_request(asked);
   std::optional<observe::output> output;
   if (!asked.json.empty()) output.emplace(asked.json);
-  const std::vector<cell> cells = measure(wanted);
+  const measured all = measure(wanted);
 
   std::FILE* const out = output && output->is_standard_output() ? stderr : stdout;
-  print_sections(out, wanted, cells);
-  print_attempts(out, wanted, cells);
+  print_sections(out, wanted, all);
+  print_attempts(out, wanted, all.cells);
   if (itm_subjects().empty()) {
     std::fprintf(out, "libitm: this build has none (GCC's -fgnu-tm)\n");
   } else {
     std::fprintf(out, "libitm's method: %s\n", itm_method());
   }
   observe::document result;
-  const bool sound = add_points(result, wanted, cells, "bench_tm");
-  result.claims = make_tm_claims(wanted, cells);
+  const bool sound = add_points(result, wanted, all, "bench_tm");
+  result.claims = make_tm_claims(wanted, all.cells);
   if (!interrupted()) {
     measure_progress(result, 1'000);
     if (asked.churn != 0) measure_churn(result, asked.churn);

@@ -75,18 +75,18 @@ int run(const options& asked, const std::vector<std::string>& words) {
   const request wanted = make_request(asked);
   std::optional<observe::output> output;
   if (!asked.json.empty()) output.emplace(asked.json);
-  const std::vector<cell> cells = measure(wanted);
+  const measured all = measure(wanted);
 
   std::FILE* const out = output && output->is_standard_output() ? stderr : stdout;
-  const std::vector<comparison> on_arrays = compare_on_arrays(wanted, cells);
-  print_sections(out, wanted, cells, [&](std::FILE* to, std::size_t place) {
+  const std::vector<comparison> on_arrays = compare_on_arrays(wanted, all.cells);
+  print_sections(out, wanted, all, [&](std::FILE* to, std::size_t place) {
     if (is_array(wanted, place)) print_on_array(to, wanted, on_arrays, place);
   });
   observe::document result;
-  result.claims = make_warmup_claims(wanted, cells);
+  result.claims = make_warmup_claims(wanted, all.cells);
   print_claims(out, result.claims);
   add_on_arrays(wanted, on_arrays, result.claims);
-  const bool sound = add_points(result, wanted, cells, "bench_warmup");
+  const bool sound = add_points(result, wanted, all, "bench_warmup");
   if (output) {
     result.command = words;
     result.machine = txsync::doctor::machine_object(txsync::doctor::collect());

@@ -21,6 +21,13 @@ class BenchLocks(unittest.TestCase):
         made = load(done.stdout)
         self.assertEqual(complaints(made), [])
         self.assertTrue(made["claims"])
+        transfers = [point for point in made["points"] if point["metric"] == "line transfer"]
+        if len(os.sched_getaffinity(0)) < 2:
+            self.assertEqual(transfers, [])
+        else:
+            self.assertEqual([point["unit"] for point in transfers], ["ns"])
+            self.assertEqual(len(transfers[0]["values"]), 4)
+            self.assertGreater(min(transfers[0]["values"]), 1)
 
 
 if __name__ == "__main__":
