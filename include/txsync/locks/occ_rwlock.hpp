@@ -36,6 +36,17 @@ class occ_rwlock {
     if (state_.fetch_sub(1, std::memory_order_release) == (writer | 1)) [[unlikely]]
       wake_writer();
   }
+  /// unlock_shared(), or false, and nothing done, where no reader is inside. Cost: as unlock_shared() of the only
+  /// reader; beside others an atomic more.
+  bool unlock_shared_if_held() noexcept {
+    std::uint32_t seen = 1;
+    // No look ahead: the atomic operation would wait for it. Release as in unlock_shared(); relaxed: a look only.
+    if (state_.compare_exchange_strong(seen, 0, std::memory_order_release, std::memory_order_relaxed)) [[likely]]
+      return true;
+    if ((seen & ~writer) == 0) return false;
+    unlock_shared();
+    return true;
+  }
 
   TXSYNC_EXPORT void lock() noexcept;
   TXSYNC_EXPORT [[nodiscard]] bool try_lock() noexcept;
