@@ -12,9 +12,17 @@ namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
 namespace {
 
-constexpr std::uint64_t shortest_wait = 64;             // cycles
-constinit std::uint64_t patience_with_biased = 10'000;  // cycles
-constexpr std::uint32_t most_between_looks = 1U << 16;
+constexpr std::uint64_t shortest_wait = 64;  // cycles
+
+// Between two looks whether others run transactions. So many cycles are enough for what the end of a bias costs.
+constexpr std::uint64_t longest_between_looks = 4'000'000;
+constexpr std::uint32_t most_between_looks = 1U << 16;  // transactions
+
+// But for explorations.
+constexpr std::uint32_t usual_between_looks = 64;  // transactions
+constexpr std::uint64_t usual_patience = 10'000;   // cycles
+constinit std::uint32_t fewest_between_looks = usual_between_looks;
+constinit std::uint64_t patience_with_biased = usual_patience;
 
 bool is_running(std::uint64_t activity) noexcept { return (activity & 1) != 0; }
 
@@ -93,13 +101,21 @@ std::uint64_t activity_of_others(const runner& me) noexcept {
 
 }  // namespace
 
+void begin_to_look(runner& me) noexcept { me.until_look = me.look_every = fewest_between_looks; }
+
 void look_for_others(runner& me) noexcept {
+  const std::uint64_t now = machine::cycles();
+  const std::uint64_t since = now - me.looked;
+  me.looked = now;
   const std::uint64_t activity = activity_of_others(me);
   const bool quiet = activity == me.others_activity;
   me.others_activity = activity;
   // Faster up than down: who comes once in a while must not find the gate biased each time.
-  if (quiet && me.look_every > first_look) me.look_every /= 2;
-  if (!quiet && me.look_every < most_between_looks) me.look_every *= 4;
+  if ((quiet || since > longest_between_looks) && me.look_every > fewest_between_looks) {
+    me.look_every /= 2;
+  } else if (!quiet && since < longest_between_looks / 4 && me.look_every < most_between_looks) {
+    me.look_every *= 4;
+  }
   me.until_look = me.look_every;
   if (!quiet || has_bias(me) || !shared.turn.try_lock()) return;
   if (shared.gate.load(std::memory_order_relaxed) == gate_open) {  // relaxed: changes with the turn only
@@ -113,8 +129,13 @@ void look_for_others(runner& me) noexcept {
 }
 
 void look_early() noexcept {
-  for (runner* one = runner::first(); one != nullptr; one = one->next()) one->until_look = one->look_every = 1;
+  fewest_between_looks = 1;
   patience_with_biased = 0;
+  for (runner* one = runner::first(); one != nullptr; one = one->next()) begin_to_look(*one);
+}
+void look_as_usual() noexcept {
+  fewest_between_looks = usual_between_looks;
+  patience_with_biased = usual_patience;
 }
 
 void refuse_torn() noexcept {

@@ -52,11 +52,15 @@ inline bool has_bias(const runner& me) noexcept {
 }
 /// Once in a while, at the beginning of a transaction: the gate is biased towards the thread if nobody else has run any
 /// since it last looked. Cost: a fraction of a nanosecond a transaction; it looks the more seldom the more often others
-/// have run some.
+/// have run some, but each few milliseconds.
 void look_for_others(runner& me) noexcept;
-/// For explorations: from the threads' first transactions on, and who ends the bias waits for nothing before it asks
-/// for the end of the transaction.
+/// A thread's first transaction: what the thread that had the runner before it has seen says nothing.
+void begin_to_look(runner& me) noexcept;
+/// For explorations, before their threads start: they look from their first transactions on, and who ends the bias
+/// waits for nothing before it asks for the end of the transaction.
 void look_early() noexcept;
+/// And the end of that.
+void look_as_usual() noexcept;
 
 /// The same, and from here on nobody else runs one; waits for those who do.
 void enter_alone(runner& me) noexcept;

@@ -71,6 +71,7 @@ runner& runner::take() {
   if (got == nullptr) got = &make();
   // relaxed, here and where it is asked for: it guards nothing
   got->born_in.store(machine::fork_count(), std::memory_order_relaxed);
+  begin_to_look(*got);
   my_runner = got;
   const auto give_back = [](void* raw) {
     auto& ended = *static_cast<runner*>(raw);
@@ -106,7 +107,8 @@ void runner::make_as_new(std::uint32_t last_id) {
   empty_limbo(*this);
   activity.store(0);
   moves_clock = 0;
-  until_look = look_every = first_look;
+  begin_to_look(*this);
+  looked = 0;
   others_activity = 0;
   where = nullptr;
   counts = nullptr;
@@ -135,6 +137,7 @@ void runner::make_as_new(std::uint32_t last_id) {
 }
 
 void runner::begin_anew(unsigned count, std::uint32_t last_id) {
+  look_as_usual();
   unsigned there = 0;
   for (const runner* one = first(); one != nullptr; one = one->next_) ++there;
   for (; there < count; ++there) make();

@@ -42,7 +42,6 @@ struct seen_value {
   std::uint64_t value;
 };
 
-inline constexpr std::uint32_t first_look = 64;
 inline constexpr std::uint64_t no_timestamp = ~std::uint64_t{0};
 
 /// Never destroyed: when its thread ends, the next thread gets it.
@@ -81,8 +80,9 @@ class alignas(machine::pad_bytes) runner : public transaction {
   bool is_marked = false;         ///< failures, or what is wanted, are not what a transaction begins with
   std::uint32_t moves_clock = 0;  ///< so many transactions of dctl move the clock when they start
   // When the gate may be biased (gate.hpp).
-  std::uint32_t until_look = first_look;  ///< transactions
-  std::uint32_t look_every = first_look;
+  std::uint32_t until_look = 1;  ///< transactions
+  std::uint32_t look_every = 1;
+  std::uint64_t looked = 0;           ///< machine::cycles() of the last look
   std::uint64_t others_activity = 0;  ///< that was seen then
   bool wants_log = false;             ///< of what it reads, although its block does not write
   const orec* met = nullptr;          ///< what the last attempt found owned by another transaction

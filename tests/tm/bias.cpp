@@ -52,6 +52,24 @@ TEST_F(GateBias, GoesToWhoRunsBlocksAloneAndAwayWithTheNext) {
   add(1);
 }
 
+TEST_F(GateBias, ComesSoonToAThreadThatIsNewWhateverThoseBeforeItHaveSeen) {
+  std::atomic<int> there{0};
+  const auto run_many = [&] {
+    ++there;
+    while (there < 2) std::this_thread::yield();
+    for (int i = 0; i < 500'000; ++i) add(0);
+  };
+  std::thread first(run_many);
+  std::thread second(run_many);
+  first.join();
+  second.join();
+  int blocks = 0;
+  std::thread([&] {
+    for (; blocks < 1'000 && !is_biased(); ++blocks) add(0);
+  }).join();
+  EXPECT_LT(blocks, 1'000);
+}
+
 TEST_F(GateBias, NothingIsLostAsThreadsComeAndGo) {
   constexpr long each = 2'000;
   const long before = count();
