@@ -172,7 +172,7 @@ void print_series(const cell& here, const series& one, std::FILE* out) {
     const observe::interval ratio = ratio_of(here, one);
     std::fprintf(out, " %8.3f (%.3f to %.3f)", ratio.median, ratio.low95, ratio.high95);
     if (const std::optional<double> goal = goal_of(here))
-      std::fprintf(out, ", goal %g: %s", *goal, claim_of(here, one, *goal, {}).holds ? "holds" : "MISSED");
+      std::fprintf(out, ", goal %g: %s", *goal, observe::verdict_text(claim_of(here, one, *goal, {})).c_str());
   }
   std::fputc('\n', out);
   for (const driver_output& run : one.runs) {

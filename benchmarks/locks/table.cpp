@@ -112,16 +112,17 @@ void print_ratios(std::FILE* out, const request& wanted, const std::vector<compa
 void print_claims(std::FILE* out, const std::vector<observe::claim>& claims) {
   std::fprintf(out, "\n");
   for (const observe::claim& one : claims) {
-    const bool asks = one.rule != observe::no_goal;
-    const char* const verdict = !asks ? "-" : one.holds ? "holds" : "MISSED";
-    std::fprintf(out, "%s %-6s %s: ", one.id.c_str(), verdict, one.words.c_str());
+    const std::string verdict = observe::verdict_text(one);
+    const std::string word = verdict.substr(0, verdict.find(' '));
+    std::fprintf(out, "%s %-6s %s: ", one.id.c_str(), word.c_str(), one.words.c_str());
     if (one.value_interval) {
       std::fprintf(out, "%.3f [%.3f, %.3f]", one.value_interval->median, one.value_interval->low95,
                    one.value_interval->high95);
     } else {
       std::fprintf(out, "%s", one.value.dump().c_str());
     }
-    std::fprintf(out, " (%s)\n", asks ? ("goal " + one.goal.dump()).c_str() : "no goal");
+    const std::string goal = one.rule == observe::no_goal ? "no goal" : "goal " + one.goal.dump();
+    std::fprintf(out, " (%s%s)\n", goal.c_str(), verdict == word ? "" : ("; " + verdict).c_str());
   }
 }
 

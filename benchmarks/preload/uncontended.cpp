@@ -152,7 +152,7 @@ int run(const options& asked, int count, char** arguments) {
   measure_agreement(result, asked.own_times, asked.rounds / 2);
   for (const observe::claim& one : result.claims)
     std::fprintf(out, "%s %s: %.2f, goal %.2f: %s\n", one.id.c_str(), one.words.c_str(), one.value.get<double>(),
-                 one.goal.get<double>(), one.holds ? "holds" : "MISSED");
+                 one.goal.get<double>(), observe::verdict_text(one).c_str());
   if (output) {
     result.command.assign(arguments, arguments + count);
     result.machine = txsync::doctor::machine_object(txsync::doctor::collect());

@@ -198,11 +198,10 @@ void print(const std::vector<subject>& subjects, std::FILE* out) {
     const observe::summary all = observe::summarize(one.values);
     const bool memory = one.unit == "MiB";
     const double unit = memory ? 1 : million;
-    const bool holds = one.goal && claim_of(one, 0).holds;
     std::fprintf(out, "%-44s %7u %10.*f (%.*f to %.*f) %s%s", one.name.c_str(), one.threads, memory ? 0 : 2,
                  all.median / unit, memory ? 0 : 2, all.low / unit, memory ? 0 : 2, all.high / unit,
                  memory ? "" : "million ", one.unit.c_str());
-    if (one.goal) std::fprintf(out, ", goal %g: %s", *one.goal / unit, holds ? "holds" : "MISSED");
+    if (one.goal) std::fprintf(out, ", goal %g: %s", *one.goal / unit, observe::verdict_text(claim_of(one, 0)).c_str());
     std::fputc('\n', out);
   }
 }

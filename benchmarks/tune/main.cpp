@@ -164,7 +164,7 @@ void print(const std::vector<subject>& subjects, const observe::document& result
   for (const observe::claim& one : result.claims) {
     std::fprintf(out, "%s %s: %s", one.id.c_str(), one.words.c_str(), one.value.dump().c_str());
     if (one.value_interval) std::fprintf(out, " [%.3f, %.3f]", one.value_interval->low95, one.value_interval->high95);
-    std::fprintf(out, ", goal %s: %s\n", one.goal.dump().c_str(), one.holds ? "holds" : "MISSED");
+    std::fprintf(out, ", goal %s: %s\n", one.goal.dump().c_str(), observe::verdict_text(one).c_str());
   }
 }
 

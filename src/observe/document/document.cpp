@@ -73,6 +73,19 @@ void put_details(json& into, const point& one) {
   put_text(into, "key", one.key);
 }
 
+/// What alone bears a verdict whose goal lies within the interval; empty where the interval lies on one side of it.
+std::string what_bears(const claim& one) {
+  if (!one.value_interval || !one.goal.is_number()) return {};
+  const interval& seen = *one.value_interval;
+  const auto goal = one.goal.get<double>();
+  const bool by_upper = one.rule.starts_with("high95");
+  const bool by_lower = one.rule.starts_with("low95");
+  if (one.holds && by_upper && seen.median < goal) return "upper bound";
+  if (one.holds && by_lower && seen.median > goal) return "lower bound";
+  if (!one.holds && (by_upper || by_lower)) return {};  // the whole interval, perhaps that of another cell, lies beyond
+  return seen.low95 < goal && goal < seen.high95 ? "median" : "";
+}
+
 }  // namespace
 
 json to_json(const site_record& site) {
@@ -147,6 +160,13 @@ json to_json(const document& all) {
   for (const claim& one : all.claims) claims.push_back(to_json(one));
   made.update(all.more);
   return made;
+}
+
+std::string verdict_text(const claim& one) {
+  if (one.rule == no_goal) return "-";
+  const std::string word = one.holds ? "holds" : "MISSED";
+  const std::string bearer = what_bears(one);
+  return bearer.empty() ? word : word + " by its " + bearer + ": not decided by this run";
 }
 
 std::string utc_now() {

@@ -150,6 +150,10 @@ struct claim {
 /// The rule of a claim that is written down and asks for nothing; its goal is 0.
 inline constexpr const char* no_goal = "printed as it is";
 
+/// "holds", "MISSED", or "-" where nothing is asked. Behind it, where the goal lies within the interval, by what it
+/// holds all the same, and that the run does not decide it: "holds by its upper bound: not decided by this run".
+std::string verdict_text(const claim& one);
+
 struct document {
   tool_record tool = this_tool();
   std::vector<std::string> command;  ///< as it was called, argv[0] first
