@@ -10,14 +10,37 @@
 
 #include <txsync_backend/name.hpp>
 
+#include "workloads/text.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+
+/// Has an option's whole number end as those of the command may: what CLI11 reads and checks then is in digits.
+inline void take_endings(CLI::Option& option) {
+  const std::string type = option.get_type_name();  // "UINT", or with its range "UINT:INT in [1 - 1000]"
+  if (!type.starts_with("UINT") && !type.starts_with("INT")) return;
+  const std::string range = type.find(':') == std::string::npos ? "" : "; allowed: " + type.substr(type.find(':') + 1);
+  const auto to_digits = [range](std::string& text) -> std::string {
+    const auto number = workloads::parse_number(text);
+    if (!number) return "'" + text + "' is not a number, which may end in " + workloads::number_endings() + range;
+    text = std::to_string(*number);
+    return {};
+  };
+  option.transform(CLI::Validator(to_digits, ""));
+}
+
+/// Takes the options apart. Throws CLI::ParseError.
+inline void parse_options(CLI::App& app, int count, char** words) {
+  for (CLI::Option* const option : app.get_options()) take_endings(*option);
+  if (app.get_footer().empty()) app.footer("Numbers may end in " + workloads::number_endings() + ".");
+  app.parse(count, words);
+}
 
 /// Takes the options apart and runs bench(words of the command line). Answers the exit status: 2 for bad options, 1
 /// where an exception came out, each with one line that begins with `name`.
 template <class Bench>
 int run_command(CLI::App& app, const char* name, int count, char** words, Bench bench) {
   try {
-    app.parse(count, words);
+    parse_options(app, count, words);
     return bench(std::vector<std::string>(words, words + count));
   } catch (const CLI::ParseError& error) {
     return error.get_exit_code() == 0 ? app.exit(error) : (std::fprintf(stderr, "%s: %s\n", name, error.what()), 2);

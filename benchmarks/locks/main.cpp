@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "command.hpp"
 #include "doctor/machine_object.hpp"
 #include "locks/claims.hpp"
 #include "locks/elision_cost.hpp"
@@ -135,7 +136,7 @@ int main(int count, char** arguments) {
       "Exit status: 1 when a lock gave a wrong result or the run was interrupted, 2 for bad input."};
   add_options(app, asked);
   try {
-    app.parse(count, arguments);
+    parse_options(app, count, arguments);
     if (asked.quick && app.count("--rounds") == 0) asked.rounds = 4;
     if (asked.quick && app.count("--duration") == 0) asked.milliseconds = 20;
     return run(asked, count, arguments);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "command.hpp"
 #include "doctor/machine_object.hpp"
 #include "observe/document/document.hpp"
 #include "observe/document/output.hpp"
@@ -174,7 +175,7 @@ int main(int count, char** arguments) {
   app.add_option("--library", asked.library, "another libtxsync-preload.so")->check(CLI::ExistingFile);
   app.add_option("--json", asked.json, "write a result document to this file; - is the standard output");
   try {
-    app.parse(count, arguments);
+    parse_options(app, count, arguments);
     return run(asked, count, arguments);
   } catch (const CLI::CallForHelp& help) {
     return app.exit(help);

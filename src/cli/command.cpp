@@ -14,6 +14,7 @@
 #include "cli/words.hpp"
 #include "doctor/machine_object.hpp"
 #include "observe/document/output.hpp"
+#include "workloads/text.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
@@ -38,8 +39,8 @@ void define(CLI::App& app, const verb_list& verbs, common& shared) {
   app.get_formatter()->column_width(26);
   app.get_formatter()->label("REQUIRED", "");
   app.get_formatter()->label("SUBCOMMAND", "VERB");
-  app.footer(
-      "txsync VERB --help teaches a verb.\nExit status: 0 done, 1 the run failed, 2 the command line was wrong.");
+  app.footer("txsync VERB --help teaches a verb. Numbers may end in " + workloads::number_endings() +
+             ".\nExit status: 0 done, 1 the run failed, 2 the command line was wrong.");
   app.allow_extras();
   app.require_subcommand(0, 1);  // what follows a verb is its own, also where it is another verb's name
   for (const auto& verb : verbs) {

@@ -5,6 +5,7 @@
 
 #include "cli/verb.hpp"
 #include "cli/words.hpp"
+#include "workloads/text.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
@@ -33,7 +34,8 @@ void footer(CLI::App& app, const char* text) { app.footer(text); }
 
 void workload_arguments(CLI::App& app, std::string& workload, words& settings) {
   argument(app, "WORKLOAD", workload, "What to run; txsync list workloads names them and their parameters");
-  argument(app, "KEY=VALUE", settings, "Parameters of the workload; numbers may end in K, M, G, Ki, Mi, Gi");
+  argument(app, "KEY=VALUE", settings,
+           "Parameters of the workload; here and in options numbers may end in " + workloads::number_endings());
 }
 
 std::uint64_t number_of(const char* option, const std::optional<std::string>& text, std::uint64_t least,
@@ -42,7 +44,7 @@ std::uint64_t number_of(const char* option, const std::optional<std::string>& te
   std::uint64_t value = 0;
   if (parse_number(*text, greatest, value) && value >= least) return value;
   throw bad_input(std::string(option) + ": '" + *text + "' is not a number from " + std::to_string(least) + " to " +
-                  std::to_string(greatest));
+                  std::to_string(greatest) + ", which may end in " + workloads::number_endings());
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

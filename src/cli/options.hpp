@@ -36,7 +36,7 @@ void footer(CLI::App& app, const char* text);
 /// The arguments of a verb that runs a workload: its name, and its parameters.
 void workload_arguments(CLI::App& app, std::string& workload, words& settings);
 
-/// The number that an option says, `fallback` where it is not there. Throws bad_input.
+/// The number that an option says, as parse_number() takes it; `fallback` where it is not there. Throws bad_input.
 std::uint64_t number_of(const char* option, const std::optional<std::string>& text, std::uint64_t least,
                         std::uint64_t greatest, std::uint64_t fallback);
 

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cstddef>
+#include <optional>
+
+#include "workloads/text.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
@@ -57,10 +59,9 @@ std::string join(const words& list) {
 }
 
 bool parse_number(std::string_view text, std::uint64_t greatest, std::uint64_t& value) {
-  std::uint64_t parsed = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
-  if (error != std::errc{} || end != text.data() + text.size() || parsed > greatest) return false;
-  value = parsed;
+  const std::optional<std::uint64_t> parsed = workloads::parse_number(text);
+  if (!parsed || *parsed > greatest) return false;
+  value = *parsed;
   return true;
 }
 

@@ -19,7 +19,7 @@ words split(std::string_view text, char separator = ',');
 /// "a, b, c".
 std::string join(const words& list);
 
-/// The text as a plain decimal number of at most `greatest`; false for all else, also for signs and blanks.
+/// The text as a number (workloads::parse_number(): 20000, 20K, 16Ki) of at most `greatest`; false for all else.
 bool parse_number(std::string_view text, std::uint64_t greatest, std::uint64_t& value);
 
 /// The word of `allowed` that `wrong` is most likely a misspelling of; empty when none is near.

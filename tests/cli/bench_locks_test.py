@@ -16,10 +16,11 @@ PROGRAM = ""
 class BenchLocks(unittest.TestCase):
     def test_writes_the_same_document(self):
         done = subprocess.run([PROGRAM, "--threads", "1", "--locks", "txsync::mutex", "tatas", "pthread_mutex", "pthread_spin",
-                               "--rounds", "4", "--duration", "1", "--json", "-"], capture_output=True, text=True, timeout=100)
+                               "--rounds", "4", "--duration", "1", "--seed", "1Ki", "--json", "-"], capture_output=True, text=True, timeout=100)
         self.assertEqual(done.returncode, 0, done.stderr)
         made = load(done.stdout)
         self.assertEqual(complaints(made), [])
+        self.assertEqual(made["seed"], 1024)
         self.assertTrue(made["claims"])
         transfers = [point for point in made["points"] if point["metric"] == "line transfer"]
         if len(os.sched_getaffinity(0)) < 2:
@@ -28,6 +29,16 @@ class BenchLocks(unittest.TestCase):
             self.assertEqual([point["unit"] for point in transfers], ["ns"])
             self.assertEqual(len(transfers[0]["values"]), 4)
             self.assertGreater(min(transfers[0]["values"]), 1)
+        for claim in made["claims"]:
+            line = next(line for line in done.stderr.splitlines() if claim["claim"] in line)
+            if claim["holds"] and "low95" in claim:
+                self.assertEqual("not decided by this run" in line, claim["low95"] < claim["goal"] < claim["high95"], line)
+
+    def test_numbers_end_as_those_of_the_command(self):
+        for wrong, says in (("2K", "Value 2000 not in range 2 to 1000"),
+                            ("2k", "'2k' is not a number, which may end in K, M, G, Ki, Mi, Gi; allowed: INT in [2 - 1000]")):
+            done = subprocess.run([PROGRAM, "--rounds", wrong], capture_output=True, text=True, timeout=100)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", f"bench_locks: --rounds: {says}\n"))
 
 
 if __name__ == "__main__":

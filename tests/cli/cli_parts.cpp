@@ -141,6 +141,18 @@ TEST(words, are_numbers_only_when_nothing_else_is_there) {
   }
 }
 
+TEST(words, are_numbers_with_an_ending_too) {
+  std::uint64_t value = 7;
+  EXPECT_TRUE(cli::parse_number("2K", 2000, value));
+  EXPECT_EQ(value, 2000u);
+  EXPECT_TRUE(cli::parse_number("3Mi", ~std::uint64_t{0}, value));
+  EXPECT_EQ(value, 3u << 20);
+  EXPECT_FALSE(cli::parse_number("2Ki", 2000, value));
+  for (const char* wrong : {"K", "2k", "2 K", "2KK", "2T", "99999999999999999G"}) {
+    EXPECT_FALSE(cli::parse_number(wrong, ~std::uint64_t{0}, value)) << wrong;
+  }
+}
+
 TEST(words, are_split_at_each_comma) {
   EXPECT_EQ(cli::split("a,b,,c"), (cli::words{"a", "b", "", "c"}));
   EXPECT_EQ(cli::split(""), (cli::words{""}));

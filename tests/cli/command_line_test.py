@@ -121,6 +121,7 @@ class BadInput(unittest.TestCase):
             for wrong in ("", "x", "-1", "1x", "99999999999999999999"):
                 self.refused("bench", "arraybench", option, wrong, says=[f"{option}: '{wrong}' is not a number from "])
         self.refused("bench", "arraybench", "--repeat", "0", says=["--repeat: '0'", "1 to 1000"])
+        self.refused("bench", "arraybench", "--repeat", "2K", says=["--repeat: '2K'", "1 to 1000", "may end in K, M, G, Ki, Mi, Gi"])
 
     def test_places(self):
         self.refused("bench", "arraybench", "--place", "core-first",
@@ -252,6 +253,12 @@ class GoodInput(unittest.TestCase):
         self.assertEqual(made["seed"], 2**64 - 1)
         self.assertEqual(made["points"][0]["place"], "none")
         self.document("bench", "arraybench", "--place", "socket=0", "--lock", "tatas", "--threads", "2", *QUICK)
+
+    def test_options_end_as_parameters_do(self):
+        made, _ = self.document("bench", "arraybench", "ints=4Ki", "--operations", "1K", "--seed", "2M", "--repeat", "1", "--lock", "tatas",
+                                "--threads", "1")
+        self.assertEqual(made["seed"], 2_000_000)
+        self.assertEqual(made["points"][0]["thread_operations"], {"fewest": [1000], "most": [1000]})
 
     def test_latency(self):
         made, table = self.document("bench", "arraybench", "--lock", "tatas", "--threads", "2", "--sample", "1", *QUICK)
