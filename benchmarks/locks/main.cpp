@@ -57,6 +57,14 @@ void keep_named(std::vector<Item>& items, const std::vector<std::string>& names,
   items = std::move(kept);
 }
 
+void refuse_simulated(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const workloads::subject* const found = workloads::find_subject(name);
+    if (found != nullptr && found->simulated_only)
+      throw bad_request("lock '" + name + "' is simulated only (txsync sim)");
+  }
+}
+
 request make_request(const options& asked) {
   request wanted;
   wanted.sections = lock_sections();
@@ -65,6 +73,7 @@ request make_request(const options& asked) {
   wanted.rounds = asked.rounds;
   wanted.duration_ns = std::uint64_t{asked.milliseconds} * 1'000'000;
   wanted.seed = asked.seed;
+  refuse_simulated(asked.locks);
   keep_named(wanted.sections, asked.sections, "section", [](const section& one) { return one.name; });
   keep_named(wanted.subjects, asked.locks, "lock", [](const workloads::subject& one) { return one.name; });
   if (!asked.workload.empty()) {

@@ -125,6 +125,14 @@ subject_list able_to_run(const workloads::workload& which, const surroundings& o
   return able;
 }
 
+/// Why a lock that there is cannot be had.
+std::string reason_against(const workloads::subject& one, const workloads::workload& which, const surroundings& on) {
+  const std::string name = "'" + std::string(one.name) + "'";
+  if (one.simulated_only && !on.simulated) return name + " is simulated only (txsync sim)";
+  if (one.peer && on.simulated) return name + " is another library's, and native only (txsync bench)";
+  return std::string(which.name) + " cannot run on " + name;
+}
+
 subject_list locks_of(const workloads::workload& which, const std::optional<std::string>& text,
                       const surroundings& on) {
   const subject_list able = able_to_run(which, on);
@@ -140,7 +148,7 @@ subject_list locks_of(const workloads::workload& which, const std::optional<std:
     const workloads::subject* found = workloads::find_subject(word);
     if (found == nullptr) throw bad_input("--lock: " + unknown("lock", word, names));
     if (std::find(able.begin(), able.end(), found) == able.end()) {
-      throw bad_input("--lock: " + std::string(which.name) + " cannot run on '" + word + "'; allowed: " + join(names));
+      throw bad_input("--lock: " + reason_against(*found, which, on) + "; allowed: " + join(names));
     }
     if (std::find(list.begin(), list.end(), found) != list.end())
       throw bad_input("--lock: '" + word + "' is there twice");

@@ -158,8 +158,9 @@ void print_workloads(std::FILE* out, const json& items) {
 
 void print_locks(std::FILE* out, const json& items) {
   for (const json& item : items) {
-    std::fprintf(out, "%-22s %-5s %-6s %s\n", text(item, "name").c_str(), text(item, "kind").c_str(),
-                 text(item, "waiting").c_str(), text(item, "summary").c_str());
+    std::fprintf(out, "%-22s %-5s %-6s %s%s\n", text(item, "name").c_str(), text(item, "kind").c_str(),
+                 text(item, "waiting").c_str(), text(item, "summary").c_str(),
+                 item.contains("simulated_only") ? "; simulated only" : "");
   }
 }
 

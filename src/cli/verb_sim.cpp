@@ -24,7 +24,7 @@ class sim_verb final : public verb {
     text_option(app, "--machine", machine_, "NAME|FILE", "The machine, needed; txsync list machines names them");
     text_option(app, "--preset", options_.preset, "NAME", "Parameters under a name; KEY=VALUE changes single ones");
     text_option(app, "--lock", options_.locks, "LOCK,...",
-                "Which locks (all but the elided ones); elided_tatas, elided_mcs, ...");
+                "Which locks (all but those that speculate, or are simulated only); txsync list locks names them");
     text_option(app, "--threads", options_.threads, "N,...", "Numbers of threads (1, 2, 4, ... up to 16)");
     text_option(app, "--place", options_.place, "PLACE",
                 "Where: cores-first (default), smt-first, socket=N, none (not pinned)");

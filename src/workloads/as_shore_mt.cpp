@@ -35,12 +35,11 @@ outcome run_section_elided(const parameters& values, const plan& how) {
 }
 
 constexpr subject table[] = {
-    of_readers("counting_rwlock", false, "counters under a small lock, as glibc's until 2.24; simulated only",
+    of_readers("counting_rwlock", false, "counters under a small lock, as glibc's until 2.24",
                run_readers<lockable<plain_lock>>),
-    of_readers("hle_counting_rwlock", true, "its small lock by Intel's prefixes; simulated only",
+    of_readers("hle_counting_rwlock", true, "its small lock by Intel's prefixes",
                run_readers<lockable<small_lock_elided>>),
-    of_readers("glibc_counting_rwlock", true, "its sections elided by glibc's rule; simulated only",
-               run_section_elided),
+    of_readers("glibc_counting_rwlock", true, "its sections elided by glibc's rule", run_section_elided),
 };
 
 }  // namespace

@@ -105,21 +105,20 @@ using test_and_set_t = exchange_lock<acquisition::plain, spinning::reads, std::u
 using hle_test_and_set_t = exchange_lock<acquisition::by_prefix, spinning::reads, std::uint32_t, asking::for_one>;
 
 constexpr subject table[] = {
-    simulated_only<lockable<sleeping_mutex>>(
-        "sleeping", false, "sleeps at once, as glibc's default mutex; simulated only", waiting::parks),
-    simulated_only<tas>("tas", false, "an exchange until it was free (thesis on TSX in InnoDB); simulated only"),
-    simulated_only<tas_t>("tas_t", false, "waits by reading, without backoff (thesis); simulated only"),
-    simulated_only<hle_tas>("hle_tas", true, "tas with Intel's prefixes; simulated only"),
-    simulated_only<hle_tas_t>("hle_tas_t", true, "tas_t with Intel's prefixes; simulated only"),
+    simulated_only<lockable<sleeping_mutex>>("sleeping", false, "sleeps at once, as glibc's default mutex",
+                                             waiting::parks),
+    simulated_only<tas>("tas", false, "an exchange until it was free (thesis on TSX in InnoDB)"),
+    simulated_only<tas_t>("tas_t", false, "waits by reading, without backoff (thesis)"),
+    simulated_only<hle_tas>("hle_tas", true, "tas with Intel's prefixes"),
+    simulated_only<hle_tas_t>("hle_tas_t", true, "tas_t with Intel's prefixes"),
     variant_of<hle_tas_of<std::uint8_t>>("hle_tas_1", true, "hle_tas on a word of one byte (thesis 2.4.1)"),
     variant_of<hle_tas_of<std::uint16_t>>("hle_tas_2", true, "hle_tas on a word of two bytes (thesis 2.4.1)"),
     variant_of<hle_tas_of<std::uint64_t>>("hle_tas_8", true, "hle_tas on a word of eight bytes (thesis 2.4.1)"),
     variant_of<test_and_set_t>("test_and_set_t", false, "tas_t by a test-and-set (thesis 2.4.4)"),
     variant_of<hle_test_and_set_t>("hle_test_and_set_t", true, "hle_tas_t by a test-and-set (thesis 2.4.4)"),
-    simulated_only<hle_outermost>("hle_outermost", true,
-                                  "hle_tas_t that only reads inside an attempt (thesis); simulated only"),
-    simulated_only<rtm_only>("rtm_only", true, "attempts without a lock, again and again; simulated only"),
-    simulated_only<bare_attempt>("attempt", true, "one attempt, given up where it aborts; simulated only"),
+    simulated_only<hle_outermost>("hle_outermost", true, "hle_tas_t that only reads inside an attempt (thesis)"),
+    simulated_only<rtm_only>("rtm_only", true, "attempts without a lock, again and again"),
+    simulated_only<bare_attempt>("attempt", true, "one attempt, given up where it aborts"),
 };
 
 }  // namespace

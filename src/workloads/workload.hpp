@@ -126,7 +126,7 @@ struct subject {
   waiting how = waiting::parks;
   bool exclusive = true;        ///< false: "none", which loses updates; its results are not checked
   bool speculates = false;      ///< runs sections as hardware attempts; asked for by name where there may be none
-  bool simulated_only = false;  ///< as papers measured it, not for use: left out on native machines
+  bool simulated_only = false;  ///< as papers measured it, not for use: refused on native machines, and listed as such
   bool is_barrier = false;      ///< not a lock: there is little that runs on it
   bool is_algorithm = false;    ///< of atomic blocks: runs `transactions` only
   bool has_shared = false;      ///< read sections run beside each other; without, `readers` locks exclusively

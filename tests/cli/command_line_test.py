@@ -111,6 +111,16 @@ class BadInput(unittest.TestCase):
         self.refused("bench", "arraybench", "--lock", "tatas,tatas", says=["'tatas' is there twice"])
         self.refused("bench", "mapbench", "--lock", "none", says=["mapbench cannot run on 'none'", "allowed: "])
 
+    def test_locks_of_the_simulated_machine_alone(self):
+        items = load(call("list", "locks", "--json", "-").stdout)["list"]["items"]
+        names = {item["name"] for item in items if item.get("simulated_only")}
+        self.assertLess({"hle_tas", "hle_tas_2", "attempt", "counting_rwlock"}, names)
+        listed = {line.split()[0] for line in call("list", "locks").stdout.splitlines() if line.endswith("; simulated only")}
+        self.assertEqual(listed, names)
+        for name in names:
+            self.refused("bench", "counters", "--lock", name, says=[f"--lock: '{name}' is simulated only (txsync sim); allowed: "])
+        self.refused("tune", "counters", "--candidates", "hle_tas", says=["--candidates: 'hle_tas' is simulated only (txsync sim)"])
+
     def test_threads(self):
         for wrong in ("0", "-1", "", "two", "1,", "1,,2", "1.5", "4097", "99999999999999999999", "1 2"):
             self.refused("bench", "arraybench", "--threads", wrong, says=["--threads: ", "numbers from 1 to 4096"])
@@ -288,6 +298,9 @@ class GoodInput(unittest.TestCase):
                  "--operations", "300", "find=90", "insert=5", "erase=5")
         if "has no simulated machine" in call(*asked).stderr:
             self.skipTest("no simulated machine in this build")
+        peer = call(*asked[:-6], "std::mutex")
+        self.assertEqual((peer.returncode, peer.stdout), (2, ""))
+        self.assertIn("--lock: 'std::mutex' is another library's, and native only (txsync bench); allowed: ", peer.stderr)
         made, table = self.document(*asked)
         self.assertIn("simulated", table)
         self.assertEqual((made["machine"]["backend"], made["machine"]["cpus"]), ("simulated", 8))
