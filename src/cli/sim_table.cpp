@@ -43,6 +43,11 @@ std::string calls_text(const char* whose, const std::vector<std::string>& calls)
   return text;
 }
 
+/// What the line holds; where an attempt gave way to who held a lock, that lock.
+std::string data_text(const observe::abort_place& place) {
+  return place.cause == "lock-busy" && !place.data.empty() ? "lock: " + place.data : place.data;
+}
+
 bool has_attempts(const point& one) { return one.attempts && one.attempts->attempts != 0; }
 
 }  // namespace
@@ -69,8 +74,9 @@ void print_abort_places(std::FILE* out, const bench_result& result) {
                    place.own.c_str(), place.other.empty() ? "" : "  met  ", place.other.c_str(),
                    place.line.empty() ? "" : "  at line ", place.line.c_str());
       if (place.lines > 1) std::fprintf(out, "%27sand %llu more lines\n", "", more_lines(place));
-      for (const std::string& told : {place.data, place.sharing, place.room, calls_text("attempt: ", place.own_calls),
-                                      calls_text("met by: ", place.other_calls)}) {
+      for (const std::string& told :
+           {data_text(place), place.sharing, place.room, calls_text("attempt: ", place.own_calls),
+            calls_text("met by: ", place.other_calls)}) {
         if (!told.empty()) std::fprintf(out, "%27s%s\n", "", told.c_str());
       }
     }

@@ -144,7 +144,7 @@ void record_outermost(section_log& mine, elision& how, const void* lock, latch_m
     // No pause: it would abort the attempt on some CPUs. The release is a conflict, and does.
     while (held(lock)) machine::compiler_fence();
   }
-  machine::abort<attempt_status::code_lock_busy>();
+  machine::abort_busy(lock);
 }
 
 /// What try_attempt() needs to know of a section.
@@ -257,7 +257,7 @@ bool try_elision(elision& how, const void* lock, latch_mode mode, held_test held
   const elision_policy& policy = how.policy();
   if (policy.attempts == 0) return false;
   if (mine.is(section_log::inside)) {
-    if (held(lock)) machine::abort<attempt_status::code_lock_busy>();
+    if (held(lock)) machine::abort_busy(lock);
     record(mine, lock, mode);
     return true;
   }

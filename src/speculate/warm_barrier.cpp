@@ -27,7 +27,7 @@ bool warm_barrier::run_ahead(std::uint32_t generation) noexcept {
     const attempt_status status = machine::warm_begin();
     if (status.started()) {
       // This look makes the opening abort the attempt.
-      if (is_over(generation)) machine::abort<attempt_status::code_lock_busy>();
+      if (is_over(generation)) machine::abort_busy(this);
       return true;
     }
     if (has_seen_all(status)) break;

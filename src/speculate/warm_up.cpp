@@ -65,8 +65,7 @@ bool warm_wait::join(std::uint32_t most) noexcept {
 pastime::spent warm_wait::attempt(const lock_wait& wait) noexcept {
   if (!machine::warm_begin().started()) return spent::time;
   // III-D does so with the release of a barrier: what is written then aborts the attempt.
-  if (role_.policy_.watches && wait.ahead == 1 && wait.over())
-    machine::abort<machine::attempt_status::code_lock_busy>();
+  if (role_.policy_.watches && wait.ahead == 1 && wait.over()) machine::abort_busy(wait.place);
   return spent::inside_attempt;
 }
 

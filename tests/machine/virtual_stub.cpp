@@ -12,6 +12,7 @@ extern "C" {
 uint32_t txsync_sim_begin(void) { return 0; }
 void txsync_sim_end(void) {}
 void txsync_sim_abort(uint8_t) {}
+void txsync_sim_abort_busy(const void*) {}
 unsigned txsync_sim_depth(void) { return 0; }
 uint64_t txsync_sim_hle_acquire(void* word, unsigned bytes, uint64_t value) {
   uint64_t old = 0;

@@ -118,6 +118,10 @@ TXSYNC_EXPORT const htm_capability& htm() noexcept;
 template <std::uint8_t Code>
 [[gnu::always_inline]] inline void abort() noexcept;
 
+/// abort<attempt_status::code_lock_busy>(), where it is known which lock was found held: a machine that tells where
+/// attempts ended (the simulated one) names it.
+[[gnu::always_inline]] inline void abort_busy(const void* lock) noexcept;
+
 /// Tell a race detector that what follows is ordered behind, or what went before is ordered before, the other sections
 /// of `lock`: an attempt that elides a lock leaves no trace in it. No effect in other builds.
 [[gnu::always_inline]] inline void annotate_acquire(const void* lock) noexcept;

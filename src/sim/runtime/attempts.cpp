@@ -243,6 +243,13 @@ std::uint32_t begin_or_nest(std::uintptr_t frame, kind asked) noexcept {
   return answer;
 }
 
+constexpr std::uint8_t lock_busy_code = 0xFF;  // machine::attempt_status
+
+/// No effect outside of attempts.
+void end_as_asked(const abort_reason& reason) noexcept {
+  if (state.current != nullptr && state.current->tx.depth != 0) end_own_attempt(reason);
+}
+
 }  // namespace
 
 void abort_other(thread_record& victim, const abort_reason& reason) noexcept {
@@ -349,10 +356,11 @@ void txsync_sim_end() noexcept {
 }
 
 void txsync_sim_abort(std::uint8_t code) noexcept {
-  if (state.current != nullptr && state.current->tx.depth != 0) {
-    constexpr std::uint8_t lock_busy_code = 0xFF;  // machine::attempt_status
-    end_own_attempt({.why = code == lock_busy_code ? cause::lock_busy : cause::explicit_abort, .code = code});
-  }
+  end_as_asked({.why = code == lock_busy_code ? cause::lock_busy : cause::explicit_abort, .code = code});
+}
+
+void txsync_sim_abort_busy(const void* lock) noexcept {
+  end_as_asked({.why = cause::lock_busy, .code = lock_busy_code, .address = reinterpret_cast<std::uintptr_t>(lock)});
 }
 
 int txsync_sim_warm_active() noexcept { return state.current != nullptr && state.current->tx.never_commits ? 1 : 0; }

@@ -93,7 +93,7 @@ bool is_runtime(const char* name) noexcept {
   static constexpr const char* instructions[] = {
       "txsync_sim_begin", "txsync_sim_begin_rollback_only", "txsync_sim_begin_by_prefix", "txsync_sim_warm_begin",
       "txsync_sim_end",   "txsync_sim_hle_acquire",         "txsync_sim_hle_release",     "txsync_sim_abort",
-      "txsync_sim_relax"};
+      "txsync_sim_relax", "txsync_sim_abort_busy"};
   for (const char* const one : instructions) {
     if (std::strcmp(name, one) == 0) return true;
   }

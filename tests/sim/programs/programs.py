@@ -531,6 +531,12 @@ class Told(ByCommand):
         self.assertRegex(place["data"], r"heap block of 128 bytes from main \(told.cpp:\d+\)$")
         self.assertNotIn("sharing", place)
 
+    def test_a_lock_that_was_held(self):
+        place = self.places("take_and_try add_to", "lock-busy")
+        self.assertRegex(place["data"], r"taken_lock(\+\d+)?$")
+        self.assertIn(f"lock: {place['data']}\n", self.document("--elide", "--", "./program", "take_and_try add_to")[1].stderr)
+        self.assertRegex(" < ".join(place["own_calls"]), r"take_and_try \(told.cpp:\d+\)")
+
     def test_a_full_set(self):
         place = self.places("overflow add_to", "capacity-write")
         self.assertRegex(place["room"], r"^[2-8] of 8 ways of set 12 written by this attempt")

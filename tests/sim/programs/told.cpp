@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// told: sections that conflict on static data, on two objects of one line, in a block of the heap and on a stack, and
-// one that writes more lines of a set than it has ways.
+// told: sections that conflict on static data, on two objects of one line, in a block of the heap and on a stack, one
+// that writes more lines of a set than it has ways, and some that find their lock held.
+#include <sched.h>
+
 #include <cstdlib>
 #include <mutex>
 #include <thread>
@@ -32,6 +34,7 @@ struct alignas(64) shared_line {
   long second;
 };
 shared_line both;
+std::mutex taken_lock;
 
 struct node {
   long value;
@@ -51,6 +54,16 @@ void add_to(long& number, std::mutex& lock) {
   for (int i = 0; i < rounds; ++i) {
     const std::lock_guard hold(lock);
     for (int step = 0; step < 20; ++step) number += step;
+  }
+}
+
+/// Sections that call the system, and so take the lock, beside sections that try without.
+void take_and_try(int which) {
+  long sum = 0;
+  for (int i = 0; i < rounds; ++i) {
+    const std::lock_guard hold(taken_lock);
+    if (which == 0) sched_yield();
+    for (int step = 0; step < 100; ++step) *const_cast<volatile long*>(&sum) = step;
   }
 }
 
@@ -77,6 +90,9 @@ int main(int, char** words) {
       break;
     case 'h':
       beside([made](std::mutex& lock, int) { add_to(made->value, lock); });
+      break;
+    case 't':
+      beside([](std::mutex&, int which) { take_and_try(which); });
       break;
     default:
       overflow(alone);

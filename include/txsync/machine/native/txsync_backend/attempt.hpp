@@ -18,3 +18,7 @@ inline constexpr unsigned warm_extra_depth = 3;
 #else
 #include <txsync_backend/generic/attempt.hpp>
 #endif
+
+namespace txsync::inline TXSYNC_BACKEND::machine {
+inline void abort_busy(const void*) noexcept { abort<attempt_status::code_lock_busy>(); }
+}  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -42,6 +42,7 @@ template <std::uint8_t Code>
 inline void abort() noexcept {
   detail::scripted_abort(Code);
 }
+inline void abort_busy(const void*) noexcept { abort<attempt_status::code_lock_busy>(); }
 inline bool attempts_work() noexcept { return htm().attempts; }
 inline bool active() noexcept { return detail::scripted_depth() != 0; }
 inline unsigned depth() noexcept { return detail::scripted_depth(); }

@@ -32,6 +32,7 @@ template <std::uint8_t Code>
 inline void abort() noexcept {
   txsync_sim_abort(Code);
 }
+inline void abort_busy(const void* lock) noexcept { txsync_sim_abort_busy(lock); }
 inline void annotate_acquire(const void*) noexcept {}
 inline void annotate_release(const void*) noexcept {}
 inline bool attempts_work() noexcept { return (txsync_sim_capability() & 1) != 0; }

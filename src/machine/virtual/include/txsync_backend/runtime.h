@@ -12,6 +12,7 @@ extern "C" {
 uint32_t txsync_sim_begin(void);
 void txsync_sim_end(void);
 void txsync_sim_abort(uint8_t code);
+void txsync_sim_abort_busy(const void* lock); /* by code 0xFF, and reports name the lock */
 unsigned txsync_sim_depth(void);
 /* Of words of 1, 2, 4 or 8 bytes; the hooks of atomic exchanges and stores with Intel's hints do the same. */
 uint64_t txsync_sim_hle_acquire(void* word, unsigned bytes, uint64_t value);
