@@ -71,6 +71,7 @@ class simulation {
     made.place = bench.place;
     made.subject = lock.name;
     made.waiting = waiting_word(lock.how);
+    made.speculates = lock.speculates;
     made.metric = "throughput";
     made.unit = std::string(bench.workload->operation) + "/s";
     return made;

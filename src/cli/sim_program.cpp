@@ -58,6 +58,7 @@ observe::point new_point(const program_request& request) {
   made.params["elide"] = request.elides ? "yes" : "no";
   made.place = "none";
   made.subject = file_name(request.command.front());
+  made.speculates = request.elides;
   made.metric = "simulated time";
   made.unit = "s";
   made.way = observe::better::lower;

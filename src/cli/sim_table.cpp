@@ -27,6 +27,10 @@ std::string causes_text(const observe::attempt_record& attempts) {
 void print_row(std::FILE* out, const point& one) {
   const observe::attempt_record attempts = one.attempts.value_or(observe::attempt_record{});
   const observe::cycle_record cycles = one.cycles.value_or(observe::cycle_record{});
+  if (attempts.attempts == 0) {
+    std::fprintf(out, "%7u  %-16s no attempts\n", one.threads, one.subject.c_str());
+    return;
+  }
   std::fprintf(out, "%7u  %-16s %10llu %9.1f%%  %8.1f%% %8.1f%%  %s\n", one.threads, one.subject.c_str(),
                static_cast<unsigned long long>(attempts.attempts), percent(attempts.commits, attempts.attempts),
                percent(cycles.transactional, cycles.total), percent(cycles.aborted, cycles.total),
@@ -48,18 +52,19 @@ std::string data_text(const observe::abort_place& place) {
   return place.cause == "lock-busy" && !place.data.empty() ? "lock: " + place.data : place.data;
 }
 
-bool has_attempts(const point& one) { return one.attempts && one.attempts->attempts != 0; }
+/// Of what could have made attempts, that it made none is told, too.
+bool has_row(const point& one) { return one.attempts && (one.attempts->attempts != 0 || one.speculates); }
 
 }  // namespace
 
 void print_attempts(std::FILE* out, const bench_result& result) {
   const std::vector<point>& points = result.points;
-  if (std::none_of(points.begin(), points.end(), has_attempts)) return;
+  if (std::none_of(points.begin(), points.end(), has_row)) return;
   std::fprintf(out, "\nAttempts (hardware transactions), and their cycles as part of all that the threads had\n");
   std::fprintf(out, "threads  %-16s %10s %10s  %9s %9s  aborts by cause\n", "lock", "attempts", "committed", "in tx %",
                "aborted %");
   for (const point& one : points) {
-    if (has_attempts(one)) print_row(out, one);
+    if (has_row(one)) print_row(out, one);
   }
 }
 

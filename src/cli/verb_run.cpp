@@ -94,12 +94,18 @@ class run_verb final : public verb {
     return "ended by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
   }
 
+  /// Nothing where none took a lock, or nothing was counted: a remark says which.
+  static std::string threads_text(const launch::result& result) {
+    if (result.threads == 0) return "";
+    return ", locks taken by at most " + std::to_string(result.threads) +
+           (result.threads == 1 ? " thread at a time" : " threads at a time");
+  }
+
   void print(const launch::options& what, const launch::result& result) const {
-    std::fprintf(
-        stderr, "\ntxsync run: %s: %.3f s, %.3f s of CPU time, %s; policy %s, %u process%s, %u thread%s that counted\n",
-        what.command.front().c_str(), result.wall_s, result.user_s + result.system_s, end_of(result).c_str(),
-        policy_name().c_str(), result.processes, result.processes == 1 ? "" : "es", result.threads,
-        result.threads == 1 ? "" : "s");
+    std::fprintf(stderr, "\ntxsync run: %s: %.3f s, %.3f s of CPU time, %s; policy %s, %u process%s%s\n",
+                 what.command.front().c_str(), result.wall_s, result.user_s + result.system_s, end_of(result).c_str(),
+                 policy_name().c_str(), result.processes, result.processes == 1 ? "" : "es",
+                 threads_text(result).c_str());
     if (result.timed_out)
       std::fprintf(stderr, "txsync run: it was ended after %g s (--limit)\n", what.limit_seconds.value_or(0));
     if (!result.sites.empty()) {

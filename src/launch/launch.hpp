@@ -44,7 +44,7 @@ struct result {
   std::vector<std::string> notices;         ///< what the program did wrong with its locks, one sentence each
   std::vector<std::string> remarks;         ///< what was not counted and why, one sentence each
   std::uint32_t processes = 0;              ///< that took the library, children included
-  std::uint32_t threads = 0;  ///< that counted something, at most so many (a later thread goes on for an ended one)
+  std::uint32_t threads = 0;  ///< that took locks, at most so many at a time (later ones go on for ended ones)
   bool timed_out = false;
   int interrupted =
       0;  ///< the signal that this process got for the program (SIGINT, SIGTERM, SIGHUP, SIGQUIT); 0: none

@@ -20,8 +20,9 @@ std::string causes(const json& point) {
 std::string attempts_row(const json& point) {
   const json& cycles = part_of(point, "cycles");
   const double attempts = number_of(point, "attempts");
-  return "<tr>" + number_cell(text_of(point, "threads")) + cell(text_of(point, "subject")) +
-         number_cell(grouped(attempts)) + number_cell(part(number_of(point, "commits"), attempts)) +
+  const std::string lead = "<tr>" + number_cell(text_of(point, "threads")) + cell(text_of(point, "subject"));
+  if (attempts == 0) return lead + "<td colspan=\"5\">no attempts</td></tr>\n";
+  return lead + number_cell(grouped(attempts)) + number_cell(part(number_of(point, "commits"), attempts)) +
          number_cell(part(number_of(cycles, "transactional"), number_of(cycles, "total"))) +
          number_cell(part(number_of(cycles, "aborted"), number_of(cycles, "total"))) + cell(causes(point)) + "</tr>\n";
 }
@@ -65,6 +66,11 @@ std::string places_rows(const json& point) {
   return rows;
 }
 
+/// Of what could have made attempts, that it made none is told, too.
+bool has_row(const json& point) {
+  return point.contains("attempts") && (number_of(point, "attempts") != 0 || point.contains("speculates"));
+}
+
 /// Whether a later point is of the same subject: with more threads, which says more.
 bool has_later(const json& points, std::size_t index) {
   for (std::size_t i = index + 1; i < points.size(); ++i) {
@@ -81,7 +87,7 @@ std::string attempts_section(const json& document) {
   std::string rows;
   std::string places;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    if (!points[i].contains("attempts") || number_of(points[i], "attempts") == 0) continue;
+    if (!has_row(points[i])) continue;
     rows += attempts_row(points[i]);
     if (!has_later(points, i)) places += places_rows(points[i]);
   }

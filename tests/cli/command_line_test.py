@@ -5,6 +5,7 @@ good input is a table and a document that keeps to the schema.
 
 command_line_test.py TXSYNC --write-page puts the present help texts into docs/command-line.md instead."""
 
+import json
 import os
 import pathlib
 import re
@@ -180,6 +181,14 @@ class GoodInput(unittest.TestCase):
         self.assertEqual(made["command"][1:], [*arguments, "--json", "-"])
         return made, done.stderr
 
+    def page(self, document):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "r.json"
+            file.write_text(json.dumps(document), encoding="utf-8")
+            done = call("report", str(file), "-o", "-")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            return done.stdout
+
     def test_help_and_version(self):
         for arguments, says in ((["--help"], ["bench", "list", "Exit status"]), (["bench", "--help"], ["--threads", "--json"]),
                                 (["list", "-h"], ["KIND", "--json"]), (["--version"], ["txsync ", "commit "])):
@@ -313,6 +322,26 @@ class GoodInput(unittest.TestCase):
         elided = [point for point in made["points"] if point["subject"] == "elided_tatas"]
         for point in elided:
             self.assertEqual(point["attempts"], point["commits"] + sum(point["aborts"].values()))
+
+    def test_an_elided_lock_that_made_no_attempts_says_so(self):
+        name = "haswell-i7-4770.toml"
+        text = (PAGE.parents[1] / "machines" / name).read_text(encoding="utf-8")
+        without = re.sub(r"(?m)^attempts = \{ value = 1,", "attempts = { value = 0,", text)
+        self.assertNotEqual(without, text)
+        with tempfile.TemporaryDirectory() as folder:
+            machine = pathlib.Path(folder) / name
+            machine.write_text(without, encoding="utf-8")
+            asked = ("sim", "counters", "--machine", str(machine), "--threads", "2", "--lock", "tatas,eager_tatas", "--operations", "20")
+            if "has no simulated machine" in call(*asked).stderr:
+                self.skipTest("no simulated machine in this build")
+            made, table = self.document(*asked)
+        self.assertEqual([(point["attempts"], point.get("speculates")) for point in made["points"]], [(0, None), (0, True)])
+        attempts = table.split("\nAttempts (")[1]
+        self.assertRegex(attempts, r"(?m)^ +2  eager_tatas +no attempts$")
+        self.assertNotRegex(attempts, r"(?m)^ +2  tatas ")
+        page = self.page(made)
+        self.assertIn('<td>eager_tatas</td><td colspan="5">no attempts</td>', page)
+        self.assertEqual(page.count("no attempts"), 1)
 
     def test_what_is_set_up_without_charge_takes_no_time(self):
         asked = ("sim", "mapbench", "--machine", "broadwell-e5-2697v4", "--threads", "1", "--lock", "tatas,elided_tatas",

@@ -47,6 +47,7 @@ observe::point full_point() {
   made.place = "socket=1";
   made.kind = observe::subject_kind::peer;
   made.waiting = "parks";
+  made.speculates = true;
   made.way = observe::better::lower;
   made.fewest = {1, 2, 3};
   made.most = {4, 5, greatest};

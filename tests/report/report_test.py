@@ -143,6 +143,15 @@ class Report(unittest.TestCase):
         self.assertEqual(text.count("<path d="), 1, "the paper's marks are not connected")
         self.assertNotIn("Hardware transactions", page.texts["h2"])
 
+    def test_what_made_no_attempts_is_told(self):
+        document = samples.sim()
+        nothing = {"attempts": 0, "commits": 0, "aborts": {}}
+        for name, more in (("elided", {"speculates": True}), ("plain", {})):
+            document["points"].append({**document["points"][0], "subject": name, **nothing, **more})
+        page, text = self.page(document)
+        self.assertIn('<td>elided</td><td colspan="5">no attempts</td>', text)
+        self.assertEqual(page.texts["td"].count("no attempts"), 1)
+
     def test_what_was_simulated_says_what_the_machine_leaves_out(self):
         words = "All times are simulated, on models that leave out branch prediction and instruction caches."
         for backend in ("native", "simulated"):

@@ -114,6 +114,7 @@ json to_json(const point& one) {
   made["subject"] = one.subject;
   made["kind"] = to_string(one.kind);
   put_text(made, "waiting", one.waiting);
+  if (one.speculates) made["speculates"] = true;
   made["metric"] = one.metric;
   made["unit"] = one.unit;
   made["better"] = one.way == better::higher ? "higher" : "lower";

@@ -113,9 +113,10 @@ struct point {
   std::string place;    ///< "cores-first", "smt-first", "socket=0", "none"
   std::string subject;  ///< "txsync::mutex"
   subject_kind kind = subject_kind::ours;
-  std::string waiting;  ///< how the subject waits: "spins", "parks"; empty where that means nothing
-  std::string metric;   ///< "throughput"
-  std::string unit;     ///< "sections/s"
+  std::string waiting;      ///< how the subject waits: "spins", "parks"; empty where that means nothing
+  bool speculates = false;  ///< simulated: it may run sections as hardware transactions, whether it did or not
+  std::string metric;       ///< "throughput"
+  std::string unit;         ///< "sections/s"
   better way = better::higher;
   std::vector<double> values;  ///< one a repetition, in the order of the rounds; a failed repetition has none
 
