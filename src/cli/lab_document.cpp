@@ -133,6 +133,7 @@ class experiment_writer {
                    ")";
       made.value = *row.simulated;
       made.holds = row.how == experiments::verdict::hit;
+      made.standing = to_string(row.of->how);
       made.from = points_of(*row.of);
       set_goal(made, row);
       document_.claims.push_back(std::move(made));

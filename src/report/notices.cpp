@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What went wrong, what is claimed, where it was measured, and how to do it again.
+#include <algorithm>
 #include <set>
 
 #include "report/sections.hpp"
@@ -130,6 +131,8 @@ std::string notices_section(const json& document) {
 std::string claims_section(const json& document) {
   const json& claims = part_of(document, "claims");
   if (claims.empty()) return {};
+  const bool simulated =
+      std::any_of(claims.begin(), claims.end(), [](const json& one) { return one.contains("standing"); });
   std::string rows;
   for (const json& one : claims) {
     const bool asks = text_of(one, "rule") != observe::no_goal;
@@ -142,13 +145,14 @@ std::string claims_section(const json& document) {
             escaped(text_of(one, "claim")) + "</td>" + number_cell(words(value)) + number_cell(interval_words(one)) +
             (asks ? number_cell(words(part_of(one, "goal"))) + cell(holds ? "holds" : "missed")
                   : number_cell("-") + cell("-")) +
-            cell(text_of(one, "rule")) + "</tr>\n";
+            cell(text_of(one, "rule")) + (simulated ? cell(text_of(one, "standing")) : "") + "</tr>\n";
   }
   return "<section>" + heading("Claims") +
          table(
              "<th>line</th><th>claim</th><th class=\"n\">value</th><th class=\"n\">interval</th><th "
              "class=\"n\">goal</th>"
-             "<th>verdict</th><th>rule</th>",
+             "<th>verdict</th><th>rule</th>" +
+                 std::string(simulated ? "<th>the model is</th>" : ""),
              rows) +
          "</section>\n";
 }

@@ -29,22 +29,79 @@ std::string failures(const json& document) {
   return words + ". ";
 }
 
-verdict of_claims(const json& claims) {
-  std::string missed;
-  std::size_t holding = 0;
-  std::size_t asking = 0;
-  for (const json& one : claims) {
-    if (text_of(one, "rule") == observe::no_goal) continue;
-    ++asking;
-    if (part_of(one, "holds").get<bool>()) {
-      ++holding;
-    } else {
-      missed += (missed.empty() ? "" : ", ") + text_of(one, "id");
+/// Simulated numbers by what the model has to do with them. That one is met which the model was fitted to, or which
+/// follows from the model, is no evidence that the model is right.
+class standings {
+ public:
+  void add(const std::string& standing, bool met) {
+    for (kind& one : kinds_) {
+      if (standing != one.standing) continue;
+      ++one.all;
+      one.met += met ? 1 : 0;
     }
   }
-  const std::string words =
-      std::to_string(holding) + " of " + plural(asking, "claim") + (holding == 1 ? " holds" : " hold");
-  return {words + (missed.empty() ? "." : "; missed: " + missed + "."), missed.empty() ? mood::good : mood::bad};
+  bool has_evidence() const { return kinds_[0].met != 0; }
+  /// "1 of 2 held out, 3 of 3 that the model was fitted to"; empty where nothing has a standing.
+  std::string words() const {
+    std::string made;
+    for (const kind& one : kinds_) {
+      if (one.all == 0) continue;
+      made += (made.empty() ? "" : ", ") + std::to_string(one.met) + " of " + std::to_string(one.all) + one.words;
+    }
+    return made.empty() || kinds_[0].all != 0 ? made : "none is held out, " + made;
+  }
+
+ private:
+  struct kind {
+    const char* standing;
+    const char* words;
+    std::size_t met = 0;
+    std::size_t all = 0;
+  };
+  kind kinds_[3] = {{"held out", " held out"},
+                    {"fit", " that the model was fitted to"},
+                    {"closed form", " that follow from the model"}};
+};
+
+/// "A1-4, B-4 (3)": with how many where they are several.
+std::string missed_words(const json& claims) {
+  std::vector<std::pair<std::string, std::size_t>> missed;
+  for (const json& one : claims) {
+    if (text_of(one, "rule") == observe::no_goal || part_of(one, "holds").get<bool>()) continue;
+    const std::string id = text_of(one, "id");
+    const auto same = std::find_if(missed.begin(), missed.end(), [&](const auto& known) { return known.first == id; });
+    if (same == missed.end()) {
+      missed.emplace_back(id, 1);
+    } else {
+      ++same->second;
+    }
+  }
+  std::string words;
+  for (const auto& [id, count] : missed) {
+    words += (words.empty() ? "" : ", ") + id + (count == 1 ? "" : " (" + std::to_string(count) + ")");
+  }
+  return words;
+}
+
+verdict of_claims(const json& document) {
+  const json& claims = part_of(document, "claims");
+  const bool simulated = document.contains("lab");
+  std::size_t holding = 0;
+  std::size_t asking = 0;
+  standings by;
+  for (const json& one : claims) {
+    if (text_of(one, "rule") == observe::no_goal) continue;
+    const bool holds = part_of(one, "holds").get<bool>();
+    ++asking;
+    holding += holds ? 1 : 0;
+    by.add(text_of(one, "standing"), holds);
+  }
+  std::string words = (simulated ? "Simulated: " : "") + std::to_string(holding) + " of " + plural(asking, "claim") +
+                      (holding == 1 ? " holds" : " hold");
+  if (const std::string parts = by.words(); !parts.empty()) words += " (" + parts + ")";
+  if (const std::string missed = missed_words(claims); !missed.empty())
+    return {words + "; missed: " + missed + ".", mood::bad};
+  return {words + ".", !simulated || by.has_evidence() ? mood::good : mood::plain};
 }
 
 /// Where waiting is concentrated; empty when nothing waited.
@@ -146,16 +203,20 @@ std::string of_experiments(const json& lab) {
   std::size_t hits = 0;
   std::size_t misses = 0;
   std::size_t experiments = 0;
+  standings by;
   for (const json& one : part_of(lab, "experiments")) {
     ++experiments;
     for (const json& row : part_of(one, "comparisons")) {
       const std::string verdict = text_of(row, "verdict");
-      hits += verdict == "hit" ? 1 : 0;
-      misses += verdict == "miss" ? 1 : 0;
+      if (verdict != "hit" && verdict != "miss") continue;
+      ++(verdict == "hit" ? hits : misses);
+      by.add(text_of(row, "standing"), verdict == "hit");
     }
   }
+  const std::string parts = by.words();
   return "Simulated: of " + plural(hits + misses, "number") + " in " + plural(experiments, "experiment") + " " +
-         std::to_string(hits) + " were hit and " + std::to_string(misses) + " missed.";
+         std::to_string(hits) + " were hit" + (parts.empty() ? "" : " (" + parts + ")") + " and " +
+         std::to_string(misses) + " missed.";
 }
 
 verdict of_machine(const json& document) {
@@ -189,7 +250,7 @@ verdict verdict_of(const json& document) {
   }
   const std::string failed = failures(document);
   if (!part_of(document, "claims").empty()) {
-    verdict made = of_claims(part_of(document, "claims"));
+    verdict made = of_claims(document);
     made.words = failed + made.words;
     if (!failed.empty()) made.how = mood::bad;
     return made;

@@ -98,6 +98,7 @@ class Lab(unittest.TestCase):
             self.assertEqual(claim["id"], "C1-2")
             self.assertEqual(claim["value"], row["simulated"])
             self.assertEqual(claim["holds"], row["verdict"] == "hit")
+            self.assertEqual(claim["standing"], row["standing"])
             first, second = (document["points"][index]["values"][0] for index in claim["from"])
             self.assertAlmostEqual(claim["value"], first / second)
         self.assertEqual(table.count(", for C1-2"), len(document["claims"]))
@@ -183,7 +184,8 @@ class Lab(unittest.TestCase):
             text = page.read_text(encoding="utf-8")
         self.assertIn("closed-form-tmcam", text)
         self.assertIn("writes, formula", text)
-        self.assertIn("16 were hit and 0 missed", text)
+        self.assertRegex(text, r"16 were hit \(none is held out, 2 of 2 that the model was fitted to, 14 of 14 that follow from the model\) and 0 missed")
+        self.assertNotIn("verdict good", text, "nothing here is evidence")
 
     def test_what_cannot_be_asked_for(self):
         for arguments, says in (((), "an experiment is missing; allowed: all, thesis-write-capacity"),

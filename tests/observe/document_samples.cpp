@@ -121,7 +121,8 @@ observe::document full() {
                   true,
                   {0, 1},
                   {{1.07, 1.06, 1.08, 0.95}},
-                  "high95 >= goal"},
+                  "high95 >= goal",
+                  "held out"},
                  {"A1-6", "doctor names the reason", "always-aborts", "always-aborts", true, {}, {}, {}},
                  {"A1-7", "sanitizers are silent", false, true, false, {}, {}, {}}};
   return made;

@@ -102,7 +102,7 @@ class Report(unittest.TestCase):
                              r"txsync::mutex was 0\.\d+ \(from least to greatest .*\) times as good as the best of the others, .*",
                     "run": r"Threads waited 14\.7 s for locks in total, 61 % of it at kyotocabinet::HashDB::accept_bulk.*",
                     "tune": r"'mutex; .* is 1\.33 times as fast as what you have .*", "claims": r"1 of 2 claims holds; missed: A1-4\.",
-                    "lab": r"Simulated: of 2 numbers in 2 experiments 1 were hit and 1 missed\.",
+                    "lab": r"Simulated: of 2 numbers in 2 experiments 1 were hit \(1 of 1 held out, 0 of 1 that the model was fitted to\) and 1 missed\.",
                     "empty": r"Hardware transactions do not work here: every one aborts\."}
         for name, pattern in expected.items():
             with self.subTest(document=name):
@@ -142,6 +142,22 @@ class Report(unittest.TestCase):
         self.assertIn("warm, paper at 96: 10", text)
         self.assertEqual(text.count("<path d="), 1, "the paper's marks are not connected")
         self.assertNotIn("Hardware transactions", page.texts["h2"])
+
+    def test_a_lab_is_good_by_what_was_held_out_only(self):
+        fit, held, closed = ("fit", True), ("held out", True), ("closed form", True)
+        for claims, words, look in (
+                ([fit, fit], "2 of 2 claims hold (none is held out, 2 of 2 that the model was fitted to).", "verdict"),
+                ([fit, closed], "2 of 2 claims hold (none is held out, 1 of 1 that the model was fitted to, 1 of 1 that follow from the model).", "verdict"),
+                ([fit, held], "2 of 2 claims hold (1 of 1 held out, 1 of 1 that the model was fitted to).", "verdict good"),
+                ([held, fit, ("held out", False), ("held out", False)],
+                 "2 of 4 claims hold (1 of 3 held out, 1 of 1 that the model was fitted to); missed: B-4 (2).", "verdict bad")):
+            with self.subTest(claims=claims):
+                page, _ = self.page(samples.lab_claims(*claims))
+                self.assertEqual(page.texts["h1"], ["Simulated: " + words])
+                self.assertEqual(page.all("h1")[0]["class"], look)
+                self.assertIn("the model is", page.texts["th"])
+        page, _ = self.page(samples.claims())
+        self.assertNotIn("the model is", page.texts["th"])
 
     def test_what_made_no_attempts_is_told(self):
         document = samples.sim()

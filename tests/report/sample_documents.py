@@ -160,6 +160,14 @@ def lab():
     return document("lab", "all", points=points, lab={"experiments": [first, second]})
 
 
+def lab_claims(*standings):
+    """A lab's document with a claim for each of (standing, holds)."""
+    made = lab()
+    made["claims"] = [{"id": "B-4", "claim": f"number {i}", "value": 1, "goal": 1, "rule": "value >= goal", "holds": holds, "standing": standing, "from": [0]}
+                      for i, (standing, holds) in enumerate(standings)]
+    return made
+
+
 def sim():
     """A program on the simulated machine, and where its attempts ended."""
     places = [{"cause": "conflict", "count": 1200, "own": "add_to (told.cpp:52)", "other": "add_to (told.cpp:53)", "line": "0x52ddc0", "lines": 1,

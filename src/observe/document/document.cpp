@@ -141,6 +141,7 @@ json to_json(const claim& one) {
   }
   made["goal"] = one.goal;
   put_text(made, "rule", one.rule);
+  put_text(made, "standing", one.standing);
   made["holds"] = one.holds;
   made["from"] = one.from;
   return made;

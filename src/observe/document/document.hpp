@@ -146,6 +146,7 @@ struct claim {
   std::vector<std::size_t> from;           ///< indices into document::points that it was computed from
   std::optional<interval> value_interval;  ///< of a number; members "low95", "high95", "coverage"
   std::string rule;                        ///< how `holds` follows, for example "high95 >= goal"; may be empty
+  std::string standing = {};  ///< of a simulated number, what the model has to do with the goal: "fit", "held out"...
 };
 
 /// The rule of a claim that is written down and asks for nothing; its goal is 0.
