@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "report/svg.hpp"
 #include "report/text.hpp"
@@ -106,17 +107,59 @@ namespace {
 
 constexpr double line_chart_height = 380;
 constexpr double label_distance = 17;
+constexpr double side = 26;     // between the first and the last position and the edges
+constexpr double word_gap = 6;  // between the words of positions
+
+/// From 0 for the first to 1 for the last.
+std::vector<double> spread(const std::vector<double>& ascending) {
+  std::vector<double> made;
+  made.reserve(ascending.size());
+  const double whole = ascending.back() - ascending.front();
+  for (const double one : ascending) made.push_back(whole == 0 ? 0.5 : (one - ascending.front()) / whole);
+  return made;
+}
+
+double least_distance(const std::vector<double>& ascending) {
+  double least = 1;
+  for (std::size_t i = 1; i < ascending.size(); ++i) least = std::min(least, ascending[i] - ascending[i - 1]);
+  return least;
+}
+
+/// Logarithms. 0 has none: as far before the next as that one is from its next. Empty where there is no such place.
+std::vector<double> logarithms(const std::vector<double>& ascending) {
+  const bool has_zero = ascending.front() == 0;
+  if (ascending.front() < 0 || (has_zero && ascending.size() < 3)) return {};
+  std::vector<double> made;
+  made.reserve(ascending.size());
+  for (const double one : ascending) made.push_back(one > 0 ? std::log(one) : 0);
+  if (has_zero) made[0] = 2 * made[1] - made[2];
+  return made;
+}
+
+/// Where positions stand, from 0 to 1, and what the axis has to say of that.
+struct x_scale {
+  std::vector<double> places;
+  std::string words;
+
+  explicit x_scale(const std::vector<double>& positions) : places(spread(positions)) {
+    const std::vector<double> logs = logarithms(positions);
+    if (logs.empty()) return;
+    std::vector<double> factors = spread(logs);
+    constexpr double rounding = 1e-9;
+    if (least_distance(factors) <= least_distance(places) + rounding) return;
+    places = std::move(factors);
+    words = positions.front() == 0 ? " (logarithmic scale, 0 apart)" : " (logarithmic scale)";
+  }
+};
 
 struct line_layout {
   double left = 62;
   double right = width - 10;
   double top = 14;
   double bottom = line_chart_height - 54;
-  std::size_t positions = 1;
+  std::vector<double> places;
   axis scale{1};
-  double x(std::size_t position) const {
-    return left + (right - left) * (static_cast<double>(position) + 0.5) / static_cast<double>(positions);
-  }
+  double x(std::size_t position) const { return left + side + (right - left - 2 * side) * places[position]; }
   double y(double value) const { return bottom - (bottom - top) * std::clamp(value / scale.end, 0.0, 1.0); }
 };
 
@@ -142,6 +185,23 @@ std::vector<double> label_places(const line_chart& chart, const line_layout& at)
   std::vector<double> places(chart.lines.size());
   for (const auto& [y, index] : wanted) places[index] = y;
   return places;
+}
+
+/// The last position has its words, and from the first on those that have room.
+std::string x_axis(const line_chart& chart, const line_layout& at) {
+  const auto half = [&](std::size_t i) {
+    return static_cast<double>(length(chart.position_words[i])) * letter_width / 2 + word_gap / 2;
+  };
+  const std::size_t last = chart.position_words.size() - 1;
+  std::string made;
+  double taken = 0;
+  for (std::size_t i = 0; i <= last; ++i) {
+    made += svg_line("grid", at.x(i), at.bottom, at.x(i), at.bottom + 5);
+    if (i != last && (at.x(i) - half(i) < taken || at.x(i) + half(i) > at.x(last) - half(last))) continue;
+    made += svg_text("tick", at.x(i), at.bottom + 18, chart.position_words[i]);
+    taken = at.x(i) + half(i);
+  }
+  return made;
 }
 
 std::string drawn(const line& one, std::size_t index, const line_layout& at, double label_y) {
@@ -178,15 +238,16 @@ std::string drawn(const line_chart& chart) {
     longest = std::max(longest, std::min(length(one.label), longest_label));
   }
   at.scale = axis(greatest);
-  at.positions = chart.positions.size();
+  x_scale across(chart.positions);
+  at.places = std::move(across.places);
   at.right -= static_cast<double>(longest) * letter_width + 12;
   std::string made = opened(chart.title, chart.description, line_chart_height);
   for (const double tick : at.scale.ticks()) {
     made += svg_line("grid", at.left, at.y(tick), at.right, at.y(tick));
     made += svg_text("ytick", at.left - 8, at.y(tick) + 4.5, at.scale.words(tick));
   }
-  for (std::size_t i = 0; i < at.positions; ++i) made += svg_text("tick", at.x(i), at.bottom + 18, chart.positions[i]);
-  made += svg_text("axis", (at.left + at.right) / 2, at.bottom + 36, chart.x_axis);
+  made += x_axis(chart, at);
+  made += svg_text("axis", (at.left + at.right) / 2, at.bottom + 36, chart.x_axis + across.words);
   const std::vector<double> places = label_places(chart, at);
   for (std::size_t i = 0; i < chart.lines.size(); ++i) made += drawn(chart.lines[i], i, at, places[i]);
   return made + closed(chart.title + "; " + chart.y_axis);

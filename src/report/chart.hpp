@@ -50,13 +50,15 @@ struct line_chart {
   std::string description;
   std::string x_axis;
   std::string y_axis;
-  std::vector<std::string> positions;  ///< the words of the x axis
-  std::vector<line> lines;             ///< at most 8
+  std::vector<double> positions;            ///< on the x axis, ascending
+  std::vector<std::string> position_words;  ///< as many
+  std::vector<line> lines;                  ///< at most 8
 };
 
 inline constexpr std::size_t most_lines = 8;
 
-/// Lines over positions that stand at equal distances, labelled at their ends.
+/// Lines over positions that stand to scale, labelled at their ends. Equal distances are equal steps or, where that
+/// keeps the nearest two further apart, equal factors; the axis says which. Words that would touch others are left out.
 std::string drawn(const line_chart& chart);
 
 /// A cell of a map: a part of the best, from 0 to 1.

@@ -100,8 +100,8 @@ std::string curves_of(const json& experiment) {
   chart.description = "Lines: simulated. Marks alone: what the paper or the formula gives.";
   chart.x_axis = text_of(experiment, "axis");
   chart.y_axis = text_of(experiment, "quantity") + ", " + unit.unit;
-  chart.positions.reserve(positions.size());
-  for (const double at : positions) chart.positions.push_back(plain(at));
+  chart.positions = positions;
+  for (const double at : positions) chart.position_words.push_back(plain(at));
   for (const json& curve : part_of(experiment, "curves")) {
     if (chart.lines.size() < most_lines && !part_of(curve, "points").empty()) {
       chart.lines.push_back(line_of(curve, positions, unit));

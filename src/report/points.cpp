@@ -223,7 +223,8 @@ std::string lines(const std::vector<shown>& list, const scale& unit, const json&
   chart.y_axis = axis_words(first, unit);
   chart.description =
       "Lines over the number of threads with the interval of the median; the table above holds the same numbers.";
-  for (const double count : threads) chart.positions.push_back(grouped(count));
+  chart.positions = threads;
+  for (const double count : threads) chart.position_words.push_back(grouped(count));
   std::vector<std::string> names = ranked(list);
   chart.title = text_of(first, "metric") + " of " + text_of(first, "workload") + " over threads";
   if (names.size() > most_lines) {

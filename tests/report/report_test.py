@@ -5,6 +5,7 @@ refused in one line."""
 
 import html.parser
 import json
+import math
 import pathlib
 import re
 import subprocess
@@ -158,6 +159,35 @@ class Report(unittest.TestCase):
                 self.assertIn("the model is", page.texts["th"])
         page, _ = self.page(samples.claims())
         self.assertNotIn("the model is", page.texts["th"])
+
+    def test_numbers_of_threads_stand_to_scale(self):
+        _, text = self.page(samples.uneven())
+        powers, steps, many = text.split("<svg ")[1:]
+
+        def places(drawing):
+            return [float(x) for x in re.findall(r'<circle cx="([0-9.]+)"', drawing.split('<g class="line ')[1])]
+
+        at = places(powers)
+        self.assertEqual(len(at), 7)
+        for threads, x in zip((1, 2, 4, 8, 18, 36, 56), at):
+            self.assertAlmostEqual((x - at[0]) / (at[-1] - at[0]), math.log(threads) / math.log(56), delta=0.01)
+        self.assertIn(">threads (logarithmic scale)<", powers)
+        at = places(steps)
+        for threads, x in zip((10, 20, 40, 50), at):
+            self.assertAlmostEqual((x - at[0]) / (at[-1] - at[0]), (threads - 10) / 40, delta=0.01)
+        self.assertIn(">threads<", steps)
+        ticks = re.findall(r'<text class="tick" [^>]*>([^<]+)<', many)
+        self.assertEqual((ticks[0], ticks[-1]), ("1", "1,024"))
+        self.assertNotIn("1,022", ticks, "it would lie on the last one")
+        lengths = samples.lab()
+        for point, at in zip(lengths["lab"]["experiments"][0]["curves"][0]["points"], (0, 300, 3000, 30000)):
+            point["at"] = at
+        del lengths["lab"]["experiments"][0]["curves"][1]
+        _, text = self.page(lengths)
+        at = places(text)
+        self.assertAlmostEqual(at[1] - at[0], at[2] - at[1], delta=0.2)
+        self.assertAlmostEqual(at[2] - at[1], at[3] - at[2], delta=0.2)
+        self.assertIn(">lines written (logarithmic scale, 0 apart)<", text)
 
     def test_what_made_no_attempts_is_told(self):
         document = samples.sim()

@@ -168,6 +168,15 @@ def lab_claims(*standings):
     return made
 
 
+def uneven():
+    """Numbers of threads that are nearly powers, and many; and some of which most lie close together."""
+    draw = random.Random(5)
+    points = [point(name, noisy(draw, 1e6 * threads, 6), threads) for threads in (1, 2, 4, 8, 18, 36, 56) for name in LOCKS[:3]]
+    points += [point("mcs", noisy(draw, 1e6 * threads, 6), threads, workload="mapbench") for threads in (10, 20, 40, 50)]
+    points += [point("mcs", noisy(draw, 1e6 * threads, 6), threads, workload="counters") for threads in (*range(1, 17), 1020, 1021, 1022, 1024)]
+    return document("bench", points=points)
+
+
 def sim():
     """A program on the simulated machine, and where its attempts ended."""
     places = [{"cause": "conflict", "count": 1200, "own": "add_to (told.cpp:52)", "other": "add_to (told.cpp:53)", "line": "0x52ddc0", "lines": 1,
