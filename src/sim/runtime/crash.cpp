@@ -55,7 +55,7 @@ void on_crash(int signal, siginfo_t* info, void*) {
   describe_fault(line, signal, address);
   if (crashed) {  // while the first was told: the stack cannot be followed
     set_current(nullptr);
-    line << " (its stack is not whole; seed " << state.seed << ")";
+    line << " (its stack is not whole; seed " << present_seed() << ")";
   }
   crashed = true;
   fail(line);

@@ -65,7 +65,7 @@ void fail(const line_text& what) noexcept {
     if (thread->last_site != 0) (line << "code at ").hexadecimal(thread->last_site) << ", ";
     line << "in ";
     add_call_chain(line);
-    line << "; seed " << state.seed << ")";
+    line << "; seed " << present_seed() << ")";
   }
   end_with(line);
 }

@@ -127,7 +127,7 @@ void make_runnable(thread_record& thread, ticks at) noexcept {
 
 [[noreturn]] void report_deadlock() noexcept {
   line_text line;
-  line << "deadlock: nothing can run (seed " << state.seed << "); waiting:";
+  line << "deadlock: nothing can run (seed " << present_seed() << "); waiting:";
   add_places(line, [](const thread_record& thread) { return thread.state == thread_state::blocked; });
   fail(line);
 }

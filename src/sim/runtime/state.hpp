@@ -139,6 +139,8 @@ inline void charge_from_now_on() noexcept {
 
 /// Every access is a place where others may run, and costs the same: what is explored does not depend on caches.
 inline bool exploring() noexcept { return state.scheduling != order::virtual_time; }
+/// Of the schedule that runs, where there are many in a run.
+inline std::uint64_t present_seed() noexcept { return exploring() ? state.schedule_seed : state.seed; }
 
 inline ticks cycles(std::uint64_t count) noexcept { return count * ticks_per_cycle; }
 

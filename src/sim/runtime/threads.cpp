@@ -250,6 +250,6 @@ void txsync_sim_phase(int phase) {
 }
 
 std::uint64_t txsync_sim_random(void) { return state.random.next(); }
-std::uint64_t txsync_sim_seed(void) { return exploring() ? state.schedule_seed : state.seed; }
+std::uint64_t txsync_sim_seed(void) { return present_seed(); }
 
 }  // extern "C"
