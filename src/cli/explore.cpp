@@ -7,13 +7,12 @@
 #include <sstream>
 
 #include "cli/code_place.hpp"
-#include "sim/models/machine_file.hpp"
+#include "cli/sim.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
 
-constexpr std::uint64_t most_steps = 20'000;  ///< of one schedule; a longer one is a livelock
-constexpr unsigned cores = 8;
+constexpr unsigned cores_of_tests = 8;
 
 struct order_name {
   const char* word;
@@ -40,9 +39,7 @@ sim::image_request request_on_ideal_machine() {
   try {
     sim::image_request request;
     request.path = sim::image_file("explorations");
-    request.model = ideal_machine();
-    request.model.core_sockets = 1;
-    request.model.core_cores = cores;
+    request.model = machine_of_tests().model;
     return request;
   } catch (const sim::image_error& error) {
     throw bad_input(error.what());
@@ -51,12 +48,19 @@ sim::image_request request_on_ideal_machine() {
 
 }  // namespace
 
-sim::machine_model ideal_machine() {
+sim::machine ideal_machine() {
   try {
-    return sim::load_machine("ideal").model;
+    return sim::load_machine("ideal");
   } catch (const sim::machine_error& error) {
     throw bad_input(error.what());
   }
+}
+
+sim::machine machine_of_tests() {
+  sim::machine made = ideal_machine();
+  made.model.core_sockets = 1;
+  made.model.core_cores = cores_of_tests;
+  return made;
 }
 
 std::vector<exploration_test> exploration_tests() {
@@ -77,15 +81,25 @@ std::vector<exploration_test> exploration_tests() {
   return tests;
 }
 
-std::string schedule_kind::text() const {
-  std::string text;
+std::string schedule_kind::order_word() const {
   for (const order_name& one : orders) {
-    if (order == one.order) text = one.word;
+    if (order == one.order) return one.word;
   }
-  if (store_buffers) text += std::string("+") + store_buffers_word;
+  throw std::logic_error("an order without a name");
+}
+
+words schedule_kind::probe_words() const {
+  words names;
   for (const probe_name& one : cli::probes) {
-    if ((this->probes & one.bit) != 0) text += std::string("+") + one.word;
+    if ((probes & one.bit) != 0) names.emplace_back(one.word);
   }
+  return names;
+}
+
+std::string schedule_kind::text() const {
+  std::string text = order_word();
+  if (store_buffers) text += std::string("+") + store_buffers_word;
+  for (const std::string& probe : probe_words()) text += "+" + probe;
   return text;
 }
 
@@ -161,7 +175,7 @@ sim::image_request exploration_request(const schedule_key& first, std::uint64_t 
   request.order = first.kind.order;
   request.store_buffers = first.kind.store_buffers;
   request.probes = first.kind.probes;
-  request.most_steps = most_steps;
+  request.most_steps = most_test_steps;
   request.failure_is_a_result = true;
   return request;
 }
@@ -176,12 +190,46 @@ void print_heading(std::FILE* out) {
   std::fprintf(out, "%-38s %12s %14s  %s\n", "test", "schedules", "a second", "found");
 }
 
-void tell(session& with, const exploration_result& result) {
+void print_result(std::FILE* out, const exploration_result& result) {
+  if (!result.error.empty()) {
+    std::fprintf(out, "%-38s %s\n", result.subject.c_str(), result.error.c_str());
+    return;
+  }
   const std::string found = result.failing ? result.complaint + "\n    " + result.again : "nothing";
-  std::fprintf(with.table, "%-38s %12llu %14.0f  %s%s\n", result.subject.c_str(),
+  std::fprintf(out, "%-38s %12llu %14.0f  %s%s\n", result.subject.c_str(),
                static_cast<unsigned long long>(result.schedules),
                static_cast<double>(result.schedules) / result.seconds, result.right ? "" : "FAILED: ", found.c_str());
-  std::fflush(with.table);
+  std::fflush(out);
+}
+
+std::string exploration_plan::text() const {
+  words texts;
+  for (const schedule_kind& kind : kinds) texts.push_back(kind.text());
+  return join(texts);
+}
+
+void begin_document(observe::document& into, const exploration_plan& plan, const sim::machine& machine) {
+  into.machine = machine_object(machine);
+  into.started.clear();
+  observe::json& told = into.more["explore"];
+  for (const schedule_kind& kind : plan.kinds) told["orders"].push_back(kind.order_word());
+  const schedule_kind& any = plan.kinds.front();
+  told["store_buffers"] = any.store_buffers;
+  if (const words names = any.probe_words(); !names.empty()) told["probes"] = names;
+  told["schedules"] = plan.schedules;
+  told["steps"] = plan.steps;
+  told["tests"] = observe::json::array();
+}
+
+void add_to_document(observe::document& into, const exploration_result& result) {
+  observe::json test = {{"point", into.points.size()}};
+  if (result.seeded) test["seeded"] = true;
+  test["right"] = result.right;
+  if (result.failing) {
+    test["complaint"] = result.complaint;
+    test["again"] = result.again;
+  }
+  into.more["explore"]["tests"].push_back(std::move(test));
   observe::point point;
   point.workload = "explore";
   point.place = "none";
@@ -189,10 +237,14 @@ void tell(session& with, const exploration_result& result) {
   point.metric = "schedules";
   point.unit = "schedules";
   point.params["order"] = result.order;
-  point.params["found"] = result.failing ? "a fault" : "nothing";
-  point.values = {static_cast<double>(result.schedules)};
+  if (result.error.empty()) {
+    point.params["found"] = result.failing ? "a fault" : "nothing";
+    point.values = {static_cast<double>(result.schedules)};
+  } else {
+    point.faults = {result.error};
+  }
   if (result.failing) point.key = result.key.text();
-  with.document.points.push_back(std::move(point));
+  into.points.push_back(std::move(point));
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

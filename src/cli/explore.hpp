@@ -10,11 +10,14 @@
 #include "cli/verb.hpp"
 #include "cli/words.hpp"
 #include "sim/host/image.hpp"
+#include "sim/models/machine_file.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
-/// On which schedules run: one without limits and interrupts. Throws bad_input.
-sim::machine_model ideal_machine();
+/// On which schedules of programs run: one without limits and interrupts. Throws bad_input.
+sim::machine ideal_machine();
+/// On which those of tests run: the same with fewer cores.
+sim::machine machine_of_tests();
 
 /// How schedules are made: ORDER, and what else they try, as ORDER+MODE.
 struct schedule_kind {
@@ -23,6 +26,9 @@ struct schedule_kind {
   unsigned probes = 0;  ///< bits of sim::probe
 
   std::string text() const;
+  /// "random".
+  std::string order_word() const;
+  words probe_words() const;
   /// Adds a mode by its name: "store-buffers", or a probe. Throws bad_input.
   void add(const std::string& mode);
 };
@@ -56,6 +62,8 @@ schedule_key parse_key(const std::string& text);
 /// Throws bad_input where it is of no built-in test.
 void check_test(const schedule_key& key);
 
+constexpr std::uint64_t most_test_steps = 20'000;  ///< of one schedule; a longer one is a livelock
+
 /// What runs `count` schedules from the key's on. A machine without limits and interrupts: orders are all that differs.
 sim::image_request exploration_request(const schedule_key& first, std::uint64_t count);
 
@@ -69,14 +77,29 @@ struct exploration_result {
   std::uint64_t schedules = 0;
   double seconds = 0;
   bool failing = false;
+  bool seeded = false;         ///< it has a fault that exploring in this way has to find
   bool right = true;           ///< came out as it should
   std::string complaint = {};  ///< where it is failing
   schedule_key key;
   std::string again = {};  ///< the command that repeats the schedule that failed
+  std::string error = {};  ///< why it could not be explored; the rest has no meaning then
 };
+
+/// How schedules are made, and how many of each test at most.
+struct exploration_plan {
+  std::vector<schedule_kind> kinds = {};  ///< in turns; their modes are the same
+  std::uint64_t schedules = 0;
+  std::uint64_t steps = 0;  ///< of one schedule
+
+  std::string text() const;  ///< the kinds
+};
+/// Puts the plan into the document, and the machine in the place of the one at hand.
+void begin_document(observe::document& into, const exploration_plan& plan, const sim::machine& machine);
+/// Adds a result behind those that are there.
+void add_to_document(observe::document& into, const exploration_result& result);
+
 void print_heading(std::FILE* out);
-/// Prints it, and adds it to the document.
-void tell(session& with, const exploration_result& result);
+void print_result(std::FILE* out, const exploration_result& result);
 
 // ---- programs that txsync-c++ has built, each schedule in a process of its own
 
@@ -92,11 +115,10 @@ struct program_exploration {
 /// Throws bad_input where there is none that could run.
 program_exploration program_to_explore(const words& command);
 
-/// Its schedules, of each kind in turn, as many at a time as there are processors, up to the first that does not end
+/// Its schedules from that seed on, as many at a time as there are processors, up to the first that does not end
 /// with exit status 0. Ends early when stop_on_signal is asked; throws sim::image_error where that comes within a
 /// schedule.
-exploration_result explore_program(const program_exploration& what, const std::vector<schedule_kind>& kinds,
-                                   std::uint64_t seed, std::uint64_t schedules);
+exploration_result explore_program(const program_exploration& what, const exploration_plan& plan, std::uint64_t seed);
 /// What runs its schedules of that kind, one for each request.seed.
 sim::image_request program_schedules(const program_exploration& what, const schedule_kind& kind);
 /// What was wrong with one, nothing where it ended with exit status 0.

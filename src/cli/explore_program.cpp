@@ -47,7 +47,7 @@ program_exploration program_to_explore(const words& command) {
 
 sim::image_request program_schedules(const program_exploration& what, const schedule_kind& kind) {
   sim::image_request request;
-  request.model = ideal_machine();
+  request.model = ideal_machine().model;
   request.path = what.path;
   request.arguments = {what.command.begin() + 1, what.command.end()};
   request.order = kind.order;
@@ -131,14 +131,12 @@ class schedules_at_once {
 
 }  // namespace
 
-exploration_result explore_program(const program_exploration& what, const std::vector<schedule_kind>& kinds,
-                                   std::uint64_t seed, std::uint64_t schedules) {
+exploration_result explore_program(const program_exploration& what, const exploration_plan& plan, std::uint64_t seed) {
   const auto began = std::chrono::steady_clock::now();
-  schedules_at_once all(what, kinds, seed, schedules);
+  const std::vector<schedule_kind>& kinds = plan.kinds;
+  schedules_at_once all(what, kinds, seed, plan.schedules);
   all.run();
-  words orders;
-  for (const schedule_kind& kind : kinds) orders.push_back(kind.text());
-  exploration_result result{.subject = what.name, .order = join(orders), .key = {}};
+  exploration_result result{.subject = what.name, .order = plan.text(), .key = {}};
   result.schedules = all.ran();
   result.complaint = all.complaint();
   result.failing = !result.complaint.empty();

@@ -52,14 +52,20 @@ class explore_verb final : public verb {
     const schedule_kind kind = checked_kind(order_.value_or("random"));
     const std::vector<exploration_test> chosen = chosen_tests();
     const std::uint64_t schedules = number_of("--schedules", schedules_, 1, most_schedules, 100'000);
+    begin_document(with.document, {{kind}, schedules, most_test_steps}, machine_of_tests());
     print_heading(with.table);
     int status = ok;
     const stop_on_signal guard;
     for (const exploration_test& test : chosen) {
-      if (stop_on_signal::asked()) return failed;
-      if (!explore(with, test, {test.name, kind, seed}, schedules)) status = failed;
+      if (stop_on_signal::asked()) break;
+      const exploration_result result = explore(test, {test.name, kind, seed}, schedules);
+      print_result(with.table, result);
+      if (!result.right) status = failed;
+      // What the user ends is missing, and not wrong.
+      if (result.error.empty() || !stop_on_signal::asked()) add_to_document(with.document, result);
     }
-    return status;
+    with.document.interrupted = with.document.points.size() != chosen.size();
+    return with.document.interrupted ? failed : status;
   }
 
  private:
@@ -86,59 +92,62 @@ class explore_verb final : public verb {
     return chosen;
   }
 
-  /// True when it came out as it should.
-  static bool explore(session& with, const exploration_test& test, const schedule_key& first, std::uint64_t schedules) {
+  static exploration_result explore(const exploration_test& test, const schedule_key& first, std::uint64_t schedules) {
     const auto began = std::chrono::steady_clock::now();
     const sim::image_request request = exploration_request(first, schedules);
+    exploration_result result{
+        .subject = test.name, .order = first.kind.text(), .seeded = test.has_to_fail(first.kind), .key = first};
     sim::image_result seen;
     try {
       seen = sim::run_image(request);
       if (seen.signal != 0) throw sim::image_error(complaint_of(seen, request.path));
     } catch (const sim::image_error& error) {
-      std::fprintf(with.table, "%-38s %s\n", test.name.c_str(), error.what());
-      return false;
+      result.error = error.what();
+      result.right = false;
+      return result;
     }
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-    exploration_result result{.subject = test.name,
-                              .order = first.kind.text(),
-                              .seconds = took.count(),
-                              .failing = seen.status != 0,
-                              .key = first};
+    result.seconds = took.count();
+    result.failing = seen.status != 0;
     result.key.seed = seen.number("program.failed");
     // The one before all others, which has the seed 0, may have failed already.
     const std::uint64_t until = result.key.seed >= first.seed ? result.key.seed - first.seed + 1 : 1;
     result.schedules = result.failing ? until : schedules;
-    result.right = result.failing == test.has_to_fail(first.kind);
+    result.right = result.failing == result.seeded;
     if (result.failing) {
       result.complaint = complaint_of(seen, request.path);
       result.again = "txsync replay " + result.key.text();
     }
-    tell(with, result);
-    return result.right;
+    return result;
   }
 
   int explore_given_program(session& with, std::uint64_t seed) const {
     if (!tests_.empty()) throw bad_input("a program behind -- is explored alone; without '" + tests_.front() + "'");
     program_exploration what = program_to_explore(with.program);
     what.most_steps = number_of("--steps", steps_, 1, most_program_steps, default_program_steps);
-    const std::uint64_t schedules = number_of("--schedules", schedules_, 1, most_schedules, 1'000);
+    exploration_plan plan{.schedules = number_of("--schedules", schedules_, 1, most_schedules, 1'000),
+                          .steps = what.most_steps};
     // Each order finds what others seldom meet.
-    std::vector<schedule_kind> kinds;
     for (const char* order : {"random", "priorities", "delay-bounded"}) {
-      if (!order_) kinds.push_back(checked_kind(order));
+      if (!order_) plan.kinds.push_back(checked_kind(order));
     }
-    if (order_) kinds.push_back(checked_kind(*order_));
+    if (order_) plan.kinds.push_back(checked_kind(*order_));
+    begin_document(with.document, plan, ideal_machine());
     const stop_on_signal guard;
     try {
-      const exploration_result result = explore_program(what, kinds, seed, schedules);
+      const exploration_result result = explore_program(what, plan, seed);
       print_heading(with.table);
-      tell(with, result);
+      print_result(with.table, result);
+      add_to_document(with.document, result);
       with.document.interrupted = stop_on_signal::asked();
       return result.right && !with.document.interrupted ? ok : failed;
     } catch (const sim::image_error& error) {
       with.document.interrupted = stop_on_signal::asked();
-      std::fprintf(stderr, "txsync explore: %s: %s\n", what.name.c_str(),
-                   with_places(launch::module_symbols(what.path), error.what()).c_str());
+      const std::string why = with_places(launch::module_symbols(what.path), error.what());
+      std::fprintf(stderr, "txsync explore: %s: %s\n", what.name.c_str(), why.c_str());
+      if (!with.document.interrupted)
+        add_to_document(with.document,
+                        {.subject = what.name, .order = plan.text(), .right = false, .key = {}, .error = why});
       return failed;
     }
   }

@@ -9,21 +9,11 @@
 namespace txsync::inline TXSYNC_BACKEND::report {
 namespace {
 
-std::string box(const std::string& name, const std::string& value, const std::string& below) {
-  return "<div><dt>" + escaped(name) + "</dt><dd>" + escaped(value) +
-         (below.empty() ? "" : "<small>" + escaped(below) + "</small>") + "</dd></div>\n";
-}
-
 std::string interval_words(const json& object) {
   if (number_of(object, "coverage") == 0) return {};
   return (number_of(object, "coverage") >= 0.95 ? "95 % interval "
                                                 : percent(number_of(object, "coverage")) + " interval ") +
          figures(number_of(object, "low95"), 3) + " to " + figures(number_of(object, "high95"), 3);
-}
-
-/// A fact of the machine; empty facts are left out.
-std::string fact(const std::string& name, const std::string& value) {
-  return value.empty() ? std::string() : "<dt>" + escaped(name) + "</dt><dd>" + escaped(value) + "</dd>\n";
 }
 
 std::string bytes(double count) {
@@ -65,8 +55,18 @@ std::string measured_box(const json& points) {
 
 }  // namespace
 
+std::string box(const std::string& name, const std::string& value, const std::string& below) {
+  return "<div><dt>" + escaped(name) + "</dt><dd>" + escaped(value) +
+         (below.empty() ? "" : "<small>" + escaped(below) + "</small>") + "</dd></div>\n";
+}
+
+std::string fact(const std::string& name, const std::string& value) {
+  return value.empty() ? std::string() : "<dt>" + escaped(name) + "</dt><dd>" + escaped(value) + "</dd>\n";
+}
+
 std::string key_figures(const json& document) {
   if (document.contains("lab")) return {};  // the verdict has its numbers, and each experiment names its machine
+  if (document.contains("explore")) return exploration_figures(document);
   std::string made;
   if (const auto tune = document.find("tune"); tune != document.end()) {
     const bool proven = part_of(*tune, "proven").get<bool>();
@@ -102,12 +102,14 @@ std::string notices_section(const json& document) {
   if (const std::string sanitizers = text_of(part_of(document, "tool"), "sanitizers"); !sanitizers.empty()) {
     item("This build of txsync has sanitizers (" + sanitizers + "): its times mean nothing.", true);
   }
-  if (text_of(part_of(document, "machine"), "backend") == "simulated") {
+  const bool explored = document.contains("explore");  // where no time was measured
+  if (!explored && text_of(part_of(document, "machine"), "backend") == "simulated") {
     item("All times are simulated, on models that leave out branch prediction and instruction caches.", false);
   }
   for (const json& point : part_of(document, "points")) {
-    const std::string who = text_of(point, "subject") + " on " + text_of(point, "workload") +
-                            ", threads: " + text_of(point, "threads") + ": ";
+    const std::string where =
+        explored ? "" : " on " + text_of(point, "workload") + ", threads: " + text_of(point, "threads");
+    const std::string who = text_of(point, "subject") + where + ": ";
     for (const json& fault : part_of(point, "faults")) item(who + fault.get<std::string>(), true);
     if (point.contains("unpinned"))
       item(who + "the system refused to pin " + text_of(point, "unpinned") + " threads", false);

@@ -283,8 +283,8 @@ std::string group_section(const group& one) {
 }  // namespace
 
 std::string points_section(const json& document) {
-  // contests_section has them, by phase, and experiments_section, by curve
-  if (document.contains("tune") || document.contains("lab")) return {};
+  // contests_section has them, by phase, experiments_section, by curve, and exploration_section
+  if (document.contains("tune") || document.contains("lab") || document.contains("explore")) return {};
   std::string made;
   for (const group& one : groups_of(document)) made += group_section(one);
   return made;

@@ -29,6 +29,10 @@ std::string sweep_section(const json& document);
 std::string points_section(const json& document);
 /// What became of attempts, and where they ended (attempts.cpp).
 std::string attempts_section(const json& document);
+/// What `txsync explore` tried and found, and its verdict (explored.cpp).
+std::string exploration_section(const json& document);
+verdict verdict_of_exploration(const json& document);
+std::string exploration_figures(const json& document);
 /// The experiments of `txsync lab` (experiments.cpp).
 std::string experiments_section(const json& document);
 /// The contests of `txsync tune` (contests.cpp).
@@ -47,6 +51,9 @@ std::string verb_of(const json& document);
 /// "<h2>WORDS</h2>", and a table in a box that scrolls by itself.
 std::string heading(const std::string& words);
 std::string table(const std::string& head, const std::string& rows);
+/// A box under the headline, and a fact of a list; facts that are empty are left out.
+std::string box(const std::string& name, const std::string& value, const std::string& below);
+std::string fact(const std::string& name, const std::string& value);
 
 /// "95 % interval ", or, where rounds are too few for one, what it is instead.
 std::string interval_name(double coverage);

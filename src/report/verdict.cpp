@@ -248,6 +248,7 @@ verdict verdict_of(const json& document) {
     const bool proven = part_of(*tune, "proven").get<bool>();
     return {text_of(*tune, "verdict"), proven ? mood::good : mood::plain};
   }
+  if (document.contains("explore")) return verdict_of_exploration(document);
   const std::string failed = failures(document);
   if (!part_of(document, "claims").empty()) {
     verdict made = of_claims(document);

@@ -112,6 +112,17 @@ observe::document full() {
                                        {"error", 0.1},
                                        {"error_unit", "points"},
                                        {"source", "a formula"}});
+  made.more["explore"] = {{"orders", {"random", "priorities"}},
+                          {"store_buffers", true},
+                          {"probes", observe::json::array({"spurious-aborts"})},
+                          {"schedules", 1000},
+                          {"steps", 20000},
+                          {"tests", observe::json::array()}};
+  made.more["explore"]["tests"].push_back({{"point", 0},
+                                           {"seeded", true},
+                                           {"right", true},
+                                           {"complaint", "an update was lost"},
+                                           {"again", "txsync replay shop@random@11"}});
   made.more["run"]["notices"] = {"a lock of site x was unlocked though nobody held it, by y"};
   made.more["run"]["remarks"] = {"1 thread was not counted: there is room for 4096"};
   made.claims = {{"A1-3",

@@ -91,6 +91,9 @@ class Report(unittest.TestCase):
                   "claims": ["Claims", "arraybench: throughput", "Machine", "How to reproduce"],
                   "lab": ["overflow: random lines in sets", "types: types of words", "Machine", "How to reproduce"],
                   "sim": ["./mine: simulated time", "Hardware transactions", "Where attempts ended", "Machine", "How to reproduce"],
+                  "explore": ["Notices", "Faults found", "What was explored", "How it was explored", "Machine", "How to reproduce"],
+                  "explore-program": ["Faults found", "What was explored", "How it was explored", "Machine", "How to reproduce"],
+                  "uneven": ["arraybench: throughput", "mapbench: throughput", "counters: throughput", "Machine", "How to reproduce"],
                   "empty": ["Machine", "How to reproduce"]}
         for name, make in samples.SAMPLES.items():
             with self.subTest(document=name):
@@ -104,6 +107,9 @@ class Report(unittest.TestCase):
                     "run": r"Threads waited 14\.7 s for locks in total, 61 % of it at kyotocabinet::HashDB::accept_bulk.*",
                     "tune": r"'mutex; .* is 1\.33 times as fast as what you have .*", "claims": r"1 of 2 claims holds; missed: A1-4\.",
                     "lab": r"Simulated: of 2 numbers in 2 experiments 1 were hit \(1 of 1 held out, 0 of 1 that the model was fitted to\) and 1 missed\.",
+                    "explore": r"Explored on a simulated machine: 1 of 5 tests failed: mcs; not found: the fault put into seeded:missing-fence; "
+                               r"could not be explored: ticket\.",
+                    "explore-program": r"Explored on a simulated machine: wake_up_test fails in schedule 39 \(deadlock: nothing can run\)\.",
                     "empty": r"Hardware transactions do not work here: every one aborts\."}
         for name, pattern in expected.items():
             with self.subTest(document=name):
@@ -111,7 +117,7 @@ class Report(unittest.TestCase):
                 self.assertRegex("".join(page.texts["h1"]), rf"\A{pattern}\Z")
 
     def test_drawings_have_titles_descriptions_and_tables(self):
-        for name, drawings in {"bench": 2, "one-thread": 1, "sweep": 14, "run": 1, "tune": 4, "claims": 1, "lab": 1, "empty": 0}.items():
+        for name, drawings in {"bench": 2, "one-thread": 1, "sweep": 14, "run": 1, "tune": 4, "claims": 1, "lab": 1, "uneven": 3, "explore": 0, "empty": 0}.items():
             with self.subTest(document=name):
                 page, text = self.page(samples.SAMPLES[name]())
                 self.assertEqual(len(page.all("svg")), drawings)
@@ -143,6 +149,34 @@ class Report(unittest.TestCase):
         self.assertIn("warm, paper at 96: 10", text)
         self.assertEqual(text.count("<path d="), 1, "the paper's marks are not connected")
         self.assertNotIn("Hardware transactions", page.texts["h2"])
+
+    def test_what_was_explored_says_how_and_how_to_see_it_again(self):
+        page, text = self.page(samples.explore_program())
+        self.assertIn("txsync replay wake_up_test@delay-bounded@39 -- ./wake_up_test", page.texts["pre"])
+        self.assertIn("wake_up_test@delay-bounded@39", page.texts["td"])
+        self.assertIn("waiting: thread 0 in park &lt; pthread_cond_wait &lt; main (wake_up_test.cpp:16)", text)
+        for words in ("random, priorities, delay-bounded; schedules take turns", "who goes on is drawn", "threads have drawn priorities", "passed over", "sequentially consistent:", "at most 1,000 of each",
+                      "of more than 10,000,000 accesses", "with store buffers, or on machines with weaker memory orders than x86", "ideal (simulated)"):
+            self.assertIn(words, text)
+        self.assertNotIn("All times are simulated", text, "there is no time on this page")
+        page, text = self.page(samples.explore())
+        self.assertIn("x86-TSO: stores wait in a buffer", text)
+        self.assertIn("spurious-aborts, tight-capacity", page.texts["dd"])
+        self.assertEqual(page.texts["h3"], ["mcs", "seeded:lost-wake-up"], "what should not have failed is first")
+        self.assertEqual(text.count('<tr class="bad">'), 3)
+        self.assertIn("ticket: the simulation was ended by a signal: Killed", page.texts["li"])
+        self.assertIn("21,245<small>orders of execution, of 5 tests</small>", text)
+
+    def test_that_nothing_was_found_is_no_proof(self):
+        page, text = self.page(samples.explore_program(found=False))
+        self.assertEqual(page.texts["h1"], ["Explored on a simulated machine: nothing wrong was found in wake_up_test with 1,000 schedules."])
+        self.assertEqual(page.all("h1")[0]["class"], "verdict")
+        self.assertNotIn("Faults found", page.texts["h2"])
+        seeded = samples.explored_document(("explore",), [("a", 7, "a@random@7", {"seeded": True, "right": True}), ("b", 9, None, {"right": True})])
+        page, _ = self.page(seeded)
+        self.assertEqual(page.texts["h1"], ["Explored on a simulated machine: nothing wrong was found in b with 9 schedules; the fault put into a was found."])
+        page, _ = self.page(samples.explored_document(("explore",), []))
+        self.assertEqual(page.texts["h1"], ["Explored on a simulated machine: nothing came to an end."])
 
     def test_a_lab_is_good_by_what_was_held_out_only(self):
         fit, held, closed = ("fit", True), ("held out", True), ("closed form", True)
@@ -244,7 +278,7 @@ class Report(unittest.TestCase):
 
     def test_texts_of_documents_are_texts(self):
         for name, document in {"hostile": samples.hostile(), "tune": samples.hostile_tune(), "lab": samples.hostile_lab(),
-                               "sim": samples.hostile_sim()}.items():
+                               "sim": samples.hostile_sim(), "explore": samples.hostile_explore()}.items():
             with self.subTest(document=name):
                 page, text = self.page(document)
                 self.assertEqual(text.count("<script"), 1)

@@ -192,6 +192,48 @@ def sim():
     return document("sim", "--machine", "haswell-i7-4770", "--elide", "--", "./mine", "4", points=[one], program={"status": 0, "accesses": 12345})
 
 
+SIMULATED = {"backend": "simulated", "cpu": "ideal (simulated)", "cpus": 64, "hardware_threads": 64, "cores": 64, "sockets": 1, "line_bytes": 64,
+             "page_bytes": 4096, "kernel": "simulated", "libc": "simulated", "htm": {"works": True, "verdict": "rtm"}}
+
+
+def explored_document(command, tests, **more):
+    """Of (name, schedules, key, member of the test): no schedules means that it could not be explored."""
+    made = document(*command, machine=SIMULATED, explore={"orders": ["random"], "store_buffers": False, "schedules": 10000, "steps": 20000, "tests": [], **more})
+    del made["started"]
+    for name, schedules, key, told in tests:
+        one = {"workload": "explore", "params": {"order": "+".join(made["explore"]["orders"])}, "threads": 1, "place": "none", "subject": name, "kind": "ours",
+               "metric": "schedules", "unit": "schedules", "better": "higher", "values": [schedules] if schedules else []}
+        if schedules:
+            one.update(median=schedules, low=schedules, high=schedules)
+            one["params"]["found"] = "a fault" if key else "nothing"
+        else:
+            one["faults"] = ["the simulation was ended by a signal: Killed"]
+        if key:
+            one["key"] = key
+            told = {"complaint": "deadlock: nothing can run (seed 39); waiting: thread 0 in park < pthread_cond_wait < main (wake_up_test.cpp:16)",
+                    "again": f"txsync replay {key}", **told}
+        made["explore"]["tests"].append({"point": len(made["points"]), **told})
+        made["points"].append(one)
+    return made
+
+
+def explore():
+    """Tests of locks with everything that can come of one."""
+    return explored_document(("explore",), [
+        ("seeded:lost-wake-up", 11, "seeded:lost-wake-up@random+store-buffers@11", {"seeded": True, "right": True}),
+        ("tatas", 10000, None, {"right": True}),
+        ("mcs", 1234, "mcs@random+store-buffers@1234", {"right": False}),
+        ("seeded:missing-fence", 10000, None, {"seeded": True, "right": False}),
+        ("ticket", 0, None, {"right": False})], store_buffers=True, probes=["spurious-aborts", "tight-capacity"])
+
+
+def explore_program(found=True):
+    key = "wake_up_test@delay-bounded@39" if found else None
+    return explored_document(("explore", "--", "./wake_up_test"), [
+        ("wake_up_test", 39 if found else 1000, key, {"right": False, "again": f"txsync replay {key} -- ./wake_up_test"} if found else {"right": True})],
+        orders=["random", "priorities", "delay-bounded"], schedules=1000, steps=10_000_000)
+
+
 def empty():
     return document("list", "locks", list={"kind": "locks", "items": []})
 
@@ -217,6 +259,16 @@ def hostile_sim():
     return made
 
 
+def hostile_explore():
+    made = explore()
+    made["explore"].update(orders=[HOSTILE], probes=[HOSTILE])
+    for one in made["points"]:
+        one.update(subject=HOSTILE, params={"order": HOSTILE}, key=HOSTILE)
+    for one in made["explore"]["tests"]:
+        one.update(complaint=HOSTILE, again=HOSTILE)
+    return made
+
+
 def hostile_lab():
     made = lab()
     for one in made["lab"]["experiments"]:
@@ -237,4 +289,5 @@ def hostile_tune():
     return made
 
 
-SAMPLES = {"bench": bench, "one-thread": one_thread_bench, "sweep": sweep, "run": run, "tune": tune, "claims": claims, "lab": lab, "sim": sim, "empty": empty}
+SAMPLES = {"bench": bench, "one-thread": one_thread_bench, "sweep": sweep, "run": run, "tune": tune, "claims": claims, "lab": lab, "sim": sim,
+           "explore": explore, "explore-program": explore_program, "uneven": uneven, "empty": empty}

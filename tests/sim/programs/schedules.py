@@ -49,9 +49,10 @@ class Schedules(programs.ByCommand):
                     for i in (0, 1):
                         self.assertEqual(both[i] - first[i], second[i] - begin[i])
 
-    def test_an_image_that_is_killed_has_not_passed(self):
-        with subprocess.Popen([programs.BIN / "txsync", "explore", "tatas", "--schedules", "1000000000"], stdout=subprocess.PIPE,
-                              text=True) as exploring:
+    def ended_early(self, end):
+        """What it says, and its document, after end(txsync, image), both by their process id."""
+        with subprocess.Popen([programs.BIN / "txsync", "explore", "tatas", "--schedules", "1000000000", "--json", "result.json"],
+                              stdout=subprocess.PIPE, text=True, cwd=self.at) as exploring:
             children = pathlib.Path(f"/proc/{exploring.pid}/task/{exploring.pid}/children")
             explorer = None
             while explorer is None:  # others only say which tests there are
@@ -59,10 +60,28 @@ class Schedules(programs.ByCommand):
                     with contextlib.suppress(OSError):
                         words = pathlib.Path(f"/proc/{child}/cmdline").read_bytes().split(b"\0")
                         explorer = int(child) if words[0].endswith(b"txsync-sim-explorations") and b"tatas" in words else None
-            os.kill(explorer, signal.SIGKILL)
+            end(exploring.pid, explorer)
             said, _ = exploring.communicate(timeout=100)
         self.assertEqual(exploring.returncode, 1)
-        self.assertIn("the simulation was ended by a signal: Killed", said)
+        made = json.loads((self.at / "result.json").read_text(encoding="utf-8"))
+        self.assertEqual(complaints(made), [])
+        return said, made
+
+    def test_an_image_that_is_killed_has_not_passed(self):
+        said, made = self.ended_early(lambda _, image: os.kill(image, signal.SIGKILL))
+        self.assertIn("ended by a signal: Killed", said)
+        self.assertEqual(made["explore"]["tests"], [{"point": 0, "right": False}])
+        self.assertEqual(made["points"][0]["faults"], ["the simulation was ended by a signal: Killed"])
+        self.assertNotIn("interrupted", made)
+
+    def test_what_the_user_ends_is_missing_and_not_wrong(self):
+        def end(*both):
+            for one in both:
+                os.kill(one, signal.SIGINT)
+            time.sleep(0.1)
+
+        _, made = self.ended_early(end)
+        self.assertEqual((made["interrupted"], made["points"], made["explore"]["tests"]), (True, [], []))
 
 
 class ExploredPrograms(programs.ByCommand):
@@ -125,6 +144,9 @@ class ExploredPrograms(programs.ByCommand):
         made = json.loads((self.at / "result.json").read_text(encoding="utf-8"))
         self.assertEqual(complaints(made), [])
         self.assertEqual([point["values"] for point in made["points"]], [[100]])
+        self.assertEqual(made["explore"], {"orders": list(self.ORDERS), "store_buffers": False, "schedules": 100, "steps": 10_000_000,
+                                           "tests": [{"point": 0, "right": True}]})
+        self.assertEqual(made["machine"]["backend"], "simulated")
 
     def test_who_spins_for_ever_is_told(self):
         told = self.explore("--steps", "5000", "--", "./program", "spins-for-ever", status=1)
