@@ -20,7 +20,7 @@ constexpr std::uint32_t refused = ~std::uint32_t{0};
 
 /// The line that travels: even while it is the first thread's turn. Nothing but its own value passes through it.
 struct alignas(machine::pad_bytes) line {
-  std::atomic<std::uint32_t> turn{0};
+  std::atomic<std::uint32_t> turn{1};  // nobody's, until the second thread is there
 
   /// Relaxed, here and below: the time of one line, which orders nothing else.
   std::uint32_t wait_for(std::uint32_t value) const noexcept {
@@ -68,7 +68,6 @@ double measure(line& shared) noexcept {
 double line_transfer_ns() {
   if (machine::cpu_count() < 2) return 0;
   line shared;
-  shared.pass(1);  // nobody's turn
   double took = 0;
   // Threads of their own: where the caller runs is the caller's business.
   std::thread first([&] { took = measure(shared); });
