@@ -5,7 +5,9 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <txsync_backend/name.hpp>
@@ -35,6 +37,28 @@ inline void parse_options(CLI::App& app, int count, char** words) {
   app.parse(count, words);
 }
 
+/// Of an option whose words are right, and what they ask for is not there: exit status 2.
+struct bad_request : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Keeps of the items those that the names name, in their order; all where there are no names. Throws bad_request.
+template <class Item, class Name>
+void keep_named(std::vector<Item>& items, const std::vector<std::string>& names, const char* kind, Name name_of) {
+  if (names.empty()) return;
+  std::vector<Item> kept;
+  for (const std::string& name : names) {
+    const std::size_t before = kept.size();
+    std::string known;
+    for (const Item& item : items) {
+      if (name == name_of(item)) kept.push_back(item);
+      known += (known.empty() ? "" : ", ") + std::string(name_of(item));
+    }
+    if (kept.size() == before) throw bad_request("no " + std::string(kind) + " '" + name + "'; there are: " + known);
+  }
+  items = std::move(kept);
+}
+
 /// Takes the options apart and runs bench(words of the command line). Answers the exit status: 2 for bad options, 1
 /// where an exception came out, each with one line that begins with `name`.
 template <class Bench>
@@ -44,6 +68,9 @@ int run_command(CLI::App& app, const char* name, int count, char** words, Bench 
     return bench(std::vector<std::string>(words, words + count));
   } catch (const CLI::ParseError& error) {
     return error.get_exit_code() == 0 ? app.exit(error) : (std::fprintf(stderr, "%s: %s\n", name, error.what()), 2);
+  } catch (const bad_request& error) {
+    std::fprintf(stderr, "%s: %s\n", name, error.what());
+    return 2;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s: %s\n", name, error.what());
     return 1;

@@ -32,29 +32,9 @@ struct options {
   std::string json;
 };
 
-struct bad_request : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
 int complain(const std::string& what) {
   std::fprintf(stderr, "bench_locks: %s\n", what.substr(0, what.find('\n')).c_str());
   return bad_input;
-}
-
-template <class Item, class Name>
-void keep_named(std::vector<Item>& items, const std::vector<std::string>& names, const char* kind, Name name_of) {
-  if (names.empty()) return;
-  std::vector<Item> kept;
-  for (const std::string& name : names) {
-    const std::size_t before = kept.size();
-    std::string known;
-    for (const Item& item : items) {
-      if (name == name_of(item)) kept.push_back(item);
-      known += (known.empty() ? "" : ", ") + std::string(name_of(item));
-    }
-    if (kept.size() == before) throw bad_request("no " + std::string(kind) + " '" + name + "'; there are: " + known);
-  }
-  items = std::move(kept);
 }
 
 void refuse_simulated(const std::vector<std::string>& names) {

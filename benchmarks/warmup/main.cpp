@@ -24,6 +24,7 @@ struct options {
   std::uint64_t seed = 1;
   bool arrays = true;
   bool structures = true;
+  std::vector<std::string> locks;
   std::string json;
 };
 
@@ -68,6 +69,7 @@ request make_request(const options& asked) {
     }
   }
   for (const workloads::subject& one : all_ahead_subjects()) wanted.subjects.push_back(one);
+  keep_named(wanted.subjects, asked.locks, "lock", [](const workloads::subject& one) { return one.name; });
   return wanted;
 }
 
@@ -118,6 +120,7 @@ int main(int count, char** words) {
   app.add_option("--seed", asked.seed, "of the random places (1)");
   app.add_flag("!--no-arrays", asked.arrays, "without arraybench");
   app.add_flag("!--no-structures", asked.structures, "without maps and tree");
+  app.add_option("--locks", asked.locks, "only these (all)")->delimiter(',');
   app.add_option("--json", asked.json, "write a result document to this file; - is the standard output");
   return run_command(app, "bench_warmup", count, words, [&](const auto& line) { return run(asked, line); });
 }

@@ -38,13 +38,13 @@ std::uint32_t call_distance() noexcept {
 /// A CPU for each, of which two are there always. Whoever is on its way in needs one as well, and where others stay
 /// outside there are not enough anyway: its way is kept clear. Where nobody does, all may have their CPU, and who
 /// stands in the queue is not counted twice.
-std::uint32_t admission::limit() const noexcept {
+std::uint32_t admission::limit(bool works) const noexcept {
   const std::uint32_t cpus = machine::cpu_count() > always_inside ? machine::cpu_count() : always_inside;
   // relaxed: hints
   const called guest = called_.load(std::memory_order_relaxed);
   if (guest == called::nobody) return cpus;
   const bool others = outside_called_.load(std::memory_order_relaxed) != outside_.load(std::memory_order_relaxed);
-  if (others) return cpus > 2 ? cpus - 1 : 0;
+  if (others) return cpus > 2 || works ? cpus - 1 : 0;
   return guest == called::queues ? cpus : cpus - 1;
 }
 
@@ -76,19 +76,21 @@ void admission::came_in() noexcept {
   last_call_ = coarse_clock();
 }
 
-void admission::release_passed(bool nobody_waits) noexcept {
+admission::sleeping_place admission::release_passed(bool nobody_waits) noexcept {
   if (passed_ < 0xFFFF) ++passed_;
   if (called_.load(std::memory_order_relaxed) != called::nobody) {  // relaxed: set to and from nobody by holders only
     if (passed_ >= patience) shut_.store(true, std::memory_order_relaxed);  // relaxed: a hint for newcomers
-    return;
+    return nullptr;
   }
   // seq_cst: with the fences of contended owners and of those outside
-  if (outside_called_.load(std::memory_order_seq_cst) == outside_.load(std::memory_order_seq_cst)) return;
+  if (outside_called_.load(std::memory_order_seq_cst) == outside_.load(std::memory_order_seq_cst)) {
+    return nullptr;
+  }
   // A queue that is empty at this moment need not stay so: its threads may be back in no time. So nobody is called
   // twice within a millisecond; who is left outside of an idle lock comes to look by itself.
   const bool look_at_clock = nobody_waits || passed_ % look_at_clock_every == 0;
   const bool long_ago = look_at_clock && coarse_clock() - last_call_ > call_distance();
-  if (!long_ago && passed_ < patience) return;
+  if (!long_ago && passed_ < patience) return nullptr;
   called_.store(called::comes, std::memory_order_relaxed);  // relaxed: a hint for newcomers
   passed_ = 0;
   last_call_ = coarse_clock();
@@ -97,7 +99,11 @@ void admission::release_passed(bool nobody_waits) noexcept {
   std::atomic<std::uint32_t>& place = place_of(this, number);
   outside_called_.store(number + 1, std::memory_order_seq_cst);  // before the place changes: see wait_outside()
   place.fetch_add(1, std::memory_order_seq_cst);
-  machine::unpark(place, machine::everyone);
+  return &place;
+}
+
+void admission::wake(sleeping_place called) noexcept {
+  if (called != nullptr) machine::unpark(*called, machine::everyone);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND

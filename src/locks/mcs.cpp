@@ -41,22 +41,29 @@ mcs_queue::node* mcs_queue::await_successor(node& mine) noexcept {
 }  // namespace detail
 
 bool mcs_lock::lock_at_door(node& mine, pastime* meanwhile) noexcept {
-  if (!door_.crowded(queue_.inside())) return queue_.lock(mine, meanwhile);
+  if (!door_.crowded(queue_.inside(), meanwhile != nullptr)) return queue_.lock(mine, meanwhile);
   const auto still_crowded = [](void* self) {
     auto& lock = *static_cast<mcs_lock*>(self);
-    return lock.door_.crowded(lock.queue_.inside());
+    return lock.door_.crowded(lock.queue_.inside(), false);
   };
   const auto kick = [](void* self) {
     auto& lock = *static_cast<mcs_lock*>(self);
     node passing;
     lock.queue_.lock(passing);
-    lock.door_.release_passed(true);
+    const admission::sleeping_place called = lock.door_.release_passed(true);
     lock.queue_.unlock(passing);
+    admission::wake(called);
   };
   door_.wait_outside({still_crowded, kick, this});
   if (!queue_.lock(mine, meanwhile)) return false;
   door_.came_in();
   return true;
+}
+
+void mcs_lock::unlock_at_door(node& mine) noexcept {
+  const admission::sleeping_place called = door_.release_passed(queue_.waiting() == 0);
+  queue_.unlock(mine);
+  admission::wake(called);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND

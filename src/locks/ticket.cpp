@@ -31,24 +31,31 @@ bool ticket_queue::wait(std::uint32_t ticket, pastime* meanwhile) noexcept {
 }
 
 bool ticket_behind_door::lock_at_door(ticket_behind_door whole, pastime* meanwhile) noexcept {
-  if (!whole.door_.crowded(whole.queue_.inside())) {
+  if (!whole.door_.crowded(whole.queue_.inside(), meanwhile != nullptr)) {
     const std::uint32_t ticket = whole.queue_.draw();
     return whole.queue_.is_served(ticket) || whole.queue_.wait(ticket, meanwhile);
   }
   const auto still_crowded = [](void* self) {
     const auto& lock = *static_cast<const ticket_behind_door*>(self);
-    return lock.door_.crowded(lock.queue_.inside());
+    return lock.door_.crowded(lock.queue_.inside(), false);
   };
   const auto kick = [](void* self) {
     const auto& lock = *static_cast<const ticket_behind_door*>(self);
     lock.queue_.wait(lock.queue_.draw());
-    lock.door_.release_passed(true);
+    const admission::sleeping_place called = lock.door_.release_passed(true);
     lock.queue_.serve_next();
+    admission::wake(called);
   };
   whole.door_.wait_outside({still_crowded, kick, &whole});
   if (!whole.queue_.wait(whole.queue_.draw(), meanwhile)) return false;
   whole.door_.came_in();
   return true;
+}
+
+void ticket_behind_door::unlock_at_door(ticket_behind_door whole) noexcept {
+  const admission::sleeping_place called = whole.door_.release_passed(whole.queue_.inside() == 1);
+  whole.queue_.serve_next();
+  admission::wake(called);
 }
 
 }  // namespace detail

@@ -138,7 +138,9 @@ lock_tag decide(const site_answer& answer, std::int32_t kind) noexcept {
 algorithm lock_under(lock_tag tag) noexcept { return tag.has_role() ? role_of(tag.role()).under : tag.how(); }
 
 void count_for_trials(lock_tag tag) noexcept {
-  if (tag.has_role() && role_of(tag.role()).warms) (void)detail::warms(role_of(tag.role()).warming);
+  if (tag.has_role() && role_of(tag.role()).warms) {
+    detail::count_warm_section(role_of(tag.role()).warming, false);
+  }
 }
 
 bool try_acquire(mutex_state& mutex, algorithm how) noexcept {

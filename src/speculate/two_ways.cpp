@@ -40,8 +40,9 @@ constexpr std::uint64_t reports_a_window = 8;
 // Of a trial in which the program did not pause.
 constexpr std::uint64_t most_windows = 8;
 
-// So many sections of a thread in a window that it looks at one of 64, not of 16.
+// So many sections of a thread in a window that it looks at one of 64, or of 256, not of 16.
 constexpr std::uint64_t many_a_window = 256;
+constexpr std::uint64_t very_many_a_window = 4'096;
 // Sections of other roles that find both of a thread's places taken, before one of them gets one.
 constexpr std::uint32_t patience_of_others = 256;
 // Sections of a thread, none of them of a role that it knows in a trial, or too few for a report.
@@ -187,8 +188,14 @@ std::uint16_t turns::patience() noexcept { return static_cast<std::uint16_t>(pat
 
 /// Short sections are looked at less often: a look costs as much as half of one.
 void turns::restart(count_down& left, std::uint64_t now, std::uint64_t window) noexcept {
-  const bool many = now - looked_ < apart_ * (window / many_a_window);
-  apart_ = many ? 4 * (two_ways::batch - 4) + vary() : two_ways::batch - 4 + vary() / 4;
+  const std::uint64_t took = now - looked_;
+  if (took < apart_ * (window / very_many_a_window)) {
+    apart_ = 15 * two_ways::batch + vary();
+  } else if (took < apart_ * (window / many_a_window)) {
+    apart_ = 3 * two_ways::batch + vary();
+  } else {
+    apart_ = two_ways::batch - 4 + vary() / 4;
+  }
   looked_ = now;
   left.restart(apart_);
 }

@@ -21,8 +21,23 @@ namespace detail {
 
 constinit thread_local count_down until_warm_look;
 
-void look_at_warm_trial(warm_up& role) noexcept {
-  my_turns.look(until_warm_look, &role, role.ways_, role.policy_.trial_cycles);
+/// Two trials in turns: whether warm-up in waits pays, and whether it does more before them. While the second says so,
+/// nobody asks the first.
+void look_at_warm_trial(warm_up& role, bool has_call) noexcept {
+  const auto look = [&](two_ways& ways) noexcept {
+    const std::uint32_t window = role.policy_.trial_cycles;
+    return my_turns.look(until_warm_look, &role, ways, &ways == &role.early_ ? window / 4 : window);
+  };
+  const bool may_be_early = has_call && role.policy_.early == warm_early::where_faster;
+  if (may_be_early && (role.early_.in_trial() || !role.early_.second())) {
+    look(role.early_);
+  } else if (!look(role.ways_) && may_be_early) {
+    look(role.early_);
+  }
+  // relaxed: advice. Who is overtaken here writes what was so before, until somebody's next look
+  const warmth said = role.ways_.second() ? warmth::never : warmth::waiting;
+  const warmth now = role.early_.second() ? said : warmth::early;
+  if (role.when() != now) role.when_.store(now, relaxed);
 }
 
 bool run_warm(warm_call& call) noexcept {
@@ -35,6 +50,21 @@ bool run_warm(warm_call& call) noexcept {
 
 }  // namespace detail
 
+/// Runs the call. True: it need not be run again.
+bool warm_wait::run(warm_memory& memory) noexcept {
+  call_->memory = &memory;
+  return detail::run_warm(*call_);
+}
+
+void warm_wait::spend_early() noexcept {
+  if (tries_ == 0) return;
+  const warm_up_policy& policy = role_.policy_;
+  if (policy.speculators != 0 && !join(policy.speculators)) return;
+  warm_memory memory(policy.most_accesses);
+  if (run(memory)) tries_ = 0;
+  if (policy.speculators != 0) leave();
+}
+
 pastime::spent warm_wait::spend(const lock_wait& wait) noexcept {
   const warm_up_policy& policy = role_.policy_;
   if (tries_ == 0 || wait.ahead < policy.nearest || wait.ahead > policy.farthest) return spent::nothing;
@@ -45,10 +75,9 @@ pastime::spent warm_wait::spend(const lock_wait& wait) noexcept {
     if (attempt(wait) == spent::inside_attempt) return spent::inside_attempt;
   } else {
     warm_memory memory(wait, policy.most_accesses);
-    call_->memory = &memory;
-    if (detail::run_warm(*call_) && !wait.over()) tries_ = 0;
+    if (run(memory) && !wait.over()) tries_ = 0;
   }
-  if (policy.speculators != 0) role_.speculators_.fetch_sub(1, relaxed);  // relaxed: as in join()
+  if (policy.speculators != 0) leave();
   return spent::time;
 }
 
@@ -59,6 +88,10 @@ bool warm_wait::join(std::uint32_t most) noexcept {
   if (role_.speculators_.fetch_add(1, relaxed) < most) return true;
   role_.speculators_.fetch_sub(1, relaxed);  // relaxed: as above
   return false;
+}
+
+void warm_wait::leave() noexcept {
+  role_.speculators_.fetch_sub(1, relaxed);  // relaxed: as in join()
 }
 
 /// One always-abort attempt; inside it returns at once, and again when it has aborted.

@@ -38,10 +38,10 @@ class admission {
     return inside < always_inside && !shut_.load(std::memory_order_relaxed) &&
            called_.load(std::memory_order_relaxed) == called::nobody;
   }
-  /// True when it has to stay outside.
-  bool crowded(std::uint32_t inside) const noexcept {
+  /// True when it has to stay outside. `works`: waiting, it has something to do that makes its section shorter.
+  bool crowded(std::uint32_t inside, bool works) const noexcept {
     // relaxed: a wrong answer costs time only; a thread that stays outside looks again, in order
-    return shut_.load(std::memory_order_relaxed) || inside >= limit();
+    return shut_.load(std::memory_order_relaxed) || inside >= limit(works);
   }
 
   /// Somebody is outside or on the way in: the holder has to call release_passed() before it gives the lock up.
@@ -64,13 +64,17 @@ class admission {
   /// By the holder that was called in, once it has the lock.
   TXSYNC_EXPORT void came_in() noexcept;
 
-  /// By the holder before it gives the lock up, where busy(). `nobody_waits`: no other waiter is inside.
-  TXSYNC_EXPORT void release_passed(bool nobody_waits) noexcept;
+  /// Where a thread sleeps that was called in; null: none was. Not the lock's memory.
+  using sleeping_place = std::atomic<std::uint32_t>*;
+  /// By the holder before it gives the lock up, where busy(). `nobody_waits`: no other waiter is inside. What it answers
+  /// is for wake(), once the lock is given up: whoever is woken may be put on the CPU in the waker's stead.
+  [[nodiscard]] TXSYNC_EXPORT sleeping_place release_passed(bool nobody_waits) noexcept;
+  TXSYNC_EXPORT static void wake(sleeping_place called) noexcept;
 
  private:
   /// A thread that was called in: it wakes up, and then stands in the queue until it has the lock.
   enum class called : std::uint8_t { nobody, comes, queues };
-  TXSYNC_EXPORT std::uint32_t limit() const noexcept;
+  TXSYNC_EXPORT std::uint32_t limit(bool works) const noexcept;
   static constexpr std::uint32_t always_inside = 2;  ///< have room, if nobody is on the way in
 
   std::atomic<std::uint32_t> outside_{0};         // numbers given to threads outside

@@ -174,14 +174,17 @@ class mcs_lock {
   /// Requires: the calling thread holds the lock with this node.
   [[gnu::always_inline]] void unlock(node& mine) noexcept {
     if (door_.busy()) [[unlikely]]
-      door_.release_passed(queue_.waiting() == 0);
+      return unlock_at_door(mine);
     queue_.unlock(mine);
   }
   /// As fifo_mcs_lock::unlock_if_held().
   bool unlock_if_held(node& mine) noexcept {
     if (door_.busy()) [[unlikely]] {
       if (!queue_.may_be_unlocked(mine)) return false;
-      door_.release_passed(queue_.waiting() == 0);
+      const admission::sleeping_place called = door_.release_passed(queue_.waiting() == 0);
+      const bool was_held = queue_.unlock_if_held(mine);
+      admission::wake(called);
+      return was_held;
     }
     return queue_.unlock_if_held(mine);
   }
@@ -195,6 +198,7 @@ class mcs_lock {
     return queue_.lock(mine, meanwhile);
   }
   TXSYNC_EXPORT bool lock_at_door(node& mine, pastime* meanwhile) noexcept;
+  TXSYNC_EXPORT void unlock_at_door(node& mine) noexcept;
 
   detail::mcs_queue queue_;
   admission door_;

@@ -115,13 +115,14 @@ class ticket_behind_door {
   [[nodiscard]] bool try_lock() noexcept { return queue_.draw_if_served(); }
   [[gnu::always_inline]] void unlock() noexcept {
     if (door_.busy()) [[unlikely]]
-      door_.release_passed(queue_.inside() == 1);
+      return unlock_at_door(*this);
     queue_.serve_next();
   }
   [[gnu::always_inline]] bool unlock_if_held() noexcept {
     if (door_.busy()) [[unlikely]] {
       if (!queue_.is_held()) return false;
-      door_.release_passed(queue_.inside() == 1);
+      unlock_at_door(*this);
+      return true;
     }
     return queue_.serve_next_if_held();
   }
@@ -129,6 +130,7 @@ class ticket_behind_door {
  private:
   /// By value: two references whose address nobody asks for live in registers.
   TXSYNC_EXPORT static bool lock_at_door(ticket_behind_door whole, pastime* meanwhile) noexcept;
+  TXSYNC_EXPORT static void unlock_at_door(ticket_behind_door whole) noexcept;
 
   ticket_queue& queue_;
   admission& door_;

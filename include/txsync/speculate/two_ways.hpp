@@ -35,11 +35,15 @@ class two_ways {
   };
 
   constexpr two_ways() noexcept = default;
+  /// Which way sections go until the first trial.
+  constexpr explicit two_ways(bool second) noexcept : second_(second) {}
 
   /// Whether sections go the second way for now. One load of a line that changes only when a trial changes its mind.
   bool second() const noexcept {
     return second_.load(std::memory_order_relaxed);  // relaxed: both ways are right at any time
   }
+  /// Whether a trial is under way: advice, as all of it.
+  bool in_trial() const noexcept { return part_.load(std::memory_order_relaxed) != 0; }
   /// Outside attempts. `window` is the least length of a window in machine::cycles(). Answers how many sections the
   /// thread begins before its next report, `batch` or fewer; 0: no trial is under way.
   TXSYNC_EXPORT std::uint32_t look(const report& mine, std::uint64_t window) noexcept;
@@ -60,7 +64,7 @@ class two_ways {
 
   alignas(machine::pad_bytes) std::atomic<bool> second_{false};
   // Of the trial under way (two_ways.cpp); on lines of their own, because attempts watch nothing of them.
-  alignas(machine::pad_bytes) std::atomic<std::uint32_t> part_{0};
+  alignas(machine::pad_bytes) std::atomic<std::uint32_t> part_{0};  ///< 0: between trials
   std::atomic<std::uint64_t> since_{0};
   std::atomic<std::uint64_t> began_{0};
   std::atomic<std::uint64_t> best_first_{0};

@@ -18,6 +18,13 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
+/// Whether a closure is run before the lock is asked for, too: when nobody knows yet whether there will be a wait.
+enum class warm_early : std::uint8_t {
+  never,
+  where_faster,  ///< where trials find that faster; never for roles that do not adapt
+  always
+};
+
 /// How the waiters of a role warm up. Requires: outlives the roles that have it, and does not change. The defaults are
 /// the standard preset.
 struct warm_up_policy {
@@ -34,6 +41,8 @@ struct warm_up_policy {
   bool watches = true;
   /// Runs the role's sections without warm-up now and then, and leaves it off where that was faster.
   bool adapts = true;
+  /// Threads that find the lock free begin with cold caches, too, and what is not known while one waits is known before.
+  warm_early early = warm_early::where_faster;
   /// Cycles of a window of a trial, at least: a mutex's waiters take as long to settle.
   std::uint32_t trial_cycles = 4'194'304;
 };
@@ -45,6 +54,8 @@ namespace warm_up_presets {
 inline constexpr warm_up_policy standard{};
 /// Every wait warms up, whatever that brings.
 inline constexpr warm_up_policy eager{.adapts = false};
+/// Every section is warmed up before its lock is asked for, whatever that brings.
+inline constexpr warm_up_policy early{.adapts = false, .early = warm_early::always};
 /// Always-abort paper, IV-A: four tries (tatas, posix); tickets at a distance of 2 or 3, by which waiters of locks that
 /// tell no distance never warm up; the lock with priority, which has one ready waiter at a time, one try (its Fig 4).
 inline constexpr warm_up_policy paper{.watches = false, .adapts = false};
@@ -55,31 +66,48 @@ inline constexpr warm_up_policy paper_priority{.tries = 1, .watches = false, .ad
 
 class warm_up;
 namespace detail {
-TXSYNC_EXPORT void look_at_warm_trial(warm_up& role) noexcept;
-}
+/// When the closure of a section is run for nothing.
+enum class warmth : std::uint8_t { never, waiting, early };
+TXSYNC_EXPORT void look_at_warm_trial(warm_up& role, bool has_call) noexcept;
+warmth warmth_of(const warm_up& role) noexcept;
+void count_warm_section(warm_up& role, bool has_call) noexcept;
+}  // namespace detail
 
 /// A role of locks whose waiters warm up: by which policy, and whether that pays, which its locks learn together.
-/// Requires: outlives its locks. Constant-initialised. Thread-safe. 1,536 bytes.
+/// Requires: outlives its locks. Constant-initialised. Thread-safe. 2,816 bytes.
 class warm_up {
  public:
-  constexpr explicit warm_up(const warm_up_policy& policy = warm_up_presets::standard) noexcept : policy_(policy) {}
+  constexpr explicit warm_up(const warm_up_policy& policy = warm_up_presets::standard) noexcept
+      : policy_(policy),
+        learns_(policy.adapts && policy.early != warm_early::always),
+        when_(policy.early == warm_early::always ? detail::warmth::early : detail::warmth::waiting) {}
   warm_up(const warm_up&) = delete;
   warm_up& operator=(const warm_up&) = delete;
 
   const warm_up_policy& policy() const noexcept { return policy_; }
-  /// Whether waiters just wait for now, because that has been faster.
-  bool off() const noexcept { return ways_.second(); }
+  /// Whether nothing is warmed up for now, because that has been faster.
+  bool off() const noexcept { return when() == detail::warmth::never; }
+  /// Whether closures are run before the lock is asked for, because that has been faster.
+  bool early() const noexcept { return when() == detail::warmth::early; }
   /// The role of all locks that were given none: the standard policy.
   static constexpr warm_up& unnamed() noexcept { return unnamed_; }
 
  private:
   friend class warm_wait;
-  friend void detail::look_at_warm_trial(warm_up& role) noexcept;
+  friend void detail::look_at_warm_trial(warm_up& role, bool has_call) noexcept;
+  friend detail::warmth detail::warmth_of(const warm_up& role) noexcept;
+  friend void detail::count_warm_section(warm_up& role, bool has_call) noexcept;
+  // relaxed: each answer is right at any time
+  [[gnu::always_inline]] detail::warmth when() const noexcept { return when_.load(std::memory_order_relaxed); }
   TXSYNC_EXPORT static warm_up unnamed_;
 
+  // One line that hardly ever changes: a section asks it before it asks for its lock.
   alignas(machine::pad_bytes) const warm_up_policy& policy_;
+  const bool learns_;
+  std::atomic<detail::warmth> when_;  ///< as the trials below say
   alignas(machine::pad_bytes) std::atomic<std::uint32_t> speculators_{0};
-  detail::two_ways ways_;  ///< with warm-up first, without it second
+  detail::two_ways ways_;         ///< with warm-up first, without it second
+  detail::two_ways early_{true};  ///< before the lock is asked for first, by ways_ second
 };
 
 /// The memory that a section's body is run over by a waiter. The body is the section's own, written once as a template:
@@ -118,16 +146,16 @@ class warm_memory {
   /// Fetches the object's line for writing.
   template <class T, class V>
   void store(T& place, V&&) noexcept {
-    if (goes_on()) machine::prefetch_write(static_cast<const void*>(&place));
+    if (fetches()) machine::prefetch_write(static_cast<const void*>(&place));
   }
   template <class T, class Change>
   void update(T& place, Change&&) noexcept {
-    if (goes_on()) machine::prefetch_write(static_cast<const void*>(&place));
+    if (fetches()) machine::prefetch_write(static_cast<const void*>(&place));
   }
   /// Fetches bytes that the section will read.
   void fetch(const void* place, std::size_t bytes) noexcept {
     const char* const first = static_cast<const char*>(place);
-    for (std::size_t at = 0; at < bytes && goes_on(); at += line) machine::prefetch_read(first + at);
+    for (std::size_t at = 0; at < bytes && fetches(); at += line) machine::prefetch_read(first + at);
   }
   /// Whether what follows has no effect any more. Counts as an access, but the body is not left.
   bool over() noexcept {
@@ -137,18 +165,27 @@ class warm_memory {
     if (left_ % look_every != 0 || wait_ == nullptr || !wait_->over()) [[likely]]
       return false;
     left_ = 0;
+    late_ = most_late;
     return true;
   }
 
  private:
   static constexpr std::size_t line = 64;
   static constexpr std::uint32_t look_every = 4;
+  static constexpr std::uint32_t most_late = 128;
 
   bool goes_on() noexcept { return !over() || false_or_leave(); }
+  bool fetches() noexcept { return !over() || fetches_late(); }
+  bool fetches_late() noexcept {
+    if (late_ == 0) return false_or_leave();
+    --late_;
+    return true;
+  }
   TXSYNC_EXPORT bool false_or_leave() noexcept;
 
   const lock_wait* wait_ = nullptr;
   std::uint32_t left_;
+  std::uint32_t late_ = 0;  ///< fetches that may still begin once the wait is over
 };
 
 /// The memory that a section's body is run over by the thread that holds the lock: plain accesses.
@@ -209,11 +246,15 @@ class warm_wait final : public pastime {
   /// Without a call, always-abort attempts at the caller's section, where the machine has them.
   explicit warm_wait(warm_up& role, detail::warm_call* call = nullptr) noexcept
       : role_(role), call_(call), tries_(role.policy().tries) {}
+  /// Runs the call before the lock is asked for. Requires: there is one.
+  TXSYNC_EXPORT void spend_early() noexcept;
   TXSYNC_EXPORT spent spend(const lock_wait& wait) noexcept override;
 
  private:
   spent attempt(const lock_wait& wait) noexcept;
+  bool run(warm_memory& memory) noexcept;
   bool join(std::uint32_t most) noexcept;
+  void leave() noexcept;
   warm_up& role_;
   detail::warm_call* call_;
   std::uint32_t tries_;
@@ -234,12 +275,14 @@ namespace detail {
 /// The calling thread's sections of all roles, until the next look at a trial.
 [[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local count_down until_warm_look;
 
-/// Counts a section of the role. True: its waiters are to warm up.
-inline bool warms(warm_up& role) noexcept {
-  if (!role.policy().adapts) return true;
-  if (my_turns.count(until_warm_look, &role)) [[unlikely]]
-    look_at_warm_trial(role);
-  return !role.off();
+/// When a section of the role is to be warmed up.
+[[gnu::always_inline]] inline warmth warmth_of(const warm_up& role) noexcept { return role.when(); }
+
+/// Counts a section, with a closure or without, for the role's trials. Its thread has the lock by now: what comes before
+/// a lock's atomic operation is waited for there, and what is done with it goes on beside the section's own misses.
+[[gnu::always_inline]] inline void count_warm_section(warm_up& role, bool has_call) noexcept {
+  if (role.learns_ && my_turns.count(until_warm_look, &role)) [[unlikely]]
+    look_at_warm_trial(role, has_call);
 }
 
 }  // namespace detail

@@ -40,22 +40,40 @@ class warming_base {
  protected:
   template <class... Node>
   void acquire(Node&... mine) noexcept {
-    if (machine::warm_active()) return;  // a section within one that is run for nothing
-    if (!warms(how_)) return lock_.lock(mine...);
-    warm_wait wait(how_);
-    (void)lock_.lock(mine..., wait);
+    if (machine::warm_active()) [[unlikely]]
+      return;  // a section within one that is run for nothing
+    if (warmth_of(how_) == warmth::never) {
+      lock_.lock(mine...);
+    } else {
+      warm_wait wait(how_);
+      if (!lock_.lock(mine..., wait)) return;  // in an attempt
+    }
+    count_warm_section(how_, false);
   }
   template <class Warm, class... Node>
   void acquire_with(const Warm& warm, Node&... mine) noexcept {
-    if (machine::warm_active()) return;
-    if (!warms(how_)) return lock_.lock(mine...);
+    if (machine::warm_active()) [[unlikely]]
+      return;
+    const warmth when = warmth_of(how_);
+    if (when == warmth::never) [[likely]] {
+      lock_.lock(mine...);
+    } else {
+      acquire_warm(when, warm, mine...);
+    }
+    count_warm_section(how_, true);
+  }
+  /// Apart from what is run where warm-up does not pay.
+  template <class Warm, class... Node>
+  [[gnu::noinline]] void acquire_warm(warmth when, const Warm& warm, Node&... mine) noexcept {
     warm_call_of<Warm> call(warm);
     warm_wait wait(how_, &call);
+    if (when == warmth::early) wait.spend_early();
     (void)lock_.lock(mine..., wait);
   }
   template <class... Node>
   void release(Node&... mine) noexcept {
-    if (machine::warm_active()) machine::abort<machine::attempt_status::code_fall_back>();  // does not return
+    if (machine::warm_active()) [[unlikely]]
+      machine::abort<machine::attempt_status::code_fall_back>();  // does not return
     lock_.unlock(mine...);
   }
 
