@@ -140,6 +140,59 @@ TEST(WarmMemory, EndsWithTheWait) {
   EXPECT_EQ(memory.load(value), 7U);
 }
 
+/// Accesses that a body makes beyond `begun`, with which its wait or its accesses end.
+struct late_accesses {
+  static constexpr unsigned begun = 8;
+  std::uint64_t cells[4'096] = {};
+  unsigned made = 0;
+  bool returned = false;
+
+  template <class Access>
+  void run(bool wait_ends, const Access& access) {
+    static std::atomic<bool> ended{false};
+    ended = false;
+    const txsync::lock_wait wait{[](const void*, std::uint64_t) noexcept { return ended.load(); }, nullptr, 0, 1};
+    warm_memory memory(wait, wait_ends ? 1'000'000 : begun);
+    const auto body = [&](warm_memory& mine) {
+      for (unsigned i = 0; i < begun; ++i) (void)mine.load(cells[i]);
+      ended = wait_ends;
+      for (std::uint64_t& cell : cells) {
+        access(mine, cell);
+        ++made;
+      }
+      returned = true;
+    };
+    txsync::detail::warm_call_of<decltype(body)> call(body);
+    call.memory = &memory;
+    (void)txsync::detail::run_warm(call);
+    EXPECT_FALSE(returned);
+  }
+};
+
+TEST(WarmMemory, GoesOnToFetchWhenTheWaitIsOverAndNotForEver) {
+  late_accesses stores, fetches;
+  stores.run(true, [](warm_memory& memory, std::uint64_t& cell) { memory.store(cell, 1); });
+  EXPECT_GE(stores.made, 64U);
+  EXPECT_LE(stores.made, 136U);
+  fetches.run(true, [](warm_memory& memory, std::uint64_t& cell) { memory.fetch(&cell, sizeof cell); });
+  EXPECT_GE(fetches.made, 64U);
+  EXPECT_LE(fetches.made, 136U);
+}
+
+TEST(WarmMemory, IsLeftAtALoadWhenTheWaitIsOver) {
+  late_accesses loads, both;
+  loads.run(true, [](warm_memory& memory, std::uint64_t& cell) { (void)memory.load(cell); });
+  EXPECT_LE(loads.made, 4U);
+  both.run(true, [](warm_memory& memory, std::uint64_t& cell) { memory.store(cell, memory.load(cell)); });
+  EXPECT_LE(both.made, 4U);
+}
+
+TEST(WarmMemory, FetchesNothingMoreWhenItsAccessesAreUsedUp) {
+  late_accesses stores;
+  stores.run(false, [](warm_memory& memory, std::uint64_t& cell) { memory.store(cell, 1); });
+  EXPECT_EQ(stores.made, 0U);
+}
+
 TEST(WarmMemory, IsLeftAtTheFirstAccessAfterItsEnd) {
   std::uint64_t value = 7;
   unsigned loads = 0, asked = 0;

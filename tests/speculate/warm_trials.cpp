@@ -19,6 +19,7 @@ using txsync::warming;
 constexpr std::uint64_t cheap = 200;  // cycles of a section
 constexpr std::uint64_t dear = 300;
 constexpr warm_up_policy adapting{.trial_cycles = 10'000};
+constexpr warm_up_policy in_waits_only{.early = txsync::warm_early::never, .trial_cycles = 10'000};
 constexpr warm_up_policy steadfast{.adapts = false, .trial_cycles = 10'000};
 
 class WarmTrials : public testing::Test {
@@ -36,6 +37,19 @@ class WarmTrials : public testing::Test {
       if (off) ++ran_without;
     }
     return ran_without;
+  }
+
+  /// The same with a closure. How many ran it before the lock was asked for.
+  unsigned early(warming<ticket_lock>& lock, unsigned sections, std::uint64_t before, std::uint64_t not_before) {
+    unsigned ran_early = 0;
+    for (unsigned i = 0; i < sections; ++i) {
+      bool warmed = false;
+      lock.lock([&](txsync::warm_memory&) { warmed = true; });
+      script.advance(warmed ? before : not_before);
+      lock.unlock();
+      if (warmed) ++ran_early;
+    }
+    return ran_early;
   }
 
   txsync::script::machine_script script;
@@ -68,6 +82,47 @@ TEST_F(WarmTrials, TurnItOnAgainWhenItPaysAgainAndOffAgainWhenNot) {
   EXPECT_LT(without(lock, many, cheap, dear), many * 2 / 10);
   (void)without(lock, 10 * many, dear, cheap);
   EXPECT_GT(without(lock, many, dear, cheap), many * 8 / 10);
+}
+
+TEST_F(WarmTrials, ClosuresAreRunBeforeTheLockWhereThatPays) {
+  warm_up role(adapting);
+  warming<ticket_lock> lock(role);
+  EXPECT_FALSE(role.early()) << "before anything is known";
+  EXPECT_GT(early(lock, many, cheap, dear), many * 8 / 10);
+  EXPECT_TRUE(role.early());
+  EXPECT_FALSE(role.off());
+}
+
+TEST_F(WarmTrials, ClosuresWaitForAWaitWhereThatDoesAsMuch) {
+  warm_up role(adapting);
+  warming<ticket_lock> lock(role);
+  const unsigned ran_early = early(lock, many, dear, dear);
+  EXPECT_GT(ran_early, 0u) << "not tried";
+  EXPECT_LT(ran_early, many * 2 / 10);
+  EXPECT_FALSE(role.early());
+}
+
+TEST_F(WarmTrials, ClosuresAreRunBeforeTheLockAsLongAsThatPays) {
+  warm_up role(adapting);
+  warming<ticket_lock> lock(role);
+  (void)early(lock, many, cheap, dear);
+  ASSERT_TRUE(role.early());
+  (void)early(lock, 10 * many, dear, cheap);  // trials whose answer was the same come seldom
+  EXPECT_FALSE(role.early());
+  (void)early(lock, 10 * many, cheap, dear);
+  EXPECT_TRUE(role.early());
+}
+
+TEST_F(WarmTrials, NothingIsRunBeforeTheLockWithoutAClosureOrThePolicysLeave) {
+  warm_up role(adapting), other(in_waits_only);
+  warming<ticket_lock> lock(role), never(other);
+  for (unsigned i = 0; i < many; ++i) {
+    lock.lock();
+    ASSERT_FALSE(role.early()) << i;
+    script.advance(cheap);
+    lock.unlock();
+  }
+  EXPECT_EQ(early(never, many, cheap, dear), 0u);
 }
 
 TEST_F(WarmTrials, RolesLearnForThemselves) {

@@ -183,6 +183,62 @@ TYPED_TEST(Waiter, WalksOverNodesThatAreFreed) {
   EXPECT_EQ(sum, sum_at_the_end);
 }
 
+TYPED_TEST(Waiter, IsWarmBeforeItAsksForAFreeLock) {
+  for (const txsync::warm_up_policy* const policy : {&txsync::warm_up_presets::early, &txsync::warm_up_presets::eager}) {
+    warm_up before(*policy);
+    txsync::warming<TypeParam> free(before);
+    unsigned early = 0;
+    std::uint64_t number = 1;
+    free.section([&]<class Memory>(Memory& memory) {
+      if constexpr (Memory::speculative) {
+        ++early;
+        EXPECT_TRUE(free.try_lock());
+        free.unlock();
+      }
+      memory.store(number, memory.load(number) + 1);
+    });
+    EXPECT_EQ(early, policy == &txsync::warm_up_presets::early ? 1U : 0U);
+    EXPECT_EQ(number, 2U);
+  }
+}
+
+TEST(Early, BodiesEndByFaultsExceptionsAndTheirAccesses) {
+  warm_up role{txsync::warm_up_presets::early};
+  txsync::warming_with_node<txsync::mcs_lock> lock(role);
+  txsync::mcs_lock::node mine;
+  std::uint64_t word = 1;
+  unsigned loads = 0;
+  lock.lock(mine, [](warm_memory& memory) {
+    (void)memory.load(*reinterpret_cast<const std::uint64_t*>(std::uintptr_t{16}));
+    FAIL() << "went on behind a fault";
+  });
+  lock.unlock(mine);
+  lock.lock(mine, [](warm_memory&) { throw std::runtime_error("nobody hears of it"); });
+  lock.unlock(mine);
+  lock.lock(mine, [&](warm_memory& memory) {
+    for (;; ++loads) (void)memory.load(word);
+  });
+  lock.unlock(mine);
+  EXPECT_EQ(loads, txsync::warm_up_presets::early.most_accesses);
+  EXPECT_FALSE(machine::is_guarded());
+}
+
+TEST(Early, BodiesCountAmongTheSpeculators) {
+  constexpr txsync::warm_up_policy one{.speculators = 1, .adapts = false, .early = txsync::warm_early::always};
+  warm_up role(one);
+  txsync::warming<txsync::ticket_lock> lock(role), other(role);
+  unsigned within = 0, behind = 0;
+  lock.lock([&](warm_memory&) {
+    other.lock([&](warm_memory&) { ++within; });
+    other.unlock();
+  });
+  lock.unlock();
+  lock.lock([&](warm_memory&) { ++behind; });
+  lock.unlock();
+  EXPECT_EQ(within, 0U);
+  EXPECT_EQ(behind, 1U) << "its place was not given on";
+}
+
 TEST(WaiterWithNode, WalksOverNodesThatAreFreed) {
   warm_up role{txsync::warm_up_presets::eager};
   txsync::warming_with_node<txsync::mcs_lock> lock(role);

@@ -66,8 +66,8 @@ class admission {
 
   /// Where a thread sleeps that was called in; null: none was. Not the lock's memory.
   using sleeping_place = std::atomic<std::uint32_t>*;
-  /// By the holder before it gives the lock up, where busy(). `nobody_waits`: no other waiter is inside. What it answers
-  /// is for wake(), once the lock is given up: whoever is woken may be put on the CPU in the waker's stead.
+  /// By the holder before it gives the lock up, where busy(). `nobody_waits`: no other waiter is inside. What it
+  /// answers is for wake(), once the lock is given up: whoever is woken may be put on the CPU in the waker's stead.
   [[nodiscard]] TXSYNC_EXPORT sleeping_place release_passed(bool nobody_waits) noexcept;
   TXSYNC_EXPORT static void wake(sleeping_place called) noexcept;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warm-up: threads that wait for a lock run their section ahead of time, without effect, so that its data is in their
-// caches when the lock is theirs (always-abort paper, sections II and III). Roles with their policy, and the memory
-// that a section's body is run over; the locks are in warming.hpp. How it works and when it pays: docs/warm-up.md.
+// Warm-up: threads that wait for a lock, or are about to ask for it, run their section ahead of time, without effect,
+// so that its data is in their caches when the lock is theirs (always-abort paper, sections II and III). Roles with
+// their policy, and the memory that a section's body is run over; the locks are in warming.hpp. How it works and when
+// it pays: docs/warm-up.md.
 #pragma once
 
 #include <atomic>
@@ -41,7 +42,8 @@ struct warm_up_policy {
   bool watches = true;
   /// Runs the role's sections without warm-up now and then, and leaves it off where that was faster.
   bool adapts = true;
-  /// Threads that find the lock free begin with cold caches, too, and what is not known while one waits is known before.
+  /// Threads that find the lock free begin with cold caches, too, and what is not known while one waits is known
+  /// before.
   warm_early early = warm_early::where_faster;
   /// Cycles of a window of a trial, at least: a mutex's waiters take as long to settle.
   std::uint32_t trial_cycles = 4'194'304;
@@ -73,7 +75,7 @@ warmth warmth_of(const warm_up& role) noexcept;
 void count_warm_section(warm_up& role, bool has_call) noexcept;
 }  // namespace detail
 
-/// A role of locks whose waiters warm up: by which policy, and whether that pays, which its locks learn together.
+/// A role of locks whose waiters warm up: by which policy, and when that pays, which its locks learn together.
 /// Requires: outlives its locks. Constant-initialised. Thread-safe. 2,816 bytes.
 class warm_up {
  public:
@@ -124,9 +126,10 @@ class warm_up {
 ///  - It may be left at any access, its local variables not destroyed: they hold nothing that needs to be.
 ///  - What it loads is no index into an array of its own without a look at it first: unlike shared data, the stack is
 ///    really written.
-/// Bounds: once the wait is over (which is looked at with each fourth access), or the policy's accesses are used up,
-/// the body is left at its next access. A fault (of an access, of a division by zero), and an exception, end it. A loop
-/// that makes no access is not bounded.
+/// Bounds: once the policy's accesses are used up the body is left at its next access. Once the wait is over (which is
+/// looked at with each fourth access) it is left at its next load; what does not wait for memory, store(), update() and
+/// fetch(), goes on for up to 128 accesses, which come in while the section begins. A fault (of an access, of a
+/// division by zero), and an exception, end it. A loop that makes no access is not bounded.
 class warm_memory {
  public:
   static constexpr bool speculative = true;
@@ -185,7 +188,7 @@ class warm_memory {
 
   const lock_wait* wait_ = nullptr;
   std::uint32_t left_;
-  std::uint32_t late_ = 0;  ///< fetches that may still begin once the wait is over
+  std::uint32_t late_ = 0;  ///< fetches that may begin once the wait is over
 };
 
 /// The memory that a section's body is run over by the thread that holds the lock: plain accesses.
@@ -240,7 +243,7 @@ struct warm_call_of : warm_call {
 
 }  // namespace detail
 
-/// What a waiter does: one of these for each call of lock(). Used by the lock's waiting loop, on the waiting thread.
+/// What a waiter does: one of these for each call of lock(). Used on the waiting thread, by the lock's waiting loop.
 class warm_wait final : public pastime {
  public:
   /// Without a call, always-abort attempts at the caller's section, where the machine has them.
@@ -278,8 +281,9 @@ namespace detail {
 /// When a section of the role is to be warmed up.
 [[gnu::always_inline]] inline warmth warmth_of(const warm_up& role) noexcept { return role.when(); }
 
-/// Counts a section, with a closure or without, for the role's trials. Its thread has the lock by now: what comes before
-/// a lock's atomic operation is waited for there, and what is done with it goes on beside the section's own misses.
+/// Counts a section, with a closure or without, for the role's trials. Its thread has the lock by now: what comes
+/// before a lock's atomic operation is waited for there, and what is done with it goes on beside the section's own
+/// misses.
 [[gnu::always_inline]] inline void count_warm_section(warm_up& role, bool has_call) noexcept {
   if (role.learns_ && my_turns.count(until_warm_look, &role)) [[unlikely]]
     look_at_warm_trial(role, has_call);

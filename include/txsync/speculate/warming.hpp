@@ -3,14 +3,15 @@
 // what more threads than cores do are the Lock's own; only what its waiters do is new.
 //
 // For all of these locks:
-//  - section(body) locks, runs the body, and unlocks; waiters run the body over a warm_memory (warm_up.hpp). lock(warm)
-//    is for those who lock and unlock apart: warm(memory) does or foretells what the section will touch.
+//  - section(body) locks, runs the body, and unlocks; waiters run the body over a warm_memory (warm_up.hpp), and so do
+//    all threads before they ask for the lock, where the role's trials find that faster. lock(warm) is for those who
+//    lock and unlock apart: warm(memory) does or foretells what the section will touch.
 //  - lock() without either is for machines whose attempts can be made to abort always (machine::htm().always_abort):
 //    the waiter goes on into its own section in an attempt that never commits, and comes back. Elsewhere it just waits.
 //    is_warming() tells a section that it is run for nothing (the paper's AAHTM_TEST): the place to leave out what
 //    would only disturb the holder (its protective test, IV-A 6; its path "opt", II-A).
 //  - Thread-safe; not recursive. An unlock ends the attempt that a thread is in.
-//  - Cost where nobody waits: the Lock's and about 2 ns. Waiting costs the energy of running, and lines that the holder
+//  - Cost where warm-up is off: the Lock's and about 2 ns. Waiting costs the energy of running, and lines that the holder
 //    has to fetch back where waiters ask for what it writes; a role that adapts leaves warm-up off where that costs
 //    more than it brings.
 #pragma once

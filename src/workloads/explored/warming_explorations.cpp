@@ -189,6 +189,13 @@ constexpr warm_up_policy short_bodies{.tries = 2, .most_accesses = 24, .adapts =
 using brief_ticket = warm_alone<warming<ticket_lock>, short_bodies>;
 using brief_mcs = warm_alone<warming_with_node<mcs_lock>, short_bodies>;
 
+/// Bodies are run before the lock is asked for, while others are in sections of it.
+constexpr warm_up_policy short_and_early{
+    .tries = 2, .most_accesses = 24, .adapts = false, .early = warm_early::always};
+using early_ticket = warm_alone<warming<ticket_lock>, short_and_early>;
+using early_tatas = warm_alone<warming<tatas_lock>, short_and_early>;
+using early_mcs = warm_alone<warming_with_node<mcs_lock>, short_and_early>;
+
 template <class Test, unsigned threads>
 constexpr exploration test_of(const char* name, const char* summary, verdict expected = verdict::right) {
   return {name, summary, expected, run_anew<Test, threads>};
@@ -217,6 +224,14 @@ constexpr exploration table[] = {
     test_of<misbehaving_test<brief_ticket, manner::dividing, 2, 2>, 2>(
         "warm_ticket-dividing", "bodies that divide by what may be zero, ticket"),
     test_of<misbehaving_test<brief_mcs, manner::dividing, 3, 1>, 3>("warm_mcs-dividing", "the same, mcs"),
+    test_of<list_test<early_ticket, moving_list, 2, 2>, 2>("warm_ticket-early-moving",
+                                                           "bodies before the lock over a changing list, ticket"),
+    test_of<list_test<early_mcs, freeing_list, 3, 1>, 3>("warm_mcs-early-freeing",
+                                                         "bodies before the lock over nodes that are freed, mcs"),
+    test_of<misbehaving_test<early_tatas, manner::looping, 2, 2>, 2>(
+        "warm_tatas-early-looping", "bodies before the lock that never end by themselves, tatas"),
+    test_of<misbehaving_test<early_ticket, manner::dividing, 2, 2>, 2>(
+        "warm_ticket-early-dividing", "bodies before the lock that divide by what may be zero, ticket"),
     {"warm_ticket-ahead", "always-abort attempts, ticket", verdict::right, exclusion_test<lockable<ticket>, 2, 2>::run},
     {"warm_tatas-ahead", "always-abort attempts, tatas", verdict::right, exclusion_test<lockable<tatas>, 2, 2>::run},
     {"warm_priority-ahead", "always-abort attempts, warm waiters first", verdict::right,
