@@ -40,7 +40,12 @@ class point_request {
     bench_request& bench = request_.bench;
     bench.workload = workloads::find_workload(of.workload);
     if (bench.workload == nullptr) throw broken(of, "there is no workload " + of.workload);
-    bench.plan.operations = of.operations;
+    if (of.microseconds != 0) {
+      bench.plan.duration_ns = of.microseconds * 1'000;
+      bench.plan.run_in_ns = bench.plan.duration_ns / 10;
+    } else {
+      bench.plan.operations = of.operations;
+    }
     bench.plan.seed = seed;
     bench.place = "cores-first";
     bench.repeat = 1;

@@ -23,8 +23,10 @@ void print_head(std::FILE* out, const lab_result& one) {
   for (const experiments::setting& change : of.changes) {
     std::fprintf(out, " with %s = %llu", change.key.c_str(), static_cast<unsigned long long>(change.value));
   }
-  std::fprintf(out, "; %s, %llu sections a thread and point; %s, %s\n", of.workload.c_str(),
-               static_cast<unsigned long long>(of.operations), to_string(of.measured), unit_of(of.measured));
+  std::fprintf(out, "; %s, %llu %s; %s, %s\n", of.workload.c_str(),
+               static_cast<unsigned long long>(of.microseconds != 0 ? of.microseconds : of.operations),
+               of.microseconds != 0 ? "virtual microseconds a point" : "sections a thread and point",
+               to_string(of.measured), unit_of(of.measured));
   if (!of.remark.empty()) std::fprintf(out, "  %s\n", of.remark.c_str());
 }
 

@@ -107,6 +107,8 @@ struct experiment {
   std::string machine;  ///< a name of machines/
   std::string workload;
   std::uint64_t operations = 300;  ///< of each thread, at each point
+  /// Virtual, instead of operations: where threads do what they come to, and a lock need not give each the same.
+  std::uint64_t microseconds = 0;
   quantity measured = quantity::abort_rate;
   axis along;
   std::vector<variant> variants;

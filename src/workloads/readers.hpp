@@ -52,13 +52,6 @@ class pair_data {
   std::uint64_t outside;  ///< fences between sections, on average
 };
 
-/// What a thread does between two sections. Fences, and no computing: that costs nothing on simulated machines. From
-/// half to one and a half times as many as are asked for, so that threads do not fall in step.
-inline void work_outside(std::uint64_t fences, random_stream& random) noexcept {
-  if (fences == 0) return;
-  for (std::uint64_t left = fences / 2 + random.below(fences + 1); left != 0; --left) machine::fence();
-}
-
 template <class Adapter>
 struct pairs_shared {
   alignas(machine::pad_bytes) Adapter lock{};

@@ -129,6 +129,13 @@ class alignas(machine::pad_bytes) worker {
   machine::thread thread_;
 };
 
+/// What a thread does between two sections. Fences, and no computing: that costs nothing on simulated machines. From
+/// half to one and a half times as many as are asked for, so that threads do not fall in step.
+inline void work_outside(std::uint64_t fences, random_stream& random) noexcept {
+  if (fences == 0) return;
+  for (std::uint64_t left = fences / 2 + random.below(fences + 1); left != 0; --left) machine::fence();
+}
+
 struct team_result {
   /// What to answer after the check of the result: `complaint` is null or a fault; the team's own fault stands.
   outcome checked(const char* complaint, std::uint64_t end_hash) noexcept {

@@ -7,7 +7,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-enum cache_key : unsigned { cache_keys, cache_gets, cache_locking, cache_value, cache_room };
+enum cache_key : unsigned { cache_keys, cache_gets, cache_locking, cache_value, cache_room, cache_outside };
 enum : std::uint64_t { two_global_locks, locks_in_stripes };
 constexpr const char* cache_lockings[] = {"global", "striped"};
 
@@ -18,6 +18,7 @@ constexpr parameter cache_parameters[] = {
      "global: memcached 1.4.5's cache_lock and stats_lock; striped: 64 caches with two locks each", cache_lockings},
     {"value", 128, 24, 1'000'000, "bytes of a value"},
     {"room", 100, 1, 100, "percent of the keys that there is memory for; below 100 the cache evicts"},
+    {"outside", 0, 0, 1'000'000, "fences between requests, on average; about 10 ns each: a server's own work"},
 };
 
 // Larger than the last-level cache of the paper's machine (45 MB), as its table is.
@@ -66,6 +67,7 @@ mix_of_requests::mix_of_requests(const parameters& values, const plan& how)
       gets_(values[cache_gets]),
       value_bytes_(static_cast<std::uint32_t>(values[cache_value])),
       keeps_all_(values[cache_room] == 100),
+      outside_(values[cache_outside]),
       order_(keys_) {
   // In random order, so that neighbours in the order of use are not neighbours in memory.
   for (std::uint64_t i = 0; i < keys_; ++i) order_[i] = static_cast<std::uint32_t>(i);

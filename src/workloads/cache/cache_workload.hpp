@@ -29,6 +29,7 @@ class mix_of_requests {
   /// Whether each key that was set is there for ever.
   bool keeps_all() const noexcept { return keeps_all_; }
   const std::vector<store_shape>& shapes() const noexcept { return shapes_; }
+  std::uint64_t outside() const noexcept { return outside_; }  ///< fences between requests, on average
   /// The keys in the order in which they are set at the start.
   const std::vector<std::uint32_t>& order() const noexcept { return order_; }
 
@@ -37,6 +38,7 @@ class mix_of_requests {
   std::uint64_t gets_;
   std::uint32_t value_bytes_;
   bool keeps_all_;
+  std::uint64_t outside_;
   std::vector<std::uint32_t> order_;
   std::vector<store_shape> shapes_;
 };
@@ -121,6 +123,7 @@ void request_all(worker& me, shared_cache<Adapter>& shared) {
       ++me.tally(mine.set(key, number, ++version) ? stored : refused);
     }
     me.finish();
+    work_outside(shared.mix.outside(), random);
   }
   me.tally(wrong) = mine.wrong();
 }
