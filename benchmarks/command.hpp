@@ -12,6 +12,7 @@
 
 #include <txsync_backend/name.hpp>
 
+#include "observe/document/output.hpp"
 #include "workloads/text.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
@@ -59,21 +60,26 @@ void keep_named(std::vector<Item>& items, const std::vector<std::string>& names,
   items = std::move(kept);
 }
 
-/// Takes the options apart and runs bench(words of the command line). Answers the exit status: 2 for bad options, 1
-/// where an exception came out, each with one line that begins with `name`.
+/// Takes the options apart and runs bench(words of the command line). Answers the exit status: 2 for bad options and
+/// files that cannot be written, 1 where another exception came out, each with one line that begins with `name`.
 template <class Bench>
 int run_command(CLI::App& app, const char* name, int count, char** words, Bench bench) {
+  const auto complain = [name](const std::exception& error, int status) {
+    const std::string what = error.what();
+    std::fprintf(stderr, "%s: %s\n", name, what.substr(0, what.find('\n')).c_str());
+    return status;
+  };
   try {
     parse_options(app, count, words);
     return bench(std::vector<std::string>(words, words + count));
   } catch (const CLI::ParseError& error) {
-    return error.get_exit_code() == 0 ? app.exit(error) : (std::fprintf(stderr, "%s: %s\n", name, error.what()), 2);
+    return error.get_exit_code() == 0 ? app.exit(error) : complain(error, 2);
   } catch (const bad_request& error) {
-    std::fprintf(stderr, "%s: %s\n", name, error.what());
-    return 2;
+    return complain(error, 2);
+  } catch (const observe::output_error& error) {
+    return complain(error, 2);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s: %s\n", name, error.what());
-    return 1;
+    return complain(error, 1);
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A search tree with one fair lock, whose waiters walk to their key before it is their turn: what they will touch is in
+// A search tree with one fair lock, whose threads walk to their key before it is their turn: what they will touch is in
 // their caches by then. docs/warm-up.md has the rest.
 #include <cstdint>
 #include <cstdio>

@@ -17,7 +17,6 @@ namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
 namespace {
 
-constexpr int bad_input = 2;
 
 struct options {
   std::vector<unsigned> threads{1, 2, 4, 8};
@@ -31,11 +30,6 @@ struct options {
   bool elision_only = false;
   std::string json;
 };
-
-int complain(const std::string& what) {
-  std::fprintf(stderr, "bench_locks: %s\n", what.substr(0, what.find('\n')).c_str());
-  return bad_input;
-}
 
 void refuse_simulated(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
@@ -64,7 +58,7 @@ request make_request(const options& asked) {
   return wanted;
 }
 
-int run(const options& asked, int count, char** arguments) {
+int run(const options& asked, const std::vector<std::string>& words) {
   const request wanted = make_request(asked);
   std::optional<observe::output> output;
   if (!asked.json.empty()) output.emplace(asked.json);
@@ -87,7 +81,7 @@ int run(const options& asked, int count, char** arguments) {
   add_elision_cost(result, costs, !asked.quick);
   print_claims(out, result.claims);
   if (output) {
-    result.command.assign(arguments, arguments + count);
+    result.command = words;
     result.machine = txsync::doctor::machine_object(txsync::doctor::collect());
     result.seed = wanted.seed;
     result.started = observe::utc_now();
@@ -124,21 +118,9 @@ int main(int count, char** arguments) {
       "Our locks beside those of other libraries, interleaved: medians with ranges, and the ratio to the best peer.\n"
       "Exit status: 1 when a lock gave a wrong result or the run was interrupted, 2 for bad input."};
   add_options(app, asked);
-  try {
-    parse_options(app, count, arguments);
+  return run_command(app, "bench_locks", count, arguments, [&](const auto& words) {
     if (asked.quick && app.count("--rounds") == 0) asked.rounds = 4;
     if (asked.quick && app.count("--duration") == 0) asked.milliseconds = 20;
-    return run(asked, count, arguments);
-  } catch (const CLI::CallForHelp& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    return complain(error.what());
-  } catch (const bad_request& error) {
-    return complain(error.what());
-  } catch (const txsync::observe::output_error& error) {
-    return complain(error.what());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_locks: %s\n", error.what());
-    return 1;
-  }
+    return run(asked, words);
+  });
 }

@@ -37,7 +37,8 @@ std::uint32_t call_distance() noexcept {
 
 /// A CPU for each, of which two are there always. Whoever is on its way in needs one as well, and where others stay
 /// outside there are not enough anyway: its way is kept clear. Where nobody does, all may have their CPU, and who
-/// stands in the queue is not counted twice.
+/// stands in the queue is not counted twice. Two CPUs then have one thread inside, which saves it the hand-overs, but
+/// for newcomers that warm up beside its section.
 std::uint32_t admission::limit(bool works) const noexcept {
   const std::uint32_t cpus = machine::cpu_count() > always_inside ? machine::cpu_count() : always_inside;
   // relaxed: hints

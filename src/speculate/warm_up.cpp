@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a waiter does (always-abort paper, III-A to III-C), and how a body is kept within bounds.
+// What a waiter does (always-abort paper, III-A to III-C), when that pays, and how a body is kept within bounds.
 #include <txsync/speculate/warm_up.hpp>
 
 #include <txsync/machine/attempt.hpp>
@@ -10,7 +10,29 @@ constinit warm_up warm_up::unnamed_{};
 
 namespace {
 constexpr auto relaxed = std::memory_order_relaxed;
+
+/// What is run before the lock needs no waiters that settle into sleeping and looking in turns, and where it hurts, it
+/// hurts each section.
+constexpr std::uint32_t early_trials_shorter = 4;
 }  // namespace
+
+/// The one under way, else the one whose time comes first. One may begin without a closure only to find that the other
+/// way is over: its sections then tie.
+bool warm_up::tries_early_next(bool has_call) const noexcept {
+  if (policy_.early != warm_early::where_faster) return false;
+  if (early_.in_trial()) return true;
+  if (ways_.in_trial() || (early_.second() && !has_call)) return false;
+  return early_.next_trial() < ways_.next_trial();
+}
+
+/// Nothing is early while the first trial is under way: it asks what would be without.
+void warm_up::keep_answers() noexcept {
+  const bool is_early = !early_.second() && (early_.in_trial() || !ways_.in_trial());
+  const detail::warmth otherwise = ways_.second() ? detail::warmth::never : detail::warmth::waiting;
+  const detail::warmth now = is_early ? detail::warmth::early : otherwise;
+  // relaxed: advice. Who is overtaken here writes what was so before, until somebody's next look
+  if (when() != now) when_.store(now, relaxed);
+}
 
 bool warm_memory::false_or_leave() noexcept {
   if (machine::is_guarded()) machine::leave_guarded();
@@ -21,23 +43,15 @@ namespace detail {
 
 constinit thread_local count_down until_warm_look;
 
-/// Two trials in turns: whether warm-up in waits pays, and whether it does more before them. While the second says so,
-/// nobody asks the first.
+/// Two trials, one after the other: whether warm-up in waits pays, and whether it does more before them.
 void look_at_warm_trial(warm_up& role, bool has_call) noexcept {
-  const auto look = [&](two_ways& ways) noexcept {
-    const std::uint32_t window = role.policy_.trial_cycles;
-    return my_turns.look(until_warm_look, &role, ways, &ways == &role.early_ ? window / 4 : window);
-  };
-  const bool may_be_early = has_call && role.policy_.early == warm_early::where_faster;
-  if (may_be_early && (role.early_.in_trial() || !role.early_.second())) {
-    look(role.early_);
-  } else if (!look(role.ways_) && may_be_early) {
-    look(role.early_);
+  const warm_up_policy& policy = role.policy_;
+  if (role.tries_early_next(has_call)) {
+    my_turns.look(until_warm_look, &role, role.early_, policy.trial_cycles / early_trials_shorter);
+  } else {
+    my_turns.look(until_warm_look, &role, role.ways_, policy.trial_cycles);
   }
-  // relaxed: advice. Who is overtaken here writes what was so before, until somebody's next look
-  const warmth said = role.ways_.second() ? warmth::never : warmth::waiting;
-  const warmth now = role.early_.second() ? said : warmth::early;
-  if (role.when() != now) role.when_.store(now, relaxed);
+  role.keep_answers();
 }
 
 bool run_warm(warm_call& call) noexcept {
@@ -61,11 +75,16 @@ void warm_wait::spend_early() noexcept {
   const warm_up_policy& policy = role_.policy_;
   if (policy.speculators != 0 && !join(policy.speculators)) return;
   warm_memory memory(policy.most_accesses);
-  if (run(memory)) tries_ = 0;
+  is_warm_ = run(memory);
+  if (is_warm_) tries_ = 0;
   if (policy.speculators != 0) leave();
 }
 
 pastime::spent warm_wait::spend(const lock_wait& wait) noexcept {
+  if (is_warm_) [[unlikely]] {
+    is_warm_ = false;
+    return spent::time;  // once, for locks that go to warm waiters first
+  }
   const warm_up_policy& policy = role_.policy_;
   if (tries_ == 0 || wait.ahead < policy.nearest || wait.ahead > policy.farthest) return spent::nothing;
   if (call_ == nullptr && !machine::htm().always_abort) return spent::nothing;

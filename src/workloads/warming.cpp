@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our locks, whose waiters warm up: in software by what the workload foretells, or in always-abort attempts at the
+// Our locks with warm-up: in software by what the workload foretells, or in always-abort attempts at the
 // section itself, as the always-abort paper has it, where the machine has those.
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/posix_mutex.hpp>
@@ -49,11 +49,11 @@ constexpr subject warm(const char* name, const char* summary) noexcept {
 }
 
 constexpr subject table[] = {
-    warm<ticket, by::standard>("warm_ticket", "ticket, whose waiters warm up where trials find that faster"),
-    warm<mcs, by::standard>("warm_mcs", "mcs, whose waiters warm up where trials find that faster"),
-    warm<tatas, by::standard>("warm_tatas", "tatas, whose waiters warm up where trials find that faster"),
+    warm<ticket, by::standard>("warm_ticket", "ticket, warmed up where trials find that faster"),
+    warm<mcs, by::standard>("warm_mcs", "mcs, warmed up where trials find that faster"),
+    warm<tatas, by::standard>("warm_tatas", "tatas, warmed up where trials find that faster"),
     warm<priority, by::standard>("warm_priority_tatas", "tatas that goes to warm waiters first"),
-    warm<mutexes, by::standard>("warm_mutex", "txsync::mutex, whose waiters warm up where trials find that faster"),
+    warm<mutexes, by::standard>("warm_mutex", "txsync::mutex, warmed up where trials find that faster"),
     warm<ticket, by::eager>("eager_warm_ticket", "ticket, whose waiters always warm up"),
     warm<mcs, by::eager>("eager_warm_mcs", "mcs, whose waiters always warm up"),
     attempting<tatas_attempts, by::paper>("aahtm_tatas", "tatas, whose waiters run ahead in always-abort attempts"),

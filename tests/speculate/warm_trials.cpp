@@ -125,6 +125,76 @@ TEST_F(WarmTrials, NothingIsRunBeforeTheLockWithoutAClosureOrThePolicysLeave) {
   EXPECT_EQ(early(never, many, cheap, dear), 0u);
 }
 
+TEST_F(WarmTrials, WhatWasEarlyIsGivenUpWhenNoClosureComesAnyMore) {
+  warm_up role(adapting);
+  warming<ticket_lock> lock(role);
+  (void)early(lock, many, cheap, dear);
+  ASSERT_TRUE(role.early());
+  (void)without(lock, 10 * many, dear, cheap);
+  EXPECT_FALSE(role.early());
+  EXPECT_GT(without(lock, many, dear, cheap), many * 8 / 10);
+}
+
+TEST_F(WarmTrials, SectionsWithoutAClosureDoNotKeepOthersFromBeingEarly) {
+  warm_up role(adapting);
+  warming<ticket_lock> lock(role);
+  for (unsigned i = 0; i < many; ++i) {
+    (void)early(lock, 1, cheap, dear);
+    (void)without(lock, 1, dear, dear);
+  }
+  EXPECT_TRUE(role.early());
+}
+
+TEST_F(WarmTrials, WhatWasEarlyIsComparedWithTheBetterOfBothOthers) {
+  warm_up role(adapting);
+  warming<ticket_lock> lock(role);
+  // Waits that warm up are best but for what is early; then both are worse than nothing.
+  const auto run = [&](unsigned sections, std::uint64_t before, std::uint64_t in_waits, std::uint64_t nothing) {
+    for (unsigned i = 0; i < sections; ++i) {
+      bool warmed = false;
+      lock.lock([&](txsync::warm_memory&) { warmed = true; });
+      script.advance(warmed ? before : role.off() ? nothing : in_waits);
+      lock.unlock();
+    }
+  };
+  run(many, 100, 200, 300);
+  ASSERT_TRUE(role.early());
+  run(20 * many, 250, 300, 200);
+  EXPECT_TRUE(role.off());
+}
+
+/// Sections from one look to the next, with sections of such a length and the standard policy's window.
+unsigned between_looks(txsync::script::machine_script& script, std::uint64_t length) {
+  constexpr std::uint64_t window = txsync::warm_up_presets::standard.trial_cycles;
+  txsync::detail::turns mine;
+  txsync::detail::count_down left;
+  txsync::detail::two_ways ways;
+  unsigned looks = 0;
+  const auto run = [&](unsigned sections) {
+    for (unsigned i = 0; i < sections; ++i) {
+      script.advance(length);
+      if (!mine.count(left, &ways)) continue;
+      ++looks;
+      (void)mine.look(left, &ways, ways, window);
+    }
+  };
+  run(20);
+  EXPECT_TRUE(ways.in_trial());
+  while (ways.in_trial()) run(1);
+  run(1'000);
+  looks = 0;
+  run(10'000);
+  EXPECT_FALSE(ways.in_trial()) << "the next one came too soon";
+  return 10'000 / looks;
+}
+
+TEST_F(WarmTrials, ShortSectionsAreLookedAtLessOften) {
+  EXPECT_LE(between_looks(script, 20'000), 20u);
+  EXPECT_LE(between_looks(script, 5'000), 80u);
+  EXPECT_GT(between_looks(script, 5'000), 40u);
+  EXPECT_GT(between_looks(script, 100), 200u);
+}
+
 TEST_F(WarmTrials, RolesLearnForThemselves) {
   warm_up hurt(adapting), helped(adapting);
   warming<ticket_lock> one(hurt), other(helped);

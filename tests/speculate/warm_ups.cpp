@@ -184,7 +184,8 @@ TYPED_TEST(Waiter, WalksOverNodesThatAreFreed) {
 }
 
 TYPED_TEST(Waiter, IsWarmBeforeItAsksForAFreeLock) {
-  for (const txsync::warm_up_policy* const policy : {&txsync::warm_up_presets::early, &txsync::warm_up_presets::eager}) {
+  for (const txsync::warm_up_policy* const policy :
+       {&txsync::warm_up_presets::early, &txsync::warm_up_presets::eager}) {
     warm_up before(*policy);
     txsync::warming<TypeParam> free(before);
     unsigned early = 0;
@@ -221,6 +222,19 @@ TEST(Early, BodiesEndByFaultsExceptionsAndTheirAccesses) {
   lock.unlock(mine);
   EXPECT_EQ(loads, txsync::warm_up_presets::early.most_accesses);
   EXPECT_FALSE(machine::is_guarded());
+}
+
+TEST(Early, AWaiterThatIsWarmAlreadySaysSoOnceToItsLock) {
+  warm_up role{txsync::warm_up_presets::early};
+  const txsync::lock_wait wait{[](const void*, std::uint64_t) noexcept { return false; }, nullptr, 0, 1};
+  unsigned ran = 0;
+  const auto body = [&](warm_memory&) { ++ran; };
+  txsync::detail::warm_call_of<decltype(body)> call(body);
+  txsync::warm_wait mine(role, &call);
+  mine.spend_early();
+  EXPECT_EQ(mine.spend(wait), txsync::pastime::spent::time) << "by which priority_tatas_lock knows it";
+  EXPECT_EQ(mine.spend(wait), txsync::pastime::spent::nothing);
+  EXPECT_EQ(ran, 1U);
 }
 
 TEST(Early, BodiesCountAmongTheSpeculators) {

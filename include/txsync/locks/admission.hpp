@@ -38,7 +38,7 @@ class admission {
     return inside < always_inside && !shut_.load(std::memory_order_relaxed) &&
            called_.load(std::memory_order_relaxed) == called::nobody;
   }
-  /// True when it has to stay outside. `works`: waiting, it has something to do that makes its section shorter.
+  /// True when it has to stay outside. `works`: it warms up, so that two inside do more than one after the other.
   bool crowded(std::uint32_t inside, bool works) const noexcept {
     // relaxed: a wrong answer costs time only; a thread that stays outside looks again, in order
     return shut_.load(std::memory_order_relaxed) || inside >= limit(works);

@@ -121,8 +121,10 @@ class ticket_behind_door {
   [[gnu::always_inline]] bool unlock_if_held() noexcept {
     if (door_.busy()) [[unlikely]] {
       if (!queue_.is_held()) return false;
-      unlock_at_door(*this);
-      return true;
+      const admission::sleeping_place called = door_.release_passed(queue_.inside() == 1);
+      const bool was_held = queue_.serve_next_if_held();
+      admission::wake(called);
+      return was_held;
     }
     return queue_.serve_next_if_held();
   }

@@ -42,8 +42,10 @@ class two_ways {
   bool second() const noexcept {
     return second_.load(std::memory_order_relaxed);  // relaxed: both ways are right at any time
   }
-  /// Whether a trial is under way: advice, as all of it.
-  bool in_trial() const noexcept { return part_.load(std::memory_order_relaxed) != 0; }
+  /// Whether a trial is under way.
+  bool in_trial() const noexcept { return part_.load(std::memory_order_relaxed) != 0; }  // relaxed: advice
+  /// machine::cycles() when the next one may begin. Requires: none is under way.
+  std::uint64_t next_trial() const noexcept { return since_.load(std::memory_order_relaxed); }  // relaxed: advice
   /// Outside attempts. `window` is the least length of a window in machine::cycles(). Answers how many sections the
   /// thread begins before its next report, `batch` or fewer; 0: no trial is under way.
   TXSYNC_EXPORT std::uint32_t look(const report& mine, std::uint64_t window) noexcept;
@@ -114,7 +116,7 @@ class turns {
   constexpr turns() noexcept = default;
 
   /// Counts a section. True: it is time for look(). Requires: `left` is always the same one for a role, and has no bits
-  /// set. Cost between trials: a count down, which one section in 16 to 64 ends; in a trial each does.
+  /// set. Cost between trials: a count down, which one section in 16 to 256 ends; in a trial each does.
   bool count(count_down& left, const void* role) noexcept {
     if (!left.ends()) [[likely]]
       return false;

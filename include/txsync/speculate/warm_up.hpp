@@ -23,11 +23,11 @@ namespace txsync::inline TXSYNC_BACKEND {
 enum class warm_early : std::uint8_t {
   never,
   where_faster,  ///< where trials find that faster; never for roles that do not adapt
-  always
+  always         ///< without trials
 };
 
-/// How the waiters of a role warm up. Requires: outlives the roles that have it, and does not change. The defaults are
-/// the standard preset.
+/// How and when threads warm up for sections of a role. Requires: outlives the roles that have it, and does not change.
+/// The defaults are the standard preset.
 struct warm_up_policy {
   /// Of one wait, at most. A body that has run to its end is not run again.
   std::uint32_t tries = 4;
@@ -45,7 +45,8 @@ struct warm_up_policy {
   /// Threads that find the lock free begin with cold caches, too, and what is not known while one waits is known
   /// before.
   warm_early early = warm_early::where_faster;
-  /// Cycles of a window of a trial, at least: a mutex's waiters take as long to settle.
+  /// Cycles of a window of a trial, at least: a mutex's waiters take as long to settle. Those of trials of `early` have
+  /// a quarter.
   std::uint32_t trial_cycles = 4'194'304;
 };
 
@@ -101,6 +102,8 @@ class warm_up {
   friend void detail::count_warm_section(warm_up& role, bool has_call) noexcept;
   // relaxed: each answer is right at any time
   [[gnu::always_inline]] detail::warmth when() const noexcept { return when_.load(std::memory_order_relaxed); }
+  bool tries_early_next(bool has_call) const noexcept;
+  void keep_answers() noexcept;
   TXSYNC_EXPORT static warm_up unnamed_;
 
   // One line that hardly ever changes: a section asks it before it asks for its lock.
@@ -112,7 +115,10 @@ class warm_up {
   detail::two_ways early_{true};  ///< before the lock is asked for first, by ways_ second
 };
 
-/// The memory that a section's body is run over by a waiter. The body is the section's own, written once as a template:
+static_assert(sizeof(warm_up) == 2'816);
+
+/// The memory that a section's body is run over ahead of time. The body is the section's own, written once as a
+/// template:
 ///
 ///     lock.section([&](auto& memory) {
 ///       for (node* at = memory.load(head); at != nullptr; at = memory.load(at->next))
@@ -160,7 +166,7 @@ class warm_memory {
     const char* const first = static_cast<const char*>(place);
     for (std::size_t at = 0; at < bytes && fetches(); at += line) machine::prefetch_read(first + at);
   }
-  /// Whether what follows has no effect any more. Counts as an access, but the body is not left.
+  /// Whether what follows is for nothing: the body may as well return. Counts as an access, but the body is not left.
   bool over() noexcept {
     if (left_ == 0) [[unlikely]]
       return true;
@@ -243,7 +249,8 @@ struct warm_call_of : warm_call {
 
 }  // namespace detail
 
-/// What a waiter does: one of these for each call of lock(). Used on the waiting thread, by the lock's waiting loop.
+/// What a thread does before it asks for a lock, and while it waits: one of these for each call of lock(), used on that
+/// thread.
 class warm_wait final : public pastime {
  public:
   /// Without a call, always-abort attempts at the caller's section, where the machine has them.
@@ -261,6 +268,7 @@ class warm_wait final : public pastime {
   warm_up& role_;
   detail::warm_call* call_;
   std::uint32_t tries_;
+  bool is_warm_ = false;  ///< since before it asked for the lock, which the lock has not been told
 };
 
 /// Runs a body without a lock in mind, for whoever knows early what a section will touch: the honest rival of warm-up.

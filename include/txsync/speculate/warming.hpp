@@ -11,7 +11,8 @@
 //    is_warming() tells a section that it is run for nothing (the paper's AAHTM_TEST): the place to leave out what
 //    would only disturb the holder (its protective test, IV-A 6; its path "opt", II-A).
 //  - Thread-safe; not recursive. An unlock ends the attempt that a thread is in.
-//  - Cost where warm-up is off: the Lock's and about 2 ns. Waiting costs the energy of running, and lines that the holder
+//  - Cost where warm-up is off: the Lock's and about 2 ns. Waiting costs the energy of running, and lines that the
+//  holder
 //    has to fetch back where waiters ask for what it writes; a role that adapts leaves warm-up off where that costs
 //    more than it brings.
 #pragma once
@@ -43,7 +44,7 @@ class warming_base {
   void acquire(Node&... mine) noexcept {
     if (machine::warm_active()) [[unlikely]]
       return;  // a section within one that is run for nothing
-    if (warmth_of(how_) == warmth::never) {
+    if (warmth_of(how_) == warmth::never || !machine::htm().always_abort) {
       lock_.lock(mine...);
     } else {
       warm_wait wait(how_);
