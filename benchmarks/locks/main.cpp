@@ -17,7 +17,6 @@ namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
 namespace {
 
-
 struct options {
   std::vector<unsigned> threads{1, 2, 4, 8};
   std::vector<std::string> sections;

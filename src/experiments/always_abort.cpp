@@ -149,8 +149,8 @@ std::vector<experiment> maps() {
 }
 
 /// memcached 1.4.5's two global locks; the paper's curves are speed-ups over one thread of its default lock. How long a
-/// request takes outside of them the paper does not say: a few system calls, 3 us. Without it the default, whose waiters
-/// sleep, has one thread at work for most of the time, and the locks that spin are not ahead of it.
+/// request takes outside of them the paper does not say: a few system calls, 3 us. Without it the default, whose
+/// waiters sleep, has one thread at work for most of the time, and the locks that spin are not ahead of it.
 experiment memcached(const char* letter, std::uint64_t gets) {
   const std::vector<setting> settings = {{"keys", 20'000}, {"gets", gets}, {"outside", 300}};
   std::vector<variant> variants = subjects_of_the_paper(settings);
@@ -167,7 +167,8 @@ experiment memcached(const char* letter, std::uint64_t gets) {
       .variants = std::move(variants),
       .facts = {},
       .remark =
-          "In process: what a server does for a request besides, some system calls, is 3 us of fences, which is assumed. "
+          "In process: what a server does for a request besides, some system calls, is 3 us of fences, which is "
+          "assumed. "
           "20 K keys (4 MB), where the paper's table is larger than the last-level cache.",
   };
 }
@@ -218,9 +219,6 @@ experiment hazard_bench() {
                 against("ticket-aahtm", "ticket", 18, exactly(0.8), slower),
                 against("tatas-aahtm-protected", "tatas", 18, exactly(1), gone),
                 against("ticket-aahtm-protected", "ticket", 18, exactly(1), gone)},
-      .remark =
-          "Waiters for tatas here mostly sleep between looks, and one thread has most turns: running ahead wakes them, "
-          "and is no loss.",
   };
 }
 
