@@ -96,6 +96,11 @@ std::uint32_t two_ways::decide(bool second, std::uint64_t now, std::uint64_t win
   return between;
 }
 
+/// A tie is mostly the second way's: attempts that gain nothing abort others'.
+bool two_ways::takes_second(std::uint64_t second, std::uint64_t first) const noexcept {
+  return tie_ == tie::second ? second + second / 16 >= first : second >= first + first / 16;
+}
+
 std::uint32_t two_ways::end_window(std::uint32_t part, std::uint64_t now, std::uint64_t window) noexcept {
   seen done = take_tallies();
   done.took = std::max<std::uint64_t>(1, now - since_.load(relaxed));
@@ -106,9 +111,8 @@ std::uint32_t two_ways::end_window(std::uint32_t part, std::uint64_t now, std::u
   // Nobody ran sections for most of it, or sections are that long: which of the two the next window tells.
   if (done.took > 2 * longest_window * window && !paused_.exchange(true, relaxed)) return part;
   const std::uint64_t best_first = best_first_.load(relaxed);
-  // A tie is the second way's: attempts that gain nothing abort others'.
   if (part == second_window) {
-    const bool second = rate + rate / 16 >= best_first;
+    const bool second = takes_second(rate, best_first);
     if (!second || agreed_.load(relaxed) != 0) return decide(second, now, window);
     // In a program's first trial caches were cold for the first way, and warm for the second.
     rate_of_second_.store(rate, relaxed);
@@ -116,8 +120,7 @@ std::uint32_t two_ways::end_window(std::uint32_t part, std::uint64_t now, std::u
     return settling_again;
   }
   if (part == first_again) {
-    const std::uint64_t second = rate_of_second_.load(relaxed);
-    return decide(second + second / 16 >= std::max(rate, best_first), now, window);
+    return decide(takes_second(rate_of_second_.load(relaxed), std::max(rate, best_first)), now, window);
   }
   if (rate > best_first) best_first_.store(rate, relaxed);
   if (done.shortest != no_length && lock_.load(relaxed) != this) {

@@ -21,13 +21,13 @@ constexpr std::uint32_t early_trials_shorter = 4;
 bool warm_up::tries_early_next(bool has_call) const noexcept {
   if (policy_.early != warm_early::where_faster) return false;
   if (early_.in_trial()) return true;
-  if (ways_.in_trial() || (early_.second() && !has_call)) return false;
+  if (ways_.in_trial() || (!early_.second() && !has_call)) return false;
   return early_.next_trial() < ways_.next_trial();
 }
 
 /// Nothing is early while the first trial is under way: it asks what would be without.
 void warm_up::keep_answers() noexcept {
-  const bool is_early = !early_.second() && (early_.in_trial() || !ways_.in_trial());
+  const bool is_early = early_.second() && (early_.in_trial() || !ways_.in_trial());
   const detail::warmth otherwise = ways_.second() ? detail::warmth::never : detail::warmth::waiting;
   const detail::warmth now = is_early ? detail::warmth::early : otherwise;
   // relaxed: advice. Who is overtaken here writes what was so before, until somebody's next look

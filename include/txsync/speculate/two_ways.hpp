@@ -16,10 +16,10 @@ namespace txsync::inline TXSYNC_BACKEND::detail {
 /// one lock (under several, sections run beside each other anyway). Otherwise the second way is taken for two windows,
 /// the first of which lets threads settle; in the first trial the first way has another chance then, as caches were
 /// cold for it. The way that did more is kept until the next trial, which is the later, the more often the answer was
-/// the same; a tie is the second way's. Threads report their sections in batches, which are short enough in a trial
-/// that a window holds some of each thread's, and whoever finds a window long enough begins the next. A window that
-/// counts and took twice as long as the longest should, because the program paused, is begun again, once in a trial.
-/// Constant-initialised; thread-safe; 1,280 bytes.
+/// the same; a tie is the second way's, if not said otherwise. Threads report their sections in batches, which are
+/// short enough in a trial that a window holds some of each thread's, and whoever finds a window long enough begins the
+/// next. A window that counts and took twice as long as the longest should, because the program paused, is begun again,
+/// once in a trial. Constant-initialised; thread-safe; 1,280 bytes.
 class two_ways {
  public:
   static constexpr std::uint64_t no_length = ~std::uint64_t{0};
@@ -35,8 +35,9 @@ class two_ways {
   };
 
   constexpr two_ways() noexcept = default;
-  /// Which way sections go until the first trial.
-  constexpr explicit two_ways(bool second) noexcept : second_(second) {}
+  /// Whose a tie is; else it is the second way's.
+  enum class tie : std::uint8_t { second, first };
+  constexpr explicit two_ways(tie whose) noexcept : tie_(whose) {}
 
   /// Whether sections go the second way for now. One load of a line that changes only when a trial changes its mind.
   bool second() const noexcept {
@@ -62,9 +63,11 @@ class two_ways {
   std::uint64_t sections() const noexcept;
   seen take_tallies() noexcept;
   std::uint32_t end_window(std::uint32_t part, std::uint64_t now, std::uint64_t window) noexcept;
+  bool takes_second(std::uint64_t second, std::uint64_t first) const noexcept;
   std::uint32_t decide(bool second, std::uint64_t now, std::uint64_t window) noexcept;
 
   alignas(machine::pad_bytes) std::atomic<bool> second_{false};
+  const tie tie_ = tie::second;
   // Of the trial under way (two_ways.cpp); on lines of their own, because attempts watch nothing of them.
   alignas(machine::pad_bytes) std::atomic<std::uint32_t> part_{0};  ///< 0: between trials
   std::atomic<std::uint64_t> since_{0};

@@ -111,8 +111,8 @@ class warm_up {
   const bool learns_;
   std::atomic<detail::warmth> when_;  ///< as the trials below say
   alignas(machine::pad_bytes) std::atomic<std::uint32_t> speculators_{0};
-  detail::two_ways ways_;         ///< with warm-up first, without it second
-  detail::two_ways early_{true};  ///< before the lock is asked for first, by ways_ second
+  detail::two_ways ways_;                                 ///< with warm-up first, without it second
+  detail::two_ways early_{detail::two_ways::tie::first};  ///< by ways_ first, before the lock is asked for second
 };
 
 static_assert(sizeof(warm_up) == 2'816);
