@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -65,8 +66,8 @@ void keep_named(std::vector<Item>& items, const std::vector<std::string>& names,
 template <class Bench>
 int run_command(CLI::App& app, const char* name, int count, char** words, Bench bench) {
   const auto complain = [name](const std::exception& error, int status) {
-    const std::string what = error.what();
-    std::fprintf(stderr, "%s: %s\n", name, what.substr(0, what.find('\n')).c_str());
+    const char* const what = error.what();
+    std::fprintf(stderr, "%s: %.*s\n", name, static_cast<int>(std::strcspn(what, "\n")), what);
     return status;
   };
   try {
