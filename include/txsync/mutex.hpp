@@ -55,11 +55,11 @@ class mutex {
   TXSYNC_EXPORT [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept;
 
   /// Requires: the calling thread holds the lock.
-  void unlock() noexcept {
-    if (core_.is_marked()) [[unlikely]]
-      observe::detail::hold_ends(this);
-    core_.unlock();
+  [[gnu::always_inline]] void unlock() noexcept {
+    core_.unlock([this]() noexcept { observe::detail::hold_ends(this); });
   }
+  /// As futex_mutex::unlock_fair().
+  TXSYNC_EXPORT void unlock_fair() noexcept;
 
   /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
   bool is_held() const noexcept { return core_.is_held(); }

@@ -6,22 +6,13 @@
 // again. Whoever is called is on its way to the lock, and looks after those outside when it gives the lock up.
 #include <txsync/locks/admission.hpp>
 #include <txsync/machine/cpu.hpp>
-#include <txsync/machine/park.hpp>
 #include <txsync/machine/thread.hpp>
+
+#include "sleeping_places.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND {
 
 namespace {
-
-/// Sleeping places, shared by all locks: a thread sleeps on the place of its lock and number; two on one place wake for
-/// nothing now and then (a waiting array as in Dice and Kogan's TWA, EuroSys 2019).
-constexpr std::size_t place_count = 256;
-constinit std::atomic<std::uint32_t> places[place_count] = {};
-
-std::atomic<std::uint32_t>& place_of(const void* lock, std::uint32_t number) noexcept {
-  const std::uint64_t mixed = (reinterpret_cast<std::uintptr_t>(lock) >> 4) * 0x9E3779B97F4A7C15u;
-  return places[((mixed >> 40) + number) % place_count];
-}
 
 constexpr std::uint32_t look_at_clock_every = 64;
 
@@ -52,9 +43,9 @@ std::uint32_t admission::limit(bool works) const noexcept {
 void admission::wait_outside(const lock_view& lock) noexcept {
   const std::uint32_t number = outside_.fetch_add(1, std::memory_order_seq_cst);
   machine::fence();  // the number before the second look; pairs with the fence of contended owners
-  std::atomic<std::uint32_t>& place = place_of(this, number);
+  detail::sleeping_place& place = detail::place_of(this, number);
   for (;;) {
-    const std::uint32_t seen = place.load(std::memory_order_seq_cst);
+    const std::uint32_t ticket = place.ticket();
     // seq_cst: against the change of the place in release_passed()
     const auto ahead = static_cast<std::int32_t>(number - outside_called_.load(std::memory_order_seq_cst));
     if (ahead < 0) break;
@@ -62,7 +53,7 @@ void admission::wait_outside(const lock_view& lock) noexcept {
       lock.kick(lock.context);
       if (static_cast<std::int32_t>(number - outside_called_.load(std::memory_order_seq_cst)) < 0) break;
     }
-    machine::park(place, seen, machine::clock_ns() + call_distance_ns * (static_cast<std::uint64_t>(ahead) + 1));
+    place.sleep(ticket, machine::clock_ns() + call_distance_ns * (static_cast<std::uint64_t>(ahead) + 1));
   }
   // relaxed: a hint for newcomers
   called_.store(called::queues, std::memory_order_relaxed);
@@ -77,7 +68,7 @@ void admission::came_in() noexcept {
   last_call_ = coarse_clock();
 }
 
-admission::sleeping_place admission::release_passed(bool nobody_waits) noexcept {
+detail::sleeping_place* admission::release_passed(bool nobody_waits) noexcept {
   if (passed_ < 0xFFFF) ++passed_;
   if (called_.load(std::memory_order_relaxed) != called::nobody) {  // relaxed: set to and from nobody by holders only
     if (passed_ >= patience) shut_.store(true, std::memory_order_relaxed);  // relaxed: a hint for newcomers
@@ -97,14 +88,12 @@ admission::sleeping_place admission::release_passed(bool nobody_waits) noexcept 
   last_call_ = coarse_clock();
   // relaxed: only holders write it
   const std::uint32_t number = outside_called_.load(std::memory_order_relaxed);
-  std::atomic<std::uint32_t>& place = place_of(this, number);
   outside_called_.store(number + 1, std::memory_order_seq_cst);  // before the place changes: see wait_outside()
-  place.fetch_add(1, std::memory_order_seq_cst);
-  return &place;
+  return &detail::place_of(this, number);
 }
 
-void admission::wake(sleeping_place called) noexcept {
-  if (called != nullptr) machine::unpark(*called, machine::everyone);
+void admission::wake(detail::sleeping_place* called) noexcept {
+  if (called != nullptr) called->wake();
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND

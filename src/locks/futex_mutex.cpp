@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The waiting side of futex_mutex. Why no wake-up is lost:
-//  - A thread that sleeps is counted in the word before it looks at the lock for the last time; settle_releases()
-//  stands
-//    between, so that a release by plain stores has either been seen by that look or sees the count.
-//  - unlock wakes nobody only where nobody sleeps, or where the word says that somebody watches (or is being woken).
-//  There
-//    is one watcher, and it takes its mark back by one read-modify-write with its own fate: it gets the lock (then its
-//    unlock sees the sleepers), or it becomes a sleeper (then it looks at the lock once more, as above).
-//  - `waking` is set together with `watched`, by the release that wakes. Whoever finds it while sleeping or about to
-//  sleep
-//    turns it off and is the watcher, whomever it was meant for; nobody sleeps while it is set, so that a wake-up that
-//    finds its sleeper not yet asleep is not wasted.
+// The waiting side of futex_mutex. What holds whatever the schedule:
+//  - The lock is free only where there is a head, or no line. A head takes its bits away when it gets the lock, and
+//    then gives it up itself: that unlock sees the line and grants the next number in the same exchange. Who draws a
+//    number where there is neither head nor line is the head at once.
+//  - No wake-up is lost. A waiter in line sleeps on the place of its number, and reads that place before it looks at
+//    the word; whoever changes the word for it changes the place afterwards. Waiters aside sleep on the low half of the
+//    word, which every unlock changes.
+//  - A release by plain stores does not see what a waiter has just asked for. settle_releases() stands between a
+//    waiter's bit and its next look, so that such a release is seen by that look, or sees the bit.
+//  - The lock that was given to the head (or to one of those aside) stays held until that one claims it.
 #include <algorithm>
 
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/machine/thread.hpp>
 
 #include "backoff.hpp"
+#include "sleeping_places.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -24,129 +23,272 @@ namespace {
 
 // Found with ./dev bench locks. Pauses and budgets are in machine::cycles().
 constexpr std::uint64_t arrival_budget = 20'000;
-constexpr std::uint64_t watcher_budget = 5'000;
-constexpr std::uint64_t shortest_pause = 128;
-constexpr std::uint64_t longest_pause = 8'192;
-constexpr std::uint64_t first_nap_ns = 20'000;
-constexpr std::uint64_t longest_nap_ns = 1'000'000;
-// In the child of a fork the watcher may be a thread of the parent, which will not look: sleepers watch in turn.
-constexpr std::uint64_t trust_in_watcher_ns = 10'000'000;
+constexpr std::uint64_t head_budget = 5'000;
+constexpr std::uint64_t overdue_budget = 40'000;
+constexpr std::uint64_t min_pause = 128;
+constexpr std::uint64_t max_pause = 8'192;
+constexpr std::uint64_t max_overdue_pause = 512;
+constexpr std::uint64_t min_nap_ns = 20'000;
+constexpr std::uint64_t max_nap_ns = 500'000;
+// A waiter's deadline: so long after its arrival, but not sooner than this after it became the head. The second bounds
+// what hand-overs cost where many threads wait.
+constexpr std::uint64_t max_wait_ns = 1'000'000;
+constexpr std::uint64_t min_lead_ns = 250'000;
+constexpr std::uint64_t due_age = 2;
+// In the child of a fork, the head may be a thread of the parent.
+constexpr std::uint64_t trust_in_others_ns = 10'000'000;
+/// The place of those aside: no number is so great.
+constexpr std::uint32_t place_aside = 0x1'0000;
 
 /// With one CPU the holder can do nothing while another thread spins.
 std::uint64_t budget(std::uint64_t cycles) noexcept { return machine::cpu_count() > 1 ? cycles : 1; }
 
-}  // namespace
-
-/// Acquires where `seen` says free, with `changed` as the new word's other bits. Reloads `seen` when it fails.
-bool futex_mutex::take(std::uint64_t& seen, std::uint64_t changed) noexcept {
-  // acquire pairs with the release of release_unless_waited() and unlock_slow()
-  return word_.compare_exchange_strong(seen, changed | held, std::memory_order_acquire, std::memory_order_relaxed);
+bool may_be_dead() noexcept { return machine::fork_count() != 0; }
+std::uint64_t until_next_look(std::uint64_t deadline) noexcept {
+  return may_be_dead() ? std::min(deadline, machine::clock_ns() + trust_in_others_ns) : deadline;
 }
 
-/// Looks at the lock at growing distances. True when it got the lock, together with `taken_back` from the waiters'
-/// bits.
-bool futex_mutex::spin(std::uint64_t cycles, std::uint64_t taken_back) noexcept {
-  detail::jitter jitter(&cycles);
-  std::uint64_t pause = shortest_pause;
-  for (std::uint64_t spent = 0; spent < cycles;) {
-    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: a look only
-    while ((seen & held) == 0) {
-      if (take(seen, seen & ~taken_back)) return true;
-    }
-    const std::uint64_t length = jitter.upto(pause);
-    detail::pause_for(length);
-    spent += length;
-    if (pause < longest_pause) pause *= 2;
+/// Waits at a place for the length of a scope.
+class visit {
+ public:
+  explicit visit(detail::sleeping_place& place) noexcept : place_(place) { place_.enter(); }
+  ~visit() { place_.leave(); }
+  visit(const visit&) = delete;
+  visit& operator=(const visit&) = delete;
+
+ private:
+  detail::sleeping_place& place_;
+};
+
+}  // namespace
+
+/// With `quiet` as the other bits ask for.
+constexpr std::uint64_t futex_mutex::settled(std::uint64_t word) noexcept {
+  const bool tells = (word & (aside_bits | sleeping | overdue)) != 0 || (word & (line | head)) == line;
+  return tells ? word & ~quiet : word | quiet;
+}
+
+/// The next number is granted.
+constexpr std::uint64_t futex_mutex::with_next_head(std::uint64_t word) noexcept {
+  const auto next = static_cast<std::uint16_t>(granted(word) + 1);
+  word = (word & ~(granted_bits | line | heads_bits)) | std::uint64_t{next} << granted_shift | head;
+  return next != drawn(word) ? word | line : word;
+}
+
+/// Acquires where `seen` says free. Reloads `seen` when it fails.
+bool futex_mutex::take(std::uint64_t& seen, waiter who) noexcept {
+  const std::uint64_t taken_away = who == waiter::head ? heads_bits : 0;
+  // acquire pairs with the release of release_unless_waited() and release()
+  return word_.compare_exchange_strong(seen, settled((seen & ~taken_away) | held), std::memory_order_acquire,
+                                       std::memory_order_relaxed);
+}
+
+/// Acquires where `seen` says free, or given to the caller. Reloads `seen` when it fails.
+bool futex_mutex::claim(std::uint64_t& seen, waiter who) noexcept {
+  while ((seen & held) == 0 || (who == waiter::head && (seen & given_to_head) != 0)) {
+    if (take(seen, who)) return true;
   }
   return false;
 }
 
-futex_mutex::outcome futex_mutex::become_watcher() noexcept {
+/// Looks at the lock at growing distances. True when it got the lock.
+bool futex_mutex::spin(std::uint64_t cycles, waiter who, std::uint64_t limit) noexcept {
+  detail::jitter jitter(&cycles);
+  std::uint64_t pause = min_pause;
+  for (std::uint64_t spent = 0; spent < cycles;) {
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: a look only
+    if (claim(seen, who)) return true;
+    const std::uint64_t length = jitter.upto(pause);
+    detail::pause_for(length);
+    spent += length;
+    if (pause < limit) pause *= 2;
+  }
+  return false;
+}
+
+/// False: it got the lock instead.
+bool futex_mutex::draw(std::uint16_t& number) noexcept {
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
-  while ((seen & watched) == 0) {
-    // relaxed: spares others the wake-up, orders nothing
-    if (word_.compare_exchange_weak(seen, seen | watched, std::memory_order_relaxed)) return outcome::watch;
-  }
-  return outcome::sleep;
-}
-
-/// Requires: the caller is the watcher. It still is when it is to sleep, which takes its mark back.
-futex_mutex::outcome futex_mutex::watch(std::uint64_t deadline) noexcept {
-  std::uint64_t nap = first_nap_ns;
   for (;;) {
-    const std::uint64_t before = word_.load(std::memory_order_relaxed);  // relaxed: a look only
-    if (spin(budget(watcher_budget), watched)) return outcome::got_lock;
-    if (deadline != machine::no_deadline && machine::clock_ns() >= deadline) {
-      stop_watching();
-      return outcome::timed_out;
+    if (claim(seen, waiter::newcomer)) return false;
+    if (static_cast<std::uint16_t>(drawn(seen) - granted(seen)) == max_line) {
+      machine::sleep_ns(max_nap_ns);
+      seen = word_.load(std::memory_order_relaxed);  // relaxed: as above
+      continue;
     }
-    machine::sleep_ns(nap);
-    const std::uint64_t after = word_.load(std::memory_order_relaxed);  // relaxed: a look only
-    // The same section is inside since before the nap: it is long, and may as well wake us.
-    if ((before & after & held) != 0 && (before & turn_bits) == (after & turn_bits)) return outcome::sleep;
-    if (nap < longest_nap_ns) nap *= 2;
+    number = drawn(seen);
+    const auto drawn_then = static_cast<std::uint16_t>(number + 1);
+    const std::uint64_t in_line = (seen & ~drawn_bits) | std::uint64_t{drawn_then} << drawn_shift;
+    const bool is_first = (seen & (line | head)) == 0;
+    // relaxed: takes a place in line, and orders nothing
+    if (word_.compare_exchange_weak(seen, settled(is_first ? with_next_head(in_line) : in_line | line),
+                                    std::memory_order_relaxed)) {
+      return true;
+    }
   }
 }
 
-/// Becomes a sleeper, with `taken_back` from the waiters' bits, and is no longer one when it returns.
-futex_mutex::outcome futex_mutex::sleep(std::uint64_t taken_back, std::uint64_t deadline) noexcept {
-  std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchanges below decide
+void futex_mutex::await_grant(std::uint16_t number) noexcept {
+  detail::sleeping_place& place = detail::place_of(this, number);
   for (;;) {
-    if ((seen & held) == 0) {
-      if (take(seen, seen & ~taken_back)) return outcome::got_lock;
-    } else if (word_.compare_exchange_weak(seen, (seen + sleeper) & ~taken_back, std::memory_order_seq_cst,
-                                           std::memory_order_relaxed)) {
-      break;
+    const std::uint32_t ticket = place.ticket();
+    // relaxed: a change that was made before the place changed is seen behind ticket()
+    const std::uint64_t seen = word_.load(std::memory_order_relaxed);
+    if (static_cast<std::int16_t>(granted(seen) - number) > 0) return;
+    if (place.sleep(ticket, until_next_look(machine::no_deadline)) == machine::park_result::timed_out) {
+      replace_the_dead();
     }
+  }
+}
+
+void futex_mutex::wait_in_line(std::uint64_t before) noexcept {
+  const std::uint64_t arrived_ns = machine::clock_ns();
+  std::uint16_t number = 0;
+  if (!draw(number)) return;
+  const visit here(detail::place_of(this, number));
+  const std::uint64_t drawn_at = word_.load(std::memory_order_relaxed);  // relaxed: a look only
+  if (static_cast<std::int16_t>(granted(drawn_at) - number) <= 0) {
+    await_grant(number);
+    before = 0;
+  }
+  lead(number, arrived_ns, before);
+}
+
+/// Requires: the caller is the head. `before` is the word as it was when it came; not held: it does not know.
+void futex_mutex::lead(std::uint16_t number, std::uint64_t arrived_ns, std::uint64_t before) noexcept {
+  const std::uint64_t due = std::max(arrived_ns + max_wait_ns, machine::clock_ns() + min_lead_ns);
+  detail::sleeping_place& place = detail::place_of(this, number);
+  for (std::uint64_t nap = min_nap_ns;;) {
+    const std::uint32_t ticket = place.ticket();
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: a look only
+    if (claim(seen, waiter::head)) return;
+    const std::uint64_t now = machine::clock_ns();
+    if (now >= due || (seen & age_bits) >= due_age * older) return lead_overdue(number);
+    if (is_same_section(before, seen)) {
+      // It is long, and may as well wake its waiter.
+      if (sleep_until_given_up(place, due)) return;
+      before = 0;
+      continue;
+    }
+    before = seen;
+    if (spin(budget(head_budget), waiter::head, max_pause)) return;
+    if (is_same_section(before, word_.load(std::memory_order_relaxed))) continue;  // relaxed: a look only
+    place.sleep(ticket, std::min(now + nap, due));
+    if (nap < max_nap_ns) nap *= 2;
+  }
+}
+
+/// Requires: the caller is the head. Sleeps until an unlock, and no longer than that. True: it got the lock.
+bool futex_mutex::sleep_until_given_up(detail::sleeping_place& place, std::uint64_t until_ns) noexcept {
+  std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+  do {
+    if (claim(seen, waiter::head)) return true;
+    // relaxed: asks for a wake-up, and orders nothing; the look below stands behind settle_releases()
+  } while (!word_.compare_exchange_weak(seen, settled(seen | sleeping), std::memory_order_relaxed));
+  machine::settle_releases();
+  for (bool late = false;;) {
+    const std::uint32_t ticket = place.ticket();
+    seen = word_.load(std::memory_order_relaxed);  // relaxed: behind ticket(), as in await_grant()
+    if (claim(seen, waiter::head)) return true;
+    if ((seen & sleeping) == 0) return false;
+    if (late) {
+      // relaxed: as above. A wake-up that comes all the same is one in vain
+      if (word_.compare_exchange_weak(seen, settled(seen & ~sleeping), std::memory_order_relaxed)) return false;
+      continue;
+    }
+    late = place.sleep(ticket, until_ns) == machine::park_result::timed_out;
+  }
+}
+
+/// Requires: the caller is the head. The next unlock gives it the lock.
+void futex_mutex::lead_overdue(std::uint16_t number) noexcept {
+  std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+  do {
+    if (claim(seen, waiter::head)) return;
+    // relaxed: as in sleep_until_given_up()
+  } while (!word_.compare_exchange_weak(seen, settled(seen | overdue), std::memory_order_relaxed));
+  machine::settle_releases();
+  // A thread that runs when it is given the lock costs the lock a line transfer, one that sleeps a wake-up.
+  if (spin(budget(overdue_budget), waiter::head, max_overdue_pause)) return;
+  detail::sleeping_place& place = detail::place_of(this, number);
+  for (;;) {
+    const std::uint32_t ticket = place.ticket();
+    seen = word_.load(std::memory_order_relaxed);  // relaxed: as in await_grant()
+    if (claim(seen, waiter::head)) return;
+    if (place.sleep(ticket, until_next_look(machine::no_deadline)) == machine::park_result::timed_out) {
+      replace_the_dead();
+    }
+  }
+}
+
+/// Becomes one of those aside, unless it gets the lock first or its deadline passes.
+futex_mutex::joined futex_mutex::join_aside(std::uint64_t deadline, std::uint64_t how) noexcept {
+  std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+  for (;;) {
+    if (claim(seen, waiter::newcomer)) return joined::got_lock;
+    if (deadline != machine::no_deadline && machine::clock_ns() >= deadline) return joined::late;
+    if ((seen & aside_bits) == aside_bits) {
+      machine::sleep_ns(min_nap_ns);
+      seen = word_.load(std::memory_order_relaxed);  // relaxed: as above
+      continue;
+    }
+    // relaxed: as in sleep_until_given_up()
+    if (word_.compare_exchange_weak(seen, settled((seen + aside) | how), std::memory_order_relaxed)) break;
   }
   machine::settle_releases();
-  bool late = false;
-  seen = word_.load(std::memory_order_relaxed);  // relaxed: ordered after the count by settle_releases()
-  for (;;) {
-    if ((seen & held) == 0) {
-      // A wake-up under way ends here: this thread's unlock will wake the next.
-      const std::uint64_t ended = (seen & waking) != 0 ? waking | watched : 0;
-      if (take(seen, (seen - sleeper) & ~ended)) return outcome::got_lock;
-    } else if ((seen & waking) != 0) {
-      // relaxed: passes a mark on, orders nothing
-      if (word_.compare_exchange_weak(seen, (seen - sleeper) & ~waking, std::memory_order_relaxed)) {
-        return outcome::watch;
-      }
+  return joined::waits;
+}
+
+bool futex_mutex::wait_aside(std::uint64_t deadline, bool realtime) noexcept {
+  const visit here(detail::place_of(this, place_aside));
+  const joined how = join_aside(deadline, realtime ? urgent : 0);
+  if (how != joined::waits) return how == joined::got_lock;
+  for (bool late = false;;) {
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchanges decide
+    std::uint64_t left = seen - aside;
+    if ((left & aside_bits) == 0) left &= ~urgent;
+    if ((seen & held) == 0 || (seen & given_to_aside) != 0) {
+      // acquire pairs with the release of release_unless_waited() and release()
+      if (word_.compare_exchange_weak(seen, settled((left & ~given_to_aside) | held), std::memory_order_acquire,
+                                      std::memory_order_relaxed))
+        return true;
     } else if (late) {
-      // relaxed: as above
-      if (word_.compare_exchange_weak(seen, seen - sleeper, std::memory_order_relaxed)) return outcome::timed_out;
-    } else {
-      const auto high = static_cast<std::uint32_t>(seen >> 32);
-      std::uint64_t until = deadline;
-      if (machine::fork_count() != 0) until = std::min(deadline, machine::clock_ns() + trust_in_watcher_ns);
-      const bool timed_out = machine::park_high(word_, high, until) == machine::park_result::timed_out;
-      late = timed_out && until == deadline;
-      if (timed_out && !late) return watch_instead();
-      seen = word_.load(std::memory_order_relaxed);  // relaxed: a look; the exchange that follows orders
+      // relaxed: orders nothing
+      if (word_.compare_exchange_weak(seen, settled(left), std::memory_order_relaxed)) return false;
+    } else if (machine::park_low(word_, static_cast<std::uint32_t>(seen), until_next_look(deadline)) ==
+               machine::park_result::timed_out) {
+      late = deadline != machine::no_deadline && machine::clock_ns() >= deadline;
+      if (!late) replace_the_dead();
     }
   }
 }
 
-/// From a sleeper to one more watcher.
-futex_mutex::outcome futex_mutex::watch_instead() noexcept {
+/// In the child of a fork, a thread that has waited long asks whether the one that has the next turn exists.
+void futex_mutex::replace_the_dead() noexcept {
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
-  // relaxed: orders nothing; who looks at the lock next does it with the exchanges of watch()
-  while (!word_.compare_exchange_weak(seen, (seen - sleeper) | watched, std::memory_order_relaxed)) {
+  std::uint64_t next = seen;
+  if ((seen & given_to_aside) != 0 && !detail::place_of(this, place_aside).is_in_use()) {
+    next &= ~(given_to_aside | aside_bits | urgent | held);
+    if ((next & (line | head)) == line) next = with_next_head(next);
+  } else if ((seen & head) != 0 && !detail::place_of(this, head_of(seen)).is_in_use()) {
+    if ((seen & line) != 0) {
+      next = with_next_head(seen) | (seen & given_to_head);
+    } else {
+      next &= (seen & given_to_head) != 0 ? ~(heads_bits | held) : ~heads_bits;
+    }
   }
-  return outcome::watch;
+  // release and acquire: what is given on was given by a release, as if by the one that is gone
+  if (next == seen || !word_.compare_exchange_strong(seen, settled(next), std::memory_order_acq_rel)) return;
+  if ((next & head) != 0) detail::place_of(this, head_of(next)).wake();
 }
 
 bool futex_mutex::lock_slow(std::uint64_t deadline) noexcept {
-  if (spin(budget(arrival_budget), 0)) return true;
-  outcome next = become_watcher();
-  std::uint64_t role = next == outcome::watch ? watched : 0;
-  for (;;) {
-    next = next == outcome::watch ? watch(deadline) : sleep(role, deadline);
-    if (next == outcome::got_lock) return true;
-    if (next == outcome::timed_out) return false;
-    // From watching to sleeping the mark is taken back in sleep(); from sleeping to watching it was handed over.
-    role = watched;
-  }
+  const std::uint64_t before = word_.load(std::memory_order_relaxed);  // relaxed: a look only
+  if (spin(budget(arrival_budget), waiter::newcomer, max_pause)) return true;
+  const bool realtime = machine::has_realtime_priority();
+  if (realtime || deadline != machine::no_deadline) return wait_aside(deadline, realtime);
+  wait_in_line(before);
+  return true;
 }
 
 bool futex_mutex::lock_slow(pastime& meanwhile) noexcept {
@@ -162,31 +304,44 @@ bool futex_mutex::lock_slow(pastime& meanwhile) noexcept {
   return lock_slow(machine::no_deadline);
 }
 
-/// Leaves without the lock: the mark is taken back, and somebody else is woken where the lock is free.
-void futex_mutex::stop_watching() noexcept {
-  word_.fetch_and(~watched, std::memory_order_seq_cst);
-  machine::settle_releases();
-  std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: ordered by settle_releases()
-  while ((seen & (held | watched | waking)) == 0 && (seen & sleepers_bits) != 0) {
-    // relaxed: hands on a wake-up, orders nothing
-    if (word_.compare_exchange_weak(seen, seen | watched | waking, std::memory_order_relaxed)) {
-      machine::unpark_high(word_, 1);
-      return;
-    }
+/// The word after an unlock, and who is to be told of it.
+std::uint64_t futex_mutex::given_up(std::uint64_t seen, bool fair, told& whom) noexcept {
+  const bool ages = is_last_turn(seen) && (seen & head) != 0;
+  const bool at_max_age = (seen & age_bits) == max_age * older;
+  std::uint64_t next = (seen & ~holders_bits) | released(seen);
+  if (ages && !at_max_age) next += older;
+  if ((next & urgent) != 0) {
+    whom.aside = true;
+    return settled(next | held | given_to_aside);
   }
+  if ((next & (line | head)) == line) {
+    next = with_next_head(next);
+    whom.head = true;
+  }
+  if ((next & head) != 0 && (fair || (next & overdue) != 0 || (ages && at_max_age))) {
+    whom.head = true;
+    return settled((next & ~(overdue | sleeping)) | held | given_to_head);
+  }
+  const bool due_by_age = ages && (next & age_bits) == due_age * older;
+  if ((next & sleeping) != 0 || due_by_age) whom.head = true;
+  whom.aside = (next & aside_bits) != 0;
+  return settled(next & ~sleeping);
 }
 
-void futex_mutex::unlock_slow() noexcept {
+void futex_mutex::release(bool fair) noexcept {
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
-  for (;;) {
-    const bool wake = (seen & sleepers_bits) != 0 && (seen & (watched | waking)) == 0;
-    const std::uint64_t next = (seen & ~holders_bits) | released(seen) | (wake ? watched | waking : 0);
+  std::uint64_t next;
+  told whom;
+  do {
+    whom = {};
+    next = given_up(seen, fair, whom);
     // release pairs with the acquire of the next owner
-    if (word_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed)) {
-      if (wake) machine::unpark_high(word_, 1);  // by address only: the word may be gone
-      return;
-    }
-  }
+  } while (!word_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed));
+  // By address only, both: the word may be gone.
+  if (whom.head) detail::place_of(this, head_of(next)).wake();
+  if (whom.aside) machine::unpark_low(word_, 1);
 }
+
+void futex_mutex::unlock_slow() noexcept { release(false); }
 
 }  // namespace txsync::inline TXSYNC_BACKEND

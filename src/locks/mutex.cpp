@@ -32,4 +32,8 @@ bool mutex::try_lock_until_ns(std::uint64_t deadline) noexcept {
   return true;
 }
 
+void mutex::unlock_fair() noexcept {
+  core_.unlock_fair([this]() noexcept { observe::detail::hold_ends(this); });
+}
+
 }  // namespace txsync::inline TXSYNC_BACKEND

@@ -42,7 +42,7 @@ bool ticket_behind_door::lock_at_door(ticket_behind_door whole, pastime* meanwhi
   const auto kick = [](void* self) {
     const auto& lock = *static_cast<const ticket_behind_door*>(self);
     lock.queue_.wait(lock.queue_.draw());
-    const admission::sleeping_place called = lock.door_.release_passed(true);
+    detail::sleeping_place* const called = lock.door_.release_passed(true);
     lock.queue_.serve_next();
     admission::wake(called);
   };
@@ -53,7 +53,7 @@ bool ticket_behind_door::lock_at_door(ticket_behind_door whole, pastime* meanwhi
 }
 
 void ticket_behind_door::unlock_at_door(ticket_behind_door whole) noexcept {
-  const admission::sleeping_place called = whole.door_.release_passed(whole.queue_.inside() == 1);
+  detail::sleeping_place* const called = whole.door_.release_passed(whole.queue_.inside() == 1);
   whole.queue_.serve_next();
   admission::wake(called);
 }

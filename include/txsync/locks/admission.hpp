@@ -9,6 +9,10 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
+namespace detail {
+class sleeping_place;
+}
+
 /// The door of a fair lock: lets in as many waiters as there are CPUs to run them and makes the others sleep outside,
 /// oldest called first. A fair spin lock needs its next owner to be running; with more threads than CPUs it waits for
 /// the scheduler at every hand-over without this. (Generic concurrency restriction: Dice and Kogan, EuroSys 2019; the
@@ -64,12 +68,11 @@ class admission {
   /// By the holder that was called in, once it has the lock.
   TXSYNC_EXPORT void came_in() noexcept;
 
-  /// Where a thread sleeps that was called in; null: none was. Not the lock's memory.
-  using sleeping_place = std::atomic<std::uint32_t>*;
   /// By the holder before it gives the lock up, where busy(). `nobody_waits`: no other waiter is inside. What it
-  /// answers is for wake(), once the lock is given up: whoever is woken may be put on the CPU in the waker's stead.
-  [[nodiscard]] TXSYNC_EXPORT sleeping_place release_passed(bool nobody_waits) noexcept;
-  TXSYNC_EXPORT static void wake(sleeping_place called) noexcept;
+  /// answers is where a thread sleeps that was called in, or null. It is for wake(), once the lock is given up: whoever is
+  /// woken may be put on the CPU in the waker's stead.
+  [[nodiscard]] TXSYNC_EXPORT detail::sleeping_place* release_passed(bool nobody_waits) noexcept;
+  TXSYNC_EXPORT static void wake(detail::sleeping_place* called) noexcept;
 
  private:
   /// A thread that was called in: it wakes up, and then stands in the queue until it has the lock.

@@ -10,28 +10,42 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-/// A mutex that spins a little and then sleeps in the kernel; the algorithm under txsync::mutex, without site and
-/// counting.
+namespace detail {
+class sleeping_place;
+}
+
+/// A mutex that spins a little, then sleeps in the kernel, and starves nobody. The algorithm under txsync::mutex,
+/// without site and counting.
 ///
-/// What it does: one 64-bit word tells whether the lock is held, how often it was given up, how many threads sleep, and
-/// whether one of the waiters watches the lock. Giving it up needs no atomic instruction while nobody has to be woken
-/// (machine/restartable.hpp). The first waiter that has spun in vain becomes the watcher; the others sleep until a
-/// thread that had to wait for the lock gives it up, and wakes the next watcher. A watcher that finds the lock busy
-/// with short sections looks again after growing pauses, asleep in between, so that the sections run on one CPU with
-/// warm caches meanwhile; one that finds the same section still inside sleeps until that section wakes it. So a busy
-/// lock with more threads than cores runs at the speed of few (compare Dice's Malthusian locks, EuroSys 2017).
+/// What it does: a free lock goes to whoever comes first, so a running thread may take it again before a waiter does.
+/// Waiters that have spun in vain draw numbers and form a line. The head of the line is awake or wakes up now and then;
+/// the others sleep. While the head is not past its deadline, the lock is given up without an atomic instruction and
+/// without a system call (machine/restartable.hpp). So a busy lock with more threads than cores runs at the speed of
+/// few (compare Dice's Malthusian locks, EuroSys 2017). A head that is past its deadline is handed the lock by the next
+/// unlock: nobody can take it in between. A head that finds one section inside for long sleeps until that section ends.
 ///
-/// Fairness: none in the short run, as with std::mutex: a running thread may take the lock again before a waiter does.
-/// The watcher looks at least once a millisecond; sleepers are woken oldest first.
+/// Fairness: a waiter in line is passed by at most bypass_bound(threads) sections, whatever the clock does. It waits
+/// at most max(5 ms, 0.5 ms for each thread in line) plus, for each thread in line, one hand-over (5..60 us) and one
+/// section. That holds if each thread in line is run once the kernel has woken it.
+/// Waiters with a real-time priority (SCHED_FIFO, SCHED_RR) stand outside the line. They are handed the lock by each
+/// unlock, the highest priority first; they sleep and never spin without limit.
+/// Waiters with a deadline (try_lock_until_ns) are woken by each unlock, and have no bound but their deadline.
 /// Use it for: anything. Do not: where arrival order must be kept (mcs_lock).
 /// Cost: lock one atomic read-modify-write, unlock some plain accesses, both inlined; a sleep and wake 5..60 us.
 /// Named requirements: Lockable. Thread-safe; not recursive; constant-initialised; all zero is unlocked; 8 bytes.
-/// May be destroyed by the next owner right after it has got and given up the lock.
+/// May be destroyed by the next owner right after it has got and given up the lock. In the child of a fork, waiters of
+/// the parent are told from living ones after 10 ms. Beyond 32,767 threads in line, threads look at the lock once a
+/// millisecond, without a bound.
 class futex_mutex {
  public:
   constexpr futex_mutex() noexcept = default;
   futex_mutex(const futex_mutex&) = delete;
   futex_mutex& operator=(const futex_mutex&) = delete;
+
+  /// Sections of other threads between the moment that a waiter is in line and its own, with so many threads.
+  static constexpr std::uint64_t bypass_bound(std::uint64_t threads) noexcept {
+    return threads * ((max_age + 1) * turns_in_all + threads);
+  }
 
   void lock() noexcept {
     if (!acquire_if_free()) [[unlikely]]
@@ -51,10 +65,30 @@ class futex_mutex {
   }
 
   /// Requires: the calling thread holds the lock.
-  void unlock() noexcept {
+  [[gnu::always_inline]] void unlock() noexcept {
+    unlock([]() noexcept {});
+  }
+  /// For the type built on this one: the same, and calls `if_marked` before, where the holder has called mark().
+  template <class Call>
+  [[gnu::always_inline]] void unlock(Call if_marked) noexcept {
     // relaxed: the holder's bits are its own
-    if (!machine::release_unless_waited(word_, released(word_.load(std::memory_order_relaxed)))) [[unlikely]]
+    const std::uint64_t seen = word_.load(std::memory_order_relaxed);
+    if ((seen & marked) != 0) [[unlikely]]
+      if_marked();
+    if (is_last_turn(seen) || !machine::release_unless_waited(word_, released(seen))) [[unlikely]]
       unlock_slow();
+  }
+  /// unlock() that hands the lock over where somebody is in line, as if the head of the line were past its deadline
+  /// (lock_api's unlock_fair()). Requires: as unlock(). Cost: an atomic instruction more; where somebody waits, a
+  /// hand-over.
+  void unlock_fair() noexcept {
+    unlock_fair([]() noexcept {});
+  }
+  template <class Call>
+  void unlock_fair(Call if_marked) noexcept {
+    // relaxed: the holder's bits are its own
+    if ((word_.load(std::memory_order_relaxed) & marked) != 0) if_marked();
+    release(true);
   }
 
   /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
@@ -63,7 +97,6 @@ class futex_mutex {
 
   /// For the type built on this one: a flag that belongs to the holder and vanishes with unlock().
   void mark() noexcept { word_.fetch_or(marked, std::memory_order_relaxed); }  // relaxed: only the holder looks
-  bool is_marked() const noexcept { return (word_.load(std::memory_order_relaxed) & marked) != 0; }
 
   /// The slow path of lock(), for the type built on this one. False only when the deadline has passed.
   TXSYNC_EXPORT bool lock_slow(std::uint64_t deadline) noexcept;
@@ -74,32 +107,85 @@ class futex_mutex {
     return (word_.fetch_or(held, std::memory_order_acquire) & held) == 0;
   }
 
+  /// For tests of the bound: the section counts as so many more. Requires: the calling thread holds the lock.
+  void count_more_turns(std::uint32_t turns) noexcept {
+    // relaxed, both: the holder's bits are its own
+    const std::uint64_t left = (turn_bits - (word_.load(std::memory_order_relaxed) & turn_bits)) / turn;
+    word_.fetch_add((turns < left ? turns : left) * turn, std::memory_order_relaxed);
+  }
+
  private:
-  // The holder's 16 bits: held; a mark; and how often the lock was given up, which tells a busy lock from a long
-  // section.
+  // The holder's 16 bits: held; a mark; and how often the lock was given up, whose overflow counts the head's age.
   static constexpr std::uint64_t held = 1;
   static constexpr std::uint64_t marked = 2;
   static constexpr std::uint64_t turn = 4;
   static constexpr std::uint64_t turn_bits = 0xFFFC;
+  static constexpr std::uint64_t turns_in_all = turn_bits / turn + 1;
   static constexpr std::uint64_t holders_bits = 0xFFFF;
-  // The waiters' 32 bits: how many sleep; "a wake-up is under way"; and, as the sign, "somebody watches": the half is
-  // greater than zero exactly where unlock() has somebody to wake.
-  static constexpr std::uint64_t sleeper = std::uint64_t{1} << 32;
-  static constexpr std::uint64_t sleepers_bits = std::uint64_t{0x3FFF'FFFF} << 32;
-  static constexpr std::uint64_t waking = std::uint64_t{1} << 62;
-  static constexpr std::uint64_t watched = std::uint64_t{1} << 63;
+  // The line: the first number that has not been granted, and the first that has not been drawn. A thread whose number
+  // is granted is the head of the line until it has the lock.
+  static constexpr unsigned granted_shift = 16;
+  static constexpr unsigned drawn_shift = 32;
+  static constexpr std::uint64_t granted_bits = std::uint64_t{0xFFFF} << granted_shift;
+  static constexpr std::uint64_t drawn_bits = std::uint64_t{0xFFFF} << drawn_shift;
+  static constexpr std::uint16_t max_line = 0x7FFF;
+  // What unlock() looks at. As the sign, `quiet`: the upper half is greater than zero where unlock() has to do more
+  // than to give the lock up.
+  static constexpr std::uint64_t line = std::uint64_t{1} << 48;        // some numbers drawn are not granted
+  static constexpr std::uint64_t head = std::uint64_t{1} << 49;        // there is a head
+  static constexpr std::uint64_t sleeping = std::uint64_t{1} << 50;    // the head sleeps until the lock is given up
+  static constexpr std::uint64_t overdue = std::uint64_t{1} << 51;     // the head is past its deadline
+  static constexpr std::uint64_t older = std::uint64_t{1} << 52;       // overflows of the turn since there is a head
+  static constexpr std::uint64_t age_bits = std::uint64_t{3} << 52;
+  static constexpr std::uint64_t max_age = 3;
+  static constexpr std::uint64_t given_to_head = std::uint64_t{1} << 54;    // `held` is the head's
+  static constexpr std::uint64_t given_to_aside = std::uint64_t{1} << 55;   // `held` is one waiter's of those aside
+  static constexpr std::uint64_t urgent = std::uint64_t{1} << 56;           // one of them has a real-time priority
+  static constexpr std::uint64_t aside = std::uint64_t{1} << 57;            // waiters outside the line
+  static constexpr std::uint64_t aside_bits = std::uint64_t{0x3F} << 57;
+  static constexpr std::uint64_t quiet = std::uint64_t{1} << 63;
+  static constexpr std::uint64_t heads_bits = head | sleeping | overdue | age_bits | given_to_head;
 
   static constexpr std::uint16_t released(std::uint64_t seen) noexcept {
     return static_cast<std::uint16_t>((seen + turn) & turn_bits);
   }
-  enum class outcome : std::uint8_t { got_lock, watch, sleep, timed_out };
-  bool take(std::uint64_t& seen, std::uint64_t changed) noexcept;
-  bool spin(std::uint64_t budget, std::uint64_t taken_back) noexcept;
-  outcome become_watcher() noexcept;
-  outcome watch(std::uint64_t deadline) noexcept;
-  outcome sleep(std::uint64_t taken_back, std::uint64_t deadline) noexcept;
-  outcome watch_instead() noexcept;
-  void stop_watching() noexcept;
+  static constexpr bool is_last_turn(std::uint64_t seen) noexcept { return (seen & turn_bits) == turn_bits; }
+  static constexpr std::uint16_t granted(std::uint64_t seen) noexcept {
+    return static_cast<std::uint16_t>(seen >> granted_shift);
+  }
+  static constexpr std::uint16_t drawn(std::uint64_t seen) noexcept {
+    return static_cast<std::uint16_t>(seen >> drawn_shift);
+  }
+  /// The head's.
+  static constexpr std::uint16_t head_of(std::uint64_t seen) noexcept {
+    return static_cast<std::uint16_t>(granted(seen) - 1);
+  }
+  static constexpr bool is_same_section(std::uint64_t one, std::uint64_t later) noexcept {
+    return (one & later & held) != 0 && ((one ^ later) & turn_bits) == 0;
+  }
+  static constexpr std::uint64_t settled(std::uint64_t word) noexcept;
+  static constexpr std::uint64_t with_next_head(std::uint64_t word) noexcept;
+
+  enum class waiter : std::uint8_t { newcomer, head };
+  struct told {
+    bool head = false;
+    bool aside = false;
+  };
+  static std::uint64_t given_up(std::uint64_t seen, bool fair, told& whom) noexcept;
+  bool take(std::uint64_t& seen, waiter who) noexcept;
+  bool claim(std::uint64_t& seen, waiter who) noexcept;
+  bool spin(std::uint64_t cycles, waiter who, std::uint64_t limit) noexcept;
+  bool draw(std::uint16_t& number) noexcept;
+  void wait_in_line(std::uint64_t before) noexcept;
+  void await_grant(std::uint16_t number) noexcept;
+  void lead(std::uint16_t number, std::uint64_t arrived_ns, std::uint64_t before) noexcept;
+  void lead_overdue(std::uint16_t number) noexcept;
+  bool sleep_until_given_up(detail::sleeping_place& place, std::uint64_t until_ns) noexcept;
+  bool wait_aside(std::uint64_t deadline, bool realtime) noexcept;
+  enum class joined : std::uint8_t { got_lock, waits, late };
+  joined join_aside(std::uint64_t deadline, std::uint64_t how) noexcept;
+  void replace_the_dead() noexcept;
+  TXSYNC_EXPORT void release(bool fair) noexcept;
   TXSYNC_EXPORT void unlock_slow() noexcept;
 
   machine::lock_word word_{0};

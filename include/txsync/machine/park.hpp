@@ -29,10 +29,16 @@ TXSYNC_EXPORT park_result park(const std::atomic<std::uint32_t>& word, std::uint
 TXSYNC_EXPORT park_result park_high(const std::atomic<std::uint64_t>& word, std::uint32_t expected_high,
                                     std::uint64_t deadline_ns = no_deadline) noexcept;
 
-/// Wakes at most `count` threads that sleep on the word, oldest first; answers how many. Reads nothing at the address:
+/// The same on the low half.
+TXSYNC_EXPORT park_result park_low(const std::atomic<std::uint64_t>& word, std::uint32_t expected_low,
+                                   std::uint64_t deadline_ns = no_deadline) noexcept;
+
+/// Wakes at most `count` threads that sleep on the word, oldest first, but a thread of a higher real-time
+/// priority before others; answers how many. Reads nothing at the address:
 /// a word that is gone is harmless (a stranger that reuses the address sees a spurious return). About 0.3..1 us.
 TXSYNC_EXPORT unsigned unpark(const std::atomic<std::uint32_t>& word, unsigned count) noexcept;
 TXSYNC_EXPORT unsigned unpark_high(const std::atomic<std::uint64_t>& word, unsigned count) noexcept;
+TXSYNC_EXPORT unsigned unpark_low(const std::atomic<std::uint64_t>& word, unsigned count) noexcept;
 inline constexpr unsigned everyone = 0x7FFFFFFF;
 
 /// park() and unpark() between processes: the word lies in memory that they share, at whatever addresses.

@@ -56,6 +56,10 @@ TXSYNC_EXPORT void sleep_ns(std::uint64_t duration) noexcept;
 /// The number of CPUs that this process may run on, at least 1; read once. (Affinity mask, not cgroup quota.)
 TXSYNC_EXPORT unsigned cpu_count() noexcept;
 
+/// Whether the calling thread is scheduled by a fixed priority or a deadline of the system (SCHED_FIFO, SCHED_RR,
+/// SCHED_DEADLINE), ahead of all others. One system call; false where the system refuses to tell.
+TXSYNC_EXPORT bool has_realtime_priority() noexcept;
+
 /// Binds the calling thread to one CPU (the system's number). False when the system refuses.
 TXSYNC_EXPORT bool pin(unsigned cpu) noexcept;
 

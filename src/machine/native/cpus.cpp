@@ -51,6 +51,13 @@ unsigned cpu_count() noexcept {
   return known;
 }
 
+bool has_realtime_priority() noexcept {
+  const int saved_errno = errno;
+  const int policy = sched_getscheduler(0);
+  errno = saved_errno;
+  return policy == SCHED_FIFO || policy == SCHED_RR || policy == SCHED_DEADLINE;
+}
+
 bool pin(unsigned cpu) noexcept {
   if (cpu >= CPU_SETSIZE) return false;
   cpu_set_t one;

@@ -23,10 +23,13 @@ unsigned wake_at(const void* address, int operation, unsigned count) noexcept {
   return woken > 0 ? static_cast<unsigned>(woken) : 0;
 }
 
-/// The address of the half of a 64-bit word that holds its high 32 bits.
+constexpr bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+/// The address of the half of a 64-bit word that holds its high, or its low, 32 bits.
 const void* high_half(const std::atomic<std::uint64_t>& word) noexcept {
-  constexpr bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
   return reinterpret_cast<const char*>(&word) + (little ? 4 : 0);
+}
+const void* low_half(const std::atomic<std::uint64_t>& word) noexcept {
+  return reinterpret_cast<const char*>(&word) + (little ? 0 : 4);
 }
 
 }  // namespace
@@ -40,12 +43,21 @@ park_result park_high(const std::atomic<std::uint64_t>& word, std::uint32_t expe
   return detail::futex_wait(high_half(word), wait_private, expected_high, deadline_ns);
 }
 
+park_result park_low(const std::atomic<std::uint64_t>& word, std::uint32_t expected_low,
+                     std::uint64_t deadline_ns) noexcept {
+  return detail::futex_wait(low_half(word), wait_private, expected_low, deadline_ns);
+}
+
 unsigned unpark(const std::atomic<std::uint32_t>& word, unsigned count) noexcept {
   return wake_at(&word, wake_private, count);
 }
 
 unsigned unpark_high(const std::atomic<std::uint64_t>& word, unsigned count) noexcept {
   return wake_at(high_half(word), wake_private, count);
+}
+
+unsigned unpark_low(const std::atomic<std::uint64_t>& word, unsigned count) noexcept {
+  return wake_at(low_half(word), wake_private, count);
 }
 
 park_result park_shared(const std::atomic<std::uint32_t>& word, std::uint32_t expected,

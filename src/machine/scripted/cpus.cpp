@@ -32,6 +32,13 @@ unsigned cpu_count() noexcept {
   return static_cast<unsigned>(all.system.cpus.size());
 }
 
+bool has_realtime_priority() noexcept {
+  detail::scripted_system_call();
+  script::state& all = the_state();
+  const std::lock_guard hold(all.guard);
+  return all.system.realtime;
+}
+
 bool pin(unsigned cpu) noexcept {
   detail::scripted_system_call();
   script::state& all = the_state();

@@ -106,11 +106,20 @@ park_result park_high(const std::atomic<std::uint64_t>& word, std::uint32_t expe
       high_half(word), [&] { return word.load(std::memory_order_relaxed) >> 32 == expected_high; }, deadline_ns);
 }
 
+park_result park_low(const std::atomic<std::uint64_t>& word, std::uint32_t expected_low,
+                     std::uint64_t deadline_ns) noexcept {
+  return park_at(
+      &word, [&] { return static_cast<std::uint32_t>(word.load(std::memory_order_relaxed)) == expected_low; },
+      deadline_ns);
+}
+
 unsigned unpark(const std::atomic<std::uint32_t>& word, unsigned count) noexcept { return unpark_at(&word, count); }
 
 unsigned unpark_high(const std::atomic<std::uint64_t>& word, unsigned count) noexcept {
   return unpark_at(high_half(word), count);
 }
+
+unsigned unpark_low(const std::atomic<std::uint64_t>& word, unsigned count) noexcept { return unpark_at(&word, count); }
 
 // One process, one clock, and nobody cancels.
 park_result park_shared(const std::atomic<std::uint32_t>& word, std::uint32_t expected,

@@ -192,6 +192,9 @@ void machine_script::cpus_are(std::vector<machine::detail::cpu_place> places) {
   if (places.empty()) refuse("a machine without CPUs");
   change([&](state& all) { all.system.cpus = std::move(places); });
 }
+void machine_script::realtime(bool have) {
+  change([&](state& all) { all.system.realtime = have; });
+}
 void machine_script::refuse_pin(bool refuse) {
   change([&](state& all) { all.system.refuse_pin = refuse; });
 }

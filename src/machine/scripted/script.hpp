@@ -128,6 +128,8 @@ class machine_script {
   void fail_fault_handler(unsigned nth);
   void cpus_are(std::vector<machine::detail::cpu_place> places);
   void refuse_pin(bool refuse);
+  /// All threads have a real-time priority.
+  void realtime(bool have);
   std::vector<unsigned> pins() const;  ///< the CPUs given to pin(), in order
   void set_environment(const std::string& name, std::optional<std::string> value);
   void seed_is(std::uint64_t seed);

@@ -58,6 +58,7 @@ struct system_settings {
   std::map<machine::detail::system_call, countdowns> failures;
   std::vector<machine::detail::cpu_place> cpus{{0, 0, 0}, {1, 1, 0}, {2, 0, 0}, {3, 1, 0}};
   bool refuse_pin = false;
+  bool realtime = false;
   std::vector<unsigned> pins;
   std::map<std::string, std::string> environment;
   std::uint64_t seed = 1;

@@ -65,6 +65,7 @@ const htm_capability& htm() noexcept {
 void yield() noexcept { txsync_sim_yield(); }
 void sleep_ns(std::uint64_t duration) noexcept { txsync_sim_sleep_ns(duration); }
 unsigned cpu_count() noexcept { return txsync_sim_cpu_count(); }
+bool has_realtime_priority() noexcept { return false; }
 bool pin(unsigned cpu) noexcept { return txsync_sim_pin(cpu) != 0; }
 
 park_result park(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t deadline_ns) noexcept {
@@ -75,11 +76,18 @@ park_result park_high(const std::atomic<std::uint64_t>& word, std::uint32_t expe
   return static_cast<park_result>(
       txsync_sim_park(reinterpret_cast<const char*>(&word) + 4, expected_high, deadline_ns));
 }
+park_result park_low(const std::atomic<std::uint64_t>& word, std::uint32_t expected_low,
+                     std::uint64_t deadline_ns) noexcept {
+  return static_cast<park_result>(txsync_sim_park(&word, expected_low, deadline_ns));
+}
 unsigned unpark(const std::atomic<std::uint32_t>& word, unsigned count) noexcept {
   return txsync_sim_unpark(&word, count);
 }
 unsigned unpark_high(const std::atomic<std::uint64_t>& word, unsigned count) noexcept {
   return txsync_sim_unpark(reinterpret_cast<const char*>(&word) + 4, count);
+}
+unsigned unpark_low(const std::atomic<std::uint64_t>& word, unsigned count) noexcept {
+  return txsync_sim_unpark(&word, count);
 }
 // A simulated program is one process.
 std::uint32_t fork_count() noexcept { return 0; }

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sleeping_places.hpp"
+
+#include <txsync/machine/thread.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::detail {
+
+namespace {
+
+constexpr std::size_t place_count = 256;
+constinit sleeping_place places[place_count] = {};
+
+constexpr std::uint32_t waiters_bits = 0xFFFF;
+
+/// No waiters yet, in this process.
+std::uint32_t none_since_fork() noexcept { return machine::fork_count() << 16; }
+
+}  // namespace
+
+// relaxed, in all three: the number is a hint for threads that have waited long, and guards nothing
+void sleeping_place::enter() noexcept {
+  const std::uint32_t none = none_since_fork();
+  std::uint32_t seen = waiters_.load(std::memory_order_relaxed);
+  std::uint32_t next;
+  do {
+    next = ((seen & ~waiters_bits) == none ? seen : none) + 1;
+  } while (!waiters_.compare_exchange_weak(seen, next, std::memory_order_relaxed));
+}
+void sleeping_place::leave() noexcept { waiters_.fetch_sub(1, std::memory_order_relaxed); }
+bool sleeping_place::is_in_use() const noexcept {
+  const std::uint32_t seen = waiters_.load(std::memory_order_relaxed);
+  return (seen & ~waiters_bits) == none_since_fork() && (seen & waiters_bits) != 0;
+}
+
+sleeping_place& place_of(const void* lock, std::uint32_t number) noexcept {
+  const std::uint64_t mixed = (reinterpret_cast<std::uintptr_t>(lock) >> 4) * 0x9E3779B97F4A7C15u;
+  return places[((mixed >> 40) + number) % place_count];
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::detail

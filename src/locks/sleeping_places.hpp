@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where waiters with a number sleep: on a word that is chosen by lock and number, not on the lock. Two numbers on one
+// word wake each other for nothing now and then (a waiting array as in Dice and Kogan's TWA, EuroSys 2019). The words
+// are never freed, so that a wake-up may follow the release of a lock that its next owner has destroyed meanwhile.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <txsync/machine/park.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::detail {
+
+class sleeping_place {
+ public:
+  constexpr sleeping_place() noexcept = default;
+
+  /// To be read before the look that decides whether to sleep. acquire pairs with the release in wake(): who sees its
+  /// change also sees why it was woken.
+  std::uint32_t ticket() const noexcept { return word_.load(std::memory_order_acquire); }
+  /// Sleeps unless wake() was called since ticket().
+  machine::park_result sleep(std::uint32_t ticket, std::uint64_t deadline_ns) noexcept {
+    return machine::park(word_, ticket, deadline_ns);
+  }
+  void wake() noexcept {
+    word_.fetch_add(1, std::memory_order_seq_cst);
+    machine::unpark(word_, machine::everyone);
+  }
+
+  /// The calling thread waits here, asleep or not, until it leaves. Threads of the parent do not count in the child of
+  /// a fork.
+  void enter() noexcept;
+  void leave() noexcept;
+  /// False: no thread of this process waits here.
+  bool is_in_use() const noexcept;
+
+ private:
+  std::atomic<std::uint32_t> word_{0};
+  std::atomic<std::uint32_t> waiters_{0};  // the low 16 bits of fork_count(), and how many entered since that fork
+};
+
+/// Of that number at that lock.
+sleeping_place& place_of(const void* lock, std::uint32_t number) noexcept;
+
+}  // namespace txsync::inline TXSYNC_BACKEND::detail
