@@ -25,7 +25,9 @@ namespace {
 constexpr std::uint64_t arrival_budget = 20'000;
 constexpr std::uint64_t head_budget = 5'000;
 constexpr std::uint64_t overdue_budget = 40'000;
+constexpr std::uint64_t yield_after = 1'000;
 constexpr std::uint64_t min_pause = 128;
+constexpr std::uint64_t looks_with_one_cpu = 3;
 constexpr std::uint64_t max_pause = 8'192;
 constexpr std::uint64_t max_overdue_pause = 512;
 constexpr std::uint64_t min_nap_ns = 20'000;
@@ -40,8 +42,8 @@ constexpr std::uint64_t trust_in_others_ns = 10'000'000;
 /// The place of those aside: no number is so great.
 constexpr std::uint32_t place_aside = 0x1'0000;
 
-/// With one CPU the holder can do nothing while another thread spins.
-std::uint64_t budget(std::uint64_t cycles) noexcept { return machine::cpu_count() > 1 ? cycles : 1; }
+/// With one CPU the holder can do nothing while another thread spins: the waiter gives way between two looks.
+bool has_one_cpu() noexcept { return machine::cpu_count() == 1; }
 
 bool may_be_dead() noexcept { return machine::fork_count() != 0; }
 std::uint64_t until_next_look(std::uint64_t deadline) noexcept {
@@ -91,14 +93,22 @@ bool futex_mutex::claim(std::uint64_t& seen, waiter who) noexcept {
   return false;
 }
 
-/// Looks at the lock at growing distances. True when it got the lock.
+/// Looks at the lock at growing distances, and lets other threads run in between. True when it got the lock.
 bool futex_mutex::spin(std::uint64_t cycles, waiter who, std::uint64_t limit) noexcept {
   detail::jitter jitter(&cycles);
   std::uint64_t pause = min_pause;
+  if (has_one_cpu()) cycles = looks_with_one_cpu * min_pause;
   for (std::uint64_t spent = 0; spent < cycles;) {
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: a look only
     if (claim(seen, who)) return true;
     const std::uint64_t length = jitter.upto(pause);
+    if (has_one_cpu()) {
+      machine::yield();
+      spent += min_pause;
+      continue;
+    }
+    // The holder may wait for this CPU.
+    if (spent >= yield_after) machine::yield();
     detail::pause_for(length);
     spent += length;
     if (pause < limit) pause *= 2;
@@ -171,7 +181,7 @@ void futex_mutex::lead(std::uint16_t number, std::uint64_t arrived_ns, std::uint
       continue;
     }
     before = seen;
-    if (spin(budget(head_budget), waiter::head, max_pause)) return;
+    if (spin(head_budget, waiter::head, max_pause)) return;
     if (is_same_section(before, word_.load(std::memory_order_relaxed))) continue;  // relaxed: a look only
     place.sleep(ticket, std::min(now + nap, due));
     if (nap < max_nap_ns) nap *= 2;
@@ -209,7 +219,7 @@ void futex_mutex::lead_overdue(std::uint16_t number) noexcept {
   } while (!word_.compare_exchange_weak(seen, settled(seen | overdue), std::memory_order_relaxed));
   machine::settle_releases();
   // A thread that runs when it is given the lock costs the lock a line transfer, one that sleeps a wake-up.
-  if (spin(budget(overdue_budget), waiter::head, max_overdue_pause)) return;
+  if (spin(overdue_budget, waiter::head, max_overdue_pause)) return;
   detail::sleeping_place& place = detail::place_of(this, number);
   for (;;) {
     const std::uint32_t ticket = place.ticket();
@@ -284,7 +294,7 @@ void futex_mutex::replace_the_dead() noexcept {
 
 bool futex_mutex::lock_slow(std::uint64_t deadline) noexcept {
   const std::uint64_t before = word_.load(std::memory_order_relaxed);  // relaxed: a look only
-  if (spin(budget(arrival_budget), waiter::newcomer, max_pause)) return true;
+  if (spin(arrival_budget, waiter::newcomer, max_pause)) return true;
   const bool realtime = machine::has_realtime_priority();
   if (realtime || deadline != machine::no_deadline) return wait_aside(deadline, realtime);
   wait_in_line(before);

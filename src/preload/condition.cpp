@@ -32,6 +32,7 @@ namespace {
 enum : std::uint32_t { waiting, claimed, told, leaving };
 
 struct waiter {
+  pthread_mutex_t* mutex;
   waiter* next = nullptr;
   waiter* before = nullptr;
   std::atomic<std::uint32_t> state{waiting};
@@ -150,9 +151,34 @@ void wake_all(waiter* first) noexcept {
   }
 }
 
+/// Claimed by this thread while it held their mutex, which it still holds.
+[[gnu::tls_model("initial-exec")]] constinit thread_local waiter* signalled = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local std::uint32_t signalled_in = 0;  // fork_count() then
+
+/// Those whose mutex this thread holds are woken when it gives that up. They could do nothing before, and where they
+/// were woken in the holder's stead, on its CPU, it would take two switches more. The others are left in `first`.
+void wake_with_unlock(waiter*& first) noexcept {
+  waiter** end = &signalled;
+  while (*end != nullptr) end = &(*end)->next;
+  for (waiter** at = &first; *at != nullptr;) {
+    waiter* const one = *at;
+    if (!ask_for_wakes(one->mutex)) {
+      at = &one->next;
+      continue;
+    }
+    *at = one->next;
+    one->next = nullptr;
+    *end = one;
+    end = &one->next;
+    signalled_in = machine::fork_count();
+  }
+}
+
 /// In an attempt they are claimed for others when it commits, and woken then (leveldb paper, 4.1). Whoever is claimed
 /// stays until it is told, whatever becomes of the condition meanwhile, which is not touched any more.
 void wake_claimed(waiter* first) noexcept {
+  if (signalled_in != machine::fork_count()) signalled = nullptr;
+  if (!machine::active()) wake_with_unlock(first);
   if (first != nullptr) on_commit([first]() noexcept { wake_all(first); });
 }
 
@@ -190,7 +216,6 @@ void end_attempt() noexcept {
 
 struct wait_record {
   condition_state& condition;
-  pthread_mutex_t* mutex;
   waiter self;
 };
 
@@ -226,7 +251,7 @@ void clean_up(void* raw) {
   auto& wait = *static_cast<wait_record*>(raw);
   abandon(wait);
   int status = 0;
-  take_after_wait(wait.mutex, status);
+  take_after_wait(wait.self.mutex, status);
 }
 
 /// From the queue to a signal (0) or the deadline (ETIMEDOUT).
@@ -262,7 +287,7 @@ int nap(pthread_mutex_t* mutex, std::uint64_t deadline) {
 
 int wait_until(condition_state& condition, pthread_mutex_t* mutex, machine::wait_clock clock, std::uint64_t deadline) {
   end_attempt();
-  wait_record wait{condition, mutex, {}};
+  wait_record wait{condition, {mutex}};
   const std::uint32_t site = site_of(mutex);
   {
     const guarded queue(condition);
@@ -282,6 +307,7 @@ int wait_until(condition_state& condition, pthread_mutex_t* mutex, machine::wait
 }
 
 int destroy(condition_state& condition) noexcept {
+  wake_signalled(nullptr);  // they are waited for below
   {
     const guarded queue(condition);
     for (const waiter* one = condition.oldest.load(std::memory_order_relaxed); one != nullptr; one = one->next)
@@ -298,6 +324,24 @@ machine::wait_clock own_clock(const condition_state& condition) noexcept {
 }
 
 }  // namespace
+
+void wake_signalled(const pthread_mutex_t* mutex) noexcept {
+  if (signalled_in != machine::fork_count()) signalled = nullptr;
+  waiter* first = nullptr;
+  waiter** end = &first;
+  for (waiter** at = &signalled; *at != nullptr;) {
+    waiter* const one = *at;
+    if (mutex != nullptr && one->mutex != mutex) {
+      at = &one->next;
+      continue;
+    }
+    *at = one->next;
+    one->next = nullptr;
+    *end = one;
+    end = &one->next;
+  }
+  wake_all(first);
+}
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload
 

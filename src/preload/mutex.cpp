@@ -49,7 +49,7 @@ lock_tag tag_of(mutex_state& mutex) noexcept {
 // ---- owners and counting
 
 std::uint32_t owner_of(const mutex_state& mutex) noexcept {
-  return mutex.owner.load(std::memory_order_relaxed) & ~mutex_state::sampled;  // relaxed: exact for one's own
+  return mutex.owner.load(std::memory_order_relaxed) & mutex_state::owner_bits;  // relaxed: exact for one's own
 }
 
 /// The calling thread has just acquired the mutex.
@@ -208,8 +208,11 @@ int unlock_as_stranger(mutex_state& mutex, lock_tag tag) noexcept {
     --mutex.depth;
     return 0;
   }
+  // relaxed: the owner's
+  const bool wakes = (mutex.owner.load(std::memory_order_relaxed) & mutex_state::wakes) != 0;
   stop_owning(mutex);
   release(mutex, lock_under(tag));
+  if (wakes) wake_signalled(raw);
   return 0;
 }
 
@@ -300,6 +303,16 @@ int destroy(pthread_mutex_t* raw) noexcept {
 bool is_foreign(pthread_mutex_t* mutex) noexcept { return tag_of(state_of(mutex)).how() == algorithm::libc; }
 
 std::uint32_t site_of(pthread_mutex_t* mutex) noexcept { return tag_of(state_of(mutex)).site(); }
+
+bool ask_for_wakes(pthread_mutex_t* raw) noexcept {
+  mutex_state& mutex = state_of(raw);
+  const lock_tag tag(mutex.tag.load(std::memory_order_relaxed));
+  if (tag.how() == algorithm::unknown || tag.how() == algorithm::libc || machine::active()) return false;
+  if (owner_of(mutex) != my_number) return false;
+  // relaxed: the owner's
+  mutex.owner.store(mutex.owner.load(std::memory_order_relaxed) | mutex_state::wakes, std::memory_order_relaxed);
+  return true;
+}
 
 int release_for_wait(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);

@@ -62,7 +62,7 @@ struct mutex_state {
     detail::ticket_queue queue;
   };
   lock_word word;
-  std::atomic<std::uint32_t> owner;  // thread_number(), 0: nobody; `sampled` with it. Written by the owner
+  std::atomic<std::uint32_t> owner;  // thread_number(), 0: nobody; with it the flags below. Written by the owner
   std::uint32_t depth;               // of a recursive mutex: times locked, less one; the owner's
   std::atomic<std::int32_t> kind;    // PTHREAD_MUTEX_NORMAL.., with the C library's flags; -1: destroyed
   std::atomic<std::uint16_t> forks;  // of a ticket lock: fork_count() of its last owner. The C library's spins
@@ -70,6 +70,9 @@ struct mutex_state {
   admission door;                    // of a ticket lock
 
   static constexpr std::uint32_t sampled = 0x8000'0000;
+  /// Its unlock wakes threads that the owner has signalled (condition.cpp).
+  static constexpr std::uint32_t wakes = 0x4000'0000;
+  static constexpr std::uint32_t owner_bits = 0x3FFF'FFFF;
   static constexpr std::int32_t kind_bits = 3;
   /// Robust, priority-inheriting, priority-protected, process-shared: the C library's.
   static constexpr std::int32_t foreign_bits = 16 | 32 | 64 | 128;
@@ -90,6 +93,11 @@ inline mutex_state& state_of(pthread_mutex_t* mutex) noexcept {
 /// held.
 int release_for_wait(pthread_mutex_t* mutex) noexcept;
 void take_after_wait(pthread_mutex_t* mutex, int& status) noexcept;
+/// The next unlock of the mutex by the calling thread calls wake_signalled(). False, and nothing done, where that thread
+/// does not hold it, or holds it in an attempt.
+bool ask_for_wakes(pthread_mutex_t* mutex) noexcept;
+/// Wakes those that the calling thread has signalled while it held the mutex. Null: any mutex.
+void wake_signalled(const pthread_mutex_t* mutex) noexcept;
 /// The site that waits of its holders are counted at.
 std::uint32_t site_of(pthread_mutex_t* mutex) noexcept;
 /// Left to the C library; decides it if it is not decided yet.

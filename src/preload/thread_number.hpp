@@ -10,7 +10,7 @@
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
 /// What a thread has before it needs a number; the owner of no lock.
-inline constexpr std::uint32_t no_thread = 0x7FFF'FFFF;
+inline constexpr std::uint32_t no_thread = 0x7FFF'FFFF;  // more than mutex_state::owner_bits
 
 extern constinit thread_local std::uint32_t my_number;
 
