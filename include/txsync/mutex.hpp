@@ -61,6 +61,9 @@ class mutex {
   /// As futex_mutex::unlock_fair().
   TXSYNC_EXPORT void unlock_fair() noexcept;
 
+  /// As futex_mutex's.
+  bool is_waited_for() const noexcept { return core_.is_waited_for(); }
+  void count_more_turns(std::uint32_t turns) noexcept { core_.count_more_turns(turns); }
   /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
   bool is_held() const noexcept { return core_.is_held(); }
 

@@ -34,8 +34,10 @@ constexpr std::uint64_t min_nap_ns = 20'000;
 constexpr std::uint64_t max_nap_ns = 500'000;
 // A waiter's deadline: so long after its arrival, but not sooner than this after it became the head. The second bounds
 // what hand-overs cost where many threads wait.
-constexpr std::uint64_t max_wait_ns = 1'000'000;
-constexpr std::uint64_t min_lead_ns = 250'000;
+constexpr std::uint64_t usual_max_wait_ns = 1'000'000;
+constexpr std::uint64_t usual_min_lead_ns = 250'000;
+constinit std::uint64_t max_wait_ns = usual_max_wait_ns;
+constinit std::uint64_t min_lead_ns = usual_min_lead_ns;
 constexpr std::uint64_t due_age = 2;
 // In the child of a fork, the head may be a thread of the parent.
 constexpr std::uint64_t trust_in_others_ns = 10'000'000;
@@ -63,6 +65,11 @@ class visit {
 };
 
 }  // namespace
+
+void detail::wait_impatiently(bool impatient) noexcept {
+  max_wait_ns = impatient ? 0 : usual_max_wait_ns;
+  min_lead_ns = impatient ? 0 : usual_min_lead_ns;
+}
 
 /// With `quiet` as the other bits ask for.
 constexpr std::uint64_t futex_mutex::settled(std::uint64_t word) noexcept {

@@ -69,8 +69,8 @@ class admission {
   TXSYNC_EXPORT void came_in() noexcept;
 
   /// By the holder before it gives the lock up, where busy(). `nobody_waits`: no other waiter is inside. What it
-  /// answers is where a thread sleeps that was called in, or null. It is for wake(), once the lock is given up: whoever is
-  /// woken may be put on the CPU in the waker's stead.
+  /// answers is where a thread sleeps that was called in, or null. It is for wake(), once the lock is given up: whoever
+  /// is woken may be put on the CPU in the waker's stead.
   [[nodiscard]] TXSYNC_EXPORT detail::sleeping_place* release_passed(bool nobody_waits) noexcept;
   TXSYNC_EXPORT static void wake(detail::sleeping_place* called) noexcept;
 

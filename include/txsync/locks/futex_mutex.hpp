@@ -12,7 +12,10 @@ namespace txsync::inline TXSYNC_BACKEND {
 
 namespace detail {
 class sleeping_place;
-}
+/// For explorations, before their threads start: waiters of all locks are past their deadlines at once (true), or when
+/// they are (false), and a lock that bounds how often a waiter is passed does so by so few that a test gets there.
+TXSYNC_EXPORT void wait_impatiently(bool impatient) noexcept;
+}  // namespace detail
 
 /// A mutex that spins a little, then sleeps in the kernel, and starves nobody. The algorithm under txsync::mutex,
 /// without site and counting.
@@ -91,6 +94,11 @@ class futex_mutex {
     release(true);
   }
 
+  /// Whether somebody is in line or aside, at some moment of the call.
+  // relaxed: decides nothing
+  bool is_waited_for() const noexcept {
+    return (word_.load(std::memory_order_relaxed) & (line | head | aside_bits)) != 0;
+  }
   /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
   // relaxed: an attempt's read is ordered by the attempt, and everybody else decides nothing by it
   bool is_held() const noexcept { return (word_.load(std::memory_order_relaxed) & held) != 0; }
@@ -131,17 +139,17 @@ class futex_mutex {
   static constexpr std::uint16_t max_line = 0x7FFF;
   // What unlock() looks at. As the sign, `quiet`: the upper half is greater than zero where unlock() has to do more
   // than to give the lock up.
-  static constexpr std::uint64_t line = std::uint64_t{1} << 48;        // some numbers drawn are not granted
-  static constexpr std::uint64_t head = std::uint64_t{1} << 49;        // there is a head
-  static constexpr std::uint64_t sleeping = std::uint64_t{1} << 50;    // the head sleeps until the lock is given up
-  static constexpr std::uint64_t overdue = std::uint64_t{1} << 51;     // the head is past its deadline
-  static constexpr std::uint64_t older = std::uint64_t{1} << 52;       // overflows of the turn since there is a head
+  static constexpr std::uint64_t line = std::uint64_t{1} << 48;      // some numbers drawn are not granted
+  static constexpr std::uint64_t head = std::uint64_t{1} << 49;      // there is a head
+  static constexpr std::uint64_t sleeping = std::uint64_t{1} << 50;  // the head sleeps until the lock is given up
+  static constexpr std::uint64_t overdue = std::uint64_t{1} << 51;   // the head is past its deadline
+  static constexpr std::uint64_t older = std::uint64_t{1} << 52;     // overflows of the turn since there is a head
   static constexpr std::uint64_t age_bits = std::uint64_t{3} << 52;
   static constexpr std::uint64_t max_age = 3;
-  static constexpr std::uint64_t given_to_head = std::uint64_t{1} << 54;    // `held` is the head's
-  static constexpr std::uint64_t given_to_aside = std::uint64_t{1} << 55;   // `held` is one waiter's of those aside
-  static constexpr std::uint64_t urgent = std::uint64_t{1} << 56;           // one of them has a real-time priority
-  static constexpr std::uint64_t aside = std::uint64_t{1} << 57;            // waiters outside the line
+  static constexpr std::uint64_t given_to_head = std::uint64_t{1} << 54;   // `held` is the head's
+  static constexpr std::uint64_t given_to_aside = std::uint64_t{1} << 55;  // `held` is one waiter's of those aside
+  static constexpr std::uint64_t urgent = std::uint64_t{1} << 56;          // one of them has a real-time priority
+  static constexpr std::uint64_t aside = std::uint64_t{1} << 57;           // waiters outside the line
   static constexpr std::uint64_t aside_bits = std::uint64_t{0x3F} << 57;
   static constexpr std::uint64_t quiet = std::uint64_t{1} << 63;
   static constexpr std::uint64_t heads_bits = head | sleeping | overdue | age_bits | given_to_head;

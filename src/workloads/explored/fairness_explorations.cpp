@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// How often others pass a thread that waits: threads that never wait (they try again and again) against threads that
+// do. A section counts as a quarter of the turns after which a lock looks at its waiters, so that few sections reach
+// the bound. Deadlines do not pass, where waiters are patient, or have passed at once: the bound holds either way.
+#include <atomic>
+
+#include <txsync/condition_variable.hpp>
+#include <txsync/locks/futex_mutex.hpp>
+#include <txsync/machine/cpu.hpp>
+#include <txsync/mutex.hpp>
+
+#include "workloads/explored/exploration.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+namespace {
+
+constexpr unsigned sections_a_wrap = 4;
+constexpr std::uint32_t turns_a_section = 4'096;
+
+/// Sections of others between the moment that a waiter is in line and its own, with so many waiters.
+constexpr unsigned bound_of(unsigned waiters) {
+  constexpr std::uint64_t turns_a_wrap = std::uint64_t{sections_a_wrap} * turns_a_section;
+  return static_cast<unsigned>(futex_mutex::bypass_bound(waiters) / turns_a_wrap * sections_a_wrap + waiters);
+}
+
+/// The first threads wait once each. The others take the lock, as long as somebody waits or is to come, and count.
+template <class Lock, unsigned waiters, bool impatient>
+struct passed_by_test {
+  static constexpr unsigned max_sections = 3 * bound_of(waiters);
+
+  Lock lock{};
+  std::atomic<unsigned> left{waiters};
+  unsigned passed = 0;  // guarded by the lock: since somebody waits, without a gap
+  unsigned worst = 0;
+
+  passed_by_test() { detail::wait_impatiently(impatient); }
+  ~passed_by_test() { detail::wait_impatiently(false); }
+
+  static void body(passed_by_test& me, unsigned index) {
+    if (index < waiters) {
+      me.lock.lock();
+      me.left.fetch_sub(1);
+      me.passed = 0;
+      return me.lock.unlock();
+    }
+    for (unsigned i = 0; i < max_sections && me.left.load() != 0; ++i) {
+      while (!me.lock.try_lock()) machine::relax();
+      me.passed = me.lock.is_waited_for() ? me.passed + 1 : 0;
+      if (me.passed > me.worst) me.worst = me.passed;
+      me.lock.count_more_turns(turns_a_section - 1);
+      me.lock.unlock();
+    }
+  }
+  const char* check() const { return worst > bound_of(1) ? "waiters were passed by more often than stated" : nullptr; }
+};
+
+/// The holder hands the lock over by unlock_fair(): nobody passes a waiter.
+template <class Lock>
+struct fair_test {
+  Lock lock{};
+  std::atomic<bool> came{false};
+  unsigned passed = 0;
+  bool waited = false;
+
+  static void body(fair_test& me, unsigned index) {
+    if (index == 0) {
+      me.lock.lock();
+      me.came.store(true);
+      return me.lock.unlock();
+    }
+    constexpr unsigned max_sections = 40;
+    for (unsigned i = 0; i < max_sections && !me.came.load(); ++i) {
+      while (!me.lock.try_lock()) machine::relax();
+      if (me.waited && !me.came.load()) ++me.passed;
+      me.waited = !me.came.load() && me.lock.is_waited_for();
+      me.lock.unlock_fair();
+    }
+  }
+  const char* check() const { return passed != 0 ? "a waiter was passed by in a hand-over" : nullptr; }
+};
+
+/// A thread that is notified waits for the mutex like any other.
+template <bool impatient>
+struct notified_test {
+  mutex lock{};
+  condition_variable changed{};
+  std::atomic<bool> over{false};
+  bool told = false;
+  unsigned passed = 0;
+  unsigned worst = 0;
+
+  notified_test() { detail::wait_impatiently(impatient); }
+  ~notified_test() { detail::wait_impatiently(false); }
+
+  static void body(notified_test& me, unsigned index) {
+    if (index == 0) {
+      std::unique_lock held(me.lock);
+      while (!me.told) me.changed.wait(held);
+      me.over.store(true);
+      return;
+    }
+    for (unsigned i = 0; i < 3 * bound_of(1) && !me.over.load(); ++i) {
+      while (!me.lock.try_lock()) machine::relax();
+      me.passed = me.lock.is_waited_for() ? me.passed + 1 : 0;
+      if (me.passed > me.worst) me.worst = me.passed;
+      if (!me.told) {
+        me.told = true;
+        me.changed.notify_one();
+      }
+      me.lock.count_more_turns(turns_a_section - 1);
+      me.lock.unlock();
+    }
+  }
+  const char* check() const {
+    if (worst > bound_of(1)) return "a notified thread was passed by more often than stated";
+    return told ? nullptr : "nobody was told";
+  }
+};
+
+/// Seeded: turns do not count, and no deadline passes, so that nothing makes an unlock hand the lock over.
+class without_turns : public futex_mutex {
+ public:
+  void count_more_turns(std::uint32_t) noexcept {}
+};
+
+constexpr auto right = verdict::right;
+constexpr unsigned sleeps = 1;
+
+constexpr exploration table[] = {
+    {"futex-passed-by", "one waits, one never does", right, run_anew<passed_by_test<futex_mutex, 1, false>, 2>},
+    {"futex-passed-by-3", "one waits, two never do", right, run_anew<passed_by_test<futex_mutex, 1, false>, 3>},
+    {"futex-passed-by-sleeping", "two wait, one never does", right, run_anew<passed_by_test<futex_mutex, 2, false>, 3>,
+     sleeps},
+    {"futex-overdue", "one waits and is overdue, one never waits", right,
+     run_anew<passed_by_test<futex_mutex, 1, true>, 2>},
+    {"futex-overdue-3", "two wait and are overdue, one never waits", right,
+     run_anew<passed_by_test<futex_mutex, 2, true>, 3>, sleeps},
+    {"seeded:futex-passed-by", "the same where nothing is handed over", verdict::broken,
+     run_anew<passed_by_test<without_turns, 1, false>, 2>},
+    {"futex-fair", "handed over by unlock_fair()", right, run_anew<fair_test<futex_mutex>, 2>, sleeps},
+    {"txsync::mutex-passed-by", "one waits, one never does", right, run_anew<passed_by_test<mutex, 1, false>, 2>,
+     sleeps},
+    {"txsync::mutex-overdue", "two wait and are overdue, one never waits", right,
+     run_anew<passed_by_test<mutex, 2, true>, 3>},
+    {"txsync::mutex-fair", "handed over by unlock_fair()", right, run_anew<fair_test<mutex>, 2>},
+    {"condition_variable-passed-by", "a notified thread, and one that never waits", right,
+     run_anew<notified_test<false>, 2>},
+    {"condition_variable-overdue", "a notified thread that is overdue, and one that never waits", right,
+     run_anew<notified_test<true>, 2>, sleeps},
+};
+
+}  // namespace
+
+std::span<const exploration> fairness_explorations() noexcept { return table; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads
