@@ -2,6 +2,7 @@
 #include "locks/claims.hpp"
 
 #include <cstring>
+#include <optional>
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
@@ -34,33 +35,28 @@ void against_peers(const std::vector<comparison>& compared, const char* subject,
     if (one.subject != subject) continue;
     ratios.push_back(one.result.ratios);
     from.insert(from.end(), one.from.begin(), one.from.end());
-    if (observe::misses(one.result.ratio, lowest_ratio)) ++missed;
+    if (observe::judge(one.result.ratio, lowest_ratio) == observe::outcome::missed) ++missed;
   }
   if (ratios.empty()) return;
   claims.push_back({.id = "A1-3",
                     .words = std::string(subject) + ", cells whose ratio to the best peer of its class is under 0.95",
                     .value = missed,
                     .goal = 0,
-                    .holds = missed == 0,
+                    .outcome = observe::judge(missed == 0),
                     .from = from,
-                    .value_interval = {},
                     .rule = "a cell counts when the upper 95 % bound of its ratio is under 0.95"});
-  const observe::interval mean = observe::geometric_mean(ratios);
-  claims.push_back({.id = "A1-3",
-                    .words = std::string(subject) + ", geometric mean of the ratio to the best peer over all cells",
-                    .value = mean.median,
-                    .goal = goal_mean,
-                    .holds = !observe::misses(mean, goal_mean),
-                    .from = from,
-                    .value_interval = mean,
-                    .rule = "high95 >= goal"});
+  claims.push_back(
+      observe::judged({.id = "A1-3",
+                       .words = std::string(subject) + ", geometric mean of the ratio to the best peer over all cells",
+                       .from = from},
+                      observe::geometric_mean(ratios), goal_mean));
 }
 
 /// How much of its 2-thread figure a lock keeps with more threads than the machine has cores.
 void oversubscribed(const request& wanted, const std::vector<cell>& cells, const char* name,
                     std::vector<claim>& claims) {
   const std::size_t subject = index_of(wanted, name);
-  observe::interval worst{.median = 1e9, .low95 = 1e9, .high95 = 1e9, .coverage = 0};
+  std::optional<observe::interval> worst;
   std::vector<std::size_t> from;
   std::string where;
   for (std::size_t place = 0; place < wanted.sections.size(); ++place) {
@@ -71,21 +67,18 @@ void oversubscribed(const request& wanted, const std::vector<cell>& cells, const
       from.push_back(position(cells, two));
       from.push_back(position(cells, more));
       const observe::interval kept = observe::ratio_interval(more->throughput, two->throughput);
-      if (kept.median >= worst.median) continue;
+      if (worst && !observe::is_worse(kept, *worst, goal_kept)) continue;
       worst = kept;
       where = wanted.sections[place].name + ", " + std::to_string(threads) + " threads";
     }
   }
-  if (from.empty()) return;
-  claims.push_back(
+  if (!worst) return;
+  claims.push_back(observe::judged(
       {.id = "A1-4",
        .words = std::string(name) + ", least part of its 2-thread figure kept at 4 and 8 threads (" + where + ")",
-       .value = worst.median,
-       .goal = goal_kept,
-       .holds = !observe::misses(worst, goal_kept),
-       .from = from,
-       .value_interval = worst,
-       .rule = "high95 >= goal in the worst cell"});
+       .from = from},
+      *worst, goal_kept));
+  claims.back().rule += " in the worst cell";
 }
 
 /// What site and counting add to the same mutex without them, one thread.
@@ -100,14 +93,11 @@ void counting(const request& wanted, const std::vector<cell>& cells, const char*
     if (!comparable(counted, plain)) continue;
     observe::interval cost = observe::ratio_interval(plain->throughput, counted->throughput);
     for (double* const bound : {&cost.median, &cost.low95, &cost.high95}) *bound -= 1;
-    claims.push_back({.id = "A1-5",
-                      .words = std::string("time that site and counting add to a section, ") + section_name,
-                      .value = cost.median,
-                      .goal = goal,
-                      .holds = cost.low95 <= goal,
-                      .from = {position(cells, counted), position(cells, plain)},
-                      .value_interval = cost,
-                      .rule = "low95 <= goal"});
+    claims.push_back(
+        observe::judged({.id = "A1-5",
+                         .words = std::string("time that site and counting add to a section, ") + section_name,
+                         .from = {position(cells, counted), position(cells, plain)}},
+                        cost, goal, observe::better::lower));
   }
 }
 

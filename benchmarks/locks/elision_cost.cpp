@@ -2,6 +2,7 @@
 #include "locks/elision_cost.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/futex_rwlock.hpp>
@@ -161,26 +162,22 @@ void print_elision_cost(std::FILE* out, const std::vector<elision_cost>& costs) 
 }
 
 void add_elision_cost(observe::document& result, const std::vector<elision_cost>& costs, bool with_claims) {
-  observe::claim worst;
-  worst.id = "C1-1";
-  worst.goal = goal;
-  worst.rule = "low95 <= goal for every lock and section";
-  observe::interval highest;
+  observe::claim worst{.id = "C1-1"};
+  std::optional<observe::interval> highest;
   for (const elision_cost& one : costs) {
     worst.from.push_back(result.points.size());
     result.points.push_back(point_of(one, false));
     worst.from.push_back(result.points.size());
     result.points.push_back(point_of(one, true));
     const observe::interval ratio = observe::ratio_interval(one.elided, one.plain);
-    if (ratio.low95 <= highest.low95) continue;
+    if (highest && !observe::is_worse(ratio, *highest, goal, observe::better::lower)) continue;
     highest = ratio;
     worst.words = "uncontended section of an elided lock over the plain lock's, the worst: " + one.lock + ", " +
                   one.section + (machine::htm().attempts ? "" : ", no hardware transactions that work");
   }
-  worst.value = highest.median;
-  worst.value_interval = highest;
-  worst.holds = highest.low95 <= goal;
-  if (with_claims && !costs.empty()) result.claims.push_back(std::move(worst));
+  if (!with_claims || !highest) return;
+  result.claims.push_back(observe::judged(std::move(worst), *highest, goal, observe::better::lower));
+  result.claims.back().rule += ", for every lock and section";
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

@@ -105,16 +105,14 @@ void print_ratios(std::FILE* out, const request& wanted, const std::vector<compa
     const observe::interval& ratio = one.result.ratio;
     std::fprintf(out, "  %-14s %-12s %7u  %-22s %5.2f [%.2f, %.2f]%s\n", one.subject.c_str(),
                  wanted.sections[one.section].name.c_str(), one.threads, one.peer.c_str(), ratio.median, ratio.low95,
-                 ratio.high95, observe::misses(ratio, lowest_ratio) ? "  MISSED" : "");
+                 ratio.high95, observe::judge(ratio, lowest_ratio) == observe::outcome::missed ? "  MISSED" : "");
   }
 }
 
 void print_claims(std::FILE* out, const std::vector<observe::claim>& claims) {
   std::fprintf(out, "\n");
   for (const observe::claim& one : claims) {
-    const std::string verdict = observe::verdict_text(one);
-    const std::string word = verdict.substr(0, verdict.find(' '));
-    std::fprintf(out, "%s %-6s %s: ", one.id.c_str(), word.c_str(), one.words.c_str());
+    std::fprintf(out, "%s %-9s %s: ", one.id.c_str(), observe::verdict_text(one), one.words.c_str());
     if (one.value_interval) {
       std::fprintf(out, "%.3f [%.3f, %.3f]", one.value_interval->median, one.value_interval->low95,
                    one.value_interval->high95);
@@ -122,7 +120,7 @@ void print_claims(std::FILE* out, const std::vector<observe::claim>& claims) {
       std::fprintf(out, "%s", one.value.dump().c_str());
     }
     const std::string goal = one.rule == observe::no_goal ? "no goal" : "goal " + one.goal.dump();
-    std::fprintf(out, " (%s%s)\n", goal.c_str(), verdict == word ? "" : ("; " + verdict).c_str());
+    std::fprintf(out, " (%s)\n", goal.c_str());
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "observe/statistics.hpp"
 
@@ -66,14 +67,9 @@ class answers {
  private:
   static void add(const char* id, const interval& value, const std::vector<std::size_t>& from, const std::string& words,
                   double goal, std::vector<claim>& claims) {
-    claims.push_back({.id = id,
-                      .words = words,
-                      .value = value.median,
-                      .goal = goal,
-                      .holds = !observe::misses(value, goal),
-                      .from = from,
-                      .value_interval = value,
-                      .rule = goal > 0 ? "high95 >= goal" : observe::no_goal});
+    claim made{.id = id, .words = words, .from = from};
+    claims.push_back(goal > 0 ? observe::judged(std::move(made), value, goal)
+                              : observe::without_goal(std::move(made), value));
   }
 
   const request& wanted_;

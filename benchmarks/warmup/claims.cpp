@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "observe/statistics.hpp"
 
@@ -28,15 +29,8 @@ enum class peers : std::uint8_t { plain, all };
 
 claim make(const char* id, const std::string& words, const observe::interval& value, double goal,
            const std::vector<std::size_t>& from) {
-  const bool asks = goal > 0;
-  return {.id = id,
-          .words = words,
-          .value = value.median,
-          .goal = goal,
-          .holds = !asks || !observe::misses(value, goal),
-          .from = from,
-          .value_interval = value,
-          .rule = asks ? "high95 >= goal" : observe::no_goal};
+  claim made{.id = id, .words = words, .from = from};
+  return goal > 0 ? observe::judged(std::move(made), value, goal) : observe::without_goal(std::move(made), value);
 }
 
 std::string threads_text(unsigned threads) { return std::to_string(threads) + (threads == 1 ? " thread" : " threads"); }
@@ -80,7 +74,7 @@ class answers {
 
   /// No cell of arrays, or of the others, where warm-up costs more than a tenth, at any number of threads.
   void no_loss(const char* id, const pair_of& which, bool arrays, std::vector<claim>& claims) const {
-    observe::interval worst{.median = 1e9, .low95 = 1e9, .high95 = 1e9, .coverage = 0};
+    std::optional<observe::interval> worst;
     std::string where;
     std::vector<std::size_t> from;
     unsigned missed = 0;
@@ -92,19 +86,18 @@ class answers {
         if (!comparable(warm, plain)) continue;
         from.insert(from.end(), {index(warm), index(plain)});
         const observe::interval ratio = observe::ratio_interval(warm->throughput, plain->throughput);
-        if (observe::misses(ratio, goal_least)) ++missed;
-        if (ratio.median >= worst.median) continue;
+        if (observe::judge(ratio, goal_least) == observe::outcome::missed) ++missed;
+        if (worst && !observe::is_worse(ratio, *worst, goal_least)) continue;
         worst = ratio;
         where = wanted_.sections[place].name + ", " + threads_text(threads);
       }
     }
-    if (from.empty()) return;
+    if (!worst) return;
     const std::string words = std::string(which.warm) + " to " + which.plain + ", the worst cell of " +
                               (arrays ? "arrays" : "maps and tree") + " (" + where + "; " + std::to_string(missed) +
                               " under it)";
-    claims.push_back(make(id, words, worst, goal_least, from));
-    claims.back().holds = missed == 0;
-    claims.back().rule = "high95 >= goal in every cell";
+    claims.push_back(make(id, words, *worst, goal_least, from));
+    claims.back().rule += " in the worst cell";
   }
 
   /// The geometric mean over sections whose addresses are found by running, at 2 threads.

@@ -129,13 +129,14 @@ observe::document full() {
                   "the mean ratio to the best peer",
                   1.07,
                   1.05,
-                  true,
+                  observe::outcome::holds,
                   {0, 1},
                   {{1.07, 1.06, 1.08, 0.95}},
-                  "high95 >= goal",
+                  observe::rule_at_least,
                   "held out"},
-                 {"A1-6", "doctor names the reason", "always-aborts", "always-aborts", true, {}, {}, {}},
-                 {"A1-7", "sanitizers are silent", false, true, false, {}, {}, {}}};
+                 {"A1-6", "doctor names the reason", "always-aborts", "always-aborts", observe::judge(true)},
+                 {"A1-7", "sanitizers are silent", false, true, observe::judge(false)},
+                 observe::judged({.id = "A1-3", .words = "another mean", .from = {0}}, {0.98, 0.91, 1.09, 0.95}, 1.05)};
   return made;
 }
 

@@ -190,6 +190,8 @@ TEST(sign_test, is_the_binomial_tail_of_the_rounds_lost) {
 }
 
 TEST(goal, is_missed_only_by_the_whole_interval) {
-  EXPECT_TRUE(observe::misses({0.9, 0.88, 0.94, 0.95}, 0.95));
-  EXPECT_FALSE(observe::misses({0.9, 0.88, 0.96, 0.95}, 0.95));
+  using observe::outcome;
+  EXPECT_EQ(observe::judge({0.9, 0.88, 0.94, 0.95}, 0.95), outcome::missed);
+  EXPECT_EQ(observe::judge({0.9, 0.88, 0.95, 0.95}, 0.95), outcome::undecided);
+  EXPECT_EQ(observe::judge({0.95, 0.88, 0.96, 0.95}, 0.95), outcome::holds);
 }

@@ -194,6 +194,27 @@ class Report(unittest.TestCase):
         page, _ = self.page(samples.claims())
         self.assertNotIn("the model is", page.texts["th"])
 
+    def test_an_undecided_claim_neither_holds_nor_is_missed(self):
+        for outcomes, words, look in (
+                (["holds", "undecided"], "1 of 2 claims holds; undecided: A1-3.", "verdict"),
+                (["undecided", "missed", "undecided"], "0 of 3 claims hold; missed: A1-3; undecided: A1-3 (2).", "verdict bad"),
+                (["holds", "holds"], "2 of 2 claims hold.", "verdict good"),
+                ([None, None], "2 of 2 claims hold.", "verdict good")):
+            with self.subTest(outcomes=outcomes):
+                made = samples.claims()
+                one = made["claims"][0]
+                made["claims"] = [dict(one, outcome=outcome, holds=outcome in ("holds", None)) for outcome in outcomes]
+                if outcomes[0] is None:  # as versions without outcomes wrote it
+                    for claim in made["claims"]:
+                        del claim["outcome"]
+                page, text = self.page(made)
+                self.assertEqual(page.texts["h1"], [words])
+                self.assertEqual(page.all("h1")[0]["class"], look)
+                self.assertEqual(text.count('<tr class="open">'), outcomes.count("undecided"))
+                self.assertEqual(text.count('<tr class="bad">'), outcomes.count("missed"))
+                for outcome in set(outcomes) - {None}:
+                    self.assertIn(outcome, page.texts["td"])
+
     def test_numbers_of_threads_stand_to_scale(self):
         _, text = self.page(samples.uneven())
         powers, steps, many = text.split("<svg ")[1:]

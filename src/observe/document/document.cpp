@@ -73,19 +73,6 @@ void put_details(json& into, const point& one) {
   put_text(into, "key", one.key);
 }
 
-/// What alone bears a verdict whose goal lies within the interval; empty where the interval lies on one side of it.
-std::string what_bears(const claim& one) {
-  if (!one.value_interval || !one.goal.is_number()) return {};
-  const interval& seen = *one.value_interval;
-  const auto goal = one.goal.get<double>();
-  const bool by_upper = one.rule.starts_with("high95");
-  const bool by_lower = one.rule.starts_with("low95");
-  if (one.holds && by_upper && seen.median < goal) return "upper bound";
-  if (one.holds && by_lower && seen.median > goal) return "lower bound";
-  if (!one.holds && (by_upper || by_lower)) return {};  // the whole interval, perhaps that of another cell, lies beyond
-  return seen.low95 < goal && goal < seen.high95 ? "median" : "";
-}
-
 }  // namespace
 
 json to_json(const site_record& site) {
@@ -142,7 +129,8 @@ json to_json(const claim& one) {
   made["goal"] = one.goal;
   put_text(made, "rule", one.rule);
   put_text(made, "standing", one.standing);
-  made["holds"] = one.holds;
+  made["holds"] = one.outcome == outcome::holds;
+  made["outcome"] = to_string(one.outcome);
   made["from"] = one.from;
   return made;
 }
@@ -164,11 +152,35 @@ json to_json(const document& all) {
   return made;
 }
 
-std::string verdict_text(const claim& one) {
+claim judged(claim one, const interval& measured, double goal, better way) {
+  one.value = measured.median;
+  one.value_interval = measured;
+  one.goal = goal;
+  one.outcome = judge(measured, goal, way);
+  one.rule = way == better::higher ? rule_at_least : rule_at_most;
+  return one;
+}
+
+claim judged(claim one, double value, double goal, better way) {
+  one.value = value;
+  one.goal = goal;
+  one.outcome = judge(way == better::higher ? value >= goal : value <= goal);
+  one.rule = way == better::higher ? "value >= goal" : "value <= goal";
+  return one;
+}
+
+claim without_goal(claim one, const interval& measured) {
+  one.value = measured.median;
+  one.value_interval = measured;
+  one.goal = 0.0;
+  one.outcome = outcome::holds;
+  one.rule = no_goal;
+  return one;
+}
+
+const char* verdict_text(const claim& one) noexcept {
   if (one.rule == no_goal) return "-";
-  const std::string word = one.holds ? "holds" : "MISSED";
-  const std::string bearer = what_bears(one);
-  return bearer.empty() ? word : word + " by its " + bearer + ": not decided by this run";
+  return one.outcome == outcome::missed ? "MISSED" : to_string(one.outcome);
 }
 
 std::string utc_now() {

@@ -138,23 +138,32 @@ struct point {
 
 /// The answer to a numbered line of an issue.
 struct claim {
-  std::string id;     ///< "A1-3"
-  std::string words;  ///< what is claimed; member "claim"
-  json value;         ///< what came out: a number, a truth value or a word
-  json goal;          ///< what was asked for, of the same type
-  bool holds = false;
-  std::vector<std::size_t> from;           ///< indices into document::points that it was computed from
-  std::optional<interval> value_interval;  ///< of a number; members "low95", "high95", "coverage"
-  std::string rule;                        ///< how `holds` follows, for example "high95 >= goal"; may be empty
+  std::string id = {};                          ///< "A1-3"
+  std::string words = {};                       ///< what is claimed; member "claim"
+  json value = {};                              ///< what came out: a number, a truth value or a word
+  json goal = {};                               ///< what was asked for, of the same type
+  observe::outcome outcome = outcome::missed;   ///< members "outcome" and "holds"; judge() makes it
+  std::vector<std::size_t> from = {};           ///< indices into document::points that it was computed from
+  std::optional<interval> value_interval = {};  ///< of a number; members "low95", "high95", "coverage"
+  std::string rule = {};                        ///< how `outcome` follows, for example rule_at_least; may be empty
   std::string standing = {};  ///< of a simulated number, what the model has to do with the goal: "fit", "held out"...
 };
 
-/// The rule of a claim that is written down and asks for nothing; its goal is 0.
+/// The rules of judge() over an interval. A rule may go on: "... in every cell".
+inline constexpr const char* rule_at_least = "value >= goal; missed where high95 < goal";
+inline constexpr const char* rule_at_most = "value <= goal; missed where low95 > goal";
+/// The rule of a claim that is written down and asks for nothing; its goal is 0 and it holds.
 inline constexpr const char* no_goal = "printed as it is";
 
-/// "holds", "MISSED", or "-" where nothing is asked. Behind it, where the goal lies within the interval, by what it
-/// holds all the same, and that the run does not decide it: "holds by its upper bound: not decided by this run".
-std::string verdict_text(const claim& one);
+/// The claim with the value, interval, goal, outcome and rule of a measured number.
+claim judged(claim one, const interval& measured, double goal, better way = better::higher);
+/// The same of a number that has no interval.
+claim judged(claim one, double value, double goal, better way = better::higher);
+/// A measured number of which nothing is asked.
+claim without_goal(claim one, const interval& measured);
+
+/// "holds", "undecided", "MISSED", or "-" where nothing is asked.
+const char* verdict_text(const claim& one) noexcept;
 
 struct document {
   tool_record tool = this_tool();
