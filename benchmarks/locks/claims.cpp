@@ -20,12 +20,6 @@ std::size_t position(const std::vector<cell>& cells, const cell* one) {
   return static_cast<std::size_t>(one - cells.data());
 }
 
-/// Both measured, in the same rounds.
-bool comparable(const cell* one, const cell* other) {
-  return one != nullptr && other != nullptr && !one->throughput.empty() &&
-         one->throughput.size() == other->throughput.size();
-}
-
 /// Two claims of one subject against its peers: no cell far below, and the mean above.
 void against_peers(const std::vector<comparison>& compared, const char* subject, std::vector<claim>& claims) {
   std::vector<std::vector<double>> ratios;
@@ -66,7 +60,7 @@ void oversubscribed(const request& wanted, const std::vector<cell>& cells, const
       if (!comparable(two, more)) continue;
       from.push_back(position(cells, two));
       from.push_back(position(cells, more));
-      const observe::interval kept = observe::ratio_interval(more->throughput, two->throughput);
+      const observe::interval kept = ratio_of(*more, *two);
       if (worst && !observe::is_worse(kept, *worst, goal_kept)) continue;
       worst = kept;
       where = wanted.sections[place].name + ", " + std::to_string(threads) + " threads";
@@ -91,7 +85,7 @@ void counting(const request& wanted, const std::vector<cell>& cells, const char*
     const cell* const counted = find_cell(cells, place, 1, with);
     const cell* const plain = find_cell(cells, place, 1, without);
     if (!comparable(counted, plain)) continue;
-    observe::interval cost = observe::ratio_interval(plain->throughput, counted->throughput);
+    observe::interval cost = ratio_of(*plain, *counted);
     for (double* const bound : {&cost.median, &cost.low95, &cost.high95}) *bound -= 1;
     claims.push_back(
         observe::judged({.id = "A1-5",
@@ -103,29 +97,39 @@ void counting(const request& wanted, const std::vector<cell>& cells, const char*
 
 }  // namespace
 
-std::vector<comparison> compare_with_peers(const request& wanted, const std::vector<cell>& cells, const char* subject) {
-  std::vector<comparison> all;
+namespace {
+
+void compare_with_peers(const request& wanted, const std::vector<cell>& cells, const char* subject,
+                        std::vector<comparison>& all) {
   const std::size_t ours = index_of(wanted, subject);
-  if (ours == wanted.subjects.size()) return all;
+  if (ours == wanted.subjects.size()) return;
   for (std::size_t place = 0; place < wanted.sections.size(); ++place) {
     for (const unsigned threads : wanted.threads) {
       const cell* const mine = find_cell(cells, place, threads, ours);
-      if (mine == nullptr || mine->throughput.size() < 2) continue;
-      comparison one{subject, place, threads, {}, {}, {position(cells, mine)}};
-      std::vector<observe::peer_values> peers;
+      comparison one{subject, place, threads, {}, {}, {}};
+      std::vector<const cell*> peers;
       for (std::size_t other = 0; other < wanted.subjects.size(); ++other) {
         const workloads::subject& peer = wanted.subjects[other];
         const cell* const theirs = find_cell(cells, place, threads, other);
         if (!peer.peer || peer.how != wanted.subjects[ours].how || !comparable(mine, theirs)) continue;
-        peers.push_back({peer.name, theirs->throughput});
-        one.from.push_back(position(cells, theirs));
+        peers.push_back(theirs);
       }
-      if (peers.empty()) continue;
-      one.result = observe::compare_to_best_peer(mine->throughput, peers);
-      one.peer = one.result.peer_name;
+      const auto result = compare_to_best(wanted, mine, peers);
+      if (!result) continue;
+      one.result = *result;
+      one.peer = result->peer_name;
+      one.from.push_back(position(cells, mine));
+      for (const cell* const peer : peers) one.from.push_back(position(cells, peer));
       all.push_back(std::move(one));
     }
   }
+}
+
+}  // namespace
+
+std::vector<comparison> compare_with_peers(const request& wanted, const std::vector<cell>& cells) {
+  std::vector<comparison> all;
+  for (const char* const subject : {"txsync::mutex", "tatas"}) compare_with_peers(wanted, cells, subject, all);
   return all;
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "observe/document/more_rounds.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
 namespace {
@@ -77,9 +79,9 @@ void print_line_transfer(std::FILE* out, const std::vector<double>& took_ns) {
 void print_sections(std::FILE* out, const request& wanted, const measured& all, const more_rows& more) {
   std::fprintf(
       out,
-      "Million sections/s: median (lowest-highest) of %u rounds, then fairness: operations of the thread with\n"
-      "the fewest to those of the one with the most. Higher is better.\n",
-      wanted.rounds);
+      "Million sections/s: median (lowest-highest) of %u rounds, and of up to %u where a claim was undecided; then\n"
+      "fairness: operations of the thread with the fewest to those of the one with the most. Higher is better.\n",
+      wanted.rounds, wanted.rounds * observe::max_round_factor);
   print_line_transfer(out, all.line_transfer_ns);
   for (std::size_t place = 0; place < wanted.sections.size(); ++place) {
     const section& here = wanted.sections[place];

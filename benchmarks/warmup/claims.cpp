@@ -46,29 +46,22 @@ class answers {
     return nullptr;
   }
   std::size_t index(const cell* one) const { return static_cast<std::size_t>(one - cells_.data()); }
-  /// Both measured, in the same rounds.
-  static bool comparable(const cell* one, const cell* other) {
-    return one != nullptr && other != nullptr && !one->throughput.empty() &&
-           one->throughput.size() == other->throughput.size();
-  }
 
   /// To the best peer of any class; nothing where there is none, or where there are too few rounds to pick one.
   std::optional<comparison> to_best_peer(const char* warm, std::size_t place, unsigned threads, peers among) const {
     const cell* const ours = of(place, threads, warm);
-    if (ours == nullptr || ours->throughput.size() < 2) return std::nullopt;
-    comparison made{warm, place, threads, {}, {}, {index(ours)}};
-    std::vector<observe::peer_values> theirs;
+    std::vector<const cell*> theirs;
     for (const cell& one : cells_) {
       const workloads::subject& peer = wanted_.subjects[one.subject];
       const bool ahead = std::strstr(peer.name, ahead_mark) != nullptr;
       if (one.section != place || one.threads != threads || !peer.peer || !comparable(ours, &one)) continue;
       if (ahead && among == peers::plain) continue;
-      theirs.push_back({peer.name, one.throughput});
-      made.from.push_back(index(&one));
+      theirs.push_back(&one);
     }
-    if (theirs.empty()) return std::nullopt;
-    made.result = observe::compare_to_best_peer(ours->throughput, theirs);
-    made.peer = made.result.peer_name;
+    const auto result = compare_to_best(wanted_, ours, theirs);
+    if (!result) return std::nullopt;
+    comparison made{warm, place, threads, std::string(result->peer_name), *result, {index(ours)}};
+    for (const cell* const peer : theirs) made.from.push_back(index(peer));
     return made;
   }
 
@@ -85,7 +78,7 @@ class answers {
         const cell* const plain = of(place, threads, which.plain);
         if (!comparable(warm, plain)) continue;
         from.insert(from.end(), {index(warm), index(plain)});
-        const observe::interval ratio = observe::ratio_interval(warm->throughput, plain->throughput);
+        const observe::interval ratio = ratio_of(*warm, *plain);
         if (observe::judge(ratio, goal_least) == observe::outcome::missed) ++missed;
         if (worst && !observe::is_worse(ratio, *worst, goal_least)) continue;
         worst = ratio;
@@ -108,7 +101,7 @@ class answers {
       const cell* const warm = of(place, 2, which.warm);
       const cell* const plain = of(place, 2, which.plain);
       if (is_array(wanted_, place) || !comparable(warm, plain)) continue;
-      to_plain.push_back(observe::ratios(warm->throughput, plain->throughput));
+      to_plain.push_back(ratios_of(*warm, *plain));
       from_plain.insert(from_plain.end(), {index(warm), index(plain)});
       const auto best = to_best_peer(which.warm, place, 2, peers::plain);
       if (!best) continue;
@@ -131,8 +124,7 @@ class answers {
     const cell* const plain = of(place, 2, "ticket");
     if (!is_array(wanted_, place) || !comparable(warm, plain)) return;
     claims.push_back(make("C2-2", "warm_ticket to ticket, " + wanted_.sections[place].name + ", 2 threads",
-                          observe::ratio_interval(warm->throughput, plain->throughput), goal_array,
-                          {index(warm), index(plain)}));
+                          ratio_of(*warm, *plain), goal_array, {index(warm), index(plain)}));
   }
 
  private:
