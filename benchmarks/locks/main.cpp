@@ -46,6 +46,7 @@ request make_request(const options& asked) {
   wanted.rounds = asked.rounds;
   wanted.duration_ns = std::uint64_t{asked.milliseconds} * 1'000'000;
   wanted.seed = asked.seed;
+  wanted.times_waits = true;
   refuse_simulated(asked.locks);
   keep_named(wanted.sections, asked.sections, "section", [](const section& one) { return one.name; });
   keep_named(wanted.subjects, asked.locks, "lock", [](const workloads::subject& one) { return one.name; });

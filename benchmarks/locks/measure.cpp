@@ -10,6 +10,7 @@
 
 #include "locks/line_transfer.hpp"
 #include "observe/document/more_rounds.hpp"
+#include "workloads/fairness.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
@@ -41,7 +42,8 @@ void run_once(const request& wanted, const section& place, unsigned round, cell&
   how.keeps_data = wanted.keeps_data;
   const bool counted = wanted.attempts_so_far != nullptr && subject.is_algorithm;
   const observe::attempt_record before = counted ? wanted.attempts_so_far() : observe::attempt_record{};
-  const workloads::outcome got = subject.runner_of(workloads::id_of(*place.workload))(place.values, how);
+  const workloads::subject::runner run = subject.runner_of(workloads::id_of(*place.workload));
+  const workloads::outcome got = workloads::run_with_shares(run, place.values, how, result.fairness);
   if (got.fault != nullptr) {
     result.faults.emplace_back(got.fault);
     return;
@@ -54,6 +56,9 @@ void run_once(const request& wanted, const section& place, unsigned round, cell&
   result.fewest.push_back(got.fewest);
   result.most.push_back(got.most);
   if (counted) add_attempts(result.attempts, before, wanted.attempts_so_far());
+  if (!wanted.times_waits) return;
+  const workloads::outcome timed = workloads::run_for_waits(run, place.values, how, result.fairness);
+  if (timed.fault != nullptr) result.faults.push_back(std::string("with every operation timed: ") + timed.fault);
 }
 
 /// Keeps the rounds that every subject has finished, so that rounds stay comparable.
@@ -63,6 +68,11 @@ void keep_whole_rounds(std::vector<cell>& cells, unsigned rounds) {
     one.throughput.resize(rounds);
     one.fewest.resize(rounds);
     one.most.resize(rounds);
+    observe::fairness_record& fair = one.fairness;
+    for (auto* const list :
+         {&fair.slowest_share, &fair.busier_half_share, &fair.p999_wait_ns, &fair.max_wait_ns, &fair.wait_cpus}) {
+      if (list->size() > rounds) list->resize(rounds);
+    }
   }
 }
 
@@ -87,6 +97,7 @@ observe::point make_point(const request& wanted, const cell& one) {
   made.values = one.throughput;
   made.fewest = one.fewest;
   made.most = one.most;
+  made.fairness = one.fairness;
   made.faults = one.faults;
   made.attempts = one.attempts;
   if (made.attempts) std::erase_if(made.attempts->aborts, [](const auto& line) { return line.second == 0; });

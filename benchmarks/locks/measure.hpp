@@ -34,7 +34,8 @@ struct request {
   unsigned rounds = 12;  ///< cells of undecided claims get more, see measure_until_decided()
   std::uint64_t duration_ns = 50'000'000;
   std::uint64_t seed = 1;
-  bool keeps_data = false;  ///< see workloads::plan
+  bool keeps_data = false;   ///< see workloads::plan
+  bool times_waits = false;  ///< a run of its own beside each, see workloads::run_for_waits()
   /// What this process's attempts have come to, every cause of aborts in its place; null: nobody counts them. Asked
   /// before and after a run of an algorithm of atomic blocks, the filling and the run-in included.
   observe::attempt_record (*attempts_so_far)() = nullptr;
@@ -47,6 +48,7 @@ struct cell {
   std::size_t subject;
   std::vector<double> throughput = {};  ///< sections a second, by round
   std::vector<std::uint64_t> fewest = {}, most = {};
+  observe::fairness_record fairness = {};
   std::vector<std::string> faults = {};
   std::optional<observe::attempt_record> attempts = {};
 };

@@ -67,6 +67,19 @@ void print_class(std::FILE* out, const request& wanted, const std::vector<cell>&
   for (const row& line : rows) print_row(out, line);
 }
 
+/// How the threads of one section's cells shared and waited, by threads and then in the order of the subjects.
+void print_fairness(std::FILE* out, const request& wanted, const std::vector<cell>& cells, std::size_t place) {
+  std::fprintf(out, "  -- fairness\n  %-26s %7s  %s\n", "lock", "threads", observe::fairness_head);
+  for (const unsigned threads : wanted.threads) {
+    for (std::size_t subject = 0; threads > 1 && subject < wanted.subjects.size(); ++subject) {
+      const cell* const one = find_cell(cells, place, threads, subject);
+      if (one == nullptr || one->fairness.slowest_share.empty()) continue;
+      std::fprintf(out, "  %-26s %7u  %s\n", wanted.subjects[subject].name, threads,
+                   observe::fairness_text(one->fairness).c_str());
+    }
+  }
+}
+
 void print_line_transfer(std::FILE* out, const std::vector<double>& took_ns) {
   if (took_ns.empty()) return;
   const observe::summary all = observe::summarize(took_ns);
@@ -82,6 +95,7 @@ void print_sections(std::FILE* out, const request& wanted, const measured& all, 
       "Million sections/s: median (lowest-highest) of %u rounds, and of up to %u where a claim was undecided; then\n"
       "fairness: operations of the thread with the fewest to those of the one with the most. Higher is better.\n",
       wanted.rounds, wanted.rounds * observe::max_round_factor);
+  if (wanted.times_waits) std::fprintf(out, "In the tables of fairness:\n%s", observe::fairness_legend);
   print_line_transfer(out, all.line_transfer_ns);
   for (std::size_t place = 0; place < wanted.sections.size(); ++place) {
     const section& here = wanted.sections[place];
@@ -94,6 +108,7 @@ void print_sections(std::FILE* out, const request& wanted, const measured& all, 
     print_class(out, wanted, all.cells, place, workloads::waiting::parks, "waiters sleep");
     print_class(out, wanted, all.cells, place, workloads::waiting::spins, "waiters spin");
     print_class(out, wanted, all.cells, place, workloads::waiting::none, "outside the ranking");
+    if (wanted.times_waits) print_fairness(out, wanted, all.cells, place);
     if (more) more(out, place);
   }
 }

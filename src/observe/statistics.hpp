@@ -41,6 +41,15 @@ summary summarize(std::span<const double> values);
 /// least one.
 double fairness(std::span<const std::uint64_t> fewest, std::span<const std::uint64_t> most);
 
+/// The operations of the slowest thread, as a part of what each would have had in equal shares: 1 is fair, 0: it got
+/// nowhere. 1 without any operation. Requires: at least one thread.
+double slowest_share(std::span<const std::uint64_t> operations_by_thread);
+
+/// The part of all operations that the busier half of the threads did: 0.5 is fair, and at 1 the others got nowhere. Of
+/// an odd number, the thread in the middle counts half. 0.5 without any operation. Requires: at least one thread.
+/// (D. Dice, Malthusian Locks, EuroSys 2017, and the FlexGuard paper, SOSP 2025, call it the fairness factor.)
+double busier_half_share(std::span<const std::uint64_t> operations_by_thread);
+
 /// A median and the interval that covers the true one with at least 95 %, where there are enough values: `coverage` is
 /// the real probability. Up to 5 values even the whole range covers less: 5 values 0.9375, 2 values 0.5, 1 value 0.
 struct interval {

@@ -141,6 +141,18 @@ class Report(unittest.TestCase):
         self.assertIn("9.00 s", page.texts["td"])
         self.assertIn("125 µs", page.texts["td"])
 
+    def test_shares_and_waits_stand_beside_the_throughput(self):
+        made = samples.claims()
+        made["points"][0].update(fairness={"slowest_share": [0.31, 0.32, 0.33], "busier_half_share": [0.87, 0.88, 0.89]},
+                                 waits={"p99.9_ns": [900, 950, 970], "max_ns": [4e6, 5e6, 9e6], "cpu_s_per_s": [1.2, 1.3, 1.4]})
+        page, _ = self.page(made)
+        for head in ("slowest thread", "busier half", "wait p99.9", "longest wait", "CPUs waiting"):
+            self.assertIn(head, page.texts["th"])
+        for cell in ("0.32", "0.88", "950 ns", "5.00 ms", "1.3"):
+            self.assertIn(cell, page.texts["td"])
+        page, _ = self.page(samples.claims())
+        self.assertNotIn("longest wait", page.texts["th"])
+
     def test_experiments_have_the_papers_numbers_beside_the_simulated_ones(self):
         page, text = self.page(samples.lab())
         for cell in ("48", "10", "+38 points", "fit", "miss", "at least 75", "not simulated", "Table 2.5"):

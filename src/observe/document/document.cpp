@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/document/document.hpp"
 
+#include <cstdio>
 #include <ctime>
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
@@ -41,6 +42,25 @@ json to_json(const percentile_record& percentiles) {
   json made = {{"samples", percentiles.samples}};
   made.update(object_of(percentiles.values));
   return made;
+}
+
+void put_fairness(json& into, const fairness_record& one) {
+  if (!one.slowest_share.empty())
+    into["fairness"] = {{"slowest_share", one.slowest_share}, {"busier_half_share", one.busier_half_share}};
+  if (!one.max_wait_ns.empty()) {
+    into["waits"] = {{"p99.9_ns", one.p999_wait_ns}, {"max_ns", one.max_wait_ns}, {"cpu_s_per_s", one.wait_cpus}};
+  }
+}
+
+/// The median with so many digits behind the point, so wide; "-" without values.
+std::string column(const std::vector<double>& values, double unit, int digits, int width) {
+  char text[64];
+  if (values.empty()) {
+    std::snprintf(text, sizeof text, "%*s", width, "-");
+  } else {
+    std::snprintf(text, sizeof text, "%*.*f", width, digits, summarize(values).median / unit);
+  }
+  return text;
 }
 
 void put_details(json& into, const point& one) {
@@ -113,6 +133,7 @@ json to_json(const point& one) {
     made["high"] = range.high;
   }
   if (!one.fewest.empty()) made["thread_operations"] = {{"fewest", one.fewest}, {"most", one.most}};
+  put_fairness(made, one.fairness);
   put_list(made, "faults", one.faults);
   if (one.unpinned != 0) made["unpinned"] = one.unpinned;
   put_details(made, one);
@@ -176,6 +197,12 @@ claim without_goal(claim one, const interval& measured) {
   one.outcome = outcome::holds;
   one.rule = no_goal;
   return one;
+}
+
+std::string fairness_text(const fairness_record& one) {
+  constexpr double us = 1e3;
+  return column(one.slowest_share, 1, 2, 7) + column(one.busier_half_share, 1, 2, 6) +
+         column(one.p999_wait_ns, us, 1, 10) + column(one.max_wait_ns, us, 0, 11) + column(one.wait_cpus, 1, 2, 11);
 }
 
 const char* verdict_text(const claim& one) noexcept {

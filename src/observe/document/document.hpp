@@ -104,6 +104,17 @@ struct site_record {
   std::string module = {};  ///< the program or library that the code is from
 };
 
+/// How evenly the threads of a point had their turns, and how they waited for locks. Each list by repetition, in their
+/// order; empty where it was not measured.
+struct fairness_record {
+  std::vector<double> slowest_share;      ///< see observe::slowest_share()
+  std::vector<double> busier_half_share;  ///< see observe::busier_half_share()
+  // Of runs of their own, in which every operation is timed:
+  std::vector<double> p999_wait_ns;  ///< 99.9 % of the waits in lock() are at most so long
+  std::vector<double> max_wait_ns;
+  std::vector<double> wait_cpus;  ///< CPU time that all threads used in lock(), in seconds a second
+};
+
 /// One cell of a measurement: one subject on one workload with one set of parameters and threads.
 struct point {
   std::string workload;
@@ -122,8 +133,9 @@ struct point {
 
   std::vector<std::uint64_t> fewest;  ///< operations of the thread with the fewest, by repetition; may be empty
   std::vector<std::uint64_t> most;    ///< and of the one with the most
-  std::vector<std::string> faults;    ///< repetitions that failed their own check, one sentence each
-  unsigned unpinned = 0;              ///< threads that the system refused to pin, greatest of all repetitions
+  fairness_record fairness;
+  std::vector<std::string> faults;  ///< repetitions that failed their own check, one sentence each
+  unsigned unpinned = 0;            ///< threads that the system refused to pin, greatest of all repetitions
 
   std::optional<attempt_record> attempts;
   std::optional<cycle_record> cycles;
@@ -180,6 +192,17 @@ struct document {
 
 /// Now, in UTC, for document::started.
 std::string utc_now();
+
+/// The medians, in words for a table: the two shares, the two waits in us, the CPUs; "-" where there are none.
+std::string fairness_text(const fairness_record& one);
+/// The heads of these columns, as wide, and what they mean: one line each.
+inline constexpr const char* fairness_head = "slowest  half  p99.9 us     max us  wait CPUs";
+inline constexpr const char* fairness_legend =
+    "slowest: operations of the slowest thread to an equal share; half: share of all operations that the busier half "
+    "of\n"
+    "the threads did (0.5 is fair); p99.9, max: wait in lock(), in runs of their own in which every operation is "
+    "timed;\n"
+    "wait CPUs: CPU seconds that all threads burn in lock() a second. Medians.\n";
 
 /// A point as the document has it. Computes median, low and high from the values.
 json to_json(const point& one);
