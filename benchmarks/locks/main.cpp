@@ -46,6 +46,7 @@ request make_request(const options& asked) {
   wanted.rounds = asked.rounds;
   wanted.duration_ns = std::uint64_t{asked.milliseconds} * 1'000'000;
   wanted.seed = asked.seed;
+  wanted.times_waits = true;
   refuse_simulated(asked.locks);
   keep_named(wanted.sections, asked.sections, "section", [](const section& one) { return one.name; });
   keep_named(wanted.subjects, asked.locks, "lock", [](const workloads::subject& one) { return one.name; });
@@ -63,19 +64,21 @@ int run(const options& asked, const std::vector<std::string>& words) {
   if (!asked.json.empty()) output.emplace(asked.json);
 
   const bool everything = asked.sections.empty() && asked.locks.empty() && asked.workload.empty();
-  const measured all = asked.elision_only ? measured() : measure(wanted);
+  // A quick look is too short to answer with.
+  const auto claims_of = [&](const std::vector<cell>& cells) {
+    return asked.quick ? std::vector<observe::claim>() : make_claims(wanted, cells, compare_with_peers(wanted, cells));
+  };
+  const measured all = asked.elision_only ? measured() : measure_until_decided(wanted, claims_of);
   std::vector<elision_cost> costs;
-  if (everything) costs = measure_elision_cost(asked.rounds, wanted.duration_ns / 5);
-  std::vector<comparison> compared = compare_with_peers(wanted, all.cells, "txsync::mutex");
-  for (comparison& one : compare_with_peers(wanted, all.cells, "tatas")) compared.push_back(std::move(one));
+  if (everything) costs = measure_elision_cost(asked.rounds, wanted.duration_ns / 5, !asked.quick);
+  const std::vector<comparison> compared = compare_with_peers(wanted, all.cells);
 
   std::FILE* const out = output && output->is_standard_output() ? stderr : stdout;
   if (!all.cells.empty()) print_sections(out, wanted, all);
   if (!all.cells.empty()) print_ratios(out, wanted, compared);
   print_elision_cost(out, costs);
   observe::document result;
-  // A quick look is too short to answer with.
-  if (!asked.quick) result.claims = make_claims(wanted, all.cells, compared);
+  result.claims = claims_of(all.cells);
   const bool sound = add_points(result, wanted, all, "bench_locks");
   add_elision_cost(result, costs, !asked.quick);
   print_claims(out, result.claims);
