@@ -15,6 +15,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 namespace {
 
 constexpr std::uint32_t look_at_clock_every = 64;
+constinit std::uint32_t patience_now = admission::patience;
 
 constexpr std::uint64_t call_distance_ns = 1'000'000;
 /// In units of 1024 cycles, as admission::last_call_; wraps around after half an hour, when a wrong answer makes one
@@ -26,6 +27,10 @@ std::uint32_t call_distance() noexcept {
 
 }  // namespace
 
+void detail::lower_patience(std::uint32_t acquisitions) noexcept {
+  patience_now = acquisitions != 0 ? acquisitions : admission::patience;
+}
+
 /// A CPU for each, of which two are there always. Whoever is on its way in needs one as well, and where others stay
 /// outside there are not enough anyway: its way is kept clear. Where nobody does, all may have their CPU, and who
 /// stands in the queue is not counted twice. Two CPUs then have one thread inside, which saves it the hand-overs, but
@@ -35,8 +40,8 @@ std::uint32_t admission::limit(bool works) const noexcept {
   // relaxed: hints
   const called guest = called_.load(std::memory_order_relaxed);
   if (guest == called::nobody) return cpus;
-  const bool others = outside_called_.load(std::memory_order_relaxed) != outside_.load(std::memory_order_relaxed);
-  if (others) return cpus > 2 || works ? cpus - 1 : 0;
+  const bool more = outside_called_.load(std::memory_order_relaxed) != outside_.load(std::memory_order_relaxed);
+  if (more) return cpus > 2 || works ? cpus - 1 : 0;
   return guest == called::queues ? cpus : cpus - 1;
 }
 
@@ -68,10 +73,10 @@ void admission::came_in() noexcept {
   last_call_ = coarse_clock();
 }
 
-detail::sleeping_place* admission::release_passed(bool nobody_waits) noexcept {
+detail::sleeping_place* admission::release_passed(others inside) noexcept {
   if (passed_ < 0xFFFF) ++passed_;
   if (called_.load(std::memory_order_relaxed) != called::nobody) {  // relaxed: set to and from nobody by holders only
-    if (passed_ >= patience) shut_.store(true, std::memory_order_relaxed);  // relaxed: a hint for newcomers
+    if (passed_ >= patience_now) shut_.store(true, std::memory_order_relaxed);  // relaxed: a hint for newcomers
     return nullptr;
   }
   // seq_cst: with the fences of contended owners and of those outside
@@ -79,10 +84,12 @@ detail::sleeping_place* admission::release_passed(bool nobody_waits) noexcept {
     return nullptr;
   }
   // A queue that is empty at this moment need not stay so: its threads may be back in no time. So nobody is called
-  // twice within a millisecond; who is left outside of an idle lock comes to look by itself.
-  const bool look_at_clock = nobody_waits || passed_ % look_at_clock_every == 0;
+  // twice within a millisecond; who is left outside of an idle lock comes to look by itself. But a queue that was empty
+  // while a thread that had been called in came, and held the lock, has no such threads.
+  const bool nobody_is_back = inside == others::visitor || (inside == others::nobody && passed_ == 1);
+  const bool look_at_clock = inside != others::some || passed_ % look_at_clock_every == 0;
   const bool long_ago = look_at_clock && coarse_clock() - last_call_ > call_distance();
-  if (!long_ago && passed_ < patience) return nullptr;
+  if (!nobody_is_back && !long_ago && passed_ < patience_now) return nullptr;
   called_.store(called::comes, std::memory_order_relaxed);  // relaxed: a hint for newcomers
   passed_ = 0;
   last_call_ = coarse_clock();

@@ -42,7 +42,7 @@ bool ticket_behind_door::lock_at_door(ticket_behind_door whole, pastime* meanwhi
   const auto kick = [](void* self) {
     const auto& lock = *static_cast<const ticket_behind_door*>(self);
     lock.queue_.wait(lock.queue_.draw());
-    detail::sleeping_place* const called = lock.door_.release_passed(true);
+    detail::sleeping_place* const called = lock.door_.release_passed(admission::others::visitor);
     lock.queue_.serve_next();
     admission::wake(called);
   };
@@ -53,7 +53,8 @@ bool ticket_behind_door::lock_at_door(ticket_behind_door whole, pastime* meanwhi
 }
 
 void ticket_behind_door::unlock_at_door(ticket_behind_door whole) noexcept {
-  detail::sleeping_place* const called = whole.door_.release_passed(whole.queue_.inside() == 1);
+  detail::sleeping_place* const called =
+      whole.door_.release_passed(whole.queue_.inside() == 1 ? admission::others::nobody : admission::others::some);
   whole.queue_.serve_next();
   admission::wake(called);
 }
