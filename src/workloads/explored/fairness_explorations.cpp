@@ -7,6 +7,7 @@
 #include <txsync/condition_variable.hpp>
 #include <txsync/locks/admission.hpp>
 #include <txsync/locks/futex_mutex.hpp>
+#include <txsync/locks/spinning_mutex.hpp>
 #include <txsync/locks/ticket.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/mutex.hpp>
@@ -195,6 +196,9 @@ constexpr exploration table[] = {
     {"txsync::mutex-overdue", "two wait and are overdue, one never waits", right,
      run_anew<passed_by_test<mutex, 2, true>, 3>},
     {"txsync::mutex-fair", "handed over by unlock_fair()", right, run_anew<fair_test<mutex>, 2>},
+    {"spin-passed-by", "one waits, one never does", right, run_anew<passed_by_test<spinning_mutex, 1, false>, 2>},
+    {"spin-overdue", "two wait and are overdue, one never waits", right,
+     run_anew<passed_by_test<spinning_mutex, 2, true>, 3>, sleeps},
     {"ticket-passed-by", "one waits, two take it again and again", right, run_anew<door_test<3>, 3>, crowded},
     {"ticket-passed-by-4", "one waits, three take it again and again", right, run_anew<door_test<4>, 4>, crowded},
     {"ticket-drain", "four come once", right, run_anew<drain_test, 4>, crowded},
