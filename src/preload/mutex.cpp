@@ -75,10 +75,17 @@ int lock_foreign(pthread_mutex_t* raw, lock_tag tag, Lock lock) noexcept {
     status = next().mutex_trylock(raw);
     waits = status == EBUSY;
   }
-  if (robust || waits) {
-    const std::uint64_t start = machine::cycles();
+  if (waits) {
+    const std::uint64_t start = observe::detail::wait_begins(tag.site());
     status = lock();
-    if (waits && is_acquired(status)) observe::detail::waited(tag.site(), machine::cycles() - start);
+    const std::uint64_t cycles = machine::cycles() - start;
+    if (is_acquired(status)) {
+      observe::detail::waited(tag.site(), cycles);
+    } else {
+      observe::detail::wait_timed_out(tag.site(), cycles);
+    }
+  } else if (robust) {
+    status = lock();
   }
   if (is_acquired(status)) count_foreign(tag);
   return status;

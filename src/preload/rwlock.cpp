@@ -140,8 +140,11 @@ int take(rw_tag tag, const patience& how_long, Tries tries, Waits waits) noexcep
     if (!how_long.waits) return EBUSY;
     std::uint64_t deadline = machine::no_deadline;
     if (const int status = find_deadline(how_long, deadline); status != 0) return status;
-    const std::uint64_t start = machine::cycles();
-    if (!waits(deadline)) return ETIMEDOUT;
+    const std::uint64_t start = observe::detail::wait_begins(tag.site());
+    if (!waits(deadline)) {
+      observe::detail::wait_timed_out(tag.site(), machine::cycles() - start);
+      return ETIMEDOUT;
+    }
     observe::detail::waited(tag.site(), machine::cycles() - start);
   }
   count(tag);
@@ -340,9 +343,12 @@ int wait_for_foreign(pthread_rwlock_t* raw, entry how, const patience& how_long)
   int status = try_foreign(raw, how);
   if (status != 0) {
     if (!how_long.waits) return status;
-    const std::uint64_t start = machine::cycles();
+    const std::uint64_t start = observe::detail::wait_begins(tag.site());
     status = wait_for_foreign(raw, how, how_long);
-    if (status != 0) return status;
+    if (status != 0) {
+      observe::detail::wait_timed_out(tag.site(), machine::cycles() - start);
+      return status;
+    }
     observe::detail::waited(tag.site(), machine::cycles() - start);
   }
   count(tag);

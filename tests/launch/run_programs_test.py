@@ -298,6 +298,21 @@ class RunPrograms(unittest.TestCase):
                 self.assertEqual((site["acquisitions"], site["contended"]), (2, 1), table)
                 self.assertGreaterEqual(site["wait_ns"], 20_000_000, table)
 
+    def test_the_longest_wait_is_that_of_a_thread_that_still_waits_at_the_end(self):
+        for policy in ("libc", "mutex"):
+            for kind, end, status in (("mutex", "exit", 0), ("read", "_exit", 0), ("write", "kill", 137)):
+                with self.subTest(policy=policy, end=end):
+                    site, table = self.held(kind, end, policy=policy, status=status)
+                    self.assertEqual((site["contended"], site["unfinished_waits"]), (0, 1), table)
+                    self.assertGreaterEqual(site["max_wait_ns"], 20_000_000, table)
+                    self.assertRegex(table, r"(?m)^longest wait: [0-9.]+ ms, at hold@held.c:\d+ \(threads that waited at the end: 1\)$")
+            site, table = self.held("mutex", policy=policy)
+            self.assertGreaterEqual(site["max_wait_ns"], 20_000_000, table)
+            self.assertNotIn("unfinished_waits", site)
+            # Another program has become of the process: the time since then is not a wait's.
+            site, table = self.held("mutex", "exec", policy=policy)
+            self.assertNotIn("max_wait_ns", site, table)
+
     def test_a_site_of_the_table_can_stand_in_a_policy_file(self):
         name = next(iter(self.sites(self.run_counter(status=0)[0])))
         file = pathlib.Path(self.folder.name) / "p.toml"
