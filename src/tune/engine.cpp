@@ -2,6 +2,7 @@
 #include "tune/engine.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace txsync::inline TXSYNC_BACKEND::tune {
@@ -88,17 +89,34 @@ class tuner {
                         .extensions = drop ? extensions_of_choosing : 0,
                         .drop = drop,
                         .until_one_is_left = until_one,
-                        .timeout_seconds = timeout_seconds_};
+                        .timeout_seconds = timeout_seconds_,
+                        .fair_reference = fair_reference()};
     if (asked_.seconds != 0) rules.deadline = started_ + share * asked_.seconds;
     result_.phases.push_back({std::move(name), std::move(lanes)});
     phase_record& record = result_.phases.back();
     if (compete(runs_, record.lanes, rules, world_) == contest_end::time_up) cut_short(record);
+    for (const lane& one : record.lanes) put_refusal(one);
     const lane& reference = record.lanes.front();
     if (reference.status == lane_status::failed && !world_.stop()) {
       result_.broken = "'" + name_of(reference.what) + "' ran before, but failed in round " +
                        std::to_string(reference.ended_in) + " of the phase '" + record.name + "': " + reference.reason;
     }
     return record;
+  }
+
+  /// Nothing where nothing counts what the reference does.
+  std::optional<choice> fair_reference() const {
+    if (!asked_.counted_reference.empty()) return choice{asked_.counted_reference, {}};
+    const bool first = result_.phases.empty();
+    if (!first && result_.reference_sites.empty()) return std::nullopt;
+    return result_.reference;
+  }
+
+  void put_refusal(const lane& one) {
+    if (one.status != lane_status::refused) return;
+    const auto known = std::find_if(result_.refused.begin(), result_.refused.end(),
+                                    [&](const refusal& other) { return other.what == one.what; });
+    if (known == result_.refused.end()) result_.refused.push_back({one.what, one.reason});
   }
 
   void cut_short(const phase_record& record) {

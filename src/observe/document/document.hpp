@@ -97,16 +97,17 @@ struct site_record {
   std::uint64_t hold_ns = 0;    ///< time between getting and giving up
   std::uint64_t condition_waits = 0;
   std::uint64_t condition_wait_ns = 0;
-  percentile_record wait;                    ///< of the contended acquisitions
-  percentile_record hold;                    ///< of the sampled acquisitions
-  std::uint64_t max_wait_ns = 0;             ///< the longest single wait, those included that ended without the lock
-  std::uint32_t unfinished_waits = 0;        ///< threads that still waited at the end
-  std::optional<slow_thread> slowest = {};   ///< of the threads of an unmodified program (observe/turns.hpp)
-  std::vector<thread_turns> by_thread = {};  ///< of the same; not in documents
+  percentile_record wait;  ///< of the contended acquisitions
+  percentile_record hold;  ///< of the sampled acquisitions
   // Of the locks of an unmodified program; empty elsewhere:
   std::string kind = {};    ///< "mutex", "rwlock", "spinlock", "barrier"
   std::string where = {};   ///< "FILE:LINE", the file as the compiler had it; empty without debug information
   std::string module = {};  ///< the program or library that the code is from
+  std::optional<slow_thread> slowest = {};   ///< of its threads (observe/turns.hpp)
+  std::vector<thread_turns> by_thread = {};  ///< not in documents
+  // Of all:
+  std::uint64_t max_wait_ns = 0;       ///< the longest single wait, those included that ended without the lock
+  std::uint32_t unfinished_waits = 0;  ///< threads that still waited at the end
 };
 
 /// One cell of a measurement: one subject on one workload with one set of parameters and threads.
