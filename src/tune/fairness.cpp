@@ -21,6 +21,25 @@ const site_record* find_site(const measured& in, const std::string& name) {
   return nullptr;
 }
 
+/// The same site in the other run. A lock without an initialiser is named by the thread that is first: where the name
+/// is not there, the site with the most waiting whose name is not in this run.
+const site_record* same_site(const site_record& site, const measured& one, const measured& reference) {
+  const site_record* same = find_site(reference, site.name);
+  if (same != nullptr) return same;
+  for (const site_seen& seen : reference.sites) {
+    const bool free = seen.counted.kind == site.kind && find_site(one, seen.counted.name) == nullptr;
+    if (free && (same == nullptr || seen.counted.wait_ns > same->wait_ns)) same = &seen.counted;
+  }
+  return same;
+}
+
+/// Barriers are no locks, and spin locks are not counted under `libc`.
+bool is_compared(const std::string& kind, const measured& reference) {
+  if (kind != "spinlock") return kind != "barrier";
+  return std::any_of(reference.sites.begin(), reference.sites.end(),
+                     [](const site_seen& seen) { return seen.counted.kind == "spinlock"; });
+}
+
 void put_share(const site_record& site, const site_record& same, const measured& one, const measured& reference,
                round_fairness& made) {
   const std::vector<observe::thread_turns> threads = observe::compared_threads(site.by_thread, ns_of(one.seconds));
@@ -80,18 +99,17 @@ std::string usual_site(const std::vector<round_fairness>& rounds, Chosen chosen,
 round_fairness held_against(const measured& one, const measured& reference) {
   round_fairness made;
   for (const site_seen& seen : reference.sites) {
-    if (seen.counted.kind != "barrier")
+    if (is_compared(seen.counted.kind, reference))
       made.reference_max_wait_ns = std::max(made.reference_max_wait_ns, seen.counted.max_wait_ns);
   }
   for (const site_seen& seen : one.sites) {
     const site_record& site = seen.counted;
-    const site_record* const same = site.kind == "barrier" ? nullptr : find_site(reference, site.name);
-    if (same == nullptr) continue;
+    if (!is_compared(site.kind, reference)) continue;
     if (site.max_wait_ns > made.max_wait_ns) {
       made.max_wait_ns = site.max_wait_ns;
       made.wait_site = site.name;
     }
-    put_share(site, *same, one, reference, made);
+    if (const site_record* const same = same_site(site, one, reference)) put_share(site, *same, one, reference, made);
   }
   return made;
 }

@@ -2,7 +2,7 @@
 // Which policies let a thread starve. Each run of a choice is held against a run of the reference in the same round: by
 // the longest single wait for a lock, and by the share that the slowest thread had of the turns at a site
 // (observe/turns.hpp). A choice is refused when most of its rounds are bad: what is gained by starving a thread is no
-// gain. Sites that the reference did not count are left out: its spin locks under `libc`, and what waits at barriers.
+// gain. Barriers are left out, and spin locks where the reference did not count any (`libc` does not).
 #pragma once
 
 #include <cstdint>
