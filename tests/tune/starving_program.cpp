@@ -50,7 +50,7 @@ int main(int count, char** words) {
   pthread_t asker;
   pthread_create(&worker, nullptr, work, nullptr);
   pthread_create(&asker, nullptr, ask, &most);
-  for (int tenth = 0; tenth < 6 && !over; ++tenth) usleep(100'000);
+  for (int tenth = 0; tenth < 4 && !over; ++tenth) usleep(100'000);
   over = true;
   pthread_join(worker, nullptr);
   pthread_join(asker, nullptr);

@@ -184,16 +184,17 @@ class Programs(Tune):
         page = self.folder / "page.html"
         for how in ("time", "asks"):
             with self.subTest(how=how):
-                done = call("tune", "--rounds", "6", "--candidates", "tatas", "--json", self.json, "--report", page, "--", STARVING, how)
+                # Of the time limit 40 % is for the whole program: four rounds of three runs.
+                done = call("tune", "--rounds", "6", "--time", "14", "--candidates", "tatas", "--json", self.json, "--report", page, "--", STARVING, how)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 tune = self.document()["tune"]
                 self.assertEqual(tune["refused"][0]["candidate"], "tatas", done.stdout)
                 reason = tune["refused"][0]["reason"]
                 self.assertRegex(reason, r"a thread waited too long in|the slowest thread got under half of its share in")
-                self.assertRegex(reason, r"of 4 rounds: .+ at .+, .+ under what you have")
+                self.assertRegex(reason, r"of \d rounds: .+ at .+, .+ under what you have")
                 row = tune["table"][1]
                 self.assertEqual((row["candidate"], row["refused"]), ("tatas", reason))
-                self.assertGreaterEqual(row["fairness"]["bad_rounds"], 3)
+                self.assertGreater(2 * row["fairness"]["bad_rounds"], len(row["fairness"]["rounds"]))
                 self.assertIn(f"'tatas' was refused: {reason}.", done.stdout)
                 self.assertIn("was refused: " + reason.split(" at ")[0], page.read_text(encoding="utf-8"))
                 self.assertFalse(tune["proven"] and tune["winner"] == "tatas")
