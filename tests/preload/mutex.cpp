@@ -228,12 +228,16 @@ TEST(mutex, timeouts_among_contenders_lose_nothing) {
   EXPECT_EQ(pthread_mutex_unlock(mutex.get()), 0);
 }
 
-TEST(mutex, robust) {
+void make_robust(pthread_mutex_t& mutex) {
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);
   pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-  pthread_mutex_t mutex;
   ASSERT_EQ(pthread_mutex_init(&mutex, &attributes), 0);
+}
+
+TEST(mutex, robust) {
+  pthread_mutex_t mutex;
+  make_robust(mutex);
   EXPECT_EQ(elsewhere([&] { return pthread_mutex_lock(&mutex); }), 0);  // and dies
   EXPECT_EQ(pthread_mutex_lock(&mutex), EOWNERDEAD);
   EXPECT_EQ(pthread_mutex_consistent(&mutex), 0);
@@ -246,11 +250,8 @@ TEST(mutex, robust) {
 }
 
 TEST(mutex, robust_whose_owner_dies_while_another_waits) {
-  pthread_mutexattr_t attributes;
-  pthread_mutexattr_init(&attributes);
-  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
   pthread_mutex_t mutex;
-  ASSERT_EQ(pthread_mutex_init(&mutex, &attributes), 0);
+  make_robust(mutex);
   std::atomic<bool> held{false};
   std::thread owner([&] {
     EXPECT_EQ(pthread_mutex_lock(&mutex), 0);
