@@ -127,6 +127,8 @@ std::string contests_section(const json& document) {
   for (const json& one : part_of(*tune, "refused")) {
     made += "<p>" + escaped("'" + text_of(one, "candidate") + "' was refused: " + text_of(one, "reason")) + ".</p>\n";
   }
+  if (const std::string why = text_of(*tune, "unjudged"); !why.empty())
+    made += "<p>Whether a candidate lets a thread starve was not judged: " + escaped(why) + ".</p>\n";
   for (const auto& one : phases) made += contest(document, one, unit);
   if (phases.empty()) made += "<p>Nothing was measured.</p>\n";
   if (const std::string policy = text_of(*tune, "policy"); !policy.empty()) {

@@ -56,17 +56,21 @@ void drop_losers(std::vector<lane>& lanes, unsigned round, observe::better way) 
 /// Holds the runs of each round against those of the reference.
 class fairness_judge {
  public:
-  fairness_judge(const contest_rules& rules, std::size_t lanes) : rules_(rules), runs_(lanes) {}
+  fairness_judge(const contest_rules& rules, std::size_t lanes, contest_result& besides)
+      : rules_(rules), runs_(lanes), besides_(besides) {}
 
   /// What is to be run besides the lanes; null: nothing.
   const choice* wanted(const std::vector<lane>& lanes, unsigned round) const {
-    if (!rules_.fair_reference || round > rounds_of_fair_reference || twin_failed_) return nullptr;
+    if (!rules_.fair_reference || round > rounds_of_fair_reference || !besides_.reference_failure.empty())
+      return nullptr;
     return lane_of_reference(lanes) < lanes.size() ? nullptr : &*rules_.fair_reference;
   }
   void keep(std::size_t lane_index, measured run) { runs_[lane_index] = std::move(run); }
   void keep_reference(measured run) {
-    twin_failed_ = !run.failure.empty();
-    if (!twin_failed_) this_round_ = std::move(run);
+    besides_.reference_failure = run.failure;
+    if (!run.failure.empty()) return;
+    add(besides_.reference_sites, run.sites);
+    this_round_ = std::move(run);
   }
 
   void end_round(std::vector<lane>& lanes, unsigned round) {
@@ -113,7 +117,7 @@ class fairness_judge {
   std::vector<std::optional<measured>> runs_;  // of this round, by lane
   std::optional<measured> this_round_;         // the reference's
   std::vector<measured> reference_runs_;
-  bool twin_failed_ = false;
+  contest_result& besides_;
 };
 
 /// One round over all running lanes; false when it was cut short.
@@ -186,10 +190,10 @@ bool surely_better(const lane& one, const lane& other, observe::better way) {
 namespace {
 
 contest_end run_rounds(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world,
-                       unsigned& round) {
+                       contest_result& besides) {
   const double started = world.now();
-  fairness_judge judge(rules, lanes.size());
-  for (round = 1; round <= rules.rounds * (1 + rules.extensions); ++round) {
+  fairness_judge judge(rules, lanes.size(), besides);
+  for (unsigned round = 1; round <= rules.rounds * (1 + rules.extensions); ++round) {
     if (round > rules.rounds && (round - 1) % rules.rounds == 0 && !worth_extending(lanes, rules))
       return contest_end::complete;
     const double now = world.now();
@@ -210,11 +214,11 @@ contest_end run_rounds(trial& runs, std::vector<lane>& lanes, const contest_rule
 
 }  // namespace
 
-contest_end compete(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world) {
-  unsigned round = 0;
-  const contest_end how = run_rounds(runs, lanes, rules, world, round);
+contest_result compete(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world) {
+  contest_result made;
+  made.end = run_rounds(runs, lanes, rules, world, made);
   fairness_judge::refuse(lanes, static_cast<unsigned>(lanes.front().values.size()));
-  return how;
+  return made;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tune

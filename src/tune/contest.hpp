@@ -85,11 +85,18 @@ enum class contest_end : std::uint8_t {
   time_up    ///< the deadline came before the rounds that were asked for; those that only may follow do not count
 };
 
+struct contest_result {
+  contest_end end = contest_end::complete;
+  /// Of the runs of contest_rules::fair_reference that were run besides the lanes, added up.
+  std::vector<site_seen> reference_sites = {};
+  std::string reference_failure = {};  ///< why such a run failed
+};
+
 /// Runs the lanes; the first is the reference, which is never dropped nor refused. A lane is refused when most
 /// of its rounds are bad, which is asked after each round from the 4th on and at the end. Ends after the rounds and
 /// extensions, at the deadline (one round is always run), when the reference fails, when no challenger is left, or when
 /// the user stops it; the run that was going on then does not count.
-contest_end compete(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world);
+contest_result compete(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world);
 
 /// A lane's ratios to another by round, over the rounds that both ran; more than 1: the lane is better.
 std::vector<double> round_ratios(const lane& one, const lane& other, observe::better way);

@@ -56,8 +56,7 @@ struct refusal {
 struct outcome {
   std::vector<phase_record> phases;
   std::vector<site_seen> sites;  ///< what waited under the winner of phase 1, most first
-  /// What waited under the reference in phase 1, most first; empty where nothing counts under it, as in the unmodified
-  /// program.
+  /// What waited under the reference in phase 1, or under what counts for it, most first; empty where nothing does.
   std::vector<site_seen> reference_sites;
   choice reference;
   choice best;                   ///< what came out of phases 1 and 2; the reference when nothing looked better
@@ -65,6 +64,8 @@ struct outcome {
   observe::interval gain;        ///< ratio of best to the reference in the proof; coverage 0 without a proof
   unsigned proof_rounds = 0;     ///< rounds that `gain` rests on
   std::vector<refusal> refused;  ///< each once
+  /// Why what counts for the reference failed, so that starving was not judged; empty where it was.
+  std::string unjudged;
   bool interrupted = false;
   std::vector<cut_contest> cut_short;  ///< in the order of measuring; empty where the time was enough
   std::string broken;                  ///< the reference itself failed, one sentence: there is nothing to compare with

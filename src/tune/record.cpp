@@ -171,6 +171,9 @@ std::vector<std::string> refusal_words(const outcome& found) {
   std::vector<std::string> list;
   for (const refusal& one : found.refused)
     list.push_back("'" + name_of(one.what) + "' was refused: " + one.reason + ".");
+  if (!found.unjudged.empty())
+    list.push_back("Whether a policy lets a thread starve was not judged, as what counts for '" +
+                   name_of(found.reference) + "' failed: " + found.unjudged + ".");
   return list;
 }
 
@@ -205,6 +208,7 @@ void put(observe::document& into, const outcome& found, const described& what, c
   }
   for (const refusal& one : found.refused)
     made["refused"].push_back({{"candidate", name_of(one.what)}, {"reason", one.reason}});
+  if (!found.unjudged.empty()) made["unjudged"] = found.unjudged;
   for (const site_seen& site : found.sites) made["sites"].push_back(observe::to_json(site.counted));
   if (!policy.empty()) made["policy"] = policy;
   into.interrupted = found.interrupted;

@@ -38,7 +38,7 @@ std::string verdict_words(const outcome& found, const described& what);
 /// Where the time limit ended contests: which, and after how many rounds. Empty where the time was enough.
 std::string time_words(const outcome& found);
 
-/// What was refused and why, one sentence each.
+/// What was refused and why, or why nothing could be, one sentence each.
 std::vector<std::string> refusal_words(const outcome& found);
 
 /// Adds points, and the member "tune" (docs/result-document.md). `policy` is the text of the policy file, empty

@@ -30,6 +30,7 @@ class served_program final : public tune::trial {
  public:
   std::map<std::string, std::function<shown(unsigned)>> of;
   std::map<std::string, unsigned> runs;
+  std::string failing;
   double clock = 0;
 
   tune::measured run(const tune::choice& what, double) override {
@@ -39,6 +40,7 @@ class served_program final : public tune::trial {
     if (known == of.end()) ++runs[name];
     tune::measured seen;
     seen.value = seen.seconds = now.seconds;
+    if (name == failing) seen.failure = "exit status 3";
     clock += now.seconds;
     if (what.candidate == "unmodified") return seen;
     observe::site_record record;
@@ -198,6 +200,30 @@ TEST(tune_fairness, the_reference_is_counted_in_the_first_rounds_of_each_contest
   EXPECT_EQ(program.runs["libc"], lane_of(found, 0, 1).values.size() + tune::rounds_of_fair_reference);
   EXPECT_TRUE(lane_of(found, 0, 1).fairness.rounds.empty());
   EXPECT_FALSE(lane_of(found, 0, 2).fairness.rounds.empty());
+}
+
+TEST(tune_fairness, what_counts_for_the_reference_tells_which_sites_wait) {
+  served_program program;
+  program.of["libc"] = always({1.0, 2 * ms});
+  program.of["mutex"] = always({1.2, 1 * ms});
+  const auto found = program.tuned({"unmodified", "mutex"}, true);
+  ASSERT_EQ(found.reference_sites.size(), 1u);
+  EXPECT_EQ(found.sites.front().counted.wait_ns, 5 * 2 * ms) << "of five rounds; it is not run once more";
+  EXPECT_EQ(program.runs["libc"], 5u);
+  EXPECT_EQ(program.tuned({"unmodified", "libc", "mutex"}).reference_sites.size(), 1u);
+}
+
+TEST(tune_fairness, what_counts_for_the_reference_and_fails_is_run_once) {
+  served_program program;
+  program.failing = "libc";
+  program.of["mutex"] = always({0.5, 900 * ms});
+  const auto found = program.tuned({"unmodified", "mutex"}, true);
+  EXPECT_EQ(program.runs["libc"], 2u) << "in each of two contests";
+  EXPECT_TRUE(found.refused.empty()) << "there is nothing to hold it against";
+  EXPECT_EQ(
+      tune::refusal_words(found).at(0),
+      "Whether a policy lets a thread starve was not judged, as what counts for 'unmodified' failed: exit status 3.");
+  EXPECT_TRUE(found.proven);
 }
 
 TEST(tune_fairness, a_reference_that_counts_stands_for_itself) {
