@@ -77,13 +77,14 @@ class fairness_judge {
     if (!rules_.fair_reference) return;
     const std::size_t same = lane_of_reference(lanes);
     if (same < lanes.size() && runs_[same]) this_round_ = runs_[same];
+    // Without sites nothing was counted, here and below.
+    if (this_round_ && this_round_->sites.empty()) this_round_.reset();
     if (this_round_) reference_runs_.push_back(std::move(*this_round_));
     if (!reference_runs_.empty()) {
       const measured& reference =
           this_round_ ? reference_runs_.back() : reference_runs_[(round - 1) % reference_runs_.size()];
       lanes.front().fairness.rounds.push_back(held_against(reference, reference));
       for (std::size_t i = 1; i < lanes.size(); ++i) {
-        // Without sites nothing was counted.
         if (i != same && runs_[i] && !runs_[i]->sites.empty())
           lanes[i].fairness.rounds.push_back(held_against(*runs_[i], reference));
       }

@@ -202,6 +202,16 @@ TEST(tune_fairness, the_reference_is_counted_in_the_first_rounds_of_each_contest
   EXPECT_FALSE(lane_of(found, 0, 2).fairness.rounds.empty());
 }
 
+TEST(tune_fairness, beside_a_reference_that_counts_nothing_nothing_is_refused) {
+  served_program program;
+  program.of["mutex"] = always({0.5, 900 * ms});
+  tune::question asked{.candidates = {"unmodified", "mutex"}, .site_base = {}};
+  asked.by_sites = false;
+  const auto found = tune::tune(program, asked, {[&] { return program.clock; }, [] { return false; }});
+  EXPECT_TRUE(found.refused.empty());
+  EXPECT_TRUE(found.phases.at(0).lanes.at(1).fairness.rounds.empty());
+}
+
 TEST(tune_fairness, what_counts_for_the_reference_tells_which_sites_wait) {
   served_program program;
   program.of["libc"] = always({1.0, 2 * ms});
