@@ -8,6 +8,7 @@
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/thread.hpp>
 
+#include "backoff.hpp"
 #include "sleeping_places.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND {
@@ -15,6 +16,8 @@ namespace txsync::inline TXSYNC_BACKEND {
 namespace {
 
 constexpr std::uint32_t look_at_clock_every = 64;
+constexpr unsigned looks_at_free_lock = 20;
+constexpr std::uint64_t pause_between_looks = 500;  // cycles
 constinit std::uint32_t patience_now = admission::patience;
 
 constexpr std::uint64_t call_distance_ns = 1'000'000;
@@ -49,19 +52,30 @@ void admission::wait_outside(const lock_view& lock) noexcept {
   const std::uint32_t number = outside_.fetch_add(1, std::memory_order_seq_cst);
   machine::fence();  // the number before the second look; pairs with the fence of contended owners
   detail::sleeping_place& place = detail::place_of(this, number);
-  for (;;) {
+  for (bool woken = false;;) {
     const std::uint32_t ticket = place.ticket();
     // seq_cst: against the change of the place in release_passed()
     const auto ahead = static_cast<std::int32_t>(number - outside_called_.load(std::memory_order_seq_cst));
     if (ahead < 0) break;
-    if (!lock.still_crowded(lock.context)) {
+    // Woken and not called: whoever came in before has given up a lock that nobody waited for, and may be back.
+    if (woken ? stays_free(lock) : !lock.still_crowded(lock.context)) {
       lock.kick(lock.context);
       if (static_cast<std::int32_t>(number - outside_called_.load(std::memory_order_seq_cst)) < 0) break;
     }
-    place.sleep(ticket, machine::clock_ns() + call_distance_ns * (static_cast<std::uint64_t>(ahead) + 1));
+    const std::uint64_t until = machine::clock_ns() + call_distance_ns * (static_cast<std::uint64_t>(ahead) + 1);
+    woken = place.sleep(ticket, until) != machine::park_result::timed_out;
   }
   // relaxed: a hint for newcomers
   called_.store(called::queues, std::memory_order_relaxed);
+}
+
+/// At each of some looks.
+bool admission::stays_free(const lock_view& lock) noexcept {
+  for (unsigned looks = 0; looks < looks_at_free_lock; ++looks) {
+    if (lock.is_held(lock.context)) return false;
+    detail::pause_for(pause_between_looks);
+  }
+  return true;
 }
 
 void admission::came_in() noexcept {
@@ -84,17 +98,20 @@ detail::sleeping_place* admission::release_passed(others inside) noexcept {
     return nullptr;
   }
   // A queue that is empty at this moment need not stay so: its threads may be back in no time. So nobody is called
-  // twice within a millisecond; who is left outside of an idle lock comes to look by itself. But a queue that was empty
-  // while a thread that had been called in came, and held the lock, has no such threads.
-  const bool nobody_is_back = inside == others::visitor || (inside == others::nobody && passed_ == 1);
+  // twice within a millisecond, unless by a thread from outside that has found the lock free for a while.
+  const bool stayed_free = inside == others::visitor;
   const bool look_at_clock = inside != others::some || passed_ % look_at_clock_every == 0;
   const bool long_ago = look_at_clock && coarse_clock() - last_call_ > call_distance();
-  if (!nobody_is_back && !long_ago && passed_ < patience_now) return nullptr;
+  // relaxed: only holders write it
+  const std::uint32_t number = outside_called_.load(std::memory_order_relaxed);
+  if (!stayed_free && !long_ago && passed_ < patience_now) {
+    // The first release by one that was called in: the next outside looks whether anybody comes back.
+    const bool may_stay_free = inside == others::nobody && passed_ == 1;
+    return may_stay_free ? &detail::place_of(this, number) : nullptr;
+  }
   called_.store(called::comes, std::memory_order_relaxed);  // relaxed: a hint for newcomers
   passed_ = 0;
   last_call_ = coarse_clock();
-  // relaxed: only holders write it
-  const std::uint32_t number = outside_called_.load(std::memory_order_relaxed);
   outside_called_.store(number + 1, std::memory_order_seq_cst);  // before the place changes: see wait_outside()
   return &detail::place_of(this, number);
 }

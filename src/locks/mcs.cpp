@@ -54,7 +54,8 @@ bool mcs_lock::lock_at_door(node& mine, pastime* meanwhile) noexcept {
     lock.queue_.unlock(passing);
     admission::wake(called);
   };
-  door_.wait_outside({still_crowded, kick, this});
+  const auto is_held = [](void* self) { return static_cast<mcs_lock*>(self)->queue_.is_held(); };
+  door_.wait_outside({still_crowded, kick, is_held, this});
   if (!queue_.lock(mine, meanwhile)) return false;
   door_.came_in();
   return true;

@@ -46,7 +46,8 @@ bool ticket_behind_door::lock_at_door(ticket_behind_door whole, pastime* meanwhi
     lock.queue_.serve_next();
     admission::wake(called);
   };
-  whole.door_.wait_outside({still_crowded, kick, &whole});
+  const auto is_held = [](void* self) { return static_cast<const ticket_behind_door*>(self)->queue_.is_held(); };
+  whole.door_.wait_outside({still_crowded, kick, is_held, &whole});
   if (!whole.queue_.wait(whole.queue_.draw(), meanwhile)) return false;
   whole.door_.came_in();
   return true;
