@@ -23,12 +23,13 @@ std::string shown(const observe::percentile_record& times, const char* name) {
 
 void print_row(std::FILE* out, int width, const site_row& row, double all_waiting) {
   const observe::site_record& site = *row.site;
-  std::fprintf(out, "%-*s%13llu %10.2f %11.3f %9.1f %10s %11s %10s %11s  %s\n", width, row.lead.c_str(),
+  std::fprintf(out, "%-*s%13llu %10.2f %11.3f %9.1f %10s %11s %11s %10s %11s  %s\n", width, row.lead.c_str(),
                static_cast<unsigned long long>(site.acquisitions),
                percent(as_double(site.contended), as_double(site.acquisitions)), as_double(site.wait_ns) / 1e9,
                percent(as_double(site.wait_ns), all_waiting), shown(site.wait, "p50").c_str(),
-               shown(site.wait, "p99").c_str(), shown(site.hold, "p50").c_str(), shown(site.hold, "p99").c_str(),
-               site.name.c_str());
+               shown(site.wait, "p99").c_str(),
+               (site.max_wait_ns == 0 ? "-" : std::to_string(site.max_wait_ns)).c_str(),
+               shown(site.hold, "p50").c_str(), shown(site.hold, "p99").c_str(), site.name.c_str());
 }
 
 void print_conditions(std::FILE* out, int width, const std::string& lead_heading, std::vector<site_row> rows,
@@ -67,10 +68,10 @@ void print_site_table(std::FILE* out, const std::string& lead_heading, const std
     waiting[row.lead] += as_double(row.site->wait_ns);
   }
   const int width = static_cast<int>(longest);
-  std::fprintf(out, "%*s%13s %10s %11s %9s %10s %11s %10s %11s\n", width, "", "", "contended", "waiters x", "of all",
-               "wait, ns", "", "hold, ns", "");
-  std::fprintf(out, "%-*s%13s %10s %11s %9s %10s %11s %10s %11s  site\n", width, lead_heading.c_str(), "acquisitions",
-               "%", "time, s", "waiting %", "p50", "p99", "p50", "p99");
+  std::fprintf(out, "%*s%13s %10s %11s %9s %10s %11s %11s %10s %11s\n", width, "", "", "contended", "waiters x",
+               "of all", "wait, ns", "", "", "hold, ns", "");
+  std::fprintf(out, "%-*s%13s %10s %11s %9s %10s %11s %11s %10s %11s  site\n", width, lead_heading.c_str(),
+               "acquisitions", "%", "time, s", "waiting %", "p50", "p99", "max", "p50", "p99");
   for (std::size_t i = 0; i < rows.size() && i < most; ++i) print_row(out, width, rows[i], waiting[rows[i].lead]);
   print_more(out, rows.size(), most);
   print_conditions(out, width, lead_heading, rows, most);

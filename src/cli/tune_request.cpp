@@ -81,7 +81,10 @@ void check_program(tune_request& request, const tune_options& options) {
   const words candidates = options.candidates ? split(*options.candidates) : usual_policies();
   check_unique(candidates);
   request.asked.candidates = with_reference(options.from.value_or(tune::unmodified), candidates);
-  if (!options.from) request.asked.site_base = "libc";
+  if (request.asked.candidates.front() == tune::unmodified) {
+    request.asked.site_base = "libc";
+    request.asked.counted_reference = "libc";
+  }
 }
 
 /// Locks of txsync that can run the workload, and do exclude.

@@ -25,6 +25,15 @@ std::string shown_name(const tune::table_row& row) {
   return name.size() <= most ? name : "..." + name.substr(name.size() - (most - 3));
 }
 
+/// The median over the rounds; "-" where nothing was counted.
+std::string longest_wait(const tune::fairness_record& record) {
+  if (record.rounds.empty()) return "-";
+  std::vector<double> waits;
+  for (const tune::round_fairness& one : record.rounds) waits.push_back(static_cast<double>(one.max_wait_ns) / 1e6);
+  const double median = observe::summarize(waits).median;
+  return median < 1000 ? figures(median) + " ms" : figures(median / 1000) + " s";
+}
+
 void print_row(std::FILE* out, const tune::table_row& row, int width, double by) {
   const std::vector<double>& values = row.what->values;
   std::string median = "-";
@@ -35,9 +44,10 @@ void print_row(std::FILE* out, const tune::table_row& row, int width, double by)
     interval = range(found.low95 / by, found.high95 / by);
   }
   const bool ratio = row.ratio.median != 0;
-  std::fprintf(out, "  %-*s %10s  %-20s %8s  %-16s %6zu  %s\n", width, shown_name(row).c_str(), median.c_str(),
+  std::fprintf(out, "  %-*s %10s  %-20s %8s  %-16s %6zu %10s  %s\n", width, shown_name(row).c_str(), median.c_str(),
                interval.c_str(), ratio ? figures(row.ratio.median).c_str() : "",
-               ratio ? range(row.ratio.low95, row.ratio.high95).c_str() : "", values.size(), row.status.c_str());
+               ratio ? range(row.ratio.low95, row.ratio.high95).c_str() : "", values.size(),
+               longest_wait(row.what->fairness).c_str(), row.status.c_str());
 }
 
 /// A divisor that leaves the values readable, and the unit behind it.
@@ -112,12 +122,13 @@ void print_table(std::FILE* out, const tune::outcome& found, const tune::describ
   for (const tune::table_row& row : table) {
     if (row.phase != phase) {
       phase = row.phase;
-      std::fprintf(out, "\n%s\n  %-*s %10s  %-20s %8s  %-16s %6s  %s\n", phase.c_str(), static_cast<int>(width),
-                   "candidate", "median", "interval", "ratio", "interval", "rounds", "status");
+      std::fprintf(out, "\n%s\n  %-*s %10s  %-20s %8s  %-16s %6s %10s  %s\n", phase.c_str(), static_cast<int>(width),
+                   "candidate", "median", "interval", "ratio", "interval", "rounds", "max wait", "status");
     }
     print_row(out, row, static_cast<int>(width), by);
   }
   print_waiting(out, found);
+  for (const std::string& sentence : tune::refusal_words(found)) std::fprintf(out, "\n%s\n", sentence.c_str());
   if (!found.cut_short.empty()) std::fprintf(out, "\n%s\n", tune::time_words(found).c_str());
   std::fprintf(out, "%s%s\n", table.empty() ? "" : "\n", tune::verdict_words(found, what).c_str());
   std::fflush(out);

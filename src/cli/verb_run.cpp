@@ -114,9 +114,29 @@ class run_verb final : public verb {
       rows.reserve(result.sites.size());
       for (const observe::site_record& site : result.sites) rows.push_back({"", &site});
       print_site_table(stderr, "", rows, most_rows);
+      print_waits(result);
     }
     for (const std::string& notice : result.notices) std::fprintf(stderr, "notice: %s\n", notice.c_str());
     for (const std::string& remark : result.remarks) std::fprintf(stderr, "remark: %s\n", remark.c_str());
+  }
+
+  /// Which thread waited longest, and which was kept from its turns.
+  static void print_waits(const launch::result& result) {
+    const auto longest = std::max_element(result.sites.begin(), result.sites.end(),
+                                          [](const auto& a, const auto& b) { return a.max_wait_ns < b.max_wait_ns; });
+    if (longest->max_wait_ns == 0) return;
+    std::fprintf(stderr, "\nlongest wait: %.3f ms, at %s", static_cast<double>(longest->max_wait_ns) / 1e6,
+                 longest->name.c_str());
+    if (longest->unfinished_waits != 0)
+      std::fprintf(stderr, " (threads that waited at the end: %u)", longest->unfinished_waits);
+    std::fputc('\n', stderr);
+    // Those with the most waiting come first.
+    const auto slow = std::find_if(result.sites.begin(), result.sites.end(),
+                                   [](const observe::site_record& site) { return site.slowest.has_value(); });
+    if (slow == result.sites.end()) return;
+    std::fprintf(stderr, "slowest thread: %.3g %% of the turns of %zu threads, %.3f s of waiting, at %s\n",
+                 100 * slow->slowest->share, slow->slowest->threads, static_cast<double>(slow->slowest->wait_ns) / 1e9,
+                 slow->name.c_str());
   }
 
   void put_document(observe::document& into, const launch::options& what, const launch::result& result) const {

@@ -110,6 +110,7 @@ class tune_verb final : public verb {
   tune::outcome tuned_program(tune_request& request) {
     words names = request.asked.candidates;
     if (!request.asked.site_base.empty()) names.push_back(request.asked.site_base);
+    if (!request.asked.counted_reference.empty()) names.push_back(request.asked.counted_reference);
     try {
       program_ = std::make_unique<tune::program_trial>(request.command, request.metric, names);
     } catch (const policy::policy_error& error) {

@@ -5,7 +5,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -21,7 +23,7 @@ namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace {
 
 /// One a thread at a time; the file is sparse, so that it takes the room of what is counted.
-constexpr std::uint32_t most_blocks = 1024;
+constexpr std::uint32_t most_blocks = preload::channel::max_blocks;
 constexpr std::uint32_t fewest_blocks = 64;
 
 std::uint64_t whole_pages(std::uint64_t bytes) {
@@ -104,8 +106,36 @@ std::uint32_t channel_file::blocks() const noexcept {
   return std::min(head_->blocks_given.load(std::memory_order_relaxed), block_limit_);
 }
 
-std::vector<observe::site_totals> channel_file::totals(std::uint32_t sites) const {
-  std::vector<observe::site_totals> sum(sites);
+namespace {
+
+/// What the block's thread did at each site, the wait included that had not ended.
+void add_threads(const void* block, std::uint64_t end_of_waits, channel_file::counts& sum) {
+  const observe::unfinished_wait wait = observe::unfinished_in(block, end_of_waits);
+  for (std::uint32_t id = 1; id <= sum.totals.size(); ++id) {
+    observe::thread_turns turns = observe::turns_in(block, id);
+    if (wait.site_id == id) {
+      observe::site_totals& total = sum.totals[id - 1];
+      ++total.unfinished_waits;
+      total.max_wait_ns = std::max(total.max_wait_ns, wait.ns);
+      turns.wait_ns += wait.ns;
+    }
+    if (turns.turns != 0 || turns.wait_ns != 0) sum.by_thread[id - 1].push_back(turns);
+  }
+}
+
+}  // namespace
+
+/// When the waits of a block's threads ended that they did not end themselves; 0: it is not known.
+std::uint64_t channel_file::end_of_waits(std::uint32_t block, int process, std::uint64_t ended_at) const noexcept {
+  // relaxed: written before the block was used
+  const auto owner = static_cast<int>(head_->block_processes[block].load(std::memory_order_relaxed));
+  if (owner == 0) return 0;
+  if (owner == process) return ended_at;
+  return kill(owner, 0) == 0 ? machine::cycles() : 0;
+}
+
+channel_file::counts channel_file::read_counts(std::uint32_t sites, int process, std::uint64_t ended_at) const {
+  counts sum{std::vector<observe::site_totals>(sites), std::vector<std::vector<observe::thread_turns>>(sites)};
   // Read, not mapped: to look at a page that nobody has written takes memory, and there may be none.
   const std::unique_ptr<void, decltype(&std::free)> block(std::aligned_alloc(machine::page_size(), block_bytes_),
                                                           &std::free);
@@ -114,9 +144,10 @@ std::vector<observe::site_totals> channel_file::totals(std::uint32_t sites) cons
     if (pread(file_.get(), block.get(), block_bytes_, static_cast<off_t>(first_block_ + i * block_bytes_)) !=
         static_cast<ssize_t>(block_bytes_))
       throw std::runtime_error("the counts of the program could not be read");
-    observe::add_block(block.get(), sum.data(), sites);
+    observe::add_block(block.get(), sum.totals.data(), sites);
+    add_threads(block.get(), end_of_waits(i, process, ended_at), sum);
   }
-  for (observe::site_totals& one : sum) {
+  for (observe::site_totals& one : sum.totals) {
     // Samples may lag behind what was counted exactly.
     if (one.acquisitions < one.contended) one.acquisitions = one.contended;
   }

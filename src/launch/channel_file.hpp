@@ -9,6 +9,7 @@
 #include <txsync/observe/counters.hpp>
 
 #include "launch/handles.hpp"
+#include "observe/turns.hpp"
 #include "policy/packed.hpp"
 #include "preload/channel.hpp"
 
@@ -30,8 +31,13 @@ class channel_file {
   /// Tells the program's processes that somebody answers.
   void say_alive() const noexcept;
 
-  /// What all processes have counted, of site i at [i - 1].
-  std::vector<observe::site_totals> totals(std::uint32_t sites) const;
+  struct counts {
+    std::vector<observe::site_totals> totals;                   ///< of site i at [i - 1]
+    std::vector<std::vector<observe::thread_turns>> by_thread;  ///< likewise; threads that were at the site
+  };
+  /// What all processes have counted. The program was `process`, and ended at `ended_at` in machine::cycles(): its
+  /// waits that had not ended count up to then, those of its other processes up to their own exit, or up to now.
+  counts read_counts(std::uint32_t sites, int process, std::uint64_t ended_at) const;
 
   /// The blocks in use.
   std::uint32_t blocks() const noexcept;
@@ -39,6 +45,7 @@ class channel_file {
  private:
   bool make_in(const std::string& parent, policy::packed everywhere, bool check_order);
   void remove() noexcept;
+  std::uint64_t end_of_waits(std::uint32_t block, int process, std::uint64_t ended_at) const noexcept;
 
   std::string folder_;
   std::string path_;

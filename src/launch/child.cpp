@@ -190,6 +190,8 @@ class watcher {
       what_.while_waiting();
       keep_limit();
     }
+    made_.process = process_;
+    made_.ended_at = machine::cycles();
     made_.wall_s = static_cast<double>(machine::clock_ns() - started_ns_) / 1e9;
     read_output();
     rusage used{};

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -26,6 +27,8 @@ struct child_request {
 };
 
 struct child_end {
+  int process = 0;
+  std::uint64_t ended_at = 0;  ///< machine::cycles()
   int wait_status = 0;
   double wall_s = 0;
   double user_s = 0;

@@ -129,9 +129,9 @@ class counted_launch {
 
   const channel_file& channel() const { return channel_; }
 
-  void collect(result& into) {
+  void collect(result& into, const child_end& ended) {
     answers_.stop();
-    put_sites(into);
+    put_sites(into, ended);
     for (std::string& sentence : sentences_of(answers_)) into.notices.push_back(std::move(sentence));
     // relaxed, here and below: the program has ended
     into.processes = channel_.head().processes.load(std::memory_order_relaxed);
@@ -140,12 +140,16 @@ class counted_launch {
   }
 
  private:
-  void put_sites(result& into) {
+  void put_sites(result& into, const child_end& ended) {
     const std::vector<answerer::site>& known = answers_.sites();
-    const std::vector<observe::site_totals> counted = channel_.totals(static_cast<std::uint32_t>(known.size()));
+    channel_file::counts counted =
+        channel_.read_counts(static_cast<std::uint32_t>(known.size()), ended.process, ended.ended_at);
+    const auto run_ns = static_cast<std::uint64_t>(ended.wall_s * 1e9);
     for (std::size_t i = 0; i < known.size(); ++i) {
-      if (observe::is_idle(counted[i])) continue;
-      observe::site_record record = observe::record_of(counted[i]);
+      if (observe::is_idle(counted.totals[i])) continue;
+      observe::site_record record = observe::record_of(counted.totals[i]);
+      record.slowest = observe::slowest_thread(observe::compared_threads(counted.by_thread[i], run_ns), run_ns);
+      record.by_thread = std::move(counted.by_thread[i]);
       record.name = known[i].place.name;
       record.kind = to_string(known[i].kind);
       record.where = known[i].place.where;
@@ -239,7 +243,7 @@ result launcher::launch(const options& what) {
   made.output_cut = ended.output_cut;
   made.timed_out = ended.timed_out;
   made.interrupted = ended.interrupted;
-  if (counted) counted->collect(made);
+  if (counted) counted->collect(made, ended);
   return made;
 }
 

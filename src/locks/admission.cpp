@@ -8,6 +8,7 @@
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/thread.hpp>
 
+#include "backoff.hpp"
 #include "sleeping_places.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND {
@@ -15,6 +16,9 @@ namespace txsync::inline TXSYNC_BACKEND {
 namespace {
 
 constexpr std::uint32_t look_at_clock_every = 64;
+constexpr unsigned looks_at_free_lock = 20;
+constexpr std::uint64_t pause_between_looks = 500;  // cycles
+constinit std::uint32_t patience_now = admission::patience;
 
 constexpr std::uint64_t call_distance_ns = 1'000'000;
 /// In units of 1024 cycles, as admission::last_call_; wraps around after half an hour, when a wrong answer makes one
@@ -26,6 +30,10 @@ std::uint32_t call_distance() noexcept {
 
 }  // namespace
 
+void detail::lower_patience(std::uint32_t acquisitions) noexcept {
+  patience_now = acquisitions != 0 ? acquisitions : admission::patience;
+}
+
 /// A CPU for each, of which two are there always. Whoever is on its way in needs one as well, and where others stay
 /// outside there are not enough anyway: its way is kept clear. Where nobody does, all may have their CPU, and who
 /// stands in the queue is not counted twice. Two CPUs then have one thread inside, which saves it the hand-overs, but
@@ -35,8 +43,8 @@ std::uint32_t admission::limit(bool works) const noexcept {
   // relaxed: hints
   const called guest = called_.load(std::memory_order_relaxed);
   if (guest == called::nobody) return cpus;
-  const bool others = outside_called_.load(std::memory_order_relaxed) != outside_.load(std::memory_order_relaxed);
-  if (others) return cpus > 2 || works ? cpus - 1 : 0;
+  const bool more = outside_called_.load(std::memory_order_relaxed) != outside_.load(std::memory_order_relaxed);
+  if (more) return cpus > 2 || works ? cpus - 1 : 0;
   return guest == called::queues ? cpus : cpus - 1;
 }
 
@@ -44,19 +52,30 @@ void admission::wait_outside(const lock_view& lock) noexcept {
   const std::uint32_t number = outside_.fetch_add(1, std::memory_order_seq_cst);
   machine::fence();  // the number before the second look; pairs with the fence of contended owners
   detail::sleeping_place& place = detail::place_of(this, number);
-  for (;;) {
+  for (bool woken = false;;) {
     const std::uint32_t ticket = place.ticket();
     // seq_cst: against the change of the place in release_passed()
     const auto ahead = static_cast<std::int32_t>(number - outside_called_.load(std::memory_order_seq_cst));
     if (ahead < 0) break;
-    if (!lock.still_crowded(lock.context)) {
+    // Woken and not called: whoever came in before has given up a lock that nobody waited for, and may be back.
+    if (woken ? stays_free(lock) : !lock.still_crowded(lock.context)) {
       lock.kick(lock.context);
       if (static_cast<std::int32_t>(number - outside_called_.load(std::memory_order_seq_cst)) < 0) break;
     }
-    place.sleep(ticket, machine::clock_ns() + call_distance_ns * (static_cast<std::uint64_t>(ahead) + 1));
+    const std::uint64_t until = machine::clock_ns() + call_distance_ns * (static_cast<std::uint64_t>(ahead) + 1);
+    woken = place.sleep(ticket, until) != machine::park_result::timed_out;
   }
   // relaxed: a hint for newcomers
   called_.store(called::queues, std::memory_order_relaxed);
+}
+
+/// At each of some looks.
+bool admission::stays_free(const lock_view& lock) noexcept {
+  for (unsigned looks = 0; looks < looks_at_free_lock; ++looks) {
+    if (lock.is_held(lock.context)) return false;
+    detail::pause_for(pause_between_looks);
+  }
+  return true;
 }
 
 void admission::came_in() noexcept {
@@ -68,10 +87,10 @@ void admission::came_in() noexcept {
   last_call_ = coarse_clock();
 }
 
-detail::sleeping_place* admission::release_passed(bool nobody_waits) noexcept {
+detail::sleeping_place* admission::release_passed(others inside) noexcept {
   if (passed_ < 0xFFFF) ++passed_;
   if (called_.load(std::memory_order_relaxed) != called::nobody) {  // relaxed: set to and from nobody by holders only
-    if (passed_ >= patience) shut_.store(true, std::memory_order_relaxed);  // relaxed: a hint for newcomers
+    if (passed_ >= patience_now) shut_.store(true, std::memory_order_relaxed);  // relaxed: a hint for newcomers
     return nullptr;
   }
   // seq_cst: with the fences of contended owners and of those outside
@@ -79,15 +98,20 @@ detail::sleeping_place* admission::release_passed(bool nobody_waits) noexcept {
     return nullptr;
   }
   // A queue that is empty at this moment need not stay so: its threads may be back in no time. So nobody is called
-  // twice within a millisecond; who is left outside of an idle lock comes to look by itself.
-  const bool look_at_clock = nobody_waits || passed_ % look_at_clock_every == 0;
+  // twice within a millisecond, unless by a thread from outside that has found the lock free for a while.
+  const bool stayed_free = inside == others::visitor;
+  const bool look_at_clock = inside != others::some || passed_ % look_at_clock_every == 0;
   const bool long_ago = look_at_clock && coarse_clock() - last_call_ > call_distance();
-  if (!long_ago && passed_ < patience) return nullptr;
+  // relaxed: only holders write it
+  const std::uint32_t number = outside_called_.load(std::memory_order_relaxed);
+  if (!stayed_free && !long_ago && passed_ < patience_now) {
+    // The first release by one that was called in: the next outside looks whether anybody comes back.
+    const bool may_stay_free = inside == others::nobody && passed_ == 1;
+    return may_stay_free ? &detail::place_of(this, number) : nullptr;
+  }
   called_.store(called::comes, std::memory_order_relaxed);  // relaxed: a hint for newcomers
   passed_ = 0;
   last_call_ = coarse_clock();
-  // relaxed: only holders write it
-  const std::uint32_t number = outside_called_.load(std::memory_order_relaxed);
   outside_called_.store(number + 1, std::memory_order_seq_cst);  // before the place changes: see wait_outside()
   return &detail::place_of(this, number);
 }

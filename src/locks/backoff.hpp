@@ -85,7 +85,8 @@ inline constexpr exponential_backoff::limits spin_lock_waiting{.first = 64,
                                                                .longest_nap_ns = 1'000'000};
 
 /// Waiting for one's turn in a fair lock: spins, then lets others run between looks, then sleeps between looks. The
-/// turn comes whether this thread looks or not, so a long pause costs everybody behind it: the steps are small.
+/// turn comes whether this thread looks or not, so a long pause costs everybody behind it: the steps are small. A
+/// thread with a real-time priority sleeps instead of giving way: yield() would not let those before it run.
 class patient_spin {
  public:
   /// One pause; at least `cycles` long while still spinning.
@@ -98,10 +99,10 @@ class patient_spin {
       } else {
         pause_for(cycles);
       }
-    } else if (waited < yield_budget) {
+    } else if (gives_way() && waited < yield_budget) {
       machine::yield();
     } else {
-      machine::sleep_ns(nap_ns);
+      machine::sleep_ns(way_ == way::sleeps ? realtime_nap_ns : nap_ns);
     }
   }
 
@@ -109,7 +110,16 @@ class patient_spin {
   static constexpr std::uint64_t spin_budget = 20'000;
   static constexpr std::uint64_t yield_budget = 20'000'000;
   static constexpr std::uint64_t nap_ns = 50'000;
+  static constexpr std::uint64_t realtime_nap_ns = 10'000;
+
+  enum class way : std::uint8_t { unknown, yields, sleeps };
+  bool gives_way() noexcept {
+    if (way_ == way::unknown) way_ = machine::has_realtime_priority() ? way::sleeps : way::yields;
+    return way_ == way::yields;
+  }
+
   std::uint64_t start_ = 0;
+  way way_ = way::unknown;
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::detail

@@ -21,15 +21,6 @@ namespace txsync::inline TXSYNC_BACKEND {
 
 namespace {
 
-// Found with ./dev bench locks. Pauses and budgets are in machine::cycles().
-constexpr std::uint64_t arrival_budget = 20'000;
-constexpr std::uint64_t head_budget = 5'000;
-constexpr std::uint64_t overdue_budget = 40'000;
-constexpr std::uint64_t yield_after = 1'000;
-constexpr std::uint64_t min_pause = 128;
-constexpr std::uint64_t looks_with_one_cpu = 3;
-constexpr std::uint64_t max_pause = 8'192;
-constexpr std::uint64_t max_overdue_pause = 512;
 constexpr std::uint64_t min_nap_ns = 20'000;
 constexpr std::uint64_t max_nap_ns = 500'000;
 // A waiter's deadline: so long after its arrival, but not sooner than this after it became the head. The second bounds
@@ -52,6 +43,9 @@ std::uint64_t until_next_look(std::uint64_t deadline) noexcept {
   return may_be_dead() ? std::min(deadline, machine::clock_ns() + trust_in_others_ns) : deadline;
 }
 
+constexpr std::uint64_t min_pause = 128;  // cycles
+constexpr unsigned looks_with_one_cpu = 3;
+
 /// Waits at a place for the length of a scope.
 class visit {
  public:
@@ -64,6 +58,24 @@ class visit {
   detail::sleeping_place& place_;
 };
 
+}  // namespace
+
+/// Looks at the lock at growing distances. All in machine::cycles().
+struct futex_mutex::spinning {
+  std::uint64_t budget;
+  std::uint64_t yield_after;  // from then on other threads run between two looks: the holder may wait for this CPU
+  std::uint64_t max_pause;
+};
+struct futex_mutex::waiting {
+  spinning at_arrival;
+  spinning at_head;  // between two naps
+};
+
+namespace {
+// Found with ./dev bench locks.
+constexpr std::uint64_t overdue_budget = 40'000;
+constexpr std::uint64_t overdue_pause = 512;
+constexpr std::uint64_t yield_after = 1'000;
 }  // namespace
 
 void detail::wait_impatiently(bool impatient) noexcept {
@@ -100,25 +112,24 @@ bool futex_mutex::claim(std::uint64_t& seen, waiter who) noexcept {
   return false;
 }
 
-/// Looks at the lock at growing distances, and lets other threads run in between. True when it got the lock.
-bool futex_mutex::spin(std::uint64_t cycles, waiter who, std::uint64_t limit) noexcept {
-  detail::jitter jitter(&cycles);
+/// True when it got the lock.
+bool futex_mutex::spin(const spinning& how, waiter who) noexcept {
+  detail::jitter jitter(&how);
   std::uint64_t pause = min_pause;
-  if (has_one_cpu()) cycles = looks_with_one_cpu * min_pause;
-  for (std::uint64_t spent = 0; spent < cycles;) {
+  unsigned looks = 0;
+  for (std::uint64_t spent = 0; spent < how.budget;) {
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: a look only
     if (claim(seen, who)) return true;
-    const std::uint64_t length = jitter.upto(pause);
     if (has_one_cpu()) {
+      if (++looks == looks_with_one_cpu) break;
       machine::yield();
-      spent += min_pause;
       continue;
     }
-    // The holder may wait for this CPU.
-    if (spent >= yield_after) machine::yield();
+    const std::uint64_t length = jitter.upto(pause);
+    if (spent >= how.yield_after) machine::yield();
     detail::pause_for(length);
     spent += length;
-    if (pause < limit) pause *= 2;
+    if (pause < how.max_pause) pause *= 2;
   }
   return false;
 }
@@ -158,7 +169,7 @@ void futex_mutex::await_grant(std::uint16_t number) noexcept {
   }
 }
 
-void futex_mutex::wait_in_line(std::uint64_t before) noexcept {
+void futex_mutex::wait_in_line(const waiting& how, std::uint64_t before) noexcept {
   const std::uint64_t arrived_ns = machine::clock_ns();
   std::uint16_t number = 0;
   if (!draw(number)) return;
@@ -168,11 +179,12 @@ void futex_mutex::wait_in_line(std::uint64_t before) noexcept {
     await_grant(number);
     before = 0;
   }
-  lead(number, arrived_ns, before);
+  lead(how, number, arrived_ns, before);
 }
 
 /// Requires: the caller is the head. `before` is the word as it was when it came; not held: it does not know.
-void futex_mutex::lead(std::uint16_t number, std::uint64_t arrived_ns, std::uint64_t before) noexcept {
+void futex_mutex::lead(const waiting& how, std::uint16_t number, std::uint64_t arrived_ns,
+                       std::uint64_t before) noexcept {
   const std::uint64_t due = std::max(arrived_ns + max_wait_ns, machine::clock_ns() + min_lead_ns);
   detail::sleeping_place& place = detail::place_of(this, number);
   for (std::uint64_t nap = min_nap_ns;;) {
@@ -188,7 +200,7 @@ void futex_mutex::lead(std::uint16_t number, std::uint64_t arrived_ns, std::uint
       continue;
     }
     before = seen;
-    if (spin(head_budget, waiter::head, max_pause)) return;
+    if (spin(how.at_head, waiter::head)) return;
     if (is_same_section(before, word_.load(std::memory_order_relaxed))) continue;  // relaxed: a look only
     place.sleep(ticket, std::min(now + nap, due));
     if (nap < max_nap_ns) nap *= 2;
@@ -226,7 +238,7 @@ void futex_mutex::lead_overdue(std::uint16_t number) noexcept {
   } while (!word_.compare_exchange_weak(seen, settled(seen | overdue), std::memory_order_relaxed));
   machine::settle_releases();
   // A thread that runs when it is given the lock costs the lock a line transfer, one that sleeps a wake-up.
-  if (spin(overdue_budget, waiter::head, max_overdue_pause)) return;
+  if (spin({overdue_budget, yield_after, overdue_pause}, waiter::head)) return;
   detail::sleeping_place& place = detail::place_of(this, number);
   for (;;) {
     const std::uint32_t ticket = place.ticket();
@@ -299,16 +311,19 @@ void futex_mutex::replace_the_dead() noexcept {
   if ((next & head) != 0) detail::place_of(this, head_of(next)).wake();
 }
 
-bool futex_mutex::lock_slow(std::uint64_t deadline) noexcept {
+bool futex_mutex::lock_slow(std::uint64_t deadline, waits how) noexcept {
+  static constexpr waiting as_parking = {{20'000, yield_after, 8'192}, {5'000, yield_after, 8'192}};
+  static constexpr waiting as_spinning = {{200'000, 4'000, 1'024}, {100'000, 4'000, 1'024}};
+  const waiting& chosen = how == waits::parking ? as_parking : as_spinning;
   const std::uint64_t before = word_.load(std::memory_order_relaxed);  // relaxed: a look only
-  if (spin(arrival_budget, waiter::newcomer, max_pause)) return true;
+  if (spin(chosen.at_arrival, waiter::newcomer)) return true;
   const bool realtime = machine::has_realtime_priority();
   if (realtime || deadline != machine::no_deadline) return wait_aside(deadline, realtime);
-  wait_in_line(before);
+  wait_in_line(chosen, before);
   return true;
 }
 
-bool futex_mutex::lock_slow(pastime& meanwhile) noexcept {
+bool futex_mutex::lock_slow(pastime& meanwhile, waits how) noexcept {
   const auto is_over = [](const void* lock, std::uint64_t) noexcept {
     return !static_cast<const futex_mutex*>(lock)->is_held();
   };
@@ -318,7 +333,7 @@ bool futex_mutex::lock_slow(pastime& meanwhile) noexcept {
     if (acquire_if_free()) return true;
     if (spent == pastime::spent::nothing) break;
   }
-  return lock_slow(machine::no_deadline);
+  return lock_slow(machine::no_deadline, how);
 }
 
 /// The word after an unlock, and who is to be told of it.

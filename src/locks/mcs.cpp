@@ -50,18 +50,20 @@ bool mcs_lock::lock_at_door(node& mine, pastime* meanwhile) noexcept {
     auto& lock = *static_cast<mcs_lock*>(self);
     node passing;
     lock.queue_.lock(passing);
-    detail::sleeping_place* const called = lock.door_.release_passed(true);
+    detail::sleeping_place* const called = lock.door_.release_passed(admission::others::visitor);
     lock.queue_.unlock(passing);
     admission::wake(called);
   };
-  door_.wait_outside({still_crowded, kick, this});
+  const auto is_held = [](void* self) { return static_cast<mcs_lock*>(self)->queue_.is_held(); };
+  door_.wait_outside({still_crowded, kick, is_held, this});
   if (!queue_.lock(mine, meanwhile)) return false;
   door_.came_in();
   return true;
 }
 
 void mcs_lock::unlock_at_door(node& mine) noexcept {
-  detail::sleeping_place* const called = door_.release_passed(queue_.waiting() == 0);
+  detail::sleeping_place* const called =
+      door_.release_passed(queue_.waiting() == 0 ? admission::others::nobody : admission::others::some);
   queue_.unlock(mine);
   admission::wake(called);
 }

@@ -42,18 +42,20 @@ bool ticket_behind_door::lock_at_door(ticket_behind_door whole, pastime* meanwhi
   const auto kick = [](void* self) {
     const auto& lock = *static_cast<const ticket_behind_door*>(self);
     lock.queue_.wait(lock.queue_.draw());
-    detail::sleeping_place* const called = lock.door_.release_passed(true);
+    detail::sleeping_place* const called = lock.door_.release_passed(admission::others::visitor);
     lock.queue_.serve_next();
     admission::wake(called);
   };
-  whole.door_.wait_outside({still_crowded, kick, &whole});
+  const auto is_held = [](void* self) { return static_cast<const ticket_behind_door*>(self)->queue_.is_held(); };
+  whole.door_.wait_outside({still_crowded, kick, is_held, &whole});
   if (!whole.queue_.wait(whole.queue_.draw(), meanwhile)) return false;
   whole.door_.came_in();
   return true;
 }
 
 void ticket_behind_door::unlock_at_door(ticket_behind_door whole) noexcept {
-  detail::sleeping_place* const called = whole.door_.release_passed(whole.queue_.inside() == 1);
+  detail::sleeping_place* const called =
+      whole.door_.release_passed(whole.queue_.inside() == 1 ? admission::others::nobody : admission::others::some);
   whole.queue_.serve_next();
   admission::wake(called);
 }

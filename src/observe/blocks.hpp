@@ -8,6 +8,8 @@
 
 #include <txsync/observe/counters.hpp>
 
+#include "turns.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
 /// The size of a thread's block. Most of it is never touched: the part of a site is written when that site is counted.
@@ -32,5 +34,20 @@ void forget_blocks() noexcept;
 /// Adds what a block has counted: of site i to totals[i - 1], for i up to `count`. The names are not touched. The block
 /// may be of a thread that runs; each number is one that was true within the call. Cost: sites times 0.3 us.
 void add_block(const void* block, site_totals* totals, std::uint32_t count) noexcept;
+
+/// What the block's thread did at a site.
+thread_turns turns_in(const void* block, std::uint32_t site_id) noexcept;
+
+/// A wait that had not ended.
+struct unfinished_wait {
+  std::uint32_t site_id = 0;  ///< 0: there was none
+  std::uint64_t ns = 0;
+};
+/// Of the block's thread, up to end_of_process() or, where that was not called, up to `now` in machine::cycles(); 0: it
+/// is not known when the process ended, and the wait is left out.
+unfinished_wait unfinished_in(const void* block, std::uint64_t now) noexcept;
+
+/// The process ends, and with it the waits of its threads.
+void end_of_process() noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::observe

@@ -2,6 +2,7 @@
 // Per-thread blocks of counters. A block is mapped when its thread first has something to count, never freed, and taken
 // over by a later thread once its own has ended, counts included: totals only ever need adding up.
 // Blocks may be shared with another process that reads them (blocks.hpp).
+#include <algorithm>
 #include <cstddef>
 
 #include <txsync/machine/attempt.hpp>
@@ -23,6 +24,9 @@ class tally {
   void add(std::uint64_t amount) noexcept {
     value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
   }
+  void raise_to(std::uint64_t amount) noexcept {
+    if (value_.load(std::memory_order_relaxed) < amount) value_.store(amount, std::memory_order_relaxed);
+  }
   std::uint64_t read() const noexcept { return value_.load(std::memory_order_relaxed); }
 
  private:
@@ -30,7 +34,7 @@ class tally {
 };
 
 struct site_counters {
-  tally acquisitions, contended, wait_ns, hold_ns, condition_waits, condition_wait_ns;
+  tally acquisitions, contended, wait_ns, max_wait_ns, hold_ns, condition_waits, condition_wait_ns;
   histogram wait, hold;
 };
 
@@ -40,6 +44,9 @@ constexpr std::uint32_t most_skipped = 4096;
 struct thread_block {
   thread_block* next = nullptr;  // fixed before the block is published
   std::atomic<bool> in_use{true};
+  std::atomic<std::uint32_t> waiting_site{0};
+  std::atomic<std::uint64_t> waiting_since{0};  // cycles; 0: the thread does not wait for a lock
+  std::atomic<std::uint64_t> ended_at{0};       // cycles; the process'. 0: it goes on, or was ended
   // What the owning thread needs for sampling:
   std::uint64_t random = 0;
   std::uint32_t samples = 0;
@@ -113,6 +120,8 @@ thread_block* block_of_thread() noexcept {
   block->samples = 0;
   block->weight = 1;
   block->held_lock = nullptr;
+  // relaxed, here and below: readers take the time of a wait as it is
+  block->waiting_since.store(0, std::memory_order_relaxed);
   my_block = block;
   return block;
 }
@@ -126,6 +135,14 @@ site_counters* counters_of(thread_block& block, std::uint32_t site_id) noexcept 
       counters.condition_waits.read() != 0)
     return &counters;
   return from.reserve(&counters, sizeof counters) ? &counters : nullptr;
+}
+
+/// The counters of a site in the block of the calling thread, which has ended a wait there.
+site_counters* counters_after_wait(std::uint32_t site_id) noexcept {
+  thread_block* const block = block_of_thread();
+  if (block == nullptr) return nullptr;
+  block->waiting_since.store(0, std::memory_order_relaxed);
+  return counters_of(*block, site_id);
 }
 
 std::uint64_t to_ns(std::uint64_t cycles) noexcept {
@@ -190,13 +207,26 @@ void hold_ends(const void* lock) noexcept {
   counters.hold.add(held);
 }
 
+std::uint64_t wait_begins(std::uint32_t site_id) noexcept {
+  const std::uint64_t start = machine::cycles();
+  thread_block* const block = site_id != 0 ? block_of_thread() : nullptr;
+  if (block == nullptr) return start;
+  block->waiting_site.store(site_id, std::memory_order_relaxed);
+  block->waiting_since.store(start, std::memory_order_release);  // the site with it; pairs with unfinished_in()
+  return start;
+}
+
+void wait_timed_out(std::uint32_t site_id, std::uint64_t cycles) noexcept {
+  if (site_counters* const counters = counters_after_wait(site_id)) counters->max_wait_ns.raise_to(to_ns(cycles));
+}
+
 void waited(std::uint32_t site_id, std::uint64_t cycles) noexcept {
-  thread_block* const block = block_of_thread();
-  site_counters* const counters = block != nullptr ? counters_of(*block, site_id) : nullptr;
+  site_counters* const counters = counters_after_wait(site_id);
   if (counters == nullptr) return;
   const std::uint64_t ns = to_ns(cycles);
   counters->contended.add(1);
   counters->wait_ns.add(ns);
+  counters->max_wait_ns.raise_to(ns);
   counters->wait.add(ns);
 }
 
@@ -215,11 +245,20 @@ void add(site_totals& total, const site_counters& counters) noexcept {
   total.acquisitions += counters.acquisitions.read();
   total.contended += counters.contended.read();
   total.wait_ns += counters.wait_ns.read();
+  total.max_wait_ns = std::max(total.max_wait_ns, counters.max_wait_ns.read());
   total.hold_ns += counters.hold_ns.read();
   total.condition_waits += counters.condition_waits.read();
   total.condition_wait_ns += counters.condition_wait_ns.read();
   total.wait.add(counters.wait);
   total.hold.add(counters.hold);
+}
+
+/// Threads of this process that wait at the moment.
+void add_unfinished(site_totals& total, const thread_block& block) noexcept {
+  const unfinished_wait wait = unfinished_in(&block, machine::cycles());
+  if (wait.site_id != total.id) return;
+  ++total.unfinished_waits;
+  total.max_wait_ns = std::max(total.max_wait_ns, wait.ns);
 }
 }  // namespace
 
@@ -231,8 +270,10 @@ std::uint32_t snapshot(site_totals* out, std::uint32_t capacity) noexcept {
     total.id = id;
     total.name = site_registry::name(id);
     // acquire pairs with the release in publish()
-    for (thread_block* block = all_blocks.load(std::memory_order_acquire); block != nullptr; block = block->next)
+    for (thread_block* block = all_blocks.load(std::memory_order_acquire); block != nullptr; block = block->next) {
       add(total, block->sites[id]);
+      add_unfinished(total, *block);
+    }
     // Samples may lag behind what was counted exactly.
     if (total.acquisitions < total.contended) total.acquisitions = total.contended;
   }
@@ -254,11 +295,45 @@ void add_block(const void* block, site_totals* totals, std::uint32_t count) noex
   for (std::uint32_t id = 1; id <= count && id <= site::site_limit; ++id) add(totals[id - 1], from.sites[id]);
 }
 
+thread_turns turns_in(const void* block, std::uint32_t site_id) noexcept {
+  const site_counters& counters = static_cast<const thread_block*>(block)->sites[site_id];
+  // Samples may lag behind what was counted exactly.
+  return {std::max(counters.acquisitions.read(), counters.contended.read()), counters.wait_ns.read()};
+}
+
+unfinished_wait unfinished_in(const void* block, std::uint64_t now) noexcept {
+  const auto& from = *static_cast<const thread_block*>(block);
+  const std::uint64_t since = from.waiting_since.load(std::memory_order_acquire);  // pairs with wait_begins()
+  const std::uint64_t ended_at = from.ended_at.load(std::memory_order_relaxed);
+  const std::uint64_t end = ended_at != 0 ? ended_at : now;
+  // Counters of two CPUs may differ a little.
+  if (since == 0 || end <= since) return {};
+  return {from.waiting_site.load(std::memory_order_relaxed), to_ns(end - since)};
+}
+
+void end_of_process() noexcept {
+  // acquire pairs with the release in publish()
+  for (thread_block* block = all_blocks.load(std::memory_order_acquire); block != nullptr; block = block->next)
+    block->ended_at.store(machine::cycles(), std::memory_order_relaxed);
+}
+
+namespace {
+/// Where the longest wait of all was before the earlier snapshot, the buckets say how long those after it were.
+std::uint64_t max_wait_between(const site_totals& later, const site_totals& earlier) noexcept {
+  if (later.max_wait_ns > earlier.max_wait_ns) return later.max_wait_ns;
+  for (std::size_t i = buckets::count; i != 0; --i)
+    if (later.wait.slots[i - 1] != earlier.wait.slots[i - 1])
+      return std::min(buckets::middle_of(i - 1), later.max_wait_ns);
+  return 0;
+}
+}  // namespace
+
 site_totals difference(const site_totals& later, const site_totals& earlier) noexcept {
   site_totals result = later;
   result.acquisitions -= earlier.acquisitions;
   result.contended -= earlier.contended;
   result.wait_ns -= earlier.wait_ns;
+  result.max_wait_ns = max_wait_between(later, earlier);
   result.hold_ns -= earlier.hold_ns;
   result.condition_waits -= earlier.condition_waits;
   result.condition_wait_ns -= earlier.condition_wait_ns;

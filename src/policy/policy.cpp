@@ -24,7 +24,7 @@ constexpr packed with_lock(lock_kind kind) {
 
 constexpr named_policy by_name[] = {
     {"libc",
-     "the C library's own locks, counted",
+     "the C library's own locks; mutexes and reader-writer locks counted",
      {lock_kind::libc, rwlock_kind::libc, spinlock_kind::libc, true, elision_kind::off, warm_up_kind::off}},
     {"mutex", "a mutex that parks; the built-in default", built_in},
     {"tatas", "a spin lock, test and test-and-set with backoff", with_lock(lock_kind::tatas)},

@@ -156,9 +156,12 @@ bool try_acquire(mutex_state& mutex, algorithm how) noexcept {
 }
 
 gain acquire(mutex_state& mutex, lock_tag tag, algorithm how, std::uint64_t deadline) noexcept {
-  const std::uint64_t start = machine::cycles();
+  const std::uint64_t start = observe::detail::wait_begins(tag.site());
   if (deadline != machine::no_deadline) {
-    if (!wait_until(mutex, how, deadline)) return gain::nothing;
+    if (!wait_until(mutex, how, deadline)) {
+      observe::detail::wait_timed_out(tag.site(), machine::cycles() - start);
+      return gain::nothing;
+    }
   } else if (!try_until_settled(mutex, how)) {
     warm_up* const ahead = runs_ahead_by(tag);
     const bool got = ahead == nullptr ? wait_in_line(mutex, how, nullptr) : wait_running_ahead(mutex, how, *ahead);

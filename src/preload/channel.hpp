@@ -69,9 +69,10 @@ struct notice {
 /// The first bytes of the file.
 struct channel {
   static constexpr std::uint64_t magic_number = 0x314C484353585401;
-  static constexpr std::uint32_t current_version = 1;
+  static constexpr std::uint32_t current_version = 2;
   static constexpr unsigned questions_at_once = 16;
   static constexpr unsigned most_notices = 128;
+  static constexpr std::uint32_t max_blocks = 1024;
 
   // Fixed before the program starts:
   std::uint64_t magic = 0;
@@ -90,6 +91,8 @@ struct channel {
   std::atomic<std::uint32_t> notices_given{0};  // may run past most_notices; what is beyond was dropped
   question questions[questions_at_once];
   notice notices[most_notices];
+  /// Of each block that was given: the process that counts in it; 0: its program has become another (exec).
+  std::atomic<std::uint32_t> block_processes[max_blocks] = {};
 };
 
 /// A question that nobody answers is given up when the launcher has not looked for so long.

@@ -29,6 +29,8 @@ void* take_block() noexcept {
   const std::uint32_t number = the_file->blocks_given.fetch_add(1, std::memory_order_relaxed);
   const std::uint64_t begin = the_file->first_block + number * the_file->block_bytes;
   if (number >= the_file->block_limit || begin + the_file->block_bytes > mapped_bytes) return nullptr;
+  if (number < channel::max_blocks)
+    the_file->block_processes[number].store(static_cast<std::uint32_t>(getpid()), std::memory_order_relaxed);
   return reinterpret_cast<char*>(the_file) + begin;
 }
 
@@ -46,6 +48,15 @@ bool reserve(void* begin, std::size_t bytes) noexcept {
 }
 
 constexpr observe::block_source blocks_of_file = {take_block, reserve};
+
+/// What the process counted as another program goes on to count; the threads of that have ended.
+void forget_threads_before_exec() noexcept {
+  const auto self = static_cast<std::uint32_t>(getpid());
+  for (std::atomic<std::uint32_t>& process : the_file->block_processes) {
+    std::uint32_t seen = self;
+    process.compare_exchange_strong(seen, 0, std::memory_order_relaxed);  // relaxed: a hint for the launcher
+  }
+}
 
 bool is_ours(const channel& file, std::size_t bytes) noexcept {
   return file.magic == channel::magic_number && file.version == channel::current_version &&
@@ -96,6 +107,7 @@ void open_channel() noexcept {
     the_file = nullptr;
     return;
   }
+  forget_threads_before_exec();
   the_file->processes.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
   observe::use_blocks_of(blocks_of_file);
 }

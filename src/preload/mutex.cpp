@@ -46,6 +46,64 @@ lock_tag tag_of(mutex_state& mutex) noexcept {
   return lock_tag(bits);
 }
 
+// ---- left to the C library
+
+/// A lock of its own counts as ours do, but for the time that it is held: it has no room for the mark.
+void count_foreign(lock_tag tag) noexcept {
+  if (--until_sample <= 0) [[unlikely]]
+    observe::detail::sample(tag.site(), nullptr);
+}
+
+bool is_acquired(int status) noexcept { return status == 0 || status == EOWNERDEAD; }
+
+/// Whether a lock call would find it held. A robust one is only looked at: a try that finds it not recoverable leaves
+/// it locked for ever (glibc 2.36), which a lock call does not.
+bool seems_held(pthread_mutex_t* raw) noexcept {
+  return std::atomic_ref<int>(raw->__data.__lock).load(std::memory_order_relaxed) != 0;  // relaxed: a look only
+}
+
+/// `lock`: the real call, which may wait. Where nothing is counted it is the only one.
+template <class Lock>
+int lock_foreign(pthread_mutex_t* raw, lock_tag tag, Lock lock) noexcept {
+  if (tag.site() == 0) return lock();
+  // relaxed: constant since the initialisation
+  const bool robust = (state_of(raw).kind.load(std::memory_order_relaxed) & mutex_state::robust_bit) != 0;
+  int status = EBUSY;
+  bool waits = robust && seems_held(raw);
+  if (!robust) {
+    // Whatever else a try answers, the real call would have answered it, too.
+    status = next().mutex_trylock(raw);
+    waits = status == EBUSY;
+  }
+  if (waits) {
+    const std::uint64_t start = observe::detail::wait_begins(tag.site());
+    status = lock();
+    const std::uint64_t cycles = machine::cycles() - start;
+    if (is_acquired(status)) {
+      observe::detail::waited(tag.site(), cycles);
+    } else {
+      observe::detail::wait_timed_out(tag.site(), cycles);
+    }
+  } else if (robust) {
+    status = lock();
+  }
+  if (is_acquired(status)) count_foreign(tag);
+  return status;
+}
+
+int try_lock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
+  const int status = next().mutex_trylock(raw);
+  if (is_acquired(status)) count_foreign(tag);
+  return status;
+}
+
+int lock_foreign_until(pthread_mutex_t* raw, lock_tag tag, clockid_t clock, const timespec* time) noexcept {
+  if (clock == CLOCK_REALTIME)
+    return lock_foreign(raw, tag, [&]() noexcept { return next().mutex_timedlock(raw, time); });
+  if (next().mutex_clocklock == nullptr) return ENOTSUP;
+  return lock_foreign(raw, tag, [&]() noexcept { return next().mutex_clocklock(raw, clock, time); });
+}
+
 // ---- owners and counting
 
 std::uint32_t owner_of(const mutex_state& mutex) noexcept {
@@ -159,17 +217,14 @@ bool end_elided(const mutex_state& mutex, lock_tag tag) noexcept {
 
 [[gnu::noinline]] int lock_slowly(pthread_mutex_t* raw) noexcept {
   const lock_tag tag = tag_of(state_of(raw));
-  if (tag.how() == algorithm::libc) return next().mutex_lock(raw);
+  if (tag.how() == algorithm::libc) return lock_foreign(raw, tag, [raw]() noexcept { return next().mutex_lock(raw); });
   if (elide(state_of(raw), tag)) return 0;
   return lock_any(raw, tag, no_deadline_asked);
 }
 
 int lock_until(pthread_mutex_t* raw, clockid_t clock, const timespec* time) noexcept {
   const lock_tag tag = tag_of(state_of(raw));
-  if (tag.how() == algorithm::libc) {
-    if (clock == CLOCK_REALTIME) return next().mutex_timedlock(raw, time);
-    return next().mutex_clocklock != nullptr ? next().mutex_clocklock(raw, clock, time) : ENOTSUP;
-  }
+  if (tag.how() == algorithm::libc) return lock_foreign_until(raw, tag, clock, time);
   // A lock that is held is waited for below, with the deadline.
   const detail::try_outcome tried = try_elide(state_of(raw), tag);
   if (tried == detail::try_outcome::elided) return 0;
@@ -253,7 +308,7 @@ int unlock_as_stranger(mutex_state& mutex, lock_tag tag) noexcept {
 int try_lock_mutex(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
   const lock_tag tag = tag_of(mutex);
-  if (tag.how() == algorithm::libc) return next().mutex_trylock(raw);
+  if (tag.how() == algorithm::libc) return try_lock_foreign(raw, tag);
   if (tag.how() == algorithm::unknown) return EINVAL;
   const detail::try_outcome tried = try_elide(mutex, tag);
   if (tried != detail::try_outcome::try_lock) return tried == detail::try_outcome::elided ? 0 : EBUSY;

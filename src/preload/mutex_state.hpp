@@ -75,7 +75,8 @@ struct mutex_state {
   static constexpr std::uint32_t owner_bits = 0x3FFF'FFFF;
   static constexpr std::int32_t kind_bits = 3;
   /// Robust, priority-inheriting, priority-protected, process-shared: the C library's.
-  static constexpr std::int32_t foreign_bits = 16 | 32 | 64 | 128;
+  static constexpr std::int32_t robust_bit = 16;
+  static constexpr std::int32_t foreign_bits = robust_bit | 32 | 64 | 128;
 };
 
 static_assert(sizeof(mutex_state) <= sizeof(pthread_mutex_t));

@@ -140,8 +140,11 @@ int take(rw_tag tag, const patience& how_long, Tries tries, Waits waits) noexcep
     if (!how_long.waits) return EBUSY;
     std::uint64_t deadline = machine::no_deadline;
     if (const int status = find_deadline(how_long, deadline); status != 0) return status;
-    const std::uint64_t start = machine::cycles();
-    if (!waits(deadline)) return ETIMEDOUT;
+    const std::uint64_t start = observe::detail::wait_begins(tag.site());
+    if (!waits(deadline)) {
+      observe::detail::wait_timed_out(tag.site(), machine::cycles() - start);
+      return ETIMEDOUT;
+    }
     observe::detail::waited(tag.site(), machine::cycles() - start);
   }
   count(tag);
@@ -319,15 +322,44 @@ int unlock_rwlock(rwlock_state& lock, rw_tag tag) noexcept {
   return 0;
 }
 
-int lock_timed(pthread_rwlock_t* raw, entry how, const patience& how_long) noexcept {
-  rwlock_state& lock = state_of(raw);
-  const rw_tag tag = tag_of(lock);
-  if (tag.how() != rw_algorithm::libc) return lock_ours(lock, tag, how, how_long);
+// ---- left to the C library
+
+int try_foreign(pthread_rwlock_t* raw, entry how) noexcept {
+  return how == entry::read ? next().rwlock_tryrdlock(raw) : next().rwlock_trywrlock(raw);
+}
+
+int wait_for_foreign(pthread_rwlock_t* raw, entry how, const patience& how_long) noexcept {
   const bool read = how == entry::read;
+  if (how_long.until == nullptr) return read ? next().rwlock_rdlock(raw) : next().rwlock_wrlock(raw);
   if (how_long.clock == CLOCK_REALTIME)
     return read ? next().rwlock_timedrdlock(raw, how_long.until) : next().rwlock_timedwrlock(raw, how_long.until);
   const auto function = read ? next().rwlock_clockrdlock : next().rwlock_clockwrlock;
   return function != nullptr ? function(raw, how_long.clock, how_long.until) : ENOTSUP;
+}
+
+/// What a try refuses is left to the real lock call, which may answer otherwise.
+[[gnu::noinline]] int lock_foreign(pthread_rwlock_t* raw, rw_tag tag, entry how, const patience& how_long) noexcept {
+  if (tag.site() == 0 && how_long.waits) return wait_for_foreign(raw, how, how_long);
+  int status = try_foreign(raw, how);
+  if (status != 0) {
+    if (!how_long.waits) return status;
+    const std::uint64_t start = observe::detail::wait_begins(tag.site());
+    status = wait_for_foreign(raw, how, how_long);
+    if (status != 0) {
+      observe::detail::wait_timed_out(tag.site(), machine::cycles() - start);
+      return status;
+    }
+    observe::detail::waited(tag.site(), machine::cycles() - start);
+  }
+  count(tag);
+  return status;
+}
+
+[[gnu::always_inline]] inline int lock_rwlock(pthread_rwlock_t* raw, entry how, const patience& how_long) noexcept {
+  rwlock_state& lock = state_of(raw);
+  const rw_tag tag = tag_of(lock);
+  if (tag.how() == rw_algorithm::libc) return lock_foreign(raw, tag, how, how_long);
+  return lock_ours(lock, tag, how, how_long);
 }
 
 bool is_clock(clockid_t clock) noexcept { return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; }
@@ -368,39 +400,31 @@ TXSYNC_INTERPOSE int pthread_rwlock_init(pthread_rwlock_t* lock, const pthread_r
 TXSYNC_INTERPOSE int pthread_rwlock_destroy(pthread_rwlock_t* lock) noexcept { return destroy(lock); }
 
 TXSYNC_INTERPOSE int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
-  const rw_tag tag = tag_of(state_of(lock));
-  if (tag.how() == rw_algorithm::libc) return next().rwlock_rdlock(lock);
-  return lock_ours(state_of(lock), tag, entry::read, {});
+  return lock_rwlock(lock, entry::read, {});
 }
 TXSYNC_INTERPOSE int pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) noexcept {
-  const rw_tag tag = tag_of(state_of(lock));
-  if (tag.how() == rw_algorithm::libc) return next().rwlock_tryrdlock(lock);
-  return lock_ours(state_of(lock), tag, entry::read, {.waits = false});
+  return lock_rwlock(lock, entry::read, {.waits = false});
 }
 TXSYNC_INTERPOSE int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespec* time) noexcept {
-  return lock_timed(lock, entry::read, {.until = time});
+  return lock_rwlock(lock, entry::read, {.until = time});
 }
 TXSYNC_INTERPOSE int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock,
                                                 const timespec* time) noexcept {
-  return is_clock(clock) ? lock_timed(lock, entry::read, {.until = time, .clock = clock}) : EINVAL;
+  return is_clock(clock) ? lock_rwlock(lock, entry::read, {.until = time, .clock = clock}) : EINVAL;
 }
 
 TXSYNC_INTERPOSE int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
-  const rw_tag tag = tag_of(state_of(lock));
-  if (tag.how() == rw_algorithm::libc) return next().rwlock_wrlock(lock);
-  return lock_ours(state_of(lock), tag, entry::write, {});
+  return lock_rwlock(lock, entry::write, {});
 }
 TXSYNC_INTERPOSE int pthread_rwlock_trywrlock(pthread_rwlock_t* lock) noexcept {
-  const rw_tag tag = tag_of(state_of(lock));
-  if (tag.how() == rw_algorithm::libc) return next().rwlock_trywrlock(lock);
-  return lock_ours(state_of(lock), tag, entry::write, {.waits = false});
+  return lock_rwlock(lock, entry::write, {.waits = false});
 }
 TXSYNC_INTERPOSE int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespec* time) noexcept {
-  return lock_timed(lock, entry::write, {.until = time});
+  return lock_rwlock(lock, entry::write, {.until = time});
 }
 TXSYNC_INTERPOSE int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock,
                                                 const timespec* time) noexcept {
-  return is_clock(clock) ? lock_timed(lock, entry::write, {.until = time, .clock = clock}) : EINVAL;
+  return is_clock(clock) ? lock_rwlock(lock, entry::write, {.until = time, .clock = clock}) : EINVAL;
 }
 
 TXSYNC_INTERPOSE int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {

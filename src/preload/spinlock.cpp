@@ -46,7 +46,7 @@ void count(std::uint32_t site) noexcept {
 }
 
 [[gnu::noinline]] void wait_for(spin_word& word, std::uint32_t site) noexcept {
-  const std::uint64_t start = machine::cycles();
+  const std::uint64_t start = observe::detail::wait_begins(site);
   detail::exponential_backoff backoff(detail::spin_lock_waiting);
   do backoff.wait();
   while (!try_take(word));

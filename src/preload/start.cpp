@@ -24,6 +24,10 @@ namespace {
   });
 }
 
+[[gnu::destructor]] void finish() noexcept {
+  if (open_file() != nullptr) observe::end_of_process();
+}
+
 }  // namespace
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

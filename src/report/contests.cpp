@@ -31,15 +31,24 @@ double greatest_value(const json& document) {
   return greatest;
 }
 
+/// The median over the rounds of a row; an empty cell where nothing was counted.
+std::string longest_wait(const json& row) {
+  const auto fairness = row.find("fairness");
+  if (fairness == row.end()) return "<td></td>";
+  std::vector<double> waits;
+  for (const json& round : part_of(*fairness, "rounds")) waits.push_back(number_of(round, "max_wait_ns"));
+  return waits.empty() ? "<td></td>" : number_cell(duration(observe::summarize(waits).median));
+}
+
 std::string row_html(const json& document, const json& row, const scale& unit) {
   const std::string status = text_of(row, "status");
   const json* point = point_of(document, row);
   const std::vector<double> values =
       point == nullptr ? std::vector<double>{} : part_of(*point, "values").get<std::vector<double>>();
   std::string made = std::string("<tr") +
-                     (status.starts_with("failed") ? " class=\"bad\""
-                      : row.contains("winner")     ? " class=\"best\""
-                                                   : "") +
+                     (status.starts_with("failed") || row.contains("refused") ? " class=\"bad\""
+                      : row.contains("winner")                                ? " class=\"best\""
+                                                                              : "") +
                      ">";
   made += "<td class=\"w\">" + escaped(text_of(row, "candidate")) + "</td>";
   if (values.empty()) {
@@ -56,6 +65,7 @@ std::string row_html(const json& document, const json& row, const scale& unit) {
     made += "<td></td><td></td>";
   }
   made += number_cell(std::to_string(values.size()));
+  made += longest_wait(row);
   return made + "<td class=\"w\">" + escaped(status) + "</td></tr>\n";
 }
 
@@ -88,7 +98,7 @@ std::string contest(const json& document, const std::vector<const json*>& rows, 
   const std::string head = "<th>candidate</th><th class=\"n\">median, " + words + "</th><th class=\"n\">interval, " +
                            words +
                            "</th><th class=\"n\">ratio</th><th class=\"n\">interval of the ratio</th>"
-                           "<th class=\"n\">rounds</th><th>status</th>";
+                           "<th class=\"n\">rounds</th><th class=\"n\">longest wait</th><th>status</th>";
   return "<h3>" + escaped(phase_title(phase)) + "</h3>\n" + table(head, body) + ratios_chart(rows, phase, reference);
 }
 
@@ -112,7 +122,13 @@ std::string contests_section(const json& document) {
           (lower_is_better(*tune) ? "lower" : "higher") +
           " is better. The first row of each table is what the others are held against: the ratio is formed in each "
           "round, the "
-          "table has its median and the interval of that. More than 1 is better.</p>\n";
+          "table has its median and the interval of that. More than 1 is better. The longest wait is that of a single "
+          "thread for a lock, the median over the rounds.</p>\n";
+  for (const json& one : part_of(*tune, "refused")) {
+    made += "<p>" + escaped("'" + text_of(one, "candidate") + "' was refused: " + text_of(one, "reason")) + ".</p>\n";
+  }
+  if (const std::string why = text_of(*tune, "unjudged"); !why.empty())
+    made += "<p>Whether a candidate lets a thread starve was not judged: " + escaped(why) + ".</p>\n";
   for (const auto& one : phases) made += contest(document, one, unit);
   if (phases.empty()) made += "<p>Nothing was measured.</p>\n";
   if (const std::string policy = text_of(*tune, "policy"); !policy.empty()) {

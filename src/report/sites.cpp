@@ -68,6 +68,7 @@ std::string row(const counted& one, double all_waiting, bool with_where) {
           number_cell(duration(waiting)) + number_cell(all_waiting == 0 ? "–" : percent(waiting / all_waiting)) +
           number_cell(percentile(site, "wait_percentiles_ns", "p50")) +
           number_cell(percentile(site, "wait_percentiles_ns", "p99")) +
+          number_cell(site.contains("max_wait_ns") ? duration(number_of(site, "max_wait_ns")) : "–") +
           number_cell(percentile(site, "hold_percentiles_ns", "p50")) +
           number_cell(percentile(site, "hold_percentiles_ns", "p99"));
   return made + "</tr>\n";
@@ -110,6 +111,7 @@ std::string sites_section(const json& document) {
       std::string("<th>site</th>") + (with_where ? "<th>measured with</th>" : "") +
       "<th class=\"n\">acquisitions</th><th class=\"n\">had to wait</th><th class=\"n\">waiting, total</th>"
       "<th class=\"n\">share of all waiting</th><th class=\"n\">wait p50</th><th class=\"n\">wait p99</th>"
+      "<th class=\"n\">longest wait</th>"
       "<th class=\"n\">held p50</th><th class=\"n\">held p99</th>";
   std::string made = "<section>" + heading("Lock sites") + table(head, rows);
   if (list.size() > most_rows) {

@@ -23,6 +23,11 @@ void add(std::vector<site_seen>& sum, const std::vector<site_seen>& part) {
     known->counted.acquisitions += one.counted.acquisitions;
     known->counted.contended += one.counted.contended;
     known->counted.wait_ns += one.counted.wait_ns;
+    known->counted.max_wait_ns = std::max(known->counted.max_wait_ns, one.counted.max_wait_ns);
+    known->counted.unfinished_waits += one.counted.unfinished_waits;
+    // Of the slowest threads of all runs the slowest.
+    const auto& slow = one.counted.slowest;
+    if (slow && (!known->counted.slowest || slow->share < known->counted.slowest->share)) known->counted.slowest = slow;
     known->counted.hold_ns += one.counted.hold_ns;
     known->counted.condition_waits += one.counted.condition_waits;
     known->counted.condition_wait_ns += one.counted.condition_wait_ns;
@@ -48,20 +53,95 @@ void drop_losers(std::vector<lane>& lanes, unsigned round, observe::better way) 
   }
 }
 
+/// Holds the runs of each round against those of the reference.
+class fairness_judge {
+ public:
+  fairness_judge(const contest_rules& rules, std::size_t lanes, contest_result& besides)
+      : rules_(rules), runs_(lanes), besides_(besides) {}
+
+  /// What is to be run besides the lanes; null: nothing.
+  const choice* wanted(const std::vector<lane>& lanes, unsigned round) const {
+    if (!rules_.fair_reference || round > rounds_of_fair_reference || !besides_.reference_failure.empty())
+      return nullptr;
+    return lane_of_reference(lanes) < lanes.size() ? nullptr : &*rules_.fair_reference;
+  }
+  void keep(std::size_t lane_index, measured run) { runs_[lane_index] = std::move(run); }
+  void keep_reference(measured run) {
+    besides_.reference_failure = run.failure;
+    if (!run.failure.empty()) return;
+    add(besides_.reference_sites, run.sites);
+    this_round_ = std::move(run);
+  }
+
+  void end_round(std::vector<lane>& lanes, unsigned round) {
+    if (!rules_.fair_reference) return;
+    const std::size_t same = lane_of_reference(lanes);
+    if (same < lanes.size() && runs_[same]) this_round_ = runs_[same];
+    // Without sites nothing was counted, here and below.
+    if (this_round_ && this_round_->sites.empty()) this_round_.reset();
+    if (this_round_) reference_runs_.push_back(std::move(*this_round_));
+    if (!reference_runs_.empty()) {
+      const measured& reference =
+          this_round_ ? reference_runs_.back() : reference_runs_[(round - 1) % reference_runs_.size()];
+      lanes.front().fairness.rounds.push_back(held_against(reference, reference));
+      for (std::size_t i = 1; i < lanes.size(); ++i) {
+        if (i != same && runs_[i] && !runs_[i]->sites.empty())
+          lanes[i].fairness.rounds.push_back(held_against(*runs_[i], reference));
+      }
+    }
+    this_round_.reset();
+    for (std::optional<measured>& run : runs_) run.reset();
+    // Before any lane is dropped for being slower than one that is refused.
+    if (round >= first_round_that_drops) refuse(lanes, round);
+  }
+
+  static void refuse(std::vector<lane>& lanes, unsigned round) {
+    for (std::size_t i = 1; i < lanes.size(); ++i) {
+      lane& one = lanes[i];
+      const bool out = one.status == lane_status::failed || one.status == lane_status::refused;
+      if (out || !one.fairness.mostly_bad()) continue;
+      if (one.status == lane_status::running) one.ended_in = round;
+      one.status = lane_status::refused;
+      one.reason = one.fairness.reason();
+    }
+  }
+
+ private:
+  std::size_t lane_of_reference(const std::vector<lane>& lanes) const {
+    const auto at = std::find_if(lanes.begin(), lanes.end(), [this](const lane& one) {
+      return rules_.fair_reference && one.what == *rules_.fair_reference && one.status != lane_status::failed;
+    });
+    return static_cast<std::size_t>(at - lanes.begin());
+  }
+
+  const contest_rules& rules_;
+  std::vector<std::optional<measured>> runs_;  // of this round, by lane
+  std::optional<measured> this_round_;         // the reference's
+  std::vector<measured> reference_runs_;
+  contest_result& besides_;
+};
+
 /// One round over all running lanes; false when it was cut short.
 bool run_round(trial& runs, std::vector<lane>& lanes, unsigned round, const contest_rules& rules,
-               const surroundings& world) {
+               const surroundings& world, fairness_judge& judge) {
+  const unsigned planned = (round + rules.rounds - 1) / rules.rounds * rules.rounds;
+  if (const choice* const also = judge.wanted(lanes, round)) {
+    if (world.stop()) return false;
+    world.tell({rules.phase, round, planned, name_of(*also), running(lanes)});
+    judge.keep_reference(runs.run(*also, rules.timeout_seconds));
+    if (world.stop()) return false;
+  }
   for (std::size_t turn = 0; turn < lanes.size(); ++turn) {
     lane& one = lanes[(turn + round - 1) % lanes.size()];
     if (one.status != lane_status::running) continue;
     if (world.stop()) return false;
-    const unsigned planned = (round + rules.rounds - 1) / rules.rounds * rules.rounds;
     world.tell({rules.phase, round, planned, name_of(one.what), running(lanes)});
     measured seen = runs.run(one.what, rules.timeout_seconds);
     if (world.stop()) return false;  // the signal met the program, too
     if (seen.failure.empty()) {
       one.values.push_back(seen.value);
       add(one.sites, seen.sites);
+      judge.keep(static_cast<std::size_t>(&one - lanes.data()), std::move(seen));
       continue;
     }
     one.status = lane_status::failed;
@@ -108,8 +188,12 @@ bool surely_better(const lane& one, const lane& other, observe::better way) {
   return found.coverage >= 0.95 && found.low95 > 1;
 }
 
-contest_end compete(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world) {
+namespace {
+
+contest_end run_rounds(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world,
+                       contest_result& besides) {
   const double started = world.now();
+  fairness_judge judge(rules, lanes.size(), besides);
   for (unsigned round = 1; round <= rules.rounds * (1 + rules.extensions); ++round) {
     if (round > rules.rounds && (round - 1) % rules.rounds == 0 && !worth_extending(lanes, rules))
       return contest_end::complete;
@@ -118,14 +202,24 @@ contest_end compete(trial& runs, std::vector<lane>& lanes, const contest_rules& 
     if (round > 1 && rules.deadline != 0 && now + usual > rules.deadline) {
       return round <= rules.rounds ? contest_end::time_up : contest_end::complete;
     }
-    if (!run_round(runs, lanes, round, rules, world)) return contest_end::complete;
+    if (!run_round(runs, lanes, round, rules, world, judge)) return contest_end::complete;
     if (lanes.front().status != lane_status::running) return contest_end::complete;
+    judge.end_round(lanes, round);
     if (rules.drop && round >= first_round_that_drops) drop_losers(lanes, round, rules.way);
     const unsigned challengers = running(lanes) - 1;
     if (challengers == 0) return contest_end::complete;
     if (rules.until_one_is_left && challengers == 1 && round >= least_rounds) return contest_end::complete;
   }
   return contest_end::complete;
+}
+
+}  // namespace
+
+contest_result compete(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world) {
+  contest_result made;
+  made.end = run_rounds(runs, lanes, rules, world, made);
+  fairness_judge::refuse(lanes, static_cast<unsigned>(lanes.front().values.size()));
+  return made;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tune

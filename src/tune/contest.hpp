@@ -17,14 +17,21 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "tune/fairness.hpp"
 #include "tune/trial.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tune {
 
-enum class lane_status : std::uint8_t { running, dropped, failed };
+enum class lane_status : std::uint8_t {
+  running,
+  dropped,
+  failed,
+  refused,  ///< most of its rounds were bad (fairness.hpp)
+};
 
 /// One choice in a contest.
 struct lane {
@@ -32,8 +39,9 @@ struct lane {
   std::vector<double> values = {};  ///< by round; a lane that left has fewer
   lane_status status = lane_status::running;
   unsigned ended_in = 0;              ///< the round in which it left, from 1
-  std::string reason = {};            ///< of its failure
+  std::string reason = {};            ///< of its failure or refusal
   std::vector<site_seen> sites = {};  ///< all its runs added up
+  fairness_record fairness = {};      ///< of the reference: what stands for it, beside itself
 };
 
 /// Where a run stands, for people.
@@ -64,17 +72,31 @@ struct contest_rules {
   bool until_one_is_left = false;  ///< ends once at most one challenger is left, and the reference
   double deadline = 0;             ///< of surroundings::now; no round starts that would likely end later; 0: none
   double timeout_seconds = 0;      ///< of a single run
+  /// What lanes are held against by fairness; none: they are not. Where it is a lane of the contest, that lane's runs
+  /// stand for it; else it is run, too, in the first rounds_of_fair_reference rounds. In rounds without such a run one
+  /// of an earlier round stands for it.
+  std::optional<choice> fair_reference = {};
 };
+
+inline constexpr unsigned rounds_of_fair_reference = 5;
 
 enum class contest_end : std::uint8_t {
   complete,  ///< all rounds that were asked for, or nothing was left to decide, or the user stopped it
   time_up    ///< the deadline came before the rounds that were asked for; those that only may follow do not count
 };
 
-/// Runs the lanes; the first is the reference, which is never dropped. Ends after the rounds and extensions, at the
-/// deadline (one round is always run), when the reference fails, when no challenger is left, or when the user stops it;
-/// the run that was going on then does not count.
-contest_end compete(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world);
+struct contest_result {
+  contest_end end = contest_end::complete;
+  /// Of the runs of contest_rules::fair_reference that were run besides the lanes, added up.
+  std::vector<site_seen> reference_sites = {};
+  std::string reference_failure = {};  ///< why such a run failed
+};
+
+/// Runs the lanes; the first is the reference, which is never dropped nor refused. A lane is refused when most
+/// of its rounds are bad, which is asked after each round from the 4th on and at the end. Ends after the rounds and
+/// extensions, at the deadline (one round is always run), when the reference fails, when no challenger is left, or when
+/// the user stops it; the run that was going on then does not count.
+contest_result compete(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world);
 
 /// A lane's ratios to another by round, over the rounds that both ran; more than 1: the lane is better.
 std::vector<double> round_ratios(const lane& one, const lane& other, observe::better way);

@@ -2,6 +2,7 @@
 #include "tune/engine.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace txsync::inline TXSYNC_BACKEND::tune {
@@ -88,17 +89,37 @@ class tuner {
                         .extensions = drop ? extensions_of_choosing : 0,
                         .drop = drop,
                         .until_one_is_left = until_one,
-                        .timeout_seconds = timeout_seconds_};
+                        .timeout_seconds = timeout_seconds_,
+                        .fair_reference = fair_reference()};
     if (asked_.seconds != 0) rules.deadline = started_ + share * asked_.seconds;
     result_.phases.push_back({std::move(name), std::move(lanes)});
     phase_record& record = result_.phases.back();
-    if (compete(runs_, record.lanes, rules, world_) == contest_end::time_up) cut_short(record);
+    contest_result ended = compete(runs_, record.lanes, rules, world_);
+    if (ended.end == contest_end::time_up) cut_short(record);
+    if (result_.unjudged.empty()) result_.unjudged = std::move(ended.reference_failure);
+    if (counted_sites_.empty()) counted_sites_ = std::move(ended.reference_sites);
+    for (const lane& one : record.lanes) put_refusal(one);
     const lane& reference = record.lanes.front();
     if (reference.status == lane_status::failed && !world_.stop()) {
       result_.broken = "'" + name_of(reference.what) + "' ran before, but failed in round " +
                        std::to_string(reference.ended_in) + " of the phase '" + record.name + "': " + reference.reason;
     }
     return record;
+  }
+
+  /// Nothing where nothing counts what the reference does.
+  std::optional<choice> fair_reference() const {
+    if (!asked_.counted_reference.empty()) return choice{asked_.counted_reference, {}};
+    const bool first = result_.phases.empty();
+    if (!first && result_.reference_sites.empty()) return std::nullopt;
+    return result_.reference;
+  }
+
+  void put_refusal(const lane& one) {
+    if (one.status != lane_status::refused) return;
+    const auto known = std::find_if(result_.refused.begin(), result_.refused.end(),
+                                    [&](const refusal& other) { return other.what == one.what; });
+    if (known == result_.refused.end()) result_.refused.push_back({one.what, one.reason});
   }
 
   void cut_short(const phase_record& record) {
@@ -114,7 +135,16 @@ class tuner {
     result_.best = best.what;
     result_.sites = best.sites;
     result_.reference_sites = record.lanes.front().sites;
+    if (result_.reference_sites.empty()) result_.reference_sites = counted_under_reference(record);
     most_waiting_first(result_.reference_sites);
+  }
+
+  /// Of what counts for the reference: a lane, or what was run besides.
+  std::vector<site_seen> counted_under_reference(const phase_record& record) const {
+    for (const lane& one : record.lanes) {
+      if (!asked_.counted_reference.empty() && one.what == choice{asked_.counted_reference, {}}) return one.sites;
+    }
+    return counted_sites_;
   }
 
   /// Where single sites get other locks: the best so far, or what stands for the reference.
@@ -123,10 +153,12 @@ class tuner {
     return {asked_.site_base, {}};
   }
 
-  /// What waits under the best so far. The reference may be what nothing can be counted in; then what stands for it is
-  /// run once.
+  /// What waits under the best so far. The reference may be what nothing can be counted in; then what counted for it
+  /// tells, or what stands for it is run once.
   void look_at_sites() {
-    if (result_.sites.empty() && !(base() == result_.best)) {
+    const bool stands_for_it = base().candidate == asked_.counted_reference;
+    if (result_.sites.empty() && stands_for_it) result_.sites = result_.reference_sites;
+    if (result_.sites.empty() && !(base() == result_.best) && !(stands_for_it && !result_.unjudged.empty())) {
       world_.tell({"looking for sites that wait", 0, 0, name_of(base()), 1});
       measured seen = runs_.run(base(), timeout_seconds_);
       if (seen.failure.empty() && !world_.stop()) result_.sites = std::move(seen.sites);
@@ -176,6 +208,7 @@ class tuner {
   const surroundings& world_;
   const double started_;
   double timeout_seconds_ = least_timeout_seconds;
+  std::vector<site_seen> counted_sites_;  // under what counts for the reference, run besides the first contest
   outcome result_;
 };
 

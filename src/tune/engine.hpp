@@ -7,6 +7,7 @@
 //   other
 //              kinds of lock while all else stays as the best so far. A change is taken when the whole 95 % interval of
 //              its ratio to the best so far lies above 1.
+//   Choices that let a thread starve are refused in any phase (fairness.hpp).
 //   phase 3    the proof: what came out against what the user has, in fresh rounds. The rounds that chose are never
 //   those
 //              that prove: the best of several noisy ones looks better than it is. A gain is proven when the whole 95 %
@@ -22,6 +23,8 @@ struct question {
   std::vector<std::string> candidates;
   /// The candidate that stands for the reference where single sites get other locks; empty: the reference itself.
   std::string site_base;
+  /// The candidate whose runs count what the reference's do not: waits and turns; empty: the reference's do.
+  std::string counted_reference = {};
   bool by_sites = true;  ///< phase 2 at all
   observe::better way = observe::better::lower;
   unsigned rounds = 10;  ///< of each contest; at least 6, fewer give no interval of 95 %
@@ -44,17 +47,25 @@ struct cut_contest {
   unsigned of = 0;         ///< question::rounds
 };
 
+/// A choice that was faster or slower, and let a thread starve.
+struct refusal {
+  choice what;
+  std::string reason;  ///< one sentence, with figures
+};
+
 struct outcome {
   std::vector<phase_record> phases;
   std::vector<site_seen> sites;  ///< what waited under the winner of phase 1, most first
-  /// What waited under the reference in phase 1, most first; empty where nothing counts under it, as in the unmodified
-  /// program.
+  /// What waited under the reference in phase 1, or under what counts for it, most first; empty where nothing does.
   std::vector<site_seen> reference_sites;
   choice reference;
-  choice best;                ///< what came out of phases 1 and 2; the reference when nothing looked better
-  bool proven = false;        ///< phase 3 says that best is better than the reference
-  observe::interval gain;     ///< ratio of best to the reference in the proof; coverage 0 without a proof
-  unsigned proof_rounds = 0;  ///< rounds that `gain` rests on
+  choice best;                   ///< what came out of phases 1 and 2; the reference when nothing looked better
+  bool proven = false;           ///< phase 3 says that best is better than the reference
+  observe::interval gain;        ///< ratio of best to the reference in the proof; coverage 0 without a proof
+  unsigned proof_rounds = 0;     ///< rounds that `gain` rests on
+  std::vector<refusal> refused;  ///< each once
+  /// Why what counts for the reference failed, so that starving was not judged; empty where it was.
+  std::string unjudged;
   bool interrupted = false;
   std::vector<cut_contest> cut_short;  ///< in the order of measuring; empty where the time was enough
   std::string broken;                  ///< the reference itself failed, one sentence: there is nothing to compare with

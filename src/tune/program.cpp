@@ -116,6 +116,12 @@ measured program_trial::judged(const launch::result& ended) const {
   result.value = ended.wall_s;
   if (ended.timed_out) {
     result.failure = "it took too long and was ended after " + seconds_text(ended.wall_s);
+    const auto longest = std::max_element(ended.sites.begin(), ended.sites.end(),
+                                          [](const auto& a, const auto& b) { return a.max_wait_ns < b.max_wait_ns; });
+    if (longest != ended.sites.end() && longest->max_wait_ns > max_wait_ns) {
+      result.failure +=
+          "; a thread waited " + seconds_text(static_cast<double>(longest->max_wait_ns) / 1e9) + " at " + longest->name;
+    }
   } else if (ended.exit_status != 0) {
     result.failure = ended.exit_status > 128 ? "it was ended by signal " + std::to_string(ended.exit_status - 128)
                                              : "its exit status was " + std::to_string(ended.exit_status);

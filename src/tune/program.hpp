@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "launch/launch.hpp"
+#include "tune/fairness.hpp"
 #include "tune/metric.hpp"
 #include "tune/trial.hpp"
 

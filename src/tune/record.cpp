@@ -30,6 +30,7 @@ std::string status_of(const table_row& row, const outcome& found) {
   const std::string round = std::to_string(row.what->ended_in);
   if (row.what->status == lane_status::failed) return "failed in round " + round + ": " + row.what->reason;
   if (row.what->status == lane_status::dropped) return "dropped in round " + round + ": worse with p < 0.05";
+  if (row.what->status == lane_status::refused) return "refused in round " + round + ": " + row.what->reason;
   if (row.winner) return chosen_word(row.phase, found);
   if (row.reference) return row.phase.starts_with("site ") ? "the best so far" : "what you have";
   return row.phase == "proof"           ? "not proven better"
@@ -41,6 +42,19 @@ bool won(const phase_record& phase, std::size_t lane_index, const outcome& found
   if (phase.name == "proof") return lane_index == 1 && found.proven;
   if (lane_index == 0 || leader(phase.lanes, way) != lane_index) return false;
   return phase.name == "whole program" || surely_better(phase.lanes[lane_index], phase.lanes[0], way);
+}
+
+const refusal* refusal_of(const outcome& found, const choice& what) {
+  const auto at =
+      std::find_if(found.refused.begin(), found.refused.end(), [&](const refusal& one) { return one.what == what; });
+  return at == found.refused.end() ? nullptr : &*at;
+}
+
+/// " and lets no thread starve (refused: 'tatas', 'mutex')"; empty where nothing was refused.
+std::string refused_names(const outcome& found) {
+  std::string names;
+  for (const refusal& one : found.refused) names += (names.empty() ? "'" : ", '") + name_of(one.what) + "'";
+  return names.empty() ? names : " and lets no thread starve (refused: " + names + ")";
 }
 
 bool every_candidate_failed(const outcome& found) {
@@ -67,10 +81,28 @@ observe::point point_of(const table_row& row, const described& what) {
   return made;
 }
 
+/// Round by round, so that who doubts the refusal can look.
+json fairness_json(const fairness_record& record) {
+  json made = {{"bad_rounds", record.bad()}};
+  for (const round_fairness& one : record.rounds) {
+    json round = {{"max_wait_ns", one.max_wait_ns}, {"reference_max_wait_ns", one.reference_max_wait_ns}};
+    if (!one.wait_site.empty()) round["site"] = one.wait_site;
+    if (!one.share_site.empty()) {
+      round["slowest_thread"] = {
+          {"share", one.share}, {"reference_share", one.reference_share}, {"site", one.share_site}};
+    }
+    if (one.is_bad()) round["bad"] = true;
+    made["rounds"].push_back(std::move(round));
+  }
+  return made;
+}
+
 json row_json(const table_row& row) {
   json made = {{"phase", row.phase}, {"candidate", name_of(row.what->what)}, {"status", row.status}};
   if (row.reference) made["reference"] = true;
   if (row.winner) made["winner"] = true;
+  if (row.what->status == lane_status::refused) made["refused"] = row.what->reason;
+  if (!row.what->fairness.rounds.empty()) made["fairness"] = fairness_json(row.what->fairness);
   if (row.ratio.median != 0) {
     made["ratio"] = row.ratio.median;
     made["low95"] = row.ratio.low95;
@@ -110,8 +142,10 @@ std::string verdict_words(const outcome& found, const described& what) {
   }
   if (found.interrupted) return "Interrupted before a gain was proven: keep what you have.";
   if (every_candidate_failed(found)) return "Keep what you have: every candidate failed.";
+  if (const refusal* const best_refused = refusal_of(found, found.best))
+    return "Keep what you have: " + best + " looked best, but was refused: " + best_refused->reason + ".";
   if (found.best == found.reference) {
-    return std::string("Keep what you have: nothing that was tried is better") +
+    return "Keep what you have: nothing that was tried is better" + refused_names(found) +
            (found.cut_short.empty() ? "." : ", but the time was up before all rounds were run.");
   }
   if (found.proof_rounds == 0) return "Keep what you have: " + best + " looked best, but it could not be proven.";
@@ -131,6 +165,16 @@ std::string time_words(const outcome& found) {
   }
   if (!too_few) return words + ".";
   return words + ". Fewer than " + std::to_string(least_rounds_of_a_proof) + " give no interval of 95 %.";
+}
+
+std::vector<std::string> refusal_words(const outcome& found) {
+  std::vector<std::string> list;
+  for (const refusal& one : found.refused)
+    list.push_back("'" + name_of(one.what) + "' was refused: " + one.reason + ".");
+  if (!found.unjudged.empty())
+    list.push_back("Whether a policy lets a thread starve was not judged, as what counts for '" +
+                   name_of(found.reference) + "' failed: " + found.unjudged + ".");
+  return list;
 }
 
 void put(observe::document& into, const outcome& found, const described& what, const std::string& policy) {
@@ -162,6 +206,9 @@ void put(observe::document& into, const outcome& found, const described& what, c
     }
     rows.push_back(std::move(one));
   }
+  for (const refusal& one : found.refused)
+    made["refused"].push_back({{"candidate", name_of(one.what)}, {"reason", one.reason}});
+  if (!found.unjudged.empty()) made["unjudged"] = found.unjudged;
   for (const site_seen& site : found.sites) made["sites"].push_back(observe::to_json(site.counted));
   if (!policy.empty()) made["policy"] = policy;
   into.interrupted = found.interrupted;

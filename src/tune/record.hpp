@@ -25,7 +25,8 @@ struct table_row {
   bool reference = false;   ///< what the others of its phase are held against
   bool winner = false;      ///< what its phase chose
   observe::interval ratio;  ///< to the reference of its phase; coverage 0 and median 0 where there is none
-  std::string status;       ///< "best", "dropped in round 5: worse with p < 0.05", "failed in round 1: exit status 3"
+  std::string status;       ///< "best", "refused in round 4: a thread waited too long ...",
+                            ///< "dropped in round 5: worse with p < 0.05", "failed in round 1: exit status 3"
 };
 
 /// In the order of measuring. Keeps pointers into `found`.
@@ -36,6 +37,9 @@ std::string verdict_words(const outcome& found, const described& what);
 
 /// Where the time limit ended contests: which, and after how many rounds. Empty where the time was enough.
 std::string time_words(const outcome& found);
+
+/// What was refused and why, or why nothing could be, one sentence each.
+std::vector<std::string> refusal_words(const outcome& found);
 
 /// Adds points, and the member "tune" (docs/result-document.md). `policy` is the text of the policy file, empty
 /// without.

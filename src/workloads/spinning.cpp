@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our locks whose waiters spin, and no lock at all.
 #include <txsync/locks/mcs.hpp>
+#include <txsync/locks/spinning_mutex.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
 
@@ -14,6 +15,7 @@ namespace {
 constexpr bool peer = false;
 constexpr subject table[] = {
     make_subject<lockable<tatas_lock>>("tatas", peer, waiting::spins, "test-and-test-and-set, exponential backoff"),
+    make_subject<lockable<spinning_mutex>>("spin", peer, waiting::spins, "spinning_mutex: spins, and starves nobody"),
     make_subject<lockable<ticket_lock>>("ticket", peer, waiting::spins, "fair, for any number of threads"),
     make_subject<lockable<fifo_ticket_lock>>("fifo_ticket", peer, waiting::spins,
                                              "strictly first come, first served; not for more threads than cores"),

@@ -173,6 +173,61 @@ int main(int argc, char** argv) {
 """
 
 
+# One lock is held until a second thread sleeps in its wait for it, and for 20 ms more. "leave" never unlocks it.
+HELD = r"""#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static const char* kind;
+static volatile int waiter;
+__attribute__((noinline)) static void hold(int first) {
+  if (!strcmp(kind, "mutex")) pthread_mutex_lock(&mutex);
+  else if (first || !strcmp(kind, "write")) pthread_rwlock_wrlock(&rwlock);
+  else pthread_rwlock_rdlock(&rwlock);
+}
+static void let_go(void) {
+  if (!strcmp(kind, "mutex")) pthread_mutex_unlock(&mutex);
+  else pthread_rwlock_unlock(&rwlock);
+}
+static void* work(void* unused) {
+  (void)unused;
+  waiter = (int)syscall(SYS_gettid);
+  hold(0);
+  let_go();
+  return 0;
+}
+static int sleeps(void) {
+  char name[64], state = 0;
+  snprintf(name, sizeof name, "/proc/self/task/%d/stat", waiter);
+  FILE* file = fopen(name, "r");
+  if (file == 0) return 0;
+  if (fscanf(file, "%*d %*s %c", &state) != 1) state = 0;
+  fclose(file);
+  return state == 'S';
+}
+int main(int argc, char** argv) {
+  pthread_t thread;
+  kind = argv[1];
+  hold(1);
+  pthread_create(&thread, 0, work, 0);
+  while (waiter == 0 || !sleeps()) usleep(1000);
+  usleep(20000);
+  if (argc > 2 && !strcmp(argv[2], "exit")) exit(0);
+  if (argc > 2 && !strcmp(argv[2], "_exit")) _exit(0);
+  if (argc > 2 && !strcmp(argv[2], "kill")) raise(SIGKILL);
+  if (argc > 2 && !strcmp(argv[2], "exec")) execl("/bin/true", "true", (char*)0);
+  let_go();
+  pthread_join(thread, 0);
+  return 0;
+}
+"""
+
+
 class RunPrograms(unittest.TestCase):
     """Real programs under the real library."""
 
@@ -221,6 +276,42 @@ class RunPrograms(unittest.TestCase):
                 times = 300 if policy == "fifo_ticket" else 20_000
                 made, _ = self.run_counter(status=0, options=("--policy", policy), times=times)
                 self.assertEqual(made["points"][0]["subject"], policy)
+
+    def held(self, *arguments, policy="mutex", status=0):
+        """What the one site of the program HELD counted, and the text on standard error."""
+        program = write_c_program(self.folder.name, "held", HELD)
+        file = pathlib.Path(self.folder.name) / "h.json"
+        done = call("run", "--json", str(file), "--policy", policy, "--", program, *arguments)
+        self.assertEqual(done.returncode, status, done.stderr)
+        made = load(file.read_text())
+        self.assertEqual(complaints(made), [])
+        sites = self.sites(made)
+        self.assertEqual(len(sites), 1, done.stderr)
+        return next(iter(sites.values())), done.stderr
+
+    def test_locks_that_are_left_to_the_c_library_are_counted(self):
+        total = sum(site["acquisitions"] for site in self.sites(self.run_counter(status=0, options=("--policy", "libc"))[0]).values())
+        self.assertTrue(60_000 < total < 100_000, total)
+        for kind in ("mutex", "read", "write"):
+            with self.subTest(kind=kind):
+                site, table = self.held(kind, policy="libc")
+                self.assertEqual((site["acquisitions"], site["contended"]), (2, 1), table)
+                self.assertGreaterEqual(site["wait_ns"], 15_000_000, table)
+
+    def test_the_longest_wait_is_that_of_a_thread_that_still_waits_at_the_end(self):
+        for policy in ("libc", "mutex"):
+            for kind, end, status in (("mutex", "exit", 0), ("read", "_exit", 0), ("write", "kill", 137)):
+                with self.subTest(policy=policy, end=end):
+                    site, table = self.held(kind, end, policy=policy, status=status)
+                    self.assertEqual((site["contended"], site["unfinished_waits"]), (0, 1), table)
+                    self.assertGreaterEqual(site["max_wait_ns"], 15_000_000, table)
+                    self.assertRegex(table, r"(?m)^longest wait: [0-9.]+ ms, at hold@held.c:\d+ \(threads that waited at the end: 1\)$")
+            site, table = self.held("mutex", policy=policy)
+            self.assertGreaterEqual(site["max_wait_ns"], 15_000_000, table)
+            self.assertNotIn("unfinished_waits", site)
+            # Another program has become of the process: the time since then is not a wait's.
+            site, table = self.held("mutex", "exec", policy=policy)
+            self.assertNotIn("max_wait_ns", site, table)
 
     def test_a_site_of_the_table_can_stand_in_a_policy_file(self):
         name = next(iter(self.sites(self.run_counter(status=0)[0])))

@@ -228,12 +228,16 @@ TEST(mutex, timeouts_among_contenders_lose_nothing) {
   EXPECT_EQ(pthread_mutex_unlock(mutex.get()), 0);
 }
 
-TEST(mutex, robust) {
+void make_robust(pthread_mutex_t& mutex) {
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);
   pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
-  pthread_mutex_t mutex;
   ASSERT_EQ(pthread_mutex_init(&mutex, &attributes), 0);
+}
+
+TEST(mutex, robust) {
+  pthread_mutex_t mutex;
+  make_robust(mutex);
   EXPECT_EQ(elsewhere([&] { return pthread_mutex_lock(&mutex); }), 0);  // and dies
   EXPECT_EQ(pthread_mutex_lock(&mutex), EOWNERDEAD);
   EXPECT_EQ(pthread_mutex_consistent(&mutex), 0);
@@ -243,6 +247,46 @@ TEST(mutex, robust) {
   EXPECT_EQ(pthread_mutex_unlock(&mutex), 0);
   EXPECT_EQ(pthread_mutex_lock(&mutex), ENOTRECOVERABLE);
   EXPECT_EQ(pthread_mutex_destroy(&mutex), 0);
+}
+
+TEST(mutex, robust_whose_owner_dies_while_another_waits) {
+  pthread_mutex_t mutex;
+  make_robust(mutex);
+  std::atomic<bool> held{false};
+  std::thread owner([&] {
+    EXPECT_EQ(pthread_mutex_lock(&mutex), 0);
+    held = true;
+    usleep(20'000);
+  });
+  while (!held) usleep(100);
+  EXPECT_EQ(pthread_mutex_lock(&mutex), EOWNERDEAD);
+  EXPECT_EQ(pthread_mutex_unlock(&mutex), 0);
+  EXPECT_EQ(pthread_mutex_trylock(&mutex), ENOTRECOVERABLE);
+  owner.join();
+}
+
+TEST(mutex, owners_of_robust_and_inheriting_kinds_come_again) {
+  for (const bool robust : {false, true}) {
+    for (const int type : {PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_RECURSIVE}) {
+      pthread_mutexattr_t attributes;
+      pthread_mutexattr_init(&attributes);
+      pthread_mutexattr_settype(&attributes, type);
+      if (robust) pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+      if (!robust) pthread_mutexattr_setprotocol(&attributes, PTHREAD_PRIO_INHERIT);
+      pthread_mutex_t mutex;
+      ASSERT_EQ(pthread_mutex_init(&mutex, &attributes), 0);
+      const bool counts = type == PTHREAD_MUTEX_RECURSIVE;
+      EXPECT_EQ(pthread_mutex_lock(&mutex), 0);
+      EXPECT_EQ(pthread_mutex_lock(&mutex), counts ? 0 : EDEADLK) << robust;
+      EXPECT_EQ(elsewhere([&] { return pthread_mutex_trylock(&mutex); }), EBUSY);
+      const timespec limit = in_ms(CLOCK_REALTIME, 5);
+      EXPECT_EQ(elsewhere([&] { return pthread_mutex_timedlock(&mutex, &limit); }), ETIMEDOUT);
+      EXPECT_EQ(pthread_mutex_timedlock(&mutex, &limit), counts ? 0 : EDEADLK) << robust;
+      for (int times = counts ? 3 : 1; times != 0; --times) EXPECT_EQ(pthread_mutex_unlock(&mutex), 0);
+      EXPECT_EQ(pthread_mutex_unlock(&mutex), EPERM);
+      EXPECT_EQ(pthread_mutex_destroy(&mutex), 0);
+    }
+  }
 }
 
 TEST(mutex, priority_inheriting) {

@@ -91,7 +91,9 @@ const next_functions& next() noexcept {
     made.rwlock_init = pthread_rwlock_init;
     made.rwlock_destroy = pthread_rwlock_destroy;
     made.rwlock_rdlock = pthread_rwlock_rdlock;
+    made.rwlock_tryrdlock = pthread_rwlock_tryrdlock;
     made.rwlock_wrlock = pthread_rwlock_wrlock;
+    made.rwlock_trywrlock = pthread_rwlock_trywrlock;
     made.rwlock_unlock = pthread_rwlock_unlock;
     return made;
   }();

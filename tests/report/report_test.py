@@ -274,6 +274,14 @@ class Report(unittest.TestCase):
                 page, _ = self.page(document)
                 self.assertEqual(words in page.texts.get("li", []), backend == "simulated")
 
+    def test_what_was_refused_is_there_with_its_figures(self):
+        _, made = self.page(samples.tune())
+        reason = "a thread waited too long in 4 of 4 rounds: 1.5 s at main+0x1f, 20 ms under what you have"
+        self.assertIn(f"<p>'tatas-file' was refused: {reason}.</p>".replace("'", "&#39;"), made.replace("'", "&#39;"))
+        row = next(line for line in made.splitlines() if "<td class=\"w\">tatas-file</td>" in line)
+        self.assertIn('<tr class="bad">', row)
+        self.assertRegex(row, r"<td[^>]*>1\.50 s</td>")
+
     def test_contests_that_the_time_ended_are_named_with_their_rounds(self):
         document = samples.tune()
         page, text = self.page(document)

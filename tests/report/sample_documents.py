@@ -116,6 +116,10 @@ def tune():
     points.append(point("ticket", [], 1, workload="kccachetest", params={"args": "order -th 8", "phase": "whole program"}, place="none",
                         metric="wall time", unit="s", better="lower", faults=["round 1: it was ended after 20 s"]))
     rows.append({"phase": "whole program", "candidate": "ticket", "status": "failed in round 1: it was ended after 20 s", "point": len(points) - 1})
+    starves = "a thread waited too long in 4 of 4 rounds: 1.5 s at main+0x1f, 20 ms under what you have"
+    row("whole program", "tatas-file", 1.4, 4, f"refused in round 4: {starves}", 2.0, refused=starves, fairness={
+        "bad_rounds": 4, "rounds": [{"max_wait_ns": 1_500_000_000, "reference_max_wait_ns": 20_000_000, "site": "main+0x1f", "bad": True,
+                                     "slowest_thread": {"share": 0.001, "reference_share": 0.3, "site": "main+0x1f"}}] * 4})
     where = "site kyotocabinet::CacheDB::accept@kccachedb.h:412"
     row(where, "mutex", 1.8, 10, "the best so far", reference=None)
     rows[-1]["reference"] = True
@@ -128,7 +132,7 @@ def tune():
     return document("tune", "-o", "policy.toml", "--", "kccachetest", "order", points=points, tune={
         "verdict": "'mutex; kyotocabinet::CacheDB::accept@kccachedb.h:412: lock=ticket' is 1.33 times as fast as what you have (95 % interval 1.29 to 1.37, 10 rounds).",
         "proven": True, "reference": "unmodified", "winner": "mutex; kyotocabinet::CacheDB::accept@kccachedb.h:412: lock=ticket",
-        "metric": "wall time", "unit": "s", "better": "lower", "gain": gain, "table": rows, "sites": sites,
+        "metric": "wall time", "unit": "s", "better": "lower", "gain": gain, "refused": [{"candidate": "tatas-file", "reason": starves}], "table": rows, "sites": sites,
         "policy": "# made by txsync tune\nschema = 1\n\n[default]\nlock = \"mutex\"\n"})
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""tune_test.py TXSYNC [PROGRAM]: drives txsync tune over built-in workloads, and over PROGRAM (tuned_program) where the preloaded library
-can be used. What is faster is not asserted: only that the numbers, the verdict and the files are of one piece."""
+"""tune_test.py TXSYNC [PROGRAM STARVING]: drives txsync tune over built-in workloads, and over PROGRAM (tuned_program) and STARVING
+(starving_program) where the preloaded library can be used. What is faster is not asserted: only that the numbers, the verdict and the files are of one piece."""
 
 import pathlib
 import signal
@@ -12,7 +12,7 @@ import unittest
 
 from result_schema import complaints, load
 
-TXSYNC = PROGRAM = ""
+TXSYNC = PROGRAM = STARVING = ""
 QUICK = ("--rounds", "6", "--duration", "2", "--threads", "2")
 
 
@@ -180,6 +180,25 @@ class Programs(Tune):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.document()["tune"]["reference"], str(policy))
 
+    def test_a_policy_that_starves_a_thread_is_refused(self):
+        page = self.folder / "page.html"
+        for how in ("time", "asks"):
+            with self.subTest(how=how):
+                # Of the time limit 40 % is for the whole program: four rounds of three runs.
+                done = call("tune", "--rounds", "6", "--time", "14", "--candidates", "tatas", "--json", self.json, "--report", page, "--", STARVING, how)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                tune = self.document()["tune"]
+                self.assertEqual(tune["refused"][0]["candidate"], "tatas", done.stdout)
+                reason = tune["refused"][0]["reason"]
+                self.assertRegex(reason, r"a thread waited too long in|the slowest thread got under half of its share in")
+                self.assertRegex(reason, r"of \d rounds: .+ at .+, .+ under what you have")
+                row = tune["table"][1]
+                self.assertEqual((row["candidate"], row["refused"]), ("tatas", reason))
+                self.assertGreater(2 * row["fairness"]["bad_rounds"], len(row["fairness"]["rounds"]))
+                self.assertIn(f"'tatas' was refused: {reason}.", done.stdout)
+                self.assertIn("was refused: " + reason.split(" at ")[0], page.read_text(encoding="utf-8"))
+                self.assertFalse(tune["proven"] and tune["winner"] == "tatas")
+
     def test_an_interruption_reaches_the_program(self):
         command = [TXSYNC, "tune", "--rounds", "1000", "--candidates", "mutex", "--json", str(self.json), "--", PROGRAM]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
@@ -194,5 +213,6 @@ class Programs(Tune):
 
 if __name__ == "__main__":
     TXSYNC = sys.argv.pop(1)
-    PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 and pathlib.Path(sys.argv[1]).is_file() else ""
+    if len(sys.argv) > 2 and pathlib.Path(sys.argv[1]).is_file():
+        PROGRAM, STARVING = sys.argv.pop(1), sys.argv.pop(1)
     unittest.main()

@@ -11,7 +11,9 @@ namespace txsync::inline TXSYNC_BACKEND {
 
 namespace detail {
 class sleeping_place;
-}
+/// For explorations, before their threads start: admission::patience is `acquisitions` for all locks; 0: as usual.
+TXSYNC_EXPORT void lower_patience(std::uint32_t acquisitions) noexcept;
+}  // namespace detail
 
 /// The door of a fair lock: lets in as many waiters as there are CPUs to run them and makes the others sleep outside,
 /// oldest called first. A fair spin lock needs its next owner to be running; with more threads than CPUs it waits for
@@ -19,9 +21,10 @@ class sleeping_place;
 /// passive set of Dice's Malthusian locks, EuroSys 2017.)
 ///
 /// A thread outside is called in when nobody else waits, after `patience` acquisitions, or after a millisecond,
-/// whichever comes first. If it has not come in within `patience` further acquisitions the door is shut to all
-/// newcomers until it has.
-/// So with T threads a thread is passed by at most bypass_bound(T) times.
+/// whichever comes first. Where nobody waits inside, the release of a thread that was called in wakes the next, which
+/// comes in if the lock stays free for some microseconds: so a line of sleepers drains at about the speed of their
+/// wake-ups. If it has not come in within `patience` further acquisitions the door is shut to all newcomers until it
+/// has. So with T threads a thread is passed by at most bypass_bound(T) times.
 ///
 /// Used by the lock it belongs to; all but stands_open(), crowded() and wait_outside() only by the lock's holder. 16
 /// bytes.
@@ -61,6 +64,7 @@ class admission {
   struct lock_view {
     bool (*still_crowded)(void* context);
     void (*kick)(void* context);
+    bool (*is_held)(void* context);
     void* context;
   };
   TXSYNC_EXPORT void wait_outside(const lock_view& lock) noexcept;
@@ -68,16 +72,22 @@ class admission {
   /// By the holder that was called in, once it has the lock.
   TXSYNC_EXPORT void came_in() noexcept;
 
-  /// By the holder before it gives the lock up, where busy(). `nobody_waits`: no other waiter is inside. What it
-  /// answers is where a thread sleeps that was called in, or null. It is for wake(), once the lock is given up: whoever
-  /// is woken may be put on the CPU in the waker's stead.
-  [[nodiscard]] TXSYNC_EXPORT detail::sleeping_place* release_passed(bool nobody_waits) noexcept;
+  enum class others : std::uint8_t {
+    some,     ///< another waiter is inside
+    nobody,   ///< none at this moment
+    visitor,  ///< none, and the holder is from outside, and has found the lock free
+  };
+  /// By the holder before it gives the lock up, where busy(). What it answers is where a thread sleeps that was called
+  /// in, or null. It is for wake(), once the lock is given up: whoever is woken may be put on the CPU in the waker's
+  /// stead.
+  [[nodiscard]] TXSYNC_EXPORT detail::sleeping_place* release_passed(others inside) noexcept;
   TXSYNC_EXPORT static void wake(detail::sleeping_place* called) noexcept;
 
  private:
   /// A thread that was called in: it wakes up, and then stands in the queue until it has the lock.
   enum class called : std::uint8_t { nobody, comes, queues };
   TXSYNC_EXPORT std::uint32_t limit(bool works) const noexcept;
+  static bool stays_free(const lock_view& lock) noexcept;
   static constexpr std::uint32_t always_inside = 2;  ///< have room, if nobody is on the way in
 
   std::atomic<std::uint32_t> outside_{0};         // numbers given to threads outside

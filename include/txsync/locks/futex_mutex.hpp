@@ -67,6 +67,9 @@ class futex_mutex {
     return acquire_if_free() || lock_slow(deadline);
   }
 
+  /// How waiters wait before they are in line, and at its head.
+  enum class waits : std::uint8_t { parking, spinning };
+
   /// Requires: the calling thread holds the lock.
   [[gnu::always_inline]] void unlock() noexcept {
     unlock([]() noexcept {});
@@ -107,9 +110,9 @@ class futex_mutex {
   void mark() noexcept { word_.fetch_or(marked, std::memory_order_relaxed); }  // relaxed: only the holder looks
 
   /// The slow path of lock(), for the type built on this one. False only when the deadline has passed.
-  TXSYNC_EXPORT bool lock_slow(std::uint64_t deadline) noexcept;
+  TXSYNC_EXPORT bool lock_slow(std::uint64_t deadline, waits how = waits::parking) noexcept;
   /// The same without a deadline; false as in lock(pastime&).
-  TXSYNC_EXPORT bool lock_slow(pastime& meanwhile) noexcept;
+  TXSYNC_EXPORT bool lock_slow(pastime& meanwhile, waits how = waits::parking) noexcept;
   bool acquire_if_free() noexcept {
     // acquire pairs with the release of release_unless_waited() and unlock_slow()
     return (word_.fetch_or(held, std::memory_order_acquire) & held) == 0;
@@ -182,11 +185,13 @@ class futex_mutex {
   static std::uint64_t given_up(std::uint64_t seen, bool fair, told& whom) noexcept;
   bool take(std::uint64_t& seen, waiter who) noexcept;
   bool claim(std::uint64_t& seen, waiter who) noexcept;
-  bool spin(std::uint64_t cycles, waiter who, std::uint64_t limit) noexcept;
+  struct spinning;
+  struct waiting;
+  bool spin(const spinning& how, waiter who) noexcept;
   bool draw(std::uint16_t& number) noexcept;
-  void wait_in_line(std::uint64_t before) noexcept;
+  void wait_in_line(const waiting& how, std::uint64_t before) noexcept;
   void await_grant(std::uint16_t number) noexcept;
-  void lead(std::uint16_t number, std::uint64_t arrived_ns, std::uint64_t before) noexcept;
+  void lead(const waiting& how, std::uint16_t number, std::uint64_t arrived_ns, std::uint64_t before) noexcept;
   void lead_overdue(std::uint16_t number) noexcept;
   bool sleep_until_given_up(detail::sleeping_place& place, std::uint64_t until_ns) noexcept;
   bool wait_aside(std::uint64_t deadline, bool realtime) noexcept;

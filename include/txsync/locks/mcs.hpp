@@ -181,7 +181,8 @@ class mcs_lock {
   bool unlock_if_held(node& mine) noexcept {
     if (door_.busy()) [[unlikely]] {
       if (!queue_.may_be_unlocked(mine)) return false;
-      detail::sleeping_place* const called = door_.release_passed(queue_.waiting() == 0);
+      detail::sleeping_place* const called =
+          door_.release_passed(queue_.waiting() == 0 ? admission::others::nobody : admission::others::some);
       const bool was_held = queue_.unlock_if_held(mine);
       admission::wake(called);
       return was_held;

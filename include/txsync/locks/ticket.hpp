@@ -121,7 +121,8 @@ class ticket_behind_door {
   [[gnu::always_inline]] bool unlock_if_held() noexcept {
     if (door_.busy()) [[unlikely]] {
       if (!queue_.is_held()) return false;
-      detail::sleeping_place* const called = door_.release_passed(queue_.inside() == 1);
+      detail::sleeping_place* const called =
+          door_.release_passed(queue_.inside() == 1 ? admission::others::nobody : admission::others::some);
       const bool was_held = queue_.serve_next_if_held();
       admission::wake(called);
       return was_held;

@@ -101,6 +101,12 @@ json to_json(const site_record& site) {
                {"contended", site.contended},
                {"wait_ns", site.wait_ns},
                {"hold_ns", site.hold_ns}};
+  if (site.max_wait_ns != 0) made["max_wait_ns"] = site.max_wait_ns;
+  if (site.unfinished_waits != 0) made["unfinished_waits"] = site.unfinished_waits;
+  if (site.slowest) {
+    made["slowest_thread"] = {
+        {"share", site.slowest->share}, {"threads", site.slowest->threads}, {"wait_ns", site.slowest->wait_ns}};
+  }
   if (site.condition_waits != 0) {
     made["condition_waits"] = site.condition_waits;
     made["condition_wait_ns"] = site.condition_wait_ns;

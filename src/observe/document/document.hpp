@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "observe/statistics.hpp"
+#include "observe/turns.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
@@ -102,6 +103,11 @@ struct site_record {
   std::string kind = {};    ///< "mutex", "rwlock", "spinlock", "barrier"
   std::string where = {};   ///< "FILE:LINE", the file as the compiler had it; empty without debug information
   std::string module = {};  ///< the program or library that the code is from
+  std::optional<slow_thread> slowest = {};   ///< of its threads (observe/turns.hpp)
+  std::vector<thread_turns> by_thread = {};  ///< not in documents
+  // Of all:
+  std::uint64_t max_wait_ns = 0;       ///< the longest single wait, those included that ended without the lock
+  std::uint32_t unfinished_waits = 0;  ///< threads that still waited at the end
 };
 
 /// How evenly the threads of a point had their turns, and how they waited for locks. Each list by repetition, in their

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/document/sites.hpp"
 
+#include <algorithm>
+
 namespace txsync::inline TXSYNC_BACKEND::observe {
 namespace {
 
@@ -16,7 +18,8 @@ percentile_record percentiles_of(const histogram_total& times) {
 }  // namespace
 
 bool is_idle(const site_totals& counted) noexcept {
-  return counted.acquisitions == 0 && counted.contended == 0 && counted.condition_waits == 0;
+  return counted.acquisitions == 0 && counted.contended == 0 && counted.condition_waits == 0 &&
+         counted.max_wait_ns == 0;
 }
 
 void add(site_totals& sum, const site_totals& part) noexcept {
@@ -25,6 +28,8 @@ void add(site_totals& sum, const site_totals& part) noexcept {
   sum.acquisitions += part.acquisitions;
   sum.contended += part.contended;
   sum.wait_ns += part.wait_ns;
+  sum.max_wait_ns = std::max(sum.max_wait_ns, part.max_wait_ns);
+  sum.unfinished_waits = part.unfinished_waits;
   sum.hold_ns += part.hold_ns;
   sum.condition_waits += part.condition_waits;
   sum.condition_wait_ns += part.condition_wait_ns;
@@ -40,6 +45,8 @@ site_record record_of(const site_totals& counted) {
   made.acquisitions = counted.acquisitions;
   made.contended = counted.contended;
   made.wait_ns = counted.wait_ns;
+  made.max_wait_ns = counted.max_wait_ns;
+  made.unfinished_waits = counted.unfinished_waits;
   made.hold_ns = counted.hold_ns;
   made.condition_waits = counted.condition_waits;
   made.condition_wait_ns = counted.condition_wait_ns;

@@ -5,7 +5,10 @@
 #include <atomic>
 
 #include <txsync/condition_variable.hpp>
+#include <txsync/locks/admission.hpp>
 #include <txsync/locks/futex_mutex.hpp>
+#include <txsync/locks/spinning_mutex.hpp>
+#include <txsync/locks/ticket.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/mutex.hpp>
 
@@ -124,6 +127,55 @@ class without_turns : public futex_mutex {
   void count_more_turns(std::uint32_t) noexcept {}
 };
 
+/// One thread waits once while the others take the lock again and again, behind a door that calls somebody in after few
+/// acquisitions. Counted from the call of lock(): a few more pass before its number is drawn.
+template <unsigned threads>
+struct door_test {
+  static constexpr std::uint32_t patience = 2;
+  static constexpr unsigned until_drawn = 24;
+  static constexpr unsigned bound = threads * (2 * patience + threads) + until_drawn;
+  static constexpr unsigned max_sections = 2 * bound;
+
+  ticket_lock lock{};
+  std::atomic<unsigned> sections{0};
+  std::atomic<bool> over{false};
+  unsigned passed = 0;
+
+  door_test() { detail::lower_patience(patience); }
+  ~door_test() { detail::lower_patience(0); }
+
+  static void body(door_test& me, unsigned index) {
+    if (index == 0) {
+      const unsigned before = me.sections.load();
+      me.lock.lock();
+      me.passed = me.sections.load() - before;
+      me.over.store(true);
+      return me.lock.unlock();
+    }
+    for (unsigned i = 0; i < max_sections && !me.over.load(); ++i) {
+      me.lock.lock();
+      me.sections.fetch_add(1);
+      me.lock.unlock();
+    }
+  }
+  const char* check() const { return passed > bound ? "a waiter was passed by more often than stated" : nullptr; }
+};
+
+/// All sleep outside when the lock is given up, and nobody comes back: each is called by the one before.
+struct drain_test {
+  ticket_lock lock{};
+  unsigned count = 0;
+
+  static void body(drain_test& me, unsigned) {
+    me.lock.lock();
+    ++me.count;
+    machine::yield();
+    me.lock.unlock();
+  }
+  const char* check() const { return count != 4 ? "an update was lost" : nullptr; }
+};
+
+constexpr unsigned crowded = 2;
 constexpr auto right = verdict::right;
 constexpr unsigned sleeps = 1;
 
@@ -144,6 +196,12 @@ constexpr exploration table[] = {
     {"txsync::mutex-overdue", "two wait and are overdue, one never waits", right,
      run_anew<passed_by_test<mutex, 2, true>, 3>},
     {"txsync::mutex-fair", "handed over by unlock_fair()", right, run_anew<fair_test<mutex>, 2>},
+    {"spin-passed-by", "one waits, one never does", right, run_anew<passed_by_test<spinning_mutex, 1, false>, 2>},
+    {"spin-overdue", "two wait and are overdue, one never waits", right,
+     run_anew<passed_by_test<spinning_mutex, 2, true>, 3>, sleeps},
+    {"ticket-passed-by", "one waits, two take it again and again", right, run_anew<door_test<3>, 3>, crowded},
+    {"ticket-passed-by-4", "one waits, three take it again and again", right, run_anew<door_test<4>, 4>, crowded},
+    {"ticket-drain", "four come once", right, run_anew<drain_test, 4>, crowded},
     {"condition_variable-passed-by", "a notified thread, and one that never waits", right,
      run_anew<notified_test<false>, 2>},
     {"condition_variable-overdue", "a notified thread that is overdue, and one that never waits", right,

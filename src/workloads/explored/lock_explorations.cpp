@@ -10,6 +10,7 @@
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/occ_rwlock.hpp>
 #include <txsync/locks/posix_mutex.hpp>
+#include <txsync/locks/spinning_mutex.hpp>
 #include <txsync/locks/srwlock.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
@@ -276,6 +277,9 @@ constexpr exploration table[] = {
     told_of<priority_tatas_lock>("warm_priority-told"),
     told_of<futex_mutex>("futex-told"),
     trio_of<marking>("futex-marked", sleeps),
+    trio_of<lockable<spinning_mutex>>("spin", sleeps),
+    trio_of<trying<spinning_mutex>>("spin-try", sleeps),
+    told_of<spinning_mutex>("spin-told"),
     pair_of<lockable<mutex>>("txsync::mutex"),
     trio_of<lockable<mutex>>("txsync::mutex-sleeping", sleeps),
     trio_of<hurrying<mutex>>("txsync::mutex-deadline", sleeps),

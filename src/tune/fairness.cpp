@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tune/fairness.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+#include "observe/statistics.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace {
+
+using observe::site_record;
+
+std::uint64_t ns_of(double seconds) { return static_cast<std::uint64_t>(seconds * 1e9); }
+
+const site_record* find_site(const measured& in, const std::string& name) {
+  for (const site_seen& one : in.sites) {
+    if (one.counted.name == name) return &one.counted;
+  }
+  return nullptr;
+}
+
+/// The same site in the other run. A lock without an initialiser is named by the thread that is first: where the name
+/// is not there, the site with the most waiting whose name is not in this run.
+const site_record* same_site(const site_record& site, const measured& one, const measured& reference) {
+  const site_record* same = find_site(reference, site.name);
+  if (same != nullptr) return same;
+  for (const site_seen& seen : reference.sites) {
+    const bool free = seen.counted.kind == site.kind && find_site(one, seen.counted.name) == nullptr;
+    if (free && (same == nullptr || seen.counted.wait_ns > same->wait_ns)) same = &seen.counted;
+  }
+  return same;
+}
+
+/// Barriers are no locks, and spin locks are not counted under `libc`.
+bool is_compared(const std::string& kind, const measured& reference) {
+  if (kind != "spinlock") return kind != "barrier";
+  return std::any_of(reference.sites.begin(), reference.sites.end(),
+                     [](const site_seen& seen) { return seen.counted.kind == "spinlock"; });
+}
+
+void put_share(const site_record& site, const site_record& same, const measured& one, const measured& reference,
+               round_fairness& made) {
+  const std::vector<observe::thread_turns> threads = observe::compared_threads(site.by_thread, ns_of(one.seconds));
+  const std::optional<observe::slow_thread> slow = observe::slowest_thread(threads, ns_of(one.seconds));
+  if (!slow) return;
+  const double share =
+      observe::share_of_rank(observe::compared_threads(same.by_thread, ns_of(reference.seconds)), slow->rank);
+  // By the part of its share that is left: the least of all sites.
+  if (!made.share_site.empty() && slow->share * made.reference_share >= made.share * share) return;
+  made.share = slow->share;
+  made.reference_share = share;
+  made.share_site = site.name;
+}
+
+std::string duration(double ns) {
+  char text[32];
+  if (ns >= 1e9) {
+    std::snprintf(text, sizeof text, "%.3g s", ns / 1e9);
+  } else {
+    std::snprintf(text, sizeof text, "%.3g ms", ns / 1e6);
+  }
+  return text;
+}
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2g %%", 100 * share);
+  return text;
+}
+
+std::string in_rounds(std::size_t count, std::size_t all) {
+  return " in " + std::to_string(count) + " of " + std::to_string(all) + " rounds: ";
+}
+
+/// The median of a number, and the site that is named most often, over the rounds that `chosen` chooses.
+template <class Chosen, class Value>
+double median(const std::vector<round_fairness>& rounds, Chosen chosen, Value value) {
+  std::vector<double> values;
+  for (const round_fairness& one : rounds) {
+    if (chosen(one)) values.push_back(static_cast<double>(value(one)));
+  }
+  return observe::summarize(values).median;
+}
+
+template <class Chosen>
+std::string usual_site(const std::vector<round_fairness>& rounds, Chosen chosen, std::string round_fairness::* site) {
+  std::map<std::string, unsigned> count;
+  for (const round_fairness& one : rounds) {
+    if (chosen(one)) ++count[one.*site];
+  }
+  return std::max_element(count.begin(), count.end(), [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
+}  // namespace
+
+round_fairness held_against(const measured& one, const measured& reference) {
+  round_fairness made;
+  for (const site_seen& seen : reference.sites) {
+    if (is_compared(seen.counted.kind, reference))
+      made.reference_max_wait_ns = std::max(made.reference_max_wait_ns, seen.counted.max_wait_ns);
+  }
+  for (const site_seen& seen : one.sites) {
+    const site_record& site = seen.counted;
+    if (!is_compared(site.kind, reference)) continue;
+    if (site.max_wait_ns > made.max_wait_ns) {
+      made.max_wait_ns = site.max_wait_ns;
+      made.wait_site = site.name;
+    }
+    if (const site_record* const same = same_site(site, one, reference)) put_share(site, *same, one, reference, made);
+  }
+  return made;
+}
+
+std::size_t fairness_record::bad() const {
+  return static_cast<std::size_t>(
+      std::count_if(rounds.begin(), rounds.end(), [](const round_fairness& one) { return one.is_bad(); }));
+}
+
+std::string fairness_record::reason() const {
+  const auto waits = [](const round_fairness& one) { return one.waits_too_long(); };
+  const auto starves = [](const round_fairness& one) { return one.starves(); };
+  const auto count = [this](auto chosen) {
+    return static_cast<std::size_t>(std::count_if(rounds.begin(), rounds.end(), chosen));
+  };
+  std::string words;
+  if (const std::size_t bad = count(waits); bad != 0) {
+    words = "a thread waited too long" + in_rounds(bad, rounds.size()) +
+            duration(median(rounds, waits, [](const auto& one) { return one.max_wait_ns; })) + " at " +
+            usual_site(rounds, waits, &round_fairness::wait_site) + ", " +
+            duration(median(rounds, waits, [](const auto& one) { return one.reference_max_wait_ns; })) +
+            " under what you have";
+  }
+  if (const std::size_t bad = count(starves); bad != 0) {
+    words +=
+        (words.empty() ? "" : "; ") + std::string("the slowest thread got under half of its share") +
+        in_rounds(bad, rounds.size()) + percent(median(rounds, starves, [](const auto& one) { return one.share; })) +
+        " of the turns at " + usual_site(rounds, starves, &round_fairness::share_site) + ", " +
+        percent(median(rounds, starves, [](const auto& one) { return one.reference_share; })) + " under what you have";
+  }
+  return words;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tune

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The longest wait of a site: of those that ended, that ended at a deadline, and that have not ended.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include <txsync/machine/cpu.hpp>
+#include <txsync/observe/counters.hpp>
+
+#include "observe/blocks.hpp"
+
+namespace machine = txsync::machine;
+namespace observe = txsync::observe;
+
+namespace {
+
+observe::site_totals totals_of(txsync::site& place) {
+  std::vector<observe::site_totals> all(observe::snapshot(nullptr, 0));
+  observe::snapshot(all.data(), static_cast<std::uint32_t>(all.size()));
+  return all.at(place.id() - 1);
+}
+
+std::uint64_t cycles_of(std::uint64_t ns) {
+  return static_cast<std::uint64_t>(static_cast<double>(ns) * static_cast<double>(machine::cycles_per_second()) / 1e9);
+}
+
+void expect_near(std::uint64_t ns, std::uint64_t expected) {
+  EXPECT_NEAR(static_cast<double>(ns), static_cast<double>(expected), static_cast<double>(expected) / 1000);
+}
+
+}  // namespace
+
+TEST(longest_waits, is_that_of_the_longest) {
+  static constinit txsync::site place{"longest"};
+  for (const std::uint64_t ns : {2'000'000, 9'000'000, 3'000'000}) observe::detail::waited(place.id(), cycles_of(ns));
+  expect_near(totals_of(place).max_wait_ns, 9'000'000);
+  EXPECT_EQ(totals_of(place).contended, 3u);
+}
+
+TEST(longest_waits, one_that_ended_at_a_deadline_counts_as_nothing_else) {
+  static constinit txsync::site place{"deadline"};
+  observe::detail::wait_timed_out(place.id(), cycles_of(5'000'000));
+  expect_near(totals_of(place).max_wait_ns, 5'000'000);
+  EXPECT_EQ(totals_of(place).contended, 0u);
+  EXPECT_EQ(totals_of(place).wait_ns, 0u);
+}
+
+TEST(longest_waits, one_that_has_not_ended_is_seen) {
+  static constinit txsync::site place{"unfinished"};
+  const std::uint64_t start = observe::detail::wait_begins(place.id());
+  while (machine::cycles() - start < cycles_of(1'000'000)) machine::relax();
+  EXPECT_EQ(totals_of(place).unfinished_waits, 1u);
+  EXPECT_GE(totals_of(place).max_wait_ns, 990'000u);
+  observe::detail::waited(place.id(), cycles_of(10));
+  EXPECT_EQ(totals_of(place).unfinished_waits, 0u);
+  EXPECT_LT(totals_of(place).max_wait_ns, 990'000u);
+}
+
+TEST(longest_waits, of_what_lies_between_two_snapshots) {
+  static constinit txsync::site place{"between"};
+  observe::detail::waited(place.id(), cycles_of(8'000'000));
+  const observe::site_totals before = totals_of(place);
+  EXPECT_EQ(observe::difference(totals_of(place), before).max_wait_ns, 0u);
+  observe::detail::waited(place.id(), cycles_of(1'000'000));
+  EXPECT_NEAR(static_cast<double>(observe::difference(totals_of(place), before).max_wait_ns), 1e6, 0.13e6);
+  observe::detail::waited(place.id(), cycles_of(20'000'000));
+  expect_near(observe::difference(totals_of(place), before).max_wait_ns, 20'000'000);
+}
