@@ -10,6 +10,7 @@
 #include "locks/elision_cost.hpp"
 #include "locks/measure.hpp"
 #include "locks/table.hpp"
+#include "locks/waiting.hpp"
 #include "observe/document/output.hpp"
 #include "peers/peers.hpp"
 
@@ -27,6 +28,9 @@ struct options {
   std::uint64_t seed = 1;
   bool quick = false;
   bool elision_only = false;
+  bool waiting_only = false;
+  std::vector<unsigned> crowds{64, 512};
+  unsigned waiting_rounds = 20;
   std::string json;
 };
 
@@ -58,6 +62,14 @@ request make_request(const options& asked) {
   return wanted;
 }
 
+waiting_request waiting_of(const options& asked) {
+  return {.threads = asked.threads,
+          .crowds = asked.crowds,
+          .rounds = asked.waiting_rounds,
+          .milliseconds = asked.milliseconds,
+          .seed = asked.seed};
+}
+
 int run(const options& asked, const std::vector<std::string>& words) {
   const request wanted = make_request(asked);
   std::optional<observe::output> output;
@@ -68,19 +80,24 @@ int run(const options& asked, const std::vector<std::string>& words) {
   const auto claims_of = [&](const std::vector<cell>& cells) {
     return asked.quick ? std::vector<observe::claim>() : make_claims(wanted, cells, compare_with_peers(wanted, cells));
   };
-  const measured all = asked.elision_only ? measured() : measure_until_decided(wanted, claims_of);
+  const measured all = asked.elision_only || asked.waiting_only ? measured() : measure_until_decided(wanted, claims_of);
   std::vector<elision_cost> costs;
-  if (everything) costs = measure_elision_cost(asked.rounds, wanted.duration_ns / 5, !asked.quick);
+  std::vector<waiting_cell> waiting;
+  if (everything && !asked.elision_only) waiting = measure_waiting(waiting_of(asked));
+  if (everything && !asked.waiting_only)
+    costs = measure_elision_cost(asked.rounds, wanted.duration_ns / 5, !asked.quick);
   const std::vector<comparison> compared = compare_with_peers(wanted, all.cells);
 
   std::FILE* const out = output && output->is_standard_output() ? stderr : stdout;
   if (!all.cells.empty()) print_sections(out, wanted, all);
   if (!all.cells.empty()) print_ratios(out, wanted, compared);
   print_elision_cost(out, costs);
+  print_waiting(out, waiting);
   observe::document result;
   result.claims = claims_of(all.cells);
   const bool sound = add_points(result, wanted, all, "bench_locks");
   add_elision_cost(result, costs, !asked.quick);
+  add_waiting(result, waiting, !asked.quick);
   print_claims(out, result.claims);
   if (output) {
     result.command = words;
@@ -105,6 +122,10 @@ void add_options(CLI::App& app, options& asked) {
   app.add_option("--duration", asked.milliseconds, "milliseconds a run (50)")->check(CLI::Range(1, 60'000));
   app.add_option("--seed", asked.seed, "of the random places (1)");
   app.add_flag("--elision-only", asked.elision_only, "only what elision costs without contention");
+  app.add_flag("--waiting-only", asked.waiting_only, "only how long waiters wait, and how fast threads hand over");
+  app.add_option("--crowds", asked.crowds, "numbers of threads that come beside two, and go (64,512)")
+      ->delimiter(',')
+      ->check(CLI::Range(2, 1024));
   app.add_flag("--quick", asked.quick, "4 rounds of 20 ms for a first look; no claims");
   app.add_option("--json", asked.json, "write a result document to this file; - is the standard output");
 }
@@ -123,6 +144,7 @@ int main(int count, char** arguments) {
   return run_command(app, "bench_locks", count, arguments, [&](const auto& words) {
     if (asked.quick && app.count("--rounds") == 0) asked.rounds = 4;
     if (asked.quick && app.count("--duration") == 0) asked.milliseconds = 20;
+    if (asked.quick || app.count("--rounds") != 0) asked.waiting_rounds = asked.rounds;
     return run(asked, words);
   });
 }

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long waiters wait, how many sections pass them by, and how fast threads hand over (claims A3-2 and A3-3): each
+// run is a process of its own (bench_lock_waits), interleaved over the locks.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "observe/document/document.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+
+struct waiting_request {
+  std::vector<unsigned> threads{2, 4, 8};  ///< that ask for one lock
+  std::vector<unsigned> crowds{64, 512};   ///< that come and go
+  unsigned rounds = 20;                    ///< of the longest waits and of pairs; a quarter of it of the others
+  std::uint64_t milliseconds = 50;         ///< of a pair; other runs take a multiple
+  std::uint64_t seed = 1;
+};
+
+/// A lock, and the process in which it is measured.
+struct waiting_lock {
+  const char* name;
+  const char* argument;                                  ///< of bench_lock_waits
+  bool preloaded;                                        ///< the C library's, with the preloaded library in its place
+  std::uint64_t (*bypass_bound)(std::uint64_t threads);  ///< null where there is none
+  std::uint64_t (*max_wait_ns)(std::uint64_t threads, std::uint64_t section_ns);  ///< null where none is stated
+};
+
+/// All; the reference, the C library's mutex, is the last.
+const std::vector<waiting_lock>& waiting_locks();
+std::size_t reference_lock();
+
+/// What a process printed, by name.
+using figures = std::map<std::string, std::vector<double>>;
+
+/// One scenario with one lock: a run a round.
+struct waiting_cell {
+  std::string scenario;  ///< "ask", "loop", "wave", "pair-before", "pair-behind", "realtime"
+  std::size_t lock = 0;
+  unsigned threads = 2;
+  unsigned section_us = 0;
+  unsigned cpus = 0;  ///< that the process may use; 0: all
+  std::vector<figures> rounds;
+
+  /// The first value of that name, by round.
+  std::vector<double> all(const char* name) const;
+};
+
+/// Runs it all; says on stderr how far it is. Throws std::runtime_error where a process fails.
+std::vector<waiting_cell> measure_waiting(const waiting_request& wanted);
+
+/// The cell of the same scenario with the reference; null where there is none.
+const waiting_cell* reference_of(const std::vector<waiting_cell>& cells, const waiting_cell& one);
+
+/// "ask, 4 threads, 20 us"
+std::string describe(const waiting_cell& one);
+
+void print_waiting(std::FILE* out, const std::vector<waiting_cell>& cells);
+
+/// The points, and unless it was a quick look the claims.
+void add_waiting(observe::document& result, const std::vector<waiting_cell>& cells, bool with_claims);
+
+/// A3-2 and A3-3, as far as the cells hold what they need. `from` counts cells.
+std::vector<observe::claim> waiting_claims(const std::vector<waiting_cell>& cells);
+std::vector<observe::claim> hand_over_claims(const std::vector<waiting_cell>& cells);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
