@@ -179,16 +179,13 @@ void judge(const options& asked, const std::vector<cell>& cells, observe::docume
     std::fprintf(out, "%-14s worst %.2f (%s), geometric mean %.2f, %u of %zu cells under %.1f\n", subjects[i].c_str(),
                  worst_ratio, where.c_str(), mean, under, cells.size(), goal);
     if (i != 2) continue;
-    result.claims.push_back({.id = "C1-3",
-                             .words = subjects[i] + " over the better of " + subjects[0] + " and " + subjects[1] +
-                                      ", worst of " + std::to_string(cells.size()) + " simulated cells: " + where,
-                             .value = worst_ratio,
-                             .goal = goal,
-                             .holds = worst_ratio >= goal,
-                             .from = from,
-                             .value_interval = {},
-                             .rule = "value >= goal"});
-    std::fprintf(out, "C1-3 %s: %.2f (goal %.1f)\n", worst_ratio >= goal ? "holds" : "MISSED", worst_ratio, goal);
+    result.claims.push_back(
+        observe::judged({.id = "C1-3",
+                         .words = subjects[i] + " over the better of " + subjects[0] + " and " + subjects[1] +
+                                  ", worst of " + std::to_string(cells.size()) + " simulated cells: " + where,
+                         .from = from},
+                        worst_ratio, goal));
+    std::fprintf(out, "C1-3 %s: %.2f (goal %.1f)\n", observe::verdict_text(result.claims.back()), worst_ratio, goal);
   }
 }
 

@@ -151,17 +151,12 @@ std::optional<double> goal_of(const cell& here) {
 
 /// Of one of the kinds with our locks; the points are its and that of LevelDB as it is.
 observe::claim claim_of(const cell& here, const series& ours, double goal, std::vector<std::size_t> points) {
-  const observe::interval ratio = ratio_of(here, ours);
-  return {.id = "C1-4",
-          .words = "LevelDB " + here.workload + ", " + std::to_string(here.threads) +
-                   (here.threads == 1 ? " thread" : " threads") + ", " + ours.of.locks +
-                   " locks, ratio to LevelDB as it is",
-          .value = ratio.median,
-          .goal = goal,
-          .holds = !observe::misses(ratio, goal),
-          .from = std::move(points),
-          .value_interval = ratio,
-          .rule = "high95 >= goal"};
+  return observe::judged({.id = "C1-4",
+                          .words = "LevelDB " + here.workload + ", " + std::to_string(here.threads) +
+                                   (here.threads == 1 ? " thread" : " threads") + ", " + ours.of.locks +
+                                   " locks, ratio to LevelDB as it is",
+                          .from = std::move(points)},
+                         ratio_of(here, ours), goal);
 }
 
 void print_series(const cell& here, const series& one, std::FILE* out) {
@@ -172,7 +167,7 @@ void print_series(const cell& here, const series& one, std::FILE* out) {
     const observe::interval ratio = ratio_of(here, one);
     std::fprintf(out, " %8.3f (%.3f to %.3f)", ratio.median, ratio.low95, ratio.high95);
     if (const std::optional<double> goal = goal_of(here))
-      std::fprintf(out, ", goal %g: %s", *goal, observe::verdict_text(claim_of(here, one, *goal, {})).c_str());
+      std::fprintf(out, ", goal %g: %s", *goal, observe::verdict_text(claim_of(here, one, *goal, {})));
   }
   std::fputc('\n', out);
   for (const driver_output& run : one.runs) {

@@ -2,6 +2,7 @@
 #include "locks/claims.hpp"
 
 #include <cstring>
+#include <optional>
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
@@ -19,12 +20,6 @@ std::size_t position(const std::vector<cell>& cells, const cell* one) {
   return static_cast<std::size_t>(one - cells.data());
 }
 
-/// Both measured, in the same rounds.
-bool comparable(const cell* one, const cell* other) {
-  return one != nullptr && other != nullptr && !one->throughput.empty() &&
-         one->throughput.size() == other->throughput.size();
-}
-
 /// Two claims of one subject against its peers: no cell far below, and the mean above.
 void against_peers(const std::vector<comparison>& compared, const char* subject, std::vector<claim>& claims) {
   std::vector<std::vector<double>> ratios;
@@ -34,33 +29,28 @@ void against_peers(const std::vector<comparison>& compared, const char* subject,
     if (one.subject != subject) continue;
     ratios.push_back(one.result.ratios);
     from.insert(from.end(), one.from.begin(), one.from.end());
-    if (observe::misses(one.result.ratio, lowest_ratio)) ++missed;
+    if (observe::judge(one.result.ratio, lowest_ratio) == observe::outcome::missed) ++missed;
   }
   if (ratios.empty()) return;
   claims.push_back({.id = "A1-3",
                     .words = std::string(subject) + ", cells whose ratio to the best peer of its class is under 0.95",
                     .value = missed,
                     .goal = 0,
-                    .holds = missed == 0,
+                    .outcome = observe::judge(missed == 0),
                     .from = from,
-                    .value_interval = {},
                     .rule = "a cell counts when the upper 95 % bound of its ratio is under 0.95"});
-  const observe::interval mean = observe::geometric_mean(ratios);
-  claims.push_back({.id = "A1-3",
-                    .words = std::string(subject) + ", geometric mean of the ratio to the best peer over all cells",
-                    .value = mean.median,
-                    .goal = goal_mean,
-                    .holds = !observe::misses(mean, goal_mean),
-                    .from = from,
-                    .value_interval = mean,
-                    .rule = "high95 >= goal"});
+  claims.push_back(
+      observe::judged({.id = "A1-3",
+                       .words = std::string(subject) + ", geometric mean of the ratio to the best peer over all cells",
+                       .from = from},
+                      observe::geometric_mean(ratios), goal_mean));
 }
 
 /// How much of its 2-thread figure a lock keeps with more threads than the machine has cores.
 void oversubscribed(const request& wanted, const std::vector<cell>& cells, const char* name,
                     std::vector<claim>& claims) {
   const std::size_t subject = index_of(wanted, name);
-  observe::interval worst{.median = 1e9, .low95 = 1e9, .high95 = 1e9, .coverage = 0};
+  std::optional<observe::interval> worst;
   std::vector<std::size_t> from;
   std::string where;
   for (std::size_t place = 0; place < wanted.sections.size(); ++place) {
@@ -70,22 +60,19 @@ void oversubscribed(const request& wanted, const std::vector<cell>& cells, const
       if (!comparable(two, more)) continue;
       from.push_back(position(cells, two));
       from.push_back(position(cells, more));
-      const observe::interval kept = observe::ratio_interval(more->throughput, two->throughput);
-      if (kept.median >= worst.median) continue;
+      const observe::interval kept = ratio_of(*more, *two);
+      if (worst && !observe::is_worse(kept, *worst, goal_kept)) continue;
       worst = kept;
       where = wanted.sections[place].name + ", " + std::to_string(threads) + " threads";
     }
   }
-  if (from.empty()) return;
-  claims.push_back(
+  if (!worst) return;
+  claims.push_back(observe::judged(
       {.id = "A1-4",
        .words = std::string(name) + ", least part of its 2-thread figure kept at 4 and 8 threads (" + where + ")",
-       .value = worst.median,
-       .goal = goal_kept,
-       .holds = !observe::misses(worst, goal_kept),
-       .from = from,
-       .value_interval = worst,
-       .rule = "high95 >= goal in the worst cell"});
+       .from = from},
+      *worst, goal_kept));
+  claims.back().rule += " in the worst cell";
 }
 
 /// What site and counting add to the same mutex without them, one thread.
@@ -98,44 +85,51 @@ void counting(const request& wanted, const std::vector<cell>& cells, const char*
     const cell* const counted = find_cell(cells, place, 1, with);
     const cell* const plain = find_cell(cells, place, 1, without);
     if (!comparable(counted, plain)) continue;
-    observe::interval cost = observe::ratio_interval(plain->throughput, counted->throughput);
+    observe::interval cost = ratio_of(*plain, *counted);
     for (double* const bound : {&cost.median, &cost.low95, &cost.high95}) *bound -= 1;
-    claims.push_back({.id = "A1-5",
-                      .words = std::string("time that site and counting add to a section, ") + section_name,
-                      .value = cost.median,
-                      .goal = goal,
-                      .holds = cost.low95 <= goal,
-                      .from = {position(cells, counted), position(cells, plain)},
-                      .value_interval = cost,
-                      .rule = "low95 <= goal"});
+    claims.push_back(
+        observe::judged({.id = "A1-5",
+                         .words = std::string("time that site and counting add to a section, ") + section_name,
+                         .from = {position(cells, counted), position(cells, plain)}},
+                        cost, goal, observe::better::lower));
   }
 }
 
 }  // namespace
 
-std::vector<comparison> compare_with_peers(const request& wanted, const std::vector<cell>& cells, const char* subject) {
-  std::vector<comparison> all;
+namespace {
+
+void compare_with_peers(const request& wanted, const std::vector<cell>& cells, const char* subject,
+                        std::vector<comparison>& all) {
   const std::size_t ours = index_of(wanted, subject);
-  if (ours == wanted.subjects.size()) return all;
+  if (ours == wanted.subjects.size()) return;
   for (std::size_t place = 0; place < wanted.sections.size(); ++place) {
     for (const unsigned threads : wanted.threads) {
       const cell* const mine = find_cell(cells, place, threads, ours);
-      if (mine == nullptr || mine->throughput.size() < 2) continue;
-      comparison one{subject, place, threads, {}, {}, {position(cells, mine)}};
-      std::vector<observe::peer_values> peers;
+      comparison one{subject, place, threads, {}, {}, {}};
+      std::vector<const cell*> peers;
       for (std::size_t other = 0; other < wanted.subjects.size(); ++other) {
         const workloads::subject& peer = wanted.subjects[other];
         const cell* const theirs = find_cell(cells, place, threads, other);
         if (!peer.peer || peer.how != wanted.subjects[ours].how || !comparable(mine, theirs)) continue;
-        peers.push_back({peer.name, theirs->throughput});
-        one.from.push_back(position(cells, theirs));
+        peers.push_back(theirs);
       }
-      if (peers.empty()) continue;
-      one.result = observe::compare_to_best_peer(mine->throughput, peers);
-      one.peer = one.result.peer_name;
+      const auto result = compare_to_best(wanted, mine, peers);
+      if (!result) continue;
+      one.result = *result;
+      one.peer = result->peer_name;
+      one.from.push_back(position(cells, mine));
+      for (const cell* const peer : peers) one.from.push_back(position(cells, peer));
       all.push_back(std::move(one));
     }
   }
+}
+
+}  // namespace
+
+std::vector<comparison> compare_with_peers(const request& wanted, const std::vector<cell>& cells) {
+  std::vector<comparison> all;
+  for (const char* const subject : {"txsync::mutex", "tatas"}) compare_with_peers(wanted, cells, subject, all);
   return all;
 }
 

@@ -26,8 +26,8 @@ struct comparison {
   std::vector<std::size_t> from;  ///< cells: ours first, then the peers
 };
 
-/// `subject` against the best peer of its waiting class, in every cell that has both.
-std::vector<comparison> compare_with_peers(const request& wanted, const std::vector<cell>& cells, const char* subject);
+/// txsync::mutex and tatas against the best peer of their waiting class, in every cell that has both.
+std::vector<comparison> compare_with_peers(const request& wanted, const std::vector<cell>& cells);
 
 /// A1-3, A1-4 and A1-5, as far as the cells hold what they need. `from` counts cells.
 std::vector<observe::claim> make_claims(const request& wanted, const std::vector<cell>& cells,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench_locks: our locks beside the best of other libraries (./dev bench locks).
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 
@@ -9,6 +10,7 @@
 #include "locks/claims.hpp"
 #include "locks/elision_cost.hpp"
 #include "locks/measure.hpp"
+#include "locks/scenarios.hpp"
 #include "locks/table.hpp"
 #include "observe/document/output.hpp"
 #include "peers/peers.hpp"
@@ -27,8 +29,11 @@ struct options {
   std::uint64_t seed = 1;
   bool quick = false;
   bool elision_only = false;
+  bool scenarios_only = false;
   std::string json;
 };
+
+constexpr unsigned max_scenario_rounds = 6;
 
 void refuse_simulated(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
@@ -46,6 +51,7 @@ request make_request(const options& asked) {
   wanted.rounds = asked.rounds;
   wanted.duration_ns = std::uint64_t{asked.milliseconds} * 1'000'000;
   wanted.seed = asked.seed;
+  wanted.times_waits = true;
   refuse_simulated(asked.locks);
   keep_named(wanted.sections, asked.sections, "section", [](const section& one) { return one.name; });
   keep_named(wanted.subjects, asked.locks, "lock", [](const workloads::subject& one) { return one.name; });
@@ -63,21 +69,32 @@ int run(const options& asked, const std::vector<std::string>& words) {
   if (!asked.json.empty()) output.emplace(asked.json);
 
   const bool everything = asked.sections.empty() && asked.locks.empty() && asked.workload.empty();
-  const measured all = asked.elision_only ? measured() : measure(wanted);
+  // A quick look is too short to answer with.
+  const auto claims_of = [&](const std::vector<cell>& cells) {
+    return asked.quick ? std::vector<observe::claim>() : make_claims(wanted, cells, compare_with_peers(wanted, cells));
+  };
+  const measured all =
+      asked.elision_only || asked.scenarios_only ? measured() : measure_until_decided(wanted, claims_of);
   std::vector<elision_cost> costs;
-  if (everything) costs = measure_elision_cost(asked.rounds, wanted.duration_ns / 5);
-  std::vector<comparison> compared = compare_with_peers(wanted, all.cells, "txsync::mutex");
-  for (comparison& one : compare_with_peers(wanted, all.cells, "tatas")) compared.push_back(std::move(one));
+  if (everything && !asked.scenarios_only)
+    costs = measure_elision_cost(asked.rounds, wanted.duration_ns / 5, !asked.quick);
+  std::vector<scenario_result> scenarios;
+  if (everything && !asked.elision_only)
+    scenarios = measure_scenarios(std::min(asked.rounds, max_scenario_rounds), 2 * wanted.duration_ns);
+  const std::vector<comparison> compared = compare_with_peers(wanted, all.cells);
 
   std::FILE* const out = output && output->is_standard_output() ? stderr : stdout;
   if (!all.cells.empty()) print_sections(out, wanted, all);
   if (!all.cells.empty()) print_ratios(out, wanted, compared);
   print_elision_cost(out, costs);
+  print_scenarios(out, scenarios);
   observe::document result;
-  // A quick look is too short to answer with.
-  if (!asked.quick) result.claims = make_claims(wanted, all.cells, compared);
+  result.claims = claims_of(all.cells);
   const bool sound = add_points(result, wanted, all, "bench_locks");
   add_elision_cost(result, costs, !asked.quick);
+  for (scenario_result& one : scenarios) {
+    if (!one.point.values.empty()) result.points.push_back(std::move(one.point));
+  }
   print_claims(out, result.claims);
   if (output) {
     result.command = words;
@@ -102,6 +119,8 @@ void add_options(CLI::App& app, options& asked) {
   app.add_option("--duration", asked.milliseconds, "milliseconds a run (50)")->check(CLI::Range(1, 60'000));
   app.add_option("--seed", asked.seed, "of the random places (1)");
   app.add_flag("--elision-only", asked.elision_only, "only what elision costs without contention");
+  app.add_flag("--scenarios-only", asked.scenarios_only,
+               "only the owner's speed, rising and falling load, and readers against a writer");
   app.add_flag("--quick", asked.quick, "4 rounds of 20 ms for a first look; no claims");
   app.add_option("--json", asked.json, "write a result document to this file; - is the standard output");
 }

@@ -5,9 +5,12 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <numeric>
 #include <stdexcept>
 
 #include "locks/line_transfer.hpp"
+#include "observe/document/more_rounds.hpp"
+#include "workloads/fairness.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
@@ -39,7 +42,8 @@ void run_once(const request& wanted, const section& place, unsigned round, cell&
   how.keeps_data = wanted.keeps_data;
   const bool counted = wanted.attempts_so_far != nullptr && subject.is_algorithm;
   const observe::attempt_record before = counted ? wanted.attempts_so_far() : observe::attempt_record{};
-  const workloads::outcome got = subject.runner_of(workloads::id_of(*place.workload))(place.values, how);
+  const workloads::subject::runner run = subject.runner_of(workloads::id_of(*place.workload));
+  const workloads::outcome got = workloads::run_with_shares(run, place.values, how, result.fairness);
   if (got.fault != nullptr) {
     result.faults.emplace_back(got.fault);
     return;
@@ -52,6 +56,9 @@ void run_once(const request& wanted, const section& place, unsigned round, cell&
   result.fewest.push_back(got.fewest);
   result.most.push_back(got.most);
   if (counted) add_attempts(result.attempts, before, wanted.attempts_so_far());
+  if (!wanted.times_waits) return;
+  const workloads::outcome timed = workloads::run_for_waits(run, place.values, how, result.fairness);
+  if (timed.fault != nullptr) result.faults.push_back(std::string("with every operation timed: ") + timed.fault);
 }
 
 /// Keeps the rounds that every subject has finished, so that rounds stay comparable.
@@ -61,6 +68,11 @@ void keep_whole_rounds(std::vector<cell>& cells, unsigned rounds) {
     one.throughput.resize(rounds);
     one.fewest.resize(rounds);
     one.most.resize(rounds);
+    observe::fairness_record& fair = one.fairness;
+    for (auto* const list :
+         {&fair.slowest_share, &fair.busier_half_share, &fair.p999_wait_ns, &fair.max_wait_ns, &fair.wait_cpus}) {
+      if (list->size() > rounds) list->resize(rounds);
+    }
   }
 }
 
@@ -85,6 +97,7 @@ observe::point make_point(const request& wanted, const cell& one) {
   made.values = one.throughput;
   made.fewest = one.fewest;
   made.most = one.most;
+  made.fairness = one.fairness;
   made.faults = one.faults;
   made.attempts = one.attempts;
   if (made.attempts) std::erase_if(made.attempts->aborts, [](const auto& line) { return line.second == 0; });
@@ -102,6 +115,34 @@ observe::point make_transfer_point(const std::vector<double>& took_ns) {
   made.way = observe::better::lower;
   made.values = took_ns;
   return made;
+}
+
+std::vector<cell> empty_cells(const request& wanted) {
+  std::vector<cell> cells;
+  for (std::size_t place = 0; place < wanted.sections.size(); ++place) {
+    const workloads::workload_id id = workloads::id_of(*wanted.sections[place].workload);
+    for (const unsigned threads : wanted.threads) {
+      for (std::size_t subject = 0; subject < wanted.subjects.size(); ++subject) {
+        if (wanted.subjects[subject].runner_of(id) != nullptr) cells.push_back({place, threads, subject});
+      }
+    }
+  }
+  return cells;
+}
+
+/// False when it was interrupted: the round is not whole.
+bool run_round(const request& wanted, measured& all, const std::vector<std::size_t>& chosen, unsigned round,
+               unsigned end) {
+  std::fprintf(stderr, "round %u of %u: %zu runs of %llu ms%s\n", round + 1, end, chosen.size(),
+               static_cast<unsigned long long>(wanted.duration_ns / 1'000'000),
+               round < wanted.rounds ? "" : ", for claims that are undecided");
+  if (const double took = line_transfer_ns(); took != 0) all.line_transfer_ns.push_back(took);
+  for (const std::size_t index : chosen) {
+    if (interrupted()) break;
+    cell& one = all.cells[index];
+    run_once(wanted, wanted.sections[one.section], round, one);
+  }
+  return !interrupted();
 }
 
 }  // namespace
@@ -122,29 +163,22 @@ std::vector<section> lock_sections() {
 }
 
 measured measure(const request& wanted) {
-  measured all;
-  std::vector<cell>& cells = all.cells;
-  for (std::size_t place = 0; place < wanted.sections.size(); ++place) {
-    const workloads::workload_id id = workloads::id_of(*wanted.sections[place].workload);
-    for (const unsigned threads : wanted.threads) {
-      for (std::size_t subject = 0; subject < wanted.subjects.size(); ++subject) {
-        if (wanted.subjects[subject].runner_of(id) != nullptr) cells.push_back({place, threads, subject});
-      }
-    }
-  }
+  return measure_until_decided(wanted, [](const std::vector<cell>&) { return std::vector<observe::claim>(); });
+}
+
+measured measure_until_decided(const request& wanted, const claim_maker& claims_of) {
+  measured all{.cells = empty_cells(wanted)};
+  std::vector<std::size_t> chosen(all.cells.size());
+  std::iota(chosen.begin(), chosen.end(), 0);
+  observe::more_rounds more(all.cells.size());
   std::signal(SIGINT, [](int) { stop_asked = 1; });
   unsigned whole = 0;
-  while (whole < wanted.rounds && !interrupted()) {
-    std::fprintf(stderr, "round %u of %u: %zu runs of %llu ms\n", whole + 1, wanted.rounds, cells.size(),
-                 static_cast<unsigned long long>(wanted.duration_ns / 1'000'000));
-    if (const double took = line_transfer_ns(); took != 0) all.line_transfer_ns.push_back(took);
-    for (cell& one : cells) {
-      if (interrupted()) break;
-      run_once(wanted, wanted.sections[one.section], whole, one);
-    }
-    if (!interrupted()) ++whole;
+  while (!chosen.empty() && !interrupted()) {
+    const unsigned end = whole + wanted.rounds;
+    while (whole < end && run_round(wanted, all, chosen, whole, end)) ++whole;
+    keep_whole_rounds(all.cells, whole);
+    if (!interrupted()) chosen = more.next(claims_of(all.cells));
   }
-  keep_whole_rounds(cells, whole);
   std::signal(SIGINT, SIG_DFL);
   return all;
 }
@@ -161,6 +195,39 @@ bool add_points(observe::document& result, const request& wanted, const measured
   }
   if (!all.line_transfer_ns.empty()) result.points.push_back(make_transfer_point(all.line_transfer_ns));
   return sound;
+}
+
+bool comparable(const cell* one, const cell* other) {
+  const auto is_sound = [](const cell* any) {
+    return any != nullptr && any->faults.empty() && !any->throughput.empty();
+  };
+  return is_sound(one) && is_sound(other);
+}
+
+std::span<const double> first_rounds(const cell& one, std::size_t rounds) {
+  return std::span(one.throughput).first(std::min(rounds, one.throughput.size()));
+}
+
+std::vector<double> ratios_of(const cell& one, const cell& other) {
+  const std::size_t rounds = std::min(one.throughput.size(), other.throughput.size());
+  return observe::ratios(first_rounds(one, rounds), first_rounds(other, rounds));
+}
+
+observe::interval ratio_of(const cell& one, const cell& other) {
+  return observe::median_interval(ratios_of(one, other));
+}
+
+std::optional<observe::peer_comparison> compare_to_best(const request& wanted, const cell* ours,
+                                                        const std::vector<const cell*>& peers) {
+  if (ours == nullptr || peers.empty()) return std::nullopt;
+  std::size_t rounds = ours->throughput.size();
+  for (const cell* const peer : peers) rounds = std::min(rounds, peer->throughput.size());
+  if (rounds < 2) return std::nullopt;
+  std::vector<observe::peer_values> theirs;
+  theirs.reserve(peers.size());
+  for (const cell* const peer : peers)
+    theirs.push_back({wanted.subjects[peer->subject].name, first_rounds(*peer, rounds)});
+  return observe::compare_to_best_peer(first_rounds(*ours, rounds), theirs);
 }
 
 const cell* find_cell(const std::vector<cell>& cells, std::size_t section, unsigned threads, std::size_t subject) {

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,22 +31,24 @@ struct request {
   std::vector<section> sections;
   std::vector<unsigned> threads{1, 2, 4, 8};
   std::vector<workloads::subject> subjects;
-  unsigned rounds = 12;
+  unsigned rounds = 12;  ///< cells of undecided claims get more, see measure_until_decided()
   std::uint64_t duration_ns = 50'000'000;
   std::uint64_t seed = 1;
-  bool keeps_data = false;  ///< see workloads::plan
+  bool keeps_data = false;   ///< see workloads::plan
+  bool times_waits = false;  ///< a run of its own beside each, see workloads::run_for_waits()
   /// What this process's attempts have come to, every cause of aborts in its place; null: nobody counts them. Asked
   /// before and after a run of an algorithm of atomic blocks, the filling and the run-in included.
   observe::attempt_record (*attempts_so_far)() = nullptr;
 };
 
-/// All rounds of one subject in one cell.
+/// All rounds of one subject in one cell. Without faults the i-th value is of the i-th round, in every cell.
 struct cell {
   std::size_t section;
   unsigned threads;
   std::size_t subject;
   std::vector<double> throughput = {};  ///< sections a second, by round
   std::vector<std::uint64_t> fewest = {}, most = {};
+  observe::fairness_record fairness = {};
   std::vector<std::string> faults = {};
   std::optional<observe::attempt_record> attempts = {};
 };
@@ -57,12 +61,34 @@ struct measured {
 /// Runs it all; says on stderr how far it is. Stops early, with whole rounds only, after an interrupt.
 measured measure(const request& wanted);
 
+/// The claims that the cells allow; `from` counts cells.
+using claim_maker = std::function<std::vector<observe::claim>(const std::vector<cell>& cells)>;
+
+/// measure(), and then more rounds of the cells of undecided claims (observe::more_rounds).
+measured measure_until_decided(const request& wanted, const claim_maker& claims_of);
+
 /// True once the user has pressed Ctrl-C.
 bool interrupted() noexcept;
 
 /// Adds the cells' points to the result document, behind them one of the line transfers, and tells faults of locks on
 /// the standard error, after `name`. False where there are any, or the run was interrupted.
 bool add_points(observe::document& result, const request& wanted, const measured& all, const char* name);
+
+/// Both measured, and neither has a fault.
+bool comparable(const cell* one, const cell* other);
+
+/// The throughput of the first rounds: two cells are compared over the rounds that both have.
+std::span<const double> first_rounds(const cell& one, std::size_t rounds);
+
+/// The ratio of two that are comparable(), by round.
+std::vector<double> ratios_of(const cell& one, const cell& other);
+/// And its median with its interval.
+observe::interval ratio_of(const cell& one, const cell& other);
+
+/// To the best of the peers, all of them comparable() to ours; nothing where there is none, or where there are too few
+/// rounds to pick one.
+std::optional<observe::peer_comparison> compare_to_best(const request& wanted, const cell* ours,
+                                                        const std::vector<const cell*>& peers);
 
 /// The cell of that place, or null.
 const cell* find_cell(const std::vector<cell>& cells, std::size_t section, unsigned threads, std::size_t subject);

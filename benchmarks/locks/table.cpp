@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "observe/document/more_rounds.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
 namespace {
@@ -65,6 +67,19 @@ void print_class(std::FILE* out, const request& wanted, const std::vector<cell>&
   for (const row& line : rows) print_row(out, line);
 }
 
+/// How the threads of one section's cells shared and waited, by threads and then in the order of the subjects.
+void print_fairness(std::FILE* out, const request& wanted, const std::vector<cell>& cells, std::size_t place) {
+  std::fprintf(out, "  -- fairness\n  %-26s %7s  %s\n", "lock", "threads", observe::fairness_head);
+  for (const unsigned threads : wanted.threads) {
+    for (std::size_t subject = 0; threads > 1 && subject < wanted.subjects.size(); ++subject) {
+      const cell* const one = find_cell(cells, place, threads, subject);
+      if (one == nullptr || one->fairness.slowest_share.empty()) continue;
+      std::fprintf(out, "  %-26s %7u  %s\n", wanted.subjects[subject].name, threads,
+                   observe::fairness_text(one->fairness).c_str());
+    }
+  }
+}
+
 void print_line_transfer(std::FILE* out, const std::vector<double>& took_ns) {
   if (took_ns.empty()) return;
   const observe::summary all = observe::summarize(took_ns);
@@ -77,9 +92,10 @@ void print_line_transfer(std::FILE* out, const std::vector<double>& took_ns) {
 void print_sections(std::FILE* out, const request& wanted, const measured& all, const more_rows& more) {
   std::fprintf(
       out,
-      "Million sections/s: median (lowest-highest) of %u rounds, then fairness: operations of the thread with\n"
-      "the fewest to those of the one with the most. Higher is better.\n",
-      wanted.rounds);
+      "Million sections/s: median (lowest-highest) of %u rounds, and of up to %u where a claim was undecided; then\n"
+      "fairness: operations of the thread with the fewest to those of the one with the most. Higher is better.\n",
+      wanted.rounds, wanted.rounds * observe::max_round_factor);
+  if (wanted.times_waits) std::fprintf(out, "In the tables of fairness:\n%s", observe::fairness_legend);
   print_line_transfer(out, all.line_transfer_ns);
   for (std::size_t place = 0; place < wanted.sections.size(); ++place) {
     const section& here = wanted.sections[place];
@@ -92,6 +108,7 @@ void print_sections(std::FILE* out, const request& wanted, const measured& all, 
     print_class(out, wanted, all.cells, place, workloads::waiting::parks, "waiters sleep");
     print_class(out, wanted, all.cells, place, workloads::waiting::spins, "waiters spin");
     print_class(out, wanted, all.cells, place, workloads::waiting::none, "outside the ranking");
+    if (wanted.times_waits) print_fairness(out, wanted, all.cells, place);
     if (more) more(out, place);
   }
 }
@@ -105,16 +122,14 @@ void print_ratios(std::FILE* out, const request& wanted, const std::vector<compa
     const observe::interval& ratio = one.result.ratio;
     std::fprintf(out, "  %-14s %-12s %7u  %-22s %5.2f [%.2f, %.2f]%s\n", one.subject.c_str(),
                  wanted.sections[one.section].name.c_str(), one.threads, one.peer.c_str(), ratio.median, ratio.low95,
-                 ratio.high95, observe::misses(ratio, lowest_ratio) ? "  MISSED" : "");
+                 ratio.high95, observe::judge(ratio, lowest_ratio) == observe::outcome::missed ? "  MISSED" : "");
   }
 }
 
 void print_claims(std::FILE* out, const std::vector<observe::claim>& claims) {
   std::fprintf(out, "\n");
   for (const observe::claim& one : claims) {
-    const std::string verdict = observe::verdict_text(one);
-    const std::string word = verdict.substr(0, verdict.find(' '));
-    std::fprintf(out, "%s %-6s %s: ", one.id.c_str(), word.c_str(), one.words.c_str());
+    std::fprintf(out, "%s %-9s %s: ", one.id.c_str(), observe::verdict_text(one), one.words.c_str());
     if (one.value_interval) {
       std::fprintf(out, "%.3f [%.3f, %.3f]", one.value_interval->median, one.value_interval->low95,
                    one.value_interval->high95);
@@ -122,7 +137,7 @@ void print_claims(std::FILE* out, const std::vector<observe::claim>& claims) {
       std::fprintf(out, "%s", one.value.dump().c_str());
     }
     const std::string goal = one.rule == observe::no_goal ? "no goal" : "goal " + one.goal.dump();
-    std::fprintf(out, " (%s%s)\n", goal.c_str(), verdict == word ? "" : ("; " + verdict).c_str());
+    std::fprintf(out, " (%s)\n", goal.c_str());
   }
 }
 

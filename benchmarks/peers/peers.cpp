@@ -35,7 +35,7 @@ std::vector<workloads::subject> all_ahead_subjects() {
 
 std::vector<workloads::subject> all_subjects() {
   std::vector<workloads::subject> all;
-  for (const auto group : {workloads::subjects(), tbb_subjects(), absl_subjects(), ck_subjects()}) {
+  for (const auto group : {workloads::subjects(), tbb_subjects(), absl_subjects(), ck_subjects(), model_subjects()}) {
     std::copy_if(group.begin(), group.end(), std::back_inserter(all), [](const auto& one) {
       return !one.simulated_only && !one.is_barrier && !one.is_algorithm &&
              (!one.speculates || machine::htm().attempts);

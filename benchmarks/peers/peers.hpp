@@ -12,6 +12,8 @@ namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 std::span<const workloads::subject> tbb_subjects() noexcept;
 std::span<const workloads::subject> absl_subjects() noexcept;
 std::span<const workloads::subject> ck_subjects() noexcept;
+/// Algorithms of libraries in other languages, written here as models.
+std::span<const workloads::subject> model_subjects() noexcept;
 /// GCC's transactional memory, for the workload `transactions`.
 std::span<const workloads::subject> itm_subjects() noexcept;
 

@@ -108,15 +108,11 @@ std::vector<observe::claim> make_claims(const table& all) {
       const observe::interval ratio =
           observe::ratio_interval(all[section][how], all[section][0], observe::better::lower);
       const double goal = how == 1 ? goal_counting_off : goal_sampling;
-      claims.push_back({.id = "A2-4",
-                        .words = std::string("uncontended lock and unlock, ") + sections[section] + " mutex, " +
-                                 names[how] + ": times as fast as glibc's own",
-                        .value = ratio.median,
-                        .goal = goal,
-                        .holds = !observe::misses(ratio, goal),
-                        .from = {point_of(section, how), point_of(section, 0)},
-                        .value_interval = ratio,
-                        .rule = "high95 >= goal"});
+      claims.push_back(observe::judged({.id = "A2-4",
+                                        .words = std::string("uncontended lock and unlock, ") + sections[section] +
+                                                 " mutex, " + names[how] + ": times as fast as glibc's own",
+                                        .from = {point_of(section, how), point_of(section, 0)}},
+                                       ratio, goal));
     }
   }
   return claims;
@@ -153,7 +149,7 @@ int run(const options& asked, int count, char** arguments) {
   measure_agreement(result, asked.own_times, asked.rounds / 2);
   for (const observe::claim& one : result.claims)
     std::fprintf(out, "%s %s: %.2f, goal %.2f: %s\n", one.id.c_str(), one.words.c_str(), one.value.get<double>(),
-                 one.goal.get<double>(), observe::verdict_text(one).c_str());
+                 one.goal.get<double>(), observe::verdict_text(one));
   if (output) {
     result.command.assign(arguments, arguments + count);
     result.machine = txsync::doctor::machine_object(txsync::doctor::collect());

@@ -66,27 +66,30 @@ class judge {
   /// A throughput over another's.
   void ratio(const std::string& words, std::size_t one, std::size_t beside, double goal, bool at_least) {
     const double value = into_.points[one].values.front() / into_.points[beside].values.front();
-    claim(words, value, goal, at_least ? value >= goal : value <= goal, {one, beside},
-          at_least ? "value >= goal" : "value <= goal");
+    record(observe::judged({.id = "B-1", .words = words, .from = {one, beside}}, value, goal,
+                           at_least ? observe::better::higher : observe::better::lower));
   }
 
-  void claim(const std::string& words, observe::json value, observe::json goal, bool holds,
+  void claim(const std::string& words, observe::json value, observe::json goal, bool reached,
              std::vector<std::size_t> from, const char* rule) {
-    char shown[32] = "";
-    if (value.is_number()) std::snprintf(shown, sizeof shown, ": %.2f", value.get<double>());
-    std::fprintf(out_, "B-1 %s: %s%s (%s %s)\n", holds ? "holds" : "MISSED", words.c_str(), shown, rule,
-                 goal.dump().c_str());
-    into_.claims.push_back({.id = "B-1",
-                            .words = words,
-                            .value = std::move(value),
-                            .goal = std::move(goal),
-                            .holds = holds,
-                            .from = std::move(from),
-                            .value_interval = {},
-                            .rule = rule});
+    record({.id = "B-1",
+            .words = words,
+            .value = std::move(value),
+            .goal = std::move(goal),
+            .outcome = observe::judge(reached),
+            .from = std::move(from),
+            .rule = rule});
   }
 
  private:
+  void record(observe::claim one) {
+    char shown[32] = "";
+    if (one.value.is_number()) std::snprintf(shown, sizeof shown, ": %.2f", one.value.get<double>());
+    std::fprintf(out_, "B-1 %s: %s%s (%s %s)\n", observe::verdict_text(one), one.words.c_str(), shown, one.rule.c_str(),
+                 one.goal.dump().c_str());
+    into_.claims.push_back(std::move(one));
+  }
+
   observe::document& into_;
   std::FILE* out_;
 };

@@ -180,15 +180,11 @@ observe::point point_of(const subject& one) {
 
 observe::claim claim_of(const subject& one, std::size_t index) {
   const bool memory = one.unit == "MiB";
-  const observe::interval seen = observe::median_interval(one.values);
-  return {.id = "B-3",
-          .words = one.name + ", " + std::to_string(one.threads) + (one.threads == 1 ? " thread" : " threads"),
-          .value = seen.median,
-          .goal = *one.goal,
-          .holds = memory ? seen.median <= *one.goal : seen.high95 >= *one.goal,
-          .from = {index},
-          .value_interval = seen,
-          .rule = memory ? "value <= goal" : "high95 >= goal"};
+  return observe::judged(
+      {.id = "B-3",
+       .words = one.name + ", " + std::to_string(one.threads) + (one.threads == 1 ? " thread" : " threads"),
+       .from = {index}},
+      observe::median_interval(one.values), *one.goal, memory ? observe::better::lower : observe::better::higher);
 }
 
 void print(const std::vector<subject>& subjects, std::FILE* out) {
@@ -201,7 +197,7 @@ void print(const std::vector<subject>& subjects, std::FILE* out) {
     std::fprintf(out, "%-44s %7u %10.*f (%.*f to %.*f) %s%s", one.name.c_str(), one.threads, memory ? 0 : 2,
                  all.median / unit, memory ? 0 : 2, all.low / unit, memory ? 0 : 2, all.high / unit,
                  memory ? "" : "million ", one.unit.c_str());
-    if (one.goal) std::fprintf(out, ", goal %g: %s", *one.goal / unit, observe::verdict_text(claim_of(one, 0)).c_str());
+    if (one.goal) std::fprintf(out, ", goal %g: %s", *one.goal / unit, observe::verdict_text(claim_of(one, 0)));
     std::fputc('\n', out);
   }
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "observe/statistics.hpp"
 
@@ -31,31 +32,30 @@ class answers {
   /// One to another, round by round, where both were measured.
   void ratio(const char* id, const cell* one, const cell* other, const std::string& words, double goal,
              std::vector<claim>& claims) const {
-    if (one == nullptr || other == nullptr) return;
-    add(id, observe::ratio_interval(one->throughput, other->throughput), {index(one), index(other)}, words, goal,
-        claims);
+    if (!comparable(one, other)) return;
+    add(id, ratio_of(*one, *other), {index(one), index(other)}, words, goal, claims);
   }
 
   /// dctl to the best of the others of ours, picked in odd rounds and compared in even ones.
   void to_best_own(const std::string& section, unsigned threads, double goal, std::vector<claim>& claims) const {
     const cell* const ours = of(section, threads, "tm_dctl");
     if (ours == nullptr) return;
-    std::vector<observe::peer_values> others;
+    std::vector<const cell*> others;
     std::vector<std::size_t> from{index(ours)};
     for (const cell& one : cells_) {
       const workloads::subject& subject = wanted_.subjects[one.subject];
       if (wanted_.sections[one.section].name != section || one.threads != threads || &one == ours || subject.peer ||
-          !subject.is_algorithm || one.throughput.size() != ours->throughput.size()) {
+          !subject.is_algorithm || !comparable(ours, &one)) {
         continue;
       }
-      others.push_back({subject.name, one.throughput});
+      others.push_back(&one);
       from.push_back(index(&one));
     }
-    if (others.empty()) return;
-    const auto compared = observe::compare_to_best_peer(ours->throughput, others);
-    add("D1-1", compared.ratio, from,
+    const auto compared = compare_to_best(wanted_, ours, others);
+    if (!compared) return;
+    add("D1-1", compared->ratio, from,
         section + ", " + threads_text(threads) + ": dctl to the best other algorithm of ours, " +
-            std::string(compared.peer_name),
+            std::string(compared->peer_name),
         goal, claims);
   }
 
@@ -66,14 +66,9 @@ class answers {
  private:
   static void add(const char* id, const interval& value, const std::vector<std::size_t>& from, const std::string& words,
                   double goal, std::vector<claim>& claims) {
-    claims.push_back({.id = id,
-                      .words = words,
-                      .value = value.median,
-                      .goal = goal,
-                      .holds = !observe::misses(value, goal),
-                      .from = from,
-                      .value_interval = value,
-                      .rule = goal > 0 ? "high95 >= goal" : observe::no_goal});
+    claim made{.id = id, .words = words, .from = from};
+    claims.push_back(goal > 0 ? observe::judged(std::move(made), value, goal)
+                              : observe::without_goal(std::move(made), value));
   }
 
   const request& wanted_;

@@ -63,7 +63,8 @@ int run(const options& asked, const std::vector<std::string>& words) {
   const request wanted = make_request(asked);
   std::optional<observe::output> output;
   if (!asked.json.empty()) output.emplace(asked.json);
-  const measured all = measure(wanted);
+  const measured all =
+      measure_until_decided(wanted, [&](const std::vector<cell>& cells) { return make_tm_claims(wanted, cells); });
 
   std::FILE* const out = output && output->is_standard_output() ? stderr : stdout;
   print_sections(out, wanted, all);

@@ -43,15 +43,8 @@ observe::point make_point(const char* subject, unsigned threads, const char* met
 }
 
 void add(observe::document& result, const char* id, observe::point measured, const std::string& words, double goal) {
-  const double value = measured.values.front();
-  result.claims.push_back({.id = id,
-                           .words = words,
-                           .value = value,
-                           .goal = goal,
-                           .holds = value <= goal,
-                           .from = {result.points.size()},
-                           .value_interval = {},
-                           .rule = "value <= goal"});
+  result.claims.push_back(observe::judged({.id = id, .words = words, .from = {result.points.size()}},
+                                          measured.values.front(), goal, observe::better::lower));
   result.points.push_back(std::move(measured));
 }
 

@@ -133,26 +133,22 @@ observe::claim claim_best(const std::vector<subject>& subjects) {
   std::vector<observe::peer_values> by_hand;
   for (std::size_t i = 1; i + 1 < subjects.size(); ++i) by_hand.push_back({subjects[i].name, subjects[i].values});
   const observe::peer_comparison best = observe::compare_to_best_peer(subjects[0].values, by_hand);
-  return {.id = "A2-3",
-          .words = "the tuned policy to the best one made by hand (" + std::string(best.peer_name) + ")",
-          .value = best.ratio.median,
-          .goal = goal_of_best,
-          .holds = !observe::misses(best.ratio, goal_of_best),
-          .from = {0, best.peer + 1},
-          .value_interval = best.ratio,
-          .rule = "high95 >= goal"};
+  return observe::judged(
+      {.id = "A2-3",
+       .words = "the tuned policy to the best one made by hand (" + std::string(best.peer_name) + ")",
+       .from = {0, best.peer + 1}},
+      best.ratio, goal_of_best);
 }
 
 observe::claim claim_named(const tune::outcome& found) {
   const std::string first = found.reference_sites.empty() ? "(none)" : found.reference_sites.front().counted.name;
+  const bool named = first.find(hot_function) != std::string::npos;
   return {.id = "A2-3",
           .words = "where threads waited most under what was there, as the tuner names it: " + first,
-          .value = first.find(hot_function) != std::string::npos,
+          .value = named,
           .goal = true,
-          .holds = first.find(hot_function) != std::string::npos,
-          .from = {0},
-          .value_interval = {},
-          .rule = ""};
+          .outcome = observe::judge(named),
+          .from = {0}};
 }
 
 void print(const std::vector<subject>& subjects, const observe::document& result, std::FILE* out) {
@@ -164,7 +160,7 @@ void print(const std::vector<subject>& subjects, const observe::document& result
   for (const observe::claim& one : result.claims) {
     std::fprintf(out, "%s %s: %s", one.id.c_str(), one.words.c_str(), one.value.dump().c_str());
     if (one.value_interval) std::fprintf(out, " [%.3f, %.3f]", one.value_interval->low95, one.value_interval->high95);
-    std::fprintf(out, ", goal %s: %s\n", one.goal.dump().c_str(), observe::verdict_text(one).c_str());
+    std::fprintf(out, ", goal %s: %s\n", one.goal.dump().c_str(), observe::verdict_text(one));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "observe/statistics.hpp"
 
@@ -28,15 +29,8 @@ enum class peers : std::uint8_t { plain, all };
 
 claim make(const char* id, const std::string& words, const observe::interval& value, double goal,
            const std::vector<std::size_t>& from) {
-  const bool asks = goal > 0;
-  return {.id = id,
-          .words = words,
-          .value = value.median,
-          .goal = goal,
-          .holds = !asks || !observe::misses(value, goal),
-          .from = from,
-          .value_interval = value,
-          .rule = asks ? "high95 >= goal" : observe::no_goal};
+  claim made{.id = id, .words = words, .from = from};
+  return goal > 0 ? observe::judged(std::move(made), value, goal) : observe::without_goal(std::move(made), value);
 }
 
 std::string threads_text(unsigned threads) { return std::to_string(threads) + (threads == 1 ? " thread" : " threads"); }
@@ -52,35 +46,28 @@ class answers {
     return nullptr;
   }
   std::size_t index(const cell* one) const { return static_cast<std::size_t>(one - cells_.data()); }
-  /// Both measured, in the same rounds.
-  static bool comparable(const cell* one, const cell* other) {
-    return one != nullptr && other != nullptr && !one->throughput.empty() &&
-           one->throughput.size() == other->throughput.size();
-  }
 
   /// To the best peer of any class; nothing where there is none, or where there are too few rounds to pick one.
   std::optional<comparison> to_best_peer(const char* warm, std::size_t place, unsigned threads, peers among) const {
     const cell* const ours = of(place, threads, warm);
-    if (ours == nullptr || ours->throughput.size() < 2) return std::nullopt;
-    comparison made{warm, place, threads, {}, {}, {index(ours)}};
-    std::vector<observe::peer_values> theirs;
+    std::vector<const cell*> theirs;
     for (const cell& one : cells_) {
       const workloads::subject& peer = wanted_.subjects[one.subject];
       const bool ahead = std::strstr(peer.name, ahead_mark) != nullptr;
       if (one.section != place || one.threads != threads || !peer.peer || !comparable(ours, &one)) continue;
       if (ahead && among == peers::plain) continue;
-      theirs.push_back({peer.name, one.throughput});
-      made.from.push_back(index(&one));
+      theirs.push_back(&one);
     }
-    if (theirs.empty()) return std::nullopt;
-    made.result = observe::compare_to_best_peer(ours->throughput, theirs);
-    made.peer = made.result.peer_name;
+    const auto result = compare_to_best(wanted_, ours, theirs);
+    if (!result) return std::nullopt;
+    comparison made{warm, place, threads, std::string(result->peer_name), *result, {index(ours)}};
+    for (const cell* const peer : theirs) made.from.push_back(index(peer));
     return made;
   }
 
   /// No cell of arrays, or of the others, where warm-up costs more than a tenth, at any number of threads.
   void no_loss(const char* id, const pair_of& which, bool arrays, std::vector<claim>& claims) const {
-    observe::interval worst{.median = 1e9, .low95 = 1e9, .high95 = 1e9, .coverage = 0};
+    std::optional<observe::interval> worst;
     std::string where;
     std::vector<std::size_t> from;
     unsigned missed = 0;
@@ -91,20 +78,19 @@ class answers {
         const cell* const plain = of(place, threads, which.plain);
         if (!comparable(warm, plain)) continue;
         from.insert(from.end(), {index(warm), index(plain)});
-        const observe::interval ratio = observe::ratio_interval(warm->throughput, plain->throughput);
-        if (observe::misses(ratio, goal_least)) ++missed;
-        if (ratio.median >= worst.median) continue;
+        const observe::interval ratio = ratio_of(*warm, *plain);
+        if (observe::judge(ratio, goal_least) == observe::outcome::missed) ++missed;
+        if (worst && !observe::is_worse(ratio, *worst, goal_least)) continue;
         worst = ratio;
         where = wanted_.sections[place].name + ", " + threads_text(threads);
       }
     }
-    if (from.empty()) return;
+    if (!worst) return;
     const std::string words = std::string(which.warm) + " to " + which.plain + ", the worst cell of " +
                               (arrays ? "arrays" : "maps and tree") + " (" + where + "; " + std::to_string(missed) +
                               " under it)";
-    claims.push_back(make(id, words, worst, goal_least, from));
-    claims.back().holds = missed == 0;
-    claims.back().rule = "high95 >= goal in every cell";
+    claims.push_back(make(id, words, *worst, goal_least, from));
+    claims.back().rule += " in the worst cell";
   }
 
   /// The geometric mean over sections whose addresses are found by running, at 2 threads.
@@ -115,7 +101,7 @@ class answers {
       const cell* const warm = of(place, 2, which.warm);
       const cell* const plain = of(place, 2, which.plain);
       if (is_array(wanted_, place) || !comparable(warm, plain)) continue;
-      to_plain.push_back(observe::ratios(warm->throughput, plain->throughput));
+      to_plain.push_back(ratios_of(*warm, *plain));
       from_plain.insert(from_plain.end(), {index(warm), index(plain)});
       const auto best = to_best_peer(which.warm, place, 2, peers::plain);
       if (!best) continue;
@@ -138,8 +124,7 @@ class answers {
     const cell* const plain = of(place, 2, "ticket");
     if (!is_array(wanted_, place) || !comparable(warm, plain)) return;
     claims.push_back(make("C2-2", "warm_ticket to ticket, " + wanted_.sections[place].name + ", 2 threads",
-                          observe::ratio_interval(warm->throughput, plain->throughput), goal_array,
-                          {index(warm), index(plain)}));
+                          ratio_of(*warm, *plain), goal_array, {index(warm), index(plain)}));
   }
 
  private:

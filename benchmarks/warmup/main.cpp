@@ -77,7 +77,8 @@ int run(const options& asked, const std::vector<std::string>& words) {
   const request wanted = make_request(asked);
   std::optional<observe::output> output;
   if (!asked.json.empty()) output.emplace(asked.json);
-  const measured all = measure(wanted);
+  const measured all =
+      measure_until_decided(wanted, [&](const std::vector<cell>& cells) { return make_warmup_claims(wanted, cells); });
 
   std::FILE* const out = output && output->is_standard_output() ? stderr : stdout;
   const std::vector<comparison> on_arrays = compare_on_arrays(wanted, all.cells);

@@ -7,6 +7,7 @@
 #include "cli/bench_sites.hpp"
 #include "cli/describe.hpp"
 #include "cli/stop_on_signal.hpp"
+#include "workloads/fairness.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
@@ -50,7 +51,8 @@ void run_once(const bench_request& request, cell& one, unsigned round) {
   plan.threads = one.point.threads;
   const workloads::subject::runner run = one.lock->runner_of(workloads::id_of(*request.workload));
   one.sites.begin();
-  const auto seen = std::make_unique<workloads::outcome>(run(request.values, plan));
+  const auto seen =
+      std::make_unique<workloads::outcome>(workloads::run_with_shares(run, request.values, plan, one.point.fairness));
   one.sites.end();
   one.point.unpinned = std::max(one.point.unpinned, seen->unpinned);
   const std::string where = "repetition " + std::to_string(round + 1) + ": ";
@@ -64,6 +66,11 @@ void run_once(const bench_request& request, cell& one, unsigned round) {
     one.point.fewest.push_back(seen->fewest);
     one.point.most.push_back(seen->most);
     one.latency->merge(seen->latency);
+    const auto timed =
+        std::make_unique<workloads::outcome>(workloads::run_for_waits(run, request.values, plan, one.point.fairness));
+    if (timed->fault == nullptr) return;
+    one.point.faults.push_back(where + "with every operation timed: " + timed->fault);
+    one.broken = true;
   }
 }
 

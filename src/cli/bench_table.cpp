@@ -37,6 +37,7 @@ void print_row(std::FILE* out, const point& one, int width, bool latency) {
   const observe::summary range = observe::summarize(one.values);
   std::fprintf(out, " %10s %10s %10s  %8.2f", millions(range.median).c_str(), millions(range.low).c_str(),
                millions(range.high).c_str(), observe::fairness(one.fewest, one.most));
+  if (!one.fairness.slowest_share.empty()) std::fprintf(out, "  %s", observe::fairness_text(one.fairness).c_str());
   if (latency && !one.latency.empty()) {
     const observe::percentile_record& times = one.latency.front().second;
     std::fprintf(out, " %9.0f %9.0f %10.0f", percentile(times, "p50"), percentile(times, "p99"),
@@ -63,10 +64,12 @@ void print_heading(std::FILE* out, const bench_request& request, const std::stri
 void print_table(std::FILE* out, const bench_request& request, const bench_result& result) {
   const auto width = static_cast<int>(name_width(result));
   const bool latency = request.plan.sample_every != 0;
-  std::fprintf(out, "%*s million %s/s%s\n", 7 + 2 + width + 2 + 12 + 1, "", request.workload->operation,
-               latency ? "                fewest/most      ns from before lock to after unlock" : "");
-  std::fprintf(out, "threads  %-*s  %-5s %-6s %10s %10s %10s  %8s%s\n", width, "lock", "kind", "waits", "median", "low",
-               "high", "fairness", latency ? "       p50       p99      p99.9" : "");
+  const bool shares = std::any_of(result.points.begin(), result.points.end(),
+                                  [](const point& one) { return !one.fairness.slowest_share.empty(); });
+  std::fprintf(out, "%*s million %s/s\n", 7 + 2 + width + 2 + 12 + 1, "", request.workload->operation);
+  std::fprintf(out, "threads  %-*s  %-5s %-6s %10s %10s %10s  %8s%s%s%s\n", width, "lock", "kind", "waits", "median",
+               "low", "high", "fairness", shares ? "  " : "", shares ? observe::fairness_head : "",
+               latency ? "    p50 ns    p99 ns   p99.9 ns" : "");
   unsigned threads = 0;
   for (const point& one : result.points) {
     if (threads != 0 && threads != one.threads) std::fputc('\n', out);
@@ -74,6 +77,8 @@ void print_table(std::FILE* out, const bench_request& request, const bench_resul
     print_row(out, one, width, latency);
   }
   std::fprintf(out, "\nfairness: operations of the thread with the fewest to that with the most\n");
+  if (shares) std::fputs(observe::fairness_legend, out);
+  if (latency) std::fprintf(out, "p50, p99, p99.9 ns: of an operation, from before lock() to after unlock()\n");
 }
 
 void print_sites(std::FILE* out, const bench_result& result) {

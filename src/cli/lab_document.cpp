@@ -132,7 +132,7 @@ class experiment_writer {
                    paper_word(row) + " has " + experiments::expected_words(row.of->expected) + " (" + row.of->source +
                    ")";
       made.value = *row.simulated;
-      made.holds = row.how == experiments::verdict::hit;
+      made.outcome = observe::judge(row.how == experiments::verdict::hit);
       made.standing = to_string(row.of->how);
       made.from = points_of(*row.of);
       set_goal(made, row);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <random>
 #include <stdexcept>
 
@@ -112,6 +113,30 @@ double fairness(std::span<const std::uint64_t> fewest, std::span<const std::uint
     parts.push_back(most[i] == 0 ? 0 : static_cast<double>(fewest[i]) / static_cast<double>(most[i]));
   }
   return summarize(parts).median;
+}
+
+double slowest_share(std::span<const std::uint64_t> operations_by_thread) {
+  require(!operations_by_thread.empty(), "no threads");
+  std::uint64_t all = 0;
+  for (const std::uint64_t one : operations_by_thread) all += one;
+  if (all == 0) return 1;
+  const auto fewest = static_cast<double>(*std::min_element(operations_by_thread.begin(), operations_by_thread.end()));
+  return fewest * static_cast<double>(operations_by_thread.size()) / static_cast<double>(all);
+}
+
+double busier_half_share(std::span<const std::uint64_t> operations_by_thread) {
+  require(!operations_by_thread.empty(), "no threads");
+  std::vector<std::uint64_t> sorted(operations_by_thread.begin(), operations_by_thread.end());
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  double all = 0;
+  double busier = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const auto one = static_cast<double>(sorted[i]);
+    all += one;
+    if (2 * i + 1 < sorted.size()) busier += one;
+    if (2 * i + 1 == sorted.size()) busier += one / 2;
+  }
+  return all == 0 ? 0.5 : busier / all;
 }
 
 interval median_interval(std::span<const double> values) {

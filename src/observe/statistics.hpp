@@ -41,6 +41,15 @@ summary summarize(std::span<const double> values);
 /// least one.
 double fairness(std::span<const std::uint64_t> fewest, std::span<const std::uint64_t> most);
 
+/// The operations of the slowest thread, as a part of what each would have had in equal shares: 1 is fair, 0: it got
+/// nowhere. 1 without any operation. Requires: at least one thread.
+double slowest_share(std::span<const std::uint64_t> operations_by_thread);
+
+/// The part of all operations that the busier half of the threads did: 0.5 is fair, and at 1 the others got nowhere. Of
+/// an odd number, the thread in the middle counts half. 0.5 without any operation. Requires: at least one thread.
+/// (D. Dice, Malthusian Locks, EuroSys 2017, and the FlexGuard paper, SOSP 2025, call it the fairness factor.)
+double busier_half_share(std::span<const std::uint64_t> operations_by_thread);
+
 /// A median and the interval that covers the true one with at least 95 %, where there are enough values: `coverage` is
 /// the real probability. Up to 5 values even the whole range covers less: 5 values 0.9375, 2 values 0.5, 1 value 0.
 struct interval {
@@ -100,7 +109,34 @@ struct peer_comparison {
 peer_comparison compare_to_best_peer(std::span<const double> ours, std::span<const peer_values> peers,
                                      better way = better::higher);
 
-/// The rule for every goal: it is missed only when the whole interval lies under it.
-constexpr bool misses(const interval& measured, double goal) noexcept { return measured.high95 < goal; }
+/// What a measurement says about a goal, from good to bad.
+enum class outcome : std::uint8_t { holds, undecided, missed };
+
+/// "holds", "undecided" or "missed".
+constexpr const char* to_string(outcome one) noexcept {
+  return one == outcome::holds ? "holds" : one == outcome::undecided ? "undecided" : "missed";
+}
+
+/// The rule for every goal. Missed: the whole interval lies on the wrong side of the goal. Holds: the median reaches
+/// the goal. Undecided: the median does not reach it, but the interval does. `way` is the side of the goal that is
+/// good: `lower` for a cost.
+constexpr outcome judge(const interval& measured, double goal, better way = better::higher) noexcept {
+  const bool higher = way == better::higher;
+  if (higher ? measured.high95 < goal : measured.low95 > goal) return outcome::missed;
+  const bool reached = higher ? measured.median >= goal : measured.median <= goal;
+  return reached ? outcome::holds : outcome::undecided;
+}
+
+/// Of what has no interval: a count, a simulated number, a word.
+constexpr outcome judge(bool reached) noexcept { return reached ? outcome::holds : outcome::missed; }
+
+/// For a goal that several values have to reach: the worst of them is the answer. `one` is worse than `other` by its
+/// outcome; of the same outcome by its median.
+constexpr bool is_worse(const interval& one, const interval& other, double goal, better way = better::higher) noexcept {
+  const outcome of_one = judge(one, goal, way);
+  const outcome of_other = judge(other, goal, way);
+  if (of_one != of_other) return of_one > of_other;
+  return way == better::higher ? one.median < other.median : one.median > other.median;
+}
 
 }  // namespace txsync::inline TXSYNC_BACKEND::observe

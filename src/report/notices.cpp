@@ -138,15 +138,18 @@ std::string claims_section(const json& document) {
   std::string rows;
   for (const json& one : claims) {
     const bool asks = text_of(one, "rule") != observe::no_goal;
-    const bool holds = part_of(one, "holds").get<bool>();
+    const std::string outcome = outcome_of(one);
     const json& value = part_of(one, "value");
     const auto words = [](const json& any) {
       return any.is_number() ? figures(any.get<double>()) : any.is_string() ? any.get<std::string>() : any.dump();
     };
-    rows += std::string("<tr") + (holds ? "" : " class=\"bad\"") + ">" + cell(text_of(one, "id")) + "<td class=\"w\">" +
-            escaped(text_of(one, "claim")) + "</td>" + number_cell(words(value)) + number_cell(interval_words(one)) +
-            (asks ? number_cell(words(part_of(one, "goal"))) + cell(holds ? "holds" : "missed")
-                  : number_cell("-") + cell("-")) +
+    rows += std::string("<tr") +
+            (outcome == "missed"      ? " class=\"bad\""
+             : outcome == "undecided" ? " class=\"open\""
+                                      : "") +
+            ">" + cell(text_of(one, "id")) + "<td class=\"w\">" + escaped(text_of(one, "claim")) + "</td>" +
+            number_cell(words(value)) + number_cell(interval_words(one)) +
+            (asks ? number_cell(words(part_of(one, "goal"))) + cell(outcome) : number_cell("-") + cell("-")) +
             cell(text_of(one, "rule")) + (simulated ? cell(text_of(one, "standing")) : "") + "</tr>\n";
   }
   return "<section>" + heading("Claims") +

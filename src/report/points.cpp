@@ -85,6 +85,8 @@ std::string interval_text(const shown& one, const scale& unit) {
 /// What a table has beyond the values.
 struct columns {
   bool fairness = false;
+  bool shares = false;
+  bool waits = false;
   bool latency = false;
 };
 
@@ -92,6 +94,8 @@ columns columns_of(const std::vector<shown>& list) {
   columns made;
   for (const shown& one : list) {
     made.fairness = made.fairness || one.point->contains("thread_operations");
+    made.shares = made.shares || one.point->contains("fairness");
+    made.waits = made.waits || one.point->contains("waits");
     made.latency = made.latency || one.point->contains("latency_ns");
   }
   return made;
@@ -108,6 +112,14 @@ std::string fairness_text(const json& point) {
   return text;
 }
 
+/// The median of a list of the point by repetition; empty where there is none.
+std::string median_cell(const json& point, const char* part, const char* member, bool is_time) {
+  const auto values = part_of(part_of(point, part), member).get<std::vector<double>>();
+  if (values.empty()) return number_cell("");
+  const double middle = observe::summarize(values).median;
+  return number_cell(is_time ? duration(middle) : figures(middle, 2));
+}
+
 std::string row(const shown& one, const scale& unit, bool best, const columns& more) {
   const json& point = *one.point;
   std::string made = std::string("<tr") + (one.failed ? " class=\"bad\"" : best ? " class=\"best\"" : "") + ">";
@@ -122,6 +134,14 @@ std::string row(const shown& one, const scale& unit, bool best, const columns& m
     made += cell(one.failed ? "failed its check" : best && one.rounds > 1 ? "best median" : "");
   }
   if (more.fairness) made += number_cell(fairness_text(point));
+  if (more.shares) {
+    made += median_cell(point, "fairness", "slowest_share", false);
+    made += median_cell(point, "fairness", "busier_half_share", false);
+  }
+  if (more.waits) {
+    made += median_cell(point, "waits", "p99.9_ns", true) + median_cell(point, "waits", "max_ns", true);
+    made += median_cell(point, "waits", "cpu_s_per_s", false);
+  }
   if (more.latency) {
     const json& times = part_of(part_of(point, "latency_ns"), "op");
     for (const char* name : {"p50", "p99", "p99.9"}) {
@@ -161,6 +181,9 @@ std::string points_table(const std::vector<shown>& list, const scale& unit) {
   head += "<th class=\"n\">median, " + escaped(unit.unit) + "</th><th class=\"n\">interval, " + escaped(unit.unit) +
           "</th><th class=\"n\">repetitions</th><th>note</th>";
   if (more.fairness) head += "<th class=\"n\">fairness</th>";
+  if (more.shares) head += "<th class=\"n\">slowest thread</th><th class=\"n\">busier half</th>";
+  if (more.waits)
+    head += "<th class=\"n\">wait p99.9</th><th class=\"n\">longest wait</th><th class=\"n\">CPUs waiting</th>";
   if (more.latency) head += "<th class=\"n\">latency p50</th><th class=\"n\">p99</th><th class=\"n\">p99.9</th>";
   return table(head, rows) + "<p class=\"note\">" + escaped(interval_note(list)) + "</p>\n";
 }

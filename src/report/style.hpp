@@ -33,7 +33,7 @@ th,td{padding:.3rem .6rem;border-bottom:1px solid var(--edge);text-align:left;ve
 th{color:var(--soft);font-weight:600;vertical-align:bottom}
 td{min-width:3.5rem}td.w{min-width:11rem}td.n,th.n{text-align:right}td.n{white-space:nowrap}
 tr.best td{font-weight:600}tr.best td:first-child{box-shadow:inset .25rem 0 var(--best)}
-.bad td,.failed{color:var(--bad)}
+.bad td,.failed{color:var(--bad)}.open td{color:var(--soft)}
 figure{margin:.8rem 0;overflow-x:auto}
 svg{display:block;width:100%;min-width:34rem;max-width:48rem;height:auto;font-size:13px}
 svg text{fill:var(--text)}

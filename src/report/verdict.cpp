@@ -2,6 +2,7 @@
 // The sentence that stands first.
 #include <algorithm>
 #include <map>
+#include <string_view>
 
 #include "report/sections.hpp"
 #include "report/text.hpp"
@@ -64,20 +65,20 @@ class standings {
 };
 
 /// "A1-4, B-4 (3)": with how many where they are several.
-std::string missed_words(const json& claims) {
-  std::vector<std::pair<std::string, std::size_t>> missed;
+std::string ids_of(const json& claims, std::string_view outcome) {
+  std::vector<std::pair<std::string, std::size_t>> found;
   for (const json& one : claims) {
-    if (text_of(one, "rule") == observe::no_goal || part_of(one, "holds").get<bool>()) continue;
+    if (text_of(one, "rule") == observe::no_goal || outcome_of(one) != outcome) continue;
     const std::string id = text_of(one, "id");
-    const auto same = std::find_if(missed.begin(), missed.end(), [&](const auto& known) { return known.first == id; });
-    if (same == missed.end()) {
-      missed.emplace_back(id, 1);
+    const auto same = std::find_if(found.begin(), found.end(), [&](const auto& known) { return known.first == id; });
+    if (same == found.end()) {
+      found.emplace_back(id, 1);
     } else {
       ++same->second;
     }
   }
   std::string words;
-  for (const auto& [id, count] : missed) {
+  for (const auto& [id, count] : found) {
     words += (words.empty() ? "" : ", ") + id + (count == 1 ? "" : " (" + std::to_string(count) + ")");
   }
   return words;
@@ -91,7 +92,7 @@ verdict of_claims(const json& document) {
   standings by;
   for (const json& one : claims) {
     if (text_of(one, "rule") == observe::no_goal) continue;
-    const bool holds = part_of(one, "holds").get<bool>();
+    const bool holds = outcome_of(one) == "holds";
     ++asking;
     holding += holds ? 1 : 0;
     by.add(text_of(one, "standing"), holds);
@@ -99,9 +100,13 @@ verdict of_claims(const json& document) {
   std::string words = (simulated ? "Simulated: " : "") + std::to_string(holding) + " of " + plural(asking, "claim") +
                       (holding == 1 ? " holds" : " hold");
   if (const std::string parts = by.words(); !parts.empty()) words += " (" + parts + ")";
-  if (const std::string missed = missed_words(claims); !missed.empty())
-    return {words + "; missed: " + missed + ".", mood::bad};
-  return {words + ".", !simulated || by.has_evidence() ? mood::good : mood::plain};
+  const std::string missed = ids_of(claims, "missed");
+  const std::string undecided = ids_of(claims, "undecided");
+  if (!missed.empty()) words += "; missed: " + missed;
+  if (!undecided.empty()) words += "; undecided: " + undecided;
+  if (!missed.empty()) return {words + ".", mood::bad};
+  const bool proven = undecided.empty() && (!simulated || by.has_evidence());
+  return {words + ".", proven ? mood::good : mood::plain};
 }
 
 /// Where waiting is concentrated; empty when nothing waited.
@@ -226,6 +231,12 @@ verdict of_machine(const json& document) {
 }
 
 }  // namespace
+
+std::string outcome_of(const json& claim) {
+  const std::string word = text_of(claim, "outcome");
+  if (!word.empty()) return word;
+  return part_of(claim, "holds").get<bool>() ? "holds" : "missed";
+}
 
 std::string interval_name(double coverage) { return coverage >= 0.95 ? "95 % interval " : "from least to greatest "; }
 

@@ -82,8 +82,9 @@ void array_sections(worker& me, array_shared<Adapter>& shared) {
   me.wait_for_start();
   while (me.more()) {
     for (unsigned i = 0; i < writes; ++i) places[i] = static_cast<std::uint32_t>(random.below(size));
-    me.begin();
+    const bool timed = me.begin();
     lock_warming(lock, mine, [&](auto& memory) { write_cells(memory, data, places); });
+    me.entered(timed);
     section_memory memory;
     write_cells(memory, data, places);
     lock.unlock(mine);

@@ -73,8 +73,9 @@ void coarse_increments(worker& me, coarse_counters<Adapter>& shared) {
   me.wait_for_start();
   while (me.more()) {
     std::uint64_t& counter = shared.counters[random.below(size)];
-    me.begin();
+    const bool timed = me.begin();
     shared.lock.lock(mine);
+    me.entered(timed);
     ++counter;
     shared.lock.unlock(mine);
     me.finish();
@@ -90,8 +91,9 @@ void fine_increments(worker& me, fine_counters<Adapter>& shared) {
   me.wait_for_start();
   while (me.more()) {
     auto& chosen = shared.counters[random.below(size)];
-    me.begin();
+    const bool timed = me.begin();
     chosen.lock.lock(mine);
+    me.entered(timed);
     ++chosen.value;
     chosen.lock.unlock(mine);
     me.finish();

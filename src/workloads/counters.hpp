@@ -54,8 +54,9 @@ void counter_increments(worker& me, counters_shared<Adapter>& shared) {
 
   me.wait_for_start();
   while (me.more()) {
-    me.begin();
+    const bool timed = me.begin();
     lock.lock(mine);
+    me.entered(timed);
     ++counter;
     lock.unlock(mine);
     me.finish();

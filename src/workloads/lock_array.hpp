@@ -97,12 +97,13 @@ void take_locks(worker& me, lock_array_shared<Adapter>& shared) {
     padded<Adapter>* const locks = &shared.locks[range.first + random.below(range.count)];
     drawn.add(static_cast<std::uint64_t>(locks - shared.locks.data()));
     clock.wait();
-    me.begin();
+    const bool timed = me.begin();
     // Always from the lower to the higher, so that nobody waits in a circle. An aborted attempt comes back at its first
     // enter(), which then says no.
     bool entered = true;
     for (unsigned i = 0; entered && i < shape.held; ++i) entered = enter(locks[i].object, mine[i]);
     if (entered) {
+      me.entered(timed);
       work.run();
       for (unsigned i = shape.held; i-- != 0;) locks[i].object.unlock(mine[i]);
     }

@@ -86,8 +86,9 @@ void map_operations(worker& me, map_shared<Adapter>& shared) {
   while (me.more()) {
     const map_data::action what = data.action_of(random.below(100));
     const int key = static_cast<int>(random.below(data.keys));
-    me.begin();
+    const bool timed = me.begin();
     lock_warming(lock, mine, [&](auto& memory) { data.foretell(memory, what, key); });
+    me.entered(timed);
     const bool done = data.apply(what, key);
     lock.unlock(mine);
     me.finish();

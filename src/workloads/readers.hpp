@@ -59,16 +59,18 @@ struct pairs_shared {
 };
 
 /// A read section: shared where the lock can.
-template <class Adapter>
+template <class Adapter, class Entered>
 std::uint64_t read_section(Adapter& lock, typename Adapter::slot& mine, const pair_data& data,
-                           const std::uint32_t* places) {
+                           const std::uint32_t* places, const Entered& entered) {
   std::uint64_t unequal = 0;
   if constexpr (has_read_sections<Adapter>) {
     lock.lock_shared(mine);
+    entered();
     unequal = data.read(places);
     lock.unlock_shared(mine);
   } else {
     lock.lock(mine);
+    entered();
     unequal = data.read(places);
     lock.unlock(mine);
   }
@@ -90,11 +92,12 @@ void read_and_write_sections(worker& me, pairs_shared<Adapter>& shared) {
   while (me.more()) {
     const bool reads = random.percent(data.reads);
     for (unsigned i = 0; i < data.touches; ++i) places[i] = static_cast<std::uint32_t>(random.below(size));
-    me.begin();
+    const bool timed = me.begin();
     if (reads) {
-      unequal += read_section(lock, mine, data, places);
+      unequal += read_section(lock, mine, data, places, [&] { me.entered(timed); });
     } else {
       lock.lock(mine);
+      me.entered(timed);
       data.write(places);
       lock.unlock(mine);
       ++writes;

@@ -81,10 +81,12 @@ void visit(worker& me, structure_shared<Adapter>& shared) {
   me.wait_for_start();
   while (me.more()) {
     const section_list sections = mine.draw();
-    me.begin();
+    const bool timed = me.begin();
     for (unsigned i = 0; i < sections.count; ++i) {
       Adapter& lock = shared.locks[sections.locks[i]].object;
+      if (i != 0) me.ask(timed);
       lock_warming(lock, slot, [&](warm_memory& memory) { mine.warm(i, memory); });
+      me.entered(timed);
       mine.apply(i);
       lock.unlock(slot);
     }

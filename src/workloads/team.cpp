@@ -2,6 +2,7 @@
 #include "workloads/team.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include <txsync/machine/environment.hpp>
 
@@ -13,6 +14,7 @@ void worker::wait_for_start() noexcept {
   signals_->ready.fetch_add(1);
   while (!signals_->open.load()) machine::yield();
   started_cycles_ = machine::cycles();
+  if (waits_ != nullptr) waits_->clock.start(0, machine::thread_cpu_ns());
 }
 
 bool worker::turn() noexcept {
@@ -24,13 +26,28 @@ bool worker::turn() noexcept {
   return !signals_->stop.load(std::memory_order_relaxed);  // as in more()
 }
 
+void worker::begin_sample() noexcept {
+  waited_ = 0;
+  entered_ = false;
+  begun_ = machine::cycles();
+  if (waits_ != nullptr) {
+    waits_->clock.begin(ns_of(begun_ - started_cycles_), machine::thread_cpu_ns);
+    begun_ = machine::cycles();
+  }
+  asked_ = begun_;
+}
+
 void worker::keep_sample() noexcept {
-  const std::uint64_t cycles = machine::cycles() - begun_;
+  const std::uint64_t now = machine::cycles();
   sampling_ = false;
   // relaxed: a sample more or less at the edges of the measured phase does not matter
-  if (signals_->measuring.load(std::memory_order_relaxed)) {
-    latency_.add(static_cast<std::uint64_t>(static_cast<double>(cycles) * ns_per_cycle_));
-  }
+  const bool counts = signals_->measuring.load(std::memory_order_relaxed);
+  if (counts) latency_.add(ns_of(now - begun_));
+  if (waits_ == nullptr) return;
+  const std::uint64_t wait_ns = ns_of(waited_);
+  const std::uint64_t cpu_ns =
+      waits_->clock.end(ns_of(begun_ - started_cycles_), wait_ns, ns_of(now - started_cycles_), machine::thread_cpu_ns);
+  if (counts && entered_) waits_->add(wait_ns, cpu_ns);
 }
 
 void worker::run(void* raw) noexcept {
@@ -46,11 +63,13 @@ void worker::run(void* raw) noexcept {
 /// One run: start, measure, join, sum up. Lives in the frame of the caller, who sleeps while it is measured.
 class team {
  public:
-  explicit team(const plan& how) noexcept : how_(how), workers_(how.threads) {}
+  explicit team(const plan& how) noexcept : how_(how), workers_(how.threads) {
+    if (how.sample_every == 1) waits_.emplace(how.threads);
+  }
 
   team_result run(erased_body body, void* shared) noexcept {
     team_result result;
-    if (!workers_.ok()) {
+    if (!workers_.ok() || (waits_ && !waits_->ok())) {
       result.seen.fault = no_memory;
     } else if (!start(body, shared)) {
       result.seen.fault = "the system refused to start so many threads";
@@ -76,6 +95,7 @@ class team {
       one.seed_ = how_.seed;
       one.limit_ = how_.operations != 0 ? how_.operations : ~std::uint64_t{0};
       one.turn_ = how_.sample_every != 0 && how_.sample_every < one.limit_ ? how_.sample_every : one.limit_;
+      if (waits_) one.waits_ = &(*waits_)[started];
       one.ns_per_cycle_ = 1e9 / static_cast<double>(rate);
       if (!one.thread_.start(worker::run, &one)) break;
       ++started;
@@ -144,6 +164,7 @@ class team {
       seen.operations += measured;
       seen.fewest = std::min(seen.fewest, measured);
       seen.most = std::max(seen.most, measured);
+      if (how_.operations_by_thread != nullptr) how_.operations_by_thread[one.index()] = measured;
     }
   }
 
@@ -154,10 +175,17 @@ class team {
       for (unsigned i = 0; i < worker::tallies; ++i) result.tallies[i] += one.tallies_[i];
       result.seen.latency.merge(one.latency_);
     }
+    if (!waits_) return;
+    for (const wait_record& one : *waits_) {
+      result.seen.waits.merge(one.lengths);
+      result.seen.max_wait_ns = std::max(result.seen.max_wait_ns, one.max_ns);
+      result.seen.wait_cpu_ns += one.cpu_ns;
+    }
   }
 
   const plan& how_;
   page_array<worker> workers_;
+  std::optional<page_array<wait_record>> waits_;  ///< of the workers; empty unless every operation is timed
   team_signals signals_;
 };
 

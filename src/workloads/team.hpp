@@ -7,8 +7,10 @@
 //     me.wait_for_start();
 //     while (me.more()) {
 //       ... draw what to do ...
-//       me.begin();
-//       lock, work, unlock
+//       const bool timed = me.begin();
+//       lock
+//       me.entered(timed);
+//       work, unlock
 //       me.finish();
 //     }
 //     me.tally(0) = ...;   // what the check of the result needs
@@ -23,6 +25,7 @@
 #include <txsync/machine/thread.hpp>
 
 #include "workloads/random.hpp"
+#include "workloads/wait_clock.hpp"
 #include "workloads/workload.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
@@ -66,10 +69,24 @@ class alignas(machine::pad_bytes) worker {
     return left < most ? left : most;
   }
 
-  /// Before lock() and after unlock(): counts operations, and measures the sampled ones.
-  void begin() noexcept {
-    if (sampling_) [[unlikely]]
-      begun_ = machine::cycles();
+  /// Before lock() and after unlock(): counts operations, and measures the sampled ones. True for a sampled one.
+  bool begin() noexcept {
+    const bool timed = sampling_;
+    if (timed) [[unlikely]]
+      begin_sample();
+    return timed;
+  }
+  /// After lock(). `timed`: what begin() said; kept by the caller, so that a section that is not sampled reads nothing.
+  /// May run in an attempt. Operations that take several locks call ask() before each but the first.
+  void entered(bool timed) noexcept {
+    if (timed) [[unlikely]] {
+      waited_ += machine::cycles() - asked_;
+      entered_ = true;
+    }
+  }
+  void ask(bool timed) noexcept {
+    if (timed) [[unlikely]]
+      asked_ = machine::cycles();
   }
   void finish(std::uint64_t operations = 1) noexcept {
     if (sampling_) [[unlikely]]
@@ -96,7 +113,11 @@ class alignas(machine::pad_bytes) worker {
 
   std::uint64_t done() const noexcept { return done_.load(std::memory_order_relaxed); }  // as in finish()
   bool turn() noexcept;
+  void begin_sample() noexcept;
   void keep_sample() noexcept;
+  std::uint64_t ns_of(std::uint64_t cycles) const noexcept {
+    return static_cast<std::uint64_t>(static_cast<double>(cycles) * ns_per_cycle_);
+  }
   static void run(void* raw) noexcept;
 
   // Used by every operation.
@@ -127,6 +148,12 @@ class alignas(machine::pad_bytes) worker {
   // The caller's.
   std::uint64_t before_ = 0;  ///< operations before the measured phase
   machine::thread thread_;
+
+  // Of the sampled operation, in cycles.
+  std::uint64_t asked_ = 0;
+  std::uint64_t waited_ = 0;
+  bool entered_ = false;
+  wait_record* waits_ = nullptr;  ///< null unless every operation is sampled
 };
 
 /// What a thread does between two sections. Fences, and no computing: that costs nothing on simulated machines. From

@@ -26,7 +26,9 @@ struct plan {
   /// benchmarks, which would mostly wait for it to be made. Ends of runs then no longer repeat themselves, and have no
   /// hash.
   bool keeps_data = false;
-  std::uint64_t sample_every = 0;  ///< latency of every so many-th operation of a thread; 0: none
+  std::uint64_t sample_every = 0;  ///< latency of every so many-th operation of a thread; 0: none; 1: waits too
+  /// Room for as many numbers as threads: the operations of each in the measured phase; null: nobody asks.
+  std::uint64_t* operations_by_thread = nullptr;
 };
 
 inline constexpr unsigned most_threads = 4096;
@@ -43,6 +45,11 @@ struct outcome {
       0;  ///< of the data at the end: repeats itself with one thread, a seed and a number of operations
   const char* fault = nullptr;  ///< null: the check passed; else what was wrong, one sentence
   latency_histogram latency;    ///< from before lock() to after unlock(); empty when plan.sample_every is 0
+  /// From before lock() to after it, of all operations that end in the measured phase or after it; empty unless
+  /// plan.sample_every is 1, and where a workload does not tell when it has its lock (worker::entered()).
+  latency_histogram waits;
+  std::uint64_t max_wait_ns = 0;
+  std::uint64_t wait_cpu_ns = 0;  ///< CPU time that all threads used in lock(); see wait_clock
 };
 
 /// Requires: elapsed_ns is not 0.

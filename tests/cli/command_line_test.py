@@ -255,7 +255,7 @@ class GoodInput(unittest.TestCase):
             file = pathlib.Path(folder) / "r.json"
             done = call("bench", "arraybench", "--lock", "tatas", "--threads", "1", *QUICK, "--json", str(file))
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertRegex(done.stdout, r"(?m)^ +1  tatas +ours  spins +[0-9.]+ +[0-9.]+ +[0-9.]+ +1\.00$")
+            self.assertRegex(done.stdout, r"(?m)^ +1  tatas +ours  spins +[0-9.]+ +[0-9.]+ +[0-9.]+ +1\.00  +1\.00  0\.50 +- +- +-$")
             self.assertEqual(complaints(load(file.read_text())), [])
             self.assertEqual(os.listdir(folder), ["r.json"])
 
@@ -285,6 +285,24 @@ class GoodInput(unittest.TestCase):
         self.assertGreater(latency["samples"], 0)
         self.assertLessEqual(latency["p50"], latency["p99"])
         self.assertIn("p99.9", table)
+
+    def test_fairness_and_waits(self):
+        made, table = self.document("bench", "counters", "--lock", "tatas", "--threads", "1,3", "--repeat", "2", "--duration", "4")
+        alone, three = made["points"]
+        self.assertEqual(alone["fairness"], {"slowest_share": [1, 1], "busier_half_share": [0.5, 0.5]})
+        self.assertNotIn("waits", alone)
+        for slowest, half in zip(three["fairness"]["slowest_share"], three["fairness"]["busier_half_share"]):
+            self.assertLessEqual(0, slowest)
+            self.assertLessEqual(slowest, 1)
+            self.assertLessEqual(0.5, half)
+        waits = three["waits"]
+        for p999, longest, cpus in zip(waits["p99.9_ns"], waits["max_ns"], waits["cpu_s_per_s"]):
+            self.assertLessEqual(p999, longest)
+            self.assertGreater(longest, 0)
+            self.assertGreaterEqual(cpus, 0)
+        self.assertEqual([len(waits[name]) for name in ("p99.9_ns", "max_ns", "cpu_s_per_s")], [2, 2, 2])
+        for head in ("slowest", "half", "p99.9 us", "max us", "wait CPUs"):
+            self.assertIn(head, table)
 
     def test_sites(self):
         made, table = self.document("bench", "arraybench", "--lock", "txsync::mutex,tatas", "--threads", "2", "--sites", *QUICK)

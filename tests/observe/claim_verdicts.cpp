@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said of a claim whose goal lies within its interval.
+// The three outcomes of a claim, and what is said of them.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -7,46 +7,72 @@
 #include "observe/document/document.hpp"
 
 namespace observe = txsync::observe;
+using observe::better;
+using observe::interval;
+using observe::outcome;
 
 namespace {
 
-std::string verdict(const char* rule, bool holds, double low, double median, double high) {
-  observe::claim one;
-  one.value = median;
-  one.goal = 1.05;
-  one.holds = holds;
-  one.rule = rule;
-  one.value_interval = observe::interval{.median = median, .low95 = low, .high95 = high, .coverage = 0.95};
-  return observe::verdict_text(one);
+constexpr double goal = 1.05;
+
+constexpr interval from_to(double low, double median, double high) {
+  return {.median = median, .low95 = low, .high95 = high, .coverage = 0.95};
 }
 
 }  // namespace
 
-TEST(verdict_text, is_one_word_where_the_interval_lies_on_one_side_of_the_goal) {
-  EXPECT_EQ(verdict("high95 >= goal", true, 1.06, 1.07, 1.08), "holds");
-  EXPECT_EQ(verdict("high95 >= goal", false, 1.01, 1.02, 1.03), "MISSED");
-  EXPECT_EQ(verdict("low95 <= goal", true, 1.01, 1.02, 1.03), "holds");
-  EXPECT_EQ(verdict("low95 <= goal", false, 1.06, 1.07, 1.08), "MISSED");
+TEST(judge, holds_where_the_median_reaches_the_goal) {
+  EXPECT_EQ(observe::judge(from_to(1.06, 1.07, 1.08), goal), outcome::holds);
+  EXPECT_EQ(observe::judge(from_to(1.01, 1.05, 1.08), goal), outcome::holds);
+  EXPECT_EQ(observe::judge(from_to(1.01, 1.02, 1.03), goal, better::lower), outcome::holds);
+  EXPECT_EQ(observe::judge(from_to(1.01, 1.05, 1.08), goal, better::lower), outcome::holds);
 }
 
-TEST(verdict_text, says_what_bears_it_where_the_interval_spans_the_goal) {
-  EXPECT_EQ(verdict("high95 >= goal", true, 1.01, 1.03, 1.08), "holds by its upper bound: not decided by this run");
-  EXPECT_EQ(verdict("high95 >= goal in the worst cell", true, 1.01, 1.07, 1.08),
-            "holds by its median: not decided by this run");
-  EXPECT_EQ(verdict("low95 <= goal", true, 1.01, 1.07, 1.08), "holds by its lower bound: not decided by this run");
-  EXPECT_EQ(verdict("low95 <= goal", true, 1.01, 1.03, 1.08), "holds by its median: not decided by this run");
-  EXPECT_EQ(verdict("value <= goal", false, 1.01, 1.07, 1.08), "MISSED by its median: not decided by this run");
+TEST(judge, misses_where_the_whole_interval_lies_on_the_wrong_side) {
+  EXPECT_EQ(observe::judge(from_to(1.01, 1.02, 1.03), goal), outcome::missed);
+  EXPECT_EQ(observe::judge(from_to(1.06, 1.07, 1.08), goal, better::lower), outcome::missed);
 }
 
-TEST(verdict_text, of_a_miss_in_another_cell_is_a_miss) {
-  EXPECT_EQ(verdict("high95 >= goal in every cell", false, 0.8, 1.01, 1.2), "MISSED");
+TEST(judge, leaves_undecided_what_only_the_interval_reaches) {
+  EXPECT_EQ(observe::judge(from_to(0.91, 0.98, 1.09), goal), outcome::undecided) << "A1-3 of tatas once \"held\"";
+  EXPECT_EQ(observe::judge(from_to(0.91, 0.98, 1.05), goal), outcome::undecided);
+  EXPECT_EQ(observe::judge(from_to(1.01, 1.07, 1.08), goal, better::lower), outcome::undecided);
+  EXPECT_EQ(observe::judge(from_to(1.05, 1.07, 1.08), goal, better::lower), outcome::undecided);
 }
 
-TEST(verdict_text, without_an_interval_or_a_goal_is_one_word) {
-  observe::claim one;
-  one.value = true;
-  one.goal = true;
-  one.holds = true;
-  EXPECT_EQ(observe::verdict_text(one), "holds");
-  EXPECT_EQ(verdict(observe::no_goal, true, 0.9, 1.0, 1.1), "-");
+TEST(is_worse, goes_by_the_outcome_and_then_by_the_median) {
+  const interval missed = from_to(1.03, 1.035, 1.04);
+  const interval undecided = from_to(0.9, 1.0, 1.1);
+  EXPECT_TRUE(observe::is_worse(missed, undecided, goal)) << "though its median is greater";
+  EXPECT_FALSE(observe::is_worse(undecided, missed, goal));
+  EXPECT_TRUE(observe::is_worse(from_to(1.1, 1.2, 1.3), from_to(1.1, 1.25, 1.3), goal));
+  EXPECT_TRUE(observe::is_worse(from_to(0.8, 0.95, 1.0), from_to(0.8, 0.9, 1.0), goal, better::lower));
+}
+
+TEST(judged, fills_the_claim_from_the_interval) {
+  const observe::claim one = observe::judged({.id = "A1-3", .from = {2}}, from_to(0.91, 0.98, 1.09), goal);
+  EXPECT_EQ(one.outcome, outcome::undecided);
+  EXPECT_EQ(one.value, 0.98);
+  EXPECT_EQ(one.goal, goal);
+  EXPECT_STREQ(observe::verdict_text(one), "undecided");
+  const observe::json made = observe::to_json(one);
+  EXPECT_EQ(made["holds"], false);
+  EXPECT_EQ(made["outcome"], "undecided");
+  EXPECT_EQ(made["low95"], 0.91);
+  EXPECT_EQ(made["rule"], "value >= goal; missed where high95 < goal");
+}
+
+TEST(judged, of_a_number_without_an_interval_holds_or_is_missed) {
+  EXPECT_EQ(observe::judged({}, 1.05, goal).outcome, outcome::holds);
+  EXPECT_EQ(observe::judged({}, 1.04, goal).outcome, outcome::missed);
+  EXPECT_EQ(observe::judged({}, 1.06, goal, better::lower).outcome, outcome::missed);
+  const observe::claim missed = observe::judged({}, 1.06, goal, better::lower);
+  EXPECT_STREQ(observe::verdict_text(missed), "MISSED");
+  EXPECT_EQ(missed.rule, "value <= goal");
+}
+
+TEST(without_goal, is_written_down_and_asks_for_nothing) {
+  const observe::claim one = observe::without_goal({}, from_to(0.9, 1.0, 1.1));
+  EXPECT_STREQ(observe::verdict_text(one), "-");
+  EXPECT_EQ(observe::to_json(one)["holds"], true);
 }

@@ -51,6 +51,7 @@ observe::point full_point() {
   made.way = observe::better::lower;
   made.fewest = {1, 2, 3};
   made.most = {4, 5, greatest};
+  made.fairness = {{0.5, 0.4, 0.6}, {0.75, 0.8, 0.7}, {1000, 2000, 3000}, {4e6, 5e6, 6e6}, {0.5, 0.25, 1.5}};
   made.faults = {"repetition 4: the sum is wrong"};
   made.unpinned = 1;
   made.attempts = {{100, 90, 10, {{"conflict", 7}, {"unknown", 3}}, {{"conflict", 7}, {"capacity-read", 1}}}};
@@ -132,13 +133,14 @@ observe::document full() {
                   "the mean ratio to the best peer",
                   1.07,
                   1.05,
-                  true,
+                  observe::outcome::holds,
                   {0, 1},
                   {{1.07, 1.06, 1.08, 0.95}},
-                  "high95 >= goal",
+                  observe::rule_at_least,
                   "held out"},
-                 {"A1-6", "doctor names the reason", "always-aborts", "always-aborts", true, {}, {}, {}},
-                 {"A1-7", "sanitizers are silent", false, true, false, {}, {}, {}}};
+                 {"A1-6", "doctor names the reason", "always-aborts", "always-aborts", observe::judge(true)},
+                 {"A1-7", "sanitizers are silent", false, true, observe::judge(false)},
+                 observe::judged({.id = "A1-3", .words = "another mean", .from = {0}}, {0.98, 0.91, 1.09, 0.95}, 1.05)};
   return made;
 }
 

@@ -26,8 +26,9 @@ TEST(summary, refuses_what_is_no_measurement) {
   EXPECT_THROW(observe::summarize(values{1, std::numeric_limits<double>::infinity()}), std::invalid_argument);
 }
 
+using counts = std::vector<std::uint64_t>;
+
 TEST(fairness, is_the_middle_part_that_the_slowest_thread_has_of_the_fastest) {
-  using counts = std::vector<std::uint64_t>;
   EXPECT_EQ(observe::fairness(counts{10}, counts{40}), 0.25);
   EXPECT_EQ(observe::fairness(counts{0, 30, 40}, counts{90, 40, 40}), 0.75);
   EXPECT_EQ(observe::fairness(counts{0}, counts{0}), 0);
@@ -36,6 +37,26 @@ TEST(fairness, is_the_middle_part_that_the_slowest_thread_has_of_the_fastest) {
 }
 
 // The ranks are those of the tables for the sign test: 1 - 2 P(Bin(n, 1/2) < rank).
+TEST(slowest_share, is_a_part_of_an_equal_share) {
+  EXPECT_EQ(observe::slowest_share(counts{7}), 1);
+  EXPECT_EQ(observe::slowest_share(counts{5, 5, 5}), 1);
+  EXPECT_DOUBLE_EQ(observe::slowest_share(counts{10, 20, 30}), 0.5);
+  EXPECT_EQ(observe::slowest_share(counts{0, 9}), 0);
+  EXPECT_EQ(observe::slowest_share(counts{0, 0}), 1);
+  EXPECT_THROW(observe::slowest_share(counts{}), std::invalid_argument);
+}
+
+TEST(busier_half_share, is_a_half_where_all_had_the_same) {
+  EXPECT_EQ(observe::busier_half_share(counts{7}), 0.5);
+  EXPECT_EQ(observe::busier_half_share(counts{5, 5}), 0.5);
+  EXPECT_EQ(observe::busier_half_share(counts{5, 5, 5}), 0.5);
+  EXPECT_DOUBLE_EQ(observe::busier_half_share(counts{1, 9, 2, 8}), 0.85);
+  EXPECT_DOUBLE_EQ(observe::busier_half_share(counts{0, 4, 6}), 0.8) << "6 and a half of 4";
+  EXPECT_EQ(observe::busier_half_share(counts{0, 0, 0, 9}), 1);
+  EXPECT_EQ(observe::busier_half_share(counts{0, 0}), 0.5);
+  EXPECT_THROW(observe::busier_half_share(counts{}), std::invalid_argument);
+}
+
 TEST(median_interval, has_the_ranks_of_the_binomial_distribution) {
   const auto of = [](int count) {
     values series;
@@ -190,6 +211,8 @@ TEST(sign_test, is_the_binomial_tail_of_the_rounds_lost) {
 }
 
 TEST(goal, is_missed_only_by_the_whole_interval) {
-  EXPECT_TRUE(observe::misses({0.9, 0.88, 0.94, 0.95}, 0.95));
-  EXPECT_FALSE(observe::misses({0.9, 0.88, 0.96, 0.95}, 0.95));
+  using observe::outcome;
+  EXPECT_EQ(observe::judge({0.9, 0.88, 0.94, 0.95}, 0.95), outcome::missed);
+  EXPECT_EQ(observe::judge({0.9, 0.88, 0.95, 0.95}, 0.95), outcome::undecided);
+  EXPECT_EQ(observe::judge({0.95, 0.88, 0.96, 0.95}, 0.95), outcome::holds);
 }

@@ -141,6 +141,18 @@ class Report(unittest.TestCase):
         self.assertIn("9.00 s", page.texts["td"])
         self.assertIn("125 µs", page.texts["td"])
 
+    def test_shares_and_waits_stand_beside_the_throughput(self):
+        made = samples.claims()
+        made["points"][0].update(fairness={"slowest_share": [0.31, 0.32, 0.33], "busier_half_share": [0.87, 0.88, 0.89]},
+                                 waits={"p99.9_ns": [900, 950, 970], "max_ns": [4e6, 5e6, 9e6], "cpu_s_per_s": [1.2, 1.3, 1.4]})
+        page, _ = self.page(made)
+        for head in ("slowest thread", "busier half", "wait p99.9", "longest wait", "CPUs waiting"):
+            self.assertIn(head, page.texts["th"])
+        for cell in ("0.32", "0.88", "950 ns", "5.00 ms", "1.3"):
+            self.assertIn(cell, page.texts["td"])
+        page, _ = self.page(samples.claims())
+        self.assertNotIn("longest wait", page.texts["th"])
+
     def test_experiments_have_the_papers_numbers_beside_the_simulated_ones(self):
         page, text = self.page(samples.lab())
         for cell in ("48", "10", "+38 points", "fit", "miss", "at least 75", "not simulated", "Table 2.5"):
@@ -193,6 +205,27 @@ class Report(unittest.TestCase):
                 self.assertIn("the model is", page.texts["th"])
         page, _ = self.page(samples.claims())
         self.assertNotIn("the model is", page.texts["th"])
+
+    def test_an_undecided_claim_neither_holds_nor_is_missed(self):
+        for outcomes, words, look in (
+                (["holds", "undecided"], "1 of 2 claims holds; undecided: A1-3.", "verdict"),
+                (["undecided", "missed", "undecided"], "0 of 3 claims hold; missed: A1-3; undecided: A1-3 (2).", "verdict bad"),
+                (["holds", "holds"], "2 of 2 claims hold.", "verdict good"),
+                ([None, None], "2 of 2 claims hold.", "verdict good")):
+            with self.subTest(outcomes=outcomes):
+                made = samples.claims()
+                one = made["claims"][0]
+                made["claims"] = [dict(one, outcome=outcome, holds=outcome in ("holds", None)) for outcome in outcomes]
+                if outcomes[0] is None:  # as versions without outcomes wrote it
+                    for claim in made["claims"]:
+                        del claim["outcome"]
+                page, text = self.page(made)
+                self.assertEqual(page.texts["h1"], [words])
+                self.assertEqual(page.all("h1")[0]["class"], look)
+                self.assertEqual(text.count('<tr class="open">'), outcomes.count("undecided"))
+                self.assertEqual(text.count('<tr class="bad">'), outcomes.count("missed"))
+                for outcome in set(outcomes) - {None}:
+                    self.assertIn(outcome, page.texts["td"])
 
     def test_numbers_of_threads_stand_to_scale(self):
         _, text = self.page(samples.uneven())

@@ -2,6 +2,7 @@
 // How threads are started, stopped, counted and sampled.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <set>
 
@@ -73,6 +74,93 @@ TEST(Team, SamplesEverySoManyth) {
   EXPECT_EQ(w::run_team<count_only>(all, shared).seen.latency.samples(), 999U);
   const w::plan rare{.threads = 1, .operations = 1'000, .sample_every = 1'000};
   EXPECT_EQ(w::run_team<count_only>(rare, shared).seen.latency.samples(), 0U);
+}
+
+/// The wait is what the test says it is: threads say that they have the lock when they have slept.
+struct waiting_shared {
+  uint64_t sleep_ns;
+  bool tells;
+};
+void wait_and_work(w::worker& me, waiting_shared& shared) {
+  me.wait_for_start();
+  while (me.more()) {
+    const bool timed = me.begin();
+    txsync::machine::sleep_ns(shared.sleep_ns);
+    if (shared.tells) me.entered(timed);
+    me.finish();
+  }
+}
+
+TEST(Team, TimesEveryWaitWhereEveryOperationIsSampled) {
+  waiting_shared shared{.sleep_ns = 2 * ms, .tells = true};
+  const w::plan how{.threads = 2, .operations = 6, .sample_every = 1};
+  const w::outcome seen = w::run_team<wait_and_work>(how, shared).seen;
+  EXPECT_EQ(seen.waits.samples(), 2 * 5U);  // the 2nd is the first
+  EXPECT_GE(seen.max_wait_ns, 2 * ms);
+  EXPECT_GE(seen.waits.quantile(0), 3 * ms / 2);
+  EXPECT_LT(seen.wait_cpu_ns, 10 * ms) << "they slept through 20 ms of waiting";
+}
+
+TEST(Team, TellsNoWaitsOtherwise) {
+  waiting_shared shared{.sleep_ns = 1, .tells = false};
+  EXPECT_EQ(w::run_team<wait_and_work>(w::plan{.operations = 6, .sample_every = 1}, shared).seen.waits.samples(), 0U);
+  shared.tells = true;
+  EXPECT_EQ(w::run_team<wait_and_work>(w::plan{.operations = 6, .sample_every = 2}, shared).seen.waits.samples(), 0U);
+}
+
+TEST(Team, SaysWhatEachThreadDid) {
+  empty_shared shared{.threads = 3};
+  uint64_t operations[3] = {};
+  const w::plan how{.threads = 3, .duration_ns = 5 * ms, .operations_by_thread = operations};
+  const w::outcome seen = w::run_team<count_only>(how, shared).seen;
+  EXPECT_EQ(operations[0] + operations[1] + operations[2], seen.operations);
+  EXPECT_EQ(std::min({operations[0], operations[1], operations[2]}), seen.fewest);
+}
+
+namespace us_clock {
+
+constexpr uint64_t us = 1'000;
+constexpr auto unread = []() -> uint64_t { throw "the CPU clock was read"; };
+auto says(uint64_t cpu) {
+  return [cpu] { return cpu; };
+}
+
+}  // namespace us_clock
+
+TEST(WaitClock, TakesShortIntervalsAsRunning) {
+  using namespace us_clock;
+  w::wait_clock clock;
+  clock.start(0, 0);
+  clock.begin(1 * us, unread);
+  EXPECT_EQ(clock.end(1 * us, 3 * us, 5 * us, unread), 3 * us);
+}
+
+TEST(WaitClock, AsksTheCpuClockAfterLongWaits) {
+  using namespace us_clock;
+  w::wait_clock clock;
+  clock.start(0, 100 * us);
+  clock.begin(2 * us, unread);
+  // 2 us before the wait, 1 us of section, and of the 90 us between the thread ran 20.
+  EXPECT_EQ(clock.end(2 * us, 90 * us, 93 * us, says(123 * us)), 20 * us);
+  // It spun: all 40 us.
+  clock.begin(95 * us, unread);
+  EXPECT_EQ(clock.end(95 * us, 40 * us, 136 * us, says(166 * us)), 40 * us);
+}
+
+TEST(WaitClock, LeavesOutLongWorkOutside) {
+  using namespace us_clock;
+  w::wait_clock clock;
+  clock.start(0, 0);
+  clock.begin(1'000 * us, says(700 * us));
+  EXPECT_EQ(clock.end(1'000 * us, 50 * us, 1'051 * us, says(731 * us)), 30 * us);
+}
+
+TEST(WaitClock, CountsNoMoreThanTheWaitAndNoLessThanNothing) {
+  using namespace us_clock;
+  w::wait_clock clock;
+  clock.start(0, 0);
+  EXPECT_EQ(clock.end(0, 10 * us, 500 * us, says(20 * us)), 0U) << "the section of 490 us may have been all of it";
+  EXPECT_EQ(clock.end(500 * us, 10 * us, 511 * us, says(90 * us)), 10 * us);
 }
 
 struct batch_shared {

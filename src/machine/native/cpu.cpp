@@ -16,13 +16,16 @@ namespace {
   return (cycles() - start) * 1'000'000'000 / (now - start_ns);
 }
 
-}  // namespace
-
-std::uint64_t clock_ns() noexcept {
+std::uint64_t time_of(clockid_t clock) noexcept {
   timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
+
+}  // namespace
+
+std::uint64_t clock_ns() noexcept { return time_of(CLOCK_MONOTONIC); }
+std::uint64_t thread_cpu_ns() noexcept { return time_of(CLOCK_THREAD_CPUTIME_ID); }
 
 std::uint64_t cycles_per_second() noexcept {
   // Written by whoever measures first; two measurements are as good as one. Relaxed: it guards no other data.

@@ -37,6 +37,7 @@ std::uint64_t scripted_cycles() noexcept {
 }  // namespace detail
 
 std::uint64_t clock_ns() noexcept { return detail::scripted_cycles(); }
+std::uint64_t thread_cpu_ns() noexcept { return detail::scripted_cycles(); }
 std::uint64_t cycles_per_second() noexcept { return 1'000'000'000; }
 
 bool cpuid(std::uint32_t leaf, std::uint32_t subleaf, std::uint32_t (&registers)[4]) noexcept {

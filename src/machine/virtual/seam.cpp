@@ -18,6 +18,7 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 void detail::catch_faults(std::jmp_buf* landing) noexcept { txsync_sim_catch_faults(landing); }
 
 std::uint64_t clock_ns() noexcept { return txsync_sim_clock_ns(); }
+std::uint64_t thread_cpu_ns() noexcept { return txsync_sim_clock_ns(); }
 std::uint64_t cycles_per_second() noexcept { return txsync_sim_cycles_per_second(); }
 
 void heavy_fence() noexcept { txsync_sim_fence(); }

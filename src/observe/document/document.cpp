@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "observe/document/document.hpp"
 
+#include <cstdio>
 #include <ctime>
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
@@ -43,6 +44,25 @@ json to_json(const percentile_record& percentiles) {
   return made;
 }
 
+void put_fairness(json& into, const fairness_record& one) {
+  if (!one.slowest_share.empty())
+    into["fairness"] = {{"slowest_share", one.slowest_share}, {"busier_half_share", one.busier_half_share}};
+  if (!one.max_wait_ns.empty()) {
+    into["waits"] = {{"p99.9_ns", one.p999_wait_ns}, {"max_ns", one.max_wait_ns}, {"cpu_s_per_s", one.wait_cpus}};
+  }
+}
+
+/// The median with so many digits behind the point, so wide; "-" without values.
+std::string column(const std::vector<double>& values, double unit, int digits, int width) {
+  char text[64];
+  if (values.empty()) {
+    std::snprintf(text, sizeof text, "%*s", width, "-");
+  } else {
+    std::snprintf(text, sizeof text, "%*.*f", width, digits, summarize(values).median / unit);
+  }
+  return text;
+}
+
 void put_details(json& into, const point& one) {
   if (one.attempts) put_attempts(into, *one.attempts);
   if (one.cycles) {
@@ -71,19 +91,6 @@ void put_details(json& into, const point& one) {
   }
   put_text(into, "end_hash", one.end_hash);
   put_text(into, "key", one.key);
-}
-
-/// What alone bears a verdict whose goal lies within the interval; empty where the interval lies on one side of it.
-std::string what_bears(const claim& one) {
-  if (!one.value_interval || !one.goal.is_number()) return {};
-  const interval& seen = *one.value_interval;
-  const auto goal = one.goal.get<double>();
-  const bool by_upper = one.rule.starts_with("high95");
-  const bool by_lower = one.rule.starts_with("low95");
-  if (one.holds && by_upper && seen.median < goal) return "upper bound";
-  if (one.holds && by_lower && seen.median > goal) return "lower bound";
-  if (!one.holds && (by_upper || by_lower)) return {};  // the whole interval, perhaps that of another cell, lies beyond
-  return seen.low95 < goal && goal < seen.high95 ? "median" : "";
 }
 
 }  // namespace
@@ -132,6 +139,7 @@ json to_json(const point& one) {
     made["high"] = range.high;
   }
   if (!one.fewest.empty()) made["thread_operations"] = {{"fewest", one.fewest}, {"most", one.most}};
+  put_fairness(made, one.fairness);
   put_list(made, "faults", one.faults);
   if (one.unpinned != 0) made["unpinned"] = one.unpinned;
   put_details(made, one);
@@ -148,7 +156,8 @@ json to_json(const claim& one) {
   made["goal"] = one.goal;
   put_text(made, "rule", one.rule);
   put_text(made, "standing", one.standing);
-  made["holds"] = one.holds;
+  made["holds"] = one.outcome == outcome::holds;
+  made["outcome"] = to_string(one.outcome);
   made["from"] = one.from;
   return made;
 }
@@ -170,11 +179,41 @@ json to_json(const document& all) {
   return made;
 }
 
-std::string verdict_text(const claim& one) {
+claim judged(claim one, const interval& measured, double goal, better way) {
+  one.value = measured.median;
+  one.value_interval = measured;
+  one.goal = goal;
+  one.outcome = judge(measured, goal, way);
+  one.rule = way == better::higher ? rule_at_least : rule_at_most;
+  return one;
+}
+
+claim judged(claim one, double value, double goal, better way) {
+  one.value = value;
+  one.goal = goal;
+  one.outcome = judge(way == better::higher ? value >= goal : value <= goal);
+  one.rule = way == better::higher ? "value >= goal" : "value <= goal";
+  return one;
+}
+
+claim without_goal(claim one, const interval& measured) {
+  one.value = measured.median;
+  one.value_interval = measured;
+  one.goal = 0.0;
+  one.outcome = outcome::holds;
+  one.rule = no_goal;
+  return one;
+}
+
+std::string fairness_text(const fairness_record& one) {
+  constexpr double us = 1e3;
+  return column(one.slowest_share, 1, 2, 7) + column(one.busier_half_share, 1, 2, 6) +
+         column(one.p999_wait_ns, us, 1, 10) + column(one.max_wait_ns, us, 0, 11) + column(one.wait_cpus, 1, 2, 11);
+}
+
+const char* verdict_text(const claim& one) noexcept {
   if (one.rule == no_goal) return "-";
-  const std::string word = one.holds ? "holds" : "MISSED";
-  const std::string bearer = what_bears(one);
-  return bearer.empty() ? word : word + " by its " + bearer + ": not decided by this run";
+  return one.outcome == outcome::missed ? "MISSED" : to_string(one.outcome);
 }
 
 std::string utc_now() {

@@ -110,6 +110,17 @@ struct site_record {
   std::uint32_t unfinished_waits = 0;  ///< threads that still waited at the end
 };
 
+/// How evenly the threads of a point had their turns, and how they waited for locks. Each list by repetition, in their
+/// order; empty where it was not measured.
+struct fairness_record {
+  std::vector<double> slowest_share;      ///< see observe::slowest_share()
+  std::vector<double> busier_half_share;  ///< see observe::busier_half_share()
+  // Of runs of their own, in which every operation is timed:
+  std::vector<double> p999_wait_ns;  ///< 99.9 % of the waits in lock() are at most so long
+  std::vector<double> max_wait_ns;
+  std::vector<double> wait_cpus;  ///< CPU time that all threads used in lock(), in seconds a second
+};
+
 /// One cell of a measurement: one subject on one workload with one set of parameters and threads.
 struct point {
   std::string workload;
@@ -128,8 +139,9 @@ struct point {
 
   std::vector<std::uint64_t> fewest;  ///< operations of the thread with the fewest, by repetition; may be empty
   std::vector<std::uint64_t> most;    ///< and of the one with the most
-  std::vector<std::string> faults;    ///< repetitions that failed their own check, one sentence each
-  unsigned unpinned = 0;              ///< threads that the system refused to pin, greatest of all repetitions
+  fairness_record fairness;
+  std::vector<std::string> faults;  ///< repetitions that failed their own check, one sentence each
+  unsigned unpinned = 0;            ///< threads that the system refused to pin, greatest of all repetitions
 
   std::optional<attempt_record> attempts;
   std::optional<cycle_record> cycles;
@@ -144,23 +156,32 @@ struct point {
 
 /// The answer to a numbered line of an issue.
 struct claim {
-  std::string id;     ///< "A1-3"
-  std::string words;  ///< what is claimed; member "claim"
-  json value;         ///< what came out: a number, a truth value or a word
-  json goal;          ///< what was asked for, of the same type
-  bool holds = false;
-  std::vector<std::size_t> from;           ///< indices into document::points that it was computed from
-  std::optional<interval> value_interval;  ///< of a number; members "low95", "high95", "coverage"
-  std::string rule;                        ///< how `holds` follows, for example "high95 >= goal"; may be empty
+  std::string id = {};                          ///< "A1-3"
+  std::string words = {};                       ///< what is claimed; member "claim"
+  json value = {};                              ///< what came out: a number, a truth value or a word
+  json goal = {};                               ///< what was asked for, of the same type
+  observe::outcome outcome = outcome::missed;   ///< members "outcome" and "holds"; judge() makes it
+  std::vector<std::size_t> from = {};           ///< indices into document::points that it was computed from
+  std::optional<interval> value_interval = {};  ///< of a number; members "low95", "high95", "coverage"
+  std::string rule = {};                        ///< how `outcome` follows, for example rule_at_least; may be empty
   std::string standing = {};  ///< of a simulated number, what the model has to do with the goal: "fit", "held out"...
 };
 
-/// The rule of a claim that is written down and asks for nothing; its goal is 0.
+/// The rules of judge() over an interval. A rule may go on: "... in every cell".
+inline constexpr const char* rule_at_least = "value >= goal; missed where high95 < goal";
+inline constexpr const char* rule_at_most = "value <= goal; missed where low95 > goal";
+/// The rule of a claim that is written down and asks for nothing; its goal is 0 and it holds.
 inline constexpr const char* no_goal = "printed as it is";
 
-/// "holds", "MISSED", or "-" where nothing is asked. Behind it, where the goal lies within the interval, by what it
-/// holds all the same, and that the run does not decide it: "holds by its upper bound: not decided by this run".
-std::string verdict_text(const claim& one);
+/// The claim with the value, interval, goal, outcome and rule of a measured number.
+claim judged(claim one, const interval& measured, double goal, better way = better::higher);
+/// The same of a number that has no interval.
+claim judged(claim one, double value, double goal, better way = better::higher);
+/// A measured number of which nothing is asked.
+claim without_goal(claim one, const interval& measured);
+
+/// "holds", "undecided", "MISSED", or "-" where nothing is asked.
+const char* verdict_text(const claim& one) noexcept;
 
 struct document {
   tool_record tool = this_tool();
@@ -177,6 +198,17 @@ struct document {
 
 /// Now, in UTC, for document::started.
 std::string utc_now();
+
+/// The medians, in words for a table: the two shares, the two waits in us, the CPUs; "-" where there are none.
+std::string fairness_text(const fairness_record& one);
+/// The heads of these columns, as wide, and what they mean: one line each.
+inline constexpr const char* fairness_head = "slowest  half  p99.9 us     max us  wait CPUs";
+inline constexpr const char* fairness_legend =
+    "slowest: operations of the slowest thread to an equal share; half: share of all operations that the busier half "
+    "of\n"
+    "the threads did (0.5 is fair); p99.9, max: wait in lock(), in runs of their own in which every operation is "
+    "timed;\n"
+    "wait CPUs: CPU seconds that all threads burn in lock() a second. Medians.\n";
 
 /// A point as the document has it. Computes median, low and high from the values.
 json to_json(const point& one);

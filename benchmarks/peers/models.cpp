@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "peers/go_model.hpp"
+#include "peers/parking_lot_model.hpp"
+#include "peers/peers.hpp"
+#include "workloads/make_subject.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+
+namespace {
+
+using namespace workloads;
+
+constexpr subject table[] = {
+    make_subject<lockable<parking_lot_model>>("parking_lot model", true, waiting::parks,
+                                              "Rust's parking_lot by our own model: hands over by a timer"),
+    make_subject<lockable<go_model>>("go model", true, waiting::parks,
+                                     "Go's sync.Mutex by our own model: hands over after a wait of 1 ms"),
+};
+
+}  // namespace
+
+std::span<const subject> model_subjects() noexcept { return table; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

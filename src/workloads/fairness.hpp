@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs of a workload that also say how evenly the threads had their turns, and how they waited. Native only.
+#pragma once
+
+#include "observe/document/document.hpp"
+#include "workloads/workload.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+/// Runs once. A run without fault adds the shares of its threads to the record; and its waits, where the plan times
+/// every operation and the workload tells them.
+outcome run_with_shares(subject::runner run, const parameters& values, plan how, observe::fairness_record& into);
+
+/// A run of its own for the waits: half as long, with every operation timed, which would change the throughput of
+/// the run above. Adds only waits. With one thread, which never waits, and of a workload that told no waits before,
+/// nothing is run, and the outcome is empty.
+outcome run_for_waits(subject::runner run, const parameters& values, plan how, observe::fairness_record& into);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads
