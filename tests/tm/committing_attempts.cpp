@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "../sanitizers.hpp"
 #include "machine/scripted/script.hpp"
 
 namespace {
@@ -18,8 +19,11 @@ class committing_attempts : public testing::Environment {
     machine_.emplace();
     machine_->have_rtm();
     machine_->attempts_exclude_each_other();
+    // ThreadSanitizer sees what an attempt has read before its abort, which on a CPU nobody does; at its end the
+    // attempt has already told that it is ordered before others.
+    const plan hopeless = under_tsan ? plan::aborts_at_end(0) : plan::aborts_at_step(3, 0);
     machine_->on_begins_in_turn({plan::commits(), plan::commits(), plan::aborts_at_end(conflict), plan::commits(),
-                                 plan::commits(), plan::commits(), plan::aborts_at_step(3, 0)});
+                                 plan::commits(), plan::commits(), hopeless});
   }
   void TearDown() override {
     const script::counts seen = machine_->counted();

@@ -3,9 +3,13 @@
 // the code under test does: it would hide where that code forgets to.
 #pragma once
 
-#include <sched.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstdint>
 
 #include <txsync/machine/race_detector.hpp>
 
@@ -20,27 +24,34 @@ void AnnotateIgnoreWritesEnd(const char* file, int line);
 
 namespace txsync::inline TXSYNC_BACKEND::script {
 
-/// One thread at a time. Waiters give way to other threads.
+/// One thread at a time. Waiters sleep.
 class unseen_turn {
  public:
   void take() noexcept {
     fence();  // what the thread has stored before is seen by whoever has the turn next
-    bool expected = false;
+    std::uint32_t seen = unused;
     // relaxed, here and below: the fences order, and a race detector does not look at those
-    while (!taken_.compare_exchange_weak(expected, true, std::memory_order_relaxed)) {
-      expected = false;
-      sched_yield();
+    if (!state_.compare_exchange_strong(seen, used, std::memory_order_relaxed)) {
+      while (state_.exchange(waited_for, std::memory_order_relaxed) != unused) call(FUTEX_WAIT_PRIVATE, waited_for);
     }
     fence();
   }
   void give() noexcept {
     fence();
-    taken_.store(false, std::memory_order_relaxed);
+    if (state_.exchange(unused, std::memory_order_relaxed) == waited_for) call(FUTEX_WAKE_PRIVATE, 1);
   }
 
  private:
+  static constexpr std::uint32_t unused = 0;
+  static constexpr std::uint32_t used = 1;
+  static constexpr std::uint32_t waited_for = 2;
   static void fence() noexcept { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-  std::atomic<bool> taken_{false};
+  void call(int operation, std::uint32_t value) noexcept {
+    const int saved_errno = errno;
+    syscall(SYS_futex, &state_, operation, value, nullptr, nullptr, 0);
+    errno = saved_errno;
+  }
+  std::atomic<std::uint32_t> state_{unused};
 };
 
 /// Lockable. What a thread does while it holds it, a race detector does not look at either.
