@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bodies that do what they should not, or what is rare, and what becomes of it: docs/tm/misbehaviour.md, line by line.
+// Kept transactions: leaked_transactions.cpp.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -15,7 +16,6 @@
 #include <stdexcept>
 #include <thread>
 #include <txsync/machine/thread.hpp>
-#include <type_traits>
 #include <vector>
 
 #include "../locks/harness/budget.hpp"
@@ -33,7 +33,6 @@ namespace machine = txsync::machine;
 constinit stm::block plain{"test.misbehaviour.plain"};
 constinit stm::block always_alone{"test.misbehaviour.irrevocable", {.irrevocable = true}};
 
-constexpr const char* outside_message = "a transaction was used outside of its block";
 constexpr const char* twice_message = "destroyed twice|second time";
 constexpr const char* fork_message = "forked while another thread ran an atomic block";
 
@@ -221,109 +220,6 @@ TEST_P(MisbehavingBodies, ADestroyThatWasUndoneDoesNotCount) {
                  int);
   }
   atomically(plain, [&](auto& tx) { tx.destroy(object); });
-}
-
-// Leaking tx.
-
-#ifdef NDEBUG
-constexpr bool direct_accesses_are_checked = false;
-#else
-constexpr bool direct_accesses_are_checked = true;
-#endif
-
-/// Keeps tx where it is of the kind that is asked for. Software stands behind every attempt of the machine, and an
-/// irrevocable block has the other kind everywhere.
-template <class Transaction>
-Transaction& kept_from(stm::block& where) {
-  Transaction* kept = nullptr;
-  atomically(where, [&](auto& tx) {
-    if constexpr (std::is_same_v<decltype(tx), Transaction&>) {
-      kept = &tx;
-    } else {
-      tx.retry();
-    }
-  });
-  return *kept;
-}
-/// The transaction of a block that has ended.
-stm::transaction& leaked() { return kept_from<stm::transaction>(plain); }
-stm::direct_transaction& leaked_directly() { return kept_from<stm::direct_transaction>(always_alone); }
-
-template <class Transaction>
-void all_but_accesses_end_the_program(Transaction& tx) {
-  static int object = 0;
-  EXPECT_DEATH(static_cast<void>(tx.template make<int>(1)), outside_message);
-  EXPECT_DEATH(static_cast<void>(tx.template make_array<int>(1)), outside_message);
-  EXPECT_DEATH(tx.destroy(&object), outside_message);
-  EXPECT_DEATH(tx.on_commit([]() noexcept {}), outside_message);
-  EXPECT_DEATH(tx.on_abort([]() noexcept {}), outside_message);
-  EXPECT_DEATH(tx.privatize(), outside_message);
-  EXPECT_DEATH(tx.retry(), outside_message);
-  EXPECT_DEATH(tx.or_else([](auto&) {}, [](auto&) {}), outside_message);
-  EXPECT_DEATH(tx.irrevocable(), outside_message);
-}
-
-TEST_P(MisbehavingBodies, ATransactionUsedAfterItsBlockEndsTheProgram) {
-  static var<int> number{0};
-  stm::transaction& tx = leaked();
-  EXPECT_DEATH(static_cast<void>(tx.read(number)), outside_message);
-  EXPECT_DEATH(tx.write(number, 1), outside_message);
-  all_but_accesses_end_the_program(tx);
-}
-
-TEST_P(MisbehavingBodies, ADirectTransactionUsedAfterItsBlockEndsTheProgram) {
-  static var<int> number{0};
-  stm::direct_transaction& tx = leaked_directly();
-  if (direct_accesses_are_checked) {
-    EXPECT_DEATH(static_cast<void>(tx.read(number)), outside_message);
-    EXPECT_DEATH(tx.write(number, 1), outside_message);
-  }
-  all_but_accesses_end_the_program(tx);
-}
-
-TEST_P(MisbehavingBodies, ATransactionUsedByAnActionEndsTheProgram) {
-  static var<int> number{0};
-  static stm::transaction* kept = nullptr;
-  EXPECT_DEATH(atomically(plain,
-                          [](auto& tx) {
-                            if constexpr (std::is_same_v<decltype(tx), stm::transaction&>) {
-                              kept = &tx;
-                            } else {
-                              tx.retry();
-                            }
-                            tx.on_commit([]() noexcept { kept->write(number, 1); });
-                          }),
-               outside_message);
-}
-
-template <class Transaction>
-void used_within_later_blocks(Transaction& tx) {
-  var<int> number{1};
-  const auto body = [&](auto&) {
-    tx.write(number, tx.read(number) + 1);
-    throw 7;
-  };
-  EXPECT_THROW(atomically(plain, body), int);
-  EXPECT_EQ(number.load(), 1);
-  atomically(plain, [&](auto&) { tx.write(number, tx.read(number) + 1); });
-  EXPECT_EQ(number.load(), 2);
-  atomically(always_alone, [&](auto&) { tx.write(number, tx.read(number) + 1); });
-  EXPECT_EQ(number.load(), 3);
-}
-
-TEST_P(MisbehavingBodies, ATransactionUsedWithinALaterBlockIsPartOfThat) { used_within_later_blocks(leaked()); }
-
-TEST_P(MisbehavingBodies, ADirectTransactionUsedWithinALaterBlockIsPartOfThat) {
-  stm::direct_transaction& tx = leaked_directly();
-  if (direct_accesses_are_checked) used_within_later_blocks(tx);
-  int* const object = atomically(plain, [&](auto&) { return tx.make<int>(7); });
-  const auto destroy_and_throw = [&](auto&) {
-    tx.destroy(object);
-    throw 7;
-  };
-  EXPECT_THROW(atomically(plain, destroy_and_throw), int);
-  EXPECT_EQ(*object, 7);
-  atomically(plain, [&](auto&) { tx.destroy(object); });
 }
 
 // Waiting for nothing.
