@@ -8,6 +8,7 @@
 #include <iterator>
 #include <list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <random>
 #include <ranges>
@@ -43,7 +44,9 @@ void run_against_model(Container& container, const Compare& compare) {
   using model_type = typename Operation::model_type;
   const Operation operation{container};
   for (unsigned seed = 1; seed <= seeds; ++seed) {
-    model_type model;
+    // Not on the stack, which the scripted machine puts back without the memory that a container there owns.
+    const auto kept = std::make_unique<model_type>();
+    model_type& model = *kept;
     std::mt19937 random(seed);
     for (int i = 0; i < blocks_a_seed; ++i) {
       const std::mt19937 random_before = random;

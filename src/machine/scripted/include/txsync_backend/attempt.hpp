@@ -2,10 +2,11 @@
 // Attempts of the scripted machine: what each does is read from the script (src/machine/scripted/script.hpp).
 //
 // An abort really comes back to begin(): the registers that a function must keep, and the thread's own stack from
-// begin's caller upwards, are put back to what they were (at most script::snapshot_bytes of it). Stores to other memory
-// are NOT undone, and nothing keeps other threads from seeing them before the end. To the compiler this is an ordinary
-// call that returns twice with the same registers and the same stack, which is what it may assume of any call, so that
-// begin() may be inlined and the function around it may return before the abort.
+// begin's caller upwards, are put back to what they were (at most script::snapshot_bytes of it), and what
+// store_in_attempt() has stored. Other stores to other memory are NOT undone, and nothing keeps other threads from
+// seeing any before the end, unless the script says that attempts exclude each other. To the compiler this is an
+// ordinary call that returns twice with the same registers and the same stack, which is what it may assume of any call,
+// so that begin() may be inlined and the function around it may return before the abort.
 #pragma once
 
 #include <txsync/machine/race_detector.hpp>
@@ -21,6 +22,8 @@ extern "C" std::uint32_t txsync_scripted_begin(std::uint32_t kind) noexcept;
 
 void scripted_end() noexcept;
 void scripted_abort(std::uint8_t code) noexcept;
+void scripted_store(std::atomic<std::uint64_t>& place, std::uint64_t value) noexcept;
+void scripted_await() noexcept;
 unsigned scripted_depth() noexcept;
 bool scripted_warm() noexcept;
 void scripted_suspend() noexcept;
@@ -43,6 +46,10 @@ inline void abort() noexcept {
   detail::scripted_abort(Code);
 }
 inline void abort_busy(const void*) noexcept { abort<attempt_status::code_lock_busy>(); }
+inline void store_in_attempt(std::atomic<std::uint64_t>& place, std::uint64_t value) noexcept {
+  detail::scripted_store(place, value);
+}
+inline void await_attempts() noexcept { detail::scripted_await(); }
 inline bool attempts_work() noexcept { return htm().attempts; }
 inline bool active() noexcept { return detail::scripted_depth() != 0; }
 inline unsigned depth() noexcept { return detail::scripted_depth(); }
