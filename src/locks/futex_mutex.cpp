@@ -295,7 +295,8 @@ void futex_mutex::replace_the_dead() noexcept {
     if ((seen & line) != 0) {
       next = with_next_head(seen) | (seen & given_to_head);
     } else {
-      next &= (seen & given_to_head) != 0 ? ~(heads_bits | held) : ~heads_bits;
+      next &= ~heads_bits;
+      if ((seen & given_to_head) != 0) next &= ~held;
     }
   }
   // release and acquire: what is given on was given by a release, as if by the one that is gone
