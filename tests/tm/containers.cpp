@@ -8,7 +8,6 @@
 #include <iterator>
 #include <list>
 #include <map>
-#include <memory>
 #include <optional>
 #include <random>
 #include <ranges>
@@ -44,9 +43,7 @@ void run_against_model(Container& container, const Compare& compare) {
   using model_type = typename Operation::model_type;
   const Operation operation{container};
   for (unsigned seed = 1; seed <= seeds; ++seed) {
-    // Not on the stack, which the scripted machine puts back without the memory that a container there owns.
-    const auto kept = std::make_unique<model_type>();
-    model_type& model = *kept;
+    model_type model;
     std::mt19937 random(seed);
     for (int i = 0; i < blocks_a_seed; ++i) {
       const std::mt19937 random_before = random;

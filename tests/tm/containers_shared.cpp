@@ -125,12 +125,8 @@ TEST_P(SharedContainers, QueueLosesNothingAndKeepsTheOrderOfEachProducer) {
   constexpr int each = rounds;
   constexpr unsigned consumers = 2;
   stm::queue<item> queue;
-  // Not on the stack of the thread that runs blocks at the end: where an attempt is aborted, the scripted machine puts
-  // back what others have stored there.
-  static std::atomic<int> wrong;
-  static std::array<std::atomic<int>, team_size> taken;
-  wrong = 0;
-  for (std::atomic<int>& one : taken) one = 0;
+  std::atomic<int> wrong{0};
+  std::array<std::atomic<int>, team_size> taken{};
   std::vector<std::thread> takers;
   for (unsigned index = 0; index < consumers; ++index) {
     takers.emplace_back([&] {

@@ -496,9 +496,7 @@ TEST_P(MisbehavingBodies, WhatABlockHasMadeItsOwnIsNotSeenByOthers) {
   constexpr int rounds = under_tsan || under_asan ? 500 : 3'000;
   var<private_node*> first{nullptr};
   std::atomic<bool> ended{false};
-  static std::atomic<int>
-      seen_private;  // not on a stack whose thread makes attempts: the scripted machine puts those back
-  seen_private = 0;
+  std::atomic<int> seen_private{0};
   std::vector<std::thread> readers;
   for (int index = 0; index < 2; ++index) {
     readers.emplace_back([&] {

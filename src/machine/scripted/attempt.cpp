@@ -25,7 +25,8 @@ using script::the_state;
 namespace detail {
 
 extern "C" {
-[[gnu::visibility("hidden")]] std::uint32_t txsync_scripted_decide(std::uint32_t kind, void* frame) noexcept;
+[[gnu::visibility("hidden")]] std::uint32_t txsync_scripted_decide(std::uint32_t kind, void* frame,
+                                                                   void* caller) noexcept;
 [[noreturn]] void txsync_scripted_restore(void* frame, const void* copy, std::size_t bytes,
                                           std::uint32_t status) noexcept;
 }
@@ -100,12 +101,27 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) void copy_stack(c
   for (std::size_t i = 0; i < bytes; ++i) const_cast<volatile char*>(to)[i] = from[i];
 }
 
-void remember_stack(void* frame) noexcept {
+/// Where the frame with that address ends.
+const char* end_of_frame(const void* address) noexcept {
+#if defined(__aarch64__)
+  return *static_cast<const char* const*>(address);  // the address of the frame above, which is its lowest
+#else
+  return static_cast<const char*>(address) + 2 * sizeof(void*);  // behind that, and the return address
+#endif
+}
+
+/// Of an attempt that excludes others, the frame of the function that begins it and no more: above lies what threads
+/// share, which others may change until this attempt has found the lock held.
+const char* end_to_put_back(const void* caller) noexcept {
+  return mine.excludes ? end_of_frame(caller) : my_stack().end;
+}
+
+void remember_stack(void* frame, const void* caller) noexcept {
   const char* const start = static_cast<const char*>(frame);
   if (start >= my_stack().end) script::refuse("an attempt begins on a stack that is not its thread's own");
   if (!stack_copy) stack_copy = std::make_unique<char[]>(script::snapshot_bytes);
   mine.frame = frame;
-  mine.bytes = std::min(script::snapshot_bytes, static_cast<std::size_t>(my_stack().end - start));
+  mine.bytes = std::min(script::snapshot_bytes, static_cast<std::size_t>(end_to_put_back(caller) - start));
   copy_stack(stack_copy.get(), start, mine.bytes);
 }
 
@@ -206,7 +222,7 @@ std::uint32_t begin_inner() noexcept {
 
 }  // namespace
 
-std::uint32_t txsync_scripted_decide(std::uint32_t kind, void* frame) noexcept {
+std::uint32_t txsync_scripted_decide(std::uint32_t kind, void* frame, void* caller) noexcept {
   if (mine.depth != 0) return kind == hle_attempt ? not_elided : begin_inner();
   const plan todo = next_plan(kind);
   const unsigned levels = kind == warm_attempt ? 1 + warm_extra_depth : 1;
@@ -218,7 +234,7 @@ std::uint32_t txsync_scripted_decide(std::uint32_t kind, void* frame) noexcept {
   }
   mine.kind = kind;
   begin_to_exclude();
-  remember_stack(frame);
+  remember_stack(frame, caller);
   stored.reserve(max_stored_words);  // now, as an attempt has nobody to throw to
   stored.clear();
   mine.todo = todo;

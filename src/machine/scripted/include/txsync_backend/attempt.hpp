@@ -17,8 +17,9 @@ namespace detail {
 
 enum scripted_begin_kind : std::uint32_t { plain_attempt, rollback_only_attempt, warm_attempt, hle_attempt };
 
-/// In assembly (scripted/restore.cpp). Answers a raw attempt_status, once or twice.
-extern "C" std::uint32_t txsync_scripted_begin(std::uint32_t kind) noexcept;
+/// In assembly (scripted/restore.cpp). Answers a raw attempt_status, once or twice. `caller`: the frame address of the
+/// function that begins the attempt.
+extern "C" std::uint32_t txsync_scripted_begin(std::uint32_t kind, void* caller) noexcept;
 
 void scripted_end() noexcept;
 void scripted_abort(std::uint8_t code) noexcept;
@@ -39,7 +40,9 @@ inline constexpr unsigned warm_extra_depth = 3;
 
 }  // namespace detail
 
-inline attempt_status begin() noexcept { return attempt_status{detail::txsync_scripted_begin(detail::plain_attempt)}; }
+inline attempt_status begin() noexcept {
+  return attempt_status{detail::txsync_scripted_begin(detail::plain_attempt, __builtin_frame_address(0))};
+}
 inline void end() noexcept { detail::scripted_end(); }
 template <std::uint8_t Code>
 inline void abort() noexcept {
@@ -56,7 +59,7 @@ inline unsigned depth() noexcept { return detail::scripted_depth(); }
 
 template <hle_word Word>
 inline Word hle_acquire(std::atomic<Word>& word, std::type_identity_t<Word> value) noexcept {
-  if (detail::txsync_scripted_begin(detail::hle_attempt) == attempt_status::started_value) {
+  if (detail::txsync_scripted_begin(detail::hle_attempt, __builtin_frame_address(0)) == attempt_status::started_value) {
     detail::scripted_hle_elide(&word);
     return word.load(std::memory_order_acquire);  // pairs with hle_release, as the exchange below
   }
@@ -70,13 +73,13 @@ inline void hle_release(std::atomic<Word>& word, std::type_identity_t<Word> valu
 }
 
 inline attempt_status warm_begin() noexcept {
-  return attempt_status{detail::txsync_scripted_begin(detail::warm_attempt)};
+  return attempt_status{detail::txsync_scripted_begin(detail::warm_attempt, __builtin_frame_address(0))};
 }
 inline bool warm_active() noexcept { return detail::scripted_warm(); }
 inline void suspend() noexcept { detail::scripted_suspend(); }
 inline void resume() noexcept { detail::scripted_resume(); }
 inline attempt_status begin_rollback_only() noexcept {
-  return attempt_status{detail::txsync_scripted_begin(detail::rollback_only_attempt)};
+  return attempt_status{detail::txsync_scripted_begin(detail::rollback_only_attempt, __builtin_frame_address(0))};
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine
