@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench_locks: our locks beside the best of other libraries (./dev bench locks).
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 
@@ -9,6 +10,7 @@
 #include "locks/claims.hpp"
 #include "locks/elision_cost.hpp"
 #include "locks/measure.hpp"
+#include "locks/scenarios.hpp"
 #include "locks/table.hpp"
 #include "locks/waiting.hpp"
 #include "observe/document/output.hpp"
@@ -28,11 +30,14 @@ struct options {
   std::uint64_t seed = 1;
   bool quick = false;
   bool elision_only = false;
+  bool scenarios_only = false;
   bool waiting_only = false;
   std::vector<unsigned> crowds{64, 512};
   unsigned waiting_rounds = 20;
   std::string json;
 };
+
+constexpr unsigned max_scenario_rounds = 6;
 
 void refuse_simulated(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
@@ -80,23 +85,31 @@ int run(const options& asked, const std::vector<std::string>& words) {
   const auto claims_of = [&](const std::vector<cell>& cells) {
     return asked.quick ? std::vector<observe::claim>() : make_claims(wanted, cells, compare_with_peers(wanted, cells));
   };
-  const measured all = asked.elision_only || asked.waiting_only ? measured() : measure_until_decided(wanted, claims_of);
+  const bool chosen = asked.elision_only || asked.scenarios_only || asked.waiting_only;
+  const auto wants = [&](bool only) { return everything && (only || !chosen); };
+  const measured all = chosen ? measured() : measure_until_decided(wanted, claims_of);
   std::vector<elision_cost> costs;
+  if (wants(asked.elision_only)) costs = measure_elision_cost(asked.rounds, wanted.duration_ns / 5, !asked.quick);
+  std::vector<scenario_result> scenarios;
+  if (wants(asked.scenarios_only))
+    scenarios = measure_scenarios(std::min(asked.rounds, max_scenario_rounds), 2 * wanted.duration_ns);
   std::vector<waiting_cell> waiting;
-  if (everything && !asked.elision_only) waiting = measure_waiting(waiting_of(asked));
-  if (everything && !asked.waiting_only)
-    costs = measure_elision_cost(asked.rounds, wanted.duration_ns / 5, !asked.quick);
+  if (wants(asked.waiting_only)) waiting = measure_waiting(waiting_of(asked));
   const std::vector<comparison> compared = compare_with_peers(wanted, all.cells);
 
   std::FILE* const out = output && output->is_standard_output() ? stderr : stdout;
   if (!all.cells.empty()) print_sections(out, wanted, all);
   if (!all.cells.empty()) print_ratios(out, wanted, compared);
   print_elision_cost(out, costs);
+  print_scenarios(out, scenarios);
   print_waiting(out, waiting);
   observe::document result;
   result.claims = claims_of(all.cells);
   const bool sound = add_points(result, wanted, all, "bench_locks");
   add_elision_cost(result, costs, !asked.quick);
+  for (scenario_result& one : scenarios) {
+    if (!one.point.values.empty()) result.points.push_back(std::move(one.point));
+  }
   add_waiting(result, waiting, !asked.quick);
   print_claims(out, result.claims);
   if (output) {
@@ -122,6 +135,8 @@ void add_options(CLI::App& app, options& asked) {
   app.add_option("--duration", asked.milliseconds, "milliseconds a run (50)")->check(CLI::Range(1, 60'000));
   app.add_option("--seed", asked.seed, "of the random places (1)");
   app.add_flag("--elision-only", asked.elision_only, "only what elision costs without contention");
+  app.add_flag("--scenarios-only", asked.scenarios_only,
+               "only the owner's speed, rising and falling load, and readers against a writer");
   app.add_flag("--waiting-only", asked.waiting_only, "only how long waiters wait, and how fast threads hand over");
   app.add_option("--crowds", asked.crowds, "numbers of threads that come beside two, and go (64,512)")
       ->delimiter(',')

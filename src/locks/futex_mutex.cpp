@@ -35,7 +35,8 @@ constexpr std::uint64_t trust_in_others_ns = 10'000'000;
 /// The place of those aside: no number is so great.
 constexpr std::uint32_t place_aside = 0x1'0000;
 
-/// With one CPU the holder can do nothing while another thread spins: the waiter gives way between two looks.
+/// With one CPU the holder can do nothing while another thread spins. No waiter gives way by machine::yield(): the
+/// kernel then runs it some milliseconds later, where one that sleeps runs as soon as it is woken.
 bool has_one_cpu() noexcept { return machine::cpu_count() == 1; }
 
 bool may_be_dead() noexcept { return machine::fork_count() != 0; }
@@ -44,7 +45,6 @@ std::uint64_t until_next_look(std::uint64_t deadline) noexcept {
 }
 
 constexpr std::uint64_t min_pause = 128;  // cycles
-constexpr unsigned looks_with_one_cpu = 3;
 
 /// Waits at a place for the length of a scope.
 class visit {
@@ -63,7 +63,6 @@ class visit {
 /// Looks at the lock at growing distances. All in machine::cycles().
 struct futex_mutex::spinning {
   std::uint64_t budget;
-  std::uint64_t yield_after;  // from then on other threads run between two looks: the holder may wait for this CPU
   std::uint64_t max_pause;
 };
 struct futex_mutex::waiting {
@@ -75,7 +74,6 @@ namespace {
 // Found with ./dev bench locks.
 constexpr std::uint64_t overdue_budget = 40'000;
 constexpr std::uint64_t overdue_pause = 512;
-constexpr std::uint64_t yield_after = 1'000;
 }  // namespace
 
 void detail::wait_impatiently(bool impatient) noexcept {
@@ -116,17 +114,11 @@ bool futex_mutex::claim(std::uint64_t& seen, waiter who) noexcept {
 bool futex_mutex::spin(const spinning& how, waiter who) noexcept {
   detail::jitter jitter(&how);
   std::uint64_t pause = min_pause;
-  unsigned looks = 0;
   for (std::uint64_t spent = 0; spent < how.budget;) {
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: a look only
     if (claim(seen, who)) return true;
-    if (has_one_cpu()) {
-      if (++looks == looks_with_one_cpu) break;
-      machine::yield();
-      continue;
-    }
+    if (has_one_cpu()) return false;
     const std::uint64_t length = jitter.upto(pause);
-    if (spent >= how.yield_after) machine::yield();
     detail::pause_for(length);
     spent += length;
     if (pause < how.max_pause) pause *= 2;
@@ -238,7 +230,7 @@ void futex_mutex::lead_overdue(std::uint16_t number) noexcept {
   } while (!word_.compare_exchange_weak(seen, settled(seen | overdue), std::memory_order_relaxed));
   machine::settle_releases();
   // A thread that runs when it is given the lock costs the lock a line transfer, one that sleeps a wake-up.
-  if (spin({overdue_budget, yield_after, overdue_pause}, waiter::head)) return;
+  if (spin({overdue_budget, overdue_pause}, waiter::head)) return;
   detail::sleeping_place& place = detail::place_of(this, number);
   for (;;) {
     const std::uint32_t ticket = place.ticket();
@@ -303,7 +295,8 @@ void futex_mutex::replace_the_dead() noexcept {
     if ((seen & line) != 0) {
       next = with_next_head(seen) | (seen & given_to_head);
     } else {
-      next &= (seen & given_to_head) != 0 ? ~(heads_bits | held) : ~heads_bits;
+      next &= ~heads_bits;
+      if ((seen & given_to_head) != 0) next &= ~held;
     }
   }
   // release and acquire: what is given on was given by a release, as if by the one that is gone
@@ -312,8 +305,8 @@ void futex_mutex::replace_the_dead() noexcept {
 }
 
 bool futex_mutex::lock_slow(std::uint64_t deadline, waits how) noexcept {
-  static constexpr waiting as_parking = {{20'000, yield_after, 8'192}, {5'000, yield_after, 8'192}};
-  static constexpr waiting as_spinning = {{200'000, 4'000, 1'024}, {100'000, 4'000, 1'024}};
+  static constexpr waiting as_parking = {{20'000, 8'192}, {5'000, 8'192}};
+  static constexpr waiting as_spinning = {{60'000, 1'024}, {60'000, 1'024}};
   const waiting& chosen = how == waits::parking ? as_parking : as_spinning;
   const std::uint64_t before = word_.load(std::memory_order_relaxed);  // relaxed: a look only
   if (spin(chosen.at_arrival, waiter::newcomer)) return true;

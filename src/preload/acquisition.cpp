@@ -34,6 +34,8 @@ algorithm plain_lock(const policy::packed& policy, std::int32_t kind) noexcept {
       return algorithm::ticket;
     case policy::lock_kind::fifo_ticket:
       return algorithm::fifo_ticket;
+    case policy::lock_kind::spin:
+      return algorithm::spin;
     case policy::lock_kind::unsaid:
     case policy::lock_kind::mutex:
       break;
@@ -58,10 +60,12 @@ bool wait_in_line(mutex_state& mutex, algorithm how, pastime* meanwhile) noexcep
       const std::uint32_t ticket = mutex.word.queue.draw();
       return mutex.word.queue.is_served(ticket) || mutex.word.queue.wait(ticket, meanwhile);
     }
-    default:
-      if (meanwhile != nullptr) return mutex.word.futex.lock(*meanwhile);
-      mutex.word.futex.lock();
-      return true;
+    default: {
+      const auto waits = how == algorithm::spin ? futex_mutex::waits::spinning : futex_mutex::waits::parking;
+      futex_mutex& lock = mutex.word.futex;
+      if (lock.acquire_if_free()) return true;
+      return meanwhile != nullptr ? lock.lock_slow(*meanwhile, waits) : lock.lock_slow(machine::no_deadline, waits);
+    }
   }
 }
 

@@ -28,6 +28,7 @@ enum class algorithm : std::uint8_t {
   tatas,
   ticket,
   fifo_ticket,
+  spin,  ///< futex_mutex whose waiters spin, as spinning_mutex
   /// The site's role says which of them, and that sections run as attempts where they can (elision.hpp) or ahead of
   /// time while they wait (warm_up.hpp).
   by_role,

@@ -5,6 +5,7 @@
 #include <txsync/tm/algorithm.hpp>
 
 #include "machine/unknown_setting.hpp"
+#include "tm/hybrid/hardware.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tm {
 
@@ -31,14 +32,21 @@ void complain_of_name(std::string_view name) noexcept {
   said.tell("using dctl");
 }
 
+/// Of a transaction in software whose thread runs none. But in an attempt the block goes on in software first, so that
+/// the access is part of it.
+[[noreturn]] void refuse_access(engine& me) {
+  leave_hardware(runner_of(me));
+  refuse_outside();
+}
+
 }  // namespace
 
 constinit const algorithm outside = {
     .name = "outside",
     .summary = "",
     .begin = [](engine&) {},
-    .read = [](engine&, const word&) -> std::uint64_t { refuse_outside(); },
-    .write = [](engine&, word&, std::uint64_t) { refuse_outside(); },
+    .read = [](engine& me, const word&) -> std::uint64_t { refuse_access(me); },
+    .write = [](engine& me, word&, std::uint64_t) { refuse_access(me); },
     .commit = [](engine&) { return false; },
     .roll_back = [](engine&) noexcept {},
     .roll_back_to = [](engine&, const log_mark&) noexcept {},

@@ -173,9 +173,11 @@ void enter_alone(runner& me) noexcept {
   shared.turn.lock();
   become_running(me);
   shut_gate(me);
+  exclude_attempts();
 }
 
 void leave_alone(runner& me) noexcept {
+  order_before_attempts();
   leave(me);
   open_gate();
   shared.turn.unlock();

@@ -211,6 +211,8 @@ void refuse(const char* why) noexcept {
   std::abort();
 }
 
+void refuse_outside() noexcept { refuse("a transaction was used outside of its block"); }
+
 void restart(engine& engine, abort_cause why) {
   runner& me = runner_of(engine);
   block_counts::add_one(me.counts->aborts[static_cast<std::size_t>(why)]);

@@ -211,7 +211,6 @@ void abandon(runner& me) noexcept;
 /// Undoes the attempt and begins the next one.
 [[noreturn]] void restart(engine& me, abort_cause why);
 [[noreturn]] void refuse(const char* why) noexcept;
-[[noreturn]] inline void refuse_outside() noexcept { refuse("a transaction was used outside of its block"); }
 /// Ends the program where the thread runs no transaction.
 inline void require_block(const engine& me) noexcept {
   if (me.mode == run_mode::idle) [[unlikely]]

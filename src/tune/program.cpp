@@ -27,7 +27,8 @@ void for_kind(const std::string& object, Function&& call) {
   }
 }
 
-/// Strict order is only for no more threads than cores, so it is not tried unasked. Of elision and of warm-up what
+/// Strict order is only for no more threads than cores, and the papers' spin lock may starve a thread: neither is tried
+/// unasked. Of elision and of warm-up what
 /// txsync means by them, where the machine can and the site has a lock of ours.
 bool is_tried(const std::string& object, const std::string& kind, policy::packed present) {
   const bool ours =
@@ -35,7 +36,7 @@ bool is_tried(const std::string& object, const std::string& kind, policy::packed
   const bool usual = kind.ends_with("=off") || kind.ends_with("=standard");
   if (kind.starts_with("elision=")) return ours && usual && machine::htm().attempts;
   if (kind.starts_with("warm_up=")) return ours && usual && machine::htm().always_abort;
-  return kind != "lock=fifo_ticket";
+  return kind != "lock=fifo_ticket" && kind != "lock=tatas";
 }
 
 /// "lock=ticket" for each word but the one that the site has.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <numeric>
 
 #include <machine/scripted/script.hpp>
@@ -430,6 +431,79 @@ TEST_F(ScriptedAttempts, TheSnapshotIsLimited) {
   }
   EXPECT_EQ(frame.near, 1);
   EXPECT_EQ(frame.far, 2);
+}
+
+TEST_F(ScriptedAttempts, AnAbortUndoesWhatWasStoredForIt) {
+  static std::atomic<std::uint64_t> words[2];
+  words[0] = 1;
+  words[1] = 10;
+  script.on_begin({plan::aborts_at_end(0), plan::commits(), plan::aborts_at_step(3, 0)});
+  const auto store = [] {
+    if (!machine::begin().started()) return false;
+    machine::store_in_attempt(words[0], 2);
+    machine::store_in_attempt(words[1], 20);
+    machine::store_in_attempt(words[0], 3);
+    machine::end();
+    return true;
+  };
+  EXPECT_FALSE(store());
+  EXPECT_EQ(words[0], 1u);
+  EXPECT_EQ(words[1], 10u);
+  EXPECT_TRUE(store());
+  EXPECT_EQ(words[0], 3u);
+  EXPECT_EQ(words[1], 20u);
+  words[1] = 10;
+  EXPECT_FALSE(store());
+  EXPECT_EQ(words[0], 3u);
+  EXPECT_EQ(words[1], 10u);
+  machine::store_in_attempt(words[0], 5);  // outside of any
+  EXPECT_EQ(words[0], 5u);
+}
+
+TEST_F(ScriptedAttempts, PlansInTurnComeOverAndOver) {
+  script.on_begins_in_turn({plan::commits(), plan::aborts(attempt_status::conflict_bit)});
+  script.on_begin(plan::aborts(attempt_status::capacity_bit));
+  EXPECT_EQ(machine::begin().cause(), abort_cause::capacity);  // the list comes first
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(machine::begin().started());
+    machine::end();
+    EXPECT_EQ(machine::begin().cause(), abort_cause::conflict);
+  }
+}
+
+/// The members of a team add to two words in attempts, and look at them in between as who has excluded attempts.
+TEST_F(ScriptedAttempts, AskedForTheyExcludeEachOtherAndWhoAwaitsThem) {
+  script.attempts_exclude_each_other();
+  script.on_begins_in_turn({plan::commits(), plan::aborts_at_end(0)});
+  static std::atomic<std::uint64_t> words[2];
+  static std::atomic<bool> taken;  // what attempts look at
+  static std::atomic<unsigned> torn;
+  static std::atomic<unsigned> committed;
+  words[0] = words[1] = torn = committed = 0;
+  taken = false;
+  machine::thread threads[4];
+  const auto add_or_look = [](void*) {
+    for (int i = 0; i < 2'000; ++i) {
+      if (i % 4 == 0) {
+        while (taken.exchange(true)) machine::yield();
+        machine::await_attempts();
+        if (words[0] != words[1]) ++torn;
+        taken = false;
+      } else if (machine::begin().started()) {
+        if (taken) machine::abort<1>();
+        const std::uint64_t before = words[0];
+        machine::store_in_attempt(words[0], before + 1);
+        machine::store_in_attempt(words[1], before + 1);
+        machine::end();
+        ++committed;
+      }
+    }
+  };
+  for (machine::thread& one : threads) ASSERT_TRUE(one.start(add_or_look, nullptr));
+  for (machine::thread& one : threads) one.join();
+  EXPECT_EQ(torn, 0u);
+  EXPECT_GT(committed, 0u);
+  EXPECT_EQ(words[0], committed);
 }
 
 class ScriptedAttemptsDeathTest : public ScriptedAttempts {};

@@ -61,8 +61,8 @@ TEST(Policies, EveryNamedOneSaysAllAndIsFound) {
     EXPECT_TRUE(found->sites.empty());
     EXPECT_EQ(policy::load_policy(one.name).defaults.word(), one.defaults.word());
   }
-  EXPECT_EQ(names,
-            (std::set<std::string>{"as-mutex", "elide", "fifo_ticket", "libc", "mutex", "tatas", "ticket", "warm"}));
+  EXPECT_EQ(names, (std::set<std::string>{"as-mutex", "elide", "fifo_ticket", "libc", "mutex", "spin", "tatas",
+                                          "ticket", "warm"}));
   EXPECT_EQ(policy::find_named("elide")->defaults.elision, elision_kind::standard);
   EXPECT_EQ(policy::find_named("mutex")->defaults.elision, elision_kind::off);
   EXPECT_EQ(policy::find_named("as-mutex")->defaults.rwlock, rwlock_kind::as_mutex);

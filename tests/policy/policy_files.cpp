@@ -48,11 +48,9 @@ void refused(const std::string& text, unsigned line, const std::string& what) {
 }
 
 TEST(PolicyFiles, EveryWordOfEveryKey) {
-  const std::pair<const char*, lock_kind> locks[] = {{"libc", lock_kind::libc},
-                                                     {"mutex", lock_kind::mutex},
-                                                     {"tatas", lock_kind::tatas},
-                                                     {"ticket", lock_kind::ticket},
-                                                     {"fifo_ticket", lock_kind::fifo_ticket}};
+  const std::pair<const char*, lock_kind> locks[] = {
+      {"libc", lock_kind::libc},   {"mutex", lock_kind::mutex},   {"spin", lock_kind::spin},
+      {"tatas", lock_kind::tatas}, {"ticket", lock_kind::ticket}, {"fifo_ticket", lock_kind::fifo_ticket}};
   for (const auto& [word, kind] : locks) {
     EXPECT_EQ(parse_policy("schema = 1\n[default]\nlock = \"" + std::string(word) + "\"\n", "p").defaults.lock, kind);
   }

@@ -32,6 +32,7 @@ constexpr std::uint32_t block_limit = 256;
 bool parse(const std::string& name, policy::packed& out) {
   out = {policy::lock_kind::mutex, policy::rwlock_kind::rwlock, policy::spinlock_kind::tatas, true,
          policy::elision_kind::off};
+  if (name == "spin") out.lock = policy::lock_kind::spin;
   if (name == "tatas") out.lock = policy::lock_kind::tatas;
   if (name == "ticket") out.lock = policy::lock_kind::ticket;
   if (name == "fifo-ticket") out.lock = policy::lock_kind::fifo_ticket;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include <txsync/machine/thread.hpp>
 #include <txsync/tm.hpp>
 
 /// A thread that is in the middle of a block, which has written `place`, until it is let go.
@@ -13,9 +14,10 @@ class stuck_thread {
   stuck_thread(txsync::tm::block& where, txsync::tm::var<int>& place)
       : thread_([this, &where, &place] {
           txsync::tm::atomically(where, [&](auto& tx) {
+            txsync::machine::yield();
             tx.write(place, 1);
             inside_ = true;
-            while (!let_go_) std::this_thread::yield();
+            while (!let_go_) txsync::machine::yield();  // which an attempt does not live through
           });
         }) {
     while (!inside_) std::this_thread::yield();

@@ -122,6 +122,15 @@ template <std::uint8_t Code>
 /// attempts ended (the simulated one) names it.
 [[gnu::always_inline]] inline void abort_busy(const void* lock) noexcept;
 
+/// place.store(value, std::memory_order_release). Within an attempt an abort undoes it on every back end: the scripted
+/// machine undoes no other store to memory that is not the thread's stack.
+/// The release pairs with the acquire of who reads beside the attempt, and then finds out that it reads in vain.
+[[gnu::always_inline]] inline void store_in_attempt(std::atomic<std::uint64_t>& place, std::uint64_t value) noexcept;
+
+/// For who has just taken a lock that attempts look at when they begin: waits until those have ended that began before.
+/// No effect on machines that abort them at the store that takes it.
+[[gnu::always_inline]] inline void await_attempts() noexcept;
+
 /// Tell a race detector that what follows is ordered behind, or what went before is ordered before, the other sections
 /// of `lock`: an attempt that elides a lock leaves no trace in it. No effect in other builds.
 [[gnu::always_inline]] inline void annotate_acquire(const void* lock) noexcept;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <txsync/export.hpp>
+#include <txsync/machine/attempt.hpp>
 #include <txsync/tm/detail/engine.hpp>
 #include <txsync/tm/var.hpp>
 
@@ -26,6 +27,7 @@ using erased_code = void (*)(void* data, transaction& tx);
 
 [[noreturn]] TXSYNC_EXPORT void retry(engine& me);
 [[noreturn]] TXSYNC_EXPORT void restart_irrevocable(engine& me);
+[[noreturn]] TXSYNC_EXPORT void refuse_outside() noexcept;
 /// False: the first one ended with retry(), and has left nothing behind.
 TXSYNC_EXPORT bool run_alternative(engine& me, erased_code first, void* data);
 using destructor = void (*)(void* object) noexcept;
@@ -191,28 +193,46 @@ class transaction : public detail::transaction_base<transaction>, public detail:
 };
 
 /// A transaction whose accesses are plain loads and stores: in an attempt of the machine, or alone and irrevocable.
+/// One that is kept and used after its block's end goes by docs/tm/misbehaviour.md; but with NDEBUG nobody checks its
+/// reads and writes.
 class direct_transaction : public detail::transaction_base<direct_transaction> {
  public:
   /// In an attempt: goes on in software. In an irrevocable block it ends the program with a message.
   [[noreturn]] void retry() { detail::retry(engine_); }
   template <class First, class Second>
   void or_else(First&& first, Second&&) {
+    if (engine_.mode == detail::run_mode::idle) [[unlikely]]
+      detail::refuse_outside();
     first(*this);
   }
   void irrevocable() {
     if (engine_.mode != detail::run_mode::irrevocable) detail::restart_irrevocable(engine_);
   }
 
-  // relaxed: alone, or in an attempt, which is atomic as a whole
-  std::uint64_t read_word(const word& cell) noexcept { return cell.load(std::memory_order_relaxed); }
-  // release pairs with the acquire of readers in software that have begun, and end in vain
-  void write_word(word& cell, std::uint64_t value) noexcept { cell.store(value, std::memory_order_release); }
+  std::uint64_t read_word(const word& cell) {
+    if (is_kept_from_another()) return engine_.read_word(cell);
+    return cell.load(std::memory_order_relaxed);  // alone, or in an attempt, which is atomic as a whole
+  }
+  void write_word(word& cell, std::uint64_t value) {
+    if (is_kept_from_another()) return engine_.write_word(cell, value);
+    machine::store_in_attempt(cell, value);
+  }
   detail::engine& state() noexcept { return engine_; }
   explicit direct_transaction(detail::engine& state) noexcept : engine_(state) {}
   direct_transaction(const direct_transaction&) = delete;
   direct_transaction& operator=(const direct_transaction&) = delete;
 
  private:
+  /// Whether an earlier block's body has kept it: its thread runs no block, or one in software. Only where assert()
+  /// would check too: a look at each access would cost as much as the access.
+  bool is_kept_from_another() const noexcept {
+#ifdef NDEBUG
+    return false;
+#else
+    return engine_.mode != detail::run_mode::hardware && engine_.mode != detail::run_mode::irrevocable;
+#endif
+  }
+
   detail::engine& engine_;
 };
 

@@ -25,7 +25,8 @@ using script::the_state;
 namespace detail {
 
 extern "C" {
-[[gnu::visibility("hidden")]] std::uint32_t txsync_scripted_decide(std::uint32_t kind, void* frame) noexcept;
+[[gnu::visibility("hidden")]] std::uint32_t txsync_scripted_decide(std::uint32_t kind, void* frame,
+                                                                   void* caller) noexcept;
 [[noreturn]] void txsync_scripted_restore(void* frame, const void* copy, std::size_t bytes,
                                           std::uint32_t status) noexcept;
 }
@@ -42,6 +43,7 @@ struct attempt {
   bool doomed = false;  ///< aborts when it is resumed, with doom
   std::uint32_t doom = 0;
   const void* elided = nullptr;
+  bool excludes = false;  ///< has the state's turn
 
   void* frame = nullptr;
   std::size_t bytes = 0;
@@ -49,7 +51,13 @@ struct attempt {
 
 constinit thread_local attempt mine;
 thread_local std::unique_ptr<char[]> stack_copy;
-constinit thread_local unsigned trials = 0;  ///< trial_scopes of this thread
+struct stored_word {
+  std::atomic<std::uint64_t>* place;
+  std::uint64_t before;
+};
+thread_local std::vector<stored_word> stored;   ///< by store_in_attempt()
+constexpr std::size_t max_stored_words = 8192;  ///< of an attempt; more abort it for want of capacity
+constinit thread_local unsigned trials = 0;     ///< trial_scopes of this thread
 
 struct stack_bounds {
   const char* lowest;
@@ -80,10 +88,10 @@ stack_bounds bounds_of_stack() noexcept {
   return bounds;
 }
 
-/// The end of the calling thread's stack; the addresses above are not its own.
-const char* stack_end() noexcept {
-  static constinit thread_local const char* known = nullptr;
-  if (known == nullptr) known = bounds_of_stack().end;
+/// The calling thread's. The addresses above are not its own.
+const stack_bounds& my_stack() noexcept {
+  static constinit thread_local stack_bounds known{};
+  if (known.end == nullptr) known = bounds_of_stack();
   return known;
 }
 
@@ -93,13 +101,53 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) void copy_stack(c
   for (std::size_t i = 0; i < bytes; ++i) const_cast<volatile char*>(to)[i] = from[i];
 }
 
-void remember_stack(void* frame) noexcept {
+/// Where the frame with that address ends.
+const char* end_of_frame(const void* address) noexcept {
+#if defined(__aarch64__)
+  return *static_cast<const char* const*>(address);  // the address of the frame above, which is its lowest
+#else
+  return static_cast<const char*>(address) + 2 * sizeof(void*);  // behind that, and the return address
+#endif
+}
+
+/// Of an attempt that excludes others, the frame of the function that begins it and no more: above lies what threads
+/// share, which others may change until this attempt has found the lock held.
+const char* end_to_put_back(const void* caller) noexcept {
+  return mine.excludes ? end_of_frame(caller) : my_stack().end;
+}
+
+void remember_stack(void* frame, const void* caller) noexcept {
   const char* const start = static_cast<const char*>(frame);
-  if (start >= stack_end()) script::refuse("an attempt begins on a stack that is not its thread's own");
+  if (start >= my_stack().end) script::refuse("an attempt begins on a stack that is not its thread's own");
   if (!stack_copy) stack_copy = std::make_unique<char[]>(script::snapshot_bytes);
   mine.frame = frame;
-  mine.bytes = std::min(script::snapshot_bytes, static_cast<std::size_t>(stack_end() - start));
+  mine.bytes = std::min(script::snapshot_bytes, static_cast<std::size_t>(end_to_put_back(caller) - start));
   copy_stack(stack_copy.get(), start, mine.bytes);
+}
+
+void begin_to_exclude() noexcept {
+  if (mine.kind == warm_attempt || trials != 0 || !the_state().attempts_exclude.load(std::memory_order_relaxed)) return;
+  the_state().attempting.take();
+  mine.excludes = true;
+}
+
+void end_to_exclude() noexcept {
+  if (mine.excludes) the_state().attempting.give();
+  mine.excludes = false;
+}
+
+/// Without a look from the race detector: on a CPU an attempt that was aborted has stored nothing.
+__attribute__((no_sanitize("thread"))) void undo_stores() noexcept {
+  while (!stored.empty()) {
+    const stored_word last = stored.back();
+    stored.pop_back();
+    // What lay in the attempt's own frames is gone with them, and may be this function's by now.
+    const void* const place = last.place;
+    if (my_stack().lowest <= place && place < mine.frame) continue;
+    // release: as in scripted_store(). Not store(), which would be compiled as a function that has the detector's
+    // hooks.
+    __atomic_store_n(reinterpret_cast<std::uint64_t*>(last.place), last.before, __ATOMIC_RELEASE);
+  }
 }
 
 [[noreturn]] void abort_now(std::uint32_t status) noexcept {
@@ -109,6 +157,8 @@ void remember_stack(void* frame) noexcept {
   mine.suspended = false;
   mine.doomed = false;
   mine.elided = nullptr;
+  undo_stores();
+  end_to_exclude();
   if (__asan_handle_no_return != nullptr) __asan_handle_no_return();  // what is left behind must not stay forbidden
   txsync_scripted_restore(mine.frame, stack_copy.get(), mine.bytes, status);
 }
@@ -145,6 +195,9 @@ plan next_plan(std::uint32_t kind) noexcept {
   }
   if (trials != 0) return plan::commits();
   if (kind == warm_attempt) return take(all.plans.warm).value_or(plan::commits());
+  if (all.plans.begins.empty() && !all.plans.in_turn.empty()) {
+    return all.plans.in_turn[all.plans.turns++ % all.plans.in_turn.size()];
+  }
   return take(all.plans.begins).value_or(all.plans.by_default);
 }
 
@@ -169,7 +222,7 @@ std::uint32_t begin_inner() noexcept {
 
 }  // namespace
 
-std::uint32_t txsync_scripted_decide(std::uint32_t kind, void* frame) noexcept {
+std::uint32_t txsync_scripted_decide(std::uint32_t kind, void* frame, void* caller) noexcept {
   if (mine.depth != 0) return kind == hle_attempt ? not_elided : begin_inner();
   const plan todo = next_plan(kind);
   const unsigned levels = kind == warm_attempt ? 1 + warm_extra_depth : 1;
@@ -179,8 +232,11 @@ std::uint32_t txsync_scripted_decide(std::uint32_t kind, void* frame) noexcept {
     if (trials == 0 && kind != warm_attempt && kind != hle_attempt) count(the_state().tally.aborts);
     return too_deep ? attempt_status::nested_bit : todo.status;
   }
-  remember_stack(frame);
   mine.kind = kind;
+  begin_to_exclude();
+  remember_stack(frame, caller);
+  stored.reserve(max_stored_words);  // now, as an attempt has nobody to throw to
+  stored.clear();
   mine.todo = todo;
   mine.steps = 0;
   mine.depth = levels;
@@ -215,7 +271,23 @@ void scripted_end() noexcept {
   if (mine.kind == warm_attempt) script::refuse("end() has committed an always-abort attempt");
   if (mine.todo.where == plan::point::at_end) abort_now(mine.todo.status);
   mine.depth = 0;
+  end_to_exclude();
   if (trials == 0) count(the_state().tally.commits);
+}
+
+void scripted_store(std::atomic<std::uint64_t>& place, std::uint64_t value) noexcept {
+  scripted_step();
+  if (mine.depth != 0 && !mine.suspended) {
+    if (stored.size() == max_stored_words) abort_now(attempt_status::capacity_bit);
+    stored.push_back({&place, place.load(std::memory_order_relaxed)});  // relaxed: nobody else stores there
+  }
+  place.store(value, std::memory_order_release);  // pairs with the acquire of readers beside the attempt
+}
+
+void scripted_await() noexcept {
+  if (mine.depth != 0 || !the_state().attempts_exclude.load(std::memory_order_relaxed)) return;
+  the_state().attempting.take();
+  the_state().attempting.give();
 }
 
 void scripted_abort(std::uint8_t code) noexcept {
@@ -223,6 +295,22 @@ void scripted_abort(std::uint8_t code) noexcept {
   const std::uint32_t nested = mine.depth > 1 && mine.kind != warm_attempt ? attempt_status::nested_bit : 0;
   abort_or_doom(attempt_status::explicit_bit | nested | std::uint32_t{code} << 24);
 }
+
+namespace {
+
+// A fork copies the state of no attempt and of no call in between, as none of them exists in the child.
+void before_fork() noexcept {
+  if (mine.depth != 0) script::refuse("fork() within an attempt, which a system call would have aborted");
+  the_state().attempting.take();
+  the_state().guard.lock();
+}
+void after_fork_in_both() noexcept {
+  the_state().guard.unlock();
+  the_state().attempting.give();
+}
+[[maybe_unused]] const int fork_handlers = pthread_atfork(before_fork, after_fork_in_both, after_fork_in_both);
+
+}  // namespace
 
 unsigned scripted_depth() noexcept {
   if (mine.depth == 0) return 0;
@@ -270,6 +358,7 @@ void scripted_hle_end(bool restored) noexcept {
   if (mine.todo.where == plan::point::at_end) abort_now(mine.todo.status);
   mine.depth = 0;
   mine.elided = nullptr;
+  end_to_exclude();
   count(the_state().tally.elisions_ended);
 }
 
@@ -312,7 +401,7 @@ unclaimed_trial try_unclaimed_htm(unsigned tries) noexcept {
 
 const htm_capability& htm() noexcept {
   // Each answer is kept for ever, because references to it are out; a script changes it a few times at most.
-  static std::mutex asking;
+  static script::unseen_mutex asking;
   static std::uint64_t known_generation = ~std::uint64_t{0};
   static std::deque<htm_capability> answers;
   const std::lock_guard hold(asking);

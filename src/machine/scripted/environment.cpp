@@ -52,6 +52,9 @@ const char* libc_version() noexcept {
 
 void enter_phase(phase) noexcept {}
 
-void complain(const char* text, std::size_t length) noexcept { std::fwrite(text, 1, length, stderr); }
+void complain(const char* text, std::size_t length) noexcept {
+  detail::scripted_system_call();
+  std::fwrite(text, 1, length, stderr);
+}
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -29,7 +29,8 @@ bool has_passed(std::uint64_t deadline) noexcept {
 }
 
 /// Sleeps until told or until the deadline. On a clock that steps, time passes asleep too: a millisecond each.
-park_result sleep_until_told(std::unique_lock<std::mutex>& hold, script::sleeper& me, std::uint64_t deadline) {
+park_result sleep_until_told(std::unique_lock<script::unseen_mutex>& hold, script::sleeper& me,
+                             std::uint64_t deadline) {
   script::state& all = the_state();
   while (!me.woken && !has_passed(deadline)) {
     const bool by_hand = all.step_per_look.load(std::memory_order_relaxed) == 0;

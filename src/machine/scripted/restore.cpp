@@ -3,9 +3,10 @@
 // stack and registers back. In assembly, because a frame cannot rewrite itself; and so that sanitizers, which would
 // object, do not look.
 //
-//   txsync_scripted_begin(kind)                             calls txsync_scripted_decide(kind, frame), returns its
-//   answer txsync_scripted_restore(frame, copy, bytes, status)     copies the stack back and returns from begin with
-//   status
+//   txsync_scripted_begin(kind, caller)                   calls txsync_scripted_decide(kind, frame, caller), returns
+//   its
+//                                                         answer
+//   txsync_scripted_restore(frame, copy, bytes, status)   copies the stack back and returns from begin with status
 //
 // `frame` is where begin saved the registers; its return address lies above them.
 #if defined(__x86_64__)
@@ -27,6 +28,7 @@ txsync_scripted_begin:
         subq    $8, %rsp
         stmxcsr (%rsp)
         fnstcw  4(%rsp)
+        movq    %rsi, %rdx
         movq    %rsp, %rsi
         call    txsync_scripted_decide
 .Ltxsync_scripted_resume:
@@ -76,6 +78,7 @@ txsync_scripted_begin:
         stp     d10, d11, [sp, #112]
         stp     d12, d13, [sp, #128]
         stp     d14, d15, [sp, #144]
+        mov     x2, x1
         mov     x1, sp
         bl      txsync_scripted_decide
 .Ltxsync_scripted_resume:
@@ -116,10 +119,11 @@ txsync_scripted_restore:
 #include <cstdlib>
 
 // Elsewhere attempts start and end, but cannot come back.
-extern "C" std::uint32_t txsync_scripted_decide(std::uint32_t kind, void* frame) noexcept;
+extern "C" std::uint32_t txsync_scripted_decide(std::uint32_t kind, void* frame, void* caller) noexcept;
 
-extern "C" [[gnu::visibility("hidden")]] std::uint32_t txsync_scripted_begin(std::uint32_t kind) noexcept {
-  return txsync_scripted_decide(kind, __builtin_frame_address(0));
+extern "C" [[gnu::visibility("hidden")]] std::uint32_t txsync_scripted_begin(std::uint32_t kind,
+                                                                             void* caller) noexcept {
+  return txsync_scripted_decide(kind, __builtin_frame_address(0), caller);
 }
 
 extern "C" [[noreturn, gnu::visibility("hidden")]] void txsync_scripted_restore(void*, const void*, std::size_t,

@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t feature_leaf = 7;
 constexpr std::uint32_t rtm_bit = 1u << 11;  // CPUID.7.0:EBX
 
-using guard = std::lock_guard<std::mutex>;
+using guard = std::lock_guard<unseen_mutex>;
 
 /// Changes what htm() depends on.
 template <class Change>
@@ -55,6 +55,7 @@ void reset() {
   all.step_per_look = 1;
   all.step_per_relax = 10;
   all.releases_to_interrupt = 0;
+  all.attempts_exclude = false;
   for (auto* one :
        {&all.tally.begins, &all.tally.commits, &all.tally.aborts, &all.tally.warm_begins, &all.tally.elisions,
         &all.tally.elisions_ended, &all.tally.prefetches_to_read, &all.tally.prefetches_to_write, &all.tally.relaxes,
@@ -136,6 +137,13 @@ void machine_script::on_begin(std::initializer_list<plan> next) {
 void machine_script::on_begin_by_default(plan always) {
   change([&](state& all) { all.plans.by_default = always; });
 }
+void machine_script::on_begins_in_turn(std::vector<plan> again_and_again) {
+  change([&](state& all) {
+    all.plans.in_turn = std::move(again_and_again);
+    all.plans.turns = 0;
+  });
+}
+void machine_script::attempts_exclude_each_other() { the_state().attempts_exclude = true; }
 void machine_script::on_warm_begin(plan next) {
   change([&](state& all) { all.plans.warm.push_back(next); });
 }

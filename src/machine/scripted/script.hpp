@@ -103,9 +103,16 @@ class machine_script {
   void on_begin(plan next);
   void on_begin(std::initializer_list<plan> next);
   void on_begin_by_default(plan always);  ///< commits() after a reset
-  void on_warm_begin(plan next);          ///< for warm_begin(); the default starts and waits for an abort
-  void on_hle(plan next);                 ///< for hle_acquire(); the default does not elide
-  std::size_t begins_left() const;        ///< plans of on_begin() that are not used up
+  /// Between the two: these, in this order, over and over; none after a reset.
+  void on_begins_in_turn(std::vector<plan> again_and_again);
+  /// From now on one attempt runs at a time, and await_attempts() waits for it; what it has stored is undone before
+  /// anybody can look who waits there. A race detector does not see this. An abort then puts back the frame of the
+  /// function that called begin(), and of the stack no more; so that function calls end() too. Without it (after a
+  /// reset) attempts run beside each other and beside everything. Always-abort attempts do so anyway.
+  void attempts_exclude_each_other();
+  void on_warm_begin(plan next);    ///< for warm_begin(); the default starts and waits for an abort
+  void on_hle(plan next);           ///< for hle_acquire(); the default does not elide
+  std::size_t begins_left() const;  ///< plans of on_begin() that are not used up
 
   // --- releases ---
   void interrupt_releases(unsigned next);  ///< so many release_unless_waited() answer false without a waiter

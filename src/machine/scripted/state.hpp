@@ -12,6 +12,7 @@
 
 #include "../posix/permit.hpp"
 #include "script.hpp"
+#include "unseen.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::script {
 
@@ -49,6 +50,8 @@ struct cpu_settings {
 
 struct attempt_plans {
   std::deque<plan> begins;
+  std::vector<plan> in_turn;
+  std::size_t turns = 0;  ///< of those
   plan by_default = plan::commits();
   std::deque<plan> warm;
   std::deque<plan> hle;
@@ -70,7 +73,7 @@ struct system_settings {
 struct sleeper {
   const void* address;
   bool woken = false;
-  std::condition_variable told;
+  std::condition_variable_any told;
 };
 
 struct parking {
@@ -79,9 +82,9 @@ struct parking {
   std::deque<unsigned> unpark_answers;
 };
 
-/// All of it. `guard` guards what is not atomic; it is never held where an attempt may abort.
+/// All of it. `guard` guards what is not atomic; it is never held where an attempt may abort. Behind `attempting`.
 struct state {
-  std::mutex guard;
+  unseen_mutex guard;
   cpu_settings cpu;
   attempt_plans plans;
   system_settings system;
@@ -93,6 +96,8 @@ struct state {
   std::atomic<std::uint64_t> step_per_look{1};
   std::atomic<std::uint64_t> step_per_relax{10};
   std::atomic<unsigned> releases_to_interrupt{0};
+  std::atomic<bool> attempts_exclude{false};
+  unseen_turn attempting;  ///< then, of the thread that is in an attempt
 
   struct tallies {
     std::atomic<std::uint64_t> begins{0}, commits{0}, aborts{0}, warm_begins{0}, elisions{0}, elisions_ended{0},

@@ -46,6 +46,7 @@ bool wait_to_try_again(runner& me, attempt_status status, std::uint32_t& left, s
 
 void commit(runner& me) noexcept {
   me.mode = run_mode::idle;
+  order_before_attempts();
   machine::end();
   block_counts::add_one(me.counts->commits);
   block_counts::add_one(me.counts->hardware);
@@ -58,10 +59,28 @@ void commit(runner& me) noexcept {
   }
 }
 
+/// In an attempt: the block goes on in software. For the scripted machine, where what an attempt has read before its
+/// abort has been read, the order is told here too; others undo that.
+void fall_back() noexcept {
+  order_before_attempts();
+  machine::abort<attempt_status::code_fall_back>();
+}
+
+/// False: an exception has left the body. It is dead before the attempt is aborted, since that undoes its making only
+/// where the machine undoes all.
+bool runs_through(runner& me, const erased_body& body, void* data) noexcept {
+  try {
+    body.directly(data, me.directly);
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
 }  // namespace
 
 void leave_hardware(const runner& me) noexcept {
-  if (me.mode == run_mode::hardware) machine::abort<attempt_status::code_fall_back>();
+  if (me.mode == run_mode::hardware) fall_back();
 }
 
 bool run_in_hardware(runner& me, const erased_body& body, void* data) {
@@ -75,17 +94,15 @@ bool run_in_hardware(runner& me, const erased_body& body, void* data) {
       if (somebody_is_alone()) machine::abort<attempt_status::code_lock_busy>();
       // Another algorithm's transactions look at records, which attempts do not write. Who changes it shuts the gate.
       if (!algorithm_now().in_hardware) machine::abort<attempt_status::code_fall_back>();
+      order_behind_attempts();
       me.mode = run_mode::hardware;
-      try {
-        body.directly(data, me.directly);
-      } catch (...) {
-        machine::abort<attempt_status::code_fall_back>();  // in software it is thrown again, outside of an attempt
-        throw;
-      }
+      if (!runs_through(me, body, data)) fall_back();  // in software it is thrown again, outside of an attempt
       commit(me);
       return true;
     }
-    me.mode = run_mode::idle;  // the scripted machine puts back the stack only
+    // The scripted machine puts back the stack and what blocks have written, so the rest is put back here.
+    me.mode = run_mode::idle;
+    if (!me.made.empty()) drop_made(me);
     if (!wait_to_try_again(me, status, left, waits_left)) return false;
   }
 }

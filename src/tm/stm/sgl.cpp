@@ -20,6 +20,18 @@ std::uint64_t read_alone(engine& me, const word& cell) {
 void write_alone(engine& me, word& cell, std::uint64_t value) { me.store_in_place(cell, value); }
 void roll_back_alone(engine& me) noexcept { undo_from(me, 0); }
 
+void take_global_lock() noexcept {
+  if (!global_lock.try_lock()) {
+    refuse_if_torn();
+    global_lock.lock();
+  }
+  exclude_attempts();
+}
+void give_global_lock() noexcept {
+  order_before_attempts();
+  global_lock.unlock();
+}
+
 constexpr algorithm one_at_a_time = {
     .name = "alone",
     .summary = "",
@@ -49,18 +61,16 @@ constexpr algorithm make_sgl() {
   made.summary = "a single global lock";
   made.begin = [](engine& me) {
     begin_alone(me);
-    if (global_lock.try_lock()) return;
-    refuse_if_torn();
-    global_lock.lock();
+    take_global_lock();
   };
   made.commit = [](engine& me) {
     const bool wrote = commit_alone(me);
-    global_lock.unlock();
+    give_global_lock();
     return wrote;
   };
   made.roll_back = [](engine& me) noexcept {
     roll_back_alone(me);
-    global_lock.unlock();
+    give_global_lock();
   };
   return made;
 }

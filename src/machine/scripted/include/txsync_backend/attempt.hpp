@@ -2,10 +2,11 @@
 // Attempts of the scripted machine: what each does is read from the script (src/machine/scripted/script.hpp).
 //
 // An abort really comes back to begin(): the registers that a function must keep, and the thread's own stack from
-// begin's caller upwards, are put back to what they were (at most script::snapshot_bytes of it). Stores to other memory
-// are NOT undone, and nothing keeps other threads from seeing them before the end. To the compiler this is an ordinary
-// call that returns twice with the same registers and the same stack, which is what it may assume of any call, so that
-// begin() may be inlined and the function around it may return before the abort.
+// begin's caller upwards, are put back to what they were (at most script::snapshot_bytes of it), and what
+// store_in_attempt() has stored. Other stores to other memory are NOT undone, and nothing keeps other threads from
+// seeing any before the end, unless the script says that attempts exclude each other. To the compiler this is an
+// ordinary call that returns twice with the same registers and the same stack, which is what it may assume of any call,
+// so that begin() may be inlined and the function around it may return before the abort.
 #pragma once
 
 #include <txsync/machine/race_detector.hpp>
@@ -16,11 +17,14 @@ namespace detail {
 
 enum scripted_begin_kind : std::uint32_t { plain_attempt, rollback_only_attempt, warm_attempt, hle_attempt };
 
-/// In assembly (scripted/restore.cpp). Answers a raw attempt_status, once or twice.
-extern "C" std::uint32_t txsync_scripted_begin(std::uint32_t kind) noexcept;
+/// In assembly (scripted/restore.cpp). Answers a raw attempt_status, once or twice. `caller`: the frame address of the
+/// function that begins the attempt.
+extern "C" std::uint32_t txsync_scripted_begin(std::uint32_t kind, void* caller) noexcept;
 
 void scripted_end() noexcept;
 void scripted_abort(std::uint8_t code) noexcept;
+void scripted_store(std::atomic<std::uint64_t>& place, std::uint64_t value) noexcept;
+void scripted_await() noexcept;
 unsigned scripted_depth() noexcept;
 bool scripted_warm() noexcept;
 void scripted_suspend() noexcept;
@@ -36,20 +40,26 @@ inline constexpr unsigned warm_extra_depth = 3;
 
 }  // namespace detail
 
-inline attempt_status begin() noexcept { return attempt_status{detail::txsync_scripted_begin(detail::plain_attempt)}; }
+inline attempt_status begin() noexcept {
+  return attempt_status{detail::txsync_scripted_begin(detail::plain_attempt, __builtin_frame_address(0))};
+}
 inline void end() noexcept { detail::scripted_end(); }
 template <std::uint8_t Code>
 inline void abort() noexcept {
   detail::scripted_abort(Code);
 }
 inline void abort_busy(const void*) noexcept { abort<attempt_status::code_lock_busy>(); }
+inline void store_in_attempt(std::atomic<std::uint64_t>& place, std::uint64_t value) noexcept {
+  detail::scripted_store(place, value);
+}
+inline void await_attempts() noexcept { detail::scripted_await(); }
 inline bool attempts_work() noexcept { return htm().attempts; }
 inline bool active() noexcept { return detail::scripted_depth() != 0; }
 inline unsigned depth() noexcept { return detail::scripted_depth(); }
 
 template <hle_word Word>
 inline Word hle_acquire(std::atomic<Word>& word, std::type_identity_t<Word> value) noexcept {
-  if (detail::txsync_scripted_begin(detail::hle_attempt) == attempt_status::started_value) {
+  if (detail::txsync_scripted_begin(detail::hle_attempt, __builtin_frame_address(0)) == attempt_status::started_value) {
     detail::scripted_hle_elide(&word);
     return word.load(std::memory_order_acquire);  // pairs with hle_release, as the exchange below
   }
@@ -63,13 +73,13 @@ inline void hle_release(std::atomic<Word>& word, std::type_identity_t<Word> valu
 }
 
 inline attempt_status warm_begin() noexcept {
-  return attempt_status{detail::txsync_scripted_begin(detail::warm_attempt)};
+  return attempt_status{detail::txsync_scripted_begin(detail::warm_attempt, __builtin_frame_address(0))};
 }
 inline bool warm_active() noexcept { return detail::scripted_warm(); }
 inline void suspend() noexcept { detail::scripted_suspend(); }
 inline void resume() noexcept { detail::scripted_resume(); }
 inline attempt_status begin_rollback_only() noexcept {
-  return attempt_status{detail::txsync_scripted_begin(detail::rollback_only_attempt)};
+  return attempt_status{detail::txsync_scripted_begin(detail::rollback_only_attempt, __builtin_frame_address(0))};
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine

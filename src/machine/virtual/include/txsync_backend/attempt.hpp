@@ -33,6 +33,10 @@ inline void abort() noexcept {
   txsync_sim_abort(Code);
 }
 inline void abort_busy(const void* lock) noexcept { txsync_sim_abort_busy(lock); }
+inline void store_in_attempt(std::atomic<std::uint64_t>& place, std::uint64_t value) noexcept {
+  place.store(value, std::memory_order_release);  // pairs with the acquire of readers beside the attempt
+}
+inline void await_attempts() noexcept {}
 inline void annotate_acquire(const void*) noexcept {}
 inline void annotate_release(const void*) noexcept {}
 inline bool attempts_work() noexcept { return (txsync_sim_capability() & 1) != 0; }

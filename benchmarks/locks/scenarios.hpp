@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What throughput alone does not show: how fast the owner of a lock computes while others wait for it, what becomes of
+// the throughput when the load rises and falls again, and how one writer fares against readers.
+#pragma once
+
+#include <cstdio>
+#include <vector>
+
+#include "observe/document/document.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+
+/// One scenario on one lock: a point with a metric of its own, and what else the table shows.
+struct scenario_result {
+  observe::point point;
+  std::vector<double> others[2];  ///< by round, beside point.values; see print_scenarios()
+};
+
+/// Rounds over all locks, interleaved. A run of the rise and fall takes three times `duration_ns`.
+std::vector<scenario_result> measure_scenarios(unsigned rounds, std::uint64_t duration_ns);
+
+void print_scenarios(std::FILE* out, const std::vector<scenario_result>& all);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
