@@ -16,6 +16,7 @@
 #include <txsync/machine/thread.hpp>
 
 #include "backoff.hpp"
+#include "deferred_wakes.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -40,13 +41,16 @@ void learn(std::uint64_t waited) noexcept {
 
 }  // namespace
 
-std::uint64_t condition_variable::enter() noexcept {
+std::uint64_t condition_variable::enter(mutex* guard) noexcept {
+  // relaxed, both: published by the exchange below
+  if (guard_.load(std::memory_order_relaxed) != guard) guard_.store(guard, std::memory_order_relaxed);
   std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   for (;;) {
     const bool alone = (seen & waiters_bits) == 0 && machine::cpu_count() > 1;
     const std::uint64_t mine = alone ? watched : 0;
-    // relaxed: published to notifiers by the unlock that follows
-    if (state_.compare_exchange_weak(seen, (seen | mine) + waiter, std::memory_order_relaxed))
+    // release pairs with the acquire in notify(), for `guard_`; the rest is published by the unlock that follows
+    if (state_.compare_exchange_weak(seen, (seen | mine) + waiter, std::memory_order_release,
+                                     std::memory_order_relaxed))
       return (seen & ~watched) | mine;
   }
 }
@@ -114,12 +118,23 @@ void condition_variable::wake(const condition_variable* waited_on, std::uint64_t
 }
 
 void condition_variable::notify(std::uint64_t how_many) noexcept {
-  if (announce(how_many)) wake(this, how_many);
+  // acquire pairs with the release in enter(), for the guard of those that wait
+  if ((state_.load(std::memory_order_acquire) & waiters_bits) == 0) return;
+  mutex* const guard = guard_.load(std::memory_order_relaxed);
+  if (!announce(how_many)) return;
+  // Where they were woken now, on the holder's CPU, it would take two switches more. By address only, from here on.
+  const bool is_held = guard != nullptr && guard == detail::newest_held;
+  if (is_held && detail::defer_wake(state_, how_many == waiters_bits ? machine::everyone : 1, guard)) {
+    guard->wake_told_at_unlock();
+  } else {
+    wake(this, how_many);
+  }
 }
 
 /// Waits for the notified. Threads that still wait un-notified break the destructor's rule, but are no reason to hang
 /// (static variables at the end of a process).
 void condition_variable::await_leavers() noexcept {
+  detail::wake_deferred_at(state_);
   detail::patient_spin patience;
   // acquire pairs with the release in sleep()
   while ((state_.load(std::memory_order_acquire) & leavers_bits) != 0) patience.wait(0);
@@ -128,7 +143,7 @@ void condition_variable::await_leavers() noexcept {
 std::cv_status condition_variable::wait_until_ns(std::unique_lock<mutex>& lock, std::uint64_t deadline) noexcept {
   site& place = lock.mutex()->place();
   const std::uint64_t start = machine::cycles();
-  const std::uint64_t ticket = enter();
+  const std::uint64_t ticket = enter(lock.mutex());
   lock.unlock();
   const bool notified = sleep(ticket, deadline);
   const std::uint64_t waited = machine::cycles() - start;
