@@ -10,6 +10,7 @@
 #include <atomic>
 #include <mutex>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include <txsync/machine/cpu.hpp>
@@ -131,6 +132,21 @@ TEST(NativeThreads, PinBindsToOneAllowedCpu) {
   EXPECT_FALSE(machine::pin(CPU_SETSIZE));
   EXPECT_FALSE(machine::pin(CPU_SETSIZE - 1)) << "no machine of this size runs the tests";
   ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+}
+
+TEST(NativeThreads, ARealtimePriorityIsSeenSoon) {
+  bool refused = false, before = true, after = false;
+  std::thread([&] {
+    before = machine::has_realtime_priority();
+    sched_param lowest{};
+    lowest.sched_priority = 1;
+    refused = sched_setscheduler(0, SCHED_FIFO, &lowest) != 0;
+    for (const std::uint64_t start = machine::clock_ns(); !after && machine::clock_ns() - start < 1'000'000'000;)
+      after = machine::has_realtime_priority();
+  }).join();
+  EXPECT_FALSE(before);
+  if (refused) GTEST_SKIP() << "SCHED_FIFO is not allowed here";
+  EXPECT_TRUE(after);
 }
 
 TEST(NativeClock, CyclesAgreeWithTheClock) {

@@ -57,7 +57,8 @@ TXSYNC_EXPORT void sleep_ns(std::uint64_t duration) noexcept;
 TXSYNC_EXPORT unsigned cpu_count() noexcept;
 
 /// Whether the calling thread is scheduled by a fixed priority or a deadline of the system (SCHED_FIFO, SCHED_RR,
-/// SCHED_DEADLINE), ahead of all others. One system call; false where the system refuses to tell.
+/// SCHED_DEADLINE), ahead of all others; false where the system refuses to tell. Asks the system once in 10 ms, so the
+/// answer may be as old.
 TXSYNC_EXPORT bool has_realtime_priority() noexcept;
 
 /// Binds the calling thread to one CPU (the system's number). False when the system refuses.
