@@ -14,6 +14,8 @@
 #include <txsync/locks/spinning_mutex.hpp>
 #include <txsync/locks/ticket.hpp>
 
+#include "locks/measure.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
 namespace {
@@ -160,7 +162,7 @@ std::vector<waiting_cell> measure_waiting(const waiting_request& wanted) {
       plan_of.push_back(&one);
     }
   }
-  for (unsigned round = 0; round < wanted.rounds; ++round) {
+  for (unsigned round = 0; round < wanted.rounds && !interrupted(); ++round) {
     const auto due = [&](const plan* one) { return round < one->rounds; };
     std::fprintf(stderr, "waiting, round %u of %u: %zu runs\n", round + 1, wanted.rounds,
                  static_cast<std::size_t>(std::count_if(plan_of.begin(), plan_of.end(), due)));

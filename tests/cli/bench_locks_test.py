@@ -38,6 +38,19 @@ class BenchLocks(unittest.TestCase):
             if "low95" not in claim:
                 self.assertNotEqual(claim["outcome"], "undecided")
 
+    def test_measures_waiting(self):
+        done = subprocess.run([PROGRAM, "--waiting-only", "--threads", "2", "--crowds", "4", "--rounds", "2", "--duration", "1",
+                               "--json", "-"], capture_output=True, text=True, timeout=100)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        made = load(done.stdout)
+        self.assertEqual(complaints(made), [])
+        for point in made["points"]:
+            self.assertIn(len(point["values"]), (1, 2))
+        bounds = [claim for claim in made["claims"] if "turns during a wait" in claim["claim"]]
+        self.assertGreaterEqual(len(bounds), 3)
+        self.assertEqual({claim["outcome"] for claim in bounds}, {"holds"}, "the bound in turns holds at any load")
+        self.assertLessEqual({"A3-2", "A3-3"}, {claim["id"] for claim in made["claims"]})
+
     def test_numbers_end_as_those_of_the_command(self):
         for wrong, says in (("2K", "Value 2000 not in range 2 to 1000"),
                             ("2k", "'2k' is not a number, which may end in K, M, G, Ki, Mi, Gi; allowed: INT in [2 - 1000]")):
