@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <thread>
-#include <vector>
 
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/park.hpp>
@@ -14,17 +13,12 @@
 #include <txsync/observe/counters.hpp>
 #include <txsync/shared_mutex.hpp>
 
+#include "../observe/site_totals.hpp"
+
 namespace machine = txsync::machine;
 namespace observe = txsync::observe;
 
 namespace {
-
-observe::site_totals totals_of(txsync::site& place) {
-  std::vector<observe::site_totals> all(observe::snapshot(nullptr, 0));
-  observe::snapshot(all.data(), static_cast<std::uint32_t>(all.size()));
-  const std::uint32_t id = place.id();
-  return id <= all.size() ? all[id - 1] : observe::site_totals{};
-}
 
 /// False where nobody waits after half a minute.
 bool await_waiter(txsync::site& place) {
@@ -55,6 +49,18 @@ void expect_seen(txsync::site& place, const step& passes, const step& release) {
   EXPECT_EQ(after.max_wait_ns, after.wait_ns);
 }
 
+template <class Lock>
+step passing(Lock& lock) {
+  return [&lock] {
+    lock.lock();
+    lock.unlock();
+  };
+}
+template <class Lock>
+step unlocking(Lock& lock) {
+  return [&lock] { lock.unlock(); };
+}
+
 class idle final : public txsync::pastime {
  public:
   spent spend(const txsync::lock_wait&) noexcept override { return spent::nothing; }
@@ -66,11 +72,7 @@ TEST(ObservedWaits, OfAMutexAreSeenWhileTheyLast) {
   static constinit txsync::site place{"observed_waits.mutex"};
   txsync::mutex lock(place);
   lock.lock();
-  const auto pass = [&] {
-    lock.lock();
-    lock.unlock();
-  };
-  expect_seen(place, pass, [&] { lock.unlock(); });
+  expect_seen(place, passing(lock), unlocking(lock));
 }
 
 TEST(ObservedWaits, OfAMutexWithAPastimeAreSeenWhileTheyLast) {
@@ -82,7 +84,7 @@ TEST(ObservedWaits, OfAMutexWithAPastimeAreSeenWhileTheyLast) {
     EXPECT_TRUE(lock.lock(nothing));
     lock.unlock();
   };
-  expect_seen(place, pass, [&] { lock.unlock(); });
+  expect_seen(place, pass, unlocking(lock));
 }
 
 TEST(ObservedWaits, OfAMutexWithADeadlineAreSeenWhileTheyLast) {
@@ -94,7 +96,7 @@ TEST(ObservedWaits, OfAMutexWithADeadlineAreSeenWhileTheyLast) {
     ASSERT_TRUE(lock.try_lock_until_ns(machine::clock_ns() + hour_ns));
     lock.unlock();
   };
-  expect_seen(place, pass, [&] { lock.unlock(); });
+  expect_seen(place, pass, unlocking(lock));
 }
 
 TEST(ObservedWaits, ThatEndAtADeadlineCountAsTheLongestOnly) {
@@ -118,29 +120,21 @@ TEST(ObservedWaits, OfReadersBehindAWriterAreSeenWhileTheyLast) {
     lock.lock_shared();
     lock.unlock_shared();
   };
-  expect_seen(place, pass, [&] { lock.unlock(); });
+  expect_seen(place, pass, unlocking(lock));
 }
 
 TEST(ObservedWaits, OfWritersBehindAWriterAreSeenWhileTheyLast) {
   static constinit txsync::site place{"observed_waits.second_writer"};
   txsync::shared_mutex lock(place);
   lock.lock();
-  const auto pass = [&] {
-    lock.lock();
-    lock.unlock();
-  };
-  expect_seen(place, pass, [&] { lock.unlock(); });
+  expect_seen(place, passing(lock), unlocking(lock));
 }
 
 TEST(ObservedWaits, OfWritersBehindAReaderAreSeenWhileTheyLast) {
   static constinit txsync::site place{"observed_waits.writer"};
   txsync::shared_mutex lock(place);
   lock.lock_shared();
-  const auto pass = [&] {
-    lock.lock();
-    lock.unlock();
-  };
-  expect_seen(place, pass, [&] { lock.unlock_shared(); });
+  expect_seen(place, passing(lock), [&] { lock.unlock_shared(); });
 }
 
 TEST(ObservedWaits, AreNoneWhereALockIsFree) {
