@@ -16,8 +16,9 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// A condition variable for txsync::mutex, and for any lock through wait_with().
 ///
 /// What it does: a notification changes a number on which waiters sleep. A thread that comes when nobody else waits
-/// looks at that number for up to 40 us before it sleeps, giving way to other threads meanwhile; while it looks, a
-/// notification needs no system call. How long it looks adapts to how long the thread's last waits were. No
+/// looks at that number for up to 8 us (now and then 25 us) before it sleeps; while it looks, a notification needs no
+/// system call. How long it looks follows from what came of its last looks. A notification by a thread that holds the
+/// waiters' mutex, and took no other since, wakes them when it gives the mutex up: they could do nothing before. No
 /// notification that follows the caller's unlock (inside wait) is lost. Spurious returns are possible, as with the
 /// standard's. notify_one wakes the thread that has waited longest, among threads of one scheduling priority; one that
 /// looked in vain counts from when it sleeps. With several real-time priorities at one variable use notify_all, since
@@ -26,7 +27,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// May be destroyed once every waiter has been notified, even before they have returned: the destructor waits until the
 /// notified ones have left.
 /// Cost: a notification that nobody waits for is one load, one for a thread that looks one read-modify-write, a wake-up
-/// one system call. 8 bytes, constant-initialised, all zero is a valid one. Condition waits are counted at the mutex's
+/// one system call. 16 bytes, constant-initialised, all zero is a valid one. Condition waits are counted at the mutex's
 /// site, apart from lock waits. Thread-safe.
 /// At most 65,535 threads wait at one time.
 class condition_variable {
@@ -89,7 +90,7 @@ class condition_variable {
   /// wait() with any lock that has lock() and unlock(), held by the caller. False when the deadline has passed.
   template <class Lockable>
   bool wait_with(Lockable& lock, std::uint64_t deadline = machine::no_deadline) {
-    const std::uint64_t ticket = enter();
+    const std::uint64_t ticket = enter(nullptr);
     lock.unlock();
     const bool notified = sleep(ticket, deadline);
     lock.lock();
@@ -121,8 +122,9 @@ class condition_variable {
   static constexpr bool differ(std::uint64_t one, std::uint64_t other) noexcept {
     return (one ^ other) >> number_shift != 0;
   }
-  /// The state before the thread came; `watched` there says that this thread is to watch.
-  TXSYNC_EXPORT std::uint64_t enter() noexcept;
+  /// The state before the thread came; `watched` there says that this thread is to watch. `guard` is null where wakes
+  /// cannot be deferred to its unlock.
+  TXSYNC_EXPORT std::uint64_t enter(mutex* guard) noexcept;
   TXSYNC_EXPORT void await_leavers() noexcept;
   /// From enter() to the last touch.
   TXSYNC_EXPORT bool sleep(std::uint64_t ticket, std::uint64_t deadline) noexcept;
@@ -138,7 +140,8 @@ class condition_variable {
   TXSYNC_EXPORT static void wake(const condition_variable* waited_on, std::uint64_t how_many) noexcept;
 
   std::atomic<std::uint64_t> state_{0};
+  std::atomic<mutex*> guard_{nullptr};  ///< of those that wait
 };
-static_assert(sizeof(condition_variable) == 8);
+static_assert(sizeof(condition_variable) == 16);
 
 }  // namespace txsync::inline TXSYNC_BACKEND

@@ -10,6 +10,13 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
+class mutex;
+
+namespace detail {
+/// Of those that the calling thread holds, the one that it took last; null where it has given up any since.
+[[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local const mutex* newest_held;
+}  // namespace detail
+
 /// The default mutex: for std::mutex's uses, faster, and with a name under which it is counted and tuned.
 ///
 ///     constinit txsync::site orders{"shop.orders"};
@@ -56,7 +63,8 @@ class mutex {
 
   /// Requires: the calling thread holds the lock.
   [[gnu::always_inline]] void unlock() noexcept {
-    core_.unlock([this]() noexcept { observe::detail::hold_ends(this); });
+    detail::newest_held = nullptr;
+    core_.unlock([this]() noexcept { unlock_marked(); });
   }
   /// As futex_mutex::unlock_fair().
   TXSYNC_EXPORT void unlock_fair() noexcept;
@@ -70,11 +78,17 @@ class mutex {
   site& place() const noexcept { return site_ != nullptr ? *site_ : site::unnamed(); }
 
  private:
+  friend class condition_variable;
+  /// The next unlock wakes those that the holder has told (condition_variable.cpp). Requires: the caller holds it.
+  void wake_told_at_unlock() noexcept { core_.mark(); }
+
   void count() noexcept {
+    detail::newest_held = this;
     if (--observe::detail::until_sample <= 0) [[unlikely]]
       count_sampled();
   }
   TXSYNC_EXPORT void count_sampled() noexcept;
+  TXSYNC_EXPORT void unlock_marked() noexcept;
   TXSYNC_EXPORT void lock_contended() noexcept;
   TXSYNC_EXPORT bool lock_contended(pastime& meanwhile) noexcept;
 

@@ -13,55 +13,34 @@
 // then on it is as any other. So who is not woken watches, and who does not watch is woken. Sleepers may sleep on
 // either value of the bit: the kernel compares it when they fall asleep, with what they saw last.
 #include <txsync/condition_variable.hpp>
-#include <txsync/machine/thread.hpp>
 
 #include "backoff.hpp"
+#include "deferred_wakes.hpp"
+#include "watching.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-namespace {
-
-// Found with ./dev bench leveldb; in machine::cycles(). Watching in vain costs no more than the sleep and wake would.
-constexpr std::uint64_t watch_budget = 100'000;
-constexpr std::uint64_t alone_budget = 2'000;  // from then on other threads run between two looks
-constexpr std::uint64_t short_wait = 2 * watch_budget;
-
-/// How many of the thread's watched waits were long, of late: each halves the time that the next one is watched.
-constinit thread_local unsigned misses = 0;
-constexpr unsigned most_misses = 6;
-
-void learn(std::uint64_t waited) noexcept {
-  if (waited <= short_wait) {
-    misses /= 2;
-  } else if (misses < most_misses) {
-    ++misses;
-  }
-}
-
-}  // namespace
-
-std::uint64_t condition_variable::enter() noexcept {
+std::uint64_t condition_variable::enter(mutex* guard) noexcept {
+  // relaxed, both: published by the exchange below
+  if (guard_.load(std::memory_order_relaxed) != guard) guard_.store(guard, std::memory_order_relaxed);
   std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   for (;;) {
-    const bool alone = (seen & waiters_bits) == 0 && machine::cpu_count() > 1;
+    const bool alone = (seen & waiters_bits) == 0 && detail::may_watch();
     const std::uint64_t mine = alone ? watched : 0;
-    // relaxed: published to notifiers by the unlock that follows
-    if (state_.compare_exchange_weak(seen, (seen | mine) + waiter, std::memory_order_relaxed))
+    // release pairs with the acquire in notify(), for `guard_`; the rest is published by the unlock that follows
+    if (state_.compare_exchange_weak(seen, (seen | mine) + waiter, std::memory_order_release,
+                                     std::memory_order_relaxed))
       return (seen & ~watched) | mine;
   }
 }
 
 /// Looks until a notification has come, or for long enough; then the bit is taken back.
 void condition_variable::watch(std::uint64_t ticket, std::uint64_t deadline) noexcept {
-  const std::uint64_t start = machine::cycles();
-  std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed, here and below: see sleep()
-  for (std::uint64_t spent = 0; !differ(seen, ticket) && spent < watch_budget >> misses;) {
-    machine::relax();
-    if (spent >= alone_budget) machine::yield();
-    if (deadline != machine::no_deadline && machine::clock_ns() >= deadline) break;
-    spent = machine::cycles() - start;
-    seen = state_.load(std::memory_order_relaxed);
-  }
+  std::uint64_t seen = ticket;
+  (void)detail::watch([&]() noexcept {
+    seen = state_.load(std::memory_order_relaxed);  // relaxed: see sleep()
+    return differ(seen, ticket) || (deadline != machine::no_deadline && machine::clock_ns() >= deadline);
+  });
   while (!differ(seen, ticket)) {
     // relaxed: makes a sleeper of this thread; a notifier sees it or is seen, since both change the one word
     if (state_.compare_exchange_weak(seen, seen & ~watched, std::memory_order_relaxed)) return;
@@ -80,9 +59,7 @@ bool condition_variable::leave(std::uint64_t& seen, std::uint64_t ticket, bool l
 }
 
 bool condition_variable::sleep(std::uint64_t ticket, std::uint64_t deadline) noexcept {
-  const std::uint64_t start = machine::cycles();
-  const bool watches = (ticket & watched) != 0;
-  if (watches) watch(ticket, deadline);
+  if ((ticket & watched) != 0) watch(ticket, deadline);
   // relaxed, here and below: data is ordered by the caller's mutex
   std::uint64_t seen = state_.load(std::memory_order_relaxed);
   bool late = false;
@@ -91,7 +68,6 @@ bool condition_variable::sleep(std::uint64_t ticket, std::uint64_t deadline) noe
     late = machine::park_high(state_, high, deadline) == machine::park_result::timed_out;
     seen = state_.load(std::memory_order_relaxed);
   }
-  if (watches) learn(machine::cycles() - start);
   return differ(seen, ticket);
 }
 
@@ -114,12 +90,23 @@ void condition_variable::wake(const condition_variable* waited_on, std::uint64_t
 }
 
 void condition_variable::notify(std::uint64_t how_many) noexcept {
-  if (announce(how_many)) wake(this, how_many);
+  // acquire pairs with the release in enter(), for the guard of those that wait
+  if ((state_.load(std::memory_order_acquire) & waiters_bits) == 0) return;
+  mutex* const guard = guard_.load(std::memory_order_relaxed);
+  if (!announce(how_many)) return;
+  // Where they were woken now, on the holder's CPU, it would take two switches more. By address only, from here on.
+  const bool is_held = guard != nullptr && guard == detail::newest_held;
+  if (is_held && detail::defer_wake(state_, how_many == waiters_bits ? machine::everyone : 1, guard)) {
+    guard->wake_told_at_unlock();
+  } else {
+    wake(this, how_many);
+  }
 }
 
 /// Waits for the notified. Threads that still wait un-notified break the destructor's rule, but are no reason to hang
 /// (static variables at the end of a process).
 void condition_variable::await_leavers() noexcept {
+  detail::wake_deferred_at(state_);
   detail::patient_spin patience;
   // acquire pairs with the release in sleep()
   while ((state_.load(std::memory_order_acquire) & leavers_bits) != 0) patience.wait(0);
@@ -128,7 +115,7 @@ void condition_variable::await_leavers() noexcept {
 std::cv_status condition_variable::wait_until_ns(std::unique_lock<mutex>& lock, std::uint64_t deadline) noexcept {
   site& place = lock.mutex()->place();
   const std::uint64_t start = machine::cycles();
-  const std::uint64_t ticket = enter();
+  const std::uint64_t ticket = enter(lock.mutex());
   lock.unlock();
   const bool notified = sleep(ticket, deadline);
   const std::uint64_t waited = machine::cycles() - start;

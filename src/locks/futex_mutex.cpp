@@ -29,6 +29,10 @@ constexpr std::uint64_t usual_max_wait_ns = 1'000'000;
 constexpr std::uint64_t usual_min_lead_ns = 250'000;
 constinit std::uint64_t max_wait_ns = usual_max_wait_ns;
 constinit std::uint64_t min_lead_ns = usual_min_lead_ns;
+// A head that sleeps until the section inside ends is woken by its end, and hardly ever by the clock. A timer that is
+// not the next of its CPU need not be set in hardware, which takes a virtual machine some microseconds: so the clock
+// wakes it later than its deadline.
+constexpr std::uint64_t max_extra_sleep_ns = 3'000'000;
 constexpr std::uint64_t due_age = 2;
 // In the child of a fork, the head may be a thread of the parent.
 constexpr std::uint64_t trust_in_others_ns = 10'000'000;
@@ -187,7 +191,7 @@ void futex_mutex::lead(const waiting& how, std::uint16_t number, std::uint64_t a
     if (now >= due || (seen & age_bits) >= due_age * older) return lead_overdue(number);
     if (is_same_section(before, seen)) {
       // It is long, and may as well wake its waiter.
-      if (sleep_until_given_up(place, due)) return;
+      if (sleep_until_given_up(place, due + max_extra_sleep_ns)) return;
       before = 0;
       continue;
     }

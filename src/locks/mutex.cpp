@@ -2,7 +2,11 @@
 #include <txsync/machine/cpu.hpp>
 #include <txsync/mutex.hpp>
 
+#include "deferred_wakes.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND {
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local const mutex* detail::newest_held = nullptr;
 
 void mutex::count_sampled() noexcept {
   if (observe::detail::sample(observe::detail::counted_id(place()), this)) core_.mark();
@@ -38,8 +42,17 @@ bool mutex::try_lock_until_ns(std::uint64_t deadline) noexcept {
   return true;
 }
 
+void mutex::unlock_marked() noexcept {
+  observe::detail::hold_ends(this);
+  core_.unlock_marked();
+  detail::wake_deferred_by(this);
+}
+
 void mutex::unlock_fair() noexcept {
-  core_.unlock_fair([this]() noexcept { observe::detail::hold_ends(this); });
+  detail::newest_held = nullptr;
+  observe::detail::hold_ends(this);
+  core_.unlock_fair();
+  detail::wake_deferred_by(this);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND

@@ -20,6 +20,7 @@
 #include "deadline.hpp"
 #include "interpose.hpp"
 #include "locks/backoff.hpp"
+#include "locks/watching.hpp"
 #include "mutex_state.hpp"
 #include "next.hpp"
 
@@ -30,6 +31,7 @@ namespace {
 /// What becomes of a waiter. From `waiting` it goes one of two ways, by compare-exchange: `claimed` by a thread that
 /// signals, which will make it `told`; or `leaving` by itself, for its deadline or a cancellation.
 enum : std::uint32_t { waiting, claimed, told, leaving };
+constexpr std::uint32_t asleep = 8;  // beside one of them: it may have to be woken
 
 struct waiter {
   pthread_mutex_t* mutex;
@@ -38,6 +40,22 @@ struct waiter {
   std::atomic<std::uint32_t> state{waiting};
   bool queued = false;
 };
+
+/// Where it still waits: what becomes of it.
+bool becomes(waiter& one, std::uint32_t what) noexcept {
+  std::uint32_t seen = one.state.load(std::memory_order_relaxed);
+  do {
+    if ((seen & ~asleep) != waiting) return false;
+    // relaxed: decides who ends the wait; what the waiter has to see comes with `told`
+  } while (!one.state.compare_exchange_weak(seen, what | (seen & asleep), std::memory_order_relaxed));
+  return true;
+}
+
+/// Before it sleeps: the state on which it does so.
+std::uint32_t falls_asleep(waiter& one) noexcept {
+  // acquire pairs with the release in wake_all()
+  return one.state.fetch_or(asleep, std::memory_order_acquire) | asleep;
+}
 
 /// Laid over a pthread_cond_t; all zero is a valid one.
 struct condition_state {
@@ -132,9 +150,7 @@ void remove(condition_state& condition, waiter& one) noexcept {
 waiter* claim_oldest(condition_state& condition) noexcept {
   while (waiter* const one = condition.oldest.load(std::memory_order_relaxed)) {
     remove(condition, *one);
-    std::uint32_t seen = waiting;
-    // relaxed: decides who ends the wait; what the waiter has to see comes with `told`
-    if (one->state.compare_exchange_strong(seen, claimed, std::memory_order_relaxed)) return one;
+    if (becomes(*one, claimed)) return one;
   }
   return nullptr;
 }
@@ -146,8 +162,8 @@ void wake_all(waiter* first) noexcept {
   while (first != nullptr) {
     std::atomic<std::uint32_t>& word = first->state;
     first = first->next;
-    word.store(told, std::memory_order_release);  // pairs with the acquire in sleep() and await_telling()
-    machine::unpark(word, 1);
+    // release pairs with the acquire in sleep() and falls_asleep(); relaxed otherwise: says whether it sleeps
+    if ((word.exchange(told, std::memory_order_release) & asleep) != 0) machine::unpark(word, 1);
   }
 }
 
@@ -217,21 +233,19 @@ void end_attempt() noexcept {
 struct wait_record {
   condition_state& condition;
   waiter self;
+  bool watches = false;
 };
 
 /// Ends a wait that nobody signalled. False when a signal is on its way: the record must stay until it is told.
 bool leave(wait_record& wait) noexcept {
-  std::uint32_t seen = waiting;
-  // relaxed: as in claim_oldest()
-  if (!wait.self.state.compare_exchange_strong(seen, leaving, std::memory_order_relaxed)) return false;
+  if (!becomes(wait.self, leaving)) return false;
   const guarded queue(wait.condition);
   if (wait.self.queued) remove(wait.condition, wait.self);
   return true;
 }
 
 void await_telling(waiter& self) noexcept {
-  // acquire pairs with the release in wake_all()
-  while (self.state.load(std::memory_order_acquire) != told) machine::park(self.state, claimed);
+  for (std::uint32_t seen; (seen = falls_asleep(self)) != (told | asleep);) machine::park(self.state, seen);
 }
 
 /// The last touch of a waiting thread; release pairs with the acquire in destroy().
@@ -256,11 +270,17 @@ void clean_up(void* raw) {
 
 /// From the queue to a signal (0) or the deadline (ETIMEDOUT).
 int sleep(wait_record& wait, machine::wait_clock clock, std::uint64_t deadline) {
+  if (wait.watches) {
+    // acquire pairs with the release in wake_all(). A deadline may pass meanwhile: it is seen a moment later.
+    const auto is_told = [&]() noexcept { return wait.self.state.load(std::memory_order_acquire) == told; };
+    if (detail::watch(is_told)) return 0;
+  }
   for (;;) {
-    const std::uint32_t seen = wait.self.state.load(std::memory_order_acquire);  // pairs with the release in wake_all()
-    if (seen == told) return 0;
-    if (machine::park_cancelably(wait.self.state, seen, clock, seen == waiting ? deadline : machine::no_deadline,
-                                 clean_up, &wait) != machine::park_result::timed_out)
+    const std::uint32_t seen = falls_asleep(wait.self);
+    if (seen == (told | asleep)) return 0;
+    const bool may_end = seen == (waiting | asleep);
+    if (machine::park_cancelably(wait.self.state, seen, clock, may_end ? deadline : machine::no_deadline, clean_up,
+                                 &wait) != machine::park_result::timed_out)
       continue;
     if (leave(wait)) return ETIMEDOUT;
   }
@@ -292,6 +312,7 @@ int wait_until(condition_state& condition, pthread_mutex_t* mutex, machine::wait
   {
     const guarded queue(condition);
     put(condition, wait.self);
+    wait.watches = wait.self.before == nullptr && detail::may_watch();
   }
   if (const int status = release_for_wait(mutex); status != 0) {
     abandon(wait);

@@ -233,7 +233,7 @@ verdict of_machine(const json& document) {
 }  // namespace
 
 std::string outcome_of(const json& claim) {
-  const std::string word = text_of(claim, "outcome");
+  std::string word = text_of(claim, "outcome");
   if (!word.empty()) return word;
   return part_of(claim, "holds").get<bool>() ? "holds" : "missed";
 }

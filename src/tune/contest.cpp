@@ -27,7 +27,8 @@ void add(std::vector<site_seen>& sum, const std::vector<site_seen>& part) {
     known->counted.unfinished_waits += one.counted.unfinished_waits;
     // Of the slowest threads of all runs the slowest.
     const auto& slow = one.counted.slowest;
-    if (slow && (!known->counted.slowest || slow->share < known->counted.slowest->share)) known->counted.slowest = slow;
+    auto& slowest = known->counted.slowest;
+    if (slow && (!slowest || slow->share < slowest->share)) slowest = slow;
     known->counted.hold_ns += one.counted.hold_ns;
     known->counted.condition_waits += one.counted.condition_waits;
     known->counted.condition_wait_ns += one.counted.condition_wait_ns;
@@ -85,8 +86,8 @@ class fairness_judge {
           this_round_ ? reference_runs_.back() : reference_runs_[(round - 1) % reference_runs_.size()];
       lanes.front().fairness.rounds.push_back(held_against(reference, reference));
       for (std::size_t i = 1; i < lanes.size(); ++i) {
-        if (i != same && runs_[i] && !runs_[i]->sites.empty())
-          lanes[i].fairness.rounds.push_back(held_against(*runs_[i], reference));
+        const std::optional<measured>& run = runs_[i];
+        if (i != same && run && !run->sites.empty()) lanes[i].fairness.rounds.push_back(held_against(*run, reference));
       }
     }
     this_round_.reset();

@@ -169,6 +169,7 @@ std::string time_words(const outcome& found) {
 
 std::vector<std::string> refusal_words(const outcome& found) {
   std::vector<std::string> list;
+  list.reserve(found.refused.size() + 1);
   for (const refusal& one : found.refused)
     list.push_back("'" + name_of(one.what) + "' was refused: " + one.reason + ".");
   if (!found.unjudged.empty())

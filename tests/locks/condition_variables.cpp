@@ -264,7 +264,7 @@ TEST(ConditionVariable, AnyDurationIsFine) {
 }
 
 TEST(ConditionVariable, NeedsNoConstructorAndIsOfTheStatedSize) {
-  EXPECT_EQ(sizeof(txsync::condition_variable), 8u);
+  EXPECT_EQ(sizeof(txsync::condition_variable), 16u);
   static constinit txsync::condition_variable in_static_memory;
   in_static_memory.notify_all();
   void* const pages = txsync::machine::map_pages(sizeof(txsync::condition_variable));

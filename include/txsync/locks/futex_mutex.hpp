@@ -72,30 +72,23 @@ class futex_mutex {
 
   /// Requires: the calling thread holds the lock.
   [[gnu::always_inline]] void unlock() noexcept {
-    unlock([]() noexcept {});
+    unlock([this]() noexcept { unlock_marked(); });
   }
-  /// For the type built on this one: the same, and calls `if_marked` before, where the holder has called mark().
+  /// For the type built on this one: the same; but where the holder has called mark() it calls `if_marked` instead,
+  /// which calls unlock_marked().
   template <class Call>
   [[gnu::always_inline]] void unlock(Call if_marked) noexcept {
     // relaxed: the holder's bits are its own
     const std::uint64_t seen = word_.load(std::memory_order_relaxed);
     if ((seen & marked) != 0) [[unlikely]]
-      if_marked();
+      return if_marked();
     if (is_last_turn(seen) || !machine::release_unless_waited(word_, released(seen))) [[unlikely]]
       unlock_slow();
   }
   /// unlock() that hands the lock over where somebody is in line, as if the head of the line were past its deadline
   /// (lock_api's unlock_fair()). Requires: as unlock(). Cost: an atomic instruction more; where somebody waits, a
   /// hand-over.
-  void unlock_fair() noexcept {
-    unlock_fair([]() noexcept {});
-  }
-  template <class Call>
-  void unlock_fair(Call if_marked) noexcept {
-    // relaxed: the holder's bits are its own
-    if ((word_.load(std::memory_order_relaxed) & marked) != 0) if_marked();
-    release(true);
-  }
+  void unlock_fair() noexcept { release(true); }
 
   /// Whether somebody is in line or aside, at some moment of the call.
   // relaxed: decides nothing
@@ -106,6 +99,8 @@ class futex_mutex {
   // relaxed: an attempt's read is ordered by the attempt, and everybody else decides nothing by it
   bool is_held() const noexcept { return (word_.load(std::memory_order_relaxed) & held) != 0; }
 
+  /// For the type built on this one: unlock() whether or not the holder has called mark(). An atomic instruction more.
+  void unlock_marked() noexcept { unlock_slow(); }
   /// For the type built on this one: a flag that belongs to the holder and vanishes with unlock().
   void mark() noexcept { word_.fetch_or(marked, std::memory_order_relaxed); }  // relaxed: only the holder looks
 

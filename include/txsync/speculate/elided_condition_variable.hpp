@@ -20,7 +20,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// Requires: as condition_variable; all concurrent waiters use the same lock, elided<> or elided_shared<>, and wait in
 /// exclusive sections.
 /// Cost, contract of destruction, limits: as condition_variable; a wait or a notification in an attempt costs no abort.
-/// Errors: none. Thread-safe. 8 bytes, constant-initialised.
+/// Errors: none. Thread-safe. 16 bytes, constant-initialised.
 class elided_condition_variable {
  public:
   constexpr elided_condition_variable() noexcept = default;
@@ -60,6 +60,6 @@ class elided_condition_variable {
 
   condition_variable core_;
 };
-static_assert(sizeof(elided_condition_variable) == 8);
+static_assert(sizeof(elided_condition_variable) == 16);
 
 }  // namespace txsync::inline TXSYNC_BACKEND

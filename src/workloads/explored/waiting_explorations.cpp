@@ -255,8 +255,8 @@ struct mortal {
   }
 };
 
-/// The notifier destroys the variable as soon as it has told all.
-template <unsigned threads>
+/// The notifier destroys the variable as soon as it has told all, before or after it gives up the mutex.
+template <unsigned threads, bool while_held = false>
 struct destroyed_variable_test {
   mutex lock{};
   mortal<condition_variable> changed{};
@@ -277,10 +277,42 @@ struct destroyed_variable_test {
     }
     me.told = true;
     (*me.changed).notify_all();
-    held.unlock();
+    if (!while_held) held.unlock();
     me.changed.destroy();
   }
   const char* check() const { return changed.is_untouched() ? nullptr : "a destroyed condition variable was written"; }
+};
+
+/// Both wait in turn, each at a variable of its own, and tell the other while they hold another mutex, too, which they
+/// took before or after.
+struct two_mutexes_test {
+  static constexpr unsigned turns = 4;
+
+  mutex outer{};
+  mutex lock{};
+  mutex inner{};
+  condition_variable changed[2]{};
+  unsigned turn = 0;
+
+  static void body(two_mutexes_test& me, unsigned index) {
+    for (unsigned i = index; i < turns; i += 2) {
+      const bool holds_outer = i == 0;
+      if (holds_outer) me.outer.lock();
+      std::unique_lock held(me.lock);
+      while (me.turn != i) me.changed[index].wait(held);
+      ++me.turn;
+      if (i == 1) {
+        me.inner.lock();
+        me.changed[1 - index].notify_one();
+        me.inner.unlock();
+      } else {
+        me.changed[1 - index].notify_one();
+      }
+      if (holds_outer) me.outer.unlock();
+      me.changed[index].notify_all();
+    }
+  }
+  const char* check() const { return turn != turns ? "a turn was lost" : nullptr; }
 };
 
 /// The last owner destroys the lock right after it has given it up.
@@ -314,6 +346,11 @@ constexpr exploration table[] = {
     {"condition_variable-timed", "for a time and until one", right, run_anew<timed_test, 3>},
     {"condition_variable-any", "with a lock of another kind", right, run_anew<foreign_lock_test, 3>},
     {"condition_variable-destroyed", "destroyed by who has told all", right, run_anew<destroyed_variable_test<3>, 3>},
+    {"condition_variable-destroyed-held", "destroyed by who has told all and holds the mutex", right,
+     run_anew<destroyed_variable_test<3, true>, 3>},
+    {"condition_variable-mutexes", "told by a holder of two mutexes", right, run_anew<two_mutexes_test, 2>},
+    {"condition_variable-mutexes-sleeping", "told by a holder of two mutexes, with one CPU", right,
+     run_anew<two_mutexes_test, 2>, sleeps},
     {"futex-patience", "one gives up, two do not", right, run_anew<patience_test<futex_mutex, false>, 3>, sleeps},
     {"futex-hasty", "one gives up after its first look, two do not", right,
      run_anew<patience_test<futex_mutex, false, 200>, 3>, sleeps},

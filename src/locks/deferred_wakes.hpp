@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Wakes of the calling thread that are due when it gives up a mutex which the woken need.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace txsync::inline TXSYNC_BACKEND::detail {
+
+/// machine::unpark_high(word, count), when the thread calls wake_deferred_by(mutex). False, and nothing done, where
+/// there are too many already. Both are kept by address only.
+bool defer_wake(const std::atomic<std::uint64_t>& word, unsigned count, const void* mutex) noexcept;
+
+/// The thread has given up that mutex. Whoever defers a wake sees to it that this is called.
+void wake_deferred_by(const void* mutex) noexcept;
+/// Does now what has been deferred for that word.
+void wake_deferred_at(const std::atomic<std::uint64_t>& word) noexcept;
+
+}  // namespace txsync::inline TXSYNC_BACKEND::detail

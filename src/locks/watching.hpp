@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread that is to be notified looks for a while before it sleeps: a notification that comes meanwhile needs no
+// system call. How long it looks follows from what came of its last looks.
+#pragma once
+
+#include <cstdint>
+
+#include <txsync/machine/cpu.hpp>
+#include <txsync/machine/thread.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::detail {
+
+/// Of the calling thread: each watch in vain halves the time of the next one. A trial takes longer.
+struct watch_history {
+  std::uint8_t in_vain;
+  std::uint8_t trials_in_vain;
+  std::uint16_t until_trial;
+};
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local watch_history my_watches;
+
+/// With one CPU, whoever notifies can do nothing while another thread looks.
+inline bool may_watch() noexcept { return machine::cpu_count() > 1; }
+
+/// Looks until is_over() or for long enough, which it answers by false. Does not give way to other threads meanwhile:
+/// the kernel runs a thread that does so some milliseconds later, where one that sleeps runs as soon as it is woken.
+template <class Over>
+bool watch(Over is_over) noexcept {
+  // Found with ./dev bench leveldb and bench locks. Watching in vain costs no more than the sleep and wake would.
+  constexpr std::uint64_t max_cycles = 20'000;
+  constexpr std::uint64_t trial_cycles = 60'000;  // until whoever notifies has woken up, too
+  constexpr unsigned max_in_vain = 8;
+  constexpr unsigned min_watches_a_trial = 16;
+  constexpr unsigned max_trials_in_vain = 5;
+  watch_history& mine = my_watches;
+  const bool is_trial = mine.until_trial == 0;
+  const std::uint64_t budget = is_trial ? trial_cycles : max_cycles >> mine.in_vain;
+  if (!is_trial) --mine.until_trial;
+  const std::uint64_t start = machine::cycles();
+  do {
+    if (is_over()) {
+      mine = {};
+      return true;
+    }
+    machine::relax();
+  } while (machine::cycles() - start < budget);
+  if (mine.in_vain < max_in_vain) ++mine.in_vain;
+  if (is_trial) {
+    mine.until_trial = static_cast<std::uint16_t>(min_watches_a_trial << mine.trials_in_vain);
+    if (mine.trials_in_vain < max_trials_in_vain) ++mine.trials_in_vain;
+  }
+  return false;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::detail
