@@ -13,25 +13,31 @@ void mutex::count_sampled() noexcept {
 }
 
 void mutex::lock_contended() noexcept {
-  const std::uint64_t start = machine::cycles();
+  const std::uint32_t site_id = observe::detail::counted_id(place());
+  const std::uint64_t start = observe::detail::wait_begins(site_id);
   core_.lock_slow(machine::no_deadline);
-  observe::detail::waited(observe::detail::counted_id(place()), machine::cycles() - start);
+  observe::detail::waited(site_id, machine::cycles() - start);
   count();
 }
 
 bool mutex::lock_contended(pastime& meanwhile) noexcept {
-  const std::uint64_t start = machine::cycles();
+  const std::uint32_t site_id = observe::detail::counted_id(place());
+  const std::uint64_t start = observe::detail::wait_begins(site_id);
   if (!core_.lock_slow(meanwhile)) return false;
-  observe::detail::waited(observe::detail::counted_id(place()), machine::cycles() - start);
+  observe::detail::waited(site_id, machine::cycles() - start);
   count();
   return true;
 }
 
 bool mutex::try_lock_until_ns(std::uint64_t deadline) noexcept {
   if (try_lock()) return true;
-  const std::uint64_t start = machine::cycles();
-  if (!core_.lock_slow(deadline)) return false;
-  observe::detail::waited(observe::detail::counted_id(place()), machine::cycles() - start);
+  const std::uint32_t site_id = observe::detail::counted_id(place());
+  const std::uint64_t start = observe::detail::wait_begins(site_id);
+  if (!core_.lock_slow(deadline)) {
+    observe::detail::wait_timed_out(site_id, machine::cycles() - start);
+    return false;
+  }
+  observe::detail::waited(site_id, machine::cycles() - start);
   count();
   return true;
 }

@@ -15,14 +15,15 @@ std::uint64_t budget() noexcept { return machine::cpu_count() > 1 ? spin_budget 
 }  // namespace
 
 void shared_mutex::lock_shared_slow() noexcept {
-  const std::uint64_t start = machine::cycles();
+  const std::uint32_t site_id = observe::detail::counted_id(place());
+  const std::uint64_t start = observe::detail::wait_begins(site_id);
   std::uint32_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   for (;;) {
     const bool free = (seen & writer) == 0;
     // acquire pairs with the release in unlock(), where this is the entry
     if (state_.compare_exchange_weak(seen, seen + (free ? reader : waiting_reader), std::memory_order_acquire,
                                      std::memory_order_relaxed)) {
-      if (free) return observe::detail::waited(observe::detail::counted_id(place()), machine::cycles() - start);
+      if (free) return observe::detail::waited(site_id, machine::cycles() - start);
       break;
     }
   }
@@ -45,19 +46,31 @@ void shared_mutex::lock_shared_slow() noexcept {
       machine::relax();  // the writer is between its two stores
     }
   }
-  observe::detail::waited(observe::detail::counted_id(place()), machine::cycles() - start);
+  observe::detail::waited(site_id, machine::cycles() - start);
 }
 
 // By address only: the lock may be gone.
 void shared_mutex::wake_writer() noexcept { machine::unpark(state_, 1); }
 
 void shared_mutex::lock() noexcept {
-  const bool queued = !writers_.try_lock();
-  const std::uint64_t start = machine::cycles();
-  if (queued) writers_.lock();
-  // acquire pairs with the readers' release
-  std::uint32_t seen = state_.fetch_or(writer, std::memory_order_acquire) | writer;
-  const bool drained = (seen & readers_bits) == 0;
+  const auto keep_readers_out = [this]() noexcept {
+    // acquire pairs with the readers' release
+    return state_.fetch_or(writer, std::memory_order_acquire) | writer;
+  };
+  const auto begin_to_wait = [this]() noexcept {
+    return observe::detail::wait_begins(observe::detail::counted_id(place()));
+  };
+  std::uint32_t seen;
+  std::uint64_t start;
+  if (writers_.try_lock()) {
+    seen = keep_readers_out();
+    if ((seen & readers_bits) == 0) return count();
+    start = begin_to_wait();
+  } else {
+    start = begin_to_wait();
+    writers_.lock();
+    seen = keep_readers_out();
+  }
   for (std::uint64_t spent = 0; (seen & readers_bits) != 0;) {
     if (spent < budget()) {
       detail::pause_for(look_distance);
@@ -67,7 +80,7 @@ void shared_mutex::lock() noexcept {
     }
     seen = state_.load(std::memory_order_acquire);  // pairs with the readers' release
   }
-  if (queued || !drained) observe::detail::waited(observe::detail::counted_id(place()), machine::cycles() - start);
+  observe::detail::waited(observe::detail::counted_id(place()), machine::cycles() - start);
   count();
 }
 

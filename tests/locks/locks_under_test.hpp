@@ -14,6 +14,7 @@
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/occ_rwlock.hpp>
 #include <txsync/locks/posix_mutex.hpp>
+#include <txsync/locks/spinning_mutex.hpp>
 #include <txsync/locks/srwlock.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
@@ -88,6 +89,12 @@ struct promises<txsync::futex_mutex> : usual_promises {
 };
 
 template <>
+struct promises<txsync::spinning_mutex> : usual_promises {
+  static constexpr const char* name = "spinning_mutex";
+  static constexpr std::size_t bytes = 8;
+};
+
+template <>
 struct promises<txsync::mutex> : usual_promises {
   static constexpr const char* name = "mutex";
   static constexpr std::size_t bytes = 16;
@@ -124,7 +131,8 @@ struct promises<txsync::shared_mutex> : usual_promises {
 using exclusive_locks =
     testing::Types<std::mutex, std::shared_mutex, txsync::posix_mutex, txsync::tatas_lock, txsync::ticket_lock,
                    txsync::fifo_ticket_lock, txsync::mcs_lock, txsync::fifo_mcs_lock, txsync::futex_mutex,
-                   txsync::mutex, txsync::occ_rwlock, txsync::futex_rwlock, txsync::srwlock, txsync::shared_mutex>;
+                   txsync::spinning_mutex, txsync::mutex, txsync::occ_rwlock, txsync::futex_rwlock, txsync::srwlock,
+                   txsync::shared_mutex>;
 using shared_locks =
     testing::Types<std::shared_mutex, txsync::occ_rwlock, txsync::futex_rwlock, txsync::srwlock, txsync::shared_mutex>;
 using strictly_fifo_locks = testing::Types<txsync::fifo_ticket_lock, txsync::fifo_mcs_lock>;

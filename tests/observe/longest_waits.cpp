@@ -2,23 +2,16 @@
 // The longest wait of a site: of those that ended, that ended at a deadline, and that have not ended.
 #include <gtest/gtest.h>
 
-#include <vector>
-
 #include <txsync/machine/cpu.hpp>
 #include <txsync/observe/counters.hpp>
 
 #include "observe/blocks.hpp"
+#include "site_totals.hpp"
 
 namespace machine = txsync::machine;
 namespace observe = txsync::observe;
 
 namespace {
-
-observe::site_totals totals_of(txsync::site& place) {
-  std::vector<observe::site_totals> all(observe::snapshot(nullptr, 0));
-  observe::snapshot(all.data(), static_cast<std::uint32_t>(all.size()));
-  return all.at(place.id() - 1);
-}
 
 std::uint64_t cycles_of(std::uint64_t ns) {
   return static_cast<std::uint64_t>(static_cast<double>(ns) * static_cast<double>(machine::cycles_per_second()) / 1e9);

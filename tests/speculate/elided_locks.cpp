@@ -12,6 +12,7 @@
 #include <txsync/locks/futex_rwlock.hpp>
 #include <txsync/locks/occ_rwlock.hpp>
 #include <txsync/locks/posix_mutex.hpp>
+#include <txsync/locks/spinning_mutex.hpp>
 #include <txsync/locks/srwlock.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
@@ -41,7 +42,7 @@ class ElidedMutex : public testing::Test {
   elision role{txsync::elision_presets::eager};
 };
 using mutexes = testing::Types<txsync::tatas_lock, txsync::ticket_lock, txsync::fifo_ticket_lock, txsync::futex_mutex,
-                               txsync::posix_mutex_with_word, txsync::mutex>;
+                               txsync::spinning_mutex, txsync::posix_mutex_with_word, txsync::mutex>;
 TYPED_TEST_SUITE(ElidedMutex, mutexes);
 
 TYPED_TEST(ElidedMutex, ElidesAndFallsBack) {

@@ -30,15 +30,15 @@ TXSYNC_EXPORT void wait_impatiently(bool impatient) noexcept;
 /// Fairness: a waiter in line is passed by at most bypass_bound(threads) sections, whatever the clock does. It waits
 /// at most max(5 ms, 0.5 ms for each thread in line) plus, for each thread in line, one hand-over (5..60 us) and one
 /// section. That holds if each thread in line is run once the kernel has woken it.
-/// Waiters with a real-time priority (SCHED_FIFO, SCHED_RR) stand outside the line. They are handed the lock by each
-/// unlock, the highest priority first; they sleep and never spin without limit.
-/// Waiters with a deadline (try_lock_until_ns) are woken by each unlock, and have no bound but their deadline.
+/// Waiters with a real-time priority (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE) stand outside the line. Each unlock hands
+/// the lock to one of them, the highest priority first, before the line; they sleep and never spin without limit.
+/// Of waiters with a deadline (try_lock_until_ns) each unlock wakes one; they have no bound but their deadline.
 /// Use it for: anything. Do not: where arrival order must be kept (mcs_lock).
 /// Cost: lock one atomic read-modify-write, unlock some plain accesses, both inlined; a sleep and wake 5..60 us.
 /// Named requirements: Lockable. Thread-safe; not recursive; constant-initialised; all zero is unlocked; 8 bytes.
 /// May be destroyed by the next owner right after it has got and given up the lock. In the child of a fork, waiters of
-/// the parent are told from living ones after 10 ms. Beyond 32,767 threads in line, threads look at the lock once a
-/// millisecond, without a bound.
+/// the parent are told from living ones after 10 ms. Beyond 32,767 threads in line, threads look at the lock every half
+/// millisecond; beyond 63 outside of it, every 20 us. Both without a bound.
 class futex_mutex {
  public:
   constexpr futex_mutex() noexcept = default;
