@@ -8,6 +8,8 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <new>
 
 #include <txsync/machine/attempt.hpp>
@@ -35,6 +37,7 @@ constexpr std::uint32_t asleep = 8;  // beside one of them: it may have to be wo
 
 struct waiter {
   pthread_mutex_t* mutex;
+  const void* condition;
   waiter* next = nullptr;
   waiter* before = nullptr;
   std::atomic<std::uint32_t> state{waiting};
@@ -70,6 +73,14 @@ struct condition_state {
 
   static constexpr std::uint32_t process_shared = 1;
   static constexpr std::uint32_t monotonic = 2;
+
+  /// Requires, as all that follows: the guard is held.
+  void forget() noexcept {
+    // relaxed: ordered by the guard
+    oldest.store(nullptr, std::memory_order_relaxed);
+    youngest = nullptr;
+    users.store(0, std::memory_order_relaxed);
+  }
 };
 static_assert(sizeof(condition_state) <= sizeof(pthread_cond_t));
 #ifdef __x86_64__
@@ -86,34 +97,32 @@ bool is_shared(const condition_state& condition) noexcept {
 
 /// Holds the guard of a queue. In the child of a fork a guard that a thread of the parent held is taken from it, and
 /// the parent's waiters are forgotten: they do not exist here, and what lies on their stacks will be other threads'.
+template <class Queue>
 class guarded {
  public:
-  explicit guarded(condition_state& condition) noexcept : condition_(condition) {
+  explicit guarded(Queue& queue) noexcept : queue_(queue) {
     const std::uint32_t mine = machine::fork_count() + 1;
     if (!take(mine)) [[unlikely]] {
       detail::exponential_backoff backoff(detail::spin_lock_waiting);
       do backoff.wait();
       while (!take(mine));
     }
-    if (condition_.forks == mine - 1) return;
-    // relaxed: ordered by the guard
-    condition_.oldest.store(nullptr, std::memory_order_relaxed);
-    condition_.youngest = nullptr;
-    condition_.users.store(0, std::memory_order_relaxed);
-    condition_.forks = mine - 1;
+    if (queue_.forks == mine - 1) return;
+    queue_.forget();
+    queue_.forks = mine - 1;
   }
-  ~guarded() { condition_.guard.store(0, std::memory_order_release); }  // pairs with the acquire in take()
+  ~guarded() { queue_.guard.store(0, std::memory_order_release); }  // pairs with the acquire in take()
   guarded(const guarded&) = delete;
   guarded& operator=(const guarded&) = delete;
 
  private:
   bool take(std::uint32_t mine) noexcept {
-    std::uint32_t seen = condition_.guard.load(std::memory_order_relaxed);  // relaxed: a look only
+    std::uint32_t seen = queue_.guard.load(std::memory_order_relaxed);  // relaxed: a look only
     // acquire pairs with the release of the thread before
     return seen != mine &&
-           condition_.guard.compare_exchange_strong(seen, mine, std::memory_order_acquire, std::memory_order_relaxed);
+           queue_.guard.compare_exchange_strong(seen, mine, std::memory_order_acquire, std::memory_order_relaxed);
   }
-  condition_state& condition_;
+  Queue& queue_;
 };
 
 // ---- the queue; all with the guard held
@@ -167,33 +176,61 @@ void wake_all(waiter* first) noexcept {
   }
 }
 
-/// Claimed by this thread while it held their mutex, which it still holds.
-[[gnu::tls_model("initial-exec")]] constinit thread_local waiter* signalled = nullptr;
-[[gnu::tls_model("initial-exec")]] constinit thread_local std::uint32_t signalled_in = 0;  // fork_count() then
+/// Those that are told when their mutex is given up: claimed by its holder, which may not be who gives it up.
+struct alignas(machine::pad_bytes) signalled_waiters {
+  std::atomic<std::uint32_t> guard;  // as in condition_state, both
+  std::uint32_t forks;
+  waiter* first;
+  waiter** end;  // null: at `first`
+
+  void forget() noexcept {
+    first = nullptr;
+    end = nullptr;
+  }
+  void put(waiter& one) noexcept {
+    one.next = nullptr;
+    *(end != nullptr ? end : &first) = &one;
+    end = &one.next;
+  }
+  /// Takes out, in their order, those of which that is true.
+  template <class Predicate>
+  waiter* take(Predicate is_one) noexcept {
+    signalled_waiters taken{};
+    waiter* rest = first;
+    forget();
+    while (waiter* const one = rest) {
+      rest = one->next;
+      (is_one(*one) ? taken : *this).put(*one);
+    }
+    return taken.first;
+  }
+};
+/// By the mutex's address. No destructor: threads may signal until the process ends.
+constinit signalled_waiters signalled[16] = {};
+
+signalled_waiters& signalled_of(const pthread_mutex_t* mutex) noexcept {
+  return signalled[reinterpret_cast<std::uintptr_t>(mutex) / sizeof(pthread_mutex_t) % std::size(signalled)];
+}
 
 /// Those whose mutex this thread holds are woken when it gives that up. They could do nothing before, and where they
 /// were woken in the holder's stead, on its CPU, it would take two switches more. The others are left in `first`.
 void wake_with_unlock(waiter*& first) noexcept {
-  waiter** end = &signalled;
-  while (*end != nullptr) end = &(*end)->next;
   for (waiter** at = &first; *at != nullptr;) {
     waiter* const one = *at;
-    if (!ask_for_wakes(one->mutex)) {
+    signalled_waiters& all = signalled_of(one->mutex);
+    const guarded queue(all);
+    if (ask_for_wakes(one->mutex)) {
+      *at = one->next;
+      all.put(*one);
+    } else {
       at = &one->next;
-      continue;
     }
-    *at = one->next;
-    one->next = nullptr;
-    *end = one;
-    end = &one->next;
-    signalled_in = machine::fork_count();
   }
 }
 
 /// In an attempt they are claimed for others when it commits, and woken then (leveldb paper, 4.1). Whoever is claimed
 /// stays until it is told, whatever becomes of the condition meanwhile, which is not touched any more.
 void wake_claimed(waiter* first) noexcept {
-  if (signalled_in != machine::fork_count()) signalled = nullptr;
   if (!machine::active()) wake_with_unlock(first);
   if (first != nullptr) on_commit([first]() noexcept { wake_all(first); });
 }
@@ -307,7 +344,7 @@ int nap(pthread_mutex_t* mutex, std::uint64_t deadline) {
 
 int wait_until(condition_state& condition, pthread_mutex_t* mutex, machine::wait_clock clock, std::uint64_t deadline) {
   end_attempt();
-  wait_record wait{condition, {mutex}};
+  wait_record wait{condition, {mutex, &condition}};
   const std::uint32_t site = site_of(mutex);
   {
     const guarded queue(condition);
@@ -327,8 +364,21 @@ int wait_until(condition_state& condition, pthread_mutex_t* mutex, machine::wait
   return status;
 }
 
+/// Where there may be any: before they could do something, and whoever holds their mutex.
+void wake_signalled_of(const condition_state& condition) noexcept {
+  if (condition.users.load(std::memory_order_relaxed) == 0) return;  // relaxed: the caller knows of its waiters
+  for (signalled_waiters& all : signalled) {
+    waiter* first;
+    {
+      const guarded queue(all);
+      first = all.take([&](const waiter& one) noexcept { return one.condition == &condition; });
+    }
+    wake_all(first);
+  }
+}
+
 int destroy(condition_state& condition) noexcept {
-  wake_signalled(nullptr);  // they are waited for below
+  wake_signalled_of(condition);  // they are waited for below
   {
     const guarded queue(condition);
     for (const waiter* one = condition.oldest.load(std::memory_order_relaxed); one != nullptr; one = one->next)
@@ -347,19 +397,11 @@ machine::wait_clock own_clock(const condition_state& condition) noexcept {
 }  // namespace
 
 void wake_signalled(const pthread_mutex_t* mutex) noexcept {
-  if (signalled_in != machine::fork_count()) signalled = nullptr;
-  waiter* first = nullptr;
-  waiter** end = &first;
-  for (waiter** at = &signalled; *at != nullptr;) {
-    waiter* const one = *at;
-    if (mutex != nullptr && one->mutex != mutex) {
-      at = &one->next;
-      continue;
-    }
-    *at = one->next;
-    one->next = nullptr;
-    *end = one;
-    end = &one->next;
+  signalled_waiters& all = signalled_of(mutex);
+  waiter* first;
+  {
+    const guarded queue(all);
+    first = all.take([&](const waiter& one) noexcept { return one.mutex == mutex; });
   }
   wake_all(first);
 }

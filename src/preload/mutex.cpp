@@ -237,14 +237,15 @@ int lock_until(pthread_mutex_t* raw, clockid_t clock, const timespec* time) noex
 }
 
 /// Unlocked by one that does not own it. Normal mutexes are let go as the C library lets them go.
-int unlock_as_stranger(mutex_state& mutex, lock_tag tag) noexcept {
+int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) noexcept {
   leave_attempt();
   const bool held = owner_of(mutex) != 0;
   const bool checked = is_checked(mutex.kind.load(std::memory_order_relaxed));
   if (!checked || !held) tell(held ? notice_kind::unlock_by_stranger : notice_kind::double_unlock, tag.site());
   if (checked || !held) return EPERM;
-  mutex.owner.store(0, std::memory_order_relaxed);
+  const bool wakes = (mutex.owner.exchange(0, std::memory_order_relaxed) & mutex_state::wakes) != 0;
   release(mutex, lock_under(tag));
+  if (wakes) wake_signalled(raw);
   return 0;
 }
 
@@ -258,7 +259,7 @@ int unlock_as_stranger(mutex_state& mutex, lock_tag tag) noexcept {
     unlock_ahead(mutex);
     return 0;
   }
-  if (owner_of(mutex) != my_number) return unlock_as_stranger(mutex, tag);
+  if (owner_of(mutex) != my_number) return unlock_as_stranger(raw, mutex, tag);
   if (mutex.depth != 0 && is_checked(mutex.kind.load(std::memory_order_relaxed))) {
     --mutex.depth;
     return 0;

@@ -95,10 +95,10 @@ inline mutex_state& state_of(pthread_mutex_t* mutex) noexcept {
 /// held.
 int release_for_wait(pthread_mutex_t* mutex) noexcept;
 void take_after_wait(pthread_mutex_t* mutex, int& status) noexcept;
-/// The next unlock of the mutex by the calling thread calls wake_signalled(). False, and nothing done, where that
-/// thread does not hold it, or holds it in an attempt.
+/// The next unlock of the mutex calls wake_signalled(). False, and nothing done, where the calling thread does not hold
+/// it, or holds it in an attempt.
 bool ask_for_wakes(pthread_mutex_t* mutex) noexcept;
-/// Wakes those that the calling thread has signalled while it held the mutex. Null: any mutex.
+/// Wakes those that were signalled by who held the mutex, which has been given up.
 void wake_signalled(const pthread_mutex_t* mutex) noexcept;
 /// The site that waits of its holders are counted at.
 std::uint32_t site_of(pthread_mutex_t* mutex) noexcept;

@@ -66,6 +66,34 @@ TEST(misuse, unlock_by_stranger) {
                     "that did not hold it");
 }
 
+// The signaller keeps the mutex, and somebody else gives it up: what the first has deferred to its unlock is done.
+TEST(misuse, unlock_by_stranger_after_a_signal) {
+  expect_one_line(said_by([] {
+                    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+                    static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+                    static bool waits = false, told = false;
+                    std::thread waiter([] {
+                      pthread_mutex_lock(&mutex);
+                      waits = true;
+                      while (!told) pthread_cond_wait(&condition, &mutex);
+                      pthread_mutex_unlock(&mutex);
+                    });
+                    for (bool seen = false; !seen; sleep_ms(1)) {
+                      pthread_mutex_lock(&mutex);
+                      seen = waits;
+                      pthread_mutex_unlock(&mutex);
+                    }
+                    sleep_ms(5);
+                    pthread_mutex_lock(&mutex);
+                    told = true;
+                    pthread_cond_signal(&condition);
+                    const int status = elsewhere([] { return pthread_mutex_unlock(&mutex); });
+                    waiter.join();
+                    return status == 0;
+                  }),
+                  "that did not hold it");
+}
+
 // The checking kinds answer with an error, and the program knows.
 TEST(misuse, checked_kinds_say_it_by_themselves) {
   EXPECT_EQ(said_by([] {
