@@ -75,6 +75,20 @@ void oversubscribed(const request& wanted, const std::vector<cell>& cells, const
   claims.back().rule += " in the worst cell";
 }
 
+/// One thread, which nobody makes wait.
+void uncontended(const request& wanted, const std::vector<comparison>& compared, const char* subject,
+                 std::vector<claim>& claims) {
+  for (const comparison& one : compared) {
+    const std::string& section = wanted.sections[one.section].name;
+    if (one.subject != subject || one.threads != 1 || (section != "empty" && section != "small")) continue;
+    claims.push_back(observe::judged(
+        {.id = "A3-4",
+         .words = one.subject + ", ratio to the best peer of its class, " + section + ", 1 thread (" + one.peer + ")",
+         .from = one.from},
+        one.result.ratio, min_uncontended_ratio));
+  }
+}
+
 /// What site and counting add to the same mutex without them, one thread.
 void counting(const request& wanted, const std::vector<cell>& cells, const char* section_name, double goal,
               std::vector<claim>& claims) {
@@ -129,7 +143,20 @@ void compare_with_peers(const request& wanted, const std::vector<cell>& cells, c
 
 std::vector<comparison> compare_with_peers(const request& wanted, const std::vector<cell>& cells) {
   std::vector<comparison> all;
-  for (const char* const subject : {"txsync::mutex", "tatas"}) compare_with_peers(wanted, cells, subject, all);
+  for (const char* const subject : {"txsync::mutex", "spin", "tatas"}) compare_with_peers(wanted, cells, subject, all);
+  return all;
+}
+
+std::vector<bound_cost> costs_of_bound(const request& wanted, const std::vector<cell>& cells) {
+  const std::size_t bounded = index_of(wanted, "futex"), unbounded = index_of(wanted, "unbounded futex");
+  std::vector<bound_cost> all;
+  for (std::size_t place = 0; place < wanted.sections.size(); ++place) {
+    for (const unsigned threads : wanted.threads) {
+      const cell* const with = find_cell(cells, place, threads, bounded);
+      const cell* const without = find_cell(cells, place, threads, unbounded);
+      if (comparable(with, without)) all.push_back({place, threads, ratio_of(*with, *without)});
+    }
+  }
   return all;
 }
 
@@ -137,8 +164,10 @@ std::vector<claim> make_claims(const request& wanted, const std::vector<cell>& c
                                const std::vector<comparison>& compared) {
   std::vector<claim> claims;
   against_peers(compared, "txsync::mutex", claims);
+  against_peers(compared, "spin", claims);
   against_peers(compared, "tatas", claims);
-  for (const char* const name : {"txsync::mutex", "tatas", "ticket", "mcs"})
+  uncontended(wanted, compared, "txsync::mutex", claims);
+  for (const char* const name : {"txsync::mutex", "spin", "tatas", "ticket", "mcs"})
     oversubscribed(wanted, cells, name, claims);
   counting(wanted, cells, "small", goal_counting_small, claims);
   counting(wanted, cells, "empty", goal_counting_empty, claims);

@@ -17,6 +17,8 @@ inline constexpr double goal_kept = 0.6;      ///< of the 2-thread figure at 4 a
 inline constexpr double goal_counting_small = 0.05;
 inline constexpr double goal_counting_empty = 0.15;
 
+inline constexpr double min_uncontended_ratio = 0.97;  ///< of a section that nobody else wants
+
 struct comparison {
   std::string subject;
   std::size_t section;
@@ -26,10 +28,18 @@ struct comparison {
   std::vector<std::size_t> from;  ///< cells: ours first, then the peers
 };
 
-/// txsync::mutex and tatas against the best peer of their waiting class, in every cell that has both.
+/// txsync::mutex, spin and tatas against the best peer of their waiting class, in every cell that has both.
 std::vector<comparison> compare_with_peers(const request& wanted, const std::vector<cell>& cells);
 
-/// A1-3, A1-4 and A1-5, as far as the cells hold what they need. `from` counts cells.
+/// What it costs that a waiter has a bound: the throughput of futex to that of the same without one, cell by cell.
+struct bound_cost {
+  std::size_t section;
+  unsigned threads;
+  observe::interval ratio;
+};
+std::vector<bound_cost> costs_of_bound(const request& wanted, const std::vector<cell>& cells);
+
+/// A1-3, A1-4, A1-5 and A3-4, as far as the cells hold what they need. `from` counts cells.
 std::vector<observe::claim> make_claims(const request& wanted, const std::vector<cell>& cells,
                                         const std::vector<comparison>& compared);
 

@@ -100,6 +100,7 @@ int run(const options& asked, const std::vector<std::string>& words) {
   std::FILE* const out = output && output->is_standard_output() ? stderr : stdout;
   if (!all.cells.empty()) print_sections(out, wanted, all);
   if (!all.cells.empty()) print_ratios(out, wanted, compared);
+  print_costs_of_bound(out, wanted, costs_of_bound(wanted, all.cells));
   print_elision_cost(out, costs);
   print_scenarios(out, scenarios);
   print_waiting(out, waiting);

@@ -126,6 +126,18 @@ void print_ratios(std::FILE* out, const request& wanted, const std::vector<compa
   }
 }
 
+void print_costs_of_bound(std::FILE* out, const request& wanted, const std::vector<bound_cost>& costs) {
+  if (costs.empty()) return;
+  std::fprintf(out,
+               "\nCost of the bound: throughput of futex to that of 'unbounded futex', which it was before (A3-4):\n"
+               "  %-12s %7s  %s\n",
+               "section", "threads", "ratio [95 % interval]");
+  for (const bound_cost& one : costs) {
+    std::fprintf(out, "  %-12s %7u  %5.2f [%.2f, %.2f]\n", wanted.sections[one.section].name.c_str(), one.threads,
+                 one.ratio.median, one.ratio.low95, one.ratio.high95);
+  }
+}
+
 void print_claims(std::FILE* out, const std::vector<observe::claim>& claims) {
   std::fprintf(out, "\n");
   for (const observe::claim& one : claims) {

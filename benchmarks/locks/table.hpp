@@ -19,6 +19,7 @@ using more_rows = std::function<void(std::FILE* out, std::size_t section)>;
 void print_sections(std::FILE* out, const request& wanted, const measured& all, const more_rows& more = {});
 /// The ratio of a subject to the best peer of its class, cell by cell.
 void print_ratios(std::FILE* out, const request& wanted, const std::vector<comparison>& compared);
+void print_costs_of_bound(std::FILE* out, const request& wanted, const std::vector<bound_cost>& costs);
 void print_claims(std::FILE* out, const std::vector<observe::claim>& claims);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

@@ -2,6 +2,7 @@
 #include "peers/go_model.hpp"
 #include "peers/parking_lot_model.hpp"
 #include "peers/peers.hpp"
+#include "peers/unbounded_mutex.hpp"
 #include "workloads/make_subject.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
@@ -15,6 +16,8 @@ constexpr subject table[] = {
                                               "Rust's parking_lot by our own model: hands over by a timer"),
     make_subject<lockable<go_model>>("go model", true, waiting::parks,
                                      "Go's sync.Mutex by our own model: hands over after a wait of 1 ms"),
+    make_subject<lockable<unbounded_mutex>>("unbounded futex", false, waiting::parks,
+                                            "the mutex that futex was before its waiters had a bound"),
 };
 
 }  // namespace

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// The mutex that futex_mutex was until its waiters had a bound: what that bound costs is measured against it. The first
+// waiter that has spun in vain watches the lock, asleep between two looks; the others sleep until a thread that had to
+// wait wakes the next. Whoever runs may take the lock before the watcher looks, for as long as it likes.
+// Left out: deadlines, forks, and what types built on it need.
+#pragma once
+
+#include <cstdint>
+
+#include <txsync/machine/restartable.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+
+class unbounded_mutex {
+ public:
+  void lock() noexcept {
+    if (!acquire_if_free()) [[unlikely]]
+      lock_slow();
+  }
+  void unlock() noexcept {
+    // relaxed: the holder's bits are its own
+    if (!machine::release_unless_waited(word_, released(word_.load(std::memory_order_relaxed)))) [[unlikely]]
+      unlock_slow();
+  }
+
+ private:
+  // The holder's 16 bits: held, and how often the lock was given up.
+  static constexpr std::uint64_t held = 1;
+  static constexpr std::uint64_t turn = 4;
+  static constexpr std::uint64_t turn_bits = 0xFFFC;
+  static constexpr std::uint64_t holders_bits = 0xFFFF;
+  // The waiters' 32 bits: how many sleep; "a wake-up is under way"; and, as the sign, "somebody watches".
+  static constexpr std::uint64_t sleeper = std::uint64_t{1} << 32;
+  static constexpr std::uint64_t sleepers_bits = std::uint64_t{0x3FFF'FFFF} << 32;
+  static constexpr std::uint64_t waking = std::uint64_t{1} << 62;
+  static constexpr std::uint64_t watched = std::uint64_t{1} << 63;
+
+  static constexpr std::uint16_t released(std::uint64_t seen) noexcept {
+    return static_cast<std::uint16_t>((seen + turn) & turn_bits);
+  }
+  bool acquire_if_free() noexcept {
+    // acquire pairs with the release of release_unless_waited() and unlock_slow()
+    return (word_.fetch_or(held, std::memory_order_acquire) & held) == 0;
+  }
+  enum class outcome : std::uint8_t { got_lock, watch, sleep };
+  bool take(std::uint64_t& seen, std::uint64_t changed) noexcept;
+  bool spin(std::uint64_t budget, std::uint64_t taken_back) noexcept;
+  outcome become_watcher() noexcept;
+  outcome watch() noexcept;
+  outcome sleep(std::uint64_t taken_back) noexcept;
+  void lock_slow() noexcept;
+  void unlock_slow() noexcept;
+
+  machine::lock_word word_{0};
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
