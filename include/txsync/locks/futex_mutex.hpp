@@ -28,8 +28,8 @@ TXSYNC_EXPORT void wait_impatiently(bool impatient) noexcept;
 /// unlock: nobody can take it in between. A head that finds one section inside for long sleeps until that section ends.
 ///
 /// Fairness: a waiter in line is passed by at most bypass_bound(threads) sections, whatever the clock does. It waits
-/// at most max(5 ms, 0.5 ms for each thread in line) plus, for each thread in line, one hand-over (5..60 us) and one
-/// section. That holds if each thread in line is run once the kernel has woken it.
+/// at most max(5 ms, 0.5 ms for each thread in line) plus, for each thread in line, one hand-over (5..60 us) and two
+/// sections. That holds if each thread in line is run once the kernel has woken it.
 /// Waiters with a real-time priority (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE) stand outside the line. Each unlock hands
 /// the lock to one of them, the highest priority first, before the line; they sleep and never spin without limit.
 /// Of waiters with a deadline (try_lock_until_ns) each unlock wakes one; they have no bound but their deadline.
