@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""fairness.py BIN: how often waiters are passed by, explored (A3-7): 2,000 schedules of each test, a million where
+TXSYNC_TEST_BUDGET=full, with and without store buffers. Half of the tests have deadlines that do not pass, and the other
+half such that have passed: the bound in turns holds whatever the clock does."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+BIN = pathlib.Path()
+KINDS = re.compile(r"(seeded:)?(futex|txsync::mutex|spin|ticket|condition_variable)-(passed-by|overdue|fair|drain|mutexes|sleeping)(-.*)?")
+
+
+def txsync(*words, **options):
+    return subprocess.run([BIN / "txsync", *words], capture_output=True, text=True, **options)
+
+
+class Fairness(unittest.TestCase):
+    def explored(self, *words):
+        made = json.loads(txsync("list", "tests", "--json", "-", timeout=100).stdout)
+        names = [item["name"] for item in made["list"]["items"] if KINDS.fullmatch(item["name"])]
+        for kind in ("futex-passed-by", "txsync::mutex-overdue", "spin-passed-by", "ticket-passed-by", "condition_variable-passed-by"):
+            self.assertIn(kind, names)
+        schedules = 1_000_000 if os.environ.get("TXSYNC_TEST_BUDGET") == "full" else 2_000
+        ran = txsync("explore", *names, "--schedules", str(schedules), *words, timeout=1500)
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""), ran.stdout)
+        self.assertIn("txsync replay seeded:futex-passed-by@", ran.stdout, "a lock that hands nothing over is found")
+
+    def test_in_order(self):
+        self.explored()
+
+    def test_with_store_buffers(self):
+        self.explored("--store-buffers")
+
+
+if __name__ == "__main__":
+    BIN = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()
