@@ -96,7 +96,7 @@ void condition_variable::notify(std::uint64_t how_many) noexcept {
   if (!announce(how_many)) return;
   // Where they were woken now, on the holder's CPU, it would take two switches more. By address only, from here on.
   const bool is_held = guard != nullptr && guard == detail::newest_held;
-  if (is_held && detail::defer_wake(state_, how_many == waiters_bits ? machine::everyone : 1, guard)) {
+  if (is_held && detail::defer_wake(state_, how_many == waiters_bits, guard)) {
     guard->wake_told_at_unlock();
   } else {
     wake(this, how_many);

@@ -7,49 +7,44 @@ namespace txsync::inline TXSYNC_BACKEND::detail {
 
 namespace {
 
+/// A wake of one thread, or of everybody. Small, as it is of each thread, and a library that is loaded late has room for
+/// few such bytes (tests/packaging).
 struct deferred_wake {
-  const std::atomic<std::uint64_t>* word;
-  const void* mutex;
-  unsigned count;
+  const std::atomic<std::uint64_t>* word;  ///< null: this place is free
+  std::uintptr_t mutex;                    ///< with `everybody`
 };
-constexpr unsigned max_deferred = 8;
+constexpr std::uintptr_t everybody = 1;
+constexpr unsigned max_deferred = 2;
 constinit thread_local deferred_wake deferred[max_deferred] = {};
-constinit thread_local unsigned deferred_count = 0;
 
-/// Takes it out of the list before it wakes: whoever looks for more begins anew.
-void wake_at(unsigned index) noexcept {
-  const deferred_wake one = deferred[index];
-  deferred[index] = deferred[--deferred_count];
-  machine::unpark_high(*one.word, one.count);
-}
-
-constexpr unsigned sum_of(unsigned one, unsigned other) noexcept {
-  return one > machine::everyone - other ? machine::everyone : one + other;
+/// Takes it out of the list before it wakes.
+void wake(deferred_wake& place) noexcept {
+  const deferred_wake one = place;
+  place = {};
+  machine::unpark_high(*one.word, (one.mutex & everybody) != 0 ? machine::everyone : 1);
 }
 
 }  // namespace
 
-bool defer_wake(const std::atomic<std::uint64_t>& word, unsigned count, const void* mutex) noexcept {
-  for (unsigned i = 0; i < deferred_count; ++i) {
-    deferred_wake& known = deferred[i];
-    if (known.word != &word || known.mutex != mutex) continue;
-    known.count = sum_of(known.count, count);
+bool defer_wake(const std::atomic<std::uint64_t>& word, bool of_everybody, const void* mutex) noexcept {
+  const std::uintptr_t wanted = reinterpret_cast<std::uintptr_t>(mutex) | (of_everybody ? everybody : 0);
+  for (deferred_wake& place : deferred) {
+    if (place.word != nullptr) continue;
+    place = {&word, wanted};
     return true;
   }
-  if (deferred_count == max_deferred) return false;
-  deferred[deferred_count++] = {&word, mutex, count};
-  return true;
+  return false;
 }
 
 void wake_deferred_by(const void* mutex) noexcept {
-  for (unsigned i = deferred_count; i-- != 0;) {
-    if (deferred[i].mutex == mutex) wake_at(i);
+  for (deferred_wake& place : deferred) {
+    if (place.word != nullptr && (place.mutex & ~everybody) == reinterpret_cast<std::uintptr_t>(mutex)) wake(place);
   }
 }
 
 void wake_deferred_at(const std::atomic<std::uint64_t>& word) noexcept {
-  for (unsigned i = deferred_count; i-- != 0;) {
-    if (deferred[i].word == &word) wake_at(i);
+  for (deferred_wake& place : deferred) {
+    if (place.word == &word) wake(place);
   }
 }
 

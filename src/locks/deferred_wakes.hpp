@@ -7,9 +7,9 @@
 
 namespace txsync::inline TXSYNC_BACKEND::detail {
 
-/// machine::unpark_high(word, count), when the thread calls wake_deferred_by(mutex). False, and nothing done, where
-/// there are too many already. Both are kept by address only.
-bool defer_wake(const std::atomic<std::uint64_t>& word, unsigned count, const void* mutex) noexcept;
+/// machine::unpark_high(word, 1 or everyone), when the thread calls wake_deferred_by(mutex). False, and nothing done,
+/// where there are too many already. Both are kept by address only.
+bool defer_wake(const std::atomic<std::uint64_t>& word, bool of_everybody, const void* mutex) noexcept;
 
 /// The thread has given up that mutex. Whoever defers a wake sees to it that this is called.
 void wake_deferred_by(const void* mutex) noexcept;

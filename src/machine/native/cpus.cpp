@@ -40,12 +40,9 @@ unsigned count_cpus() noexcept {
 // Relaxed: it guards no other data, and whoever asks first finds the same.
 constinit std::atomic<unsigned> known_cpus{0};
 
-/// What has_realtime_priority() has learnt of the calling thread.
-struct known_priority {
-  std::uint64_t at_ns;
-  bool answer;
-};
-[[gnu::tls_model("initial-exec")]] constinit thread_local known_priority asked{};
+/// What has_realtime_priority() has learnt of the calling thread, and when: microseconds, times two, and the answer.
+/// Small: see src/locks/deferred_wakes.cpp.
+[[gnu::tls_model("initial-exec")]] constinit thread_local std::uint64_t known_priority = 0;
 
 /// As the program starts, before it can pin its first thread.
 [[gnu::constructor]] void count_cpus_early() noexcept { (void)cpu_count(); }
@@ -59,18 +56,19 @@ unsigned cpu_count() noexcept {
 }
 
 bool has_realtime_priority() noexcept {
-  constexpr std::uint64_t max_age_ns = 10'000'000;
+  constexpr std::uint64_t max_age_us = 10'000;
   timespec now{};
   // To a few milliseconds, and without a read of the counter, which costs more than the rest.
   (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  const std::uint64_t now_ns =
-      static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-  if (asked.at_ns != 0 && now_ns - asked.at_ns < max_age_ns) return asked.answer;
+  const std::uint64_t now_us =
+      static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1'000;
+  if (known_priority != 0 && now_us - known_priority / 2 < max_age_us) return (known_priority & 1) != 0;
   const int saved_errno = errno;
   const int policy = sched_getscheduler(0);
   errno = saved_errno;
-  asked = {now_ns, policy == SCHED_FIFO || policy == SCHED_RR || policy == SCHED_DEADLINE};
-  return asked.answer;
+  const bool answer = policy == SCHED_FIFO || policy == SCHED_RR || policy == SCHED_DEADLINE;
+  known_priority = now_us * 2 + (answer ? 1 : 0);
+  return answer;
 }
 
 bool pin(unsigned cpu) noexcept {
