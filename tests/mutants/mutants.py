@@ -28,6 +28,8 @@ TESTS = {
     "barrier": "barrier",
     "warm_barrier": "(seeded:)?(warm_barrier|stray)",
     "condition_variable": "(condition_variable|elided_condition)",
+    "deferred_wakes": "condition_variable",
+    "watching": "condition_variable",
     "attempt_loop": "elided",
     "elided": "elided",
     "elided_condition_variable": "elided_condition",
