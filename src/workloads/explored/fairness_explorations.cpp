@@ -127,36 +127,58 @@ class without_turns : public futex_mutex {
   void count_more_turns(std::uint32_t) noexcept {}
 };
 
-/// One thread waits once while the others take the lock again and again, behind a door that calls somebody in after few
-/// acquisitions. Counted from the call of lock(): a few more pass before its number is drawn.
+/// One thread comes to a crowded lock and waits once, while the others take the lock again and again, behind a door
+/// that calls somebody in after few acquisitions. Counted from the moment that it can be seen to be outside.
 template <unsigned threads>
 struct door_test {
   static constexpr std::uint32_t patience = 2;
-  static constexpr unsigned until_drawn = 24;
-  static constexpr unsigned bound = threads * (2 * patience + threads) + until_drawn;
+  static constexpr unsigned bound = threads * (2 * patience + threads);
   static constexpr unsigned max_sections = 2 * bound;
 
-  ticket_lock lock{};
-  std::atomic<unsigned> sections{0};
+  detail::ticket_queue queue{};
+  admission door{};
+  std::atomic<bool> is_held{false};
+  std::atomic<bool> is_crowded{false};
+  std::atomic<bool> has_come{false};
   std::atomic<bool> over{false};
+  unsigned sections = 0;  // guarded by the lock, as those below
   unsigned passed = 0;
 
   door_test() { detail::lower_patience(patience); }
   ~door_test() { detail::lower_patience(0); }
 
+  detail::ticket_behind_door lock() noexcept { return {queue, door}; }
+
+  /// Returns as the holder, with another thread in the queue and the waiter outside.
+  void let_come() noexcept {
+    lock().lock();
+    is_held.store(true);
+    while (queue.inside() < 2) machine::relax();
+    is_crowded.store(true);
+    while (!door.busy()) machine::relax();
+    sections = 0;
+    has_come.store(true);
+  }
   static void body(door_test& me, unsigned index) {
     if (index == 0) {
-      const unsigned before = me.sections.load();
-      me.lock.lock();
-      me.passed = me.sections.load() - before;
+      while (!me.is_crowded.load()) machine::relax();
+      me.lock().lock();
+      me.passed = me.sections;
       me.over.store(true);
-      return me.lock.unlock();
+      return me.lock().unlock();
+    }
+    if (index == 1) {
+      me.let_come();
+    } else {
+      while (!(index == 2 ? me.is_held : me.has_come).load()) machine::relax();
+      me.lock().lock();
     }
     for (unsigned i = 0; i < max_sections && !me.over.load(); ++i) {
-      me.lock.lock();
-      me.sections.fetch_add(1);
-      me.lock.unlock();
+      ++me.sections;
+      me.lock().unlock();
+      me.lock().lock();
     }
+    me.lock().unlock();
   }
   const char* check() const { return passed > bound ? "a waiter was passed by more often than stated" : nullptr; }
 };
