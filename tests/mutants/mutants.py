@@ -34,7 +34,7 @@ TESTS = {
     "elision": "elided",
     "commit_actions": "elided",
     "futex_mutex": "(futex|spin|txsync::mutex|elided_futex|warm_futex|occ_rwlock|txsync::shared_mutex)(-|$)",
-    "sleeping_places": "(futex|spin|ticket|mcs)(-|$)",
+    "sleeping_places": "(futex|spin|ticket|mcs|sleeping_place)(-|$)",
     "futex_rwlock": "(elided_)?futex_rwlock",
     "mcs": "((elided_)?(mcs|fifo_mcs)|warm_mcs|srwlock)(-|$)",
     "mutex": "txsync::mutex|condition_variable|warm_mutex",
