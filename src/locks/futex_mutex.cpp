@@ -32,8 +32,8 @@ constinit std::uint64_t min_lead_ns = usual_min_lead_ns;
 constexpr std::uint64_t due_age = 2;
 // In the child of a fork, the head may be a thread of the parent.
 constexpr std::uint64_t trust_in_others_ns = 10'000'000;
-/// The place of those aside: no number is so great.
-constexpr std::uint32_t place_aside = 0x1'0000;
+/// The place of those aside: no number is so great, and the first numbers of a lock have other places.
+constexpr std::uint32_t place_aside = 0x1'0080;
 
 /// With one CPU the holder can do nothing while another thread spins. No waiter gives way by machine::yield(): the
 /// kernel then runs it some milliseconds later, where one that sleeps runs as soon as it is woken.
