@@ -40,7 +40,7 @@ TESTS = {
     "mutex": "txsync::mutex|condition_variable|warm_mutex",
     "occ_rwlock": "(elided_)?occ_rwlock",
     "shared_mutex": "txsync::shared_mutex",
-    "spinning_mutex": "spin(-|$)",
+    "spinning_mutex": "(warm_)?spin(-|$)",
     "srwlock": "srwlock",
     "tatas": "(tatas|elided_tatas|warm_tatas)(-|$)",
     "ticket": "((warm|elided)_)?(ticket|fifo_ticket)(-|$)|pthread_ticket-ahead",

@@ -182,6 +182,29 @@ struct sleeping_place_test {
   const char* check() const { return changes.load() != all ? "an update was lost" : nullptr; }
 };
 
+/// A place counts who waits there, in this process: the parent's waiters, of whom there is one, do not count.
+struct counted_place_test {
+  detail::sleeping_place place{};
+  std::atomic<bool> wrong{false};
+
+  counted_place_test() {
+    place.enter();
+    txsync_sim_show_forks(1);
+    if (place.is_in_use()) wrong.store(true);
+  }
+  ~counted_place_test() { txsync_sim_show_forks(0); }
+
+  static void body(counted_place_test& me, unsigned) {
+    me.place.enter();
+    if (!me.place.is_in_use()) me.wrong.store(true);
+    me.place.leave();
+  }
+  const char* check() const {
+    if (wrong.load()) return "a place is in use for the parent's waiters, or not for those of this process";
+    return place.is_in_use() ? "a place is in use that everybody has left" : nullptr;
+  }
+};
+
 constexpr unsigned sleeps = 1;
 constexpr auto right = verdict::right;
 
@@ -218,9 +241,11 @@ constexpr exploration table[] = {
     forked<numbers(2, 3) | held | head | line | given_to_head>("futex-forked-line", "and another that is gone"),
     forked<numbers(2, 3) | head | line>("futex-forked-free", "free, and all in line are gone"),
     forked<held | aside | urgent | given_to_aside>("futex-forked-urgent", "handed to a real-time thread that is gone"),
+    forked<held | aside | urgent | given_to_aside, false, 1>("futex-forked-alone", "the same, one thread"),
     forked<held | aside | given_to_aside, true>("futex-forked-aside", "the same, one has a deadline"),
     forked<numbers(1, 2) | held | line | aside | given_to_aside>("futex-forked-aside-line", "and another in line"),
     {"sleeping_place", "two wake one", right, run_anew<sleeping_place_test, 3>},
+    {"sleeping_place-counted", "three come and go, in a child", right, run_anew<counted_place_test, 3>},
 };
 
 }  // namespace
