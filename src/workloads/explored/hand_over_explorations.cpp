@@ -8,6 +8,7 @@
 #include <txsync_backend/runtime.h>
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/spinning_mutex.hpp>
+#include <txsync/locks/ticket.hpp>
 #include <txsync/mutex.hpp>
 
 #include "locks/sleeping_places.hpp"
@@ -117,6 +118,27 @@ struct urgent_patience_test {
     if (lock.is_held() || lock.is_waited_for()) return "the lock is not free at the end";
     return count != 2 ? "an update was lost" : nullptr;
   }
+};
+
+/// Sections of a real-time thread and another, whose own are so long that the real-time thread stops to spin.
+template <class Lock>
+struct urgent_pair_test {
+  Lock lock{};
+  unsigned count = 0;
+
+  static void body(urgent_pair_test& me, unsigned index) {
+    if (index == 0) txsync_sim_show_realtime(1);
+    for (unsigned i = 0; i < 2; ++i) {
+      me.lock.lock();
+      constexpr std::uint64_t long_section = 60'000;
+      for (const std::uint64_t start = machine::cycles(); index != 0 && machine::cycles() - start < long_section;) {
+        machine::relax();
+      }
+      ++me.count;
+      me.lock.unlock();
+    }
+  }
+  const char* check() const { return count != 4 ? "an update was lost" : nullptr; }
 };
 
 /// In the child of a fork: `word` as the parent left it, whose waiters do not exist. With `hurries`, the first thread
@@ -233,6 +255,8 @@ constexpr exploration table[] = {
     registered<mutex, due::by_fairness, 2>("txsync::mutex-handed-fair", "by unlock_fair()", sleeps),
     {"futex-urgent-patience", "a real-time thread gives up, two do not", right, run_anew<urgent_patience_test, 3>,
      sleeps},
+    {"ticket-urgent", "a real-time thread waits for long sections", right,
+     run_anew<urgent_pair_test<fifo_ticket_lock>, 2>},
     forked<0, false, 3>("futex-forked", "in a child without waiters of the parent"),
     forked<0, true, 3>("futex-forked-deadline", "the same, one has a deadline"),
     forked<numbers(2, 2) | held | head | given_to_head>("futex-forked-handed", "handed to one that is gone"),

@@ -77,7 +77,8 @@ uint64_t txsync_sim_seed(void);
 unsigned txsync_sim_variant(void);
 /* What txsync_sim_cpu_count() answers from now on; 0: what the machine has. */
 void txsync_sim_show_cpus(unsigned count);
-/* What machine::has_realtime_priority() answers in the calling thread, until it ends. */
+/* What machine::has_realtime_priority() answers in the calling thread, until it ends. If it has one, machine::yield()
+   fails: it would let no other thread run. */
 void txsync_sim_show_realtime(int is_realtime);
 int txsync_sim_is_realtime(void);
 /* What machine::fork_count() answers from now on: the program is as in the child of a fork. */
