@@ -7,6 +7,7 @@
 #include <txsync/condition_variable.hpp>
 #include <txsync/locks/admission.hpp>
 #include <txsync/locks/futex_mutex.hpp>
+#include <txsync/locks/mcs.hpp>
 #include <txsync/locks/spinning_mutex.hpp>
 #include <txsync/locks/ticket.hpp>
 #include <txsync/machine/cpu.hpp>
@@ -127,16 +128,40 @@ class without_turns : public futex_mutex {
   void count_more_turns(std::uint32_t) noexcept {}
 };
 
+/// The parts of fair locks, so that a test can look at the door.
+struct ticket_parts {
+  struct slot {};
+  detail::ticket_queue queue{};
+  admission door{};
+
+  void lock(slot&) noexcept { detail::ticket_behind_door(queue, door).lock(); }
+  void unlock(slot&) noexcept { detail::ticket_behind_door(queue, door).unlock(); }
+  std::uint32_t inside() const noexcept { return queue.inside(); }
+  bool busy() const noexcept { return door.busy(); }
+};
+struct mcs_parts {
+  using slot = mcs_lock::node;
+  mcs_lock whole{};
+
+  void lock(slot& mine) noexcept { whole.lock(mine); }
+  void unlock(slot& mine) noexcept { whole.unlock(mine); }
+  // A queue and a door behind it.
+  static_assert(sizeof(mcs_lock) == sizeof(detail::mcs_queue) + sizeof(admission));
+  std::uint32_t inside() const noexcept { return reinterpret_cast<const detail::mcs_queue*>(&whole)->inside(); }
+  bool busy() const noexcept {
+    return reinterpret_cast<const admission*>(reinterpret_cast<const detail::mcs_queue*>(&whole) + 1)->busy();
+  }
+};
+
 /// One thread comes to a crowded lock and waits once, while the others take the lock again and again, behind a door
 /// that calls somebody in after few acquisitions. Counted from the moment that it can be seen to be outside.
-template <unsigned threads>
+template <class Parts, unsigned threads>
 struct door_test {
   static constexpr std::uint32_t patience = 2;
   static constexpr unsigned bound = threads * (2 * patience + threads);
   static constexpr unsigned max_sections = 2 * bound;
 
-  detail::ticket_queue queue{};
-  admission door{};
+  Parts lock{};
   std::atomic<bool> is_held{false};
   std::atomic<bool> is_crowded{false};
   std::atomic<bool> has_come{false};
@@ -147,38 +172,37 @@ struct door_test {
   door_test() { detail::lower_patience(patience); }
   ~door_test() { detail::lower_patience(0); }
 
-  detail::ticket_behind_door lock() noexcept { return {queue, door}; }
-
   /// Returns as the holder, with another thread in the queue and the waiter outside.
-  void let_come() noexcept {
-    lock().lock();
+  void let_come(typename Parts::slot& mine) noexcept {
+    lock.lock(mine);
     is_held.store(true);
-    while (queue.inside() < 2) machine::relax();
+    while (lock.inside() < 2) machine::relax();
     is_crowded.store(true);
-    while (!door.busy()) machine::relax();
+    while (!lock.busy()) machine::relax();
     sections = 0;
     has_come.store(true);
   }
   static void body(door_test& me, unsigned index) {
+    typename Parts::slot mine;
     if (index == 0) {
       while (!me.is_crowded.load()) machine::relax();
-      me.lock().lock();
+      me.lock.lock(mine);
       me.passed = me.sections;
       me.over.store(true);
-      return me.lock().unlock();
+      return me.lock.unlock(mine);
     }
     if (index == 1) {
-      me.let_come();
+      me.let_come(mine);
     } else {
       while (!(index == 2 ? me.is_held : me.has_come).load()) machine::relax();
-      me.lock().lock();
+      me.lock.lock(mine);
     }
     for (unsigned i = 0; i < max_sections && !me.over.load(); ++i) {
       ++me.sections;
-      me.lock().unlock();
-      me.lock().lock();
+      me.lock.unlock(mine);
+      me.lock.lock(mine);
     }
-    me.lock().unlock();
+    me.lock.unlock(mine);
   }
   const char* check() const { return passed > bound ? "a waiter was passed by more often than stated" : nullptr; }
 };
@@ -221,8 +245,11 @@ constexpr exploration table[] = {
     {"spin-passed-by", "one waits, one never does", right, run_anew<passed_by_test<spinning_mutex, 1, false>, 2>},
     {"spin-overdue", "two wait and are overdue, one never waits", right,
      run_anew<passed_by_test<spinning_mutex, 2, true>, 3>, sleeps},
-    {"ticket-passed-by", "one waits, two take it again and again", right, run_anew<door_test<3>, 3>, crowded},
-    {"ticket-passed-by-4", "one waits, three take it again and again", right, run_anew<door_test<4>, 4>, crowded},
+    {"ticket-passed-by", "one waits, two take it again and again", right, run_anew<door_test<ticket_parts, 3>, 3>,
+     crowded},
+    {"ticket-passed-by-4", "one waits, three take it again and again", right, run_anew<door_test<ticket_parts, 4>, 4>,
+     crowded},
+    {"mcs-passed-by", "one waits, two take it again and again", right, run_anew<door_test<mcs_parts, 3>, 3>, crowded},
     {"ticket-drain", "four come once", right, run_anew<drain_test, 4>, crowded},
     {"condition_variable-passed-by", "a notified thread, and one that never waits", right,
      run_anew<notified_test<false>, 2>},
