@@ -128,23 +128,32 @@ class without_turns : public futex_mutex {
   void count_more_turns(std::uint32_t) noexcept {}
 };
 
-/// The parts of fair locks, so that a test can look at the door.
+/// The parts of fair locks, so that a test can look at the door. With `checks`, unlocked by unlock_if_held().
+template <bool checks>
 struct ticket_parts {
   struct slot {};
   detail::ticket_queue queue{};
   admission door{};
 
   void lock(slot&) noexcept { detail::ticket_behind_door(queue, door).lock(); }
-  void unlock(slot&) noexcept { detail::ticket_behind_door(queue, door).unlock(); }
+  void unlock(slot&) noexcept {
+    detail::ticket_behind_door both(queue, door);
+    if (!checks) return both.unlock();
+    both.unlock_if_held();
+  }
   std::uint32_t inside() const noexcept { return queue.inside(); }
   bool busy() const noexcept { return door.busy(); }
 };
+template <bool checks>
 struct mcs_parts {
   using slot = mcs_lock::node;
   mcs_lock whole{};
 
   void lock(slot& mine) noexcept { whole.lock(mine); }
-  void unlock(slot& mine) noexcept { whole.unlock(mine); }
+  void unlock(slot& mine) noexcept {
+    if (!checks) return whole.unlock(mine);
+    whole.unlock_if_held(mine);
+  }
   // A queue and a door behind it.
   static_assert(sizeof(mcs_lock) == sizeof(detail::mcs_queue) + sizeof(admission));
   std::uint32_t inside() const noexcept { return reinterpret_cast<const detail::mcs_queue*>(&whole)->inside(); }
@@ -245,11 +254,16 @@ constexpr exploration table[] = {
     {"spin-passed-by", "one waits, one never does", right, run_anew<passed_by_test<spinning_mutex, 1, false>, 2>},
     {"spin-overdue", "two wait and are overdue, one never waits", right,
      run_anew<passed_by_test<spinning_mutex, 2, true>, 3>, sleeps},
-    {"ticket-passed-by", "one waits, two take it again and again", right, run_anew<door_test<ticket_parts, 3>, 3>,
+    {"ticket-passed-by", "one waits, two take it again and again", right,
+     run_anew<door_test<ticket_parts<false>, 3>, 3>, crowded},
+    {"ticket-passed-by-4", "one waits, three take it again and again", right,
+     run_anew<door_test<ticket_parts<false>, 4>, 4>, crowded},
+    {"mcs-passed-by", "one waits, two take it again and again", right, run_anew<door_test<mcs_parts<false>, 3>, 3>,
      crowded},
-    {"ticket-passed-by-4", "one waits, three take it again and again", right, run_anew<door_test<ticket_parts, 4>, 4>,
+    {"ticket-passed-by-checked", "unlocked by unlock_if_held()", right, run_anew<door_test<ticket_parts<true>, 3>, 3>,
      crowded},
-    {"mcs-passed-by", "one waits, two take it again and again", right, run_anew<door_test<mcs_parts, 3>, 3>, crowded},
+    {"mcs-passed-by-checked", "unlocked by unlock_if_held()", right, run_anew<door_test<mcs_parts<true>, 3>, 3>,
+     crowded},
     {"ticket-drain", "four come once", right, run_anew<drain_test, 4>, crowded},
     {"condition_variable-passed-by", "a notified thread, and one that never waits", right,
      run_anew<notified_test<false>, 2>},
