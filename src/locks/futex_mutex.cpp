@@ -36,8 +36,6 @@ constexpr std::uint64_t max_extra_sleep_ns = 3'000'000;
 constexpr std::uint64_t due_age = 2;
 // In the child of a fork, the head may be a thread of the parent.
 constexpr std::uint64_t trust_in_others_ns = 10'000'000;
-/// The place of those aside: no number is so great.
-constexpr std::uint32_t place_aside = 0x1'0000;
 
 /// With one CPU the holder can do nothing while another thread spins. No waiter gives way by machine::yield(): the
 /// kernel then runs it some milliseconds later, where one that sleeps runs as soon as it is woken.
@@ -265,7 +263,7 @@ futex_mutex::joined futex_mutex::join_aside(std::uint64_t deadline, std::uint64_
 }
 
 bool futex_mutex::wait_aside(std::uint64_t deadline, bool realtime) noexcept {
-  const visit here(detail::place_of(this, place_aside));
+  const visit here(detail::place_aside_of(this));
   const joined how = join_aside(deadline, realtime ? urgent : 0);
   if (how != joined::waits) return how == joined::got_lock;
   for (bool late = false;;) {
@@ -292,7 +290,7 @@ bool futex_mutex::wait_aside(std::uint64_t deadline, bool realtime) noexcept {
 void futex_mutex::replace_the_dead() noexcept {
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   std::uint64_t next = seen;
-  if ((seen & given_to_aside) != 0 && !detail::place_of(this, place_aside).is_in_use()) {
+  if ((seen & given_to_aside) != 0 && !detail::place_aside_of(this).is_in_use()) {
     next &= ~(given_to_aside | aside_bits | urgent | held);
     if ((next & (line | head)) == line) next = with_next_head(next);
   } else if ((seen & head) != 0 && !detail::place_of(this, head_of(seen)).is_in_use()) {

@@ -9,11 +9,17 @@ namespace {
 
 constexpr std::size_t place_count = 256;
 constinit sleeping_place places[place_count] = {};
+constexpr std::size_t place_aside_count = 64;
+constinit sleeping_place places_aside[place_aside_count] = {};
 
 constexpr std::uint32_t waiters_bits = 0xFFFF;
 
 /// No waiters yet, in this process.
 std::uint32_t none_since_fork() noexcept { return machine::fork_count() << 16; }
+
+std::uint64_t mixed(const void* lock) noexcept {
+  return ((reinterpret_cast<std::uintptr_t>(lock) >> 4) * 0x9E3779B97F4A7C15u) >> 40;
+}
 
 }  // namespace
 
@@ -33,8 +39,8 @@ bool sleeping_place::is_in_use() const noexcept {
 }
 
 sleeping_place& place_of(const void* lock, std::uint32_t number) noexcept {
-  const std::uint64_t mixed = (reinterpret_cast<std::uintptr_t>(lock) >> 4) * 0x9E3779B97F4A7C15u;
-  return places[((mixed >> 40) + number) % place_count];
+  return places[(mixed(lock) + number) % place_count];
 }
+sleeping_place& place_aside_of(const void* lock) noexcept { return places_aside[mixed(lock) % place_aside_count]; }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::detail

@@ -41,5 +41,8 @@ class sleeping_place {
 
 /// Of that number at that lock.
 sleeping_place& place_of(const void* lock, std::uint32_t number) noexcept;
+/// Of those at that lock who have no number. No number has it: a living waiter of one kind cannot be taken for a dead
+/// one of the other.
+sleeping_place& place_aside_of(const void* lock) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::detail

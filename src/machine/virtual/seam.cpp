@@ -66,7 +66,7 @@ const htm_capability& htm() noexcept {
 void yield() noexcept { txsync_sim_yield(); }
 void sleep_ns(std::uint64_t duration) noexcept { txsync_sim_sleep_ns(duration); }
 unsigned cpu_count() noexcept { return txsync_sim_cpu_count(); }
-bool has_realtime_priority() noexcept { return false; }
+bool has_realtime_priority() noexcept { return txsync_sim_is_realtime() != 0; }
 bool pin(unsigned cpu) noexcept { return txsync_sim_pin(cpu) != 0; }
 
 park_result park(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t deadline_ns) noexcept {
@@ -90,8 +90,8 @@ unsigned unpark_high(const std::atomic<std::uint64_t>& word, unsigned count) noe
 unsigned unpark_low(const std::atomic<std::uint64_t>& word, unsigned count) noexcept {
   return txsync_sim_unpark(&word, count);
 }
-// A simulated program is one process.
-std::uint32_t fork_count() noexcept { return 0; }
+// A simulated program is one process; an exploration may say that it is a child's.
+std::uint32_t fork_count() noexcept { return txsync_sim_fork_count(); }
 bool after_fork(void (*)()) noexcept { return true; }
 park_result park_shared(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                         std::uint64_t deadline_ns) noexcept {

@@ -126,7 +126,8 @@ struct alignas(64) thread_record {
   ticks deadline = never;
   std::uint32_t deadline_slot = 0;
   bool detached = false;
-  bool pinned = false;  ///< by itself, to the hardware thread that it is on
+  bool pinned = false;          ///< by itself, to the hardware thread that it is on
+  bool shows_realtime = false;  ///< what the program is told
 
   struct exit_call {
     void (*function)(void*);

@@ -109,6 +109,7 @@ thread_record& make_thread(void (*function)(void*), void* argument, ticks at) no
   thread.joiner = nullptr;
   thread.detached = false;
   thread.pinned = false;
+  thread.shows_realtime = false;
   thread.exit_count = 0;
   thread.cpu = exploring() ? free_home() : home_for(before);
   launch(thread, at);
@@ -170,6 +171,7 @@ int txsync_sim_at_thread_exit(void (*function)(void*), void* argument) {
 
 void txsync_sim_yield(void) {
   if (state.current == nullptr) return;
+  if (state.current->shows_realtime) fail("a real-time thread gives way: no thread before it would run");
   enter_kernel(0);
   give_way();
 }
@@ -181,6 +183,11 @@ void txsync_sim_sleep_ns(std::uint64_t duration) {
 
 unsigned txsync_sim_cpu_count(void) { return state.shown_cpus != 0 ? state.shown_cpus : state.cpu_count; }
 void txsync_sim_show_cpus(unsigned count) { state.shown_cpus = count; }
+void txsync_sim_show_realtime(int is_realtime) { state.current->shows_realtime = is_realtime != 0; }
+int txsync_sim_is_realtime(void) { return state.current != nullptr && state.current->shows_realtime ? 1 : 0; }
+void txsync_sim_show_forks(std::uint32_t count) { state.shown_forks = count; }
+std::uint32_t txsync_sim_fork_count(void) { return state.shown_forks; }
+void txsync_sim_wait_for_ever(int is_for_ever) { state.waits_for_ever = is_for_ever != 0; }
 
 int txsync_sim_pin(unsigned cpu) {
   enter_kernel(0);
@@ -211,7 +218,7 @@ int txsync_sim_park(const void* word, std::uint32_t expected, std::uint64_t dead
   thread_record& self = enter_kernel(0);
   look_at<false>(self, reinterpret_cast<std::uintptr_t>(word), 4);
   if (*static_cast<const volatile std::uint32_t*>(word) != expected) return changed;
-  const ticks deadline = deadline_ns == no_deadline ? never : at_nanosecond(deadline_ns);
+  const ticks deadline = deadline_ns == no_deadline || state.waits_for_ever ? never : at_nanosecond(deadline_ns);
   if (deadline <= self.time) return timed_out;
   if (wakes_at_once()) return woken;
   return futex_wait(word, deadline) ? woken : timed_out;

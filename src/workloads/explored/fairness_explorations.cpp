@@ -7,6 +7,7 @@
 #include <txsync/condition_variable.hpp>
 #include <txsync/locks/admission.hpp>
 #include <txsync/locks/futex_mutex.hpp>
+#include <txsync/locks/mcs.hpp>
 #include <txsync/locks/spinning_mutex.hpp>
 #include <txsync/locks/ticket.hpp>
 #include <txsync/machine/cpu.hpp>
@@ -127,36 +128,90 @@ class without_turns : public futex_mutex {
   void count_more_turns(std::uint32_t) noexcept {}
 };
 
-/// One thread waits once while the others take the lock again and again, behind a door that calls somebody in after few
-/// acquisitions. Counted from the call of lock(): a few more pass before its number is drawn.
-template <unsigned threads>
+/// The parts of fair locks, so that a test can look at the door. With `checks`, unlocked by unlock_if_held().
+template <bool checks>
+struct ticket_parts {
+  struct slot {};
+  detail::ticket_queue queue{};
+  admission door{};
+
+  void lock(slot&) noexcept { detail::ticket_behind_door(queue, door).lock(); }
+  void unlock(slot&) noexcept {
+    detail::ticket_behind_door both(queue, door);
+    if (!checks) return both.unlock();
+    both.unlock_if_held();
+  }
+  std::uint32_t inside() const noexcept { return queue.inside(); }
+  bool busy() const noexcept { return door.busy(); }
+};
+template <bool checks>
+struct mcs_parts {
+  using slot = mcs_lock::node;
+  mcs_lock whole{};
+
+  void lock(slot& mine) noexcept { whole.lock(mine); }
+  void unlock(slot& mine) noexcept {
+    if (!checks) return whole.unlock(mine);
+    whole.unlock_if_held(mine);
+  }
+  // A queue and a door behind it.
+  static_assert(sizeof(mcs_lock) == sizeof(detail::mcs_queue) + sizeof(admission));
+  std::uint32_t inside() const noexcept { return reinterpret_cast<const detail::mcs_queue*>(&whole)->inside(); }
+  bool busy() const noexcept {
+    return reinterpret_cast<const admission*>(reinterpret_cast<const detail::mcs_queue*>(&whole) + 1)->busy();
+  }
+};
+
+/// One thread comes to a crowded lock and waits once, while the others take the lock again and again, behind a door
+/// that calls somebody in after few acquisitions. Counted from the moment that it can be seen to be outside.
+template <class Parts, unsigned threads>
 struct door_test {
   static constexpr std::uint32_t patience = 2;
-  static constexpr unsigned until_drawn = 24;
-  static constexpr unsigned bound = threads * (2 * patience + threads) + until_drawn;
+  static constexpr unsigned bound = threads * (2 * patience + threads);
   static constexpr unsigned max_sections = 2 * bound;
 
-  ticket_lock lock{};
-  std::atomic<unsigned> sections{0};
+  Parts lock{};
+  std::atomic<bool> is_held{false};
+  std::atomic<bool> is_crowded{false};
+  std::atomic<bool> has_come{false};
   std::atomic<bool> over{false};
+  unsigned sections = 0;  // guarded by the lock, as those below
   unsigned passed = 0;
 
   door_test() { detail::lower_patience(patience); }
   ~door_test() { detail::lower_patience(0); }
 
+  /// Returns as the holder, with another thread in the queue and the waiter outside.
+  void let_come(typename Parts::slot& mine) noexcept {
+    lock.lock(mine);
+    is_held.store(true);
+    while (lock.inside() < 2) machine::relax();
+    is_crowded.store(true);
+    while (!lock.busy()) machine::relax();
+    sections = 0;
+    has_come.store(true);
+  }
   static void body(door_test& me, unsigned index) {
+    typename Parts::slot mine;
     if (index == 0) {
-      const unsigned before = me.sections.load();
-      me.lock.lock();
-      me.passed = me.sections.load() - before;
+      while (!me.is_crowded.load()) machine::relax();
+      me.lock.lock(mine);
+      me.passed = me.sections;
       me.over.store(true);
-      return me.lock.unlock();
+      return me.lock.unlock(mine);
+    }
+    if (index == 1) {
+      me.let_come(mine);
+    } else {
+      while (!(index == 2 ? me.is_held : me.has_come).load()) machine::relax();
+      me.lock.lock(mine);
     }
     for (unsigned i = 0; i < max_sections && !me.over.load(); ++i) {
-      me.lock.lock();
-      me.sections.fetch_add(1);
-      me.lock.unlock();
+      ++me.sections;
+      me.lock.unlock(mine);
+      me.lock.lock(mine);
     }
+    me.lock.unlock(mine);
   }
   const char* check() const { return passed > bound ? "a waiter was passed by more often than stated" : nullptr; }
 };
@@ -199,8 +254,16 @@ constexpr exploration table[] = {
     {"spin-passed-by", "one waits, one never does", right, run_anew<passed_by_test<spinning_mutex, 1, false>, 2>},
     {"spin-overdue", "two wait and are overdue, one never waits", right,
      run_anew<passed_by_test<spinning_mutex, 2, true>, 3>, sleeps},
-    {"ticket-passed-by", "one waits, two take it again and again", right, run_anew<door_test<3>, 3>, crowded},
-    {"ticket-passed-by-4", "one waits, three take it again and again", right, run_anew<door_test<4>, 4>, crowded},
+    {"ticket-passed-by", "one waits, two take it again and again", right,
+     run_anew<door_test<ticket_parts<false>, 3>, 3>, crowded},
+    {"ticket-passed-by-4", "one waits, three take it again and again", right,
+     run_anew<door_test<ticket_parts<false>, 4>, 4>, crowded},
+    {"mcs-passed-by", "one waits, two take it again and again", right, run_anew<door_test<mcs_parts<false>, 3>, 3>,
+     crowded},
+    {"ticket-passed-by-checked", "unlocked by unlock_if_held()", right, run_anew<door_test<ticket_parts<true>, 3>, 3>,
+     crowded},
+    {"mcs-passed-by-checked", "unlocked by unlock_if_held()", right, run_anew<door_test<mcs_parts<true>, 3>, 3>,
+     crowded},
     {"ticket-drain", "four come once", right, run_anew<drain_test, 4>, crowded},
     {"condition_variable-passed-by", "a notified thread, and one that never waits", right,
      run_anew<notified_test<false>, 2>},

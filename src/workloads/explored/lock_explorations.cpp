@@ -279,6 +279,7 @@ constexpr exploration table[] = {
     trio_of<marking>("futex-marked", sleeps),
     trio_of<lockable<spinning_mutex>>("spin", sleeps),
     trio_of<trying<spinning_mutex>>("spin-try", sleeps),
+    trio_of<hurrying<spinning_mutex>>("spin-deadline", sleeps),
     told_of<spinning_mutex>("spin-told"),
     pair_of<lockable<mutex>>("txsync::mutex"),
     trio_of<lockable<mutex>>("txsync::mutex-sleeping", sleeps),

@@ -37,7 +37,7 @@ const std::span<const exploration> all[] = {
     waiting_explorations(),      phase_explorations(),        warming_explorations(),   mutex_explorations(),
     elided_mutex_explorations(), rwlock_explorations(),       condition_explorations(), tm_explorations(),
     tm_sharing_explorations(),   tm_container_explorations(), tm_seeded_explorations(), seeded_explorations(),
-    litmus_explorations()};
+    litmus_explorations(),       hand_over_explorations()};
 
 const char* word_of(verdict expected) noexcept {
   switch (expected) {

@@ -151,6 +151,9 @@ struct patience_test {
   }
   const char* check() const {
     if (early) return "a thread gave up before its deadline";
+    if constexpr (requires { lock.is_waited_for(); }) {
+      if (lock.is_waited_for()) return "somebody is waited for who is gone";
+    }
     return count != 2 ? "an update was lost" : nullptr;
   }
 };

@@ -3,6 +3,7 @@
 // them, and in always-abort attempts where the machine has those.
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/mcs.hpp>
+#include <txsync/locks/spinning_mutex.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
 #include <txsync/mutex.hpp>
@@ -181,6 +182,7 @@ using fifo_ticket = warm_alone<warming<fifo_ticket_lock>>;
 using tatas = warm_alone<warming<tatas_lock>>;
 using priority = warm_alone<warming<priority_tatas_lock>>;
 using futex = warm_alone<warming<futex_mutex>>;
+using spin = warm_alone<warming<spinning_mutex>>;
 using whole = warm_alone<warming<mutex>>;
 using mcs = warm_alone<warming_with_node<mcs_lock>>;
 
@@ -210,6 +212,7 @@ constexpr exploration table[] = {
                                                     "software warm-up over a changing list, tatas"),
     test_of<list_test<priority, moving_list, 3, 2>, 3>("warm_priority-moving", "the same, warm waiters first"),
     test_of<list_test<futex, moving_list, 2, 2>, 2>("warm_futex-moving", "the same, the futex mutex"),
+    test_of<list_test<spin, moving_list, 2, 2>, 2>("warm_spin-moving", "the same, the spinning mutex"),
     test_of<list_test<whole, moving_list, 2, 2>, 2>("warm_mutex-moving", "the same, txsync::mutex"),
     test_of<list_test<ticket, freeing_list, 2, 2>, 2>("warm_ticket-freeing",
                                                       "software warm-up over nodes that are freed, ticket"),

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a waiter may rely on once it is registered: the holder looks for the registration before it gives the lock up.
+// Then a hand-over that is dropped lets another thread in first, and a wake-up that is dropped leaves a sleeper, since
+// no deadline comes to its help. Other tests say that the program is the child of a fork, whose parent had waiters.
+#include <atomic>
+#include <cstdint>
+
+#include <txsync_backend/runtime.h>
+#include <txsync/locks/futex_mutex.hpp>
+#include <txsync/locks/spinning_mutex.hpp>
+#include <txsync/locks/ticket.hpp>
+#include <txsync/mutex.hpp>
+
+#include "locks/sleeping_places.hpp"
+#include "workloads/explored/exploration.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+namespace {
+
+// The word as futex_mutex.hpp has it. A test that waits for a bit that is another one does not end.
+constexpr std::uint64_t held = 1;
+constexpr std::uint64_t line = std::uint64_t{1} << 48;
+constexpr std::uint64_t head = std::uint64_t{1} << 49;
+constexpr std::uint64_t sleeping = std::uint64_t{1} << 50;
+constexpr std::uint64_t overdue = std::uint64_t{1} << 51;
+constexpr std::uint64_t given_to_head = std::uint64_t{1} << 54;
+constexpr std::uint64_t given_to_aside = std::uint64_t{1} << 55;
+constexpr std::uint64_t urgent = std::uint64_t{1} << 56;
+constexpr std::uint64_t aside = std::uint64_t{1} << 57;
+constexpr std::uint64_t numbers(std::uint64_t granted, std::uint64_t drawn) { return granted << 16 | drawn << 32; }
+
+/// Of the word that is the lock's first member.
+template <class Lock>
+bool has_bit(const Lock& lock, std::uint64_t bit) noexcept {
+  return (*reinterpret_cast<const volatile std::uint64_t*>(&lock) & bit) != 0;
+}
+
+/// What the holder waits for, and how it gives the lock up.
+enum class due : std::uint8_t {
+  at_once,      ///< waiters are past their deadlines when they come
+  later,        ///< the deadline of the waiter passes
+  by_fairness,  ///< unlock_fair()
+  urgently,     ///< the waiter has a real-time priority
+  never         ///< the waiter sleeps until the lock is given up
+};
+
+/// The first thread waits while the second holds the lock; those behind wait as well. Where the lock is handed over, no
+/// thread gets it in between.
+template <class Lock, due when>
+struct registered_test {
+  Lock lock{};
+  std::atomic<bool> is_held{false};
+  std::atomic<bool> came{false};
+  bool taken = false;
+
+  registered_test() {
+    detail::wait_impatiently(when == due::at_once);
+    txsync_sim_wait_for_ever(when == due::at_once || when == due::never);
+  }
+  ~registered_test() {
+    detail::wait_impatiently(false);
+    txsync_sim_wait_for_ever(0);
+  }
+
+  bool is_registered() const noexcept {
+    if (when == due::at_once || when == due::later) return has_bit(lock, overdue);
+    if (when == due::urgently) return has_bit(lock, urgent);
+    return when == due::never ? has_bit(lock, sleeping) : lock.is_waited_for();
+  }
+  void give_up() noexcept {
+    if (when == due::by_fairness) return lock.unlock_fair();
+    lock.unlock();
+  }
+  static void body(registered_test& me, unsigned index) {
+    if (index == 1) {
+      me.lock.lock();
+      me.is_held.store(true);
+      while (!me.is_registered()) machine::relax();
+      me.give_up();
+      if (when == due::never || !me.lock.try_lock()) return;
+      if (!me.came.load()) me.taken = true;
+      return me.lock.unlock();
+    }
+    while (!me.is_held.load()) machine::relax();
+    if (when == due::urgently && index == 0) txsync_sim_show_realtime(1);
+    me.lock.lock();
+    me.came.store(true);
+    me.give_up();
+  }
+  const char* check() const {
+    if (taken) return "a lock that was handed over was taken by another thread";
+    return lock.is_held() || lock.is_waited_for() ? "the lock is not free at the end" : nullptr;
+  }
+};
+
+/// A waiter with a real-time priority gives up, for good, while others wait in line.
+struct urgent_patience_test {
+  futex_mutex lock{};
+  std::atomic<bool> is_held{false};
+  unsigned count = 0;
+
+  static void body(urgent_patience_test& me, unsigned index) {
+    if (index != 1)
+      while (!me.is_held.load()) machine::relax();
+    if (index == 0) {
+      txsync_sim_show_realtime(1);
+      if (me.lock.try_lock_until_ns(machine::clock_ns() + 2'000)) me.lock.unlock();
+      return;
+    }
+    me.lock.lock();
+    me.is_held.store(true);
+    if (index == 1) machine::yield();
+    ++me.count;
+    me.lock.unlock();
+  }
+  const char* check() const {
+    if (lock.is_held() || lock.is_waited_for()) return "the lock is not free at the end";
+    return count != 2 ? "an update was lost" : nullptr;
+  }
+};
+
+/// Sections of a real-time thread and another, whose own are so long that the real-time thread stops to spin.
+template <class Lock>
+struct urgent_pair_test {
+  Lock lock{};
+  unsigned count = 0;
+
+  static void body(urgent_pair_test& me, unsigned index) {
+    if (index == 0) txsync_sim_show_realtime(1);
+    for (unsigned i = 0; i < 2; ++i) {
+      me.lock.lock();
+      constexpr std::uint64_t long_section = 60'000;
+      for (const std::uint64_t start = machine::cycles(); index != 0 && machine::cycles() - start < long_section;) {
+        machine::relax();
+      }
+      ++me.count;
+      me.lock.unlock();
+    }
+  }
+  const char* check() const { return count != 4 ? "an update was lost" : nullptr; }
+};
+
+/// In the child of a fork: `word` as the parent left it, whose waiters do not exist. With `hurries`, the first thread
+/// has a deadline.
+template <std::uint64_t word, bool hurries = false>
+struct forked_test {
+  futex_mutex lock{};
+  unsigned inside = 0;
+  unsigned count = 0;
+  bool met = false;
+  bool late = false;
+
+  forked_test() {
+    txsync_sim_show_forks(1);
+    *reinterpret_cast<volatile std::uint64_t*>(&lock) = word;
+  }
+  ~forked_test() { txsync_sim_show_forks(0); }
+
+  static void body(forked_test& me, unsigned index) {
+    if (hurries && index == 0) {
+      constexpr std::uint64_t long_time_ns = 1'000'000'000;
+      if (!me.lock.try_lock_until_ns(machine::clock_ns() + long_time_ns)) {
+        me.late = true;
+        return;
+      }
+    } else {
+      me.lock.lock();
+    }
+    if (me.inside++ != 0) me.met = true;
+    machine::yield();
+    --me.inside;
+    ++me.count;
+    me.lock.unlock();
+  }
+  const char* check() const {
+    if (met) return "two threads were in the section";
+    if (late) return "a thread gave up that had time";
+    return lock.is_held() ? "the lock is not free at the end" : nullptr;
+  }
+};
+
+/// Two threads change what a third waits for: no wake-up is lost.
+struct sleeping_place_test {
+  static constexpr unsigned all = 4;
+
+  detail::sleeping_place place{};
+  std::atomic<unsigned> changes{0};
+
+  static void body(sleeping_place_test& me, unsigned index) {
+    if (index == 0) {
+      for (;;) {
+        const std::uint32_t ticket = me.place.ticket();
+        if (me.changes.load() == all) return;
+        me.place.sleep(ticket, machine::no_deadline);
+      }
+    }
+    const unsigned mine = index == 1 ? 1 : all - 1;
+    for (unsigned i = 0; i < mine; ++i) {
+      me.changes.fetch_add(1);
+      me.place.wake();
+    }
+  }
+  const char* check() const { return changes.load() != all ? "an update was lost" : nullptr; }
+};
+
+/// A place counts who waits there, in this process: the parent's waiters, of whom there is one, do not count.
+struct counted_place_test {
+  detail::sleeping_place place{};
+  std::atomic<bool> wrong{false};
+
+  counted_place_test() {
+    place.enter();
+    txsync_sim_show_forks(1);
+    if (place.is_in_use()) wrong.store(true);
+  }
+  ~counted_place_test() { txsync_sim_show_forks(0); }
+
+  static void body(counted_place_test& me, unsigned) {
+    me.place.enter();
+    if (!me.place.is_in_use()) me.wrong.store(true);
+    me.place.leave();
+  }
+  const char* check() const {
+    if (wrong.load()) return "a place is in use for the parent's waiters, or not for those of this process";
+    return place.is_in_use() ? "a place is in use that everybody has left" : nullptr;
+  }
+};
+
+constexpr unsigned sleeps = 1;
+constexpr auto right = verdict::right;
+
+template <class Lock, due when, unsigned threads>
+constexpr exploration registered(const char* name, const char* summary, unsigned cpus = 0) {
+  return {name, summary, right, run_anew<registered_test<Lock, when>, threads>, cpus};
+}
+template <std::uint64_t word, bool hurries = false, unsigned threads = 2>
+constexpr exploration forked(const char* name, const char* summary) {
+  return {name, summary, right, run_anew<forked_test<word, hurries>, threads>, sleeps};
+}
+
+constexpr exploration table[] = {
+    registered<futex_mutex, due::at_once, 2>("futex-handed", "to a waiter that is overdue"),
+    registered<futex_mutex, due::at_once, 3>("futex-handed-3", "to one that is overdue, and another is in line",
+                                             sleeps),
+    registered<futex_mutex, due::later, 2>("futex-handed-late", "to one whose deadline passes", sleeps),
+    registered<futex_mutex, due::by_fairness, 3>("futex-handed-fair", "by unlock_fair()", sleeps),
+    registered<futex_mutex, due::urgently, 2>("futex-urgent", "to a real-time thread"),
+    registered<futex_mutex, due::urgently, 3>("futex-urgent-3", "to a real-time thread, and another is in line",
+                                              sleeps),
+    registered<futex_mutex, due::never, 2>("futex-woken", "one sleeps until the lock is given up", sleeps),
+    registered<spinning_mutex, due::at_once, 2>("spin-handed", "to a waiter that is overdue"),
+    registered<spinning_mutex, due::never, 2>("spin-woken", "one sleeps until the lock is given up"),
+    registered<mutex, due::at_once, 2>("txsync::mutex-handed", "to a waiter that is overdue"),
+    registered<mutex, due::by_fairness, 2>("txsync::mutex-handed-fair", "by unlock_fair()", sleeps),
+    {"futex-urgent-patience", "a real-time thread gives up, two do not", right, run_anew<urgent_patience_test, 3>,
+     sleeps},
+    {"ticket-urgent", "a real-time thread waits for long sections", right,
+     run_anew<urgent_pair_test<fifo_ticket_lock>, 2>},
+    forked<0, false, 3>("futex-forked", "in a child without waiters of the parent"),
+    forked<0, true, 3>("futex-forked-deadline", "the same, one has a deadline"),
+    forked<numbers(2, 2) | held | head | given_to_head>("futex-forked-handed", "handed to one that is gone"),
+    forked<numbers(2, 2) | held | head | given_to_head, true>("futex-forked-handed-deadline",
+                                                              "the same, one has a deadline"),
+    forked<numbers(2, 3) | held | head | line | given_to_head>("futex-forked-line", "and another that is gone"),
+    forked<numbers(2, 3) | head | line>("futex-forked-free", "free, and all in line are gone"),
+    forked<held | aside | urgent | given_to_aside>("futex-forked-urgent", "handed to a real-time thread that is gone"),
+    forked<held | aside | urgent | given_to_aside, false, 1>("futex-forked-alone", "the same, one thread"),
+    forked<held | aside | given_to_aside, true>("futex-forked-aside", "the same, one has a deadline"),
+    forked<numbers(1, 2) | held | line | aside | given_to_aside>("futex-forked-aside-line", "and another in line"),
+    {"sleeping_place", "two wake one", right, run_anew<sleeping_place_test, 3>},
+    {"sleeping_place-counted", "three come and go, in a child", right, run_anew<counted_place_test, 3>},
+};
+
+}  // namespace
+
+std::span<const exploration> hand_over_explorations() noexcept { return table; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads
