@@ -43,6 +43,8 @@ int txsync_sim_at_thread_exit(void (*)(void*), void*) { return 1; }
 void txsync_sim_yield(void) { now += 1000; }
 void txsync_sim_sleep_ns(uint64_t duration) { now += duration; }
 unsigned txsync_sim_cpu_count(void) { return 1; }
+int txsync_sim_is_realtime(void) { return 0; }
+uint32_t txsync_sim_fork_count(void) { return 0; }
 int txsync_sim_pin(unsigned) { return 0; }
 unsigned txsync_sim_capability(void) { return 0; }
 unsigned txsync_sim_place(int, unsigned, unsigned) { return 0; }
