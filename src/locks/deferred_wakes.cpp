@@ -7,8 +7,8 @@ namespace txsync::inline TXSYNC_BACKEND::detail {
 
 namespace {
 
-/// A wake of one thread, or of everybody. Small, as it is of each thread, and a library that is loaded late has room for
-/// few such bytes (tests/packaging).
+/// A wake of one thread, or of everybody. Small, as it is of each thread, and a library that is loaded late has room
+/// for few such bytes (tests/packaging).
 struct deferred_wake {
   const std::atomic<std::uint64_t>* word;  ///< null: this place is free
   std::uintptr_t mutex;                    ///< with `everybody`
