@@ -133,8 +133,8 @@ class run_verb final : public verb {
     // Those with the most waiting come first.
     const auto slow = std::find_if(result.sites.begin(), result.sites.end(),
                                    [](const observe::site_record& site) { return site.slowest.has_value(); });
-    if (slow == result.sites.end() || !slow->slowest) return;
-    const observe::slow_thread& thread = *slow->slowest;
+    if (slow == result.sites.end()) return;
+    const observe::slow_thread thread = slow->slowest.value_or(observe::slow_thread{});
     std::fprintf(stderr, "slowest thread: %.3g %% of the turns of %zu threads, %.3f s of waiting, at %s\n",
                  100 * thread.share, thread.threads, static_cast<double>(thread.wait_ns) / 1e9, slow->name.c_str());
   }

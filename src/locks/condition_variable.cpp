@@ -36,11 +36,14 @@ std::uint64_t condition_variable::enter(mutex* guard) noexcept {
 
 /// Looks until a notification has come, or for long enough; then the bit is taken back.
 void condition_variable::watch(std::uint64_t ticket, std::uint64_t deadline) noexcept {
-  std::uint64_t seen = ticket;
-  (void)detail::watch([&]() noexcept {
-    seen = state_.load(std::memory_order_relaxed);  // relaxed: see sleep()
-    return differ(seen, ticket) || (deadline != machine::no_deadline && machine::clock_ns() >= deadline);
-  });
+  std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed, both: see sleep()
+  // A deadline that passes meanwhile is seen a moment later.
+  if (deadline == machine::no_deadline || machine::clock_ns() < deadline) {
+    (void)detail::watch([&]() noexcept {
+      seen = state_.load(std::memory_order_relaxed);
+      return differ(seen, ticket);
+    });
+  }
   while (!differ(seen, ticket)) {
     // relaxed: makes a sleeper of this thread; a notifier sees it or is seen, since both change the one word
     if (state_.compare_exchange_weak(seen, seen & ~watched, std::memory_order_relaxed)) return;
@@ -106,7 +109,8 @@ void condition_variable::notify(std::uint64_t how_many) noexcept {
 /// Waits for the notified. Threads that still wait un-notified break the destructor's rule, but are no reason to hang
 /// (static variables at the end of a process).
 void condition_variable::await_leavers() noexcept {
-  detail::wake_deferred_at(state_);
+  // Whoever has deferred their wakes may wait for the caller. All are notified, so that nobody is woken in vain.
+  machine::unpark_high(state_, machine::everyone);
   detail::patient_spin patience;
   // acquire pairs with the release in sleep()
   while ((state_.load(std::memory_order_acquire) & leavers_bits) != 0) patience.wait(0);

@@ -42,10 +42,4 @@ void wake_deferred_by(const void* mutex) noexcept {
   }
 }
 
-void wake_deferred_at(const std::atomic<std::uint64_t>& word) noexcept {
-  for (deferred_wake& place : deferred) {
-    if (place.word == &word) wake(place);
-  }
-}
-
 }  // namespace txsync::inline TXSYNC_BACKEND::detail

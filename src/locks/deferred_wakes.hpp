@@ -13,7 +13,5 @@ bool defer_wake(const std::atomic<std::uint64_t>& word, bool of_everybody, const
 
 /// The thread has given up that mutex. Whoever defers a wake sees to it that this is called.
 void wake_deferred_by(const void* mutex) noexcept;
-/// Does now what has been deferred for that word.
-void wake_deferred_at(const std::atomic<std::uint64_t>& word) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::detail

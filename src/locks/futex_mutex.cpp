@@ -51,7 +51,8 @@ constexpr std::uint64_t min_pause = 128;  // cycles
 /// Waits at a place for the length of a scope.
 class visit {
  public:
-  explicit visit(detail::sleeping_place& place) noexcept : place_(place) { place_.enter(); }
+  /// Has entered it.
+  explicit visit(detail::sleeping_place& place) noexcept : place_(place) {}
   ~visit() { place_.leave(); }
   visit(const visit&) = delete;
   visit& operator=(const visit&) = delete;
@@ -128,7 +129,8 @@ bool futex_mutex::spin(const spinning& how, waiter who) noexcept {
   return false;
 }
 
-/// False: it got the lock instead.
+/// False: it got the lock instead. Else it has entered the number's place: before the number is seen to be drawn, so
+/// that nobody takes it for a dead thread's.
 bool futex_mutex::draw(std::uint16_t& number) noexcept {
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   for (;;) {
@@ -142,11 +144,14 @@ bool futex_mutex::draw(std::uint16_t& number) noexcept {
     const auto drawn_then = static_cast<std::uint16_t>(number + 1);
     const std::uint64_t in_line = (seen & ~drawn_bits) | std::uint64_t{drawn_then} << drawn_shift;
     const bool is_first = (seen & (line | head)) == 0;
-    // relaxed: takes a place in line, and orders nothing
+    detail::sleeping_place& place = detail::place_of(this, number);
+    place.enter();
+    // release pairs with the acquire of look_for_dead(): whoever sees the number sees who has entered its place
     if (word_.compare_exchange_weak(seen, settled(is_first ? with_next_head(in_line) : in_line | line),
-                                    std::memory_order_relaxed)) {
+                                    std::memory_order_release, std::memory_order_relaxed)) {
       return true;
     }
+    place.leave();
   }
 }
 
@@ -255,21 +260,24 @@ futex_mutex::joined futex_mutex::join_aside(std::uint64_t deadline, std::uint64_
       seen = word_.load(std::memory_order_relaxed);  // relaxed: as above
       continue;
     }
-    // relaxed: as in sleep_until_given_up()
-    if (word_.compare_exchange_weak(seen, settled((seen + aside) | how), std::memory_order_relaxed)) break;
+    // release: as in draw()
+    if (word_.compare_exchange_weak(seen, settled((seen + aside) | how), std::memory_order_release,
+                                    std::memory_order_relaxed))
+      break;
   }
   machine::settle_releases();
   return joined::waits;
 }
 
 bool futex_mutex::wait_aside(std::uint64_t deadline, bool realtime) noexcept {
+  detail::place_aside_of(this).enter();
   const visit here(detail::place_aside_of(this));
   const joined how = join_aside(deadline, realtime ? urgent : 0);
   if (how != joined::waits) return how == joined::got_lock;
   for (bool late = false;;) {
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchanges decide
-    std::uint64_t left = seen - aside;
-    if ((left & aside_bits) == 0) left &= ~urgent;
+    // Where others with a real-time priority are aside, the next unlock wakes one of them first, which asks anew.
+    const std::uint64_t left = (seen - aside) & ~urgent;
     if ((seen & held) == 0 || (seen & given_to_aside) != 0) {
       // acquire pairs with the release of release_unless_waited() and release()
       if (word_.compare_exchange_weak(seen, settled((left & ~given_to_aside) | held), std::memory_order_acquire,
@@ -278,32 +286,54 @@ bool futex_mutex::wait_aside(std::uint64_t deadline, bool realtime) noexcept {
     } else if (late) {
       // relaxed: orders nothing
       if (word_.compare_exchange_weak(seen, settled(left), std::memory_order_relaxed)) return false;
+    } else if (realtime && (seen & urgent) == 0) {
+      // relaxed: as in join_aside(). Unlocks take the slow way since then, so that none is missed.
+      word_.compare_exchange_weak(seen, settled(seen | urgent), std::memory_order_relaxed);
     } else if (machine::park_low(word_, static_cast<std::uint32_t>(seen), until_next_look(deadline)) ==
                machine::park_result::timed_out) {
+      replace_the_dead();
       late = deadline != machine::no_deadline && machine::clock_ns() >= deadline;
-      if (!late) replace_the_dead();
     }
   }
 }
 
-/// In the child of a fork, a thread that has waited long asks whether the one that has the next turn exists.
+/// In the child of a fork: the word without those aside, where all of them are threads of the parent.
+std::uint64_t futex_mutex::without_dead_aside(std::uint64_t word) const noexcept {
+  if ((word & (aside_bits | given_to_aside)) == 0 || detail::place_aside_of(this).is_in_use()) return word;
+  if ((word & given_to_aside) != 0) word &= ~held;
+  return word & ~(given_to_aside | aside_bits | urgent);
+}
+
+/// In the child of a fork: whether the head is a thread of the parent.
+bool futex_mutex::is_head_dead(std::uint64_t word) const noexcept {
+  return (word & head) != 0 && !detail::place_of(this, head_of(word)).is_in_use();
+}
+
+/// A thread that has waited long asks whether those that have the next turn exist.
 void futex_mutex::replace_the_dead() noexcept {
-  std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
-  std::uint64_t next = seen;
-  if ((seen & given_to_aside) != 0 && !detail::place_aside_of(this).is_in_use()) {
-    next &= ~(given_to_aside | aside_bits | urgent | held);
-    if ((next & (line | head)) == line) next = with_next_head(next);
-  } else if ((seen & head) != 0 && !detail::place_of(this, head_of(seen)).is_in_use()) {
-    if ((seen & line) != 0) {
-      next = with_next_head(seen) | (seen & given_to_head);
-    } else {
-      next &= ~heads_bits;
-      if ((seen & given_to_head) != 0) next &= ~held;
+  if (!may_be_dead()) return;
+  // acquire pairs with the release of draw() and join_aside()
+  std::uint64_t seen = word_.load(std::memory_order_acquire);
+  for (;;) {
+    std::uint64_t next = without_dead_aside(seen);
+    if (is_head_dead(next)) {
+      const std::uint64_t given = next & given_to_head;
+      if ((next & line) != 0) {
+        next = with_next_head(next) | given;
+      } else {
+        next &= ~heads_bits;
+        if (given != 0) next &= ~held;
+      }
+    } else if ((next & (held | line | head)) == line) {
+      next = with_next_head(next);
     }
+    if (next == seen) return;
+    // release and acquire: what is given on was given by a release, as if by the one that is gone
+    if (!word_.compare_exchange_strong(seen, settled(next), std::memory_order_acq_rel, std::memory_order_acquire))
+      continue;
+    if ((next & head) != 0) detail::place_of(this, head_of(next)).wake();
+    seen = settled(next);
   }
-  // release and acquire: what is given on was given by a release, as if by the one that is gone
-  if (next == seen || !word_.compare_exchange_strong(seen, settled(next), std::memory_order_acq_rel)) return;
-  if ((next & head) != 0) detail::place_of(this, head_of(next)).wake();
 }
 
 bool futex_mutex::lock_slow(std::uint64_t deadline, waits how) noexcept {
@@ -356,14 +386,21 @@ std::uint64_t futex_mutex::given_up(std::uint64_t seen, bool fair, told& whom) n
 }
 
 void futex_mutex::release(bool fair) noexcept {
-  std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+  // acquire pairs with the release of draw() and join_aside(); the exchange decides
+  std::uint64_t seen = word_.load(std::memory_order_acquire);
   std::uint64_t next;
   told whom;
   do {
     whom = {};
-    next = given_up(seen, fair, whom);
+    if (may_be_dead()) [[unlikely]] {
+      next = given_up(without_dead_aside(seen), fair, whom);
+      // Its waiters find out later that it is dead; nobody else would.
+      if ((next & given_to_head) != 0 && is_head_dead(next)) next = settled(next & ~(held | given_to_head));
+    } else {
+      next = given_up(seen, fair, whom);
+    }
     // release pairs with the acquire of the next owner
-  } while (!word_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed));
+  } while (!word_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_acquire));
   // By address only, both: the word may be gone.
   if (whom.head) detail::place_of(this, head_of(next)).wake();
   if (whom.aside) machine::unpark_low(word_, 1);

@@ -23,7 +23,7 @@ std::uint64_t mixed(const void* lock) noexcept {
 
 }  // namespace
 
-// relaxed, in all three: the number is a hint for threads that have waited long, and guards nothing
+// relaxed, in all three: what is asked of the number is ordered by the lock (futex_mutex::draw())
 void sleeping_place::enter() noexcept {
   const std::uint32_t none = none_since_fork();
   std::uint32_t seen = waiters_.load(std::memory_order_relaxed);

@@ -382,7 +382,7 @@ int destroy(condition_state& condition) noexcept {
   {
     const guarded queue(condition);
     for (const waiter* one = condition.oldest.load(std::memory_order_relaxed); one != nullptr; one = one->next)
-      if (one->state.load(std::memory_order_relaxed) == waiting) return EBUSY;
+      if ((one->state.load(std::memory_order_relaxed) & ~asleep) == waiting) return EBUSY;
   }
   // Threads that were told, or that gave up, may be on their way out. acquire pairs with the release in done_with()
   while (condition.users.load(std::memory_order_acquire) != 0) machine::sleep_ns(20'000);

@@ -47,6 +47,8 @@ void put_share(const site_record& site, const site_record& same, const measured&
   if (!slow) return;
   const double share =
       observe::share_of_rank(observe::compared_threads(same.by_thread, ns_of(reference.seconds)), slow->rank);
+  // Nothing can be lost where nothing was had.
+  if (share == 0) return;
   // By the part of its share that is left: the least of all sites.
   if (!made.share_site.empty() && slow->share * made.reference_share >= made.share * share) return;
   made.share = slow->share;

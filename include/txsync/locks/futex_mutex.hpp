@@ -28,8 +28,8 @@ TXSYNC_EXPORT void wait_impatiently(bool impatient) noexcept;
 /// unlock: nobody can take it in between. A head that finds one section inside for long sleeps until that section ends.
 ///
 /// Fairness: a waiter in line is passed by at most bypass_bound(threads) sections, whatever the clock does. It waits
-/// at most max(5 ms, 0.5 ms for each thread in line) plus, for each thread in line, one hand-over (5..60 us) and two
-/// sections. That holds if each thread in line is run once the kernel has woken it.
+/// at most max(5 ms, 0.5 ms for each thread in line) plus, for each thread in line, one hand-over (5..60 us) and
+/// three sections. That holds if each thread in line is run once the kernel has woken it.
 /// Waiters with a real-time priority (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE) stand outside the line. Each unlock hands
 /// the lock to one of them, the highest priority first, before the line; they sleep and never spin without limit.
 /// Of waiters with a deadline (try_lock_until_ns) each unlock wakes one; they have no bound but their deadline.
@@ -37,7 +37,8 @@ TXSYNC_EXPORT void wait_impatiently(bool impatient) noexcept;
 /// Cost: lock one atomic read-modify-write, unlock some plain accesses, both inlined; a sleep and wake 5..60 us.
 /// Named requirements: Lockable. Thread-safe; not recursive; constant-initialised; all zero is unlocked; 8 bytes.
 /// May be destroyed by the next owner right after it has got and given up the lock. In the child of a fork, waiters of
-/// the parent are told from living ones after 10 ms. Beyond 32,767 threads in line, threads look at the lock every half
+/// the parent are told from living ones within 10 ms; where a living waiter of any lock happens to sleep at the same of
+/// 256 places, when that one has gone. Beyond 32,767 threads in line, threads look at the lock every half
 /// millisecond; beyond 63 outside of it, every 20 us. Both without a bound.
 class futex_mutex {
  public:
@@ -192,6 +193,8 @@ class futex_mutex {
   bool wait_aside(std::uint64_t deadline, bool realtime) noexcept;
   enum class joined : std::uint8_t { got_lock, waits, late };
   joined join_aside(std::uint64_t deadline, std::uint64_t how) noexcept;
+  std::uint64_t without_dead_aside(std::uint64_t word) const noexcept;
+  bool is_head_dead(std::uint64_t word) const noexcept;
   void replace_the_dead() noexcept;
   TXSYNC_EXPORT void release(bool fair) noexcept;
   TXSYNC_EXPORT void unlock_slow() noexcept;

@@ -64,8 +64,9 @@ bool has_realtime_priority() noexcept {
       static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1'000;
   if (known_priority != 0 && now_us - known_priority / 2 < max_age_us) return (known_priority & 1) != 0;
   const int saved_errno = errno;
-  const int policy = sched_getscheduler(0);
+  const int told = sched_getscheduler(0);
   errno = saved_errno;
+  const int policy = told < 0 ? SCHED_OTHER : told & ~SCHED_RESET_ON_FORK;
   const bool answer = policy == SCHED_FIFO || policy == SCHED_RR || policy == SCHED_DEADLINE;
   known_priority = now_us * 2 + (answer ? 1 : 0);
   return answer;

@@ -120,6 +120,39 @@ struct urgent_patience_test {
   }
 };
 
+/// A real-time thread and one with a deadline wait aside. Once the first has the lock, nobody is urgent any more.
+struct urgent_leaves_test {
+  futex_mutex lock{};
+  std::atomic<bool> is_held{false};
+  bool stays_urgent = false;
+  unsigned count = 0;
+
+  urgent_leaves_test() { txsync_sim_wait_for_ever(1); }
+  ~urgent_leaves_test() { txsync_sim_wait_for_ever(0); }
+
+  static void body(urgent_leaves_test& me, unsigned index) {
+    if (index == 0) {
+      me.lock.lock();
+      me.is_held.store(true);
+      while (!has_bit(me.lock, 2 * aside)) machine::relax();
+      return me.lock.unlock();
+    }
+    while (!me.is_held.load()) machine::relax();
+    if (index == 1) txsync_sim_show_realtime(1);
+    constexpr std::uint64_t long_time_ns = 1'000'000'000;
+    const bool got =
+        index == 1 ? (me.lock.lock(), true) : me.lock.try_lock_until_ns(machine::clock_ns() + long_time_ns);
+    if (!got) return;
+    if (index == 1) me.stays_urgent = has_bit(me.lock, urgent);
+    ++me.count;
+    me.lock.unlock();
+  }
+  const char* check() const {
+    if (stays_urgent) return "a lock that no real-time thread waits for is handed over as if one did";
+    return count != 2 ? "an update was lost" : nullptr;
+  }
+};
+
 /// Sections of a real-time thread and another, whose own are so long that the real-time thread stops to spin.
 template <class Lock>
 struct urgent_pair_test {
@@ -255,6 +288,8 @@ constexpr exploration table[] = {
     registered<mutex, due::by_fairness, 2>("txsync::mutex-handed-fair", "by unlock_fair()", sleeps),
     {"futex-urgent-patience", "a real-time thread gives up, two do not", right, run_anew<urgent_patience_test, 3>,
      sleeps},
+    {"futex-urgent-leaves", "a real-time thread gets it, one with a deadline waits on", right,
+     run_anew<urgent_leaves_test, 3>},
     {"ticket-urgent", "a real-time thread waits for long sections", right,
      run_anew<urgent_pair_test<fifo_ticket_lock>, 2>},
     forked<0, false, 3>("futex-forked", "in a child without waiters of the parent"),
