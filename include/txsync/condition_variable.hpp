@@ -16,9 +16,9 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// A condition variable for txsync::mutex, and for any lock through wait_with().
 ///
 /// What it does: a notification changes a number on which waiters sleep. A thread that comes when nobody else waits
-/// looks at that number for up to 8 us (now and then 25 us) before it sleeps; while it looks, a notification needs no
-/// system call. How long it looks follows from what came of its last looks. A notification by a thread that holds the
-/// waiters' mutex, and took no other since, wakes them when it gives the mutex up: they could do nothing before. No
+/// watches that number for up to 8 us (now and then 25 us) before it sleeps; a notification in that time needs no
+/// system call. The time depends on whether its last watches succeeded. A notification by a thread that holds the
+/// waiters' mutex, and took no other since, wakes them when it gives the mutex up: they could not proceed before. No
 /// notification that follows the caller's unlock (inside wait) is lost. Spurious returns are possible, as with the
 /// standard's. notify_one wakes the thread that has waited longest, among threads of one scheduling priority; one that
 /// looked in vain counts from when it sleeps. With several real-time priorities at one variable use notify_all, since
