@@ -71,7 +71,7 @@ struct mutex_state {
   admission door;                    // of a ticket lock
 
   static constexpr std::uint32_t sampled = 0x8000'0000;
-  /// Its unlock wakes threads that the owner has signalled (condition.cpp).
+  /// The unlock wakes threads that the owner has signalled (condition.cpp).
   static constexpr std::uint32_t wakes = 0x4000'0000;
   static constexpr std::uint32_t owner_bits = 0x3FFF'FFFF;
   static constexpr std::int32_t kind_bits = 3;
@@ -95,10 +95,10 @@ inline mutex_state& state_of(pthread_mutex_t* mutex) noexcept {
 /// held.
 int release_for_wait(pthread_mutex_t* mutex) noexcept;
 void take_after_wait(pthread_mutex_t* mutex, int& status) noexcept;
-/// The next unlock of the mutex calls wake_signalled(). False, and nothing done, where the calling thread does not hold
-/// it, or holds it in an attempt.
+/// The next unlock of the mutex calls wake_signalled(). False, with no effect, if the calling thread does not hold it,
+/// or holds it in an attempt.
 bool ask_for_wakes(pthread_mutex_t* mutex) noexcept;
-/// Wakes those that were signalled by who held the mutex, which has been given up.
+/// Wakes the threads that a holder of the mutex has signalled. The mutex has been given up.
 void wake_signalled(const pthread_mutex_t* mutex) noexcept;
 /// The site that waits of its holders are counted at.
 std::uint32_t site_of(pthread_mutex_t* mutex) noexcept;

@@ -21,8 +21,8 @@ const site_record* find_site(const measured& in, const std::string& name) {
   return nullptr;
 }
 
-/// The same site in the other run. A lock without an initialiser is named by the thread that is first: where the name
-/// is not there, the site with the most waiting whose name is not in this run.
+/// The same site in the other run. A lock without an initialiser is named by its first thread. If the name is missing
+/// there, the site with the most waiting whose name is not in this run is taken.
 const site_record* same_site(const site_record& site, const measured& one, const measured& reference) {
   const site_record* same = find_site(reference, site.name);
   if (same != nullptr) return same;
@@ -47,7 +47,7 @@ void put_share(const site_record& site, const site_record& same, const measured&
   if (!slow) return;
   const double share =
       observe::share_of_rank(observe::compared_threads(same.by_thread, ns_of(reference.seconds)), slow->rank);
-  // By the part of its share that is left: the least of all sites.
+  // The site with the smallest remaining part of the share.
   if (!made.share_site.empty() && slow->share * made.reference_share >= made.share * share) return;
   made.share = slow->share;
   made.reference_share = share;

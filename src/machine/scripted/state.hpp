@@ -97,7 +97,7 @@ struct state {
   std::atomic<std::uint64_t> step_per_relax{10};
   std::atomic<unsigned> releases_to_interrupt{0};
   std::atomic<bool> attempts_exclude{false};
-  unseen_turn attempting;  ///< then, of the thread that is in an attempt
+  unseen_turn attempting;  ///< if attempts exclude each other: held by the thread that is in one
 
   struct tallies {
     std::atomic<std::uint64_t> begins{0}, commits{0}, aborts{0}, warm_begins{0}, elisions{0}, elisions_ended{0},
