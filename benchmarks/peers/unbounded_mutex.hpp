@@ -29,7 +29,7 @@ class unbounded_mutex {
   static constexpr std::uint64_t turn = 4;
   static constexpr std::uint64_t turn_bits = 0xFFFC;
   static constexpr std::uint64_t holders_bits = 0xFFFF;
-  // The waiters' 32 bits: how many sleep; "a wake-up is under way"; and, as the sign, "somebody watches".
+  // The waiters' 32 bits: how many sleep; "a wake-up is under way"; and, as the sign, "a thread watches".
   static constexpr std::uint64_t sleeper = std::uint64_t{1} << 32;
   static constexpr std::uint64_t sleepers_bits = std::uint64_t{0x3FFF'FFFF} << 32;
   static constexpr std::uint64_t waking = std::uint64_t{1} << 62;

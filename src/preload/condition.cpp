@@ -33,7 +33,7 @@ namespace {
 /// What becomes of a waiter. From `waiting` it goes one of two ways, by compare-exchange: `claimed` by a thread that
 /// signals, which will make it `told`; or `leaving` by itself, for its deadline or a cancellation.
 enum : std::uint32_t { waiting, claimed, told, leaving };
-constexpr std::uint32_t asleep = 8;  // beside one of them: it may have to be woken
+constexpr std::uint32_t asleep = 8;  // or'ed with one of them: it may have to be woken
 
 struct waiter {
   pthread_mutex_t* mutex;
@@ -49,7 +49,7 @@ bool becomes(waiter& one, std::uint32_t what) noexcept {
   std::uint32_t seen = one.state.load(std::memory_order_relaxed);
   do {
     if ((seen & ~asleep) != waiting) return false;
-    // relaxed: decides who ends the wait; what the waiter has to see comes with `told`
+    // relaxed: decides which thread ends the wait; what the waiter has to see comes with `told`
   } while (!one.state.compare_exchange_weak(seen, what | (seen & asleep), std::memory_order_relaxed));
   return true;
 }

@@ -63,7 +63,7 @@ struct mutex_state {
     detail::ticket_queue queue;
   };
   lock_word word;
-  std::atomic<std::uint32_t> owner;  // thread_number(), 0: nobody; with it the flags below. Written by the owner
+  std::atomic<std::uint32_t> owner;  // thread_number(), 0: none; or'ed with the flags below. Written by the owner
   std::uint32_t depth;               // of a recursive mutex: times locked, less one; the owner's
   std::atomic<std::int32_t> kind;    // PTHREAD_MUTEX_NORMAL.., with the C library's flags; -1: destroyed
   std::atomic<std::uint16_t> forks;  // of a ticket lock: fork_count() of its last owner. The C library's spins

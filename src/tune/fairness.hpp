@@ -20,10 +20,10 @@ inline constexpr std::uint64_t max_wait_factor = 4;
 /// A thread starves when it has less than this part of its share under the reference.
 inline constexpr double min_share_kept = 0.5;
 
-/// A run of a choice beside a run of the reference.
+/// A run of a choice compared with a run of the reference.
 struct round_fairness {
   std::uint64_t max_wait_ns = 0;  ///< the longest single wait
-  std::string wait_site;          ///< empty: nobody waited
+  std::string wait_site;          ///< empty: no thread waited
   std::uint64_t reference_max_wait_ns = 0;
   /// Of all turns at `share_site`, 0..1: those of the slowest thread, and of the same rank under the reference.
   double share = 0;

@@ -124,7 +124,7 @@ template <std::uint8_t Code>
 
 /// place.store(value, std::memory_order_release). Within an attempt an abort undoes it on every back end: the scripted
 /// machine undoes no other store to memory that is not the thread's stack.
-/// The release pairs with the acquire of a thread that reads beside the attempt, and then finds that its read is
+/// The release pairs with the acquire of a thread that reads during the attempt, and then finds that its read is
 /// invalid.
 [[gnu::always_inline]] inline void store_in_attempt(std::atomic<std::uint64_t>& place, std::uint64_t value) noexcept;
 

@@ -20,7 +20,7 @@ struct site_totals {
   std::uint64_t contended = 0;  ///< exact: acquisitions that had to wait
   std::uint64_t wait_ns = 0;    ///< exact: time between asking and getting, over the contended ones
   /// The longest single wait, in a difference() within 12.5 %. Waits that ended at a deadline, and those that have not
-  /// ended, count here and nowhere else.
+  /// ended, count only here.
   std::uint64_t max_wait_ns = 0;
   std::uint32_t unfinished_waits = 0;  ///< threads that waited at the moment of the snapshot
   std::uint64_t hold_ns = 0;           ///< estimated from samples

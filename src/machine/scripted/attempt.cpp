@@ -279,9 +279,9 @@ void scripted_store(std::atomic<std::uint64_t>& place, std::uint64_t value) noex
   scripted_step();
   if (mine.depth != 0 && !mine.suspended) {
     if (stored.size() == max_stored_words) abort_now(attempt_status::capacity_bit);
-    stored.push_back({&place, place.load(std::memory_order_relaxed)});  // relaxed: nobody else stores there
+    stored.push_back({&place, place.load(std::memory_order_relaxed)});  // relaxed: no other thread stores there
   }
-  place.store(value, std::memory_order_release);  // pairs with the acquire of readers beside the attempt
+  place.store(value, std::memory_order_release);  // pairs with the acquire of concurrent readers
 }
 
 void scripted_await() noexcept {

@@ -108,7 +108,7 @@ class machine_script {
   /// From now on one attempt runs at a time, and await_attempts() waits for it. Its stores are undone before a thread
   /// that waits there returns. A race detector does not see this. An abort then restores only the frame of the function
   /// that called begin(), and no more of the stack; so that function must call end() too. Without this (after a reset)
-  /// attempts run beside each other and beside all other code. Always-abort attempts do so anyway.
+  /// attempts run concurrently with each other and with all other code. Always-abort attempts do so anyway.
   void attempts_exclude_each_other();
   void on_warm_begin(plan next);    ///< for warm_begin(); the default starts and waits for an abort
   void on_hle(plan next);           ///< for hle_acquire(); the default does not elide

@@ -99,7 +99,7 @@ struct runtime_state {
   hardware_thread* cpus = nullptr;
   unsigned cpu_count = 0;
   unsigned variant = 0;           ///< for the program
-  unsigned shown_cpus = 0;        ///< what the program is told; 0: cpu_count
+  unsigned shown_cpus = 0;        ///< what the program sees; 0: cpu_count
   std::uint32_t shown_forks = 0;  ///< likewise
   bool waits_for_ever = false;    ///< waits on a word ignore their deadlines
   thread_record* threads = nullptr;

@@ -118,7 +118,7 @@ struct notified_test {
   }
   const char* check() const {
     if (worst > bound_of(1)) return "a notified thread was passed by more often than stated";
-    return told ? nullptr : "nobody was told";
+    return told ? nullptr : "no thread was notified";
   }
 };
 
@@ -128,7 +128,7 @@ class without_turns : public futex_mutex {
   void count_more_turns(std::uint32_t) noexcept {}
 };
 
-/// The parts of fair locks, so that a test can look at the door. With `checks`, unlocked by unlock_if_held().
+/// The parts of fair locks, so that a test can inspect the door. With `checks`, unlocked by unlock_if_held().
 template <bool checks>
 struct ticket_parts {
   struct slot {};
