@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What throughput alone does not show: how fast the owner of a lock computes while others wait for it, how throughput
-// recovers when the load rises and falls again, and how often one writer gets the lock among readers.
+// What throughput alone does not show. How fast does the owner of a lock compute while others wait for it? How does
+// throughput recover when the load rises and falls again? How often does one writer get the lock among readers?
 #pragma once
 
 #include <cstdio>

@@ -15,14 +15,14 @@ namespace txsync::inline TXSYNC_BACKEND {
 
 /// A condition variable for txsync::mutex, and for any lock through wait_with().
 ///
-/// What it does: a notification changes a number on which waiters sleep. A thread that comes when nobody else waits
-/// watches that number for up to 8 us (now and then 25 us) before it sleeps; a notification in that time needs no
-/// system call. The time depends on whether its last watches succeeded. A notification by a thread that holds the
-/// waiters' mutex, and took no other since, wakes them when it gives the mutex up: they could not proceed before. No
-/// notification that follows the caller's unlock (inside wait) is lost. Spurious returns are possible, as with the
-/// standard's. notify_one wakes the thread that has waited longest, among threads of one scheduling priority; one that
-/// looked in vain counts from when it sleeps. With several real-time priorities at one variable use notify_all, since
-/// the kernel wakes by priority first.
+/// What it does: a notification changes a number on which waiters sleep. A thread that is the only waiter watches that
+/// number for up to 8 us (now and then 25 us) before it sleeps; a notification in that time needs no system call. The
+/// time depends on whether its last watches succeeded. A notification by a thread that holds the waiters' mutex, and
+/// took no other since, wakes them when it gives the mutex up: they could not proceed before. No notification that
+/// follows the caller's unlock (inside wait) is lost. Spurious returns are possible, as with the standard's. notify_one
+/// wakes the thread that has waited longest, among threads of one scheduling priority; one that watched without success
+/// counts from when it sleeps. With several real-time priorities at one variable use notify_all, since the kernel wakes
+/// by priority first.
 /// Requires: all concurrent waiters use the same mutex.
 /// May be destroyed once every waiter has been notified, even before they have returned: the destructor waits until the
 /// notified ones have left.

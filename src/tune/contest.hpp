@@ -94,8 +94,8 @@ struct contest_result {
 
 /// Runs the lanes; the first is the reference, which is never dropped nor refused. A lane is refused when most
 /// of its rounds are bad, which is checked after each round from the 4th on and at the end. Ends after the rounds and
-/// extensions, at the deadline (one round is always run), when the reference fails, when no challenger is left, or when
-/// the user stops it; the run that was going on then does not count.
+/// extensions, or earlier: at the deadline (one round is always run), when the reference fails, when no challenger is
+/// left, or when the user stops it. The run that is interrupted then does not count.
 contest_result compete(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world);
 
 /// A lane's ratios to another by round, over the rounds that both ran; more than 1: the lane is better.

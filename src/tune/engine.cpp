@@ -153,8 +153,8 @@ class tuner {
     return {asked_.site_base, {}};
   }
 
-  /// Finds which sites wait under the best so far. If that is a reference in which nothing can be counted, the sites
-  /// are those of what counts for it, or of one run of what stands for it.
+  /// Finds which sites wait under the best so far. If nothing is counted under it, the sites are those of the candidate
+  /// that counts for the reference, or of one run of base().
   void look_at_sites() {
     const bool stands_for_it = base().candidate == asked_.counted_reference;
     if (result_.sites.empty() && stands_for_it) result_.sites = result_.reference_sites;

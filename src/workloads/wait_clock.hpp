@@ -12,7 +12,7 @@
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 /// Divides the CPU time of a thread into waiting and the rest. To read the thread's CPU clock takes a system call of
-/// some 100 ns, so it is read only around intervals of `long_ns` and more, which a thread may spend off the CPU. It is
+/// some 100 ns. So it is read only around intervals of `long_ns` and more, which a thread may spend off the CPU. It is
 /// assumed to run during shorter ones. All times are in nanoseconds.
 class wait_clock {
  public:

@@ -12,8 +12,8 @@ namespace txsync::inline TXSYNC_BACKEND {
 
 namespace detail {
 class sleeping_place;
-/// For explorations, before their threads start: waiters of all locks are past their deadlines at once (true), or when
-/// they are (false), and a lock that bounds how often a waiter is passed does so by so few that a test gets there.
+/// For explorations, before their threads start. True: waiters of all locks are past their deadlines at once. False:
+/// after the usual times.
 TXSYNC_EXPORT void wait_impatiently(bool impatient) noexcept;
 }  // namespace detail
 
@@ -23,10 +23,10 @@ TXSYNC_EXPORT void wait_impatiently(bool impatient) noexcept;
 /// What it does: a free lock goes to the first thread that asks, so a running thread may take it again before a waiter
 /// does. Waiters that have spun without success draw numbers and form a line. The head of the line is awake or wakes up
 /// now and then; the others sleep. While the head is not past its deadline, the lock is given up without an atomic
-/// instruction and without a system call (machine/restartable.hpp). So a busy lock with more threads than cores runs at
-/// the speed of few (compare Dice's Malthusian locks, EuroSys 2017). The next unlock hands the lock to a head that is
-/// past its deadline: no thread can take it in between. A head that finds a long section inside sleeps until that
-/// section ends.
+/// instruction and without a system call (machine/restartable.hpp). So a busy lock with more threads than cores is
+/// about as fast as with few threads (compare Dice's Malthusian locks, EuroSys 2017). The next unlock hands the lock to
+/// a head that is past its deadline: no thread can take it in between. A head that finds a long section inside sleeps
+/// until that section ends.
 ///
 /// Fairness: a waiter in line is passed by at most bypass_bound(threads) sections, whatever the clock does. It waits
 /// at most max(5 ms, 0.5 ms for each thread in line) plus, for each thread in line, one hand-over (5..60 us) and two

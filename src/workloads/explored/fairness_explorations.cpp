@@ -162,8 +162,8 @@ struct mcs_parts {
   }
 };
 
-/// One thread comes to a crowded lock and waits once, while the others take the lock again and again, behind a door
-/// that calls a thread in after few acquisitions. Counted from when the thread is visibly outside.
+/// One thread comes to a crowded lock and waits once; the others take the lock again and again. Its door calls a thread
+/// in after few acquisitions. Counted from when the thread is visibly outside.
 template <class Parts, unsigned threads>
 struct door_test {
   static constexpr std::uint32_t patience = 2;
