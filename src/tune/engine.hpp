@@ -66,7 +66,7 @@ struct outcome {
   observe::interval gain;        ///< ratio of best to the reference in the proof; coverage 0 without a proof
   unsigned proof_rounds = 0;     ///< rounds that `gain` rests on
   std::vector<refusal> refused;  ///< each once
-  /// Why what counts for the reference failed, so that starving was not judged; empty where it was.
+  /// Why the run that counts for the reference failed, so that starving was not judged; empty where it was.
   std::string unjudged;
   bool interrupted = false;
   std::vector<cut_contest> cut_short;  ///< in the order of measuring; empty where the time was enough

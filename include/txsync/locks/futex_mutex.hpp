@@ -164,7 +164,7 @@ class futex_mutex {
   static constexpr std::uint16_t drawn(std::uint64_t seen) noexcept {
     return static_cast<std::uint16_t>(seen >> drawn_shift);
   }
-  /// The head's.
+  /// The number of the head.
   static constexpr std::uint16_t head_of(std::uint64_t seen) noexcept {
     return static_cast<std::uint16_t>(granted(seen) - 1);
   }

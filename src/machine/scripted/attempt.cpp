@@ -88,7 +88,7 @@ stack_bounds bounds_of_stack() noexcept {
   return bounds;
 }
 
-/// The calling thread's. The addresses above are not its own.
+/// The bounds of the calling thread's stack. The addresses above are not the thread's.
 const stack_bounds& my_stack() noexcept {
   static constinit thread_local stack_bounds known{};
   if (known.end == nullptr) known = bounds_of_stack();

@@ -51,7 +51,7 @@ struct cpu_settings {
 struct attempt_plans {
   std::deque<plan> begins;
   std::vector<plan> in_turn;
-  std::size_t turns = 0;  ///< of those
+  std::size_t turns = 0;  ///< of `in_turn` that were used
   plan by_default = plan::commits();
   std::deque<plan> warm;
   std::deque<plan> hle;
@@ -82,7 +82,8 @@ struct parking {
   std::deque<unsigned> unpark_answers;
 };
 
-/// All of it. `guard` guards what is not atomic; it is never held where an attempt may abort. Behind `attempting`.
+/// The whole state. `guard` guards what is not atomic; it is never held where an attempt may abort. It is taken after
+/// `attempting`.
 struct state {
   unseen_mutex guard;
   cpu_settings cpu;
