@@ -75,7 +75,7 @@ void oversubscribed(const request& wanted, const std::vector<cell>& cells, const
   claims.back().rule += " in the worst cell";
 }
 
-/// One thread, which nobody makes wait.
+/// One thread, which never waits.
 void uncontended(const request& wanted, const std::vector<comparison>& compared, const char* subject,
                  std::vector<claim>& claims) {
   for (const comparison& one : compared) {

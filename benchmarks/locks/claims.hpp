@@ -17,7 +17,7 @@ inline constexpr double goal_kept = 0.6;      ///< of the 2-thread figure at 4 a
 inline constexpr double goal_counting_small = 0.05;
 inline constexpr double goal_counting_empty = 0.15;
 
-inline constexpr double min_uncontended_ratio = 0.97;  ///< of a section that nobody else wants
+inline constexpr double min_uncontended_ratio = 0.97;  ///< of a section without contention
 
 struct comparison {
   std::string subject;
@@ -31,7 +31,8 @@ struct comparison {
 /// txsync::mutex, spin and tatas against the best peer of their waiting class, in every cell that has both.
 std::vector<comparison> compare_with_peers(const request& wanted, const std::vector<cell>& cells);
 
-/// What it costs that a waiter has a bound: the throughput of futex to that of the same without one, cell by cell.
+/// The cost of the bound of waits: the ratio of futex's throughput to that of the same mutex without the bound, for
+/// each cell.
 struct bound_cost {
   std::size_t section;
   unsigned threads;

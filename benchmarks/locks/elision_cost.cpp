@@ -140,7 +140,7 @@ void add_rounds(const contender& one, unsigned section, unsigned rounds, std::ui
   }
 }
 
-/// Without the points that it is from; nothing without costs.
+/// Without the indices of its points; nothing if there are no costs.
 std::optional<observe::claim> claim_of(const std::vector<elision_cost>& costs) {
   std::optional<observe::interval> highest;
   std::string words;

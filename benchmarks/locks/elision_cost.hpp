@@ -17,7 +17,7 @@ struct elision_cost {
 };
 
 /// Sections are empty, or write 10 words. The first 1,000 of each lock are not measured: it may learn.
-/// `until_decided`: more rounds while the claim is undecided, at most observe::max_round_factor times as many in all.
+/// `until_decided`: more rounds while the claim is undecided, in all at most observe::max_round_factor times as many.
 std::vector<elision_cost> measure_elision_cost(unsigned rounds, std::uint64_t duration_ns, bool until_decided);
 
 void print_elision_cost(std::FILE* out, const std::vector<elision_cost>& costs);

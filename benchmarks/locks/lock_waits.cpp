@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench_lock_waits LOCK SCENARIO THREADS SECTION_US DURATION_MS SEED: one case in a process of its own; its figures on
-// one line. bench_locks starts it, `pthread` also with the preloaded library.
+// bench_lock_waits LOCK SCENARIO THREADS SECTION_US DURATION_MS SEED: runs one case in a process of its own and prints
+// its figures on one line. bench_locks starts it, for `pthread` also with the preloaded library.
 #include <cstdlib>
 #include <cstring>
 #include <mutex>

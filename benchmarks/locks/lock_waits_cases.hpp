@@ -10,10 +10,10 @@
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
-/// "name=value,value name=value ...", one line for the process.
+/// Prints "name=value "; a process prints one line of these.
 inline void tell(const char* name, double value) { std::printf("%s=%.9g ", name, value); }
 
-/// The waits of these threads together, of which those are left out that a gap explains.
+/// Prints figures over the waits of all these threads, without those that a gap explains.
 inline void tell_waits(const std::vector<const worker*>& workers, const clock_readers& clocks, double seconds) {
   workloads::latency_histogram lengths;
   std::uint64_t max_kept = 0, max_left_out = 0, left_out = 0, max_turns = 0, cpu_ns = 0;
@@ -41,7 +41,7 @@ inline void tell_waits(const std::vector<const worker*>& workers, const clock_re
   tell("clocks_have_priority", clocks.realtime() ? 1 : 0);
 }
 
-/// What each thread did, as far as shares are asked of it.
+/// Prints the operations of each thread, for the shares.
 inline void tell_operations(const std::vector<const worker*>& workers) {
   std::printf("operations=");
   for (const worker* const one : workers)
@@ -51,7 +51,7 @@ inline void tell_operations(const std::vector<const worker*>& workers) {
 
 inline constexpr std::uint64_t run_in_ns = 10'000'000;
 
-/// One thread retakes the lock, the others ask for it (`asks`); or all loop.
+/// With `asks` one thread retakes the lock in a loop and the others ask for it now and then. Otherwise all loop.
 template <class Lock>
 int run_steady(const case_request& wanted, bool asks) {
   const auto shared = std::make_unique<guarded_turns<Lock>>();
@@ -87,7 +87,7 @@ int run_steady(const case_request& wanted, bool asks) {
   return 0;
 }
 
-/// Sections of the two threads from that millisecond on, by 10 ms.
+/// Sections of the two threads in the 10 ms from that millisecond on.
 inline double in_ten_ms(const std::vector<worker>& two, std::size_t from) {
   double sum = 0;
   for (const worker& one : two) {
@@ -96,7 +96,8 @@ inline double in_ten_ms(const std::vector<worker>& two, std::size_t from) {
   return sum;
 }
 
-/// How many milliseconds after `from` 10 ms begin that reach nine tenths of the median before; `none` where none does.
+/// Milliseconds from `from` to the first 10 ms that reach nine tenths of the median before the load came; up to `end`
+/// if none do.
 inline double recovery_ms(const std::vector<worker>& two, std::size_t before_end, std::size_t from, std::size_t end) {
   std::vector<double> before;
   for (std::size_t bin = before_end / 4; bin + 10 <= before_end; bin += 10) before.push_back(in_ten_ms(two, bin));
@@ -107,7 +108,7 @@ inline double recovery_ms(const std::vector<worker>& two, std::size_t before_end
   return static_cast<double>(bin - from);
 }
 
-/// Two threads loop; more join them for the duration, and end. The two go on as long.
+/// Two threads loop. More join them for the duration, then end. The two then go on for as long again.
 template <class Lock>
 int run_wave(const case_request& wanted) {
   const auto shared = std::make_unique<guarded_turns<Lock>>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the machine ran nobody: threads that do nothing but read the clock, one on each CPU.
+// Finds when a CPU was not available: one thread on each CPU does nothing but read the clock.
 #pragma once
 
 #include <pthread.h>
@@ -25,8 +25,8 @@ struct interval_ns {
   std::uint64_t length() const noexcept { return end - start; }
 };
 
-/// Reads the clock every 100 us, with the lowest real-time priority where that is allowed: a gap is then time that the
-/// CPU was away, and not time that the measured threads had it.
+/// Reads the clock every 100 us, with the lowest real-time priority if that is allowed. Then a gap is time in which the
+/// CPU was not available, not time that the measured threads had.
 class clock_reader {
  public:
   explicit clock_reader(int cpu) : thread_([this, cpu] { work(cpu); }) {}
@@ -82,7 +82,7 @@ class clock_readers {
   void stop() {
     for (clock_reader& one : all_) one.stop();
   }
-  /// Whether one of them saw as long a gap during the wait.
+  /// Whether one of them saw a gap during the wait that is at least as long.
   bool explain(const interval_ns& wait) const noexcept {
     for (const clock_reader& one : all_) {
       for (const interval_ns& gap : one.gaps()) {

@@ -8,7 +8,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
-/// Two threads in turn, by a condition variable; the signal comes before the unlock, or behind it.
+/// Two threads take turns by a condition variable. The signal comes before the unlock, or after it.
 template <class Lock>
 int run_pair(const case_request& wanted, bool before_unlock) {
   const auto shared = std::make_unique<guarded_turns<Lock>>();
@@ -31,7 +31,7 @@ int run_pair(const case_request& wanted, bool before_unlock) {
   const std::uint64_t turns = shared->so_far();
   const std::uint64_t start = machine::clock_ns();
   std::uint64_t done = 0, end = start;
-  // On a busy machine a short time may be without a turn.
+  // On a busy machine a short time may pass without a turn.
   constexpr std::uint64_t max_wait_ns = 10'000'000'000;
   while (done == 0 && end - start < max_wait_ns) {
     machine::sleep_ns(wanted.duration_ns);
@@ -68,7 +68,8 @@ struct realtime_thread {
   }
 };
 
-/// A thread of priority 5 retakes the lock and signals; one of priority 50 comes every 50 us. To be run on one CPU.
+/// A thread of priority 5 retakes the lock and signals; one of priority 50 asks for the lock every 50 us. To be run on
+/// one CPU.
 template <class Lock>
 int run_realtime(const case_request& wanted) {
   struct both {
@@ -99,7 +100,7 @@ int run_realtime(const case_request& wanted) {
     }
     return nullptr;
   };
-  // Above both, or it would not end them.
+  // Above both, or this thread could not end them.
   sched_param own{};
   own.sched_priority = 60;
   if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &own) != 0) {

@@ -31,19 +31,19 @@ struct guarded_turns {
   alignas(machine::pad_bytes) Lock lock;
   alignas(machine::pad_bytes) std::atomic<std::uint64_t> turns{0};
 
-  // relaxed, all: the lock orders the stores, and a waiter's look before it asks may be old: it then counts too many
+  // relaxed, all: the lock orders the stores; a waiter that reads an old value before it asks counts too many turns
   std::uint64_t so_far() const noexcept { return turns.load(std::memory_order_relaxed); }
   void count() noexcept { turns.store(so_far() + 1, std::memory_order_relaxed); }
 };
 
 struct alignas(machine::pad_bytes) worker {
   workloads::wait_record waits;
-  std::vector<interval_ns> long_waits;  ///< those that a gap can be as long as
+  std::vector<interval_ns> long_waits;  ///< those of min_gap_ns and more, which a gap may explain
   std::uint64_t max_short_ns = 0;       ///< of the others
   std::uint64_t max_turns = 0;
   std::uint64_t operations = 0;
   std::uint64_t end_ns = 0;
-  std::vector<std::uint32_t> bins;  ///< operations by millisecond since `bins_from`, where there is room
+  std::vector<std::uint32_t> bins;  ///< operations by millisecond since `bins_from`; later ones are not counted
 
   void note(std::uint64_t asked, std::uint64_t got, std::uint64_t turns) {
     max_turns = std::max(max_turns, turns);
@@ -60,10 +60,10 @@ inline void stay_until(std::uint64_t end_ns) noexcept {
   }
 }
 
-/// Takes the lock in a loop without a pause, and looks at nothing else until the end.
+/// Takes the lock in a loop without a pause, and measures no waits.
 template <class Lock>
 void hold(guarded_turns<Lock>& shared, const std::atomic<stage>& now, std::uint64_t section_ns, worker& self) {
-  // relaxed, all looks at the stage: what the threads leave behind is read after they are joined
+  // relaxed, all loads of the stage: the results of the threads are read after they are joined
   while (now.load(std::memory_order_relaxed) != stage::over) {
     shared.lock.lock();
     shared.count();
@@ -73,7 +73,7 @@ void hold(guarded_turns<Lock>& shared, const std::atomic<stage>& now, std::uint6
   }
 }
 
-/// Asks for the lock every 200 us, and has it for a moment.
+/// Asks for the lock every 200 us, and holds it for a moment.
 template <class Lock>
 void ask(guarded_turns<Lock>& shared, const std::atomic<stage>& now, std::uint64_t first_ns, worker& self) {
   constexpr std::uint64_t pause_ns = 200'000;
@@ -97,8 +97,8 @@ void ask(guarded_turns<Lock>& shared, const std::atomic<stage>& now, std::uint64
   }
 }
 
-/// Takes the lock in a loop, with as little as can be between two sections: the CPU time of all waits together is what
-/// the thread has used outside of its sections.
+/// Takes the lock in a loop, with as little as possible between two sections. So the CPU time of all waits together is
+/// what the thread used outside its sections.
 template <class Lock>
 void loop(guarded_turns<Lock>& shared, const std::atomic<stage>& now, std::uint64_t section_ns, std::uint64_t bins_from,
           worker& self) {

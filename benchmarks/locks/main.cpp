@@ -81,7 +81,7 @@ int run(const options& asked, const std::vector<std::string>& words) {
   if (!asked.json.empty()) output.emplace(asked.json);
 
   const bool everything = asked.sections.empty() && asked.locks.empty() && asked.workload.empty();
-  // A quick look is too short to answer with.
+  // A quick run is too short for claims.
   const auto claims_of = [&](const std::vector<cell>& cells) {
     return asked.quick ? std::vector<observe::claim>() : make_claims(wanted, cells, compare_with_peers(wanted, cells));
   };
@@ -139,7 +139,7 @@ void add_options(CLI::App& app, options& asked) {
   app.add_flag("--scenarios-only", asked.scenarios_only,
                "only the owner's speed, rising and falling load, and readers against a writer");
   app.add_flag("--waiting-only", asked.waiting_only, "only how long waiters wait, and how fast threads hand over");
-  app.add_option("--crowds", asked.crowds, "numbers of threads that come beside two, and go (64,512)")
+  app.add_option("--crowds", asked.crowds, "numbers of threads that join two others for a while (64,512)")
       ->delimiter(',')
       ->check(CLI::Range(2, 1024));
   app.add_flag("--quick", asked.quick, "4 rounds of 20 ms for a first look; no claims");

@@ -130,7 +130,7 @@ std::vector<cell> empty_cells(const request& wanted) {
   return cells;
 }
 
-/// False when it was interrupted: the round is not whole.
+/// False when it was interrupted: the round is not complete.
 bool run_round(const request& wanted, measured& all, const std::vector<std::size_t>& chosen, unsigned round,
                unsigned end) {
   std::fprintf(stderr, "round %u of %u: %zu runs of %llu ms%s\n", round + 1, end, chosen.size(),

@@ -35,7 +35,7 @@ struct request {
   std::uint64_t duration_ns = 50'000'000;
   std::uint64_t seed = 1;
   bool keeps_data = false;   ///< see workloads::plan
-  bool times_waits = false;  ///< a run of its own beside each, see workloads::run_for_waits()
+  bool times_waits = false;  ///< with a run of its own for each, see workloads::run_for_waits()
   /// What this process's attempts have come to, every cause of aborts in its place; null: nobody counts them. Asked
   /// before and after a run of an algorithm of atomic blocks, the filling and the run-in included.
   observe::attempt_record (*attempts_so_far)() = nullptr;
@@ -74,7 +74,7 @@ bool interrupted() noexcept;
 /// the standard error, after `name`. False where there are any, or the run was interrupted.
 bool add_points(observe::document& result, const request& wanted, const measured& all, const char* name);
 
-/// Both measured, and neither has a fault.
+/// Whether both were measured and neither has a fault.
 bool comparable(const cell* one, const cell* other);
 
 /// The throughput of the first rounds: two cells are compared over the rounds that both have.
@@ -82,10 +82,10 @@ std::span<const double> first_rounds(const cell& one, std::size_t rounds);
 
 /// The ratio of two that are comparable(), by round.
 std::vector<double> ratios_of(const cell& one, const cell& other);
-/// And its median with its interval.
+/// The median of that ratio, with its interval.
 observe::interval ratio_of(const cell& one, const cell& other);
 
-/// To the best of the peers, all of them comparable() to ours; nothing where there is none, or where there are too few
+/// The ratio to the best of the peers that are comparable() to ours; nothing if there is none, or if there are too few
 /// rounds to pick one.
 std::optional<observe::peer_comparison> compare_to_best(const request& wanted, const cell* ours,
                                                         const std::vector<const cell*>& peers);

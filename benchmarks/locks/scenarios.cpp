@@ -37,7 +37,7 @@ constexpr unsigned base_load = 4;           ///< threads before the rise and aft
 constexpr unsigned intervals = 10;          ///< that the time after the fall is divided into
 constexpr double recovered = 0.8;           ///< of the throughput before the rise
 
-/// The data lies behind the lock, as it mostly does: waiters that look at the lock's line too often slow the owner
+/// The data lies next to the lock, as it usually does: waiters that read the lock's cache line too often slow the owner
 /// down.
 template <class Adapter>
 struct guarded {
@@ -65,7 +65,7 @@ struct answer {
   double others[2] = {};
 };
 
-/// Writes of the owner a microsecond of its CPU time, with so many others that lock and unlock.
+/// The owner's writes a microsecond of its CPU time, while that many other threads lock and unlock.
 template <class Adapter>
 answer owner_speed(unsigned waiters, std::uint64_t duration_ns) {
   const auto shared = std::make_unique<guarded<Adapter>>();
@@ -97,9 +97,9 @@ answer owner_speed(unsigned waiters, std::uint64_t duration_ns) {
   return {1e3 * static_cast<double>(writes) / static_cast<double>(cpu_ns)};
 }
 
-/// Base load, `peak` threads, and base load again, as long each. The value is the throughput after the fall; the others
-/// are that at the peak, and the milliseconds after the fall until it was back (the whole phase where it never was).
-/// All throughputs are parts of that before the rise.
+/// Base load, `peak` threads, and base load again, each for the same time. The value is the throughput after the fall.
+/// The others are the throughput at the peak, and the milliseconds until it recovered (the whole phase if it never
+/// did). All throughputs are parts of that before the rise.
 template <class Adapter>
 answer rise_and_fall(unsigned peak, std::uint64_t duration_ns) {
   const auto shared = std::make_unique<guarded<Adapter>>();
@@ -153,7 +153,7 @@ answer rise_and_fall(unsigned peak, std::uint64_t duration_ns) {
   return {after / before, {at_peak / before, back_ms}};
 }
 
-/// The writer's sections as a part of all; its longest wait in ms; sections of all, in millions a second.
+/// The writer's part of all sections; its longest wait in ms; the sections of all threads, in millions a second.
 template <class Adapter>
 answer readers_against_writer(unsigned readers, std::uint64_t duration_ns) {
   const auto shared = std::make_unique<guarded<Adapter>>();

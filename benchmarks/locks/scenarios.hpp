@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What throughput alone does not show: how fast the owner of a lock computes while others wait for it, what becomes of
-// the throughput when the load rises and falls again, and how one writer fares against readers.
+// What throughput alone does not show. How fast does the owner of a lock compute while others wait for it? How does
+// throughput recover when the load rises and falls again? How often does one writer get the lock among readers?
 #pragma once
 
 #include <cstdio>
@@ -10,10 +10,10 @@
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
-/// One scenario on one lock: a point with a metric of its own, and what else the table shows.
+/// One scenario with one lock: a point with a metric of its own, and the other values of the table.
 struct scenario_result {
   observe::point point;
-  std::vector<double> others[2];  ///< by round, beside point.values; see print_scenarios()
+  std::vector<double> others[2];  ///< by round, as point.values; see print_scenarios()
 };
 
 /// Rounds over all locks, interleaved. A run of the rise and fall takes three times `duration_ns`.

@@ -67,7 +67,7 @@ void print_class(std::FILE* out, const request& wanted, const std::vector<cell>&
   for (const row& line : rows) print_row(out, line);
 }
 
-/// How the threads of one section's cells shared and waited, by threads and then in the order of the subjects.
+/// The fairness of one section's cells, by threads and then in the order of the subjects.
 void print_fairness(std::FILE* out, const request& wanted, const std::vector<cell>& cells, std::size_t place) {
   std::fprintf(out, "  -- fairness\n  %-26s %7s  %s\n", "lock", "threads", observe::fairness_head);
   for (const unsigned threads : wanted.threads) {
@@ -129,7 +129,7 @@ void print_ratios(std::FILE* out, const request& wanted, const std::vector<compa
 void print_costs_of_bound(std::FILE* out, const request& wanted, const std::vector<bound_cost>& costs) {
   if (costs.empty()) return;
   std::fprintf(out,
-               "\nCost of the bound: throughput of futex to that of 'unbounded futex', which it was before (A3-4):\n"
+               "\nCost of the bound: throughput of futex to that of 'unbounded futex', its previous version (A3-4):\n"
                "  %-12s %7s  %s\n",
                "section", "threads", "ratio [95 % interval]");
   for (const bound_cost& one : costs) {

@@ -20,12 +20,12 @@ namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
 namespace {
 
-/// What the page of futex_mutex says, with a hand-over of 60 us.
+/// The bound as docs/locks/futex_mutex.md states it, with a hand-over of 60 us.
 std::uint64_t max_wait_in_line_ns(std::uint64_t threads, std::uint64_t section_ns) {
   return std::max<std::uint64_t>(5'000'000, threads * 500'000) + threads * (60'000 + 3 * section_ns);
 }
 
-/// Only so many CPUs of those that it may use: the last ones, as the first serve most interrupts.
+/// Restricts the process to that many of its CPUs: the last ones, as the first serve most interrupts.
 void keep_cpus(unsigned count) {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -85,7 +85,7 @@ figures run_once(const waiting_cell& one, std::uint64_t milliseconds, std::uint6
   return read_figures(line);
 }
 
-/// One scenario over the locks that take part in it.
+/// One scenario over the locks that it is for.
 struct plan {
   std::string scenario;
   unsigned threads;

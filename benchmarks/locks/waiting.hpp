@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long waiters wait, how many sections pass them by, and how fast threads hand over (claims A3-2 and A3-3): each
-// run is a process of its own (bench_lock_waits), interleaved over the locks.
+// run is a process of its own (bench_lock_waits); runs of the locks are interleaved.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
 struct waiting_request {
   std::vector<unsigned> threads{2, 4, 8};  ///< that ask for one lock
-  std::vector<unsigned> crowds{64, 512};   ///< that come and go
-  unsigned rounds = 20;                    ///< of the longest waits and of pairs; a quarter of it of the others
+  std::vector<unsigned> crowds{64, 512};   ///< that join two others for a while
+  unsigned rounds = 20;                    ///< for the longest waits and for pairs; the others have a quarter of these
   std::uint64_t milliseconds = 50;         ///< of a pair; other runs take a multiple
   std::uint64_t seed = 1;
 };
@@ -25,19 +25,19 @@ struct waiting_request {
 struct waiting_lock {
   const char* name;
   const char* argument;                                  ///< of bench_lock_waits
-  bool preloaded;                                        ///< the C library's, with the preloaded library in its place
+  bool preloaded;                                        ///< the C library's, replaced by the preloaded library
   std::uint64_t (*bypass_bound)(std::uint64_t threads);  ///< null where there is none
   std::uint64_t (*max_wait_ns)(std::uint64_t threads, std::uint64_t section_ns);  ///< null where none is stated
 };
 
-/// All; the reference, the C library's mutex, is the last.
+/// All locks; the last is the reference, the C library's mutex.
 const std::vector<waiting_lock>& waiting_locks();
 std::size_t reference_lock();
 
 /// What a process printed, by name.
 using figures = std::map<std::string, std::vector<double>>;
 
-/// One scenario with one lock: a run a round.
+/// One scenario with one lock: one run a round.
 struct waiting_cell {
   std::string scenario;  ///< "ask", "loop", "wave", "pair-before", "pair-behind", "realtime"
   std::size_t lock = 0;
@@ -50,7 +50,7 @@ struct waiting_cell {
   std::vector<double> all(const char* name) const;
 };
 
-/// Runs it all; says on stderr how far it is. Throws std::runtime_error where a process fails.
+/// Runs all scenarios; reports progress on stderr. Throws std::runtime_error where a process fails.
 std::vector<waiting_cell> measure_waiting(const waiting_request& wanted);
 
 /// The cell of the same scenario with the reference; null where there is none.
@@ -61,7 +61,7 @@ std::string describe(const waiting_cell& one);
 
 void print_waiting(std::FILE* out, const std::vector<waiting_cell>& cells);
 
-/// The points, and unless it was a quick look the claims.
+/// The points, and the claims unless the run was a quick one.
 void add_waiting(observe::document& result, const std::vector<waiting_cell>& cells, bool with_claims);
 
 /// A3-2 and A3-3, as far as the cells hold what they need. `from` counts cells.

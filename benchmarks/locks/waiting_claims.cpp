@@ -23,12 +23,12 @@ constexpr double max_recovery_ms = 100;
 constexpr double max_turn_ratio = 1.2;
 constexpr double min_realtime_ratio = 0.8;
 
-/// What is asked of each of several cells, and the answer of the worst.
+/// A claim about each of several cells: the worst cell decides.
 class worst_cell {
  public:
   worst_cell(double goal, better way) : goal_(goal), way_(way) {}
 
-  /// `words` are read only of the worst.
+  /// Only the `words` of the worst are used.
   void look(std::size_t cell, const interval& measured, const std::string& words, bool undecided = false) {
     from_.push_back(cell);
     const outcome here = undecided ? outcome::undecided : observe::judge(measured, goal_, way_);
@@ -67,7 +67,7 @@ bool asks_for_one_lock(const waiting_cell& one) {
   return one.scenario == "ask" || one.scenario == "loop" || one.scenario == "wave";
 }
 
-/// (a) Counted, so nothing is left out, and one wait above the bound is enough.
+/// (a) Turns are counted, so no wait is left out, and one wait above the bound misses the goal.
 void turns_passed(const std::vector<waiting_cell>& cells, std::size_t lock, std::vector<claim>& claims) {
   const auto bound = waiting_locks()[lock].bypass_bound;
   double worst = -1;
@@ -77,7 +77,7 @@ void turns_passed(const std::vector<waiting_cell>& cells, std::size_t lock, std:
     if (cells[i].lock != lock || bound == nullptr || !asks_for_one_lock(cells[i])) continue;
     from.push_back(i);
     const std::vector<double> turns = cells[i].all("turns");
-    // Of a wave: the two threads that were there before are waiters too.
+    // In a wave the two threads that were there before are waiters too.
     const unsigned threads = cells[i].threads + (cells[i].scenario == "wave" ? 2 : 0);
     const double max_turns = *std::max_element(turns.begin(), turns.end());
     const double part = max_turns / static_cast<double>(bound(threads));
@@ -125,7 +125,7 @@ double slowest_to_fastest(const std::vector<double>& operations) {
   return *greatest == 0 ? 0 : *least / *greatest;
 }
 
-/// (c) The slowest thread to the fastest.
+/// (c) The ratio of the slowest thread to the fastest.
 void slowest_threads(const std::vector<waiting_cell>& cells, std::size_t lock, bool is_short,
                      std::vector<claim>& claims) {
   worst_cell worst(is_short ? min_share_of_short_sections : min_share_of_long_sections, better::higher);
@@ -140,7 +140,7 @@ void slowest_threads(const std::vector<waiting_cell>& cells, std::size_t lock, b
                    (is_short ? "sections of 1 us" : "sections of 20 us and more"));
 }
 
-/// (d) Back to speed, and no wait beyond what is stated.
+/// (d) Throughput recovers, and no wait exceeds the stated bound.
 void waves(const std::vector<waiting_cell>& cells, std::size_t lock, std::vector<claim>& claims) {
   worst_cell recovery(max_recovery_ms, better::lower), waits(1, better::lower);
   const auto allowed = waiting_locks()[lock].max_wait_ns;
@@ -160,7 +160,7 @@ void waves(const std::vector<waiting_cell>& cells, std::size_t lock, std::vector
   waits.add_to(claims, "A3-2", name + ", (d) longest wait as a part of what the header states");
 }
 
-/// A figure to the reference's, by round.
+/// The ratio of a figure to the reference's, by round.
 std::optional<interval> to_reference(const std::vector<waiting_cell>& cells, const waiting_cell& one,
                                      const char* figure) {
   const waiting_cell* const reference = reference_of(cells, one);

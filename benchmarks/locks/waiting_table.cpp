@@ -77,10 +77,10 @@ bool has(const waiting_cell& one, const char* figure) { return !one.all(figure).
 void print_asking(std::FILE* out, const std::vector<waiting_cell>& cells) {
   std::fprintf(
       out,
-      "\nWaiting: ask: one thread retakes the lock, the others ask every 200 us, and shares are among them;\n"
-      "loop: all retake it; wave: so many come beside two for a while, and go. Medians of the rounds; turns of\n"
-      "others during one wait: the greatest of all rounds. A wait is left out where a thread that only reads\n"
-      "the clock saw as long a gap.\n%s\n%-25s %-16s %10s %s %9s %9s %9s %8s\n",
+      "\nWaiting. ask: one thread retakes the lock, the others ask every 200 us; shares are those of the others.\n"
+      "loop: all retake it. wave: that many threads join two others for a while. Medians of the rounds; turns of\n"
+      "others during one wait: the maximum of all rounds. A wait is left out if a thread that only reads the\n"
+      "clock saw a gap that was as long.\n%s\n%-25s %-16s %10s %s %9s %9s %9s %8s\n",
       observe::fairness_legend, "scenario", "lock", "sections/s", observe::fairness_head, "turns", "left out", "max us",
       "back ms");
   std::string last;
@@ -102,8 +102,8 @@ void print_asking(std::FILE* out, const std::vector<waiting_cell>& cells) {
 
 void print_hand_over(std::FILE* out, const std::vector<waiting_cell>& cells) {
   std::fprintf(out,
-               "\nHanding over: ns a turn of two threads, by a condition variable signalled before or behind the\n"
-               "unlock; turns of the higher priority a run. Median and range.\n%-32s %-16s %10s %s\n",
+               "\nHanding over: ns a turn of two threads, by a condition variable signalled before or after the\n"
+               "unlock; turns of the thread of higher priority a run. Median and range.\n%-32s %-16s %10s %s\n",
                "scenario", "lock", "median", "range");
   for (const waiting_cell& one : cells) {
     for (const char* const figure : {"turn_ns", "high_turns"}) {

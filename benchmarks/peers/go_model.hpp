@@ -6,8 +6,8 @@
 // front of the queue when it loses. Starvation mode begins when a waiter has waited for more than 1 ms: unlock()
 // hands the lock to the front of the queue, and newcomers neither take it nor spin, but queue at the back. It ends when
 // the last waiter, or one that waited for less than 1 ms, gets the lock.
-// Simplified: waiters are threads that the kernel puts to sleep, where Go parks goroutines, whose switches are cheaper,
-// and lets a thread run other goroutines meanwhile. So figures of this model are of the algorithm, and not of Go.
+// Simplified: waiters are threads that the kernel puts to sleep. Go parks goroutines, whose switches are cheaper, and
+// lets a thread run other goroutines meanwhile. So figures of this model show the algorithm, and not Go.
 #pragma once
 
 #include "peers/wait_queue.hpp"
@@ -36,11 +36,11 @@ class go_model {
   static constexpr unsigned pauses = 30;  ///< a spin
   static constexpr std::uint64_t patience_ns = 1'000'000;
 
-  /// What a waiter knows of itself.
+  /// The state of one waiter.
   struct waiting {
     std::uint64_t since_ns = 0;  ///< 0: it has not slept yet
     bool is_starving = false;
-    bool is_awake = false;  ///< it has set `awake`, and takes it away when it sleeps or gets the lock
+    bool is_awake = false;  ///< it has set `awake`, and clears it when it sleeps or gets the lock
     unsigned spins = 0;
   };
 
@@ -97,7 +97,7 @@ class go_model {
   }
 
   void pass_on(std::uint32_t seen) noexcept {
-    // Starvation mode: `held` is not set, but nobody takes the lock before the waiter that is woken.
+    // Starvation mode: `held` is not set, but no thread takes the lock before the woken waiter.
     if ((seen & starving) != 0) return give_permit();
     while (seen >= waiter && (seen & (held | awake | starving)) == 0) {
       // relaxed: the lock is free already
@@ -105,7 +105,7 @@ class go_model {
     }
   }
 
-  // A semaphore whose permits go to those who sleep, in the order of the queue.
+  // A semaphore whose permits go to the sleeping threads, in the order of the queue.
   void wait_for_permit(bool at_front) noexcept {
     sleeper me;
     {

@@ -6,8 +6,8 @@
 // take the lock, unless the queue's timer has run out: then the waiter gets the lock itself. The timer is set anew, to
 // 0..1 ms at random, whenever it has run out. (The crate also hands over after any hold of more than 1 ms: by the same
 // timer, which has run out by then.)
-// Simplified: the queue and its timer are the lock's own, where the library has a table of queues for all locks, by
-// address. So there is no hashing here, no other lock in the queue, and the lock is larger than a byte.
+// Simplified: each lock has its own queue and timer, while the library has a table of queues for all locks, by address.
+// So this model does not hash, its queue holds waiters of one lock only, and the lock is larger than a byte.
 #pragma once
 
 #include "peers/wait_queue.hpp"
@@ -30,7 +30,7 @@ class parking_lot_model {
 
  private:
   static constexpr std::uint32_t held = 1;
-  static constexpr std::uint32_t parked = 2;  ///< somebody is in the queue, or about to be
+  static constexpr std::uint32_t parked = 2;  ///< a thread is in the queue, or about to be
   enum word : std::uint32_t { none, try_again, handed_over };
   static constexpr unsigned max_doublings = 3;
   static constexpr unsigned max_spins = 10;
@@ -38,7 +38,7 @@ class parking_lot_model {
 
   void wait() noexcept {
     unsigned spins = 0;
-    // relaxed here and below: whoever takes the lock does so by an acquire
+    // relaxed here and below: a thread takes the lock by an acquire
     std::uint32_t seen = state_.load(std::memory_order_relaxed);
     for (;;) {
       if ((seen & held) == 0) {
@@ -70,7 +70,7 @@ class parking_lot_model {
     sleeper me;
     {
       const wait_queue::holder hold(queue_);
-      // The lock was given up, or the mark taken away, before this thread was in the queue: nobody would wake it.
+      // The lock was given up, or the mark cleared, before this thread was in the queue: no thread would wake it.
       if (state_.load(std::memory_order_relaxed) != (held | parked)) return try_again;
       queue_.push_back(me);
     }

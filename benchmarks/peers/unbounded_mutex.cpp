@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why no wake-up is lost:
-//  - A thread that sleeps is counted in the word before it looks at the lock for the last time; settle_releases()
-//  stands
-//    between, so that a release by plain stores has either been seen by that look or sees the count.
-//  - unlock wakes nobody only where nobody sleeps, or where the word says that somebody watches (or is being woken).
-//    There is one watcher, and it takes its mark back by one read-modify-write with its own fate: it gets the lock
-//    (then its unlock sees the sleepers), or it becomes a sleeper (then it looks at the lock once more, as above).
+//  - A thread that sleeps is counted in the word before it reads the lock for the last time. settle_releases() stands
+//    between the two. So either that read sees a release by plain stores, or the release sees the count.
+//  - unlock wakes no thread only if none sleeps, or if the word says that a thread watches (or is being woken). There
+//    is one watcher. One read-modify-write clears its mark and makes it the holder (then its unlock sees the sleepers)
+//    or a sleeper (then it looks at the lock once more, as above).
 #include "peers/unbounded_mutex.hpp"
 
 #include <txsync/machine/cpu.hpp>
@@ -26,19 +25,18 @@ constexpr std::uint64_t max_pause = 8'192;
 constexpr std::uint64_t min_nap_ns = 20'000;
 constexpr std::uint64_t max_nap_ns = 1'000'000;
 
-/// With one CPU the holder can do nothing while another thread spins.
+/// With one CPU the holder cannot run while another thread spins.
 std::uint64_t budget(std::uint64_t cycles) noexcept { return machine::cpu_count() > 1 ? cycles : 1; }
 
 }  // namespace
 
-/// Acquires where `seen` says free, with `changed` as the new word's other bits. Reloads `seen` when it fails.
+/// Acquires if `seen` says free, with `changed` as the new word's other bits. Reloads `seen` when it fails.
 bool unbounded_mutex::take(std::uint64_t& seen, std::uint64_t changed) noexcept {
   // acquire pairs with the release of release_unless_waited() and unlock_slow()
   return word_.compare_exchange_strong(seen, changed | held, std::memory_order_acquire, std::memory_order_relaxed);
 }
 
-/// Looks at the lock at growing distances. True when it got the lock, together with `taken_back` from the waiters'
-/// bits.
+/// Reads the lock at growing intervals. True when it got the lock, together with `taken_back` from the waiters' bits.
 bool unbounded_mutex::spin(std::uint64_t cycles, std::uint64_t taken_back) noexcept {
   detail::jitter jitter(&cycles);
   std::uint64_t pause = min_pause;
@@ -72,7 +70,7 @@ unbounded_mutex::outcome unbounded_mutex::watch() noexcept {
     if (spin(budget(watcher_budget), watched)) return outcome::got_lock;
     machine::sleep_ns(nap);
     const std::uint64_t after = word_.load(std::memory_order_relaxed);  // relaxed: a look only
-    // The same section is inside since before the nap: it is long, and may as well wake us.
+    // The same section has been inside since before the nap: it is long, so its unlock may wake this thread.
     if ((before & after & held) != 0 && (before & turn_bits) == (after & turn_bits)) return outcome::sleep;
     if (nap < max_nap_ns) nap *= 2;
   }
@@ -114,7 +112,8 @@ void unbounded_mutex::lock_slow() noexcept {
   std::uint64_t role = next == outcome::watch ? watched : 0;
   while (next != outcome::got_lock) {
     next = next == outcome::watch ? watch() : sleep(role);
-    // From watching to sleeping the mark is taken back in sleep(); from sleeping to watching it was handed over.
+    // On the way from watching to sleeping, sleep() clears the mark; on the way from sleeping to watching, it was
+    // handed over.
     role = watched;
   }
 }

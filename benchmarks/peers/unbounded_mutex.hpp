@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mutex that futex_mutex was until its waiters had a bound: what that bound costs is measured against it. The first
-// waiter that has spun in vain watches the lock, asleep between two looks; the others sleep until a thread that had to
-// wait wakes the next. Whoever runs may take the lock before the watcher looks, for as long as it likes.
-// Left out: deadlines, forks, and what types built on it need.
+// futex_mutex as it was before its waiters had a bound: the cost of the bound is measured against it. The first waiter
+// that has spun without success watches the lock, and sleeps between two looks. The others sleep until a thread that
+// had to wait wakes the next. A running thread may take the lock before the watcher looks, any number of times.
+// Left out: deadlines, forks, and the functions for types built on it.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class unbounded_mutex {
   static constexpr std::uint64_t turn = 4;
   static constexpr std::uint64_t turn_bits = 0xFFFC;
   static constexpr std::uint64_t holders_bits = 0xFFFF;
-  // The waiters' 32 bits: how many sleep; "a wake-up is under way"; and, as the sign, "somebody watches".
+  // The waiters' 32 bits: how many sleep; "a wake-up is under way"; and, as the sign, "a thread watches".
   static constexpr std::uint64_t sleeper = std::uint64_t{1} << 32;
   static constexpr std::uint64_t sleepers_bits = std::uint64_t{0x3FFF'FFFF} << 32;
   static constexpr std::uint64_t waking = std::uint64_t{1} << 62;

@@ -11,7 +11,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
-/// A thread in the queue, in its own frame. It sleeps until somebody gives it a word other than 0.
+/// A thread in the queue; lies in that thread's frame. It sleeps until another thread gives it a word other than 0.
 class sleeper {
  public:
   std::uint32_t sleep() noexcept {
@@ -33,7 +33,7 @@ class sleeper {
   std::atomic<std::uint32_t> word_{0};
 };
 
-/// All calls but hold() are made while it is held.
+/// All calls but hold() require that the queue is held.
 class wait_queue {
  public:
   class holder {

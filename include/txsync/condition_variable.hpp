@@ -27,9 +27,9 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// Requires: all concurrent waiters use the same mutex.
 /// May be destroyed once every waiter has been notified, even before they have returned: the destructor waits until the
 /// notified ones have left.
-/// Cost: a notification that nobody waits for is one load, one for a thread that looks one read-modify-write, a wake-up
-/// one system call. 16 bytes, constant-initialised, all zero is a valid one. Condition waits are counted at the mutex's
-/// site, apart from lock waits. Thread-safe.
+/// Cost: a notification without waiters is one load, one for a thread that watches is one read-modify-write, a wake-up
+/// is one system call. 16 bytes, constant-initialised, all zero is a valid one. Condition waits are counted at the
+/// mutex's site, apart from lock waits. Thread-safe.
 /// At most 65,535 threads wait at one time.
 class condition_variable {
  public:
@@ -141,7 +141,7 @@ class condition_variable {
   TXSYNC_EXPORT static void wake(const condition_variable* waited_on, std::uint64_t how_many) noexcept;
 
   std::atomic<std::uint64_t> state_{0};
-  std::atomic<mutex*> guard_{nullptr};  ///< of those that wait
+  std::atomic<mutex*> guard_{nullptr};  ///< the waiters' mutex
 };
 static_assert(sizeof(condition_variable) == 16);
 

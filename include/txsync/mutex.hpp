@@ -13,7 +13,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 class mutex;
 
 namespace detail {
-/// Of those that the calling thread holds, the one that it took last; null where it has given up any since.
+/// The mutex that the calling thread took last, if it still holds it; null if it has given up any mutex since.
 [[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local const mutex* newest_held;
 }  // namespace detail
 
@@ -79,7 +79,8 @@ class mutex {
 
  private:
   friend class condition_variable;
-  /// The next unlock wakes those that the holder has told (condition_variable.cpp). Requires: the caller holds it.
+  /// The next unlock wakes the threads that the holder has notified (condition_variable.cpp). Requires: the caller
+  /// holds it.
   void wake_told_at_unlock() noexcept { core_.mark(); }
 
   void count() noexcept {

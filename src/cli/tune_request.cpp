@@ -41,8 +41,8 @@ words with_reference(const std::string& reference, const words& others) {
 words usual_policies() {
   words names = {tune::unmodified};
   for (const policy::named_policy& one : policy::named_policies()) {
-    // Strict order collapses with more threads than cores, and the papers' spin lock may starve a thread: who wants
-    // them asks for them.
+    // Strict order collapses with more threads than cores, and the papers' spin lock may starve a thread: they run only
+    // when named.
     if (std::string_view(one.name) == "fifo_ticket" || std::string_view(one.name) == "tatas") continue;
     // Without hardware transactions it is another name of the built-in policy.
     if (std::string_view(one.name) != "elide" || machine::htm().attempts) names.emplace_back(one.name);

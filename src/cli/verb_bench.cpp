@@ -30,7 +30,7 @@ class bench_verb final : public verb {
     flag(app, "--sites", options_.sites, "Also print what the lock sites counted");
     footer(
         app,
-        "Beside each repetition with several threads stands a run half as long in which every wait is timed.\n"
+        "Each repetition with several threads is followed by a run half as long in which every wait is timed.\n"
         "Every run ends with a check of its result; a lock that fails it is named and makes the exit status 1.\n"
         "Ctrl-C ends after the run that is going on: what was measured is printed and written, the exit status is 1.");
   }

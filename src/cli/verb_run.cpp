@@ -120,7 +120,7 @@ class run_verb final : public verb {
     for (const std::string& remark : result.remarks) std::fprintf(stderr, "remark: %s\n", remark.c_str());
   }
 
-  /// Which thread waited longest, and which was kept from its turns.
+  /// Where a thread waited longest, and which was kept from its turns.
   static void print_waits(const launch::result& result) {
     const auto longest = std::max_element(result.sites.begin(), result.sites.end(),
                                           [](const auto& a, const auto& b) { return a.max_wait_ns < b.max_wait_ns; });

@@ -108,7 +108,7 @@ std::uint32_t channel_file::blocks() const noexcept {
 
 namespace {
 
-/// What the block's thread did at each site, the wait included that had not ended.
+/// What the block's thread did at each site, an unfinished wait included.
 void add_threads(const void* block, std::uint64_t end_of_waits, channel_file::counts& sum) {
   const observe::unfinished_wait wait = observe::unfinished_in(block, end_of_waits);
   for (std::uint32_t id = 1; id <= sum.totals.size(); ++id) {
@@ -125,7 +125,7 @@ void add_threads(const void* block, std::uint64_t end_of_waits, channel_file::co
 
 }  // namespace
 
-/// When the waits of a block's threads ended that they did not end themselves; 0: it is not known.
+/// When the unfinished waits of a block's threads count as ended; 0: it is not known.
 std::uint64_t channel_file::end_of_waits(std::uint32_t block, int process, std::uint64_t ended_at) const noexcept {
   // relaxed: written before the block was used
   const auto owner = static_cast<int>(head_->block_processes[block].load(std::memory_order_relaxed));

@@ -33,10 +33,10 @@ class channel_file {
 
   struct counts {
     std::vector<observe::site_totals> totals;                   ///< of site i at [i - 1]
-    std::vector<std::vector<observe::thread_turns>> by_thread;  ///< likewise; threads that were at the site
+    std::vector<std::vector<observe::thread_turns>> by_thread;  ///< likewise; of the threads that were at the site
   };
   /// What all processes have counted. The program was `process`, and ended at `ended_at` in machine::cycles(): its
-  /// waits that had not ended count up to then, those of its other processes up to their own exit, or up to now.
+  /// unfinished waits count up to then, those of its other processes up to their own exit, or up to now.
   counts read_counts(std::uint32_t sites, int process, std::uint64_t ended_at) const;
 
   /// The blocks in use.

@@ -57,7 +57,7 @@ void admission::wait_outside(const lock_view& lock) noexcept {
     // seq_cst: against the change of the place in release_passed()
     const auto ahead = static_cast<std::int32_t>(number - outside_called_.load(std::memory_order_seq_cst));
     if (ahead < 0) break;
-    // Woken and not called: whoever came in before has given up a lock that nobody waited for, and may be back.
+    // Woken and not called: the thread that came in before gave up a lock for which no thread waited. It may come back.
     if (woken ? stays_free(lock) : !lock.still_crowded(lock.context)) {
       lock.kick(lock.context);
       if (static_cast<std::int32_t>(number - outside_called_.load(std::memory_order_seq_cst)) < 0) break;
@@ -69,7 +69,7 @@ void admission::wait_outside(const lock_view& lock) noexcept {
   called_.store(called::queues, std::memory_order_relaxed);
 }
 
-/// At each of some looks.
+/// Whether the lock is free at each of several reads.
 bool admission::stays_free(const lock_view& lock) noexcept {
   for (unsigned looks = 0; looks < looks_at_free_lock; ++looks) {
     if (lock.is_held(lock.context)) return false;
@@ -105,7 +105,7 @@ detail::sleeping_place* admission::release_passed(others inside) noexcept {
   // relaxed: only holders write it
   const std::uint32_t number = outside_called_.load(std::memory_order_relaxed);
   if (!stayed_free && !long_ago && passed_ < patience_now) {
-    // The first release by one that was called in: the next outside looks whether anybody comes back.
+    // The first release by a called thread: the next one outside checks whether a thread comes back.
     const bool may_stay_free = inside == others::nobody && passed_ == 1;
     return may_stay_free ? &detail::place_of(this, number) : nullptr;
   }

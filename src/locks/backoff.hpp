@@ -85,8 +85,8 @@ inline constexpr exponential_backoff::limits spin_lock_waiting{.first = 64,
                                                                .longest_nap_ns = 1'000'000};
 
 /// Waiting for one's turn in a fair lock: spins, then lets others run between looks, then sleeps between looks. The
-/// turn comes whether this thread looks or not, so a long pause costs everybody behind it: the steps are small. A
-/// thread with a real-time priority sleeps instead of giving way: yield() would not let those before it run.
+/// turn comes whether this thread looks or not, so a long pause delays every thread behind it: the steps are small. A
+/// thread with a real-time priority sleeps instead: its yield() would not let the threads before it run.
 class patient_spin {
  public:
   /// One pause; at least `cycles` long while still spinning.

@@ -97,7 +97,8 @@ void condition_variable::notify(std::uint64_t how_many) noexcept {
   if ((state_.load(std::memory_order_acquire) & waiters_bits) == 0) return;
   mutex* const guard = guard_.load(std::memory_order_relaxed);
   if (!announce(how_many)) return;
-  // Where they were woken now, on the holder's CPU, it would take two switches more. By address only, from here on.
+  // Waking them now, on the holder's CPU, would cost two more context switches. The members are not accessed from here
+  // on.
   const bool is_held = guard != nullptr && guard == detail::newest_held;
   if (is_held && detail::defer_wake(state_, how_many == waiters_bits, guard)) {
     guard->wake_told_at_unlock();

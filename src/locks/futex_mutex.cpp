@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The waiting side of futex_mutex. What holds whatever the schedule:
-//  - The lock is free only where there is a head, or no line. A head takes its bits away when it gets the lock, and
-//    then gives it up itself: that unlock sees the line and grants the next number in the same exchange. Who draws a
-//    number where there is neither head nor line is the head at once.
-//  - No wake-up is lost. A waiter in line sleeps on the place of its number, and reads that place before it looks at
-//    the word; whoever changes the word for it changes the place afterwards. Waiters aside sleep on the low half of the
-//    word, which every unlock changes.
-//  - A release by plain stores does not see what a waiter has just asked for. settle_releases() stands between a
-//    waiter's bit and its next look, so that such a release is seen by that look, or sees the bit.
-//  - The lock that was given to the head (or to one of those aside) stays held until that one claims it.
+// The waiting side of futex_mutex. What holds in every schedule:
+//  - The lock is free only where there is a head, or no line. A head clears its bits when it gets the lock, and later
+//    gives the lock up: that unlock sees the line and grants the next number in the same exchange. A thread that draws
+//    a number while there is neither head nor line is the head at once.
+//  - No wake-up is lost. A waiter in line sleeps on the place of its number, and reads that place before it reads the
+//    word. A thread that changes the word for it changes the place afterwards. Waiters aside sleep on the low half of
+//    the word, which every unlock changes.
+//  - A release by plain stores may miss a bit that a waiter has just set. So settle_releases() stands between a
+//    waiter's bit and its next read of the word. Either that read sees the release, or the release sees the bit.
+//  - A lock that was given to the head (or to a waiter aside) stays held until that waiter claims it.
 #include <algorithm>
 
 #include <txsync/locks/futex_mutex.hpp>
@@ -23,22 +23,22 @@ namespace {
 
 constexpr std::uint64_t min_nap_ns = 20'000;
 constexpr std::uint64_t max_nap_ns = 500'000;
-// A waiter's deadline: so long after its arrival, but not sooner than this after it became the head. The second bounds
-// what hand-overs cost where many threads wait.
+// A waiter's deadline: the first time after its arrival, but not sooner than the second after it became the head. The
+// second bounds the cost of hand-overs when many threads wait.
 constexpr std::uint64_t usual_max_wait_ns = 1'000'000;
 constexpr std::uint64_t usual_min_lead_ns = 250'000;
 constinit std::uint64_t max_wait_ns = usual_max_wait_ns;
 constinit std::uint64_t min_lead_ns = usual_min_lead_ns;
-// A head that sleeps until the section inside ends is woken by its end, and hardly ever by the clock. A timer that is
-// not the next of its CPU need not be set in hardware, which takes a virtual machine some microseconds: so the clock
-// wakes it later than its deadline.
+// A head that sleeps until the section inside ends is woken by that end, and hardly ever by the timer. A timer that is
+// not the next one of its CPU need not be set in hardware, which takes a virtual machine some microseconds. So the
+// timer ends later than the deadline.
 constexpr std::uint64_t max_extra_sleep_ns = 3'000'000;
 constexpr std::uint64_t due_age = 2;
 // In the child of a fork, the head may be a thread of the parent.
 constexpr std::uint64_t trust_in_others_ns = 10'000'000;
 
-/// With one CPU the holder can do nothing while another thread spins. No waiter gives way by machine::yield(): the
-/// kernel then runs it some milliseconds later, where one that sleeps runs as soon as it is woken.
+/// With one CPU the holder cannot run while another thread spins. No waiter calls machine::yield(): the kernel may not
+/// run it again for some milliseconds, while a sleeping thread runs as soon as it is woken.
 bool has_one_cpu() noexcept { return machine::cpu_count() == 1; }
 
 bool may_be_dead() noexcept { return machine::fork_count() != 0; }
@@ -63,7 +63,7 @@ class visit {
 
 }  // namespace
 
-/// Looks at the lock at growing distances. All in machine::cycles().
+/// Reads the lock at growing intervals. All times in machine::cycles().
 struct futex_mutex::spinning {
   std::uint64_t budget;
   std::uint64_t max_pause;
@@ -84,20 +84,20 @@ void detail::wait_impatiently(bool impatient) noexcept {
   min_lead_ns = impatient ? 0 : usual_min_lead_ns;
 }
 
-/// With `quiet` as the other bits ask for.
+/// The word with `quiet` set as the other bits require.
 constexpr std::uint64_t futex_mutex::settled(std::uint64_t word) noexcept {
   const bool tells = (word & (aside_bits | sleeping | overdue)) != 0 || (word & (line | head)) == line;
   return tells ? word & ~quiet : word | quiet;
 }
 
-/// The next number is granted.
+/// The word with the next number granted.
 constexpr std::uint64_t futex_mutex::with_next_head(std::uint64_t word) noexcept {
   const auto next = static_cast<std::uint16_t>(granted(word) + 1);
   word = (word & ~(granted_bits | line | heads_bits)) | std::uint64_t{next} << granted_shift | head;
   return next != drawn(word) ? word | line : word;
 }
 
-/// Acquires where `seen` says free. Reloads `seen` when it fails.
+/// Acquires if `seen` says free. Reloads `seen` when it fails.
 bool futex_mutex::take(std::uint64_t& seen, waiter who) noexcept {
   const std::uint64_t taken_away = who == waiter::head ? heads_bits : 0;
   // acquire pairs with the release of release_unless_waited() and release()
@@ -105,7 +105,7 @@ bool futex_mutex::take(std::uint64_t& seen, waiter who) noexcept {
                                        std::memory_order_relaxed);
 }
 
-/// Acquires where `seen` says free, or given to the caller. Reloads `seen` when it fails.
+/// Acquires if `seen` says free, or given to the caller. Reloads `seen` when it fails.
 bool futex_mutex::claim(std::uint64_t& seen, waiter who) noexcept {
   while ((seen & held) == 0 || (who == waiter::head && (seen & given_to_head) != 0)) {
     if (take(seen, who)) return true;
@@ -159,7 +159,7 @@ void futex_mutex::await_grant(std::uint16_t number) noexcept {
   detail::sleeping_place& place = detail::place_of(this, number);
   for (;;) {
     const std::uint32_t ticket = place.ticket();
-    // relaxed: a change that was made before the place changed is seen behind ticket()
+    // relaxed: a change that was made before the place changed is seen after ticket()
     const std::uint64_t seen = word_.load(std::memory_order_relaxed);
     if (static_cast<std::int16_t>(granted(seen) - number) > 0) return;
     if (place.sleep(ticket, until_next_look(machine::no_deadline)) == machine::park_result::timed_out) {
@@ -181,7 +181,7 @@ void futex_mutex::wait_in_line(const waiting& how, std::uint64_t before) noexcep
   lead(how, number, arrived_ns, before);
 }
 
-/// Requires: the caller is the head. `before` is the word as it was when it came; not held: it does not know.
+/// Requires: the caller is the head. `before` is the word when the caller arrived; it is not held if that is unknown.
 void futex_mutex::lead(const waiting& how, std::uint16_t number, std::uint64_t arrived_ns,
                        std::uint64_t before) noexcept {
   const std::uint64_t due = std::max(arrived_ns + max_wait_ns, machine::clock_ns() + min_lead_ns);
@@ -193,7 +193,7 @@ void futex_mutex::lead(const waiting& how, std::uint16_t number, std::uint64_t a
     const std::uint64_t now = machine::clock_ns();
     if (now >= due || (seen & age_bits) >= due_age * older) return lead_overdue(number);
     if (is_same_section(before, seen)) {
-      // It is long, and may as well wake its waiter.
+      // The section is long, so its unlock may wake its waiter.
       if (sleep_until_given_up(place, due + max_extra_sleep_ns)) return;
       before = 0;
       continue;
@@ -206,21 +206,21 @@ void futex_mutex::lead(const waiting& how, std::uint16_t number, std::uint64_t a
   }
 }
 
-/// Requires: the caller is the head. Sleeps until an unlock, and no longer than that. True: it got the lock.
+/// Requires: the caller is the head. Sleeps until an unlock at most. True: it got the lock.
 bool futex_mutex::sleep_until_given_up(detail::sleeping_place& place, std::uint64_t until_ns) noexcept {
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   do {
     if (claim(seen, waiter::head)) return true;
-    // relaxed: asks for a wake-up, and orders nothing; the look below stands behind settle_releases()
+    // relaxed: asks for a wake-up, and orders nothing; the read below comes after settle_releases()
   } while (!word_.compare_exchange_weak(seen, settled(seen | sleeping), std::memory_order_relaxed));
   machine::settle_releases();
   for (bool late = false;;) {
     const std::uint32_t ticket = place.ticket();
-    seen = word_.load(std::memory_order_relaxed);  // relaxed: behind ticket(), as in await_grant()
+    seen = word_.load(std::memory_order_relaxed);  // relaxed: after ticket(), as in await_grant()
     if (claim(seen, waiter::head)) return true;
     if ((seen & sleeping) == 0) return false;
     if (late) {
-      // relaxed: as above. A wake-up that comes all the same is one in vain
+      // relaxed: as above. A wake-up that comes all the same is unnecessary and harmless
       if (word_.compare_exchange_weak(seen, settled(seen & ~sleeping), std::memory_order_relaxed)) return false;
       continue;
     }
@@ -236,7 +236,7 @@ void futex_mutex::lead_overdue(std::uint16_t number) noexcept {
     // relaxed: as in sleep_until_given_up()
   } while (!word_.compare_exchange_weak(seen, settled(seen | overdue), std::memory_order_relaxed));
   machine::settle_releases();
-  // A thread that runs when it is given the lock costs the lock a line transfer, one that sleeps a wake-up.
+  // A hand-over to a running thread costs a line transfer, one to a sleeping thread a wake-up.
   if (spin({overdue_budget, overdue_pause}, waiter::head)) return;
   detail::sleeping_place& place = detail::place_of(this, number);
   for (;;) {
@@ -249,7 +249,7 @@ void futex_mutex::lead_overdue(std::uint16_t number) noexcept {
   }
 }
 
-/// Becomes one of those aside, unless it gets the lock first or its deadline passes.
+/// Becomes a waiter aside, unless it gets the lock first or its deadline passes.
 futex_mutex::joined futex_mutex::join_aside(std::uint64_t deadline, std::uint64_t how) noexcept {
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   for (;;) {
@@ -361,7 +361,7 @@ bool futex_mutex::lock_slow(pastime& meanwhile, waits how) noexcept {
   return lock_slow(machine::no_deadline, how);
 }
 
-/// The word after an unlock, and who is to be told of it.
+/// The word after an unlock, and which waiters to wake.
 std::uint64_t futex_mutex::given_up(std::uint64_t seen, bool fair, told& whom) noexcept {
   const bool ages = is_last_turn(seen) && (seen & head) != 0;
   const bool at_max_age = (seen & age_bits) == max_age * older;

@@ -14,7 +14,7 @@ constinit sleeping_place places_aside[place_aside_count] = {};
 
 constexpr std::uint32_t waiters_bits = 0xFFFF;
 
-/// No waiters yet, in this process.
+/// The value for no waiters in this process.
 std::uint32_t none_since_fork() noexcept { return machine::fork_count() << 16; }
 
 std::uint64_t mixed(const void* lock) noexcept {

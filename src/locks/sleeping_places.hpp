@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where waiters with a number sleep: on a word that is chosen by lock and number, not on the lock. Two numbers on one
-// word wake each other for nothing now and then (a waiting array as in Dice and Kogan's TWA, EuroSys 2019). The words
+// word now and then wake each other unnecessarily (a waiting array as in Dice and Kogan's TWA, EuroSys 2019). The words
 // are never freed, so that a wake-up may follow the release of a lock that its next owner has destroyed meanwhile.
 #pragma once
 
@@ -15,8 +15,8 @@ class sleeping_place {
  public:
   constexpr sleeping_place() noexcept = default;
 
-  /// To be read before the look that decides whether to sleep. acquire pairs with the release in wake(): who sees its
-  /// change also sees why it was woken.
+  /// To be read before the read that decides whether to sleep. acquire pairs with the release in wake(): a thread that
+  /// sees the change also sees what changed before it.
   std::uint32_t ticket() const noexcept { return word_.load(std::memory_order_acquire); }
   /// Sleeps unless wake() was called since ticket().
   machine::park_result sleep(std::uint32_t ticket, std::uint64_t deadline_ns) noexcept {
@@ -39,10 +39,10 @@ class sleeping_place {
   std::atomic<std::uint32_t> waiters_{0};  // the low 16 bits of fork_count(), and how many entered since that fork
 };
 
-/// Of that number at that lock.
+/// The place of that number at that lock.
 sleeping_place& place_of(const void* lock, std::uint32_t number) noexcept;
-/// Of those at that lock who have no number. No number has it: a living waiter of one kind cannot be taken for a dead
-/// one of the other.
+/// The place of the waiters at that lock that have no number. No number uses it, so a living waiter of one kind is
+/// never mistaken for a dead one of the other.
 sleeping_place& place_aside_of(const void* lock) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::detail

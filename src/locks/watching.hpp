@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that is to be notified looks for a while before it sleeps: a notification that comes meanwhile needs no
-// system call. How long it looks follows from what came of its last looks.
+// A thread that waits for a notification watches for a while before it sleeps: a notification in that time needs no
+// system call. The time depends on whether its last watches succeeded.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::detail {
 
-/// Of the calling thread: each watch in vain halves the time of the next one. A trial takes longer.
+/// Of the calling thread: each failed watch halves the time of the next one. A trial takes longer.
 struct watch_history {
   std::uint8_t in_vain;
   std::uint8_t trials_in_vain;
@@ -18,16 +18,16 @@ struct watch_history {
 };
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local watch_history my_watches;
 
-/// With one CPU, whoever notifies can do nothing while another thread looks.
+/// With one CPU, the notifying thread cannot run while another thread watches.
 inline bool may_watch() noexcept { return machine::cpu_count() > 1; }
 
-/// Looks until is_over() or for long enough, which it answers by false. Does not give way to other threads meanwhile:
-/// the kernel runs a thread that does so some milliseconds later, where one that sleeps runs as soon as it is woken.
+/// Watches until is_over(), or returns false after a limited time. Does not yield meanwhile: the kernel may not run a
+/// yielded thread again for some milliseconds, while a sleeping thread runs as soon as it is woken.
 template <class Over>
 bool watch(Over is_over) noexcept {
-  // Found with ./dev bench leveldb and bench locks. Watching in vain costs no more than the sleep and wake would.
+  // Found with ./dev bench leveldb and bench locks. A failed watch costs no more than a sleep and wake would.
   constexpr std::uint64_t max_cycles = 20'000;
-  constexpr std::uint64_t trial_cycles = 60'000;  // until whoever notifies has woken up, too
+  constexpr std::uint64_t trial_cycles = 60'000;  // long enough for the notifying thread to wake up, too
   constexpr unsigned max_in_vain = 8;
   constexpr unsigned min_watches_a_trial = 16;
   constexpr unsigned max_trials_in_vain = 5;

@@ -43,8 +43,8 @@ struct unfinished_wait {
   std::uint32_t site_id = 0;  ///< 0: there was none
   std::uint64_t ns = 0;
 };
-/// Of the block's thread, up to end_of_process() or, where that was not called, up to `now` in machine::cycles(); 0: it
-/// is not known when the process ended, and the wait is left out.
+/// The wait of the block's thread, up to end_of_process(), or if that was not called up to `now` in machine::cycles().
+/// `now` is 0 if the end of the process is unknown; then the wait is left out.
 unfinished_wait unfinished_in(const void* block, std::uint64_t now) noexcept;
 
 /// The process ends, and with it the waits of its threads.

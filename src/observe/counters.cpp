@@ -46,7 +46,7 @@ struct thread_block {
   std::atomic<bool> in_use{true};
   std::atomic<std::uint32_t> waiting_site{0};
   std::atomic<std::uint64_t> waiting_since{0};  // cycles; 0: the thread does not wait for a lock
-  std::atomic<std::uint64_t> ended_at{0};       // cycles; the process'. 0: it goes on, or was ended
+  std::atomic<std::uint64_t> ended_at{0};       // cycles; of the process. 0: it runs, or was killed
   // What the owning thread needs for sampling:
   std::uint64_t random = 0;
   std::uint32_t samples = 0;
@@ -318,7 +318,7 @@ void end_of_process() noexcept {
 }
 
 namespace {
-/// Where the longest wait of all was before the earlier snapshot, the buckets say how long those after it were.
+/// If the longest wait of all came before the earlier snapshot, the buckets say how long those after it were.
 std::uint64_t max_wait_between(const site_totals& later, const site_totals& earlier) noexcept {
   if (later.max_wait_ns > earlier.max_wait_ns) return later.max_wait_ns;
   for (std::size_t i = buckets::count; i != 0; --i)

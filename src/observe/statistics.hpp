@@ -41,12 +41,12 @@ summary summarize(std::span<const double> values);
 /// least one.
 double fairness(std::span<const std::uint64_t> fewest, std::span<const std::uint64_t> most);
 
-/// The operations of the slowest thread, as a part of what each would have had in equal shares: 1 is fair, 0: it got
-/// nowhere. 1 without any operation. Requires: at least one thread.
+/// The operations of the slowest thread, as a part of what each would have had in equal shares: 1 is fair; 0: it made
+/// no operation. 1 without any operation. Requires: at least one thread.
 double slowest_share(std::span<const std::uint64_t> operations_by_thread);
 
-/// The part of all operations that the busier half of the threads did: 0.5 is fair, and at 1 the others got nowhere. Of
-/// an odd number, the thread in the middle counts half. 0.5 without any operation. Requires: at least one thread.
+/// The part of all operations that the busier half of the threads did: 0.5 is fair; at 1 the others made no operation.
+/// Of an odd number, the thread in the middle counts half. 0.5 without any operation. Requires: at least one thread.
 /// (D. Dice, Malthusian Locks, EuroSys 2017, and the FlexGuard paper, SOSP 2025, call it the fairness factor.)
 double busier_half_share(std::span<const std::uint64_t> operations_by_thread);
 
@@ -127,11 +127,11 @@ constexpr outcome judge(const interval& measured, double goal, better way = bett
   return reached ? outcome::holds : outcome::undecided;
 }
 
-/// Of what has no interval: a count, a simulated number, a word.
+/// The same for a value without an interval: a count, a simulated number, a word.
 constexpr outcome judge(bool reached) noexcept { return reached ? outcome::holds : outcome::missed; }
 
-/// For a goal that several values have to reach: the worst of them is the answer. `one` is worse than `other` by its
-/// outcome; of the same outcome by its median.
+/// For a goal that several values have to reach: the worst of them decides. `one` is worse than `other` by its outcome,
+/// or at the same outcome by its median.
 constexpr bool is_worse(const interval& one, const interval& other, double goal, better way = better::higher) noexcept {
   const outcome of_one = judge(one, goal, way);
   const outcome of_other = judge(other, goal, way);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the threads of a run shared the turns at a lock site.
 //
-// Threads do different work: one that takes a lock twice is not slow. So a thread is compared with others at a site
-// where it took the lock min_turns times or waited for a hundredth of the run. The slowest of these is the one with the
-// fewest turns among those that waited for a tenth of the run: a thread that does not wait is not kept from its turns.
-// Between two runs it is held against the thread of the same rank by turns, as threads have no names.
+// Threads do different work: one that takes a lock only twice is not slow. So a thread is compared with others only at
+// a site where it took the lock min_turns times or waited for a hundredth of the run. The slowest of these is the one
+// with the fewest turns among those that waited for a tenth of the run: a thread that does not wait is not kept from
+// its turns. Between two runs it is compared with the thread of the same rank by turns, as threads have no names.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
-/// What a thread did at a site. Counts of threads that have ended are those of the threads that came after them.
+/// What a thread did at a site. The counts of a thread that has ended are added to those of the thread that came after
+/// it.
 struct thread_turns {
   std::uint64_t turns = 0;    ///< acquisitions
   std::uint64_t wait_ns = 0;  ///< for the lock, a wait that has not ended included

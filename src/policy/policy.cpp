@@ -27,7 +27,7 @@ constexpr named_policy by_name[] = {
      "the C library's own locks; mutexes and reader-writer locks counted",
      {lock_kind::libc, rwlock_kind::libc, spinlock_kind::libc, true, elision_kind::off, warm_up_kind::off}},
     {"mutex", "a mutex that parks; the built-in default", built_in},
-    {"spin", "a spin lock that starves nobody: waiters spin long, then stand in line", with_lock(lock_kind::spin)},
+    {"spin", "a spin lock that starves no thread: waiters spin long, then stand in line", with_lock(lock_kind::spin)},
     {"tatas", "the papers' spin lock, test and test-and-set with backoff: a waiter may starve",
      with_lock(lock_kind::tatas)},
     {"ticket", "a ticket lock, fair, that parks waiters beyond the cores", with_lock(lock_kind::ticket)},

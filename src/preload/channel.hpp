@@ -91,7 +91,7 @@ struct channel {
   std::atomic<std::uint32_t> notices_given{0};  // may run past most_notices; what is beyond was dropped
   question questions[questions_at_once];
   notice notices[most_notices];
-  /// Of each block that was given: the process that counts in it; 0: its program has become another (exec).
+  /// For each block that was given out: the process that counts in it; 0: the process runs another program now (exec).
   std::atomic<std::uint32_t> block_processes[max_blocks] = {};
 };
 

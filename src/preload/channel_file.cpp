@@ -49,7 +49,7 @@ bool reserve(void* begin, std::size_t bytes) noexcept {
 
 constexpr observe::block_source blocks_of_file = {take_block, reserve};
 
-/// What the process counted as another program goes on to count; the threads of that have ended.
+/// The counts of the program that this process ran before exec stay; its threads have ended.
 void forget_threads_before_exec() noexcept {
   const auto self = static_cast<std::uint32_t>(getpid());
   for (std::atomic<std::uint32_t>& process : the_file->block_processes) {

@@ -33,7 +33,7 @@ namespace {
 /// What becomes of a waiter. From `waiting` it goes one of two ways, by compare-exchange: `claimed` by a thread that
 /// signals, which will make it `told`; or `leaving` by itself, for its deadline or a cancellation.
 enum : std::uint32_t { waiting, claimed, told, leaving };
-constexpr std::uint32_t asleep = 8;  // beside one of them: it may have to be woken
+constexpr std::uint32_t asleep = 8;  // or'ed with one of them: it may have to be woken
 
 struct waiter {
   pthread_mutex_t* mutex;
@@ -44,17 +44,17 @@ struct waiter {
   bool queued = false;
 };
 
-/// Where it still waits: what becomes of it.
+/// Decides the end of its wait, if it still waits.
 bool becomes(waiter& one, std::uint32_t what) noexcept {
   std::uint32_t seen = one.state.load(std::memory_order_relaxed);
   do {
     if ((seen & ~asleep) != waiting) return false;
-    // relaxed: decides who ends the wait; what the waiter has to see comes with `told`
+    // relaxed: decides which thread ends the wait; what the waiter has to see comes with `told`
   } while (!one.state.compare_exchange_weak(seen, what | (seen & asleep), std::memory_order_relaxed));
   return true;
 }
 
-/// Before it sleeps: the state on which it does so.
+/// Called before the waiter sleeps. Returns the state to sleep on.
 std::uint32_t falls_asleep(waiter& one) noexcept {
   // acquire pairs with the release in wake_all()
   return one.state.fetch_or(asleep, std::memory_order_acquire) | asleep;
@@ -176,7 +176,8 @@ void wake_all(waiter* first) noexcept {
   }
 }
 
-/// Those that are told when their mutex is given up: claimed by its holder, which may not be who gives it up.
+/// Waiters that are woken when their mutex is given up. Its holder has claimed them; another thread may give the mutex
+/// up.
 struct alignas(machine::pad_bytes) signalled_waiters {
   std::atomic<std::uint32_t> guard;  // as in condition_state, both
   std::uint32_t forks;
@@ -192,7 +193,7 @@ struct alignas(machine::pad_bytes) signalled_waiters {
     *(end != nullptr ? end : &first) = &one;
     end = &one.next;
   }
-  /// Takes out, in their order, those of which that is true.
+  /// Takes out the waiters for which the predicate is true, in their order.
   template <class Predicate>
   waiter* take(Predicate is_one) noexcept {
     signalled_waiters taken{};
@@ -212,8 +213,8 @@ signalled_waiters& signalled_of(const pthread_mutex_t* mutex) noexcept {
   return signalled[reinterpret_cast<std::uintptr_t>(mutex) / sizeof(pthread_mutex_t) % std::size(signalled)];
 }
 
-/// Those whose mutex this thread holds are woken when it gives that up. They could do nothing before, and where they
-/// were woken in the holder's stead, on its CPU, it would take two switches more. The others are left in `first`.
+/// Waiters whose mutex this thread holds are woken when it gives that up. They could not proceed before, and a wake-up
+/// on the holder's CPU would cost two more context switches. The others are left in `first`.
 void wake_with_unlock(waiter*& first) noexcept {
   for (waiter** at = &first; *at != nullptr;) {
     waiter* const one = *at;
@@ -308,7 +309,7 @@ void clean_up(void* raw) {
 /// From the queue to a signal (0) or the deadline (ETIMEDOUT).
 int sleep(wait_record& wait, machine::wait_clock clock, std::uint64_t deadline) {
   if (wait.watches) {
-    // acquire pairs with the release in wake_all(). A deadline may pass meanwhile: it is seen a moment later.
+    // acquire pairs with the release in wake_all(). A deadline may pass meanwhile: that is noticed a moment later.
     const auto is_told = [&]() noexcept { return wait.self.state.load(std::memory_order_acquire) == told; };
     if (detail::watch(is_told)) return 0;
   }
@@ -364,7 +365,7 @@ int wait_until(condition_state& condition, pthread_mutex_t* mutex, machine::wait
   return status;
 }
 
-/// Where there may be any: before they could do something, and whoever holds their mutex.
+/// Wakes the signalled waiters of the condition now, whichever thread holds their mutex.
 void wake_signalled_of(const condition_state& condition) noexcept {
   if (condition.users.load(std::memory_order_relaxed) == 0) return;  // relaxed: the caller knows of its waiters
   for (signalled_waiters& all : signalled) {

@@ -48,7 +48,7 @@ lock_tag tag_of(mutex_state& mutex) noexcept {
 
 // ---- left to the C library
 
-/// A lock of its own counts as ours do, but for the time that it is held: it has no room for the mark.
+/// Counts a lock of the C library as ours are counted, except for hold times: it has no room for the mark.
 void count_foreign(lock_tag tag) noexcept {
   if (--until_sample <= 0) [[unlikely]]
     observe::detail::sample(tag.site(), nullptr);
@@ -56,13 +56,13 @@ void count_foreign(lock_tag tag) noexcept {
 
 bool is_acquired(int status) noexcept { return status == 0 || status == EOWNERDEAD; }
 
-/// Whether a lock call would find it held. A robust one is only looked at: a try that finds it not recoverable leaves
-/// it locked for ever (glibc 2.36), which a lock call does not.
+/// Whether a lock call would find it held. The word of a robust mutex is only read: a try that finds it not recoverable
+/// leaves it locked for ever (glibc 2.36), unlike a lock call.
 bool seems_held(pthread_mutex_t* raw) noexcept {
   return std::atomic_ref<int>(raw->__data.__lock).load(std::memory_order_relaxed) != 0;  // relaxed: a look only
 }
 
-/// `lock`: the real call, which may wait. Where nothing is counted it is the only one.
+/// `lock`: the real call, which may wait. If nothing is counted, it is the only call.
 template <class Lock>
 int lock_foreign(pthread_mutex_t* raw, lock_tag tag, Lock lock) noexcept {
   if (tag.site() == 0) return lock();
@@ -71,7 +71,7 @@ int lock_foreign(pthread_mutex_t* raw, lock_tag tag, Lock lock) noexcept {
   int status = EBUSY;
   bool waits = robust && seems_held(raw);
   if (!robust) {
-    // Whatever else a try answers, the real call would have answered it, too.
+    // The real call would return any other result, too.
     status = next().mutex_trylock(raw);
     waits = status == EBUSY;
   }

@@ -63,7 +63,7 @@ struct mutex_state {
     detail::ticket_queue queue;
   };
   lock_word word;
-  std::atomic<std::uint32_t> owner;  // thread_number(), 0: nobody; with it the flags below. Written by the owner
+  std::atomic<std::uint32_t> owner;  // thread_number(), 0: none; or'ed with the flags below. Written by the owner
   std::uint32_t depth;               // of a recursive mutex: times locked, less one; the owner's
   std::atomic<std::int32_t> kind;    // PTHREAD_MUTEX_NORMAL.., with the C library's flags; -1: destroyed
   std::atomic<std::uint16_t> forks;  // of a ticket lock: fork_count() of its last owner. The C library's spins
@@ -71,7 +71,7 @@ struct mutex_state {
   admission door;                    // of a ticket lock
 
   static constexpr std::uint32_t sampled = 0x8000'0000;
-  /// Its unlock wakes threads that the owner has signalled (condition.cpp).
+  /// The unlock wakes threads that the owner has signalled (condition.cpp).
   static constexpr std::uint32_t wakes = 0x4000'0000;
   static constexpr std::uint32_t owner_bits = 0x3FFF'FFFF;
   static constexpr std::int32_t kind_bits = 3;
@@ -95,10 +95,10 @@ inline mutex_state& state_of(pthread_mutex_t* mutex) noexcept {
 /// held.
 int release_for_wait(pthread_mutex_t* mutex) noexcept;
 void take_after_wait(pthread_mutex_t* mutex, int& status) noexcept;
-/// The next unlock of the mutex calls wake_signalled(). False, and nothing done, where the calling thread does not hold
-/// it, or holds it in an attempt.
+/// The next unlock of the mutex calls wake_signalled(). False, with no effect, if the calling thread does not hold it,
+/// or holds it in an attempt.
 bool ask_for_wakes(pthread_mutex_t* mutex) noexcept;
-/// Wakes those that were signalled by who held the mutex, which has been given up.
+/// Wakes the threads that a holder of the mutex has signalled. The mutex has been given up.
 void wake_signalled(const pthread_mutex_t* mutex) noexcept;
 /// The site that waits of its holders are counted at.
 std::uint32_t site_of(pthread_mutex_t* mutex) noexcept;

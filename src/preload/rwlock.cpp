@@ -337,7 +337,7 @@ int wait_for_foreign(pthread_rwlock_t* raw, entry how, const patience& how_long)
   return function != nullptr ? function(raw, how_long.clock, how_long.until) : ENOTSUP;
 }
 
-/// What a try refuses is left to the real lock call, which may answer otherwise.
+/// If the try fails, the real lock call follows, whose result may differ.
 [[gnu::noinline]] int lock_foreign(pthread_rwlock_t* raw, rw_tag tag, entry how, const patience& how_long) noexcept {
   if (tag.site() == 0 && how_long.waits) return wait_for_foreign(raw, how, how_long);
   int status = try_foreign(raw, how);

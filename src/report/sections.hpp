@@ -45,7 +45,7 @@ std::string claims_section(const json& document);
 std::string machine_section(const json& document);
 std::string reproduce_section(const json& document, const std::string& file);
 
-/// "holds", "undecided" or "missed". Documents of older versions have no member `outcome`: there `holds` says it.
+/// "holds", "undecided" or "missed". Documents of older versions have no member `outcome`: there `holds` decides.
 std::string outcome_of(const json& claim);
 /// "txsync bench": the verb that wrote the document, or the program's name.
 std::string verb_of(const json& document);

@@ -32,8 +32,8 @@ void complain_of_name(std::string_view name) noexcept {
   said.tell("using dctl");
 }
 
-/// Of a transaction in software whose thread runs none. But in an attempt the block goes on in software first, so that
-/// the access is part of it.
+/// An access to a transaction in software while its thread runs none. In an attempt the block first goes on in
+/// software, so that the access is part of it.
 [[noreturn]] void refuse_access(engine& me) {
   leave_hardware(runner_of(me));
   refuse_outside();

@@ -26,7 +26,8 @@ struct shared_words {
   alignas(machine::pad_bytes) std::atomic<std::uint64_t> clock{1};
   /// The process was forked while another thread ran alone, or by the global lock: what it did will never be complete.
   std::atomic<bool> torn_by_fork{false};
-  /// Stands for the order of attempts and of what excludes them; without content (order_behind_attempts()).
+  /// The address stands for the order of attempts and of what excludes them; the value is unused
+  /// (order_behind_attempts()).
   char attempts{};
   /// Whose turn it is to run alone: first come, first served, but for waiters beyond the number of CPUs
   /// (ticket_lock::bypass_bound). Not fifo_ticket_lock, which with those would wait for the scheduler at every turn.
@@ -34,13 +35,13 @@ struct shared_words {
 };
 extern shared_words shared;
 
-/// For a race detector: an attempt, or a block that excludes attempts, is ordered behind all of those that have ended.
-/// The machine does that; but an attempt leaves no trace in the detector, and looks at gate and lock by relaxed loads.
-/// To be called within the attempt or the exclusion. No effect in other builds.
+/// For a race detector: an attempt, or a block that excludes attempts, is ordered after all of them that have ended.
+/// The machine ensures that, but the detector does not see attempts, and they read gate and lock by relaxed loads. To
+/// be called within the attempt or the exclusion. No effect in other builds.
 inline void order_behind_attempts() noexcept { machine::annotate_acquire(&shared.attempts); }
-/// And this one before those that follow. To be called before the attempt, or the exclusion, ends.
+/// Orders this one before those that follow. To be called before the attempt, or the exclusion, ends.
 inline void order_before_attempts() noexcept { machine::annotate_release(&shared.attempts); }
-/// To be called once the thread has taken what attempts look at, the gate or the global lock: none runs any more.
+/// To be called once the thread has taken the gate or the global lock, which attempts read: on return no attempt runs.
 inline void exclude_attempts() noexcept {
   machine::await_attempts();
   order_behind_attempts();

@@ -25,7 +25,7 @@ void add(std::vector<site_seen>& sum, const std::vector<site_seen>& part) {
     known->counted.wait_ns += one.counted.wait_ns;
     known->counted.max_wait_ns = std::max(known->counted.max_wait_ns, one.counted.max_wait_ns);
     known->counted.unfinished_waits += one.counted.unfinished_waits;
-    // Of the slowest threads of all runs the slowest.
+    // The slowest of the slowest threads of all runs.
     const auto& slow = one.counted.slowest;
     auto& slowest = known->counted.slowest;
     if (slow && (!slowest || slow->share < slowest->share)) slowest = slow;
@@ -54,13 +54,13 @@ void drop_losers(std::vector<lane>& lanes, unsigned round, observe::better way) 
   }
 }
 
-/// Holds the runs of each round against those of the reference.
+/// Compares the runs of each round with those of the reference.
 class fairness_judge {
  public:
   fairness_judge(const contest_rules& rules, std::size_t lanes, contest_result& besides)
       : rules_(rules), runs_(lanes), besides_(besides) {}
 
-  /// What is to be run besides the lanes; null: nothing.
+  /// What is to be run in addition to the lanes; null: nothing.
   const choice* wanted(const std::vector<lane>& lanes, unsigned round) const {
     if (!rules_.fair_reference || round > rounds_of_fair_reference || !besides_.reference_failure.empty())
       return nullptr;

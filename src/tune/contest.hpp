@@ -41,7 +41,7 @@ struct lane {
   unsigned ended_in = 0;              ///< the round in which it left, from 1
   std::string reason = {};            ///< of its failure or refusal
   std::vector<site_seen> sites = {};  ///< all its runs added up
-  fairness_record fairness = {};      ///< of the reference: what stands for it, beside itself
+  fairness_record fairness = {};      ///< of the reference: of the run that counts for it, compared with itself
 };
 
 /// Where a run stands, for people.
@@ -72,9 +72,9 @@ struct contest_rules {
   bool until_one_is_left = false;  ///< ends once at most one challenger is left, and the reference
   double deadline = 0;             ///< of surroundings::now; no round starts that would likely end later; 0: none
   double timeout_seconds = 0;      ///< of a single run
-  /// What lanes are held against by fairness; none: they are not. Where it is a lane of the contest, that lane's runs
-  /// stand for it; else it is run, too, in the first rounds_of_fair_reference rounds. In rounds without such a run one
-  /// of an earlier round stands for it.
+  /// What lanes are compared with for fairness; none: they are not compared. If it is a lane of the contest, that
+  /// lane's runs are used. Otherwise it is run in addition in the first rounds_of_fair_reference rounds. Rounds without
+  /// such a run use one of an earlier round.
   std::optional<choice> fair_reference = {};
 };
 
@@ -87,15 +87,15 @@ enum class contest_end : std::uint8_t {
 
 struct contest_result {
   contest_end end = contest_end::complete;
-  /// Of the runs of contest_rules::fair_reference that were run besides the lanes, added up.
+  /// Of the runs of contest_rules::fair_reference in addition to the lanes, added up.
   std::vector<site_seen> reference_sites = {};
   std::string reference_failure = {};  ///< why such a run failed
 };
 
 /// Runs the lanes; the first is the reference, which is never dropped nor refused. A lane is refused when most
-/// of its rounds are bad, which is asked after each round from the 4th on and at the end. Ends after the rounds and
-/// extensions, at the deadline (one round is always run), when the reference fails, when no challenger is left, or when
-/// the user stops it; the run that was going on then does not count.
+/// of its rounds are bad, which is checked after each round from the 4th on and at the end. Ends after the rounds and
+/// extensions, or earlier: at the deadline (one round is always run), when the reference fails, when no challenger is
+/// left, or when the user stops it. The run that is interrupted then does not count.
 contest_result compete(trial& runs, std::vector<lane>& lanes, const contest_rules& rules, const surroundings& world);
 
 /// A lane's ratios to another by round, over the rounds that both ran; more than 1: the lane is better.

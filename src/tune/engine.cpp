@@ -107,7 +107,7 @@ class tuner {
     return record;
   }
 
-  /// Nothing where nothing counts what the reference does.
+  /// None if no runs count for the reference.
   std::optional<choice> fair_reference() const {
     if (!asked_.counted_reference.empty()) return choice{asked_.counted_reference, {}};
     const bool first = result_.phases.empty();
@@ -139,7 +139,7 @@ class tuner {
     most_waiting_first(result_.reference_sites);
   }
 
-  /// Of what counts for the reference: a lane, or what was run besides.
+  /// The sites of what counts for the reference: a lane, or the additional runs.
   std::vector<site_seen> counted_under_reference(const phase_record& record) const {
     for (const lane& one : record.lanes) {
       if (!asked_.counted_reference.empty() && one.what == choice{asked_.counted_reference, {}}) return one.sites;
@@ -153,8 +153,8 @@ class tuner {
     return {asked_.site_base, {}};
   }
 
-  /// What waits under the best so far. The reference may be what nothing can be counted in; then what counted for it
-  /// tells, or what stands for it is run once.
+  /// Finds which sites wait under the best so far. If nothing is counted under it, the sites are those of the candidate
+  /// that counts for the reference, or of one run of base().
   void look_at_sites() {
     const bool stands_for_it = base().candidate == asked_.counted_reference;
     if (result_.sites.empty() && stands_for_it) result_.sites = result_.reference_sites;
@@ -208,7 +208,7 @@ class tuner {
   const surroundings& world_;
   const double started_;
   double timeout_seconds_ = least_timeout_seconds;
-  std::vector<site_seen> counted_sites_;  // under what counts for the reference, run besides the first contest
+  std::vector<site_seen> counted_sites_;  // under what counts for the reference, run in addition to the first contest
   outcome result_;
 };
 

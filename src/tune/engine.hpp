@@ -23,7 +23,8 @@ struct question {
   std::vector<std::string> candidates;
   /// The candidate that stands for the reference where single sites get other locks; empty: the reference itself.
   std::string site_base;
-  /// The candidate whose runs count what the reference's do not: waits and turns; empty: the reference's do.
+  /// The candidate whose runs count waits and turns in place of the reference's; empty: the reference's runs count
+  /// them.
   std::string counted_reference = {};
   bool by_sites = true;  ///< phase 2 at all
   observe::better way = observe::better::lower;
@@ -56,7 +57,8 @@ struct refusal {
 struct outcome {
   std::vector<phase_record> phases;
   std::vector<site_seen> sites;  ///< what waited under the winner of phase 1, most first
-  /// What waited under the reference in phase 1, or under what counts for it, most first; empty where nothing does.
+  /// The sites that waited under the reference in phase 1, or under what counts for it, most first; empty if nothing
+  /// counts for it.
   std::vector<site_seen> reference_sites;
   choice reference;
   choice best;                   ///< what came out of phases 1 and 2; the reference when nothing looked better
@@ -64,7 +66,7 @@ struct outcome {
   observe::interval gain;        ///< ratio of best to the reference in the proof; coverage 0 without a proof
   unsigned proof_rounds = 0;     ///< rounds that `gain` rests on
   std::vector<refusal> refused;  ///< each once
-  /// Why what counts for the reference failed, so that starving was not judged; empty where it was.
+  /// Why the run that counts for the reference failed, so that starving was not judged; empty where it was.
   std::string unjudged;
   bool interrupted = false;
   std::vector<cut_contest> cut_short;  ///< in the order of measuring; empty where the time was enough

@@ -21,8 +21,8 @@ const site_record* find_site(const measured& in, const std::string& name) {
   return nullptr;
 }
 
-/// The same site in the other run. A lock without an initialiser is named by the thread that is first: where the name
-/// is not there, the site with the most waiting whose name is not in this run.
+/// The same site in the other run. A lock without an initialiser is named by its first thread. If the name is missing
+/// there, the site with the most waiting whose name is not in this run is taken.
 const site_record* same_site(const site_record& site, const measured& one, const measured& reference) {
   const site_record* same = find_site(reference, site.name);
   if (same != nullptr) return same;

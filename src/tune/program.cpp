@@ -27,8 +27,8 @@ void for_kind(const std::string& object, Function&& call) {
   }
 }
 
-/// Strict order is only for no more threads than cores, and the papers' spin lock may starve a thread: neither is tried
-/// unasked. Of elision and of warm-up what
+/// Strict order is only for no more threads than cores, and the papers' spin lock may starve a thread. Neither is tried
+/// unless it is named. Of elision and of warm-up what
 /// txsync means by them, where the machine can and the site has a lock of ours.
 bool is_tried(const std::string& object, const std::string& kind, policy::packed present) {
   const bool ours =

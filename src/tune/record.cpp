@@ -81,7 +81,7 @@ observe::point point_of(const table_row& row, const described& what) {
   return made;
 }
 
-/// Round by round, so that who doubts the refusal can look.
+/// Round by round, so that the refusal can be checked.
 json fairness_json(const fairness_record& record) {
   json made = {{"bad_rounds", record.bad()}};
   for (const round_fairness& one : record.rounds) {

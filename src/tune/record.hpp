@@ -22,7 +22,7 @@ struct described {
 struct table_row {
   std::string phase;
   const lane* what = nullptr;
-  bool reference = false;   ///< what the others of its phase are held against
+  bool reference = false;   ///< what the others of its phase are compared with
   bool winner = false;      ///< what its phase chose
   observe::interval ratio;  ///< to the reference of its phase; coverage 0 and median 0 where there is none
   std::string status;       ///< "best", "refused in round 4: a thread waited too long ...",
@@ -38,7 +38,7 @@ std::string verdict_words(const outcome& found, const described& what);
 /// Where the time limit ended contests: which, and after how many rounds. Empty where the time was enough.
 std::string time_words(const outcome& found);
 
-/// What was refused and why, or why nothing could be, one sentence each.
+/// What was refused and why, or why nothing could be refused, one sentence each.
 std::vector<std::string> refusal_words(const outcome& found);
 
 /// Adds points, and the member "tune" (docs/result-document.md). `policy` is the text of the policy file, empty

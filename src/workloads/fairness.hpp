@@ -7,12 +7,12 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// Runs once. A run without fault adds the shares of its threads to the record; and its waits, where the plan times
-/// every operation and the workload tells them.
+/// Runs once. A run without fault adds the shares of its threads to the record. It also adds its waits if the plan
+/// times every operation and the workload records them.
 outcome run_with_shares(subject::runner run, const parameters& values, plan how, observe::fairness_record& into);
 
 /// A run of its own for the waits: half as long, with every operation timed, which would change the throughput of
-/// the run above. Adds only waits. With one thread, which never waits, and of a workload that told no waits before,
+/// the run above. Adds only waits. With one thread, which never waits, or for a workload that recorded no waits before,
 /// nothing is run, and the outcome is empty.
 outcome run_for_waits(subject::runner run, const parameters& values, plan how, observe::fairness_record& into);
 

@@ -15,7 +15,7 @@ namespace {
 constexpr bool peer = false;
 constexpr subject table[] = {
     make_subject<lockable<tatas_lock>>("tatas", peer, waiting::spins, "test-and-test-and-set, exponential backoff"),
-    make_subject<lockable<spinning_mutex>>("spin", peer, waiting::spins, "spinning_mutex: spins, and starves nobody"),
+    make_subject<lockable<spinning_mutex>>("spin", peer, waiting::spins, "spinning_mutex: spins; starves no thread"),
     make_subject<lockable<ticket_lock>>("ticket", peer, waiting::spins, "fair, for any number of threads"),
     make_subject<lockable<fifo_ticket_lock>>("fifo_ticket", peer, waiting::spins,
                                              "strictly first come, first served; not for more threads than cores"),

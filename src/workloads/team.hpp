@@ -76,8 +76,8 @@ class alignas(machine::pad_bytes) worker {
       begin_sample();
     return timed;
   }
-  /// After lock(). `timed`: what begin() said; kept by the caller, so that a section that is not sampled reads nothing.
-  /// May run in an attempt. Operations that take several locks call ask() before each but the first.
+  /// After lock(). `timed`: the result of begin(); the caller keeps it, so that a section that is not sampled reads no
+  /// memory. May run in an attempt. Operations that take several locks call ask() before each but the first.
   void entered(bool timed) noexcept {
     if (timed) [[unlikely]] {
       waited_ += machine::cycles() - asked_;

@@ -12,13 +12,14 @@
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 /// Divides the CPU time of a thread into waiting and the rest. To read the thread's CPU clock takes a system call of
-/// some 100 ns, so it is read only around intervals of `long_ns` and more, which a thread may spend off the CPU. It is
-/// taken to run during shorter ones. All times are in nanoseconds.
+/// some 100 ns. So it is read only around intervals of `long_ns` and more, which a thread may spend off the CPU. It is
+/// assumed to run during shorter ones. All times are in nanoseconds.
 class wait_clock {
  public:
   static constexpr std::uint64_t long_ns = 5'000;
 
-  /// From here on every operation of the thread is told. Call before the first, and again after a gap.
+  /// From here on begin() and end() are called for every operation of the thread. Call before the first, and again
+  /// after a gap.
   void start(std::uint64_t now, std::uint64_t cpu) noexcept {
     marked_ = left_ = now;
     marked_cpu_ = cpu;
@@ -30,9 +31,9 @@ class wait_clock {
     if (minus(now, left_) >= long_ns) start(now, cpu());
   }
 
-  /// After the operation that began there and waited so long in all. The CPU time of the wait: the wait itself where it
-  /// was short; else what the CPU clock says, less the section's part. A section runs all the time, unless it is
-  /// longer than all the CPU time that there was.
+  /// After the operation that began at `began` and waited for `waited` in all. Returns the CPU time of the wait. That
+  /// is the wait itself if it was short; otherwise the CPU clock's time less the section. A section is assumed to run
+  /// all the time, but not longer than the CPU time there was.
   template <class CpuClock>
   std::uint64_t end(std::uint64_t began, std::uint64_t waited, std::uint64_t now, const CpuClock& cpu) noexcept {
     const std::uint64_t section = minus(now - began, waited);
@@ -54,7 +55,7 @@ class wait_clock {
   std::uint64_t marked_cpu_ = 0;  ///< what it said
 };
 
-/// What a thread keeps of its waits where every operation is timed.
+/// What a thread records of its waits when every operation is timed.
 struct alignas(machine::pad_bytes) wait_record {
   wait_clock clock;
   latency_histogram lengths;

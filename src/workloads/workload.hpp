@@ -26,8 +26,8 @@ struct plan {
   /// benchmarks, which would mostly wait for it to be made. Ends of runs then no longer repeat themselves, and have no
   /// hash.
   bool keeps_data = false;
-  std::uint64_t sample_every = 0;  ///< latency of every so many-th operation of a thread; 0: none; 1: waits too
-  /// Room for as many numbers as threads: the operations of each in the measured phase; null: nobody asks.
+  std::uint64_t sample_every = 0;  ///< latency of each n-th operation of a thread; 0: none; 1: waits too
+  /// Room for as many numbers as threads: the operations of each in the measured phase; null: not wanted.
   std::uint64_t* operations_by_thread = nullptr;
 };
 
@@ -46,7 +46,7 @@ struct outcome {
   const char* fault = nullptr;  ///< null: the check passed; else what was wrong, one sentence
   latency_histogram latency;    ///< from before lock() to after unlock(); empty when plan.sample_every is 0
   /// From before lock() to after it, of all operations that end in the measured phase or after it; empty unless
-  /// plan.sample_every is 1, and where a workload does not tell when it has its lock (worker::entered()).
+  /// plan.sample_every is 1, and if the workload does not call worker::entered() when it has its lock.
   latency_histogram waits;
   std::uint64_t max_wait_ns = 0;
   std::uint64_t wait_cpu_ns = 0;  ///< CPU time that all threads used in lock(); see wait_clock

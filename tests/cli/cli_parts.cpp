@@ -73,7 +73,7 @@ TEST(measure, interleaves_the_locks_over_the_repetitions) {
   order.clear();
   runs_of_broken = 100;  // never again the second
   const auto result = cli::measure(request_of({&good, &broken}, 2));
-  // With two threads each is run once more for its waits, until it is known that it tells of none.
+  // With two threads each is run once more for its waits, until it is known to record none.
   EXPECT_EQ(order, (std::vector<const char*>{"good", "broken", "good", "good", "broken", "broken", "good", "broken",
                                              "good", "broken"}));
   ASSERT_EQ(result.points.size(), 4u);

@@ -309,7 +309,7 @@ class RunPrograms(unittest.TestCase):
             site, table = self.held("mutex", policy=policy)
             self.assertGreaterEqual(site["max_wait_ns"], 15_000_000, table)
             self.assertNotIn("unfinished_waits", site)
-            # Another program has become of the process: the time since then is not a wait's.
+            # The process runs another program: the time since then is no wait.
             site, table = self.held("mutex", "exec", policy=policy)
             self.assertNotIn("max_wait_ns", site, table)
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks with a site tell of a wait when it begins: a thread that waits for ever is seen while it does.
+// Locks with a site record a wait when it begins: a thread that waits for ever is visible meanwhile.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -20,7 +20,7 @@ namespace observe = txsync::observe;
 
 namespace {
 
-/// False where nobody waits after half a minute.
+/// False if no thread waits after half a minute.
 bool await_waiter(txsync::site& place) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (totals_of(place).unfinished_waits == 0) {

@@ -471,12 +471,12 @@ TEST_F(ScriptedAttempts, PlansInTurnComeOverAndOver) {
   }
 }
 
-/// The members of a team add to two words in attempts, and look at them in between as who has excluded attempts.
+/// The members of a team add to two words in attempts. In between they exclude attempts and read both words.
 TEST_F(ScriptedAttempts, AskedForTheyExcludeEachOtherAndWhoAwaitsThem) {
   script.attempts_exclude_each_other();
   script.on_begins_in_turn({plan::commits(), plan::aborts_at_end(0)});
   static std::atomic<std::uint64_t> words[2];
-  static std::atomic<bool> taken;  // what attempts look at
+  static std::atomic<bool> taken;  // attempts read it
   static std::atomic<unsigned> torn;
   static std::atomic<unsigned> committed;
   words[0] = words[1] = torn = committed = 0;

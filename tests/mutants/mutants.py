@@ -20,7 +20,7 @@ ORDERS = {"random": 1, "priorities": 2, "round-robin": 3, "delay-bounded": 4}
 CPUS = 8
 MOST_STEPS = 20_000
 PATIENCE_S = 5
-SAMPLE_OF = 61  # one of so many mutants is run where the budget is small
+SAMPLE_OF = 61  # one in this many mutants is run when the budget is small
 
 # Which explorations reach a source, by its name.
 TESTS = {
@@ -168,7 +168,7 @@ def told(mutant):
 
 
 def in_sample(mutant):
-    """By its text, so that a change elsewhere does not change the sample."""
+    """Chosen by its text, so that a change elsewhere does not change the sample."""
     return zlib.crc32(f"{mutant.file} {mutant.what} {mutant.words}".encode()) % SAMPLE_OF == 0
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The three outcomes of a claim, and what is said of them.
+// The three outcomes of a claim, and how they are reported.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The longest wait of a site: of those that ended, that ended at a deadline, and that have not ended.
+// The longest wait of a site: among waits that ended, that ended at a deadline, and that have not ended.
 #include <gtest/gtest.h>
 
 #include <txsync/machine/cpu.hpp>

@@ -39,5 +39,5 @@ TEST(more_rounds, are_at_most_three_series_more) {
 TEST(more_rounds, leave_out_for_good_what_missed_a_series) {
   observe::more_rounds more(3);
   EXPECT_EQ(more.next({claim_of(outcome::undecided, {0, 1})}), (points{0, 1}));
-  EXPECT_EQ(more.next({claim_of(outcome::undecided, {1, 2})}), points{1}) << "2 has no second series to stand beside";
+  EXPECT_EQ(more.next({claim_of(outcome::undecided, {1, 2})}), points{1}) << "2 has no second series to compare with";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who of the threads at a site is the slowest, and what its share is.
+// Which thread at a site is the slowest, and its share.
 #include "observe/turns.hpp"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ std::vector<thread_turns> compared(std::vector<thread_turns> all) { return obser
 }  // namespace
 
 TEST(turns, threads_that_hardly_come_are_not_compared) {
-  // The first takes the lock twice, as a thread does that starts others.
+  // The first takes the lock twice, like a thread that starts others.
   const auto threads = compared({{2, 1000}, {50'000, 0}, {16, 0}, {3, run_ns / 100}});
   ASSERT_EQ(threads.size(), 3u);
   EXPECT_EQ(threads[0].turns, 3u);

@@ -66,7 +66,7 @@ TEST(misuse, unlock_by_stranger) {
                     "that did not hold it");
 }
 
-// The signaller keeps the mutex, and somebody else gives it up: what the first has deferred to its unlock is done.
+// The signaller keeps the mutex, and another thread gives it up: the wake-up that the signaller deferred is made.
 TEST(misuse, unlock_by_stranger_after_a_signal) {
   expect_one_line(said_by([] {
                     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

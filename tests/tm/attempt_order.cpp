@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What orders attempts of the machine and blocks in software, as ThreadSanitizer sees it: it reports a race here where
-// src/tm/shared.hpp tells it nothing. The blocks touch plain data of a node; the test's own order of the two is a
-// relaxed flag, of which nothing follows.
+// What orders attempts of the machine and blocks in software, as ThreadSanitizer sees it: it reports a race here if
+// src/tm/shared.hpp does not announce the order. The blocks access plain data of a node. The test itself orders them
+// only by a relaxed flag, which does not synchronize.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -43,7 +43,7 @@ class AttemptOrder : public testing::Test {
     };
     const std::uint64_t attempts_before = stm::totals(in_attempts).hardware;
     std::thread behind([&] {
-      stm::atomically(second, [](auto&) {});  // what the thread's first block has to set up orders as well
+      stm::atomically(second, [](auto&) {});  // setting up for the thread's first block orders as well
       while (!written.load(std::memory_order_relaxed)) machine::yield();
       write(second, 2);
     });

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of atomic blocks on the scripted machine, whose attempts commit; some abort first, at their end or on their
-// way.
+// Tests of atomic blocks on the scripted machine, whose attempts commit; some abort first, at their end or before.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -19,8 +18,8 @@ class committing_attempts : public testing::Environment {
     machine_.emplace();
     machine_->have_rtm();
     machine_->attempts_exclude_each_other();
-    // ThreadSanitizer sees what an attempt has read before its abort, which on a CPU nobody does; at its end the
-    // attempt has already told that it is ordered before others.
+    // ThreadSanitizer sees what an attempt has read before its abort, which no thread sees on a CPU. At its end the
+    // attempt has already announced that it is ordered before others.
     const plan hopeless = under_tsan ? plan::aborts_at_end(0) : plan::aborts_at_step(3, 0);
     machine_->on_begins_in_turn({plan::commits(), plan::commits(), plan::aborts_at_end(conflict), plan::commits(),
                                  plan::commits(), plan::commits(), hopeless});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transactions that were kept and are used when their block has ended: docs/tm/misbehaviour.md, "A transaction outside
-// of its block". There are two kinds, and attempts of the machine have the one that is not software's.
+// of its block". There are two kinds; attempts of the machine use the one that software does not.
 #include <gtest/gtest.h>
 
 #include <type_traits>
@@ -26,8 +26,8 @@ constexpr bool direct_accesses_are_checked = false;
 constexpr bool direct_accesses_are_checked = true;
 #endif
 
-/// Keeps tx where it is of the kind that is asked for. Software stands behind every attempt of the machine, and an
-/// irrevocable block has the other kind everywhere.
+/// Keeps tx if it is of the wanted kind. Every attempt of the machine can fall back to software, and an irrevocable
+/// block has the other kind everywhere.
 template <class Transaction>
 Transaction& kept_from(stm::block& where) {
   Transaction* kept = nullptr;

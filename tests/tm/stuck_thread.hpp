@@ -17,7 +17,7 @@ class stuck_thread {
             txsync::machine::yield();
             tx.write(place, 1);
             inside_ = true;
-            while (!let_go_) txsync::machine::yield();  // which an attempt does not live through
+            while (!let_go_) txsync::machine::yield();  // which aborts an attempt
           });
         }) {
     while (!inside_) std::this_thread::yield();

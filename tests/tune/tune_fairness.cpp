@@ -127,7 +127,7 @@ TEST(tune_fairness, a_thread_that_asks_seldom_is_not_starved_where_the_others_be
   EXPECT_TRUE(found.proven);
 }
 
-TEST(tune_fairness, the_starved_thread_is_held_against_the_same_rank) {
+TEST(tune_fairness, the_starved_thread_is_compared_with_the_same_rank) {
   // The thread with the fewest turns asks seldom; the next one is kept from its turns.
   served_program program;
   program.of["libc"] = always({1.0, 1 * ms, {{50, 0}, {5000, 100 * ms}, {5000, 100 * ms}}});
@@ -194,7 +194,7 @@ TEST(tune_fairness, the_reference_is_counted_in_the_first_rounds_of_each_contest
   EXPECT_EQ(lane_of(found, 1, 1).fairness.rounds.size(), 10u);
   EXPECT_EQ(lane_of(found, 1, 0).fairness.rounds.front().max_wait_ns, 1 * ms);
 
-  // As a candidate it is run once a round, and is not held against itself.
+  // As a candidate it is run once a round, and is not compared with itself.
   program.runs.clear();
   found = program.tuned({"unmodified", "libc", "mutex"});
   EXPECT_EQ(program.runs["libc"], lane_of(found, 0, 1).values.size() + tune::rounds_of_fair_reference);
@@ -229,7 +229,7 @@ TEST(tune_fairness, what_counts_for_the_reference_and_fails_is_run_once) {
   program.of["mutex"] = always({0.5, 900 * ms});
   const auto found = program.tuned({"unmodified", "mutex"}, true);
   EXPECT_EQ(program.runs["libc"], 2u) << "in each of two contests";
-  EXPECT_TRUE(found.refused.empty()) << "there is nothing to hold it against";
+  EXPECT_TRUE(found.refused.empty()) << "there is nothing to compare it with";
   EXPECT_EQ(
       tune::refusal_words(found).at(0),
       "Whether a policy lets a thread starve was not judged, as what counts for 'unmodified' failed: exit status 3.");
@@ -265,7 +265,7 @@ TEST(tune_fairness, what_the_reference_did_not_count_is_left_out) {
   EXPECT_FALSE(tune::held_against(at("meet", "barrier", 900 * ms), at("meet", "barrier", 1)).is_bad());
   EXPECT_TRUE(tune::held_against(at("hot", "mutex", 900 * ms), at("hot", "mutex", 1)).is_bad());
   EXPECT_TRUE(tune::held_against(at("spin", "spinlock", 900 * ms), at("spin", "spinlock", 1)).is_bad());
-  // The site of a mutex without an initialiser is named by who comes first.
+  // The site of a mutex without an initialiser is named by the first thread.
   const tune::measured fair = [&] {
     tune::measured made = at("first", "mutex", 900 * ms);
     made.sites[0].counted.by_thread = {{2500, 0}, {2500, 0}};

@@ -76,7 +76,7 @@ TEST(Team, SamplesEverySoManyth) {
   EXPECT_EQ(w::run_team<count_only>(rare, shared).seen.latency.samples(), 0U);
 }
 
-/// The wait is what the test says it is: threads say that they have the lock when they have slept.
+/// The test sets the length of the wait: threads report that they have the lock after a sleep.
 struct waiting_shared {
   uint64_t sleep_ns;
   bool tells;

@@ -20,11 +20,11 @@ TXSYNC_EXPORT void lower_patience(std::uint32_t acquisitions) noexcept;
 /// the scheduler at every hand-over without this. (Generic concurrency restriction: Dice and Kogan, EuroSys 2019; the
 /// passive set of Dice's Malthusian locks, EuroSys 2017.)
 ///
-/// A thread outside is called in after `patience` acquisitions, after a millisecond, or when one from outside finds
-/// that the lock stays free, whichever comes first. Where nobody waits inside, the release of a thread that was called
-/// in wakes the next, which comes in if the lock stays free for some microseconds: so a line of sleepers drains at
-/// about the speed of their wake-ups. If it has not come in within `patience` further acquisitions the door is shut to
-/// all newcomers until it has. So with T threads a thread is passed by at most bypass_bound(T) times.
+/// A thread outside is called in after `patience` acquisitions or after a millisecond, or earlier when one from outside
+/// finds that the lock stays free. If no thread waits inside, the release of a called thread wakes the next one. That
+/// one comes in if the lock stays free for some microseconds. So a line of sleepers drains at about the speed of their
+/// wake-ups. If a called thread has not come in within `patience` further acquisitions the door is shut to all
+/// newcomers until it has. So with T threads a thread is passed by at most bypass_bound(T) times.
 ///
 /// Used by the lock it belongs to; all but stands_open(), crowded() and wait_outside() only by the lock's holder. 16
 /// bytes.
@@ -77,9 +77,9 @@ class admission {
     nobody,   ///< none at this moment
     visitor,  ///< none, and the holder is from outside, and has found the lock free
   };
-  /// By the holder before it gives the lock up, where busy(). What it answers is where a thread sleeps that was called
-  /// in, or null. It is for wake(), once the lock is given up: whoever is woken may be put on the CPU in the waker's
-  /// stead.
+  /// The holder calls this before it gives the lock up, if busy(). Returns the place where a thread sleeps that was
+  /// called in, or null. The result is for wake(), after the lock is given up: the kernel may run the woken thread in
+  /// place of the waker.
   [[nodiscard]] TXSYNC_EXPORT detail::sleeping_place* release_passed(others inside) noexcept;
   TXSYNC_EXPORT static void wake(detail::sleeping_place* called) noexcept;
 

@@ -12,27 +12,28 @@ namespace txsync::inline TXSYNC_BACKEND {
 
 namespace detail {
 class sleeping_place;
-/// For explorations, before their threads start: waiters of all locks are past their deadlines at once (true), or when
-/// they are (false), and a lock that bounds how often a waiter is passed does so by so few that a test gets there.
+/// For explorations, before their threads start. True: waiters of all locks are past their deadlines at once. False:
+/// after the usual times.
 TXSYNC_EXPORT void wait_impatiently(bool impatient) noexcept;
 }  // namespace detail
 
-/// A mutex that spins a little, then sleeps in the kernel, and starves nobody. The algorithm under txsync::mutex,
+/// A mutex that spins a little, then sleeps in the kernel, and starves no thread. The algorithm under txsync::mutex,
 /// without site and counting.
 ///
-/// What it does: a free lock goes to whoever comes first, so a running thread may take it again before a waiter does.
-/// Waiters that have spun in vain draw numbers and form a line. The head of the line is awake or wakes up now and then;
-/// the others sleep. While the head is not past its deadline, the lock is given up without an atomic instruction and
-/// without a system call (machine/restartable.hpp). So a busy lock with more threads than cores runs at the speed of
-/// few (compare Dice's Malthusian locks, EuroSys 2017). A head that is past its deadline is handed the lock by the next
-/// unlock: nobody can take it in between. A head that finds one section inside for long sleeps until that section ends.
+/// What it does: a free lock goes to the first thread that asks, so a running thread may take it again before a waiter
+/// does. Waiters that have spun without success draw numbers and form a line. The head of the line is awake or wakes up
+/// now and then; the others sleep. While the head is not past its deadline, the lock is given up without an atomic
+/// instruction and without a system call (machine/restartable.hpp). So a busy lock with more threads than cores is
+/// about as fast as with few threads (compare Dice's Malthusian locks, EuroSys 2017). The next unlock hands the lock to
+/// a head that is past its deadline: no thread can take it in between. A head that finds a long section inside sleeps
+/// until that section ends.
 ///
 /// Fairness: a waiter in line is passed by at most bypass_bound(threads) sections, whatever the clock does. It waits
 /// at most max(5 ms, 0.5 ms for each thread in line) plus, for each thread in line, one hand-over (5..60 us) and
 /// three sections. That holds if each thread in line is run once the kernel has woken it.
 /// Waiters with a real-time priority (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE) stand outside the line. Each unlock hands
 /// the lock to one of them, the highest priority first, before the line; they sleep and never spin without limit.
-/// Of waiters with a deadline (try_lock_until_ns) each unlock wakes one; they have no bound but their deadline.
+/// Of waiters with a deadline (try_lock_until_ns) each unlock wakes one; their only bound is their deadline.
 /// Use it for: anything. Do not: where arrival order must be kept (mcs_lock).
 /// Cost: lock one atomic read-modify-write, unlock some plain accesses, both inlined; a sleep and wake 5..60 us.
 /// Named requirements: Lockable. Thread-safe; not recursive; constant-initialised; all zero is unlocked; 8 bytes.
@@ -46,7 +47,8 @@ class futex_mutex {
   futex_mutex(const futex_mutex&) = delete;
   futex_mutex& operator=(const futex_mutex&) = delete;
 
-  /// Sections of other threads between the moment that a waiter is in line and its own, with so many threads.
+  /// The greatest number of other threads' sections from when a waiter is in line until its own, with that many
+  /// threads.
   static constexpr std::uint64_t bypass_bound(std::uint64_t threads) noexcept {
     return threads * ((max_age + 1) * turns_in_all + threads);
   }
@@ -75,8 +77,8 @@ class futex_mutex {
   [[gnu::always_inline]] void unlock() noexcept {
     unlock([this]() noexcept { unlock_marked(); });
   }
-  /// For the type built on this one: the same; but where the holder has called mark() it calls `if_marked` instead,
-  /// which calls unlock_marked().
+  /// For the type built on this one: the same, but if the holder has called mark(), it calls `if_marked` instead, which
+  /// calls unlock_marked().
   template <class Call>
   [[gnu::always_inline]] void unlock(Call if_marked) noexcept {
     // relaxed: the holder's bits are its own
@@ -86,12 +88,12 @@ class futex_mutex {
     if (is_last_turn(seen) || !machine::release_unless_waited(word_, released(seen))) [[unlikely]]
       unlock_slow();
   }
-  /// unlock() that hands the lock over where somebody is in line, as if the head of the line were past its deadline
-  /// (lock_api's unlock_fair()). Requires: as unlock(). Cost: an atomic instruction more; where somebody waits, a
-  /// hand-over.
+  /// unlock() that hands the lock over if a thread is in line, as if the head of the line were past its deadline
+  /// (lock_api's unlock_fair()). Requires: as unlock(). Cost: one more atomic instruction; a hand-over if a thread
+  /// waits.
   void unlock_fair() noexcept { release(true); }
 
-  /// Whether somebody is in line or aside, at some moment of the call.
+  /// Whether a thread is in line or aside, at some moment of the call.
   // relaxed: decides nothing
   bool is_waited_for() const noexcept {
     return (word_.load(std::memory_order_relaxed) & (line | head | aside_bits)) != 0;
@@ -100,7 +102,7 @@ class futex_mutex {
   // relaxed: an attempt's read is ordered by the attempt, and everybody else decides nothing by it
   bool is_held() const noexcept { return (word_.load(std::memory_order_relaxed) & held) != 0; }
 
-  /// For the type built on this one: unlock() whether or not the holder has called mark(). An atomic instruction more.
+  /// For the type built on this one: unlock() whether or not the holder has called mark(). One more atomic instruction.
   void unlock_marked() noexcept { unlock_slow(); }
   /// For the type built on this one: a flag that belongs to the holder and vanishes with unlock().
   void mark() noexcept { word_.fetch_or(marked, std::memory_order_relaxed); }  // relaxed: only the holder looks
@@ -114,7 +116,7 @@ class futex_mutex {
     return (word_.fetch_or(held, std::memory_order_acquire) & held) == 0;
   }
 
-  /// For tests of the bound: the section counts as so many more. Requires: the calling thread holds the lock.
+  /// For tests of the bound: the section counts as that many more turns. Requires: the calling thread holds the lock.
   void count_more_turns(std::uint32_t turns) noexcept {
     // relaxed, both: the holder's bits are its own
     const std::uint64_t left = (turn_bits - (word_.load(std::memory_order_relaxed) & turn_bits)) / turn;
@@ -136,19 +138,19 @@ class futex_mutex {
   static constexpr std::uint64_t granted_bits = std::uint64_t{0xFFFF} << granted_shift;
   static constexpr std::uint64_t drawn_bits = std::uint64_t{0xFFFF} << drawn_shift;
   static constexpr std::uint16_t max_line = 0x7FFF;
-  // What unlock() looks at. As the sign, `quiet`: the upper half is greater than zero where unlock() has to do more
-  // than to give the lock up.
-  static constexpr std::uint64_t line = std::uint64_t{1} << 48;      // some numbers drawn are not granted
+  // What unlock() checks. `quiet` is the sign bit: the upper half is greater than zero if unlock() has to do more than
+  // to give the lock up.
+  static constexpr std::uint64_t line = std::uint64_t{1} << 48;      // some drawn numbers are not granted
   static constexpr std::uint64_t head = std::uint64_t{1} << 49;      // there is a head
   static constexpr std::uint64_t sleeping = std::uint64_t{1} << 50;  // the head sleeps until the lock is given up
   static constexpr std::uint64_t overdue = std::uint64_t{1} << 51;   // the head is past its deadline
-  static constexpr std::uint64_t older = std::uint64_t{1} << 52;     // overflows of the turn since there is a head
+  static constexpr std::uint64_t older = std::uint64_t{1} << 52;     // overflows of the turn under this head
   static constexpr std::uint64_t age_bits = std::uint64_t{3} << 52;
   static constexpr std::uint64_t max_age = 3;
-  static constexpr std::uint64_t given_to_head = std::uint64_t{1} << 54;   // `held` is the head's
-  static constexpr std::uint64_t given_to_aside = std::uint64_t{1} << 55;  // `held` is one waiter's of those aside
+  static constexpr std::uint64_t given_to_head = std::uint64_t{1} << 54;   // the lock is reserved for the head
+  static constexpr std::uint64_t given_to_aside = std::uint64_t{1} << 55;  // the lock is reserved for a waiter aside
   static constexpr std::uint64_t urgent = std::uint64_t{1} << 56;          // one of them has a real-time priority
-  static constexpr std::uint64_t aside = std::uint64_t{1} << 57;           // waiters outside the line
+  static constexpr std::uint64_t aside = std::uint64_t{1} << 57;           // number of waiters outside the line
   static constexpr std::uint64_t aside_bits = std::uint64_t{0x3F} << 57;
   static constexpr std::uint64_t quiet = std::uint64_t{1} << 63;
   static constexpr std::uint64_t heads_bits = head | sleeping | overdue | age_bits | given_to_head;
@@ -163,7 +165,7 @@ class futex_mutex {
   static constexpr std::uint16_t drawn(std::uint64_t seen) noexcept {
     return static_cast<std::uint16_t>(seen >> drawn_shift);
   }
-  /// The head's.
+  /// The number of the head.
   static constexpr std::uint16_t head_of(std::uint64_t seen) noexcept {
     return static_cast<std::uint16_t>(granted(seen) - 1);
   }

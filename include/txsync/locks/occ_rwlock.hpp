@@ -14,8 +14,8 @@ namespace txsync::inline TXSYNC_BACKEND {
 ///
 /// What it does: readers count themselves in and out of one word; a writer announces itself there, keeps newcomers out
 /// and waits until the readers inside have left. Writers queue at a mutex of their own.
-/// Fairness: of readers a writer waits for those that are inside only; among writers as futex_mutex. While writers
-/// follow each other, readers wait, without a bound.
+/// Fairness: a writer waits only for the readers that are inside; among writers as futex_mutex. While writers follow
+/// each other, readers wait, without a bound.
 /// Use it for: read-mostly sections with rare writers. Do not: frequent writers (shared_mutex).
 /// Cost: two atomic read-modify-writes a read section, on one shared line; a write adds a mutex.
 /// Named requirements: SharedLockable.

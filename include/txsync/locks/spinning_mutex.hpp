@@ -7,10 +7,10 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-/// A spin lock that starves nobody: futex_mutex whose waiters spin three times as long before they stand in line.
+/// A spin lock that starves no thread: a futex_mutex whose waiters spin three times as long before they stand in line.
 ///
-/// What it does: waiters look at the word again and again, as those of tatas_lock. After some 25 us they stand in line,
-/// where a bound holds: see futex_mutex.
+/// What it does: waiters read the word in a loop, as those of tatas_lock. After some 25 us they stand in line, where a
+/// bound holds: see futex_mutex.
 /// Fairness: as futex_mutex: bypass_bound(threads) sections, whatever the clock does.
 /// Use it for: short sections, where a sleep costs more than the wait. Do not: sections that block (mutex).
 /// Cost: as futex_mutex. A waiter burns up to 25 us of its CPU between two sleeps.
@@ -29,7 +29,7 @@ class spinning_mutex {
     if (!core_.acquire_if_free()) [[unlikely]]
       core_.lock_slow(machine::no_deadline, futex_mutex::waits::spinning);
   }
-  /// A waiter does `meanwhile` before it spins. False: it has not got the lock, but is in an always-abort attempt.
+  /// A waiter runs `meanwhile` before it spins. False: it has not got the lock, and is in an always-abort attempt.
   bool lock(pastime& meanwhile) noexcept {
     return core_.acquire_if_free() || core_.lock_slow(meanwhile, futex_mutex::waits::spinning);
   }

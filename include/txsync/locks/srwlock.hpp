@@ -17,7 +17,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// and only the first of the queue watches the word.
 /// Fairness: first come, first served among those that queue; nobody overtakes a queue, so writers are not starved by
 /// readers.
-/// With more waiters than cores, those beyond are let into a busy queue about one a millisecond (mcs_lock).
+/// With more waiters than cores, the excess ones are let into a busy queue at about one a millisecond (mcs_lock).
 /// Use it for: latches held for short, known work. Do not: sections that sleep for long (shared_mutex).
 /// Cost: one compare-exchange to enter and one fetch-sub to leave when nobody queues.
 /// Named requirements: SharedLockable.

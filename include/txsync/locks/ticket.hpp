@@ -145,9 +145,9 @@ class ticket_behind_door {
 ///
 /// What it does: a ticket lock behind a door (admission.hpp): as many waiters as there are CPUs spin in order, the
 /// others sleep and are called in, oldest first.
-/// Fairness: first come, first served inside; with T threads a thread is passed by at most bypass_bound(T) times, and
-/// in practice waits about a millisecond for each thread that came outside before it, while the lock is busy. Where it
-/// stays free those outside come in one after the other (admission.hpp).
+/// Fairness: first come, first served inside; with T threads a thread is passed by at most bypass_bound(T) times. In
+/// practice it waits about a millisecond for each thread that was outside before it, while the lock is busy. If the
+/// lock stays free, those outside come in one after the other (admission.hpp).
 /// Use it for: short contended sections that want fairness. Do not: sections that block (mutex).
 /// Cost: as fifo_ticket_lock, plus three loads of the same line.
 /// Named requirements: Lockable.

@@ -124,11 +124,12 @@ template <std::uint8_t Code>
 
 /// place.store(value, std::memory_order_release). Within an attempt an abort undoes it on every back end: the scripted
 /// machine undoes no other store to memory that is not the thread's stack.
-/// The release pairs with the acquire of who reads beside the attempt, and then finds out that it reads in vain.
+/// The release pairs with the acquire of a thread that reads during the attempt, and then finds that its read is
+/// invalid.
 [[gnu::always_inline]] inline void store_in_attempt(std::atomic<std::uint64_t>& place, std::uint64_t value) noexcept;
 
-/// For who has just taken a lock that attempts look at when they begin: waits until those have ended that began before.
-/// No effect on machines that abort them at the store that takes it.
+/// For a thread that has just taken a lock that attempts check when they begin: waits until the attempts that began
+/// before have ended. No effect on machines where the store that takes the lock aborts them.
 [[gnu::always_inline]] inline void await_attempts() noexcept;
 
 /// Tell a race detector that what follows is ordered behind, or what went before is ordered before, the other sections

@@ -35,8 +35,8 @@ TXSYNC_EXPORT std::uint64_t cycles_per_second() noexcept;
 
 /// Monotonic time in nanoseconds since an arbitrary start. 20..60 ns; a system call on some machines.
 TXSYNC_EXPORT std::uint64_t clock_ns() noexcept;
-/// The CPU time that the calling thread has used, in nanoseconds. A system call, 0.1..1 us. Simulated threads have a
-/// hardware thread of their own, and it is clock_ns().
+/// The CPU time that the calling thread has used, in nanoseconds. A system call, 0.1..1 us. Each simulated thread has a
+/// hardware thread of its own, so there it is clock_ns().
 TXSYNC_EXPORT std::uint64_t thread_cpu_ns() noexcept;
 
 /// One leaf of the processor's self-description: x86 CPUID {eax, ebx, ecx, edx}. False where there is no such leaf or

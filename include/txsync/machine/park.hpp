@@ -33,8 +33,8 @@ TXSYNC_EXPORT park_result park_high(const std::atomic<std::uint64_t>& word, std:
 TXSYNC_EXPORT park_result park_low(const std::atomic<std::uint64_t>& word, std::uint32_t expected_low,
                                    std::uint64_t deadline_ns = no_deadline) noexcept;
 
-/// Wakes at most `count` threads that sleep on the word, oldest first, but a thread of a higher real-time
-/// priority before others; answers how many. Reads nothing at the address:
+/// Wakes at most `count` threads that sleep on the word: higher real-time priorities first, then the oldest first.
+/// Returns how many. Reads nothing at the address:
 /// a word that is gone is harmless (a stranger that reuses the address sees a spurious return). About 0.3..1 us.
 TXSYNC_EXPORT unsigned unpark(const std::atomic<std::uint32_t>& word, unsigned count) noexcept;
 TXSYNC_EXPORT unsigned unpark_high(const std::atomic<std::uint64_t>& word, unsigned count) noexcept;

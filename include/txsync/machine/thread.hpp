@@ -56,9 +56,9 @@ TXSYNC_EXPORT void sleep_ns(std::uint64_t duration) noexcept;
 /// The number of CPUs that this process may run on, at least 1; read once. (Affinity mask, not cgroup quota.)
 TXSYNC_EXPORT unsigned cpu_count() noexcept;
 
-/// Whether the calling thread is scheduled by a fixed priority or a deadline of the system (SCHED_FIFO, SCHED_RR,
-/// SCHED_DEADLINE), ahead of all others; false where the system refuses to tell. Asks the system once in 10 ms, so the
-/// answer may be as old.
+/// Whether the calling thread has a real-time policy of the system (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE), so that it
+/// runs before all others. False if the system refuses to tell. Asks the system once in 10 ms, so the answer may be
+/// that old.
 TXSYNC_EXPORT bool has_realtime_priority() noexcept;
 
 /// Binds the calling thread to one CPU (the system's number). False when the system refuses.

@@ -20,7 +20,7 @@ struct site_totals {
   std::uint64_t contended = 0;  ///< exact: acquisitions that had to wait
   std::uint64_t wait_ns = 0;    ///< exact: time between asking and getting, over the contended ones
   /// The longest single wait, in a difference() within 12.5 %. Waits that ended at a deadline, and those that have not
-  /// ended, count here and nowhere else.
+  /// ended, count only here.
   std::uint64_t max_wait_ns = 0;
   std::uint32_t unfinished_waits = 0;  ///< threads that waited at the moment of the snapshot
   std::uint64_t hold_ns = 0;           ///< estimated from samples
@@ -51,10 +51,10 @@ namespace detail {
 /// 0.
 TXSYNC_EXPORT bool sample(std::uint32_t site_id, const void* lock) noexcept;
 TXSYNC_EXPORT void hold_ends(const void* lock) noexcept;
-/// The calling thread begins to wait for a lock; answers machine::cycles(). One of the next two calls ends it. Locks
-/// that leave it out are counted all the same, but their waits that never end are not seen.
+/// The calling thread begins to wait for a lock; returns machine::cycles(). One of the next two calls ends the wait.
+/// Locks that do not call this are counted all the same, but their waits are not seen while they last.
 TXSYNC_EXPORT std::uint64_t wait_begins(std::uint32_t site_id) noexcept;
-/// It gave up at a deadline after that many machine::cycles().
+/// The thread gave up at a deadline, after that many machine::cycles().
 TXSYNC_EXPORT void wait_timed_out(std::uint32_t site_id, std::uint64_t cycles) noexcept;
 /// The calling thread waited that many machine::cycles() for a lock, or on a condition.
 TXSYNC_EXPORT void waited(std::uint32_t site_id, std::uint64_t cycles) noexcept;

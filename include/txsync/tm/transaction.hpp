@@ -193,8 +193,8 @@ class transaction : public detail::transaction_base<transaction>, public detail:
 };
 
 /// A transaction whose accesses are plain loads and stores: in an attempt of the machine, or alone and irrevocable.
-/// One that is kept and used after its block's end goes by docs/tm/misbehaviour.md; but with NDEBUG nobody checks its
-/// reads and writes.
+/// For one that is kept and used after its block's end see docs/tm/misbehaviour.md. With NDEBUG its reads and writes
+/// are not checked.
 class direct_transaction : public detail::transaction_base<direct_transaction> {
  public:
   /// In an attempt: goes on in software. In an irrevocable block it ends the program with a message.
@@ -223,8 +223,8 @@ class direct_transaction : public detail::transaction_base<direct_transaction> {
   direct_transaction& operator=(const direct_transaction&) = delete;
 
  private:
-  /// Whether an earlier block's body has kept it: its thread runs no block, or one in software. Only where assert()
-  /// would check too: a look at each access would cost as much as the access.
+  /// Whether an earlier block's body has kept it: its thread runs no block, or one in software. Checked only if
+  /// assert() is: a check of each access would cost as much as the access.
   bool is_kept_from_another() const noexcept {
 #ifdef NDEBUG
     return false;

@@ -40,8 +40,8 @@ unsigned count_cpus() noexcept {
 // Relaxed: it guards no other data, and whoever asks first finds the same.
 constinit std::atomic<unsigned> known_cpus{0};
 
-/// What has_realtime_priority() has learnt of the calling thread, and when: microseconds, times two, and the answer.
-/// Small: see src/locks/deferred_wakes.cpp.
+/// The last result of has_realtime_priority() in the calling thread, and its time: microseconds times two, plus the
+/// result. Small: see src/locks/deferred_wakes.cpp.
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::uint64_t known_priority = 0;
 
 /// As the program starts, before it can pin its first thread.
@@ -58,7 +58,7 @@ unsigned cpu_count() noexcept {
 bool has_realtime_priority() noexcept {
   constexpr std::uint64_t max_age_us = 10'000;
   timespec now{};
-  // To a few milliseconds, and without a read of the counter, which costs more than the rest.
+  // Exact to a few milliseconds. Does not read the time stamp counter, which costs more than the rest.
   (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
   const std::uint64_t now_us =
       static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1'000;

@@ -56,7 +56,7 @@ struct stored_word {
   std::uint64_t before;
 };
 thread_local std::vector<stored_word> stored;   ///< by store_in_attempt()
-constexpr std::size_t max_stored_words = 8192;  ///< of an attempt; more abort it for want of capacity
+constexpr std::size_t max_stored_words = 8192;  ///< of an attempt; more abort it with capacity
 constinit thread_local unsigned trials = 0;     ///< trial_scopes of this thread
 
 struct stack_bounds {
@@ -88,7 +88,7 @@ stack_bounds bounds_of_stack() noexcept {
   return bounds;
 }
 
-/// The calling thread's. The addresses above are not its own.
+/// The bounds of the calling thread's stack. The addresses above are not the thread's.
 const stack_bounds& my_stack() noexcept {
   static constinit thread_local stack_bounds known{};
   if (known.end == nullptr) known = bounds_of_stack();
@@ -110,7 +110,7 @@ const char* end_of_frame(const void* address) noexcept {
 #endif
 }
 
-/// Of an attempt that excludes others, the frame of the function that begins it and no more: above lies what threads
+/// For an attempt that excludes others, only the frame of the function that begins it. Above lie objects that threads
 /// share, which others may change until this attempt has found the lock held.
 const char* end_to_put_back(const void* caller) noexcept {
   return mine.excludes ? end_of_frame(caller) : my_stack().end;
@@ -136,12 +136,12 @@ void end_to_exclude() noexcept {
   mine.excludes = false;
 }
 
-/// Without a look from the race detector: on a CPU an attempt that was aborted has stored nothing.
+/// Hidden from the race detector: on a CPU an attempt that was aborted has stored nothing.
 __attribute__((no_sanitize("thread"))) void undo_stores() noexcept {
   while (!stored.empty()) {
     const stored_word last = stored.back();
     stored.pop_back();
-    // What lay in the attempt's own frames is gone with them, and may be this function's by now.
+    // Words in the attempt's own frames are gone with them. The memory may be part of this function's frame by now.
     const void* const place = last.place;
     if (my_stack().lowest <= place && place < mine.frame) continue;
     // release: as in scripted_store(). Not store(), which would be compiled as a function that has the detector's
@@ -235,7 +235,7 @@ std::uint32_t txsync_scripted_decide(std::uint32_t kind, void* frame, void* call
   mine.kind = kind;
   begin_to_exclude();
   remember_stack(frame, caller);
-  stored.reserve(max_stored_words);  // now, as an attempt has nobody to throw to
+  stored.reserve(max_stored_words);  // now, as an exception cannot leave an attempt
   stored.clear();
   mine.todo = todo;
   mine.steps = 0;
@@ -279,9 +279,9 @@ void scripted_store(std::atomic<std::uint64_t>& place, std::uint64_t value) noex
   scripted_step();
   if (mine.depth != 0 && !mine.suspended) {
     if (stored.size() == max_stored_words) abort_now(attempt_status::capacity_bit);
-    stored.push_back({&place, place.load(std::memory_order_relaxed)});  // relaxed: nobody else stores there
+    stored.push_back({&place, place.load(std::memory_order_relaxed)});  // relaxed: no other thread stores there
   }
-  place.store(value, std::memory_order_release);  // pairs with the acquire of readers beside the attempt
+  place.store(value, std::memory_order_release);  // pairs with the acquire of concurrent readers
 }
 
 void scripted_await() noexcept {
@@ -298,7 +298,7 @@ void scripted_abort(std::uint8_t code) noexcept {
 
 namespace {
 
-// A fork copies the state of no attempt and of no call in between, as none of them exists in the child.
+// A fork must not copy the state of an attempt, or of a call in progress, since neither exists in the child.
 void before_fork() noexcept {
   if (mine.depth != 0) script::refuse("fork() within an attempt, which a system call would have aborted");
   the_state().attempting.take();

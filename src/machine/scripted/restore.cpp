@@ -3,10 +3,8 @@
 // stack and registers back. In assembly, because a frame cannot rewrite itself; and so that sanitizers, which would
 // object, do not look.
 //
-//   txsync_scripted_begin(kind, caller)                   calls txsync_scripted_decide(kind, frame, caller), returns
-//   its
-//                                                         answer
-//   txsync_scripted_restore(frame, copy, bytes, status)   copies the stack back and returns from begin with status
+//   txsync_scripted_begin(kind, caller): calls txsync_scripted_decide(kind, frame, caller) and returns its answer
+//   txsync_scripted_restore(frame, copy, bytes, status): copies the stack back and returns from begin with status
 //
 // `frame` is where begin saved the registers; its return address lies above them.
 #if defined(__x86_64__)

@@ -103,12 +103,12 @@ class machine_script {
   void on_begin(plan next);
   void on_begin(std::initializer_list<plan> next);
   void on_begin_by_default(plan always);  ///< commits() after a reset
-  /// Between the two: these, in this order, over and over; none after a reset.
+  /// Comes after the list and before the default: these plans, in this order, again and again; none after a reset.
   void on_begins_in_turn(std::vector<plan> again_and_again);
-  /// From now on one attempt runs at a time, and await_attempts() waits for it; what it has stored is undone before
-  /// anybody can look who waits there. A race detector does not see this. An abort then puts back the frame of the
-  /// function that called begin(), and of the stack no more; so that function calls end() too. Without it (after a
-  /// reset) attempts run beside each other and beside everything. Always-abort attempts do so anyway.
+  /// From now on one attempt runs at a time, and await_attempts() waits for it. Its stores are undone before a thread
+  /// that waits there returns. A race detector does not see this. An abort then restores only the frame of the function
+  /// that called begin(), and no more of the stack; so that function must call end() too. Without this (after a reset)
+  /// attempts run concurrently with each other and with all other code. Always-abort attempts do so anyway.
   void attempts_exclude_each_other();
   void on_warm_begin(plan next);    ///< for warm_begin(); the default starts and waits for an abort
   void on_hle(plan next);           ///< for hle_acquire(); the default does not elide

@@ -51,7 +51,7 @@ struct cpu_settings {
 struct attempt_plans {
   std::deque<plan> begins;
   std::vector<plan> in_turn;
-  std::size_t turns = 0;  ///< of those
+  std::size_t turns = 0;  ///< of `in_turn` that were used
   plan by_default = plan::commits();
   std::deque<plan> warm;
   std::deque<plan> hle;
@@ -82,7 +82,8 @@ struct parking {
   std::deque<unsigned> unpark_answers;
 };
 
-/// All of it. `guard` guards what is not atomic; it is never held where an attempt may abort. Behind `attempting`.
+/// The whole state. `guard` guards what is not atomic; it is never held where an attempt may abort. It is taken after
+/// `attempting`.
 struct state {
   unseen_mutex guard;
   cpu_settings cpu;
@@ -97,7 +98,7 @@ struct state {
   std::atomic<std::uint64_t> step_per_relax{10};
   std::atomic<unsigned> releases_to_interrupt{0};
   std::atomic<bool> attempts_exclude{false};
-  unseen_turn attempting;  ///< then, of the thread that is in an attempt
+  unseen_turn attempting;  ///< if attempts exclude each other: held by the thread that is in one
 
   struct tallies {
     std::atomic<std::uint64_t> begins{0}, commits{0}, aborts{0}, warm_begins{0}, elisions{0}, elisions_ended{0},

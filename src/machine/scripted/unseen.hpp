@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exclusion that a race detector does not see. What the scripted machine needs for its own state must not order what
-// the code under test does: it would hide where that code forgets to.
+// Exclusion that a race detector does not see. The scripted machine's locks for its own state must not order the code
+// under test: that would hide missing synchronization in it.
 #pragma once
 
 #include <linux/futex.h>
@@ -28,9 +28,9 @@ namespace txsync::inline TXSYNC_BACKEND::script {
 class unseen_turn {
  public:
   void take() noexcept {
-    fence();  // what the thread has stored before is seen by whoever has the turn next
+    fence();  // the next thread that takes the turn sees what this one has stored
     std::uint32_t seen = unused;
-    // relaxed, here and below: the fences order, and a race detector does not look at those
+    // relaxed, here and below: the fences order, and a race detector does not know fences
     if (!state_.compare_exchange_strong(seen, used, std::memory_order_relaxed)) {
       while (state_.exchange(waited_for, std::memory_order_relaxed) != unused) call(FUTEX_WAIT_PRIVATE, waited_for);
     }
@@ -54,7 +54,7 @@ class unseen_turn {
   std::atomic<std::uint32_t> state_{unused};
 };
 
-/// Lockable. What a thread does while it holds it, a race detector does not look at either.
+/// Lockable. A race detector also ignores what a thread does while it holds it.
 class unseen_mutex {
  public:
   void lock() noexcept {

@@ -90,7 +90,7 @@ unsigned unpark_high(const std::atomic<std::uint64_t>& word, unsigned count) noe
 unsigned unpark_low(const std::atomic<std::uint64_t>& word, unsigned count) noexcept {
   return txsync_sim_unpark(&word, count);
 }
-// A simulated program is one process; an exploration may say that it is a child's.
+// A simulated program is one process; an exploration may say that it is the child of a fork.
 std::uint32_t fork_count() noexcept { return txsync_sim_fork_count(); }
 bool after_fork(void (*)()) noexcept { return true; }
 park_result park_shared(const std::atomic<std::uint32_t>& word, std::uint32_t expected,

@@ -106,7 +106,7 @@ struct site_record {
   std::optional<slow_thread> slowest = {};   ///< of its threads (observe/turns.hpp)
   std::vector<thread_turns> by_thread = {};  ///< not in documents
   // Of all:
-  std::uint64_t max_wait_ns = 0;       ///< the longest single wait, those included that ended without the lock
+  std::uint64_t max_wait_ns = 0;       ///< the longest single wait, also of those that ended without the lock
   std::uint32_t unfinished_waits = 0;  ///< threads that still waited at the end
 };
 
@@ -170,17 +170,17 @@ struct claim {
 /// The rules of judge() over an interval. A rule may go on: "... in every cell".
 inline constexpr const char* rule_at_least = "value >= goal; missed where high95 < goal";
 inline constexpr const char* rule_at_most = "value <= goal; missed where low95 > goal";
-/// The rule of a claim that is written down and asks for nothing; its goal is 0 and it holds.
+/// The rule of a claim that is recorded without a goal; its goal is 0 and it holds.
 inline constexpr const char* no_goal = "printed as it is";
 
 /// The claim with the value, interval, goal, outcome and rule of a measured number.
 claim judged(claim one, const interval& measured, double goal, better way = better::higher);
 /// The same of a number that has no interval.
 claim judged(claim one, double value, double goal, better way = better::higher);
-/// A measured number of which nothing is asked.
+/// A measured number without a goal.
 claim without_goal(claim one, const interval& measured);
 
-/// "holds", "undecided", "MISSED", or "-" where nothing is asked.
+/// "holds", "undecided", "MISSED", or "-" without a goal.
 const char* verdict_text(const claim& one) noexcept;
 
 struct document {
@@ -201,7 +201,7 @@ std::string utc_now();
 
 /// The medians, in words for a table: the two shares, the two waits in us, the CPUs; "-" where there are none.
 std::string fairness_text(const fairness_record& one);
-/// The heads of these columns, as wide, and what they mean: one line each.
+/// The heads of these columns, in the same widths, and a legend: one line each.
 inline constexpr const char* fairness_head = "slowest  half  p99.9 us     max us  wait CPUs";
 inline constexpr const char* fairness_legend =
     "slowest: operations of the slowest thread to an equal share; half: share of all operations that the busier half "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// More rounds for what is not decided yet.
+// More rounds for undecided claims.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
-/// A claim that is undecided after the rounds that were asked for gets more: at most so many times as many in all.
+/// A claim that is undecided after the rounds that were asked for gets more: in all at most this many times as many.
 inline constexpr unsigned max_round_factor = 4;
 
 /// Chooses which points of a measurement get another series of rounds. Each series has as many rounds as were asked for
@@ -19,7 +19,7 @@ class more_rounds {
   explicit more_rounds(std::size_t points);
 
   /// Call after each series, with the claims of all rounds so far. The points to measure in the next one, ascending:
-  /// those that undecided claims were computed from. Empty: all is decided, or max_round_factor is reached.
+  /// those that undecided claims were computed from. Empty: all claims are decided, or max_round_factor is reached.
   /// A point that was left out of a series gets no further one: so the i-th value of each point is of the i-th round,
   /// and two points share the rounds of the one that has fewer.
   const std::vector<std::size_t>& next(const std::vector<claim>& claims);

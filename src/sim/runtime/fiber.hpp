@@ -127,7 +127,7 @@ struct alignas(64) thread_record {
   std::uint32_t deadline_slot = 0;
   bool detached = false;
   bool pinned = false;          ///< by itself, to the hardware thread that it is on
-  bool shows_realtime = false;  ///< what the program is told
+  bool shows_realtime = false;  ///< what the program sees
 
   struct exit_call {
     void (*function)(void*);

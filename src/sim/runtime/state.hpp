@@ -99,9 +99,9 @@ struct runtime_state {
   hardware_thread* cpus = nullptr;
   unsigned cpu_count = 0;
   unsigned variant = 0;           ///< for the program
-  unsigned shown_cpus = 0;        ///< what the program is told; 0: cpu_count
+  unsigned shown_cpus = 0;        ///< what the program sees; 0: cpu_count
   std::uint32_t shown_forks = 0;  ///< likewise
-  bool waits_for_ever = false;    ///< no deadline of a wait at a word counts
+  bool waits_for_ever = false;    ///< waits on a word ignore their deadlines
   thread_record* threads = nullptr;
   unsigned thread_count = 0;  ///< records ever used
   unsigned attempts = 0;      ///< that have begun and not ended, of all threads

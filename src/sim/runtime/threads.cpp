@@ -171,7 +171,7 @@ int txsync_sim_at_thread_exit(void (*function)(void*), void* argument) {
 
 void txsync_sim_yield(void) {
   if (state.current == nullptr) return;
-  if (state.current->shows_realtime) fail("a real-time thread gives way: no thread before it would run");
+  if (state.current->shows_realtime) fail("a real-time thread yields: that lets no other thread run");
   enter_kernel(0);
   give_way();
 }

@@ -59,15 +59,15 @@ void commit(runner& me) noexcept {
   }
 }
 
-/// In an attempt: the block goes on in software. For the scripted machine, where what an attempt has read before its
-/// abort has been read, the order is told here too; others undo that.
+/// In an attempt: the block goes on in software. On the scripted machine the race detector sees what an attempt read
+/// before its abort, so the order is announced here too. Other machines undo the announcement.
 void fall_back() noexcept {
   order_before_attempts();
   machine::abort<attempt_status::code_fall_back>();
 }
 
-/// False: an exception has left the body. It is dead before the attempt is aborted, since that undoes its making only
-/// where the machine undoes all.
+/// False: an exception has left the body. It is destroyed before the attempt is aborted, since not every machine undoes
+/// its construction.
 bool runs_through(runner& me, const erased_body& body, void* data) noexcept {
   try {
     body.directly(data, me.directly);
@@ -100,7 +100,7 @@ bool run_in_hardware(runner& me, const erased_body& body, void* data) {
       commit(me);
       return true;
     }
-    // The scripted machine puts back the stack and what blocks have written, so the rest is put back here.
+    // The scripted machine restores the stack and what blocks have written, so the rest is restored here.
     me.mode = run_mode::idle;
     if (!me.made.empty()) drop_made(me);
     if (!wait_to_try_again(me, status, left, waits_left)) return false;

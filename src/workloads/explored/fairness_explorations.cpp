@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often others pass a thread that waits: threads that never wait (they try again and again) against threads that
-// do. A section counts as a quarter of the turns after which a lock looks at its waiters, so that few sections reach
-// the bound. Deadlines do not pass, where waiters are patient, or have passed at once: the bound holds either way.
+// How often others pass a waiter: threads that never wait (they call try_lock() in a loop) against threads that do. A
+// section counts as a quarter of the turns after which a lock checks its waiters, so that few sections reach the bound.
+// Either deadlines never pass, or they pass at once: the bound holds in both cases.
 #include <atomic>
 
 #include <txsync/condition_variable.hpp>
@@ -22,20 +22,20 @@ namespace {
 constexpr unsigned sections_a_wrap = 4;
 constexpr std::uint32_t turns_a_section = 4'096;
 
-/// Sections of others between the moment that a waiter is in line and its own, with so many waiters.
+/// The greatest number of other threads' sections from when a waiter is in line until its own, with that many waiters.
 constexpr unsigned bound_of(unsigned waiters) {
   constexpr std::uint64_t turns_a_wrap = std::uint64_t{sections_a_wrap} * turns_a_section;
   return static_cast<unsigned>(futex_mutex::bypass_bound(waiters) / turns_a_wrap * sections_a_wrap + waiters);
 }
 
-/// The first threads wait once each. The others take the lock, as long as somebody waits or is to come, and count.
+/// The first threads wait once each. The others take the lock as long as a thread waits or is still to come, and count.
 template <class Lock, unsigned waiters, bool impatient>
 struct passed_by_test {
   static constexpr unsigned max_sections = 3 * bound_of(waiters);
 
   Lock lock{};
   std::atomic<unsigned> left{waiters};
-  unsigned passed = 0;  // guarded by the lock: since somebody waits, without a gap
+  unsigned passed = 0;  // guarded by the lock: in a row, while a thread waits
   unsigned worst = 0;
 
   passed_by_test() { detail::wait_impatiently(impatient); }
@@ -59,7 +59,7 @@ struct passed_by_test {
   const char* check() const { return worst > bound_of(1) ? "waiters were passed by more often than stated" : nullptr; }
 };
 
-/// The holder hands the lock over by unlock_fair(): nobody passes a waiter.
+/// The holder hands the lock over by unlock_fair(): no thread passes a waiter.
 template <class Lock>
 struct fair_test {
   Lock lock{};
@@ -118,17 +118,17 @@ struct notified_test {
   }
   const char* check() const {
     if (worst > bound_of(1)) return "a notified thread was passed by more often than stated";
-    return told ? nullptr : "nobody was told";
+    return told ? nullptr : "no thread was notified";
   }
 };
 
-/// Seeded: turns do not count, and no deadline passes, so that nothing makes an unlock hand the lock over.
+/// Seeded fault: turns are not counted and no deadline passes, so no unlock hands the lock over.
 class without_turns : public futex_mutex {
  public:
   void count_more_turns(std::uint32_t) noexcept {}
 };
 
-/// The parts of fair locks, so that a test can look at the door. With `checks`, unlocked by unlock_if_held().
+/// The parts of fair locks, so that a test can inspect the door. With `checks`, unlocked by unlock_if_held().
 template <bool checks>
 struct ticket_parts {
   struct slot {};
@@ -162,8 +162,8 @@ struct mcs_parts {
   }
 };
 
-/// One thread comes to a crowded lock and waits once, while the others take the lock again and again, behind a door
-/// that calls somebody in after few acquisitions. Counted from the moment that it can be seen to be outside.
+/// One thread comes to a crowded lock and waits once; the others take the lock again and again. Its door calls a thread
+/// in after few acquisitions. Counted from when the thread is visibly outside.
 template <class Parts, unsigned threads>
 struct door_test {
   static constexpr std::uint32_t patience = 2;
@@ -216,7 +216,7 @@ struct door_test {
   const char* check() const { return passed > bound ? "a waiter was passed by more often than stated" : nullptr; }
 };
 
-/// All sleep outside when the lock is given up, and nobody comes back: each is called by the one before.
+/// All sleep outside when the lock is given up, and no thread comes back: each is called in by the one before.
 struct drain_test {
   ticket_lock lock{};
   unsigned count = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a waiter may rely on once it is registered: the holder looks for the registration before it gives the lock up.
-// Then a hand-over that is dropped lets another thread in first, and a wake-up that is dropped leaves a sleeper, since
-// no deadline comes to its help. Other tests say that the program is the child of a fork, whose parent had waiters.
+// What holds for a registered waiter: the holder waits for the registration before it gives the lock up. Then a missing
+// hand-over lets another thread in first. A missing wake-up leaves a sleeping thread, since no deadline wakes it. Other
+// tests say that the program is the child of a fork, whose parent had waiters.
 #include <atomic>
 #include <cstdint>
 
@@ -18,7 +18,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-// The word as futex_mutex.hpp has it. A test that waits for a bit that is another one does not end.
+// The word as in futex_mutex.hpp. With a wrong bit here, a test that waits for it does not end.
 constexpr std::uint64_t held = 1;
 constexpr std::uint64_t line = std::uint64_t{1} << 48;
 constexpr std::uint64_t head = std::uint64_t{1} << 49;
@@ -174,7 +174,7 @@ struct urgent_pair_test {
   const char* check() const { return count != 4 ? "an update was lost" : nullptr; }
 };
 
-/// In the child of a fork: `word` as the parent left it, whose waiters do not exist. With `hurries`, the first thread
+/// In the child of a fork: the parent left `word`, and its waiters do not exist here. With `hurries`, the first thread
 /// has a deadline.
 template <std::uint64_t word, bool hurries = false>
 struct forked_test {
@@ -208,7 +208,7 @@ struct forked_test {
   }
   const char* check() const {
     if (met) return "two threads were in the section";
-    if (late) return "a thread gave up that had time";
+    if (late) return "a thread gave up before its deadline";
     return lock.is_held() ? "the lock is not free at the end" : nullptr;
   }
 };
@@ -237,7 +237,7 @@ struct sleeping_place_test {
   const char* check() const { return changes.load() != all ? "an update was lost" : nullptr; }
 };
 
-/// A place counts who waits there, in this process: the parent's waiters, of whom there is one, do not count.
+/// A place counts the waiters of this process: the parent's waiters, of which there is one, do not count.
 struct counted_place_test {
   detail::sleeping_place place{};
   std::atomic<bool> wrong{false};
@@ -256,7 +256,7 @@ struct counted_place_test {
   }
   const char* check() const {
     if (wrong.load()) return "a place is in use for the parent's waiters, or not for those of this process";
-    return place.is_in_use() ? "a place is in use that everybody has left" : nullptr;
+    return place.is_in_use() ? "a place is in use that all threads have left" : nullptr;
   }
 };
 

@@ -152,7 +152,7 @@ struct patience_test {
   const char* check() const {
     if (early) return "a thread gave up before its deadline";
     if constexpr (requires { lock.is_waited_for(); }) {
-      if (lock.is_waited_for()) return "somebody is waited for who is gone";
+      if (lock.is_waited_for()) return "a thread that is gone still counts as a waiter";
     }
     return count != 2 ? "an update was lost" : nullptr;
   }
@@ -258,7 +258,7 @@ struct mortal {
   }
 };
 
-/// The notifier destroys the variable as soon as it has told all, before or after it gives up the mutex.
+/// The notifier destroys the variable as soon as it has notified all, before or after it gives up the mutex.
 template <unsigned threads, bool while_held = false>
 struct destroyed_variable_test {
   mutex lock{};
@@ -286,8 +286,8 @@ struct destroyed_variable_test {
   const char* check() const { return changed.is_untouched() ? nullptr : "a destroyed condition variable was written"; }
 };
 
-/// Both wait in turn, each at a variable of its own, and tell the other while they hold another mutex, too, which they
-/// took before or after.
+/// Both wait in turn, each on a variable of its own. Each notifies the other while it also holds another mutex, which
+/// it took before or after.
 struct two_mutexes_test {
   static constexpr unsigned turns = 4;
 
@@ -349,10 +349,10 @@ constexpr exploration table[] = {
     {"condition_variable-timed", "for a time and until one", right, run_anew<timed_test, 3>},
     {"condition_variable-any", "with a lock of another kind", right, run_anew<foreign_lock_test, 3>},
     {"condition_variable-destroyed", "destroyed by who has told all", right, run_anew<destroyed_variable_test<3>, 3>},
-    {"condition_variable-destroyed-held", "destroyed by who has told all and holds the mutex", right,
+    {"condition_variable-destroyed-held", "destroyed by the notifier, which holds the mutex", right,
      run_anew<destroyed_variable_test<3, true>, 3>},
-    {"condition_variable-mutexes", "told by a holder of two mutexes", right, run_anew<two_mutexes_test, 2>},
-    {"condition_variable-mutexes-sleeping", "told by a holder of two mutexes, with one CPU", right,
+    {"condition_variable-mutexes", "notified by a holder of two mutexes", right, run_anew<two_mutexes_test, 2>},
+    {"condition_variable-mutexes-sleeping", "notified by a holder of two mutexes, with one CPU", right,
      run_anew<two_mutexes_test, 2>, sleeps},
     {"futex-patience", "one gives up, two do not", right, run_anew<patience_test<futex_mutex, false>, 3>, sleeps},
     {"futex-hasty", "one gives up after its first look, two do not", right,

@@ -29,7 +29,7 @@ class Fairness(unittest.TestCase):
         schedules = 1_000_000 if os.environ.get("TXSYNC_TEST_BUDGET") == "full" else 2_000
         ran = txsync("explore", *names, "--schedules", str(schedules), *words, timeout=1500)
         self.assertEqual((ran.returncode, ran.stderr), (0, ""), ran.stdout)
-        self.assertIn("txsync replay seeded:futex-passed-by@", ran.stdout, "a lock that hands nothing over is found")
+        self.assertIn("txsync replay seeded:futex-passed-by@", ran.stdout, "a lock that hands nothing over must be found")
 
     def test_in_order(self):
         self.explored()

@@ -22,7 +22,7 @@ inline constexpr unsigned warm_extra_depth = 3;
 namespace txsync::inline TXSYNC_BACKEND::machine {
 inline void abort_busy(const void*) noexcept { abort<attempt_status::code_lock_busy>(); }
 inline void store_in_attempt(std::atomic<std::uint64_t>& place, std::uint64_t value) noexcept {
-  place.store(value, std::memory_order_release);  // pairs with the acquire of readers beside the attempt
+  place.store(value, std::memory_order_release);  // pairs with the acquire of concurrent readers
 }
 inline void await_attempts() noexcept {}
 }  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attempts of the scripted machine: what each does is read from the script (src/machine/scripted/script.hpp).
 //
-// An abort really comes back to begin(): the registers that a function must keep, and the thread's own stack from
-// begin's caller upwards, are put back to what they were (at most script::snapshot_bytes of it), and what
-// store_in_attempt() has stored. Other stores to other memory are NOT undone, and nothing keeps other threads from
-// seeing any before the end, unless the script says that attempts exclude each other. To the compiler this is an
-// ordinary call that returns twice with the same registers and the same stack, which is what it may assume of any call,
-// so that begin() may be inlined and the function around it may return before the abort.
+// An abort really comes back to begin(): it restores the registers that a function must keep, and the thread's own
+// stack from begin's caller upwards (at most script::snapshot_bytes of it). It also restores the words that
+// store_in_attempt() has stored. Other stores to other memory are NOT undone. Other threads may see any store before
+// the end, unless the script says that attempts exclude each other. To the compiler this is an ordinary call that
+// returns twice with the same registers and the same stack, as it may assume of any call. So begin() may be inlined,
+// and the function around it may return before the abort.
 #pragma once
 
 #include <txsync/machine/race_detector.hpp>

@@ -34,7 +34,7 @@ inline void abort() noexcept {
 }
 inline void abort_busy(const void* lock) noexcept { txsync_sim_abort_busy(lock); }
 inline void store_in_attempt(std::atomic<std::uint64_t>& place, std::uint64_t value) noexcept {
-  place.store(value, std::memory_order_release);  // pairs with the acquire of readers beside the attempt
+  place.store(value, std::memory_order_release);  // pairs with the acquire of concurrent readers
 }
 inline void await_attempts() noexcept {}
 inline void annotate_acquire(const void*) noexcept {}

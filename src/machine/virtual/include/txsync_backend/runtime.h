@@ -84,7 +84,7 @@ int txsync_sim_is_realtime(void);
 /* What machine::fork_count() answers from now on: the program is as in the child of a fork. */
 void txsync_sim_show_forks(uint32_t count);
 uint32_t txsync_sim_fork_count(void);
-/* Whether waits at a word have no deadlines from now on: who is not woken sleeps for ever. */
+/* Whether waits at a word have no deadlines from now on: a thread that is not woken sleeps for ever. */
 void txsync_sim_wait_for_ever(int is_for_ever);
 /* machine::enter_phase(). Where the run was told so (TXSYNC_SIM_UNCHARGED), what the only thread does in phase 1,
    set-up, takes no time and leaves the caches as they are; from phase 2, measured, counts of attempts start at zero. */
