@@ -96,6 +96,8 @@ inline double in_ten_ms(const std::vector<worker>& two, std::size_t from) {
   return sum;
 }
 
+constexpr std::size_t not_seen_ms = 10'000;
+
 /// Milliseconds from `from` to the first 10 ms that reach nine tenths of the median before the load came; up to `end`
 /// if none do.
 inline double recovery_ms(const std::vector<worker>& two, std::size_t before_end, std::size_t from, std::size_t end) {
@@ -103,9 +105,10 @@ inline double recovery_ms(const std::vector<worker>& two, std::size_t before_end
   for (std::size_t bin = before_end / 4; bin + 10 <= before_end; bin += 10) before.push_back(in_ten_ms(two, bin));
   std::sort(before.begin(), before.end());
   const double enough = before.empty() ? 0 : 0.9 * before[before.size() / 2];
-  std::size_t bin = from;
-  while (bin + 10 < end && in_ten_ms(two, bin) < enough) ++bin;
-  return static_cast<double>(bin - from);
+  for (std::size_t bin = from; bin + 10 <= end; ++bin) {
+    if (in_ten_ms(two, bin) >= enough) return static_cast<double>(bin - from);
+  }
+  return static_cast<double>(std::max(end, from + not_seen_ms) - from);
 }
 
 /// Two threads loop. More join them for the duration, then end. The two then go on for as long again.
@@ -150,9 +153,11 @@ int run_wave(const case_request& wanted) {
     sections += static_cast<double>(one.operations);
     gone = std::max(gone, one.end_ns);
   }
+  // From the fall of the load, so that a line which takes long to drain counts. Where the time does not reach so far,
+  // the throughput is not back at the end of what was counted.
   const std::size_t end = std::min(millisecond(gone + wanted.duration_ns), two[0].bins.size());
   tell("sections_per_s", sections / (static_cast<double>(fall - rise) / 1e9));
-  tell("recovery_ms", recovery_ms(two, millisecond(rise), std::min(millisecond(gone) + 1, end - 1), end));
+  tell("recovery_ms", recovery_ms(two, millisecond(rise), millisecond(fall), std::max(end, millisecond(fall) + 1)));
   tell("end_ms", static_cast<double>(gone - fall) / 1e6);
   tell_waits(told, clocks, static_cast<double>(machine::clock_ns() - start) / 1e9);
   tell_operations({told.begin() + 2, told.end()});

@@ -180,6 +180,22 @@ TEST(condition, signal_goes_past_waiters_that_time_out) {
 
 // Destroyed, and its memory used for something else, by the thread that has just woken everybody, while some of them
 // give up for their deadlines at that moment.
+TEST(condition, destroying_one_that_is_waited_on_says_so) {
+  scene all;
+  std::thread waiter([&] { all.take_token(); });
+  all.await(&scene::waiting, 1);
+  sleep_ms(20);  // it sleeps
+  if (under_preload()) {
+    EXPECT_EQ(pthread_cond_destroy(&all.condition), EBUSY);
+  }
+  pthread_mutex_lock(&all.mutex);
+  ++all.tokens;
+  pthread_cond_signal(&all.condition);
+  pthread_mutex_unlock(&all.mutex);
+  waiter.join();
+  EXPECT_EQ(pthread_cond_destroy(&all.condition), 0);
+}
+
 TEST(condition, destroyed_right_after_broadcast) {
   struct item {
     pthread_cond_t condition = PTHREAD_COND_INITIALIZER;

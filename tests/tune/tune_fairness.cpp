@@ -32,6 +32,7 @@ class served_program final : public tune::trial {
   std::map<std::string, unsigned> runs;
   std::string failing;
   double clock = 0;
+  std::vector<thread_turns> at_shutdown = {};  ///< threads at a site that comes before "hot"
 
   tune::measured run(const tune::choice& what, double) override {
     const std::string name = tune::name_of(what);
@@ -43,6 +44,13 @@ class served_program final : public tune::trial {
     if (name == failing) seen.failure = "exit status 3";
     clock += now.seconds;
     if (what.candidate == "unmodified") return seen;
+    if (!at_shutdown.empty()) {
+      observe::site_record before;
+      before.name = "shutdown";
+      before.kind = "mutex";
+      before.by_thread = at_shutdown;
+      seen.sites.push_back({before, {}});
+    }
     observe::site_record record;
     record.name = "hot";
     record.kind = "mutex";
@@ -132,6 +140,14 @@ TEST(tune_fairness, the_starved_thread_is_compared_with_the_same_rank) {
   served_program program;
   program.of["libc"] = always({1.0, 1 * ms, {{50, 0}, {5000, 100 * ms}, {5000, 100 * ms}}});
   program.of["mutex"] = always({0.5, 1 * ms, {{50, 0}, {700, 400 * ms}, {9000, 1 * ms}}});
+  EXPECT_EQ(program.tuned({"unmodified", "mutex"}).refused.size(), 1u);
+}
+
+TEST(tune_fairness, threads_without_turns_at_one_site_hide_no_starved_thread_of_another) {
+  served_program program;
+  program.at_shutdown = {{0, 1000 * ms}, {0, 1000 * ms}};
+  program.of["libc"] = always({1.0, 1 * ms, {{5000, 200 * ms}, {5000, 200 * ms}}});
+  program.of["mutex"] = always({0.5, 1 * ms, {{20, 900 * ms}, {9980, 0}}});
   EXPECT_EQ(program.tuned({"unmodified", "mutex"}).refused.size(), 1u);
 }
 

@@ -286,6 +286,37 @@ struct destroyed_variable_test {
   const char* check() const { return changed.is_untouched() ? nullptr : "a destroyed condition variable was written"; }
 };
 
+/// The notifier waits for the thread that destroys the variable, and holds the mutex meanwhile.
+struct destroyed_elsewhere_test {
+  mutex lock{};
+  mortal<condition_variable> changed{};
+  std::atomic<bool> waits{false}, told{false}, destroyed{false};
+
+  static void body(destroyed_elsewhere_test& me, unsigned index) {
+    if (index == 1) {
+      while (!me.told.load()) machine::relax();
+      me.changed.destroy();
+      me.destroyed.store(true);
+      return;
+    }
+    std::unique_lock held(me.lock);
+    if (index == 2) {
+      me.waits.store(true);
+      while (!me.told.load()) (*me.changed).wait(held);
+      return;
+    }
+    while (!me.waits.load()) {
+      held.unlock();
+      machine::relax();
+      held.lock();
+    }
+    (*me.changed).notify_all();
+    me.told.store(true);
+    while (!me.destroyed.load()) machine::relax();
+  }
+  const char* check() const { return changed.is_untouched() ? nullptr : "a destroyed condition variable was written"; }
+};
+
 /// Both wait in turn, each on a variable of its own. Each notifies the other while it also holds another mutex, which
 /// it took before or after.
 struct two_mutexes_test {
@@ -351,6 +382,8 @@ constexpr exploration table[] = {
     {"condition_variable-destroyed", "destroyed by who has told all", right, run_anew<destroyed_variable_test<3>, 3>},
     {"condition_variable-destroyed-held", "destroyed by the notifier, which holds the mutex", right,
      run_anew<destroyed_variable_test<3, true>, 3>},
+    {"condition_variable-destroyed-elsewhere", "destroyed by a thread that the notifier waits for", right,
+     run_anew<destroyed_elsewhere_test, 3>},
     {"condition_variable-mutexes", "notified by a holder of two mutexes", right, run_anew<two_mutexes_test, 2>},
     {"condition_variable-mutexes-sleeping", "notified by a holder of two mutexes, with one CPU", right,
      run_anew<two_mutexes_test, 2>, sleeps},
