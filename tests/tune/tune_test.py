@@ -150,7 +150,9 @@ class Programs(Tune):
         document = self.document()
         self.assertEqual(set(document["points"][0]["values"]), {12000})
         self.assertEqual(document["points"][0]["better"], "higher")
-        self.assertEqual(document["tune"]["verdict"], "Keep what you have: nothing that was tried is better.")
+        # On a busy machine a policy may be refused besides.
+        self.assertRegex(document["tune"]["verdict"],
+                         r"^Keep what you have: nothing that was tried is better( and lets no thread starve \(refused: .*\))?\.$")
 
     def test_a_metric_that_is_not_in_the_output(self):
         done = call("tune", "--metric", "sections: ([0-9]+)", "--", PROGRAM, "silent")
