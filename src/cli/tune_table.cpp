@@ -29,6 +29,7 @@ std::string shown_name(const tune::table_row& row) {
 std::string longest_wait(const tune::fairness_record& record) {
   if (record.rounds.empty()) return "-";
   std::vector<double> waits;
+  waits.reserve(record.rounds.size());
   for (const tune::round_fairness& one : record.rounds) waits.push_back(static_cast<double>(one.max_wait_ns) / 1e6);
   const double median = observe::summarize(waits).median;
   return median < 1000 ? figures(median) + " ms" : figures(median / 1000) + " s";
