@@ -184,7 +184,9 @@ void futex_mutex::wait_in_line(const waiting& how, std::uint64_t before) noexcep
 /// Requires: the caller is the head. `before` is the word when the caller arrived; it is not held if that is unknown.
 void futex_mutex::lead(const waiting& how, std::uint16_t number, std::uint64_t arrived_ns,
                        std::uint64_t before) noexcept {
-  const std::uint64_t due = std::max(arrived_ns + max_wait_ns, machine::clock_ns() + min_lead_ns);
+  // Not the same for all: with sections of one length, some threads would get one section more than others each time.
+  const std::uint64_t lead_ns = detail::jitter(&arrived_ns).upto(min_lead_ns / 3 * 4);
+  const std::uint64_t due = std::max(arrived_ns + max_wait_ns, machine::clock_ns() + lead_ns);
   detail::sleeping_place& place = detail::place_of(this, number);
   for (std::uint64_t nap = min_nap_ns;;) {
     const std::uint32_t ticket = place.ticket();
@@ -194,7 +196,7 @@ void futex_mutex::lead(const waiting& how, std::uint16_t number, std::uint64_t a
     if (now >= due || (seen & age_bits) >= due_age * older) return lead_overdue(number);
     if (is_same_section(before, seen)) {
       // The section is long, so its unlock may wake its waiter.
-      if (sleep_until_given_up(place, due + max_extra_sleep_ns)) return;
+      if (sleep_until_given_up(place, has_one_cpu() ? due + max_extra_sleep_ns : due)) return;
       before = 0;
       continue;
     }
