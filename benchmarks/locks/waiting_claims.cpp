@@ -97,7 +97,7 @@ void turns_passed(const std::vector<waiting_cell>& cells, std::size_t lock, std:
 }
 
 /// (b) The longest wait of each round as a part of what is allowed.
-void longest_waits(const std::vector<waiting_cell>& cells, std::size_t lock, std::vector<claim>& claims) {
+void max_waits(const std::vector<waiting_cell>& cells, std::size_t lock, std::vector<claim>& claims) {
   worst_cell worst(1, better::lower);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const waiting_cell* const reference = reference_of(cells, cells[i]);
@@ -176,7 +176,7 @@ std::vector<claim> waiting_claims(const std::vector<waiting_cell>& cells) {
   std::vector<claim> claims;
   for (std::size_t lock = 0; lock < reference_lock(); ++lock) {
     turns_passed(cells, lock, claims);
-    longest_waits(cells, lock, claims);
+    max_waits(cells, lock, claims);
     slowest_threads(cells, lock, true, claims);
     slowest_threads(cells, lock, false, claims);
     waves(cells, lock, claims);

@@ -26,7 +26,7 @@ std::string shown_name(const tune::table_row& row) {
 }
 
 /// The median over the rounds; "-" where nothing was counted.
-std::string longest_wait(const tune::fairness_record& record) {
+std::string max_wait_text(const tune::fairness_record& record) {
   if (record.rounds.empty()) return "-";
   std::vector<double> waits;
   waits.reserve(record.rounds.size());
@@ -48,7 +48,7 @@ void print_row(std::FILE* out, const tune::table_row& row, int width, double by)
   std::fprintf(out, "  %-*s %10s  %-20s %8s  %-16s %6zu %10s  %s\n", width, shown_name(row).c_str(), median.c_str(),
                interval.c_str(), ratio ? figures(row.ratio.median).c_str() : "",
                ratio ? range(row.ratio.low95, row.ratio.high95).c_str() : "", values.size(),
-               longest_wait(row.what->fairness).c_str(), row.status.c_str());
+               max_wait_text(row.what->fairness).c_str(), row.status.c_str());
 }
 
 /// A divisor that leaves the values readable, and the unit behind it.

@@ -22,8 +22,6 @@
 namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace {
 
-/// One a thread at a time; the file is sparse, so that it takes the room of what is counted.
-constexpr std::uint32_t most_blocks = preload::channel::max_blocks;
 constexpr std::uint32_t fewest_blocks = 64;
 
 std::uint64_t whole_pages(std::uint64_t bytes) {
@@ -60,7 +58,8 @@ bool channel_file::make_in(const std::string& parent, policy::packed everywhere,
   if (file_.get() < 0) return false;
   const std::uint64_t head_bytes = whole_pages(sizeof(preload::channel));
   const std::uint64_t block_bytes = whole_pages(observe::block_bytes());
-  std::uint32_t blocks = most_blocks;
+  // One a thread at a time; the file is sparse, so that it takes the room of what is counted.
+  std::uint32_t blocks = preload::channel::max_blocks;
   while (ftruncate(file_.get(), static_cast<off_t>(head_bytes + blocks * block_bytes)) != 0) {
     if (blocks == fewest_blocks) return false;
     blocks /= 2;

@@ -48,10 +48,9 @@ std::uint64_t until_next_look(std::uint64_t deadline) noexcept {
 
 constexpr std::uint64_t min_pause = 128;  // cycles
 
-/// Waits at a place for the length of a scope.
+/// Leaves a place that the thread has entered, at the end of a scope.
 class visit {
  public:
-  /// Has entered it.
   explicit visit(detail::sleeping_place& place) noexcept : place_(place) {}
   ~visit() { place_.leave(); }
   visit(const visit&) = delete;
@@ -272,8 +271,9 @@ futex_mutex::joined futex_mutex::join_aside(std::uint64_t deadline, std::uint64_
 }
 
 bool futex_mutex::wait_aside(std::uint64_t deadline, bool realtime) noexcept {
-  detail::place_aside_of(this).enter();
-  const visit here(detail::place_aside_of(this));
+  detail::sleeping_place& place = detail::place_aside_of(this);
+  place.enter();
+  const visit here(place);
   const joined how = join_aside(deadline, realtime ? urgent : 0);
   if (how != joined::waits) return how == joined::got_lock;
   for (bool late = false;;) {

@@ -213,18 +213,35 @@ signalled_waiters& signalled_of(const pthread_mutex_t* mutex) noexcept {
   return signalled[reinterpret_cast<std::uintptr_t>(mutex) / sizeof(pthread_mutex_t) % std::size(signalled)];
 }
 
+/// Its mutex is given up by an unlock that wakes it. False: the caller no longer holds that.
+bool defer_wake(waiter& one) noexcept {
+  signalled_waiters& all = signalled_of(one.mutex);
+  const guarded queue(all);
+  if (!ask_for_wakes(one.mutex)) return false;
+  all.put(one);
+  return true;
+}
+
+/// Of those that are deferred there.
+template <class Predicate>
+void wake_where(signalled_waiters& all, Predicate is_one) noexcept {
+  waiter* first;
+  {
+    const guarded queue(all);
+    first = all.take(is_one);
+  }
+  wake_all(first);
+}
+
 /// Waiters whose mutex this thread holds are woken when it gives that up. They could not proceed before, and a wake-up
 /// on the holder's CPU would cost two more context switches. The others are left in `first`.
 void wake_with_unlock(waiter*& first) noexcept {
   for (waiter** at = &first; *at != nullptr;) {
-    waiter* const one = *at;
-    signalled_waiters& all = signalled_of(one->mutex);
-    const guarded queue(all);
-    if (ask_for_wakes(one->mutex)) {
-      *at = one->next;
-      all.put(*one);
+    waiter* const next = (*at)->next;
+    if (is_held_by_caller((*at)->mutex) && defer_wake(**at)) {
+      *at = next;
     } else {
-      at = &one->next;
+      at = &(*at)->next;
     }
   }
 }
@@ -368,14 +385,8 @@ int wait_until(condition_state& condition, pthread_mutex_t* mutex, machine::wait
 /// Wakes the signalled waiters of the condition now, whichever thread holds their mutex.
 void wake_signalled_of(const condition_state& condition) noexcept {
   if (condition.users.load(std::memory_order_relaxed) == 0) return;  // relaxed: the caller knows of its waiters
-  for (signalled_waiters& all : signalled) {
-    waiter* first;
-    {
-      const guarded queue(all);
-      first = all.take([&](const waiter& one) noexcept { return one.condition == &condition; });
-    }
-    wake_all(first);
-  }
+  for (signalled_waiters& all : signalled)
+    wake_where(all, [&](const waiter& one) noexcept { return one.condition == &condition; });
 }
 
 int destroy(condition_state& condition) noexcept {
@@ -398,13 +409,7 @@ machine::wait_clock own_clock(const condition_state& condition) noexcept {
 }  // namespace
 
 void wake_signalled(const pthread_mutex_t* mutex) noexcept {
-  signalled_waiters& all = signalled_of(mutex);
-  waiter* first;
-  {
-    const guarded queue(all);
-    first = all.take([&](const waiter& one) noexcept { return one.mutex == mutex; });
-  }
-  wake_all(first);
+  wake_where(signalled_of(mutex), [&](const waiter& one) noexcept { return one.mutex == mutex; });
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

@@ -360,11 +360,16 @@ bool is_foreign(pthread_mutex_t* mutex) noexcept { return tag_of(state_of(mutex)
 
 std::uint32_t site_of(pthread_mutex_t* mutex) noexcept { return tag_of(state_of(mutex)).site(); }
 
-bool ask_for_wakes(pthread_mutex_t* raw) noexcept {
+bool is_held_by_caller(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
   const lock_tag tag(mutex.tag.load(std::memory_order_relaxed));
   if (tag.how() == algorithm::unknown || tag.how() == algorithm::libc || machine::active()) return false;
-  if (owner_of(mutex) != my_number) return false;
+  return owner_of(mutex) == my_number;
+}
+
+bool ask_for_wakes(pthread_mutex_t* raw) noexcept {
+  if (!is_held_by_caller(raw)) return false;
+  mutex_state& mutex = state_of(raw);
   // relaxed: the owner's
   mutex.owner.store(mutex.owner.load(std::memory_order_relaxed) | mutex_state::wakes, std::memory_order_relaxed);
   return true;

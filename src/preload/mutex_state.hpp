@@ -95,6 +95,8 @@ inline mutex_state& state_of(pthread_mutex_t* mutex) noexcept {
 /// held.
 int release_for_wait(pthread_mutex_t* mutex) noexcept;
 void take_after_wait(pthread_mutex_t* mutex, int& status) noexcept;
+/// Whether the calling thread holds it, in no attempt, and it is not the C library's.
+bool is_held_by_caller(pthread_mutex_t* mutex) noexcept;
 /// The next unlock of the mutex calls wake_signalled(). False, with no effect, if the calling thread does not hold it,
 /// or holds it in an attempt.
 bool ask_for_wakes(pthread_mutex_t* mutex) noexcept;

@@ -32,7 +32,7 @@ double greatest_value(const json& document) {
 }
 
 /// The median over the rounds of a row; an empty cell where nothing was counted.
-std::string longest_wait(const json& row) {
+std::string max_wait_text(const json& row) {
   const auto fairness = row.find("fairness");
   if (fairness == row.end()) return "<td></td>";
   std::vector<double> waits;
@@ -65,7 +65,7 @@ std::string row_html(const json& document, const json& row, const scale& unit) {
     made += "<td></td><td></td>";
   }
   made += number_cell(std::to_string(values.size()));
-  made += longest_wait(row);
+  made += max_wait_text(row);
   return made + "<td class=\"w\">" + escaped(status) + "</td></tr>\n";
 }
 

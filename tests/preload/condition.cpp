@@ -24,6 +24,12 @@ struct scene {
     ++taken;
     pthread_mutex_unlock(&mutex);
   }
+  void give_token() {
+    pthread_mutex_lock(&mutex);
+    ++tokens;
+    pthread_cond_signal(&condition);
+    pthread_mutex_unlock(&mutex);
+  }
   int read(int scene::* field) {
     pthread_mutex_lock(&mutex);
     const int value = this->*field;
@@ -169,10 +175,7 @@ TEST(condition, signal_goes_past_waiters_that_time_out) {
     });
     const timespec nap{0, 100'000};
     nanosleep(&nap, nullptr);
-    pthread_mutex_lock(&all.mutex);
-    ++all.tokens;
-    pthread_cond_signal(&all.condition);
-    pthread_mutex_unlock(&all.mutex);
+    all.give_token();
     patient.join();
     hasty.join();
   }
@@ -188,10 +191,7 @@ TEST(condition, destroying_one_that_is_waited_on_says_so) {
   if (under_preload()) {
     EXPECT_EQ(pthread_cond_destroy(&all.condition), EBUSY);
   }
-  pthread_mutex_lock(&all.mutex);
-  ++all.tokens;
-  pthread_cond_signal(&all.condition);
-  pthread_mutex_unlock(&all.mutex);
+  all.give_token();
   waiter.join();
   EXPECT_EQ(pthread_cond_destroy(&all.condition), 0);
 }
@@ -246,10 +246,7 @@ TEST(condition, recursive_mutex_locked_once) {
   std::thread waiter([&] { all.take_token(); });
   all.await(&scene::waiting, 1);
   pthread_mutex_lock(&all.mutex);
-  pthread_mutex_lock(&all.mutex);
-  ++all.tokens;
-  pthread_cond_signal(&all.condition);
-  pthread_mutex_unlock(&all.mutex);
+  all.give_token();
   EXPECT_EQ(elsewhere([&] { return pthread_mutex_trylock(&all.mutex); }), EBUSY);
   pthread_mutex_unlock(&all.mutex);
   waiter.join();
@@ -263,10 +260,7 @@ TEST(condition, wait_with_a_checked_mutex_that_is_not_held) {
   // It was not left in the queue.
   std::thread waiter([&] { all.take_token(); });
   all.await(&scene::waiting, 1);
-  pthread_mutex_lock(&all.mutex);
-  ++all.tokens;
-  pthread_cond_signal(&all.condition);
-  pthread_mutex_unlock(&all.mutex);
+  all.give_token();
   waiter.join();
   EXPECT_EQ(pthread_cond_destroy(&all.condition), 0);
 }
@@ -290,10 +284,7 @@ TEST(condition, process_shared) {
     return true;
   });
   for (int i = 0; i < 200; ++i) {
-    pthread_mutex_lock(&all.mutex);
-    ++all.tokens;
-    pthread_cond_signal(&all.condition);
-    pthread_mutex_unlock(&all.mutex);
+    all.give_token();
   }
   EXPECT_TRUE(child_succeeded(child));
   EXPECT_EQ(all.taken, 200);
@@ -305,10 +296,7 @@ TEST(condition, shared_condition_with_private_mutex) {
   make_shared(all, false);
   std::thread waiter([&] { all.take_token(); });
   all.await(&scene::waiting, 1);
-  pthread_mutex_lock(&all.mutex);
-  ++all.tokens;
-  pthread_cond_signal(&all.condition);
-  pthread_mutex_unlock(&all.mutex);
+  all.give_token();
   waiter.join();
   pthread_mutex_lock(&all.mutex);
   for (const clockid_t clock : {CLOCK_REALTIME, CLOCK_MONOTONIC}) {
