@@ -36,21 +36,21 @@ struct alignas(4096) place {
 template <class Lock>
 struct exclusively {
   alignas(machine::pad_bytes) Lock lock{};
-  void enter() { lock.lock(); }
-  void leave() { lock.unlock(); }
+  [[gnu::always_inline]] void enter() { lock.lock(); }
+  [[gnu::always_inline]] void leave() { lock.unlock(); }
 };
 template <class Lock>
 struct with_node {
   alignas(machine::pad_bytes) Lock lock{};
   typename Lock::node node{};
-  void enter() { lock.lock(node); }
-  void leave() { lock.unlock(node); }
+  [[gnu::always_inline]] void enter() { lock.lock(node); }
+  [[gnu::always_inline]] void leave() { lock.unlock(node); }
 };
 template <class Lock>
 struct shared {
   alignas(machine::pad_bytes) Lock lock{};
-  void enter() { lock.lock_shared(); }
-  void leave() { lock.unlock_shared(); }
+  [[gnu::always_inline]] void enter() { lock.lock_shared(); }
+  [[gnu::always_inline]] void leave() { lock.unlock_shared(); }
 };
 
 /// Nanoseconds a section.

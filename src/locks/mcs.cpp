@@ -68,4 +68,13 @@ void mcs_lock::unlock_at_door(node& mine) noexcept {
   admission::wake(called);
 }
 
+bool mcs_lock::unlock_at_door_if_held(node& mine) noexcept {
+  if (!queue_.may_be_unlocked(mine)) return false;
+  detail::sleeping_place* const called =
+      door_.release_passed(queue_.waiting() == 0 ? admission::others::nobody : admission::others::some);
+  const bool was_held = queue_.unlock_if_held(mine);
+  admission::wake(called);
+  return was_held;
+}
+
 }  // namespace txsync::inline TXSYNC_BACKEND

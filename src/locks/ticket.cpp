@@ -60,6 +60,12 @@ void ticket_behind_door::unlock_at_door(ticket_behind_door whole) noexcept {
   admission::wake(called);
 }
 
+bool ticket_behind_door::unlock_at_door_if_held(ticket_behind_door whole) noexcept {
+  if (!whole.queue_.is_held()) return false;
+  unlock_at_door(whole);
+  return true;
+}
+
 }  // namespace detail
 
 }  // namespace txsync::inline TXSYNC_BACKEND

@@ -177,6 +177,7 @@ void forget_sections(section_log& mine, std::uint8_t actions, std::uint16_t guar
   mine.become(0);
   mine.actions = actions;
   mine.guards = guards;
+  mine.taken.forget();
 }
 
 /// The first attempt has been aborted.

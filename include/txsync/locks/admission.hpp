@@ -41,9 +41,12 @@ class admission {
   /// True when a newcomer to so many threads inside, the holder among them, need not ask: on any machine it is not
   /// crowded(). Without a call, for the way that is taken when nobody waits.
   [[gnu::always_inline]] bool stands_open(std::uint32_t inside) const noexcept {
+    if (inside >= always_inside) [[unlikely]]
+      return false;
     // relaxed: as in crowded()
-    return inside < always_inside && !shut_.load(std::memory_order_relaxed) &&
-           called_.load(std::memory_order_relaxed) == called::nobody;
+    if (shut_.load(std::memory_order_relaxed)) [[unlikely]]
+      return false;
+    return called_.load(std::memory_order_relaxed) == called::nobody;
   }
   /// True when it has to stay outside. `works`: it warms up, so that two inside do more than one after the other.
   bool crowded(std::uint32_t inside, bool works) const noexcept {
@@ -54,8 +57,9 @@ class admission {
   /// Somebody is outside or on the way in: the holder has to call release_passed() before it gives the lock up.
   [[gnu::always_inline]] bool busy() const noexcept {
     // relaxed: see admission.cpp on who sees whose number
-    return outside_called_.load(std::memory_order_relaxed) != outside_.load(std::memory_order_relaxed) ||
-           called_.load(std::memory_order_relaxed) != called::nobody;
+    if (outside_called_.load(std::memory_order_relaxed) != outside_.load(std::memory_order_relaxed)) [[unlikely]]
+      return true;
+    return called_.load(std::memory_order_relaxed) != called::nobody;
   }
 
   /// Sleeps until called. `still_crowded(context)` looks at the lock again, after this thread can be seen to be

@@ -24,7 +24,17 @@ class mcs_queue {
 
   /// False as in fifo_mcs_lock::lock(node&, pastime&).
   [[gnu::always_inline]] bool lock(node& mine, pastime* meanwhile = nullptr) noexcept {
-    mine.next.store(nullptr, std::memory_order_relaxed);  // relaxed: published by the exchange below
+    begin_turn(mine);
+    return lock_begun(mine, meanwhile);
+  }
+  static void begin_turn(node& mine) noexcept {
+    mine.next.store(nullptr, std::memory_order_relaxed);  // relaxed: published by the exchange in lock_begun()
+  }
+  static void end_turn(node& mine) noexcept {
+    mine.next.store(&mine, std::memory_order_relaxed);  // relaxed: out of the queue it is the calling thread's own
+  }
+  /// lock() behind begin_turn().
+  [[gnu::always_inline]] bool lock_begun(node& mine, pastime* meanwhile = nullptr) noexcept {
     // acquire pairs with the release in unlock() of a free lock, release publishes the node to the successor
     node* const ahead = tail_.exchange(&mine, std::memory_order_acq_rel);
     if (ahead == nullptr) [[likely]]
@@ -34,7 +44,7 @@ class mcs_queue {
   bool try_lock(node& mine) noexcept {
     // relaxed: a look only
     if (tail_.load(std::memory_order_relaxed) != nullptr) return false;
-    mine.next.store(nullptr, std::memory_order_relaxed);  // relaxed: published by the exchange below
+    begin_turn(mine);
     node* expected = nullptr;
     // acq_rel: as in lock()
     if (tail_.compare_exchange_strong(expected, &mine, std::memory_order_acq_rel, std::memory_order_relaxed))
@@ -57,17 +67,20 @@ class mcs_queue {
   /// With the holder.
   std::uint32_t inside() const noexcept {
     const std::uint32_t queued = waiting();
-    return queued + (queued != 0 || is_held() ? 1 : 0);
+    if (queued != 0) [[unlikely]]
+      return queued + 1;
+    return is_held() ? 1 : 0;
   }
 
  private:
   template <bool checks>
   [[gnu::always_inline]] bool leave(node& mine) noexcept {
     node* next = mine.next.load(std::memory_order_acquire);  // pairs with the release in wait_behind()
-    if (next == nullptr) {
+    if (next == nullptr) [[likely]] {
       node* expected = &mine;
       // release pairs with the acquire in lock()
-      if (tail_.compare_exchange_strong(expected, nullptr, std::memory_order_release, std::memory_order_relaxed)) {
+      if (tail_.compare_exchange_strong(expected, nullptr, std::memory_order_release, std::memory_order_relaxed))
+          [[likely]] {
         if (checks) end_turn(mine);
         return true;
       }
@@ -82,9 +95,6 @@ class mcs_queue {
     next->waiting.store(false, std::memory_order_release);  // pairs with the acquire in wait_behind()
     if (checks) end_turn(mine);
     return true;
-  }
-  static void end_turn(node& mine) noexcept {
-    mine.next.store(&mine, std::memory_order_relaxed);  // relaxed: out of the queue it is the calling thread's own
   }
   TXSYNC_EXPORT bool wait_behind(node& ahead, node& mine, pastime* meanwhile) noexcept;
   TXSYNC_EXPORT static node* await_successor(node& mine) noexcept;
@@ -128,6 +138,11 @@ class fifo_mcs_lock {
   fifo_mcs_lock& operator=(const fifo_mcs_lock&) = delete;
 
   void lock(node& mine) noexcept { queue_.lock(mine); }
+  /// For the type built on this one: lock() in two steps, so that the store of the first can be done by the time that
+  /// the second needs it done. end_turn() takes the first back.
+  static void begin_turn(node& mine) noexcept { detail::mcs_queue::begin_turn(mine); }
+  static void end_turn(node& mine) noexcept { detail::mcs_queue::end_turn(mine); }
+  void lock_begun(node& mine) noexcept { queue_.lock_begun(mine); }
   /// A waiter does `meanwhile` instead of pausing. False: it has not got the lock, but is in an always-abort attempt.
   bool lock(node& mine, pastime& meanwhile) noexcept { return queue_.lock(mine, &meanwhile); }
   /// The "attempt" of Shore-MT's mcs lock: acquires only when free.
@@ -168,6 +183,10 @@ class mcs_lock {
   }
 
   [[gnu::always_inline]] void lock(node& mine) noexcept { lock(mine, nullptr); }
+  /// As in fifo_mcs_lock.
+  static void begin_turn(node& mine) noexcept { detail::mcs_queue::begin_turn(mine); }
+  static void end_turn(node& mine) noexcept { detail::mcs_queue::end_turn(mine); }
+  [[gnu::always_inline]] void lock_begun(node& mine) noexcept { lock_begun(mine, nullptr); }
   /// As fifo_mcs_lock::lock(node&, pastime&).
   bool lock(node& mine, pastime& meanwhile) noexcept { return lock(mine, &meanwhile); }
   [[nodiscard]] bool try_lock(node& mine) noexcept { return queue_.try_lock(mine); }
@@ -178,15 +197,9 @@ class mcs_lock {
     queue_.unlock(mine);
   }
   /// As fifo_mcs_lock::unlock_if_held().
-  bool unlock_if_held(node& mine) noexcept {
-    if (door_.busy()) [[unlikely]] {
-      if (!queue_.may_be_unlocked(mine)) return false;
-      detail::sleeping_place* const called =
-          door_.release_passed(queue_.waiting() == 0 ? admission::others::nobody : admission::others::some);
-      const bool was_held = queue_.unlock_if_held(mine);
-      admission::wake(called);
-      return was_held;
-    }
+  [[gnu::always_inline]] bool unlock_if_held(node& mine) noexcept {
+    if (door_.busy()) [[unlikely]]
+      return unlock_at_door_if_held(mine);
     return queue_.unlock_if_held(mine);
   }
 
@@ -195,11 +208,17 @@ class mcs_lock {
 
  private:
   [[gnu::always_inline]] bool lock(node& mine, pastime* meanwhile) noexcept {
-    if (!door_.stands_open(queue_.inside())) return lock_at_door(mine, meanwhile);
-    return queue_.lock(mine, meanwhile);
+    begin_turn(mine);
+    return lock_begun(mine, meanwhile);
+  }
+  [[gnu::always_inline]] bool lock_begun(node& mine, pastime* meanwhile) noexcept {
+    if (!door_.stands_open(queue_.inside())) [[unlikely]]
+      return lock_at_door(mine, meanwhile);
+    return queue_.lock_begun(mine, meanwhile);
   }
   TXSYNC_EXPORT bool lock_at_door(node& mine, pastime* meanwhile) noexcept;
   TXSYNC_EXPORT void unlock_at_door(node& mine) noexcept;
+  TXSYNC_EXPORT bool unlock_at_door_if_held(node& mine) noexcept;
 
   detail::mcs_queue queue_;
   admission door_;

@@ -108,7 +108,8 @@ class ticket_behind_door {
   ticket_behind_door(ticket_queue& queue, admission& door) noexcept : queue_(queue), door_(door) {}
 
   [[gnu::always_inline]] bool lock(pastime* meanwhile = nullptr) noexcept {
-    if (!door_.stands_open(queue_.inside())) return lock_at_door(*this, meanwhile);
+    if (!door_.stands_open(queue_.inside())) [[unlikely]]
+      return lock_at_door(*this, meanwhile);
     const std::uint32_t ticket = queue_.draw();
     return queue_.is_served(ticket) || queue_.wait(ticket, meanwhile);
   }
@@ -119,14 +120,8 @@ class ticket_behind_door {
     queue_.serve_next();
   }
   [[gnu::always_inline]] bool unlock_if_held() noexcept {
-    if (door_.busy()) [[unlikely]] {
-      if (!queue_.is_held()) return false;
-      detail::sleeping_place* const called =
-          door_.release_passed(queue_.inside() == 1 ? admission::others::nobody : admission::others::some);
-      const bool was_held = queue_.serve_next_if_held();
-      admission::wake(called);
-      return was_held;
-    }
+    if (door_.busy()) [[unlikely]]
+      return unlock_at_door_if_held(*this);
     return queue_.serve_next_if_held();
   }
 
@@ -134,6 +129,7 @@ class ticket_behind_door {
   /// By value: two references whose address nobody asks for live in registers.
   TXSYNC_EXPORT static bool lock_at_door(ticket_behind_door whole, pastime* meanwhile) noexcept;
   TXSYNC_EXPORT static void unlock_at_door(ticket_behind_door whole) noexcept;
+  TXSYNC_EXPORT static bool unlock_at_door_if_held(ticket_behind_door whole) noexcept;
 
   ticket_queue& queue_;
   admission& door_;
@@ -169,7 +165,7 @@ class ticket_lock {
   /// Requires: the calling thread holds the lock.
   [[gnu::always_inline]] void unlock() noexcept { both().unlock(); }
   /// As fifo_ticket_lock::unlock_if_held().
-  bool unlock_if_held() noexcept { return both().unlock_if_held(); }
+  [[gnu::always_inline]] bool unlock_if_held() noexcept { return both().unlock_if_held(); }
   bool is_held() const noexcept { return queue_.is_held(); }
 
  private:

@@ -65,6 +65,29 @@ struct elided_section {
   latch_mode mode;
 };
 
+/// The section that the calling thread has begun last by taking its lock, until it ends. Its unlock need not look
+/// whether the lock is held.
+class last_taken {
+ public:
+  void remember(const void* lock, latch_mode mode) noexcept { what_ = mark(lock, mode); }
+  /// True: it was this one.
+  bool forget(const void* lock, latch_mode mode) noexcept {
+    if (what_ != mark(lock, mode)) return false;
+    what_ = nothing;
+    return true;
+  }
+  void forget() noexcept { what_ = nothing; }
+
+ private:
+  static constexpr std::uintptr_t nothing = 0;
+  /// The addresses of locks are multiples of 4.
+  static std::uintptr_t mark(const void* lock, latch_mode mode) noexcept {
+    return reinterpret_cast<std::uintptr_t>(lock) + (mode == latch_mode::shared ? 1 : 0);
+  }
+
+  std::uintptr_t what_ = nothing;
+};
+
 /// The calling thread's sections in the attempt under way. Written inside attempts, whose abort undoes that.
 struct section_log {
   static constexpr unsigned most = 8;
@@ -74,6 +97,7 @@ struct section_log {
   std::uint8_t done = 0;               ///< and those that it has run to their end
   std::uint8_t actions = 0;            ///< deferred ones
   std::uint16_t guards = 0;            ///< scopes of elided_guard that hold their lock
+  last_taken taken;
   elision* how = nullptr;              ///< of the outermost section
   const elision* timed_for = nullptr;  ///< whose next attempt is timed
   const void* outermost = nullptr;
