@@ -18,8 +18,7 @@ class unbounded_mutex {
       lock_slow();
   }
   void unlock() noexcept {
-    // relaxed: the holder's bits are its own
-    if (!machine::release_unless_waited(word_, released(word_.load(std::memory_order_relaxed)))) [[unlikely]]
+    if (!machine::release_unless_waited(word_, released(machine::holders_bits(word_)))) [[unlikely]]
       unlock_slow();
   }
 
@@ -39,8 +38,7 @@ class unbounded_mutex {
     return static_cast<std::uint16_t>((seen + turn) & turn_bits);
   }
   bool acquire_if_free() noexcept {
-    // acquire pairs with the release of release_unless_waited() and unlock_slow()
-    return (word_.fetch_or(held, std::memory_order_acquire) & held) == 0;
+    return machine::take_if_free(word_);  // pairs with the release of release_unless_waited() and unlock_slow()
   }
   enum class outcome : std::uint8_t { got_lock, watch, sleep };
   bool take(std::uint64_t& seen, std::uint64_t changed) noexcept;

@@ -61,8 +61,8 @@ class futex_mutex {
   bool lock(pastime& meanwhile) noexcept { return acquire_if_free() || lock_slow(meanwhile); }
 
   [[nodiscard]] bool try_lock() noexcept {
-    // relaxed: a look only, so that a failing try does not write
-    return (word_.load(std::memory_order_relaxed) & held) == 0 && acquire_if_free();
+    // A look first, so that a failing try does not write.
+    return !is_held() && acquire_if_free();
   }
 
   /// Tries until machine::clock_ns() reaches the deadline.
@@ -81,12 +81,14 @@ class futex_mutex {
   /// calls unlock_marked().
   template <class Call>
   [[gnu::always_inline]] void unlock(Call if_marked) noexcept {
-    // relaxed: the holder's bits are its own
-    const std::uint64_t seen = word_.load(std::memory_order_relaxed);
+    const std::uint32_t seen = machine::holders_bits(word_);
     if ((seen & marked) != 0) [[unlikely]]
       return if_marked();
-    if (is_last_turn(seen) || !machine::release_unless_waited(word_, released(seen))) [[unlikely]]
+    // Held and not marked: one addition gives the bits of the next turn, which the release's store waits for.
+    if (is_last_turn(seen) || !machine::release_unless_waited(word_, static_cast<std::uint16_t>(seen + (turn - held))))
+        [[unlikely]] {
       unlock_slow();
+    }
   }
   /// unlock() that hands the lock over if a thread is in line, as if the head of the line were past its deadline
   /// (lock_api's unlock_fair()). Requires: as unlock(). Cost: one more atomic instruction; a hand-over if a thread
@@ -99,8 +101,8 @@ class futex_mutex {
     return (word_.load(std::memory_order_relaxed) & (line | head | aside_bits)) != 0;
   }
   /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
-  // relaxed: an attempt's read is ordered by the attempt, and everybody else decides nothing by it
-  bool is_held() const noexcept { return (word_.load(std::memory_order_relaxed) & held) != 0; }
+  // An attempt's read is ordered by the attempt, and everybody else decides nothing by it.
+  bool is_held() const noexcept { return (machine::holders_bits(word_) & held) != 0; }
 
   /// For the type built on this one: unlock() whether or not the holder has called mark(). One more atomic instruction.
   void unlock_marked() noexcept { unlock_slow(); }
@@ -112,8 +114,8 @@ class futex_mutex {
   /// The same without a deadline; false as in lock(pastime&).
   TXSYNC_EXPORT bool lock_slow(pastime& meanwhile, waits how = waits::parking) noexcept;
   bool acquire_if_free() noexcept {
-    // acquire pairs with the release of release_unless_waited() and unlock_slow()
-    return (word_.fetch_or(held, std::memory_order_acquire) & held) == 0;
+    static_assert(held == 1);
+    return machine::take_if_free(word_);  // pairs with the release of release_unless_waited() and unlock_slow()
   }
 
   /// For tests of the bound: the section counts as that many more turns. Requires: the calling thread holds the lock.

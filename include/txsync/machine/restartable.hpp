@@ -30,6 +30,15 @@ using lock_word = std::atomic<std::uint64_t>;
 /// their slow path, which uses an ordinary atomic.
 [[gnu::always_inline]] inline bool release_unless_waited(lock_word& word, std::uint16_t value) noexcept;
 
+/// Sets bit 0 of the word. True: it was clear. Acquires what release_unless_waited() has released.
+/// Cost: one atomic read-modify-write; on x86-64 of the low 16 bits only. One of all 64 bits would have to wait until the
+/// last release's store of 16 bits has left the store buffer: 3.5..5.7 ns on Zen 4.
+[[gnu::always_inline]] inline bool take_if_free(lock_word& word) noexcept;
+
+/// The low 16 bits, relaxed. Cost: a load, which waits for the stores of take_if_free() and release_unless_waited() only
+/// where it has to, as above.
+[[gnu::always_inline]] inline std::uint16_t holders_bits(const lock_word& word) noexcept;
+
 /// When this returns, every release_unless_waited() of any thread of this process that read its word before the call
 /// has finished (its store, if any, is visible to the caller) or will read again. Cost: 2..10 us and one interrupt on
 /// every CPU that runs a thread of this process; called only by threads that are about to sleep. A plain fence where
@@ -50,6 +59,15 @@ inline bool release_by_exchange(lock_word& word, std::uint16_t value) noexcept {
   } while (!word.compare_exchange_weak(seen, (seen & ~std::uint64_t{0xFFFF}) | value, std::memory_order_release,
                                        std::memory_order_relaxed));
   return true;
+}
+
+/// take_if_free() and holders_bits() of all 64 bits, likewise.
+inline bool take_whole_if_free(lock_word& word) noexcept {
+  // acquire pairs with the release of release_unless_waited()
+  return (word.fetch_or(1, std::memory_order_acquire) & 1) == 0;
+}
+inline std::uint16_t holders_bits_of_whole(const lock_word& word) noexcept {
+  return static_cast<std::uint16_t>(word.load(std::memory_order_relaxed));  // relaxed: as the caller asks
 }
 
 }  // namespace detail

@@ -75,4 +75,24 @@ interrupted:
 #endif
 }
 
+inline bool take_if_free(lock_word& word) noexcept {
+#if TXSYNC_NATIVE_RSEQ
+  bool was_set;
+  asm volatile("lock btsw $0, %[word]" : [word] "+m"(word), "=@ccc"(was_set) : : "memory");
+  return !was_set;
+#else
+  return detail::take_whole_if_free(word);
+#endif
+}
+
+inline std::uint16_t holders_bits(const lock_word& word) noexcept {
+#if TXSYNC_NATIVE_RSEQ
+  std::uint32_t bits;
+  asm volatile("movzwl %[word], %[bits]" : [bits] "=r"(bits) : [word] "m"(word));
+  return static_cast<std::uint16_t>(bits);
+#else
+  return detail::holders_bits_of_whole(word);
+#endif
+}
+
 }  // namespace txsync::inline TXSYNC_BACKEND::machine
