@@ -18,15 +18,15 @@ class unbounded_mutex {
       lock_slow();
   }
   void unlock() noexcept {
-    if (!machine::release_unless_waited(word_, released(machine::holders_bits(word_)))) [[unlikely]]
+    if (!machine::release_unless_waited(word_, released(std::uint64_t{machine::holders_byte(word_)} << 8))) [[unlikely]]
       unlock_slow();
   }
 
  private:
   // The holder's 16 bits: held, and how often the lock was given up.
   static constexpr std::uint64_t held = 1;
-  static constexpr std::uint64_t turn = 4;
-  static constexpr std::uint64_t turn_bits = 0xFFFC;
+  static constexpr std::uint64_t turn = 0x100;
+  static constexpr std::uint64_t turn_bits = 0xFF00;
   static constexpr std::uint64_t holders_bits = 0xFFFF;
   // The waiters' 32 bits: how many sleep; "a wake-up is under way"; and, as the sign, "a thread watches".
   static constexpr std::uint64_t sleeper = std::uint64_t{1} << 32;

@@ -75,6 +75,9 @@ class mutex {
   /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
   bool is_held() const noexcept { return core_.is_held(); }
 
+  /// For the type built on this one: whether it is the mutex that the calling thread has taken last, and still holds.
+  bool is_newest_held() const noexcept { return detail::newest_held == this; }
+
   site& place() const noexcept { return site_ != nullptr ? *site_ : site::unnamed(); }
 
  private:

@@ -29,11 +29,14 @@ constexpr std::uint64_t usual_max_wait_ns = 1'000'000;
 constexpr std::uint64_t usual_min_lead_ns = 250'000;
 constinit std::uint64_t max_wait_ns = usual_max_wait_ns;
 constinit std::uint64_t min_lead_ns = usual_min_lead_ns;
+constexpr std::uint64_t no_limit = ~std::uint64_t{0};
+constexpr std::uint64_t brief_spin = 512;      // cycles
+constinit std::uint64_t max_spin = no_limit;  // cycles, of explorations
 // A head that sleeps until the section inside ends is woken by that end, and hardly ever by the timer. A timer that is
 // not the next one of its CPU need not be set in hardware, which takes a virtual machine some microseconds. So the
 // timer ends later than the deadline.
 constexpr std::uint64_t max_extra_sleep_ns = 3'000'000;
-constexpr std::uint64_t due_age = 2;
+constexpr std::uint64_t due_age = 256;
 // In the child of a fork, the head may be a thread of the parent.
 constexpr std::uint64_t trust_in_others_ns = 10'000'000;
 
@@ -78,9 +81,10 @@ constexpr std::uint64_t overdue_budget = 40'000;
 constexpr std::uint64_t overdue_pause = 512;
 }  // namespace
 
-void detail::wait_impatiently(bool impatient) noexcept {
-  max_wait_ns = impatient ? 0 : usual_max_wait_ns;
-  min_lead_ns = impatient ? 0 : usual_min_lead_ns;
+void detail::wait_with(patience how) noexcept {
+  max_wait_ns = how == patience::none ? 0 : usual_max_wait_ns;
+  min_lead_ns = how == patience::none ? 0 : usual_min_lead_ns;
+  max_spin = how == patience::usual ? no_limit : brief_spin;
 }
 
 /// The word with `quiet` set as the other bits require.
@@ -91,7 +95,7 @@ constexpr std::uint64_t futex_mutex::settled(std::uint64_t word) noexcept {
 
 /// The word with the next number granted.
 constexpr std::uint64_t futex_mutex::with_next_head(std::uint64_t word) noexcept {
-  const auto next = static_cast<std::uint16_t>(granted(word) + 1);
+  const std::uint16_t next = number(granted(word) + 1u);
   word = (word & ~(granted_bits | line | heads_bits)) | std::uint64_t{next} << granted_shift | head;
   return next != drawn(word) ? word | line : word;
 }
@@ -113,37 +117,49 @@ bool futex_mutex::claim(std::uint64_t& seen, waiter who) noexcept {
 }
 
 /// True when it got the lock.
+///
+/// A lock that changes hands costs some line transfers, so it pays to let the thread that has it run a few short
+/// sections more; but the end of a long section is to be used. So while no more than one section ends between two
+/// looks, they follow each other closely, and a free lock is taken. While more do, the pauses double, and a free lock
+/// is taken only after the longest pause, or if nothing has happened between two looks.
 bool futex_mutex::spin(const spinning& how, waiter who) noexcept {
+  std::uint64_t before = word_.load(std::memory_order_relaxed);  // relaxed: a look only
+  if (has_one_cpu()) return claim(before, who);
   detail::jitter jitter(&how);
   std::uint64_t pause = min_pause;
-  for (std::uint64_t spent = 0; spent < how.budget;) {
-    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: a look only
-    if (claim(seen, who)) return true;
-    if (has_one_cpu()) return false;
-    const std::uint64_t length = jitter.upto(pause);
+  bool was_long = false;
+  const std::uint64_t budget = std::min(how.budget, max_spin);
+  for (std::uint64_t spent = 0; spent < budget;) {
+    const std::uint64_t length = pause / 2 + jitter.upto(pause / 2);
     detail::pause_for(length);
     spent += length;
-    if (pause < how.max_pause) pause *= 2;
+    if (was_long && who == waiter::newcomer && acquire_if_free()) return true;
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: a look only
+    const bool is_long = sections_between(before, seen) <= 1;
+    was_long = is_long;
+    const bool is_given = (seen & given_to_head) != 0;
+    before = seen;
+    if ((is_long || is_given || pause >= how.max_pause) && claim(seen, who)) return true;
+    pause = is_long ? min_pause : std::min(2 * pause, how.max_pause);
   }
   return false;
 }
 
 /// False: it got the lock instead. Else it has entered the number's place: before the number is seen to be drawn, so
 /// that nobody takes it for a dead thread's.
-bool futex_mutex::draw(std::uint16_t& number) noexcept {
+bool futex_mutex::draw(std::uint16_t& mine) noexcept {
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   for (;;) {
     if (claim(seen, waiter::newcomer)) return false;
-    if (static_cast<std::uint16_t>(drawn(seen) - granted(seen)) == max_line) {
+    if (number(drawn(seen) - std::uint32_t{granted(seen)}) == max_line) {
       machine::sleep_ns(max_nap_ns);
       seen = word_.load(std::memory_order_relaxed);  // relaxed: as above
       continue;
     }
-    number = drawn(seen);
-    const auto drawn_then = static_cast<std::uint16_t>(number + 1);
-    const std::uint64_t in_line = (seen & ~drawn_bits) | std::uint64_t{drawn_then} << drawn_shift;
+    mine = drawn(seen);
+    const std::uint64_t in_line = (seen & ~drawn_bits) | std::uint64_t{number(mine + 1u)} << drawn_shift;
     const bool is_first = (seen & (line | head)) == 0;
-    detail::sleeping_place& place = detail::place_of(this, number);
+    detail::sleeping_place& place = detail::place_of(this, mine);
     place.enter();
     // release pairs with the acquire of look_for_dead(): whoever sees the number sees who has entered its place
     if (word_.compare_exchange_weak(seen, settled(is_first ? with_next_head(in_line) : in_line | line),
@@ -154,13 +170,13 @@ bool futex_mutex::draw(std::uint16_t& number) noexcept {
   }
 }
 
-void futex_mutex::await_grant(std::uint16_t number) noexcept {
-  detail::sleeping_place& place = detail::place_of(this, number);
+void futex_mutex::await_grant(std::uint16_t mine) noexcept {
+  detail::sleeping_place& place = detail::place_of(this, mine);
   for (;;) {
     const std::uint32_t ticket = place.ticket();
     // relaxed: a change that was made before the place changed is seen after ticket()
     const std::uint64_t seen = word_.load(std::memory_order_relaxed);
-    if (static_cast<std::int16_t>(granted(seen) - number) > 0) return;
+    if (is_granted(seen, mine)) return;
     if (place.sleep(ticket, until_next_look(machine::no_deadline)) == machine::park_result::timed_out) {
       replace_the_dead();
     }
@@ -169,30 +185,30 @@ void futex_mutex::await_grant(std::uint16_t number) noexcept {
 
 void futex_mutex::wait_in_line(const waiting& how, std::uint64_t before) noexcept {
   const std::uint64_t arrived_ns = machine::clock_ns();
-  std::uint16_t number = 0;
-  if (!draw(number)) return;
-  const visit here(detail::place_of(this, number));
+  std::uint16_t mine = 0;
+  if (!draw(mine)) return;
+  const visit here(detail::place_of(this, mine));
   const std::uint64_t drawn_at = word_.load(std::memory_order_relaxed);  // relaxed: a look only
-  if (static_cast<std::int16_t>(granted(drawn_at) - number) <= 0) {
-    await_grant(number);
+  if (!is_granted(drawn_at, mine)) {
+    await_grant(mine);
     before = 0;
   }
-  lead(how, number, arrived_ns, before);
+  lead(how, mine, arrived_ns, before);
 }
 
 /// Requires: the caller is the head. `before` is the word when the caller arrived; it is not held if that is unknown.
-void futex_mutex::lead(const waiting& how, std::uint16_t number, std::uint64_t arrived_ns,
+void futex_mutex::lead(const waiting& how, std::uint16_t mine, std::uint64_t arrived_ns,
                        std::uint64_t before) noexcept {
   // Not the same for all: with sections of one length, some threads would get one section more than others each time.
   const std::uint64_t lead_ns = detail::jitter(&arrived_ns).upto(min_lead_ns / 3 * 4);
   const std::uint64_t due = std::max(arrived_ns + max_wait_ns, machine::clock_ns() + lead_ns);
-  detail::sleeping_place& place = detail::place_of(this, number);
+  detail::sleeping_place& place = detail::place_of(this, mine);
   for (std::uint64_t nap = min_nap_ns;;) {
     const std::uint32_t ticket = place.ticket();
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: a look only
     if (claim(seen, waiter::head)) return;
     const std::uint64_t now = machine::clock_ns();
-    if (now >= due || (seen & age_bits) >= due_age * older) return lead_overdue(number);
+    if (now >= due || (seen & age_bits) >= due_age * older) return lead_overdue(mine);
     if (is_same_section(before, seen)) {
       // The section is long, so its unlock may wake its waiter.
       if (sleep_until_given_up(place, has_one_cpu() ? due + max_extra_sleep_ns : due)) return;
@@ -230,7 +246,7 @@ bool futex_mutex::sleep_until_given_up(detail::sleeping_place& place, std::uint6
 }
 
 /// Requires: the caller is the head. The next unlock gives it the lock.
-void futex_mutex::lead_overdue(std::uint16_t number) noexcept {
+void futex_mutex::lead_overdue(std::uint16_t mine) noexcept {
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   do {
     if (claim(seen, waiter::head)) return;
@@ -239,7 +255,7 @@ void futex_mutex::lead_overdue(std::uint16_t number) noexcept {
   machine::settle_releases();
   // A hand-over to a running thread costs a line transfer, one to a sleeping thread a wake-up.
   if (spin({overdue_budget, overdue_pause}, waiter::head)) return;
-  detail::sleeping_place& place = detail::place_of(this, number);
+  detail::sleeping_place& place = detail::place_of(this, mine);
   for (;;) {
     const std::uint32_t ticket = place.ticket();
     seen = word_.load(std::memory_order_relaxed);  // relaxed: as in await_grant()

@@ -12,9 +12,13 @@ namespace txsync::inline TXSYNC_BACKEND {
 
 namespace detail {
 class sleeping_place;
-/// For explorations, before their threads start. True: waiters of all locks are past their deadlines at once. False:
-/// after the usual times.
-TXSYNC_EXPORT void wait_impatiently(bool impatient) noexcept;
+/// For explorations, before their threads start: how waiters of all locks wait.
+enum class patience : std::uint8_t {
+  usual,
+  brief,  ///< they spin for a short time only, so that most get in line
+  none    ///< and are past their deadlines at once
+};
+TXSYNC_EXPORT void wait_with(patience how) noexcept;
 }  // namespace detail
 
 /// A mutex that spins a little, then sleeps in the kernel, and starves no thread. The algorithm under txsync::mutex,
@@ -39,7 +43,7 @@ TXSYNC_EXPORT void wait_impatiently(bool impatient) noexcept;
 /// Named requirements: Lockable. Thread-safe; not recursive; constant-initialised; all zero is unlocked; 8 bytes.
 /// May be destroyed by the next owner right after it has got and given up the lock. In the child of a fork, waiters of
 /// the parent are told from living ones within 10 ms; where a living waiter of any lock happens to sleep at the same of
-/// 256 places, when that one has gone. Beyond 32,767 threads in line, threads look at the lock every half
+/// 256 places, when that one has gone. Beyond 2,047 threads in line, threads look at the lock every half
 /// millisecond; beyond 63 outside of it, every 20 us. Both without a bound.
 class futex_mutex {
  public:
@@ -81,14 +85,13 @@ class futex_mutex {
   /// calls unlock_marked().
   template <class Call>
   [[gnu::always_inline]] void unlock(Call if_marked) noexcept {
-    const std::uint32_t seen = machine::holders_bits(word_);
-    if ((seen & marked) != 0) [[unlikely]]
-      return if_marked();
-    // Held and not marked: one addition gives the bits of the next turn, which the release's store waits for.
-    if (is_last_turn(seen) || !machine::release_unless_waited(word_, static_cast<std::uint16_t>(seen + (turn - held))))
-        [[unlikely]] {
-      unlock_slow();
+    const std::uint32_t mine = machine::holders_byte(word_);
+    if (mine >= last_turn_byte) [[unlikely]] {
+      if ((mine & marked_byte) != 0) return if_marked();
+      return unlock_slow();
     }
+    if (!machine::release_unless_waited(word_, static_cast<std::uint16_t>((mine + 1) << 8))) [[unlikely]]
+      unlock_slow();
   }
   /// unlock() that hands the lock over if a thread is in line, as if the head of the line were past its deadline
   /// (lock_api's unlock_fair()). Requires: as unlock(). Cost: one more atomic instruction; a hand-over if a thread
@@ -102,7 +105,7 @@ class futex_mutex {
   }
   /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
   // An attempt's read is ordered by the attempt, and everybody else decides nothing by it.
-  bool is_held() const noexcept { return (machine::holders_bits(word_) & held) != 0; }
+  bool is_held() const noexcept { return machine::is_taken(word_); }
 
   /// For the type built on this one: unlock() whether or not the holder has called mark(). One more atomic instruction.
   void unlock_marked() noexcept { unlock_slow(); }
@@ -114,44 +117,48 @@ class futex_mutex {
   /// The same without a deadline; false as in lock(pastime&).
   TXSYNC_EXPORT bool lock_slow(pastime& meanwhile, waits how = waits::parking) noexcept;
   bool acquire_if_free() noexcept {
-    static_assert(held == 1);
     return machine::take_if_free(word_);  // pairs with the release of release_unless_waited() and unlock_slow()
   }
 
   /// For tests of the bound: the section counts as that many more turns. Requires: the calling thread holds the lock.
   void count_more_turns(std::uint32_t turns) noexcept {
-    // relaxed, both: the holder's bits are its own
-    const std::uint64_t left = (turn_bits - (word_.load(std::memory_order_relaxed) & turn_bits)) / turn;
-    word_.fetch_add((turns < left ? turns : left) * turn, std::memory_order_relaxed);
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed, both: the holder's bits are its own
+    while (!word_.compare_exchange_weak(seen, with_more_turns(seen, turns), std::memory_order_relaxed)) {
+    }
   }
 
  private:
-  // The holder's 16 bits: held; a mark; and how often the lock was given up, whose overflow counts the head's age.
+  // The holder's 16 bits: held, in a byte of its own; how often the lock was given up, whose overflow counts the head's
+  // age; and a mark. lock() writes the first byte and reads no other, unlock() reads the second one: none waits for what
+  // the other has stored just before (machine/restartable.hpp).
   static constexpr std::uint64_t held = 1;
-  static constexpr std::uint64_t marked = 2;
-  static constexpr std::uint64_t turn = 4;
-  static constexpr std::uint64_t turn_bits = 0xFFFC;
+  static constexpr std::uint64_t turn = 0x100;
+  static constexpr std::uint64_t turn_bits = 0x7F00;
   static constexpr std::uint64_t turns_in_all = turn_bits / turn + 1;
+  static constexpr std::uint64_t marked = 0x8000;
   static constexpr std::uint64_t holders_bits = 0xFFFF;
+  static constexpr std::uint32_t last_turn_byte = turn_bits >> 8;  // marked or not, the first that unlock() asks about
+  static constexpr std::uint32_t marked_byte = marked >> 8;
   // The line: the first number that has not been granted, and the first that has not been drawn. A thread whose number
   // is granted is the head of the line until it has the lock.
+  static constexpr std::uint16_t number_bits = 0xFFF;
   static constexpr unsigned granted_shift = 16;
-  static constexpr unsigned drawn_shift = 32;
-  static constexpr std::uint64_t granted_bits = std::uint64_t{0xFFFF} << granted_shift;
-  static constexpr std::uint64_t drawn_bits = std::uint64_t{0xFFFF} << drawn_shift;
-  static constexpr std::uint16_t max_line = 0x7FFF;
+  static constexpr unsigned drawn_shift = 28;
+  static constexpr std::uint64_t granted_bits = std::uint64_t{number_bits} << granted_shift;
+  static constexpr std::uint64_t drawn_bits = std::uint64_t{number_bits} << drawn_shift;
+  static constexpr std::uint16_t max_line = number_bits / 2;
+  static constexpr std::uint64_t older = std::uint64_t{1} << 40;  // overflows of the turn under this head
+  static constexpr std::uint64_t max_age = 511;
+  static constexpr std::uint64_t age_bits = max_age * older;
   // What unlock() checks. `quiet` is the sign bit: the upper half is greater than zero if unlock() has to do more than
   // to give the lock up.
-  static constexpr std::uint64_t line = std::uint64_t{1} << 48;      // some drawn numbers are not granted
-  static constexpr std::uint64_t head = std::uint64_t{1} << 49;      // there is a head
-  static constexpr std::uint64_t sleeping = std::uint64_t{1} << 50;  // the head sleeps until the lock is given up
-  static constexpr std::uint64_t overdue = std::uint64_t{1} << 51;   // the head is past its deadline
-  static constexpr std::uint64_t older = std::uint64_t{1} << 52;     // overflows of the turn under this head
-  static constexpr std::uint64_t age_bits = std::uint64_t{3} << 52;
-  static constexpr std::uint64_t max_age = 3;
-  static constexpr std::uint64_t given_to_head = std::uint64_t{1} << 54;   // the lock is reserved for the head
-  static constexpr std::uint64_t given_to_aside = std::uint64_t{1} << 55;  // the lock is reserved for a waiter aside
-  static constexpr std::uint64_t urgent = std::uint64_t{1} << 56;          // one of them has a real-time priority
+  static constexpr std::uint64_t line = std::uint64_t{1} << 49;            // some drawn numbers are not granted
+  static constexpr std::uint64_t head = std::uint64_t{1} << 50;            // there is a head
+  static constexpr std::uint64_t sleeping = std::uint64_t{1} << 51;        // the head sleeps until the lock is given up
+  static constexpr std::uint64_t overdue = std::uint64_t{1} << 52;         // the head is past its deadline
+  static constexpr std::uint64_t given_to_head = std::uint64_t{1} << 53;   // the lock is reserved for the head
+  static constexpr std::uint64_t given_to_aside = std::uint64_t{1} << 54;  // the lock is reserved for a waiter aside
+  static constexpr std::uint64_t urgent = std::uint64_t{1} << 55;          // one of them has a real-time priority
   static constexpr std::uint64_t aside = std::uint64_t{1} << 57;           // number of waiters outside the line
   static constexpr std::uint64_t aside_bits = std::uint64_t{0x3F} << 57;
   static constexpr std::uint64_t quiet = std::uint64_t{1} << 63;
@@ -161,18 +168,30 @@ class futex_mutex {
     return static_cast<std::uint16_t>((seen + turn) & turn_bits);
   }
   static constexpr bool is_last_turn(std::uint64_t seen) noexcept { return (seen & turn_bits) == turn_bits; }
-  static constexpr std::uint16_t granted(std::uint64_t seen) noexcept {
-    return static_cast<std::uint16_t>(seen >> granted_shift);
+  static constexpr std::uint16_t number(std::uint64_t any) noexcept {
+    return static_cast<std::uint16_t>(any & number_bits);
   }
-  static constexpr std::uint16_t drawn(std::uint64_t seen) noexcept {
-    return static_cast<std::uint16_t>(seen >> drawn_shift);
-  }
+  static constexpr std::uint16_t granted(std::uint64_t seen) noexcept { return number(seen >> granted_shift); }
+  static constexpr std::uint16_t drawn(std::uint64_t seen) noexcept { return number(seen >> drawn_shift); }
   /// The number of the head.
-  static constexpr std::uint16_t head_of(std::uint64_t seen) noexcept {
-    return static_cast<std::uint16_t>(granted(seen) - 1);
+  static constexpr std::uint16_t head_of(std::uint64_t seen) noexcept { return number(granted(seen) - 1u); }
+  /// Requires: the number was drawn, at most max_line numbers ago.
+  static constexpr bool is_granted(std::uint64_t seen, std::uint16_t drawn_number) noexcept {
+    return number(granted(seen) - 1u - drawn_number) < max_line;
   }
   static constexpr bool is_same_section(std::uint64_t one, std::uint64_t later) noexcept {
-    return (one & later & held) != 0 && ((one ^ later) & turn_bits) == 0;
+    return (one & later & held) != 0 && ((one ^ later) & (turn_bits | age_bits)) == 0;
+  }
+  /// How many have ended, modulo all that the word counts.
+  static constexpr std::uint64_t sections_between(std::uint64_t one, std::uint64_t later) noexcept {
+    return ((one ^ later) & age_bits) != 0 ? turns_in_all : ((later - one) & turn_bits) / turn;
+  }
+  static constexpr std::uint64_t with_more_turns(std::uint64_t seen, std::uint64_t turns) noexcept {
+    const std::uint64_t all = (seen & turn_bits) / turn + turns;
+    const std::uint64_t at_most = all < turns_in_all ? all : turns_in_all - 1;
+    const std::uint64_t overflows = (all - at_most + turns_in_all - 1) / turns_in_all;
+    const std::uint64_t age = (seen & age_bits) / older + ((seen & head) != 0 ? overflows : 0);
+    return (seen & ~(turn_bits | age_bits)) | at_most * turn | (age < max_age ? age : max_age) * older;
   }
   static constexpr std::uint64_t settled(std::uint64_t word) noexcept;
   static constexpr std::uint64_t with_next_head(std::uint64_t word) noexcept;
@@ -188,11 +207,11 @@ class futex_mutex {
   struct spinning;
   struct waiting;
   bool spin(const spinning& how, waiter who) noexcept;
-  bool draw(std::uint16_t& number) noexcept;
+  bool draw(std::uint16_t& mine) noexcept;
   void wait_in_line(const waiting& how, std::uint64_t before) noexcept;
-  void await_grant(std::uint16_t number) noexcept;
-  void lead(const waiting& how, std::uint16_t number, std::uint64_t arrived_ns, std::uint64_t before) noexcept;
-  void lead_overdue(std::uint16_t number) noexcept;
+  void await_grant(std::uint16_t mine) noexcept;
+  void lead(const waiting& how, std::uint16_t mine, std::uint64_t arrived_ns, std::uint64_t before) noexcept;
+  void lead_overdue(std::uint16_t mine) noexcept;
   bool sleep_until_given_up(detail::sleeping_place& place, std::uint64_t until_ns) noexcept;
   bool wait_aside(std::uint64_t deadline, bool realtime) noexcept;
   enum class joined : std::uint8_t { got_lock, waits, late };

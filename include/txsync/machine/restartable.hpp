@@ -10,9 +10,9 @@
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
-/// A lock word for release_unless_waited(): the low 16 bits belong to the holder of the lock, bits 16..31 are free for
-/// the lock's use, and the high 32 bits, read as a signed number, say how many threads want to be told (none where <=
-/// 0).
+/// A lock word for release_unless_waited(). Bits 0..7: 1 if the lock is taken, else 0. Bits 8..15 belong to the holder.
+/// Bits 16..31 are free for the lock's use. The high 32 bits, read as a signed number, say how many threads want to be
+/// told (none where <= 0).
 using lock_word = std::atomic<std::uint64_t>;
 
 /// As one atomic step: when the high half of `word`, signed, is greater than zero, answers false and stores nothing;
@@ -30,14 +30,17 @@ using lock_word = std::atomic<std::uint64_t>;
 /// their slow path, which uses an ordinary atomic.
 [[gnu::always_inline]] inline bool release_unless_waited(lock_word& word, std::uint16_t value) noexcept;
 
-/// Sets bit 0 of the word. True: it was clear. Acquires what release_unless_waited() has released.
-/// Cost: one atomic read-modify-write; on x86-64 of the low 16 bits only. One of all 64 bits would have to wait until the
-/// last release's store of 16 bits has left the store buffer: 3.5..5.7 ns on Zen 4.
+/// Sets bits 0..7 to 1. True: they were 0. Acquires what release_unless_waited() has released.
+/// Cost: one atomic read-modify-write. On x86-64 it is one of these 8 bits: one of 64 would wait until the last release's
+/// narrower store has left the store buffer (3.5..5.7 ns on Zen 4).
 [[gnu::always_inline]] inline bool take_if_free(lock_word& word) noexcept;
 
-/// The low 16 bits, relaxed. Cost: a load, which waits for the stores of take_if_free() and release_unless_waited() only
-/// where it has to, as above.
-[[gnu::always_inline]] inline std::uint16_t holders_bits(const lock_word& word) noexcept;
+/// Whether bits 0..7 are not 0, relaxed. Cost: a load, as narrow.
+[[gnu::always_inline]] inline bool is_taken(const lock_word& word) noexcept;
+
+/// Bits 8..15, relaxed. Cost: a load, as narrow: take_if_free() does not write what it reads, so that it need not wait
+/// for that.
+[[gnu::always_inline]] inline std::uint8_t holders_byte(const lock_word& word) noexcept;
 
 /// When this returns, every release_unless_waited() of any thread of this process that read its word before the call
 /// has finished (its store, if any, is visible to the caller) or will read again. Cost: 2..10 us and one interrupt on
@@ -61,13 +64,15 @@ inline bool release_by_exchange(lock_word& word, std::uint16_t value) noexcept {
   return true;
 }
 
-/// take_if_free() and holders_bits() of all 64 bits, likewise.
+/// take_if_free(), is_taken() and holders_byte() by instructions for all 64 bits, likewise.
 inline bool take_whole_if_free(lock_word& word) noexcept {
   // acquire pairs with the release of release_unless_waited()
   return (word.fetch_or(1, std::memory_order_acquire) & 1) == 0;
 }
-inline std::uint16_t holders_bits_of_whole(const lock_word& word) noexcept {
-  return static_cast<std::uint16_t>(word.load(std::memory_order_relaxed));  // relaxed: as the caller asks
+// relaxed, both: as the caller asks
+inline bool is_whole_taken(const lock_word& word) noexcept { return (word.load(std::memory_order_relaxed) & 0xFF) != 0; }
+inline std::uint8_t holders_byte_of_whole(const lock_word& word) noexcept {
+  return static_cast<std::uint8_t>(word.load(std::memory_order_relaxed) >> 8);
 }
 
 }  // namespace detail

@@ -31,7 +31,6 @@ namespace txsync::inline TXSYNC_BACKEND {
 
 class fifo_ticket_lock;
 class futex_mutex;
-class mutex;
 class spinning_mutex;
 
 namespace detail {
@@ -54,8 +53,6 @@ template <>
 inline constexpr bool looks_at_lock<futex_mutex> = true;
 template <>
 inline constexpr bool looks_at_lock<spinning_mutex> = true;
-template <>
-inline constexpr bool looks_at_lock<mutex> = true;
 template <>
 inline constexpr bool looks_at_lock<fifo_ticket_lock> = true;
 
@@ -85,7 +82,7 @@ class elided_base {
     now_holds(mode);
   }
   void now_holds(latch_mode mode) const noexcept {
-    if constexpr (!looks_at_lock<Lock>) my_sections.taken.remember(&lock_, mode);
+    if constexpr (!looks_at_lock<Lock> && !remembers_itself) my_sections.taken.remember(&lock_, mode);
   }
   bool acquired_if(bool got, latch_mode mode = latch_mode::exclusive) const noexcept {
     if (got) acquired(mode);
@@ -93,7 +90,11 @@ class elided_base {
   }
   /// True: the calling thread has the lock in this mode and is about to unlock it.
   bool releases_last_taken(latch_mode mode) const noexcept {
-    if (!my_sections.taken.forget(&lock_, mode)) return false;
+    if constexpr (remembers_itself) {
+      if (!lock_.is_newest_held()) return false;
+    } else {
+      if (!my_sections.taken.forget(&lock_, mode)) return false;
+    }
     machine::annotate_release(&lock_);
     return true;
   }
@@ -132,6 +133,9 @@ class elided_base {
   Lock lock_;
 
  private:
+  /// The lock tells whether it is the last one that the thread has taken (mutex).
+  static constexpr bool remembers_itself = requires(const Lock& one) { one.is_newest_held(); };
+
   /// Whether somebody holds it as unlock() lets it go.
   bool is_held_to_unlock() const noexcept {
     if constexpr (requires { lock_.has_writer(); }) {

@@ -28,6 +28,10 @@ constexpr unsigned bound_of(unsigned waiters) {
   return static_cast<unsigned>(futex_mutex::bypass_bound(waiters) / turns_a_wrap * sections_a_wrap + waiters);
 }
 
+constexpr detail::patience patience_of(bool impatient) {
+  return impatient ? detail::patience::none : detail::patience::brief;
+}
+
 /// The first threads wait once each. The others take the lock as long as a thread waits or is still to come, and count.
 template <class Lock, unsigned waiters, bool impatient>
 struct passed_by_test {
@@ -38,8 +42,8 @@ struct passed_by_test {
   unsigned passed = 0;  // guarded by the lock: in a row, while a thread waits
   unsigned worst = 0;
 
-  passed_by_test() { detail::wait_impatiently(impatient); }
-  ~passed_by_test() { detail::wait_impatiently(false); }
+  passed_by_test() { detail::wait_with(patience_of(impatient)); }
+  ~passed_by_test() { detail::wait_with(detail::patience::usual); }
 
   static void body(passed_by_test& me, unsigned index) {
     if (index < waiters) {
@@ -94,8 +98,8 @@ struct notified_test {
   unsigned passed = 0;
   unsigned worst = 0;
 
-  notified_test() { detail::wait_impatiently(impatient); }
-  ~notified_test() { detail::wait_impatiently(false); }
+  notified_test() { detail::wait_with(patience_of(impatient)); }
+  ~notified_test() { detail::wait_with(detail::patience::usual); }
 
   static void body(notified_test& me, unsigned index) {
     if (index == 0) {

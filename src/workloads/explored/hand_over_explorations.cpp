@@ -20,15 +20,15 @@ namespace {
 
 // The word as in futex_mutex.hpp. With a wrong bit here, a test that waits for it does not end.
 constexpr std::uint64_t held = 1;
-constexpr std::uint64_t line = std::uint64_t{1} << 48;
-constexpr std::uint64_t head = std::uint64_t{1} << 49;
-constexpr std::uint64_t sleeping = std::uint64_t{1} << 50;
-constexpr std::uint64_t overdue = std::uint64_t{1} << 51;
-constexpr std::uint64_t given_to_head = std::uint64_t{1} << 54;
-constexpr std::uint64_t given_to_aside = std::uint64_t{1} << 55;
-constexpr std::uint64_t urgent = std::uint64_t{1} << 56;
+constexpr std::uint64_t line = std::uint64_t{1} << 49;
+constexpr std::uint64_t head = std::uint64_t{1} << 50;
+constexpr std::uint64_t sleeping = std::uint64_t{1} << 51;
+constexpr std::uint64_t overdue = std::uint64_t{1} << 52;
+constexpr std::uint64_t given_to_head = std::uint64_t{1} << 53;
+constexpr std::uint64_t given_to_aside = std::uint64_t{1} << 54;
+constexpr std::uint64_t urgent = std::uint64_t{1} << 55;
 constexpr std::uint64_t aside = std::uint64_t{1} << 57;
-constexpr std::uint64_t numbers(std::uint64_t granted, std::uint64_t drawn) { return granted << 16 | drawn << 32; }
+constexpr std::uint64_t numbers(std::uint64_t granted, std::uint64_t drawn) { return granted << 16 | drawn << 28; }
 
 /// Of the word that is the lock's first member.
 template <class Lock>
@@ -55,11 +55,11 @@ struct registered_test {
   bool taken = false;
 
   registered_test() {
-    detail::wait_impatiently(when == due::at_once);
+    detail::wait_with(when == due::at_once ? detail::patience::none : detail::patience::brief);
     txsync_sim_wait_for_ever(when == due::at_once || when == due::never);
   }
   ~registered_test() {
-    detail::wait_impatiently(false);
+    detail::wait_with(detail::patience::usual);
     txsync_sim_wait_for_ever(0);
   }
 

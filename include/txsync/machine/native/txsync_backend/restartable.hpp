@@ -75,24 +75,35 @@ interrupted:
 #endif
 }
 
-inline bool take_if_free(lock_word& word) noexcept {
 #if TXSYNC_NATIVE_RSEQ
-  bool was_set;
-  asm volatile("lock btsw $0, %[word]" : [word] "+m"(word), "=@ccc"(was_set) : : "memory");
-  return !was_set;
-#else
-  return detail::take_whole_if_free(word);
-#endif
+
+inline bool take_if_free(lock_word& word) noexcept {
+  std::uint8_t before = 1;
+  // volatile and "memory": acquires, as an atomic instruction does
+  asm volatile("xchgb %[before], %[word]" : [before] "+q"(before), [word] "+m"(word) : : "memory");
+  return before == 0;
 }
 
-inline std::uint16_t holders_bits(const lock_word& word) noexcept {
-#if TXSYNC_NATIVE_RSEQ
-  std::uint32_t bits;
-  asm volatile("movzwl %[word], %[bits]" : [bits] "=r"(bits) : [word] "m"(word));
-  return static_cast<std::uint16_t>(bits);
-#else
-  return detail::holders_bits_of_whole(word);
-#endif
+inline bool is_taken(const lock_word& word) noexcept {
+  std::uint32_t taken;
+  asm volatile("movzbl %[word], %[taken]" : [taken] "=r"(taken) : [word] "m"(word));
+  return taken != 0;
 }
+
+inline std::uint8_t holders_byte(const lock_word& word) noexcept {
+  std::uint32_t byte;
+  asm volatile("movzbl 1(%[word]), %[byte]" : [byte] "=r"(byte) : [word] "r"(&word), "m"(word));
+  return static_cast<std::uint8_t>(byte);
+}
+
+#else
+
+inline bool take_if_free(lock_word& word) noexcept { return detail::take_whole_if_free(word); }
+
+inline bool is_taken(const lock_word& word) noexcept { return detail::is_whole_taken(word); }
+
+inline std::uint8_t holders_byte(const lock_word& word) noexcept { return detail::holders_byte_of_whole(word); }
+
+#endif
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -9,6 +9,8 @@ inline bool release_unless_waited(lock_word& word, std::uint16_t value) noexcept
 
 inline bool take_if_free(lock_word& word) noexcept { return detail::take_whole_if_free(word); }
 
-inline std::uint16_t holders_bits(const lock_word& word) noexcept { return detail::holders_bits_of_whole(word); }
+inline bool is_taken(const lock_word& word) noexcept { return detail::is_whole_taken(word); }
+
+inline std::uint8_t holders_byte(const lock_word& word) noexcept { return detail::holders_byte_of_whole(word); }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine
