@@ -30,7 +30,7 @@ constexpr std::uint64_t usual_min_lead_ns = 250'000;
 constinit std::uint64_t max_wait_ns = usual_max_wait_ns;
 constinit std::uint64_t min_lead_ns = usual_min_lead_ns;
 constexpr std::uint64_t no_limit = ~std::uint64_t{0};
-constexpr std::uint64_t brief_spin = 512;      // cycles
+constexpr std::uint64_t brief_spin = 512;     // cycles
 constinit std::uint64_t max_spin = no_limit;  // cycles, of explorations
 // A head that sleeps until the section inside ends is woken by that end, and hardly ever by the timer. A timer that is
 // not the next one of its CPU need not be set in hardware, which takes a virtual machine some microseconds. So the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unlocks of elided locks that nobody holds, where no attempt runs: told and harmless, whatever the thread has remembered
-// of its sections. With attempts: elided_sections.cpp.
+// Unlocks of elided locks that nobody holds, where no attempt runs: told and harmless, whatever the thread has
+// remembered of its sections. With attempts: elided_sections.cpp.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -56,10 +56,11 @@ class DoubleUnlocks : public testing::Test {
   Lock other{role};
 };
 
-using elided_mutexes = testing::Types<elided<txsync::tatas_lock>, elided<txsync::ticket_lock>, elided<txsync::fifo_ticket_lock>,
-                           elided<txsync::futex_mutex>, elided<txsync::mutex>, elided<txsync::posix_mutex_with_word>,
-                           elided_shared<txsync::occ_rwlock>, elided_shared<txsync::srwlock>,
-                           elided_shared<txsync::futex_rwlock>, elided_shared<txsync::shared_mutex>>;
+using elided_mutexes =
+    testing::Types<elided<txsync::tatas_lock>, elided<txsync::ticket_lock>, elided<txsync::fifo_ticket_lock>,
+                   elided<txsync::futex_mutex>, elided<txsync::mutex>, elided<txsync::posix_mutex_with_word>,
+                   elided_shared<txsync::occ_rwlock>, elided_shared<txsync::srwlock>,
+                   elided_shared<txsync::futex_rwlock>, elided_shared<txsync::shared_mutex>>;
 TYPED_TEST_SUITE(DoubleUnlocks, elided_mutexes);
 
 TYPED_TEST(DoubleUnlocks, AreToldWithinOtherSections) {
@@ -94,7 +95,7 @@ TYPED_TEST(DoubleUnlocks, OfALockThatIsHandedToAnotherThreadAreTold) {
 template <class Lock>
 class ReadersDoubleUnlocks : public DoubleUnlocks<Lock> {};
 using elided_rwlocks = testing::Types<elided_shared<txsync::occ_rwlock>, elided_shared<txsync::srwlock>,
-                                    elided_shared<txsync::futex_rwlock>, elided_shared<txsync::shared_mutex>>;
+                                      elided_shared<txsync::futex_rwlock>, elided_shared<txsync::shared_mutex>>;
 TYPED_TEST_SUITE(ReadersDoubleUnlocks, elided_rwlocks);
 
 TYPED_TEST(ReadersDoubleUnlocks, AreTold) {

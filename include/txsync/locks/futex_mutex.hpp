@@ -129,8 +129,8 @@ class futex_mutex {
 
  private:
   // The holder's 16 bits: held, in a byte of its own; how often the lock was given up, whose overflow counts the head's
-  // age; and a mark. lock() writes the first byte and reads no other, unlock() reads the second one: none waits for what
-  // the other has stored just before (machine/restartable.hpp).
+  // age; and a mark. lock() writes the first byte and reads no other, unlock() reads the second one: none waits for
+  // what the other has stored just before (machine/restartable.hpp).
   static constexpr std::uint64_t held = 1;
   static constexpr std::uint64_t turn = 0x100;
   static constexpr std::uint64_t turn_bits = 0x7F00;

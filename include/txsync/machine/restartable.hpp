@@ -31,8 +31,8 @@ using lock_word = std::atomic<std::uint64_t>;
 [[gnu::always_inline]] inline bool release_unless_waited(lock_word& word, std::uint16_t value) noexcept;
 
 /// Sets bits 0..7 to 1. True: they were 0. Acquires what release_unless_waited() has released.
-/// Cost: one atomic read-modify-write. On x86-64 it is one of these 8 bits: one of 64 would wait until the last release's
-/// narrower store has left the store buffer (3.5..5.7 ns on Zen 4).
+/// Cost: one atomic read-modify-write. On x86-64 it is one of these 8 bits: one of 64 would wait until the last
+/// release's narrower store has left the store buffer (3.5..5.7 ns on Zen 4).
 [[gnu::always_inline]] inline bool take_if_free(lock_word& word) noexcept;
 
 /// Whether bits 0..7 are not 0, relaxed. Cost: a load, as narrow.
@@ -70,7 +70,9 @@ inline bool take_whole_if_free(lock_word& word) noexcept {
   return (word.fetch_or(1, std::memory_order_acquire) & 1) == 0;
 }
 // relaxed, both: as the caller asks
-inline bool is_whole_taken(const lock_word& word) noexcept { return (word.load(std::memory_order_relaxed) & 0xFF) != 0; }
+inline bool is_whole_taken(const lock_word& word) noexcept {
+  return (word.load(std::memory_order_relaxed) & 0xFF) != 0;
+}
 inline std::uint8_t holders_byte_of_whole(const lock_word& word) noexcept {
   return static_cast<std::uint8_t>(word.load(std::memory_order_relaxed) >> 8);
 }

@@ -30,8 +30,6 @@
 namespace txsync::inline TXSYNC_BACKEND {
 
 class fifo_ticket_lock;
-class futex_mutex;
-class spinning_mutex;
 
 namespace detail {
 
@@ -44,15 +42,11 @@ bool has_writer_inside(const void* lock) noexcept {
   return static_cast<const Lock*>(lock)->has_writer();
 }
 
-/// Whether unlock() looks at the lock to see whether it is held, and the thread remembers nothing. For locks whose own
-/// unlock() reads that word. And for one whose sections are so short that two stores cost more than a load: on Zen 4
-/// 1.13 of the plain lock's time (10 writes), and 1.07 (docs/elision.md).
+/// Whether unlock() looks at the lock to see whether it is held, and the thread remembers nothing. For a lock whose
+/// sections are so short that two stores cost more than a load: on Zen 4 1.13 of the plain lock's time, with 10 writes,
+/// and 1.07 (docs/elision.md).
 template <class Lock>
 inline constexpr bool looks_at_lock = false;
-template <>
-inline constexpr bool looks_at_lock<futex_mutex> = true;
-template <>
-inline constexpr bool looks_at_lock<spinning_mutex> = true;
 template <>
 inline constexpr bool looks_at_lock<fifo_ticket_lock> = true;
 

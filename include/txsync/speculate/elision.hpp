@@ -92,11 +92,11 @@ class last_taken {
 struct section_log {
   static constexpr unsigned most = 8;
 
-  count_down left;                     ///< until the next look at a trial; with `inside` bits while an attempt runs
-  std::uint16_t count = 0;             ///< sections in the attempt
-  std::uint8_t done = 0;               ///< and those that it has run to their end
-  std::uint8_t actions = 0;            ///< deferred ones
-  std::uint16_t guards = 0;            ///< scopes of elided_guard that hold their lock
+  count_down left;           ///< until the next look at a trial; with `inside` bits while an attempt runs
+  std::uint16_t count = 0;   ///< sections in the attempt
+  std::uint8_t done = 0;     ///< and those that it has run to their end
+  std::uint8_t actions = 0;  ///< deferred ones
+  std::uint16_t guards = 0;  ///< scopes of elided_guard that hold their lock
   last_taken taken;
   elision* how = nullptr;              ///< of the outermost section
   const elision* timed_for = nullptr;  ///< whose next attempt is timed
