@@ -26,19 +26,20 @@ concept lockable_shared = requires(Lock& lock) {
   lock.unlock_shared();
 };
 
-/// For locks with lock() and unlock(), and with lock_shared() where they have it.
+/// For locks with lock() and unlock(), and with lock_shared() where they have it. In line, as a lock's own functions
+/// are if its author wants that: a call stores a return address, for which the next atomic instruction waits.
 template <class Lock>
 class lockable {
  public:
   struct slot {};
-  void lock(slot&) { lock_.lock(); }
-  void unlock(slot&) { lock_.unlock(); }
-  void lock_shared(slot&)
+  [[gnu::always_inline]] void lock(slot&) { lock_.lock(); }
+  [[gnu::always_inline]] void unlock(slot&) { lock_.unlock(); }
+  [[gnu::always_inline]] void lock_shared(slot&)
     requires lockable_shared<Lock>
   {
     lock_.lock_shared();
   }
-  void unlock_shared(slot&)
+  [[gnu::always_inline]] void unlock_shared(slot&)
     requires lockable_shared<Lock>
   {
     lock_.unlock_shared();
@@ -53,8 +54,8 @@ template <class Lock>
 class with_node {
  public:
   using slot = typename Lock::node;
-  void lock(slot& node) { lock_.lock(node); }
-  void unlock(slot& node) { lock_.unlock(node); }
+  [[gnu::always_inline]] void lock(slot& node) { lock_.lock(node); }
+  [[gnu::always_inline]] void unlock(slot& node) { lock_.unlock(node); }
 
  protected:
   Lock lock_;
