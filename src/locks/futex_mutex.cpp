@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::uint64_t min_nap_ns = 20'000;
 constexpr std::uint64_t max_nap_ns = 500'000;
+constexpr std::uint64_t full_line_nap_ns = 20'000'000;  // the line takes longer
 // A waiter's deadline: the first time after its arrival, but not sooner than the second after it became the head. The
 // second bounds the cost of hand-overs when many threads wait.
 constexpr std::uint64_t usual_max_wait_ns = 1'000'000;
@@ -36,7 +37,7 @@ constinit std::uint64_t max_spin = no_limit;  // cycles, of explorations
 // not the next one of its CPU need not be set in hardware, which takes a virtual machine some microseconds. So the
 // timer ends later than the deadline.
 constexpr std::uint64_t max_extra_sleep_ns = 3'000'000;
-constexpr std::uint64_t due_age = 256;
+constexpr std::uint64_t due_age = 192;
 // In the child of a fork, the head may be a thread of the parent.
 constexpr std::uint64_t trust_in_others_ns = 10'000'000;
 
@@ -152,7 +153,7 @@ bool futex_mutex::draw(std::uint16_t& mine) noexcept {
   for (;;) {
     if (claim(seen, waiter::newcomer)) return false;
     if (number(drawn(seen) - std::uint32_t{granted(seen)}) == max_line) {
-      machine::sleep_ns(max_nap_ns);
+      machine::sleep_ns(full_line_nap_ns);
       seen = word_.load(std::memory_order_relaxed);  // relaxed: as above
       continue;
     }

@@ -43,8 +43,8 @@ TXSYNC_EXPORT void wait_with(patience how) noexcept;
 /// Named requirements: Lockable. Thread-safe; not recursive; constant-initialised; all zero is unlocked; 8 bytes.
 /// May be destroyed by the next owner right after it has got and given up the lock. In the child of a fork, waiters of
 /// the parent are told from living ones within 10 ms; where a living waiter of any lock happens to sleep at the same of
-/// 256 places, when that one has gone. Beyond 2,047 threads in line, threads look at the lock every half
-/// millisecond; beyond 63 outside of it, every 20 us. Both without a bound.
+/// 256 places, when that one has gone. Beyond 4,095 threads in line, threads look at the lock every 20
+/// milliseconds; beyond 63 outside of it, every 20 us. Both without a bound.
 class futex_mutex {
  public:
   constexpr futex_mutex() noexcept = default;
@@ -141,24 +141,24 @@ class futex_mutex {
   static constexpr std::uint32_t marked_byte = marked >> 8;
   // The line: the first number that has not been granted, and the first that has not been drawn. A thread whose number
   // is granted is the head of the line until it has the lock.
-  static constexpr std::uint16_t number_bits = 0xFFF;
+  static constexpr std::uint16_t number_bits = 0x1FFF;
   static constexpr unsigned granted_shift = 16;
-  static constexpr unsigned drawn_shift = 28;
+  static constexpr unsigned drawn_shift = 29;
   static constexpr std::uint64_t granted_bits = std::uint64_t{number_bits} << granted_shift;
   static constexpr std::uint64_t drawn_bits = std::uint64_t{number_bits} << drawn_shift;
   static constexpr std::uint16_t max_line = number_bits / 2;
-  static constexpr std::uint64_t older = std::uint64_t{1} << 40;  // overflows of the turn under this head
-  static constexpr std::uint64_t max_age = 511;
+  static constexpr std::uint64_t older = std::uint64_t{1} << 42;  // overflows of the turn under this head
+  static constexpr std::uint64_t max_age = 255;
   static constexpr std::uint64_t age_bits = max_age * older;
   // What unlock() checks. `quiet` is the sign bit: the upper half is greater than zero if unlock() has to do more than
   // to give the lock up.
-  static constexpr std::uint64_t line = std::uint64_t{1} << 49;            // some drawn numbers are not granted
-  static constexpr std::uint64_t head = std::uint64_t{1} << 50;            // there is a head
-  static constexpr std::uint64_t sleeping = std::uint64_t{1} << 51;        // the head sleeps until the lock is given up
-  static constexpr std::uint64_t overdue = std::uint64_t{1} << 52;         // the head is past its deadline
-  static constexpr std::uint64_t given_to_head = std::uint64_t{1} << 53;   // the lock is reserved for the head
-  static constexpr std::uint64_t given_to_aside = std::uint64_t{1} << 54;  // the lock is reserved for a waiter aside
-  static constexpr std::uint64_t urgent = std::uint64_t{1} << 55;          // one of them has a real-time priority
+  static constexpr std::uint64_t line = std::uint64_t{1} << 50;            // some drawn numbers are not granted
+  static constexpr std::uint64_t head = std::uint64_t{1} << 51;            // there is a head
+  static constexpr std::uint64_t sleeping = std::uint64_t{1} << 52;        // the head sleeps until the lock is given up
+  static constexpr std::uint64_t overdue = std::uint64_t{1} << 53;         // the head is past its deadline
+  static constexpr std::uint64_t given_to_head = std::uint64_t{1} << 54;   // the lock is reserved for the head
+  static constexpr std::uint64_t given_to_aside = std::uint64_t{1} << 55;  // the lock is reserved for a waiter aside
+  static constexpr std::uint64_t urgent = std::uint64_t{1} << 56;          // one of them has a real-time priority
   static constexpr std::uint64_t aside = std::uint64_t{1} << 57;           // number of waiters outside the line
   static constexpr std::uint64_t aside_bits = std::uint64_t{0x3F} << 57;
   static constexpr std::uint64_t quiet = std::uint64_t{1} << 63;

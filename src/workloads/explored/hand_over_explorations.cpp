@@ -20,15 +20,15 @@ namespace {
 
 // The word as in futex_mutex.hpp. With a wrong bit here, a test that waits for it does not end.
 constexpr std::uint64_t held = 1;
-constexpr std::uint64_t line = std::uint64_t{1} << 49;
-constexpr std::uint64_t head = std::uint64_t{1} << 50;
-constexpr std::uint64_t sleeping = std::uint64_t{1} << 51;
-constexpr std::uint64_t overdue = std::uint64_t{1} << 52;
-constexpr std::uint64_t given_to_head = std::uint64_t{1} << 53;
-constexpr std::uint64_t given_to_aside = std::uint64_t{1} << 54;
-constexpr std::uint64_t urgent = std::uint64_t{1} << 55;
+constexpr std::uint64_t line = std::uint64_t{1} << 50;
+constexpr std::uint64_t head = std::uint64_t{1} << 51;
+constexpr std::uint64_t sleeping = std::uint64_t{1} << 52;
+constexpr std::uint64_t overdue = std::uint64_t{1} << 53;
+constexpr std::uint64_t given_to_head = std::uint64_t{1} << 54;
+constexpr std::uint64_t given_to_aside = std::uint64_t{1} << 55;
+constexpr std::uint64_t urgent = std::uint64_t{1} << 56;
 constexpr std::uint64_t aside = std::uint64_t{1} << 57;
-constexpr std::uint64_t numbers(std::uint64_t granted, std::uint64_t drawn) { return granted << 16 | drawn << 28; }
+constexpr std::uint64_t numbers(std::uint64_t granted, std::uint64_t drawn) { return granted << 16 | drawn << 29; }
 
 /// Of the word that is the lock's first member.
 template <class Lock>
