@@ -189,13 +189,14 @@ void print_elision_cost(std::FILE* out, const std::vector<elision_cost>& costs) 
 
 void add_elision_cost(observe::document& result, const std::vector<elision_cost>& costs, bool with_claims) {
   std::optional<observe::claim> claim = claim_of(costs);
+  if (!claim) return;
   for (const elision_cost& one : costs) {
     for (const bool elided : {false, true}) {
       claim->from.push_back(result.points.size());
       result.points.push_back(point_of(one, elided));
     }
   }
-  if (with_claims && claim) result.claims.push_back(std::move(*claim));
+  if (with_claims) result.claims.push_back(std::move(*claim));
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
