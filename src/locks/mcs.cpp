@@ -50,9 +50,8 @@ bool mcs_lock::lock_at_door(node& mine, pastime* meanwhile) noexcept {
     auto& lock = *static_cast<mcs_lock*>(self);
     node passing;
     lock.queue_.lock(passing);
-    detail::sleeping_place* const called = lock.door_.release_passed(admission::others::visitor);
+    const admission::hand_over passed_on(lock.door_, admission::others::visitor);
     lock.queue_.unlock(passing);
-    admission::wake(called);
   };
   const auto is_held = [](void* self) { return static_cast<mcs_lock*>(self)->queue_.is_held(); };
   door_.wait_outside({still_crowded, kick, is_held, this});
@@ -62,19 +61,18 @@ bool mcs_lock::lock_at_door(node& mine, pastime* meanwhile) noexcept {
 }
 
 void mcs_lock::unlock_at_door(node& mine) noexcept {
-  detail::sleeping_place* const called =
-      door_.release_passed(queue_.waiting() == 0 ? admission::others::nobody : admission::others::some);
+  const admission::hand_over passed_on(door_, others_inside());
   queue_.unlock(mine);
-  admission::wake(called);
 }
 
 bool mcs_lock::unlock_at_door_if_held(node& mine) noexcept {
   if (!queue_.may_be_unlocked(mine)) return false;
-  detail::sleeping_place* const called =
-      door_.release_passed(queue_.waiting() == 0 ? admission::others::nobody : admission::others::some);
-  const bool was_held = queue_.unlock_if_held(mine);
-  admission::wake(called);
-  return was_held;
+  const admission::hand_over passed_on(door_, others_inside());
+  return queue_.unlock_if_held(mine);
+}
+
+admission::others mcs_lock::others_inside() const noexcept {
+  return queue_.waiting() == 0 ? admission::others::nobody : admission::others::some;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND

@@ -42,9 +42,8 @@ bool ticket_behind_door::lock_at_door(ticket_behind_door whole, pastime* meanwhi
   const auto kick = [](void* self) {
     const auto& lock = *static_cast<const ticket_behind_door*>(self);
     lock.queue_.wait(lock.queue_.draw());
-    detail::sleeping_place* const called = lock.door_.release_passed(admission::others::visitor);
+    const admission::hand_over passed_on(lock.door_, admission::others::visitor);
     lock.queue_.serve_next();
-    admission::wake(called);
   };
   const auto is_held = [](void* self) { return static_cast<const ticket_behind_door*>(self)->queue_.is_held(); };
   whole.door_.wait_outside({still_crowded, kick, is_held, &whole});
@@ -54,16 +53,18 @@ bool ticket_behind_door::lock_at_door(ticket_behind_door whole, pastime* meanwhi
 }
 
 void ticket_behind_door::unlock_at_door(ticket_behind_door whole) noexcept {
-  detail::sleeping_place* const called =
-      whole.door_.release_passed(whole.queue_.inside() == 1 ? admission::others::nobody : admission::others::some);
+  const admission::hand_over passed_on(whole.door_, whole.others_inside());
   whole.queue_.serve_next();
-  admission::wake(called);
 }
 
 bool ticket_behind_door::unlock_at_door_if_held(ticket_behind_door whole) noexcept {
   if (!whole.queue_.is_held()) return false;
-  unlock_at_door(whole);
-  return true;
+  const admission::hand_over passed_on(whole.door_, whole.others_inside());
+  return whole.queue_.serve_next_if_held();
+}
+
+admission::others ticket_behind_door::others_inside() const noexcept {
+  return queue_.inside() == 1 ? admission::others::nobody : admission::others::some;
 }
 
 }  // namespace detail

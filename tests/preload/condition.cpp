@@ -181,8 +181,6 @@ TEST(condition, signal_goes_past_waiters_that_time_out) {
   }
 }
 
-// Destroyed, and its memory used for something else, by the thread that has just woken everybody, while some of them
-// give up for their deadlines at that moment.
 TEST(condition, destroying_one_that_is_waited_on_says_so) {
   scene all;
   std::thread waiter([&] { all.take_token(); });
@@ -196,6 +194,8 @@ TEST(condition, destroying_one_that_is_waited_on_says_so) {
   EXPECT_EQ(pthread_cond_destroy(&all.condition), 0);
 }
 
+// Destroyed, and its memory used for something else, by the thread that has just woken everybody, while some of them
+// give up for their deadlines at that moment.
 TEST(condition, destroyed_right_after_broadcast) {
   struct item {
     pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
@@ -206,6 +206,7 @@ TEST(condition, destroyed_right_after_broadcast) {
     auto* const one = new (memory) item;
     bool gone = false;
     int inside = 0;
+    int left = 0;  // on a busy machine, all may leave before this thread runs
     std::vector<std::thread> threads;
     for (int i = 0; i < 3; ++i)
       threads.emplace_back([&, i] {
@@ -220,11 +221,12 @@ TEST(condition, destroyed_right_after_broadcast) {
         int status = 0;
         while (!gone && status == 0) status = pthread_cond_clockwait(&one->condition, &mutex, CLOCK_MONOTONIC, &until);
         --inside;
+        ++left;
         pthread_mutex_unlock(&mutex);
       });
     for (;;) {
       pthread_mutex_lock(&mutex);
-      if (inside > 0) break;
+      if (inside > 0 || left == 3) break;
       pthread_mutex_unlock(&mutex);
       sched_yield();
     }

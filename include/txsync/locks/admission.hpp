@@ -54,7 +54,7 @@ class admission {
     return shut_.load(std::memory_order_relaxed) || inside >= limit(works);
   }
 
-  /// Somebody is outside or on the way in: the holder has to call release_passed() before it gives the lock up.
+  /// Somebody is outside or on the way in: the holder has to give the lock up within a hand_over.
   [[gnu::always_inline]] bool busy() const noexcept {
     // relaxed: see admission.cpp on who sees whose number
     if (outside_called_.load(std::memory_order_relaxed) != outside_.load(std::memory_order_relaxed)) [[unlikely]]
@@ -81,13 +81,23 @@ class admission {
     nobody,   ///< none at this moment
     visitor,  ///< none, and the holder is from outside, and has found the lock free
   };
-  /// The holder calls this before it gives the lock up, if busy(). Returns the place where a thread sleeps that was
-  /// called in, or null. The result is for wake(), after the lock is given up: the kernel may run the woken thread in
-  /// place of the waker.
-  [[nodiscard]] TXSYNC_EXPORT detail::sleeping_place* release_passed(others inside) noexcept;
-  TXSYNC_EXPORT static void wake(detail::sleeping_place* called) noexcept;
+  /// The holder makes one before it gives the lock up, if busy(), and ends it afterwards. It calls a thread in; its end
+  /// wakes that thread: the kernel may run the woken thread in place of the waker.
+  class hand_over {
+   public:
+    hand_over(admission& door, others inside) noexcept : called_(door.release_passed(inside)) {}
+    ~hand_over() { wake(called_); }
+    hand_over(const hand_over&) = delete;
+    hand_over& operator=(const hand_over&) = delete;
+
+   private:
+    detail::sleeping_place* const called_;
+  };
 
  private:
+  /// The place where a thread sleeps that is called in now, or null.
+  [[nodiscard]] TXSYNC_EXPORT detail::sleeping_place* release_passed(others inside) noexcept;
+  TXSYNC_EXPORT static void wake(detail::sleeping_place* called) noexcept;
   /// A thread that was called in: it wakes up, and then stands in the queue until it has the lock.
   enum class called : std::uint8_t { nobody, comes, queues };
   TXSYNC_EXPORT std::uint32_t limit(bool works) const noexcept;

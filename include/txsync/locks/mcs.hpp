@@ -219,6 +219,7 @@ class mcs_lock {
   TXSYNC_EXPORT bool lock_at_door(node& mine, pastime* meanwhile) noexcept;
   TXSYNC_EXPORT void unlock_at_door(node& mine) noexcept;
   TXSYNC_EXPORT bool unlock_at_door_if_held(node& mine) noexcept;
+  admission::others others_inside() const noexcept;
 
   detail::mcs_queue queue_;
   admission door_;

@@ -130,6 +130,7 @@ class ticket_behind_door {
   TXSYNC_EXPORT static bool lock_at_door(ticket_behind_door whole, pastime* meanwhile) noexcept;
   TXSYNC_EXPORT static void unlock_at_door(ticket_behind_door whole) noexcept;
   TXSYNC_EXPORT static bool unlock_at_door_if_held(ticket_behind_door whole) noexcept;
+  admission::others others_inside() const noexcept;
 
   ticket_queue& queue_;
   admission& door_;
