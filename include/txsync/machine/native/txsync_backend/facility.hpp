@@ -19,15 +19,28 @@ TXSYNC_EXPORT extern std::atomic<facility> working_attempts;
   return found == facility::present || (found == facility::unknown && find_facility());
 }
 
+/// Compared in memory on x86: compilers load an atomic into a register first. In a queue lock, whose unlock before and
+/// lock behind are locked instructions, nothing hides that (0.1 ns of 5.3 on Zen 4, ./dev bench locks --elision-only).
+[[gnu::always_inline]] inline bool known_not_to_work() noexcept {
+#if defined(__x86_64__)
+  bool is_absent;
+  // A byte is read as a whole; relaxed, as it is elsewhere.
+  asm("cmpb %2, %1" : "=@cce"(is_absent) : "m"(working_attempts), "i"(facility::absent));
+  return is_absent;
+#else
+  return working_attempts.load(std::memory_order_relaxed) == facility::absent;
+#endif
+}
+
 }  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
 inline bool attempts_work() noexcept {
-  const detail::facility found = detail::working_attempts.load(std::memory_order_relaxed);
   // First, and in line: where attempts work a comparison and a jump are nothing beside one.
-  if (found == detail::facility::absent) [[likely]]
+  if (detail::known_not_to_work()) [[likely]]
     return false;
+  const detail::facility found = detail::working_attempts.load(std::memory_order_relaxed);
   return found == detail::facility::present || htm().attempts;
 }
 
