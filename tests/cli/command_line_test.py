@@ -287,7 +287,7 @@ class GoodInput(unittest.TestCase):
         self.assertIn("p99.9", table)
 
     def test_fairness_and_waits(self):
-        made, table = self.document("bench", "counters", "--lock", "tatas", "--threads", "1,3", "--repeat", "2", "--duration", "4")
+        made, table = self.document("bench", "counters", "--lock", "tatas", "--threads", "1,3", "--repeat", "2", "--duration", "100")
         alone, three = made["points"]
         self.assertEqual(alone["fairness"], {"slowest_share": [1, 1], "busier_half_share": [0.5, 0.5]})
         self.assertNotIn("waits", alone)
