@@ -51,8 +51,7 @@ struct thread_block {
   std::uint64_t random = 0;
   std::uint32_t samples = 0;
   std::uint32_t weight = 1;  // acquisitions that the next sample stands for
-  const void* held_lock = nullptr;
-  std::uint64_t held_since = 0;  // cycles
+  std::uint64_t held_since = 0;  // cycles; of detail::timed_lock
   std::uint32_t held_weight = 0;
   std::uint32_t held_site = 0;
   std::uint32_t skipped = 0;  // samples since then that were not timed
@@ -119,7 +118,7 @@ thread_block* block_of_thread() noexcept {
   block->random = (std::uint64_t{machine::thread_id()} * 0x9E3779B97F4A7C15u) | 1;
   block->samples = 0;
   block->weight = 1;
-  block->held_lock = nullptr;
+  detail::timed_lock = nullptr;
   // relaxed, here and below: readers take the time of a wait as it is
   block->waiting_since.store(0, std::memory_order_relaxed);
   my_block = block;
@@ -174,6 +173,7 @@ std::uint32_t next_weight(thread_block& block) noexcept {
 namespace detail {
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::int32_t until_sample = 1;
+[[gnu::tls_model("initial-exec")]] constinit thread_local const void* timed_lock = nullptr;
 
 bool sample(std::uint32_t site_id, const void* lock) noexcept {
   thread_block* const block = block_of_thread();
@@ -188,9 +188,9 @@ bool sample(std::uint32_t site_id, const void* lock) noexcept {
   if (counters == nullptr) return false;
   counters->acquisitions.add(stood_for);
   // An outer lock is being timed; or another thread has given it up, which this one will never hear of.
-  if (block->held_lock != nullptr && ++block->skipped < most_skipped) return false;
+  if (timed_lock != nullptr && ++block->skipped < most_skipped) return false;
   block->skipped = 0;
-  block->held_lock = lock;
+  timed_lock = lock;
   block->held_site = site_id;
   block->held_weight = stood_for;
   block->held_since = machine::cycles();
@@ -199,9 +199,9 @@ bool sample(std::uint32_t site_id, const void* lock) noexcept {
 
 void hold_ends(const void* lock) noexcept {
   thread_block* const block = my_block;
-  if (block == nullptr || block->held_lock != lock) return;
+  if (block == nullptr || timed_lock != lock) return;
   const std::uint64_t held = to_ns(machine::cycles() - block->held_since);
-  block->held_lock = nullptr;
+  timed_lock = nullptr;
   site_counters& counters = block->sites[block->held_site];
   counters.hold_ns.add(held * block->held_weight);
   counters.hold.add(held);
@@ -287,6 +287,7 @@ void use_blocks_of(const block_source& from) noexcept { source.store(&from, std:
 void forget_blocks() noexcept {
   all_blocks.store(nullptr, std::memory_order_relaxed);  // relaxed: the process has one thread
   my_block = nullptr;
+  detail::timed_lock = nullptr;
   detail::until_sample = 1;
 }
 

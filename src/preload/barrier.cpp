@@ -30,9 +30,12 @@ struct barrier_state {
   std::uint32_t threads;
   std::uint32_t process_shared;       // the C library's, at its place
   std::atomic<std::uint32_t> inside;  // threads that may still touch the barrier
+  std::uint32_t unused;
   std::uint32_t site;
+  bool is_left;  // to the C library, which uses nothing from `unused` on
 };
 static_assert(sizeof(barrier_state) <= sizeof(pthread_barrier_t));
+static_assert(offsetof(barrier_state, site) >= 20, "in struct pthread_barrier of glibc the last is at 16");
 
 constexpr std::size_t shared_offset = 12;  // in struct pthread_barrier of glibc, on every architecture
 static_assert(offsetof(barrier_state, process_shared) == shared_offset);
@@ -41,7 +44,8 @@ barrier_state& state_of(pthread_barrier_t* barrier) noexcept {
   return *std::launder(reinterpret_cast<barrier_state*>(barrier));
 }
 
-bool is_foreign(const barrier_state& barrier) noexcept { return barrier.process_shared != 0; }
+/// A barrier of several processes may have been made by one that does not have this library.
+bool is_foreign(const barrier_state& barrier) noexcept { return barrier.process_shared != 0 || barrier.is_left; }
 
 void wait_for_others(barrier_state& barrier, std::uint32_t mine) noexcept {
   const std::uint64_t start = machine::cycles();
@@ -87,13 +91,15 @@ TXSYNC_INTERPOSE int pthread_barrier_init(pthread_barrier_t* barrier, const pthr
   const int status = next().barrier_init(barrier, attributes, threads);
   if (status != 0) return status;
   barrier_state& state = state_of(barrier);
-  if (is_foreign(state)) return 0;
   const site_answer answer = site_of_caller(object_kind::barrier);
-  new (&state) barrier_state{.turn = 0,
-                             .threads = threads,
-                             .process_shared = 0,
-                             .inside = 0,
-                             .site = answer.policy.counting ? answer.site : 0};
+  const std::uint32_t site = answer.policy.counting ? answer.site : 0;
+  if (state.process_shared != 0 || answer.policy.lock == policy::lock_kind::libc) {
+    state.site = site;
+    state.is_left = true;
+    return 0;
+  }
+  new (&state) barrier_state{
+      .turn = 0, .threads = threads, .process_shared = 0, .inside = 0, .unused = 0, .site = site, .is_left = false};
   return 0;
 }
 
@@ -109,5 +115,11 @@ TXSYNC_INTERPOSE int pthread_barrier_destroy(pthread_barrier_t* barrier) noexcep
 
 TXSYNC_INTERPOSE int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
   barrier_state& state = state_of(barrier);
-  return is_foreign(state) ? next().barrier_wait(barrier) : wait(state);
+  if (!is_foreign(state)) return wait(state);
+  const std::uint32_t site = state.is_left ? state.site : 0;  // who comes back may find it destroyed
+  const std::uint64_t start = machine::cycles();
+  const int status = next().barrier_wait(barrier);
+  // That is what the last to arrive gets, who has not waited.
+  if (status != PTHREAD_BARRIER_SERIAL_THREAD) observe::detail::condition_waited(site, machine::cycles() - start);
+  return status;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // pthread_cond_*: a queue of waiters, each asleep on a word of its own stack, so that a signal goes to one thread that
-// waited when it came, the one that waited longest, and nobody's wake-up can be taken by a later waiter. Works with any
-// mutex, ours or the C library's. The waiting itself is where a thread can be cancelled.
+// waited when it came, the one that waited longest, and nobody's wake-up can be taken by a later waiter. The waiting
+// itself is where a thread can be cancelled. Where the mutex of the first wait is the C library's, so is the condition.
 #include <pthread.h>
 
 #include <algorithm>
@@ -67,12 +67,18 @@ struct condition_state {
   std::atomic<waiter*> oldest;
   waiter* youngest;
   std::atomic<std::uint32_t> users;  // threads in a wait that may still touch this
-  std::uint32_t unused[2];
-  std::uint32_t flags;  // the C library's, at its place
+  std::uint32_t unused;
+  /// The C library keeps a lock in the low two bits, which it never sets both.
+  std::atomic<std::uint32_t> owner;
+  std::uint32_t flags;  // the C library's, at its place, with its number of waiters above them
   std::uint64_t last_unused;
 
   static constexpr std::uint32_t process_shared = 1;
   static constexpr std::uint32_t monotonic = 2;
+  static constexpr unsigned waiters_shift = 3;
+  static constexpr std::uint32_t lock_bits = 3;
+  static constexpr std::uint32_t ours = 3;
+  static constexpr std::uint32_t becomes_ours = 7;
 
   /// Requires, as all that follows: the guard is held.
   void forget() noexcept {
@@ -89,6 +95,41 @@ static_assert(offsetof(condition_state, flags) == offsetof(pthread_cond_t, __dat
 
 condition_state& state_of(pthread_cond_t* condition) noexcept {
   return *std::launder(reinterpret_cast<condition_state*>(condition));
+}
+
+/// Else it is the C library's, or one that nobody has waited on.
+bool is_ours(const condition_state& condition) noexcept {
+  // acquire pairs with the release in make_ours()
+  std::uint32_t seen = condition.owner.load(std::memory_order_acquire);
+  while (seen == condition_state::becomes_ours) {
+    machine::relax();
+    seen = condition.owner.load(std::memory_order_acquire);  // as above
+  }
+  return seen == condition_state::ours;
+}
+
+/// Threads wait on it in the C library.
+bool has_foreign_waiters(condition_state& condition) noexcept {
+  // relaxed: as in notify_one()
+  return std::atomic_ref(condition.flags).load(std::memory_order_relaxed) >> condition_state::waiters_shift != 0;
+}
+
+/// By a thread that is about to wait with a mutex of ours, which the C library would not understand. False where
+/// threads wait there with a mutex of its own, which POSIX does not allow at the same time.
+bool make_ours(condition_state& condition) noexcept {
+  for (;;) {
+    if (is_ours(condition)) return true;
+    std::uint32_t seen = condition.owner.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+    if ((seen & condition_state::lock_bits) != 0 || has_foreign_waiters(condition)) return false;
+    // relaxed: the release below publishes what is stored between
+    if (!condition.owner.compare_exchange_strong(seen, condition_state::becomes_ours, std::memory_order_relaxed))
+      continue;
+    condition.guard.store(0, std::memory_order_relaxed);
+    condition.forks = machine::fork_count();
+    condition.forget();
+    condition.owner.store(condition_state::ours, std::memory_order_release);  // pairs with the acquire in is_ours()
+    return true;
+  }
 }
 
 bool is_shared(const condition_state& condition) noexcept {
@@ -401,6 +442,36 @@ int destroy(condition_state& condition) noexcept {
   return 0;
 }
 
+/// `wait` is the C library's, with a mutex of its own.
+template <class Wait>
+int wait_in_libc(pthread_mutex_t* mutex, Wait wait) {
+  end_attempt();
+  const std::uint32_t site = site_of(mutex);
+  observe::detail::hold_ends_if_timed(mutex);
+  const std::uint64_t start = machine::cycles();
+  const int status = wait();
+  if (site != 0) {
+    observe::detail::condition_waited(site, machine::cycles() - start);
+    count_after_foreign_wait(mutex);
+  }
+  return status;
+}
+
+/// Whether waits with the mutex are the C library's.
+bool waits_in_libc(const condition_state& condition, pthread_mutex_t* mutex) noexcept {
+  return is_foreign(mutex) && (is_shared(condition) || !is_ours(condition));
+}
+/// Whether it takes more than that here: a condition of the C library, and a mutex that is not.
+bool is_out_of_reach(condition_state& condition) noexcept { return is_shared(condition) || !make_ours(condition); }
+
+/// What is done in the C library for those that wait there.
+template <class Tell>
+int tell_in_libc(condition_state& condition, Tell tell) noexcept {
+  if (!is_shared(condition) && !has_foreign_waiters(condition)) return 0;
+  end_attempt();
+  return tell();
+}
+
 machine::wait_clock own_clock(const condition_state& condition) noexcept {
   return (condition.flags & condition_state::monotonic) != 0 ? machine::wait_clock::monotonic
                                                              : machine::wait_clock::realtime;
@@ -423,14 +494,14 @@ TXSYNC_INTERPOSE int pthread_cond_init(pthread_cond_t* condition, const pthread_
 
 TXSYNC_INTERPOSE int pthread_cond_destroy(pthread_cond_t* condition) noexcept {
   condition_state& state = state_of(condition);
-  if (is_shared(state)) return next().cond_destroy(condition);
-  return destroy(state);
+  if (!is_shared(state) && is_ours(state)) return destroy(state);
+  return tell_in_libc(state, [&]() noexcept { return next().cond_destroy(condition); });
 }
 
 TXSYNC_INTERPOSE int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   condition_state& state = state_of(condition);
-  if (is_shared(state))
-    return is_foreign(mutex) ? next().cond_wait(condition, mutex) : nap(mutex, machine::no_deadline);
+  if (waits_in_libc(state, mutex)) return wait_in_libc(mutex, [&] { return next().cond_wait(condition, mutex); });
+  if (is_out_of_reach(state)) return nap(mutex, machine::no_deadline);
   return wait_until(state, mutex, machine::wait_clock::monotonic, machine::no_deadline);
 }
 
@@ -438,8 +509,9 @@ TXSYNC_INTERPOSE int pthread_cond_timedwait(pthread_cond_t* condition, pthread_m
   if (!is_time(*time)) return EINVAL;
   condition_state& state = state_of(condition);
   const machine::wait_clock clock = own_clock(state);
-  if (is_shared(state)) {
-    if (is_foreign(mutex)) return next().cond_timedwait(condition, mutex, time);
+  if (waits_in_libc(state, mutex))
+    return wait_in_libc(mutex, [&] { return next().cond_timedwait(condition, mutex, time); });
+  if (is_out_of_reach(state)) {
     const bool monotonic = clock == machine::wait_clock::monotonic;
     return nap(mutex, on_our_clock(monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME, *time));
   }
@@ -450,10 +522,11 @@ TXSYNC_INTERPOSE int pthread_cond_clockwait(pthread_cond_t* condition, pthread_m
                                             const timespec* time) {
   if (!is_time(*time) || (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)) return EINVAL;
   condition_state& state = state_of(condition);
-  if (is_shared(state)) {
-    if (!is_foreign(mutex)) return nap(mutex, on_our_clock(clock, *time));
-    return next().cond_clockwait != nullptr ? next().cond_clockwait(condition, mutex, clock, time) : ENOTSUP;
+  if (waits_in_libc(state, mutex)) {
+    if (next().cond_clockwait == nullptr) return ENOTSUP;
+    return wait_in_libc(mutex, [&] { return next().cond_clockwait(condition, mutex, clock, time); });
   }
+  if (is_out_of_reach(state)) return nap(mutex, on_our_clock(clock, *time));
   return wait_until(state, mutex,
                     clock == CLOCK_MONOTONIC ? machine::wait_clock::monotonic : machine::wait_clock::realtime,
                     to_ns(*time));
@@ -461,14 +534,16 @@ TXSYNC_INTERPOSE int pthread_cond_clockwait(pthread_cond_t* condition, pthread_m
 
 TXSYNC_INTERPOSE int pthread_cond_signal(pthread_cond_t* condition) noexcept {
   condition_state& state = state_of(condition);
-  if (is_shared(state)) return next().cond_signal(condition);
+  if (is_shared(state) || !is_ours(state))
+    return tell_in_libc(state, [&]() noexcept { return next().cond_signal(condition); });
   notify_one(state);
   return 0;
 }
 
 TXSYNC_INTERPOSE int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
   condition_state& state = state_of(condition);
-  if (is_shared(state)) return next().cond_broadcast(condition);
+  if (is_shared(state) || !is_ours(state))
+    return tell_in_libc(state, [&]() noexcept { return next().cond_broadcast(condition); });
   notify_all(state);
   return 0;
 }

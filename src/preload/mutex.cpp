@@ -48,10 +48,15 @@ lock_tag tag_of(mutex_state& mutex) noexcept {
 
 // ---- left to the C library
 
-/// Counts a lock of the C library as ours are counted, except for hold times: it has no room for the mark.
-void count_foreign(lock_tag tag) noexcept {
+/// The calling thread has just acquired a lock of the C library.
+void count_foreign(const pthread_mutex_t* raw, lock_tag tag) noexcept {
   if (--until_sample <= 0) [[unlikely]]
-    observe::detail::sample(tag.site(), nullptr);
+    observe::detail::sample(tag.site(), raw);
+}
+
+int unlock_foreign(pthread_mutex_t* raw) noexcept {
+  observe::detail::hold_ends_if_timed(raw);
+  return next().mutex_unlock(raw);
 }
 
 bool is_acquired(int status) noexcept { return status == 0 || status == EOWNERDEAD; }
@@ -87,13 +92,13 @@ int lock_foreign(pthread_mutex_t* raw, lock_tag tag, Lock lock) noexcept {
   } else if (robust) {
     status = lock();
   }
-  if (is_acquired(status)) count_foreign(tag);
+  if (is_acquired(status)) count_foreign(raw, tag);
   return status;
 }
 
 int try_lock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
   const int status = next().mutex_trylock(raw);
-  if (is_acquired(status)) count_foreign(tag);
+  if (is_acquired(status)) count_foreign(raw, tag);
   return status;
 }
 
@@ -252,7 +257,7 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
 [[gnu::noinline]] int unlock_slowly(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
   const lock_tag tag = tag_of(mutex);
-  if (tag.how() == algorithm::libc) return next().mutex_unlock(raw);
+  if (tag.how() == algorithm::libc) return unlock_foreign(raw);
   if (tag.how() == algorithm::unknown) return EINVAL;
   if (end_elided(mutex, tag)) return 0;
   if (runs_ahead()) {
@@ -359,6 +364,8 @@ int destroy(pthread_mutex_t* raw) noexcept {
 bool is_foreign(pthread_mutex_t* mutex) noexcept { return tag_of(state_of(mutex)).how() == algorithm::libc; }
 
 std::uint32_t site_of(pthread_mutex_t* mutex) noexcept { return tag_of(state_of(mutex)).site(); }
+
+void count_after_foreign_wait(pthread_mutex_t* raw) noexcept { count_foreign(raw, tag_of(state_of(raw))); }
 
 bool is_held_by_caller(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);

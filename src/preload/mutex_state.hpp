@@ -95,6 +95,8 @@ inline mutex_state& state_of(pthread_mutex_t* mutex) noexcept {
 /// held.
 int release_for_wait(pthread_mutex_t* mutex) noexcept;
 void take_after_wait(pthread_mutex_t* mutex, int& status) noexcept;
+/// The calling thread has got a mutex of the C library back from a wait on one of its conditions.
+void count_after_foreign_wait(pthread_mutex_t* mutex) noexcept;
 /// Whether the calling thread holds it, in no attempt, and it is not the C library's.
 bool is_held_by_caller(pthread_mutex_t* mutex) noexcept;
 /// The next unlock of the mutex calls wake_signalled(). False, with no effect, if the calling thread does not hold it,

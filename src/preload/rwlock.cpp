@@ -77,10 +77,10 @@ futex_rwlock::admit admission_of(const rwlock_state& lock) noexcept {
 
 enum class entry : std::uint8_t { read, write };
 
-void count(rw_tag tag) noexcept {
-  // Without the time inside: readers overlap.
+/// The time inside is each thread's own: readers overlap.
+void count(const void* lock, rw_tag tag) noexcept {
   if (--observe::detail::until_sample <= 0) [[unlikely]]
-    observe::detail::sample(tag.site(), nullptr);
+    observe::detail::sample(tag.site(), lock);
 }
 
 bool try_enter(rwlock_state& lock, entry how) noexcept {
@@ -135,7 +135,7 @@ int find_deadline(const patience& how_long, std::uint64_t& deadline) noexcept {
 
 /// `tries`: an acquisition that does not wait; `waits`: one that does, until a deadline.
 template <class Tries, class Waits>
-int take(rw_tag tag, const patience& how_long, Tries tries, Waits waits) noexcept {
+int take(const rwlock_state& lock, rw_tag tag, const patience& how_long, Tries tries, Waits waits) noexcept {
   if (!tries()) {
     if (!how_long.waits) return EBUSY;
     std::uint64_t deadline = machine::no_deadline;
@@ -147,7 +147,7 @@ int take(rw_tag tag, const patience& how_long, Tries tries, Waits waits) noexcep
     }
     observe::detail::waited(tag.site(), machine::cycles() - start);
   }
-  count(tag);
+  count(&lock, tag);
   return 0;
 }
 
@@ -231,7 +231,7 @@ int lock_as_rwlock(rwlock_state& lock, rw_tag tag, entry how, const patience& ho
     if (answer >= 0) return answer;
   }
   const int status = take(
-      tag, how_long, [&]() noexcept { return try_enter_settled(lock, how); },
+      lock, tag, how_long, [&]() noexcept { return try_enter_settled(lock, how); },
       [&](std::uint64_t deadline) noexcept { return enter_until(lock, how, deadline); });
   if (status == 0 && how == entry::write) lock.shared.writer.store(my_number, std::memory_order_relaxed);
   return status;
@@ -264,7 +264,7 @@ int lock_as_mutex(rwlock_state& lock, rw_tag tag, entry how, const patience& how
     if (got != gain::lock) return got == gain::attempt ? 0 : ETIMEDOUT;
   }
   settle_here(mutex, under);
-  count(tag);
+  count(&lock, tag);
   mutex.owner.store(my_number, std::memory_order_relaxed);
   mutex.depth = 0;
   lock.written = how == entry::write;
@@ -294,6 +294,7 @@ int unlock_as_mutex(rwlock_state& lock, rw_tag tag) noexcept {
     --mutex.depth;
     return 0;
   }
+  observe::detail::hold_ends_if_timed(&lock);
   mutex.owner.store(0, std::memory_order_relaxed);
   release(mutex, lock_under(by));
   return 0;
@@ -307,6 +308,7 @@ int unlock_as_mutex(rwlock_state& lock, rw_tag tag) noexcept {
 int unlock_rwlock(rwlock_state& lock, rw_tag tag) noexcept {
   if (tag.is_elided() && end_elided(lock, tag.site())) return 0;
   if (runs_ahead()) return 0;
+  observe::detail::hold_ends_if_timed(&lock);
   if (lock.shared.rwlock.has_writer()) {
     if (lock.shared.writer.load(std::memory_order_relaxed) != my_number)
       tell_outside(notice_kind::unlock_by_stranger, tag);
@@ -351,7 +353,7 @@ int wait_for_foreign(pthread_rwlock_t* raw, entry how, const patience& how_long)
     }
     observe::detail::waited(tag.site(), machine::cycles() - start);
   }
-  count(tag);
+  count(raw, tag);
   return status;
 }
 
@@ -389,6 +391,7 @@ int destroy(pthread_rwlock_t* raw) noexcept {
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload
 
+using namespace txsync;
 using namespace txsync::preload;
 
 TXSYNC_INTERPOSE int pthread_rwlock_init(pthread_rwlock_t* lock, const pthread_rwlockattr_t* attributes) noexcept {
@@ -430,6 +433,9 @@ TXSYNC_INTERPOSE int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_
 TXSYNC_INTERPOSE int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
   rwlock_state& state = state_of(lock);
   const rw_tag tag = tag_of(state);
-  if (tag.how() == rw_algorithm::libc) return next().rwlock_unlock(lock);
+  if (tag.how() == rw_algorithm::libc) {
+    observe::detail::hold_ends_if_timed(lock);
+    return next().rwlock_unlock(lock);
+  }
   return tag.how() == rw_algorithm::as_mutex ? unlock_as_mutex(state, tag) : unlock_rwlock(state, tag);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // pthread_spin_*. Four bytes: a mark of ours, the site, and whether it is held. Without the mark it is the C library's
-// (process-shared, or by policy), whose words are 0 and 1.
+// (process-shared, or by policy), whose words are 0 and 1: the sites of those are kept apart.
 #include <pthread.h>
 
 #include <atomic>
@@ -40,10 +40,11 @@ bool try_take(spin_word& word) noexcept {
          (word.fetch_or(held, std::memory_order_acquire) & held) == 0;
 }
 
-void count(std::uint32_t site) noexcept {
+void count(const volatile void* lock, std::uint32_t site) noexcept {
   if (--observe::detail::until_sample <= 0) [[unlikely]]
-    observe::detail::sample(site, nullptr);
+    observe::detail::sample(site, const_cast<const void*>(lock));
 }
+void ends(const volatile void* lock) noexcept { observe::detail::hold_ends_if_timed(const_cast<const void*>(lock)); }
 
 [[gnu::noinline]] void wait_for(spin_word& word, std::uint32_t site) noexcept {
   const std::uint64_t start = observe::detail::wait_begins(site);
@@ -51,6 +52,76 @@ void count(std::uint32_t site) noexcept {
   do backoff.wait();
   while (!try_take(word));
   observe::detail::waited(site, machine::cycles() - start);
+}
+
+// ---- left to the C library
+
+/// Sites of locks that have no room for them, by address: what finds no place is not counted.
+class site_table {
+ public:
+  void put(const volatile void* lock, std::uint32_t site) noexcept {
+    const std::uintptr_t key = key_of(lock);
+    if (site == 0) return;
+    for (unsigned i = 0; i < window; ++i) {
+      entry& one = at(key, i);
+      std::uintptr_t seen = 0;
+      // relaxed, all: an entry is made before the program hands its lock over, and counts nothing else
+      if (!one.key.compare_exchange_strong(seen, key, std::memory_order_relaxed) && seen != key) continue;
+      one.site.store(site, std::memory_order_relaxed);
+      return;
+    }
+  }
+  std::uint32_t find(const volatile void* lock) noexcept {
+    const std::uintptr_t key = key_of(lock);
+    for (unsigned i = 0; i < window; ++i) {
+      entry& one = at(key, i);
+      if (one.key.load(std::memory_order_relaxed) == key) return one.site.load(std::memory_order_relaxed);
+    }
+    return 0;
+  }
+  void forget(const volatile void* lock) noexcept {
+    const std::uintptr_t key = key_of(lock);
+    for (unsigned i = 0; i < window; ++i) {
+      entry& one = at(key, i);
+      if (one.key.load(std::memory_order_relaxed) == key) one.key.store(0, std::memory_order_relaxed);
+    }
+  }
+
+ private:
+  struct entry {
+    std::atomic<std::uintptr_t> key;
+    std::atomic<std::uint32_t> site;
+  };
+  static constexpr unsigned size = 4096;
+  static constexpr unsigned window = 8;
+
+  static std::uintptr_t key_of(const volatile void* lock) noexcept { return reinterpret_cast<std::uintptr_t>(lock); }
+  entry& at(std::uintptr_t key, unsigned offset) noexcept {
+    // Locks of one array differ in a few low bits; a multiplication spreads them.
+    return entries_[((key * 0x9E37'79B9'7F4A'7C15u >> 52) + offset) % size];
+  }
+  entry entries_[size];
+};
+constinit site_table sites_of_foreign = {};
+
+[[gnu::noinline]] int lock_foreign(pthread_spinlock_t* lock) noexcept {
+  const std::uint32_t site = sites_of_foreign.find(lock);
+  if (site == 0) return next().spin_lock(lock);
+  if (next().spin_trylock(lock) != 0) {
+    const std::uint64_t start = observe::detail::wait_begins(site);
+    next().spin_lock(lock);
+    observe::detail::waited(site, machine::cycles() - start);
+  }
+  count(lock, site);
+  return 0;
+}
+
+[[gnu::noinline]] int try_lock_foreign(pthread_spinlock_t* lock) noexcept {
+  const int status = next().spin_trylock(lock);
+  if (status == 0) {
+    if (const std::uint32_t site = sites_of_foreign.find(lock); site != 0) count(lock, site);
+  }
+  return status;
 }
 
 }  // namespace
@@ -63,11 +134,12 @@ using namespace txsync::preload;
 TXSYNC_INTERPOSE int pthread_spin_init(pthread_spinlock_t* lock, int shared) noexcept {
   if (shared == PTHREAD_PROCESS_PRIVATE) {
     const site_answer answer = site_of_caller(object_kind::spinlock);
+    const std::uint32_t site = answer.policy.counting ? answer.site : 0;
     if (answer.policy.spinlock != policy::spinlock_kind::libc) {
-      const std::uint32_t site = answer.policy.counting ? answer.site : 0;
       word_of(lock).store(mark | site << site_shift, std::memory_order_relaxed);  // relaxed: the program hands it over
       return 0;
     }
+    sites_of_foreign.put(lock, site);
   }
   return next().spin_init(lock, shared);
 }
@@ -79,30 +151,32 @@ TXSYNC_INTERPOSE int pthread_spin_destroy(pthread_spinlock_t* lock) noexcept {
     tell(notice_kind::destroyed_locked, site_in(seen));
     return EBUSY;
   }
+  if (!is_ours(seen)) sites_of_foreign.forget(lock);
   return 0;
 }
 
 TXSYNC_INTERPOSE int pthread_spin_lock(pthread_spinlock_t* lock) noexcept {
   spin_word& word = word_of(lock);
   const std::uint32_t seen = word.load(std::memory_order_relaxed);  // relaxed: mark and site never change
-  if (!is_ours(seen)) return next().spin_lock(lock);
+  if (!is_ours(seen)) return lock_foreign(lock);
   if (!try_take(word)) wait_for(word, site_in(seen));
-  count(site_in(seen));
+  count(lock, site_in(seen));
   return 0;
 }
 
 TXSYNC_INTERPOSE int pthread_spin_trylock(pthread_spinlock_t* lock) noexcept {
   spin_word& word = word_of(lock);
   const std::uint32_t seen = word.load(std::memory_order_relaxed);  // relaxed: as above
-  if (!is_ours(seen)) return next().spin_trylock(lock);
+  if (!is_ours(seen)) return try_lock_foreign(lock);
   if (!try_take(word)) return EBUSY;
-  count(site_in(seen));
+  count(lock, site_in(seen));
   return 0;
 }
 
 TXSYNC_INTERPOSE int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
   spin_word& word = word_of(lock);
   const std::uint32_t seen = word.load(std::memory_order_relaxed);  // relaxed: the holder's own
+  ends(lock);
   if (!is_ours(seen)) return next().spin_unlock(lock);
   if ((seen & held) == 0) {
     tell(notice_kind::double_unlock, site_in(seen));

@@ -51,6 +51,13 @@ namespace detail {
 /// 0.
 TXSYNC_EXPORT bool sample(std::uint32_t site_id, const void* lock) noexcept;
 TXSYNC_EXPORT void hold_ends(const void* lock) noexcept;
+/// The lock whose hold by the calling thread is being timed, or null.
+[[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local const void* timed_lock;
+/// For locks without room for a mark: the calling thread is about to give the lock up. Cost: a load and a comparison.
+inline void hold_ends_if_timed(const void* lock) noexcept {
+  if (timed_lock == lock) [[unlikely]]
+    hold_ends(lock);
+}
 /// The calling thread begins to wait for a lock; returns machine::cycles(). One of the next two calls ends the wait.
 /// Locks that do not call this are counted all the same, but their waits are not seen while they last.
 TXSYNC_EXPORT std::uint64_t wait_begins(std::uint32_t site_id) noexcept;
