@@ -25,8 +25,8 @@ void print_row(std::FILE* out, int width, const site_row& row, double all_waitin
   const observe::site_record& site = *row.site;
   std::fprintf(out, "%-*s%13llu %10.2f %11.3f %9.1f %10s %11s %11s %10s %11s  %s\n", width, row.lead.c_str(),
                static_cast<unsigned long long>(site.acquisitions),
-               percent(as_double(site.contended), as_double(site.acquisitions)), as_double(site.wait_ns) / 1e9,
-               percent(as_double(site.wait_ns), all_waiting), shown(site.wait, "p50").c_str(),
+               percent(as_double(site.contended), as_double(site.acquisitions)), as_double(site.all_wait_ns()) / 1e9,
+               percent(as_double(site.all_wait_ns()), all_waiting), shown(site.wait, "p50").c_str(),
                shown(site.wait, "p99").c_str(),
                (site.max_wait_ns == 0 ? "-" : std::to_string(site.max_wait_ns)).c_str(),
                shown(site.hold, "p50").c_str(), shown(site.hold, "p99").c_str(), site.name.c_str());
@@ -65,7 +65,7 @@ void print_site_table(std::FILE* out, const std::string& lead_heading, const std
   std::map<std::string, double> waiting;
   for (const site_row& row : rows) {
     longest = std::max(longest, row.lead.size());
-    waiting[row.lead] += as_double(row.site->wait_ns);
+    waiting[row.lead] += as_double(row.site->all_wait_ns());
   }
   const int width = static_cast<int>(longest);
   std::fprintf(out, "%*s%13s %10s %11s %9s %10s %11s %11s %10s %11s\n", width, "", "", "contended", "waiters x",

@@ -96,11 +96,11 @@ void print_waiting(std::FILE* out, const tune::outcome& found) {
   const bool under_reference = !found.reference_sites.empty();
   const std::vector<tune::site_seen>& sites = under_reference ? found.reference_sites : found.sites;
   double all = 0;
-  for (const tune::site_seen& one : sites) all += static_cast<double>(one.counted.wait_ns);
+  for (const tune::site_seen& one : sites) all += static_cast<double>(one.counted.all_wait_ns());
   if (all == 0) return;
   std::string words;
-  for (std::size_t i = 0; i < std::min(most_named, sites.size()) && sites[i].counted.wait_ns != 0; ++i) {
-    const double percent = 100 * static_cast<double>(sites[i].counted.wait_ns) / all;
+  for (std::size_t i = 0; i < std::min(most_named, sites.size()) && sites[i].counted.all_wait_ns() != 0; ++i) {
+    const double percent = 100 * static_cast<double>(sites[i].counted.all_wait_ns()) / all;
     words += (i == 0 ? "" : ", ") + sites[i].counted.name + " (" + figures(percent) + " % of all waiting)";
   }
   std::fprintf(out, "\nThreads waited most at%s: %s\n", under_reference ? ", under what you have" : "", words.c_str());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// txsync run -- PROGRAM: an unmodified program, its pthread locks replaced; at its end what the sites of its locks
-// counted.
+// txsync run -- PROGRAM: an unmodified program, its pthread locks counted, or replaced and counted; at its end what the
+// sites of its locks counted.
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -23,13 +23,13 @@ class run_verb final : public verb {
  public:
   const char* name() const override { return "run"; }
   const char* summary() const override {
-    return "Run an unmodified program with its pthread locks replaced and counted";
+    return "Run an unmodified program, its pthread locks counted, with --policy replaced";
   }
 
   void define(CLI::App& app) override {
     argument(app, "PROGRAM", misplaced_, "Behind --: the program, as a shell finds it, and its arguments");
     text_option(app, "--policy", policy_, "P",
-                "What the locks are: a name of txsync list policies, or a policy file (mutex)");
+                "Replace the program's locks: a name of txsync list policies, or a policy file (libc: its own locks)");
     flag(app, "--check-order", check_order_, "Notice locks that are taken in both orders; takes time at each lock");
     text_option(app, "--limit", limit_, "SECONDS", "End the program's process group after so long");
     text_option(app, "--preload", library_, "FILE",
@@ -59,7 +59,13 @@ class run_verb final : public verb {
   }
 
  private:
-  std::string policy_name() const { return policy_.value_or("mutex"); }
+  std::string policy_name() const { return policy_.value_or("libc"); }
+
+  /// Whose locks the table is of.
+  std::string measured_locks() const {
+    if (policy_name() == "libc") return "the program's own locks";
+    return "the locks of policy " + policy_name() + ", in place of the program's own";
+  }
 
   /// Throws bad_input.
   launch::options checked(const std::vector<std::string>& program) const {
@@ -102,10 +108,10 @@ class run_verb final : public verb {
   }
 
   void print(const launch::options& what, const launch::result& result) const {
-    std::fprintf(stderr, "\ntxsync run: %s: %.3f s, %.3f s of CPU time, %s; policy %s, %u process%s%s\n",
+    std::fprintf(stderr, "\ntxsync run: %s: %.3f s, %.3f s of CPU time, %s; %u process%s%s\n",
                  what.command.front().c_str(), result.wall_s, result.user_s + result.system_s, end_of(result).c_str(),
-                 policy_name().c_str(), result.processes, result.processes == 1 ? "" : "es",
-                 threads_text(result).c_str());
+                 result.processes, result.processes == 1 ? "" : "es", threads_text(result).c_str());
+    std::fprintf(stderr, "measured: %s\n", measured_locks().c_str());
     if (result.timed_out)
       std::fprintf(stderr, "txsync run: it was ended after %g s (--limit)\n", what.limit_seconds.value_or(0));
     if (!result.sites.empty()) {
@@ -130,6 +136,7 @@ class run_verb final : public verb {
     if (longest->unfinished_waits != 0)
       std::fprintf(stderr, " (threads that waited at the end: %u)", longest->unfinished_waits);
     std::fputc('\n', stderr);
+    print_failed_waits(result);
     // Those with the most waiting come first.
     const auto slow = std::find_if(result.sites.begin(), result.sites.end(),
                                    [](const observe::site_record& site) { return site.slowest.has_value(); });
@@ -137,6 +144,16 @@ class run_verb final : public verb {
     const observe::slow_thread thread = slow->slowest.value_or(observe::slow_thread{});
     std::fprintf(stderr, "slowest thread: %.3g %% of the turns of %zu threads, %.3f s of waiting, at %s\n",
                  100 * thread.share, thread.threads, static_cast<double>(thread.wait_ns) / 1e9, slow->name.c_str());
+  }
+
+  /// Waits that ended without the lock: of programs that hang, or whose deadlines are short.
+  static void print_failed_waits(const launch::result& result) {
+    for (const observe::site_record& site : result.sites) {
+      if (site.failed_waits == site.unfinished_waits) continue;
+      std::fprintf(stderr, "waits that ended at a deadline: %llu, %.3f s in all, at %s\n",
+                   static_cast<unsigned long long>(site.failed_waits - site.unfinished_waits),
+                   static_cast<double>(site.failed_wait_ns) / 1e9, site.name.c_str());
+    }
   }
 
   void put_document(observe::document& into, const launch::options& what, const launch::result& result) const {

@@ -113,9 +113,7 @@ void add_threads(const void* block, std::uint64_t end_of_waits, channel_file::co
   for (std::uint32_t id = 1; id <= sum.totals.size(); ++id) {
     observe::thread_turns turns = observe::turns_in(block, id);
     if (wait.site_id == id) {
-      observe::site_totals& total = sum.totals[id - 1];
-      ++total.unfinished_waits;
-      total.max_wait_ns = std::max(total.max_wait_ns, wait.ns);
+      observe::add(sum.totals[id - 1], wait);
       turns.wait_ns += wait.ns;
     }
     if (turns.turns != 0 || turns.wait_ns != 0) sum.by_thread[id - 1].push_back(turns);

@@ -157,7 +157,9 @@ class counted_launch {
       into.sites.push_back(std::move(record));
     }
     std::sort(into.sites.begin(), into.sites.end(), [](const auto& a, const auto& b) {
-      return std::tie(b.wait_ns, b.acquisitions, a.name) < std::tie(a.wait_ns, a.acquisitions, b.name);
+      const std::uint64_t first = a.all_wait_ns();
+      const std::uint64_t second = b.all_wait_ns();
+      return std::tie(second, b.acquisitions, a.name) < std::tie(first, a.acquisitions, b.name);
     });
   }
 

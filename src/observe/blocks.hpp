@@ -47,6 +47,8 @@ struct unfinished_wait {
 /// `now` is 0 if the end of the process is unknown; then the wait is left out.
 unfinished_wait unfinished_in(const void* block, std::uint64_t now) noexcept;
 
+void add(site_totals& total, const unfinished_wait& wait) noexcept;
+
 /// The process ends, and with it the waits of its threads.
 void end_of_process() noexcept;
 

@@ -34,7 +34,8 @@ class tally {
 };
 
 struct site_counters {
-  tally acquisitions, contended, wait_ns, max_wait_ns, hold_ns, condition_waits, condition_wait_ns;
+  tally acquisitions, contended, wait_ns, max_wait_ns, failed_waits, failed_wait_ns, hold_ns, condition_waits,
+      condition_wait_ns;
   histogram wait, hold;
 };
 
@@ -50,7 +51,7 @@ struct thread_block {
   // What the owning thread needs for sampling:
   std::uint64_t random = 0;
   std::uint32_t samples = 0;
-  std::uint32_t weight = 1;  // acquisitions that the next sample stands for
+  std::uint32_t weight = 1;      // acquisitions that the next sample stands for
   std::uint64_t held_since = 0;  // cycles; of detail::timed_lock
   std::uint32_t held_weight = 0;
   std::uint32_t held_site = 0;
@@ -131,7 +132,7 @@ site_counters* counters_of(thread_block& block, std::uint32_t site_id) noexcept 
   site_counters& counters = block.sites[site_id];
   const block_source& from = *source.load(std::memory_order_relaxed);
   if (from.reserve == nullptr || counters.acquisitions.read() != 0 || counters.contended.read() != 0 ||
-      counters.condition_waits.read() != 0)
+      counters.failed_waits.read() != 0 || counters.condition_waits.read() != 0)
     return &counters;
   return from.reserve(&counters, sizeof counters) ? &counters : nullptr;
 }
@@ -217,7 +218,12 @@ std::uint64_t wait_begins(std::uint32_t site_id) noexcept {
 }
 
 void wait_timed_out(std::uint32_t site_id, std::uint64_t cycles) noexcept {
-  if (site_counters* const counters = counters_after_wait(site_id)) counters->max_wait_ns.raise_to(to_ns(cycles));
+  site_counters* const counters = counters_after_wait(site_id);
+  if (counters == nullptr) return;
+  const std::uint64_t ns = to_ns(cycles);
+  counters->failed_waits.add(1);
+  counters->failed_wait_ns.add(ns);
+  counters->max_wait_ns.raise_to(ns);
 }
 
 void waited(std::uint32_t site_id, std::uint64_t cycles) noexcept {
@@ -246,6 +252,8 @@ void add(site_totals& total, const site_counters& counters) noexcept {
   total.contended += counters.contended.read();
   total.wait_ns += counters.wait_ns.read();
   total.max_wait_ns = std::max(total.max_wait_ns, counters.max_wait_ns.read());
+  total.failed_waits += counters.failed_waits.read();
+  total.failed_wait_ns += counters.failed_wait_ns.read();
   total.hold_ns += counters.hold_ns.read();
   total.condition_waits += counters.condition_waits.read();
   total.condition_wait_ns += counters.condition_wait_ns.read();
@@ -256,11 +264,16 @@ void add(site_totals& total, const site_counters& counters) noexcept {
 /// Threads of this process that wait at the moment.
 void add_unfinished(site_totals& total, const thread_block& block) noexcept {
   const unfinished_wait wait = unfinished_in(&block, machine::cycles());
-  if (wait.site_id != total.id) return;
-  ++total.unfinished_waits;
-  total.max_wait_ns = std::max(total.max_wait_ns, wait.ns);
+  if (wait.site_id == total.id) add(total, wait);
 }
 }  // namespace
+
+void add(site_totals& total, const unfinished_wait& wait) noexcept {
+  ++total.unfinished_waits;
+  ++total.failed_waits;
+  total.failed_wait_ns += wait.ns;
+  total.max_wait_ns = std::max(total.max_wait_ns, wait.ns);
+}
 
 std::uint32_t snapshot(site_totals* out, std::uint32_t capacity) noexcept {
   const std::uint32_t known = site_registry::count();
@@ -299,7 +312,8 @@ void add_block(const void* block, site_totals* totals, std::uint32_t count) noex
 thread_turns turns_in(const void* block, std::uint32_t site_id) noexcept {
   const site_counters& counters = static_cast<const thread_block*>(block)->sites[site_id];
   // Samples may lag behind what was counted exactly.
-  return {std::max(counters.acquisitions.read(), counters.contended.read()), counters.wait_ns.read()};
+  return {std::max(counters.acquisitions.read(), counters.contended.read()),
+          counters.wait_ns.read() + counters.failed_wait_ns.read()};
 }
 
 unfinished_wait unfinished_in(const void* block, std::uint64_t now) noexcept {
@@ -335,6 +349,9 @@ site_totals difference(const site_totals& later, const site_totals& earlier) noe
   result.contended -= earlier.contended;
   result.wait_ns -= earlier.wait_ns;
   result.max_wait_ns = max_wait_between(later, earlier);
+  result.failed_waits -= std::min(earlier.failed_waits, later.failed_waits);
+  result.failed_wait_ns -=
+      std::min(earlier.failed_wait_ns, later.failed_wait_ns);  // one unfinished then may have ended
   result.hold_ns -= earlier.hold_ns;
   result.condition_waits -= earlier.condition_waits;
   result.condition_wait_ns -= earlier.condition_wait_ns;

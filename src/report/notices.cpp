@@ -80,7 +80,7 @@ std::string key_figures(const json& document) {
   std::size_t sites = 0;
   for (const json& point : part_of(document, "points")) {
     for (const json& site : part_of(point, "sites")) {
-      waiting += number_of(site, "wait_ns");
+      waiting += waiting_of(site);
       ++sites;
     }
   }

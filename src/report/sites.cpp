@@ -37,9 +37,8 @@ std::vector<counted> sites_of(const json& document) {
   if (points == 1) {
     for (counted& one : list) one.where.clear();
   }
-  std::stable_sort(list.begin(), list.end(), [](const counted& a, const counted& b) {
-    return number_of(*a.site, "wait_ns") > number_of(*b.site, "wait_ns");
-  });
+  std::stable_sort(list.begin(), list.end(),
+                   [](const counted& a, const counted& b) { return waiting_of(*a.site) > waiting_of(*b.site); });
   return list;
 }
 
@@ -56,7 +55,7 @@ double contended_part(const json& site) {
 
 std::string row(const counted& one, double all_waiting, bool with_where) {
   const json& site = *one.site;
-  const double waiting = number_of(site, "wait_ns");
+  const double waiting = waiting_of(site);
   std::string made = "<tr><td class=\"w\">" + escaped(text_of(site, "name"));
   if (const std::string place = text_of(site, "where");
       !place.empty() && text_of(site, "name").find(place) == std::string::npos) {
@@ -76,7 +75,7 @@ std::string row(const counted& one, double all_waiting, bool with_where) {
 
 std::string chart_of(const std::vector<counted>& list, double all_waiting) {
   if (list.size() < 2 || all_waiting == 0) return {};
-  const scale unit = scale_for(number_of(*list.front().site, "wait_ns"), "ns");
+  const scale unit = scale_for(waiting_of(*list.front().site), "ns");
   bar_chart chart;
   const std::size_t count = std::min(list.size(), most_bars);
   chart.title = count < list.size() ? "Waiting by lock site, the " + std::to_string(count) + " sites that wait most"
@@ -85,7 +84,7 @@ std::string chart_of(const std::vector<counted>& list, double all_waiting) {
   chart.axis = "time that threads waited, " + unit.unit + ", all threads together";
   for (std::size_t i = 0; i < count; ++i) {
     const json& site = *list[i].site;
-    const double waiting = number_of(site, "wait_ns");
+    const double waiting = waiting_of(site);
     if (waiting == 0) break;
     const std::string name = text_of(site, "name") + (list[i].where.empty() ? "" : " (" + list[i].where + ")");
     chart.bars.push_back({name,
@@ -103,7 +102,7 @@ std::string sites_section(const json& document) {
   const std::vector<counted> list = sites_of(document);
   if (list.empty()) return {};
   double all_waiting = 0;
-  for (const counted& one : list) all_waiting += number_of(*one.site, "wait_ns");
+  for (const counted& one : list) all_waiting += waiting_of(*one.site);
   const bool with_where = !list.front().where.empty();
   std::string rows;
   for (std::size_t i = 0; i < std::min(list.size(), most_rows); ++i) rows += row(list[i], all_waiting, with_where);
@@ -116,7 +115,7 @@ std::string sites_section(const json& document) {
   std::string made = "<section>" + heading("Lock sites") + table(head, rows);
   if (list.size() > most_rows) {
     double rest = 0;
-    for (std::size_t i = most_rows; i < list.size(); ++i) rest += number_of(*list[i].site, "wait_ns");
+    for (std::size_t i = most_rows; i < list.size(); ++i) rest += waiting_of(*list[i].site);
     made += "<p class=\"note\">" + std::to_string(list.size() - most_rows) + " further sites waited " + duration(rest) +
             " together.</p>\n";
   }

@@ -153,6 +153,8 @@ double number_of(const json& object, const char* member, double fallback) {
   return it == object.end() ? fallback : it->get<double>();
 }
 
+double waiting_of(const json& site) { return number_of(site, "wait_ns") + number_of(site, "failed_wait_ns"); }
+
 bool lower_is_better(const json& measured) { return text_of(measured, "better") == "lower"; }
 
 const json& part_of(const json& object, const char* member) {

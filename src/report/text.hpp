@@ -48,6 +48,8 @@ std::string shell_line(const std::vector<std::string>& words);
 std::string text_of(const json& object, const char* member);
 /// The member as number, `fallback` when it is not there.
 double number_of(const json& object, const char* member, double fallback = 0);
+/// Nanoseconds that threads waited at the site for locks, whether they got them or not.
+double waiting_of(const json& site);
 /// Of a point, or a contest: whether less of what was measured is better.
 bool lower_is_better(const json& measured);
 /// The member as array or object; an empty one when it is not there.

@@ -116,7 +116,7 @@ std::string of_sites(const json& document) {
   const json* worst = nullptr;
   for (const json& point : part_of(document, "points")) {
     for (const json& site : part_of(point, "sites")) {
-      const double waiting = number_of(site, "wait_ns");
+      const double waiting = waiting_of(site);
       all += waiting;
       if (worst != nullptr && waiting <= most) continue;
       most = waiting;

@@ -24,6 +24,8 @@ void add(std::vector<site_seen>& sum, const std::vector<site_seen>& part) {
     known->counted.contended += one.counted.contended;
     known->counted.wait_ns += one.counted.wait_ns;
     known->counted.max_wait_ns = std::max(known->counted.max_wait_ns, one.counted.max_wait_ns);
+    known->counted.failed_waits += one.counted.failed_waits;
+    known->counted.failed_wait_ns += one.counted.failed_wait_ns;
     known->counted.unfinished_waits += one.counted.unfinished_waits;
     // The slowest of the slowest threads of all runs.
     const auto& slow = one.counted.slowest;

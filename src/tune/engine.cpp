@@ -19,13 +19,14 @@ constexpr unsigned extensions_of_choosing = 2;
 
 std::uint64_t all_waiting(const std::vector<site_seen>& sites) {
   std::uint64_t sum = 0;
-  for (const site_seen& one : sites) sum += one.counted.wait_ns;
+  for (const site_seen& one : sites) sum += one.counted.all_wait_ns();
   return sum;
 }
 
 void most_waiting_first(std::vector<site_seen>& sites) {
-  std::stable_sort(sites.begin(), sites.end(),
-                   [](const site_seen& a, const site_seen& b) { return a.counted.wait_ns > b.counted.wait_ns; });
+  std::stable_sort(sites.begin(), sites.end(), [](const site_seen& a, const site_seen& b) {
+    return a.counted.all_wait_ns() > b.counted.all_wait_ns();
+  });
 }
 
 /// How many of the sites, sorted, have together 95 % of all waiting; at most most_sites.
@@ -33,8 +34,8 @@ std::size_t sites_worth_trying(const std::vector<site_seen>& sites) {
   const auto enough = share_of_waiting * static_cast<double>(all_waiting(sites));
   double sum = 0;
   std::size_t count = 0;
-  while (count < sites.size() && count < most_sites && sites[count].counted.wait_ns != 0 && sum < enough) {
-    sum += static_cast<double>(sites[count++].counted.wait_ns);
+  while (count < sites.size() && count < most_sites && sites[count].counted.all_wait_ns() != 0 && sum < enough) {
+    sum += static_cast<double>(sites[count++].counted.all_wait_ns());
   }
   return count;
 }

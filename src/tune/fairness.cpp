@@ -28,12 +28,12 @@ const site_record* same_site(const site_record& site, const measured& one, const
   if (same != nullptr) return same;
   for (const site_seen& seen : reference.sites) {
     const bool free = seen.counted.kind == site.kind && find_site(one, seen.counted.name) == nullptr;
-    if (free && (same == nullptr || seen.counted.wait_ns > same->wait_ns)) same = &seen.counted;
+    if (free && (same == nullptr || seen.counted.all_wait_ns() > same->all_wait_ns())) same = &seen.counted;
   }
   return same;
 }
 
-/// Barriers are no locks, and spin locks are not counted under `libc`.
+/// Barriers are no locks, and the C library's spin locks may have found no room in the table of their sites.
 bool is_compared(const std::string& kind, const measured& reference) {
   if (kind != "spinlock") return kind != "barrier";
   return std::any_of(reference.sites.begin(), reference.sites.end(),

@@ -30,10 +30,16 @@ TEST(longest_waits, is_that_of_the_longest) {
   EXPECT_EQ(totals_of(place).contended, 3u);
 }
 
-TEST(longest_waits, one_that_ended_at_a_deadline_counts_as_nothing_else) {
+TEST(longest_waits, one_that_ended_at_a_deadline_is_no_acquisition) {
   static constinit txsync::site place{"deadline"};
   observe::detail::wait_timed_out(place.id(), cycles_of(5'000'000));
   expect_near(totals_of(place).max_wait_ns, 5'000'000);
+  EXPECT_EQ(totals_of(place).failed_waits, 1u);
+  expect_near(totals_of(place).failed_wait_ns, 5'000'000);
+  const observe::site_totals before = totals_of(place);
+  observe::detail::wait_timed_out(place.id(), cycles_of(1'000'000));
+  EXPECT_EQ(observe::difference(totals_of(place), before).failed_waits, 1u);
+  expect_near(observe::difference(totals_of(place), before).failed_wait_ns, 1'000'000);
   EXPECT_EQ(totals_of(place).contended, 0u);
   EXPECT_EQ(totals_of(place).wait_ns, 0u);
 }
@@ -43,9 +49,11 @@ TEST(longest_waits, one_that_has_not_ended_is_seen) {
   const std::uint64_t start = observe::detail::wait_begins(place.id());
   while (machine::cycles() - start < cycles_of(1'000'000)) machine::relax();
   EXPECT_EQ(totals_of(place).unfinished_waits, 1u);
+  EXPECT_EQ(totals_of(place).failed_waits, 1u);
   EXPECT_GE(totals_of(place).max_wait_ns, 990'000u);
   observe::detail::waited(place.id(), cycles_of(10));
   EXPECT_EQ(totals_of(place).unfinished_waits, 0u);
+  EXPECT_EQ(totals_of(place).failed_waits, 0u);
   EXPECT_LT(totals_of(place).max_wait_ns, 990'000u);
 }
 

@@ -19,9 +19,10 @@ struct site_totals {
   std::uint64_t acquisitions = 0;
   std::uint64_t contended = 0;  ///< exact: acquisitions that had to wait
   std::uint64_t wait_ns = 0;    ///< exact: time between asking and getting, over the contended ones
-  /// The longest single wait, in a difference() within 12.5 %. Waits that ended at a deadline, and those that have not
-  /// ended, count only here.
+  /// The longest single wait, in a difference() within 12.5 %, those of the next lines included.
   std::uint64_t max_wait_ns = 0;
+  std::uint64_t failed_waits = 0;      ///< exact: those that ended at a deadline, and the unfinished ones
+  std::uint64_t failed_wait_ns = 0;    ///< exact: the time of all of them
   std::uint32_t unfinished_waits = 0;  ///< threads that waited at the moment of the snapshot
   std::uint64_t hold_ns = 0;           ///< estimated from samples
   std::uint64_t condition_waits = 0;

@@ -102,6 +102,10 @@ json to_json(const site_record& site) {
                {"wait_ns", site.wait_ns},
                {"hold_ns", site.hold_ns}};
   if (site.max_wait_ns != 0) made["max_wait_ns"] = site.max_wait_ns;
+  if (site.failed_waits != 0) {
+    made["failed_waits"] = site.failed_waits;
+    made["failed_wait_ns"] = site.failed_wait_ns;
+  }
   if (site.unfinished_waits != 0) made["unfinished_waits"] = site.unfinished_waits;
   if (site.slowest) {
     made["slowest_thread"] = {

@@ -19,7 +19,7 @@ percentile_record percentiles_of(const histogram_total& times) {
 
 bool is_idle(const site_totals& counted) noexcept {
   return counted.acquisitions == 0 && counted.contended == 0 && counted.condition_waits == 0 &&
-         counted.max_wait_ns == 0;
+         counted.failed_waits == 0;
 }
 
 void add(site_totals& sum, const site_totals& part) noexcept {
@@ -29,6 +29,8 @@ void add(site_totals& sum, const site_totals& part) noexcept {
   sum.contended += part.contended;
   sum.wait_ns += part.wait_ns;
   sum.max_wait_ns = std::max(sum.max_wait_ns, part.max_wait_ns);
+  sum.failed_waits += part.failed_waits;
+  sum.failed_wait_ns += part.failed_wait_ns;
   sum.unfinished_waits = part.unfinished_waits;
   sum.hold_ns += part.hold_ns;
   sum.condition_waits += part.condition_waits;
@@ -46,6 +48,8 @@ site_record record_of(const site_totals& counted) {
   made.contended = counted.contended;
   made.wait_ns = counted.wait_ns;
   made.max_wait_ns = counted.max_wait_ns;
+  made.failed_waits = counted.failed_waits;
+  made.failed_wait_ns = counted.failed_wait_ns;
   made.unfinished_waits = counted.unfinished_waits;
   made.hold_ns = counted.hold_ns;
   made.condition_waits = counted.condition_waits;
