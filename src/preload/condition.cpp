@@ -20,6 +20,7 @@
 #include <txsync/speculate/elision.hpp>
 
 #include "deadline.hpp"
+#include "foreign_mutex.hpp"
 #include "interpose.hpp"
 #include "locks/backoff.hpp"
 #include "locks/watching.hpp"
@@ -446,14 +447,12 @@ int destroy(condition_state& condition) noexcept {
 template <class Wait>
 int wait_in_libc(pthread_mutex_t* mutex, Wait wait) {
   end_attempt();
-  const std::uint32_t site = site_of(mutex);
-  observe::detail::hold_ends_if_timed(mutex);
+  const lock_tag tag = decided_tag(mutex);
+  before_foreign_wait(mutex, tag);
   const std::uint64_t start = machine::cycles();
   const int status = wait();
-  if (site != 0) {
-    observe::detail::condition_waited(site, machine::cycles() - start);
-    count_after_foreign_wait(mutex);
-  }
+  observe::detail::condition_waited(tag.site(), machine::cycles() - start);
+  after_foreign_wait(mutex, tag);
   return status;
 }
 

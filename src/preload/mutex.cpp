@@ -10,6 +10,7 @@
 
 #include "acquisition.hpp"
 #include "deadline.hpp"
+#include "foreign_mutex.hpp"
 #include "interpose.hpp"
 #include "mutex_state.hpp"
 #include "next.hpp"
@@ -44,69 +45,6 @@ lock_tag tag_of(mutex_state& mutex) noexcept {
   const lock_tag mine = decide_mutex(mutex);
   if (mutex.tag.compare_exchange_strong(bits, mine.bits(), std::memory_order_relaxed)) return mine;
   return lock_tag(bits);
-}
-
-// ---- left to the C library
-
-/// The calling thread has just acquired a lock of the C library.
-void count_foreign(const pthread_mutex_t* raw, lock_tag tag) noexcept {
-  if (--until_sample <= 0) [[unlikely]]
-    observe::detail::sample(tag.site(), raw);
-}
-
-int unlock_foreign(pthread_mutex_t* raw) noexcept {
-  observe::detail::hold_ends_if_timed(raw);
-  return next().mutex_unlock(raw);
-}
-
-bool is_acquired(int status) noexcept { return status == 0 || status == EOWNERDEAD; }
-
-/// Whether a lock call would find it held. The word of a robust mutex is only read: a try that finds it not recoverable
-/// leaves it locked for ever (glibc 2.36), unlike a lock call.
-bool seems_held(pthread_mutex_t* raw) noexcept {
-  return std::atomic_ref<int>(raw->__data.__lock).load(std::memory_order_relaxed) != 0;  // relaxed: a look only
-}
-
-/// `lock`: the real call, which may wait. If nothing is counted, it is the only call.
-template <class Lock>
-int lock_foreign(pthread_mutex_t* raw, lock_tag tag, Lock lock) noexcept {
-  if (tag.site() == 0) return lock();
-  // relaxed: constant since the initialisation
-  const bool robust = (state_of(raw).kind.load(std::memory_order_relaxed) & mutex_state::robust_bit) != 0;
-  int status = EBUSY;
-  bool waits = robust && seems_held(raw);
-  if (!robust) {
-    // The real call would return any other result, too.
-    status = next().mutex_trylock(raw);
-    waits = status == EBUSY;
-  }
-  if (waits) {
-    const std::uint64_t start = observe::detail::wait_begins(tag.site());
-    status = lock();
-    const std::uint64_t cycles = machine::cycles() - start;
-    if (is_acquired(status)) {
-      observe::detail::waited(tag.site(), cycles);
-    } else {
-      observe::detail::wait_timed_out(tag.site(), cycles);
-    }
-  } else if (robust) {
-    status = lock();
-  }
-  if (is_acquired(status)) count_foreign(raw, tag);
-  return status;
-}
-
-int try_lock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
-  const int status = next().mutex_trylock(raw);
-  if (is_acquired(status)) count_foreign(raw, tag);
-  return status;
-}
-
-int lock_foreign_until(pthread_mutex_t* raw, lock_tag tag, clockid_t clock, const timespec* time) noexcept {
-  if (clock == CLOCK_REALTIME)
-    return lock_foreign(raw, tag, [&]() noexcept { return next().mutex_timedlock(raw, time); });
-  if (next().mutex_clocklock == nullptr) return ENOTSUP;
-  return lock_foreign(raw, tag, [&]() noexcept { return next().mutex_clocklock(raw, clock, time); });
 }
 
 // ---- owners and counting
@@ -222,7 +160,7 @@ bool end_elided(const mutex_state& mutex, lock_tag tag) noexcept {
 
 [[gnu::noinline]] int lock_slowly(pthread_mutex_t* raw) noexcept {
   const lock_tag tag = tag_of(state_of(raw));
-  if (tag.how() == algorithm::libc) return lock_foreign(raw, tag, [raw]() noexcept { return next().mutex_lock(raw); });
+  if (tag.how() == algorithm::libc) return lock_foreign(raw, tag);
   if (elide(state_of(raw), tag)) return 0;
   return lock_any(raw, tag, no_deadline_asked);
 }
@@ -257,7 +195,7 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
 [[gnu::noinline]] int unlock_slowly(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
   const lock_tag tag = tag_of(mutex);
-  if (tag.how() == algorithm::libc) return unlock_foreign(raw);
+  if (tag.how() == algorithm::libc) return unlock_foreign(raw, tag);
   if (tag.how() == algorithm::unknown) return EINVAL;
   if (end_elided(mutex, tag)) return 0;
   if (runs_ahead()) {
@@ -342,11 +280,7 @@ int destroy(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
   // Never locked: nothing is known of it, and nothing needs to be.
   const lock_tag tag(mutex.tag.load(std::memory_order_relaxed));
-  if (tag.how() == algorithm::libc) {
-    const int status = next().mutex_destroy(raw);
-    if (status == 0) mutex.tag.store(0, std::memory_order_relaxed);
-    return status;
-  }
+  if (tag.how() == algorithm::libc) return destroy_foreign(raw, tag);
   if (runs_elided(mutex) || runs_ahead()) leave_attempt();
   if (owner_of(mutex) != 0) {
     leave_attempt();
@@ -361,11 +295,11 @@ int destroy(pthread_mutex_t* raw) noexcept {
 
 }  // namespace
 
-bool is_foreign(pthread_mutex_t* mutex) noexcept { return tag_of(state_of(mutex)).how() == algorithm::libc; }
+bool is_foreign(pthread_mutex_t* mutex) noexcept { return decided_tag(mutex).how() == algorithm::libc; }
 
-std::uint32_t site_of(pthread_mutex_t* mutex) noexcept { return tag_of(state_of(mutex)).site(); }
+std::uint32_t site_of(pthread_mutex_t* mutex) noexcept { return decided_tag(mutex).site(); }
 
-void count_after_foreign_wait(pthread_mutex_t* raw) noexcept { count_foreign(raw, tag_of(state_of(raw))); }
+lock_tag decided_tag(pthread_mutex_t* mutex) noexcept { return tag_of(state_of(mutex)); }
 
 bool is_held_by_caller(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);

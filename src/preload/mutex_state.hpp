@@ -95,8 +95,6 @@ inline mutex_state& state_of(pthread_mutex_t* mutex) noexcept {
 /// held.
 int release_for_wait(pthread_mutex_t* mutex) noexcept;
 void take_after_wait(pthread_mutex_t* mutex, int& status) noexcept;
-/// The calling thread has got a mutex of the C library back from a wait on one of its conditions.
-void count_after_foreign_wait(pthread_mutex_t* mutex) noexcept;
 /// Whether the calling thread holds it, in no attempt, and it is not the C library's.
 bool is_held_by_caller(pthread_mutex_t* mutex) noexcept;
 /// The next unlock of the mutex calls wake_signalled(). False, with no effect, if the calling thread does not hold it,
@@ -106,7 +104,9 @@ bool ask_for_wakes(pthread_mutex_t* mutex) noexcept;
 void wake_signalled(const pthread_mutex_t* mutex) noexcept;
 /// The site that waits of its holders are counted at.
 std::uint32_t site_of(pthread_mutex_t* mutex) noexcept;
-/// Left to the C library; decides it if it is not decided yet.
+/// Decides it if it is not decided yet, as the next one does.
+lock_tag decided_tag(pthread_mutex_t* mutex) noexcept;
+/// Left to the C library.
 bool is_foreign(pthread_mutex_t* mutex) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "foreign_mutex.hpp"
+
+#include <atomic>
+#include <cerrno>
+
+#include <txsync/machine/cpu.hpp>
+#include <txsync/machine/thread.hpp>
+#include <txsync/observe/counters.hpp>
+
+#include "next.hpp"
+#include "order.hpp"
+#include "sites.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::preload {
+
+namespace {
+
+std::int32_t kind_of(pthread_mutex_t* raw) noexcept {
+  return state_of(raw).kind.load(std::memory_order_relaxed);  // relaxed: constant since the initialisation
+}
+
+bool is_robust(pthread_mutex_t* raw) noexcept { return (kind_of(raw) & mutex_state::robust_bit) != 0; }
+
+/// Of normal and adaptive mutexes: what others do with them is no mistake, or the C library's answer.
+bool is_watched(pthread_mutex_t* raw) noexcept {
+  const std::int32_t kind = kind_of(raw);
+  if ((kind & mutex_state::foreign_bits) != 0) return false;
+  return (kind & mutex_state::kind_bits) == PTHREAD_MUTEX_NORMAL ||
+         (kind & mutex_state::kind_bits) == PTHREAD_MUTEX_ADAPTIVE_NP;
+}
+
+// What the C library keeps in a mutex. relaxed, both: a look only, exact for what the calling thread has done itself.
+int word_of(pthread_mutex_t* raw) noexcept {
+  return std::atomic_ref<int>(raw->__data.__lock).load(std::memory_order_relaxed);
+}
+int owner_of(pthread_mutex_t* raw) noexcept {
+  return std::atomic_ref<int>(raw->__data.__owner).load(std::memory_order_relaxed);
+}
+
+/// Whether the calling thread has locked it. In the child of a fork threads have other numbers than the locks say.
+enum class ownership : std::uint8_t { mine, none, another, unknown };
+ownership ownership_of(pthread_mutex_t* raw) noexcept {
+  static constinit thread_local std::uint32_t mine = 0;
+  if (machine::fork_count() != 0) return ownership::unknown;
+  if (mine == 0) mine = machine::thread_id();
+  if (word_of(raw) == 0) return ownership::none;
+  return static_cast<std::uint32_t>(owner_of(raw)) == mine ? ownership::mine : ownership::another;
+}
+
+bool is_acquired(int status) noexcept { return status == 0 || status == EOWNERDEAD; }
+
+void count(pthread_mutex_t* raw, lock_tag tag, arrival came) noexcept {
+  if (--observe::detail::until_sample <= 0) [[unlikely]]
+    observe::detail::sample(tag.site(), raw);
+  if (watches_order()) [[unlikely]]
+    acquired_in_order(raw, tag.site(), came);
+}
+
+void give_up(pthread_mutex_t* raw) noexcept {
+  observe::detail::hold_ends_if_timed(raw);
+  if (watches_order()) [[unlikely]]
+    released_in_order(raw);
+}
+
+template <class Lock>
+int wait_for(lock_tag tag, Lock lock) noexcept {
+  const std::uint64_t start = observe::detail::wait_begins(tag.site());
+  const int status = lock();
+  const std::uint64_t cycles = machine::cycles() - start;
+  if (is_acquired(status)) {
+    observe::detail::waited(tag.site(), cycles);
+  } else {
+    observe::detail::wait_timed_out(tag.site(), cycles);
+  }
+  return status;
+}
+
+/// `lock`: the real call, which may wait. If nothing is counted, it is the only call. The word of a robust mutex is
+/// only read: a try that finds it not recoverable leaves it locked for ever (glibc 2.36), unlike a lock call.
+template <class Lock>
+int lock_and_count(pthread_mutex_t* raw, lock_tag tag, Lock lock) noexcept {
+  if (tag.site() == 0) return lock();
+  int status;
+  if (is_robust(raw)) {
+    status = word_of(raw) != 0 ? wait_for(tag, lock) : lock();
+  } else {
+    // The real call would return any other result, too.
+    status = next().mutex_trylock(raw);
+    if (status == EBUSY) status = wait_for(tag, lock);
+  }
+  if (is_acquired(status)) count(raw, tag, arrival::waits);
+  return status;
+}
+
+}  // namespace
+
+int lock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
+  return lock_and_count(raw, tag, [raw, tag]() noexcept {
+    if (tag.site() != 0 && is_watched(raw) && ownership_of(raw) == ownership::mine)
+      tell(notice_kind::relock_by_owner, tag.site());
+    return next().mutex_lock(raw);
+  });
+}
+
+int lock_foreign_until(pthread_mutex_t* raw, lock_tag tag, clockid_t clock, const timespec* time) noexcept {
+  if (clock == CLOCK_REALTIME)
+    return lock_and_count(raw, tag, [&]() noexcept { return next().mutex_timedlock(raw, time); });
+  if (next().mutex_clocklock == nullptr) return ENOTSUP;
+  return lock_and_count(raw, tag, [&]() noexcept { return next().mutex_clocklock(raw, clock, time); });
+}
+
+int try_lock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
+  const int status = next().mutex_trylock(raw);
+  if (is_acquired(status)) count(raw, tag, arrival::tries);
+  return status;
+}
+
+int unlock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
+  if (tag.site() != 0) {
+    give_up(raw);
+    const ownership whose = is_watched(raw) ? ownership_of(raw) : ownership::mine;
+    if (whose == ownership::none || whose == ownership::another) [[unlikely]]
+      tell(whose == ownership::none ? notice_kind::double_unlock : notice_kind::unlock_by_stranger, tag.site());
+  }
+  return next().mutex_unlock(raw);
+}
+
+int destroy_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
+  const int status = next().mutex_destroy(raw);
+  if (status == EBUSY) tell(notice_kind::destroyed_locked, tag.site());
+  if (status != 0) return status;
+  if (watches_order()) forget_in_order(raw);
+  state_of(raw).tag.store(0, std::memory_order_relaxed);  // relaxed: nothing else is read because of it
+  return 0;
+}
+
+void before_foreign_wait(pthread_mutex_t* raw, lock_tag tag) noexcept {
+  if (tag.site() == 0) return;
+  const ownership whose = is_watched(raw) ? ownership_of(raw) : ownership::mine;
+  if (whose == ownership::none || whose == ownership::another) tell(notice_kind::wait_without_mutex, tag.site());
+  give_up(raw);
+}
+
+void after_foreign_wait(pthread_mutex_t* raw, lock_tag tag) noexcept {
+  if (tag.site() != 0) count(raw, tag, arrival::waits);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::preload
