@@ -174,6 +174,59 @@ int main(int argc, char** argv) {
 
 
 # One lock is held until a second thread sleeps in its wait for it, and for 20 ms more. "leave" never unlocks it.
+EVERYTHING = r"""#include <pthread.h>
+#include <errno.h>
+#include <stdio.h>
+#include <time.h>
+static pthread_mutex_t mutex, other = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static pthread_barrier_t barrier;
+static pthread_spinlock_t spin;
+static pthread_rwlock_t rwlock;
+static long turn;
+static void nap_ms(long ms) {
+  struct timespec time = {0, ms * 1000000};
+  nanosleep(&time, 0);
+}
+static void* work(void* raw) {
+  long me = (long)raw;
+  for (int i = 0; i < 200; ++i) {
+    pthread_mutex_lock(&mutex);
+    while (turn != me) pthread_cond_wait(&condition, &mutex);
+    turn = !me;
+    pthread_cond_signal(&condition);
+    pthread_mutex_unlock(&mutex);
+    pthread_spin_lock(&spin);
+    pthread_spin_unlock(&spin);
+  }
+  for (int i = 0; i < 5; ++i) pthread_barrier_wait(&barrier);
+  return 0;
+}
+int main(void) {
+  pthread_mutex_init(&mutex, 0);
+  pthread_spin_init(&spin, 0);
+  pthread_rwlock_init(&rwlock, 0);
+  pthread_barrier_init(&barrier, 0, 2);
+  pthread_t threads[2];
+  for (long i = 0; i < 2; ++i) pthread_create(&threads[i], 0, work, (void*)i);
+  for (int i = 0; i < 2; ++i) pthread_join(threads[i], 0);
+  pthread_rwlock_wrlock(&rwlock);
+  nap_ms(10);
+  pthread_rwlock_unlock(&rwlock);
+  pthread_mutex_lock(&other);  // of another site, on the same condition
+  nap_ms(20);
+  struct timespec soon;
+  clock_gettime(CLOCK_REALTIME, &soon);
+  if (pthread_cond_timedwait(&condition, &other, &soon) != ETIMEDOUT) return 1;
+  pthread_mutex_unlock(&other);
+  pthread_mutex_lock(&other);
+  if (pthread_mutex_timedlock(&other, &soon) != ETIMEDOUT) return 1;
+  pthread_mutex_unlock(&other);
+  return pthread_cond_destroy(&condition) || pthread_barrier_destroy(&barrier) || pthread_mutex_destroy(&mutex);
+}
+"""
+
+
 HELD = r"""#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -297,6 +350,44 @@ class RunPrograms(unittest.TestCase):
                 site, table = self.held(kind, policy="libc")
                 self.assertEqual((site["acquisitions"], site["contended"]), (2, 1), table)
                 self.assertGreaterEqual(site["wait_ns"], 15_000_000, table)
+
+    def everything(self, *options):
+        """The sites of the program EVERYTHING by kind, `other` apart from `mutex`."""
+        program = write_c_program(self.folder.name, "everything", EVERYTHING)
+        file = pathlib.Path(self.folder.name) / "e.json"
+        done = call("run", "--json", str(file), *options, "--", program)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        by_kind = {}
+        for site in self.sites(load(file.read_text())).values():
+            kind = "other" if site["kind"] == "mutex" and site.get("failed_waits") else site["kind"]
+            by_kind[kind] = site
+        return by_kind, done.stderr
+
+    def test_everything_of_the_c_library_is_counted(self):
+        sites, table = self.everything()
+        self.assertIn("measured: the program's own locks\n", table)
+        self.assertEqual(set(sites), {"mutex", "other", "barrier", "spinlock", "rwlock"}, table)
+        for kind in ("mutex", "spinlock"):
+            self.assertTrue(350 < sites[kind]["acquisitions"] < 1000, table)
+        self.assertGreater(sites["mutex"]["condition_waits"], 100, table)
+        self.assertEqual(sites["barrier"]["condition_waits"], 5, table)
+        self.assertEqual(sites["other"]["condition_waits"], 1, table)
+        self.assertEqual(sites["other"]["failed_waits"], 1, table)
+        self.assertRegex(table, r"(?m)^waits that ended at a deadline: 1, \d+\.\d+ s in all, at main@everything.c:\d+$")
+        for kind, least_ms in (("other", 20), ("rwlock", 10)):
+            self.assertGreaterEqual(sites[kind]["hold_ns"], least_ms * 900_000, table)
+
+    def test_some_locks_are_replaced_and_others_are_left(self):
+        sites, _ = self.everything("--policy", "libc")
+        name = sites["mutex"]["name"]
+        file = pathlib.Path(self.folder.name) / "some.toml"
+        for lock in ("mutex", "ticket", "libc"):
+            with self.subTest(lock=lock):
+                rest = "mutex" if lock == "libc" else "libc"
+                file.write_text(f'schema = 1\n[default]\nlock = "{rest}"\nrwlock = "libc"\n[site."{name}"]\nlock = "{lock}"\n')
+                sites, table = self.everything("--policy", str(file))
+                self.assertTrue(350 < sites["mutex"]["acquisitions"] < 1000, table)
+                self.assertEqual(sites["other"]["condition_waits"], 1, table)
 
     def test_the_longest_wait_is_that_of_a_thread_that_still_waits_at_the_end(self):
         for policy in ("libc", "mutex"):
