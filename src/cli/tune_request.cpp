@@ -38,14 +38,24 @@ words with_reference(const std::string& reference, const words& others) {
   return list;
 }
 
-words usual_policies() {
+/// Why a policy runs only when it is named; null for the others.
+const char* why_left_out(std::string_view policy) {
+  if (policy == "fifo_ticket") return "a lock of strict order waits for threads that do not run";
+  if (policy == "tatas") return "it may starve a thread";
+  if (policy == "as-mutex") return "a program whose readers meet inside a reader-writer lock would hang";
+  if (policy == "elide" && !machine::htm().attempts) return "without hardware transactions it is 'mutex'";
+  if (policy == "warm" && !machine::htm().always_abort) return "without attempts that always abort it is 'ticket'";
+  return nullptr;
+}
+
+words usual_policies(std::vector<tune::left_out>& others) {
   words names = {tune::unmodified};
   for (const policy::named_policy& one : policy::named_policies()) {
-    // Strict order collapses with more threads than cores, and the papers' spin lock may starve a thread: they run only
-    // when named.
-    if (std::string_view(one.name) == "fifo_ticket" || std::string_view(one.name) == "tatas") continue;
-    // Without hardware transactions it is another name of the built-in policy.
-    if (std::string_view(one.name) != "elide" || machine::htm().attempts) names.emplace_back(one.name);
+    if (const char* const reason = why_left_out(one.name)) {
+      others.push_back({{one.name}, reason});
+    } else {
+      names.emplace_back(one.name);
+    }
   }
   return names;
 }
@@ -79,7 +89,7 @@ void check_program(tune_request& request, const tune_options& options) {
     request.described.better_word = "good";
     request.described.way = options.lower_is_better ? observe::better::lower : observe::better::higher;
   }
-  const words candidates = options.candidates ? split(*options.candidates) : usual_policies();
+  const words candidates = options.candidates ? split(*options.candidates) : usual_policies(request.described.others);
   check_unique(candidates);
   request.asked.candidates = with_reference(options.from.value_or(tune::unmodified), candidates);
   if (request.asked.candidates.front() == tune::unmodified) {
@@ -89,12 +99,16 @@ void check_program(tune_request& request, const tune_options& options) {
 }
 
 /// Locks of txsync that can run the workload, and do exclude.
-words usual_locks(const workloads::workload& which) {
+words usual_locks(const workloads::workload& which, std::vector<tune::left_out>& others) {
   words names;
+  words plain_here;
   for (const workloads::subject& one : workloads::subjects()) {
-    if (!one.peer && one.exclusive && !one.simulated_only && one.runner_of(workloads::id_of(which)) != nullptr)
-      names.emplace_back(one.name);
+    if (one.peer || !one.exclusive || one.simulated_only || one.runner_of(workloads::id_of(which)) == nullptr) continue;
+    (one.speculates && !machine::htm().attempts ? plain_here : names).emplace_back(one.name);
   }
+  if (!plain_here.empty())
+    others.push_back(
+        {plain_here, "without hardware transactions each is the lock that it would elide, or run ahead of"});
   return names;
 }
 
@@ -113,7 +127,8 @@ void check_workload(tune_request& request, const tune_options& options) {
   if (request.bench->threads.size() != 1) throw bad_input("--threads: one number of threads is tuned at a time");
   request.bench->plan.threads = request.bench->threads.front();
   const workloads::workload& which = *request.bench->workload;
-  const words candidates = options.candidates ? split(*options.candidates) : usual_locks(which);
+  const words candidates =
+      options.candidates ? split(*options.candidates) : usual_locks(which, request.described.others);
   check_unique(candidates);
   const bool on_locks = workloads::find_subject(usual_lock)->runner_of(workloads::id_of(which)) != nullptr;
   request.asked.candidates = with_reference(options.from.value_or(on_locks ? usual_lock : usual_barrier), candidates);
@@ -128,9 +143,15 @@ void check_workload(tune_request& request, const tune_options& options) {
   }
   request.asked.by_sites = false;
   request.asked.way = observe::better::higher;
-  request.described = {
-      which.name,   named_values(which, request.bench->values), request.bench->plan.threads, request.bench->place,
-      "throughput", std::string(which.operation) + "/s",        observe::better::higher,     "fast"};
+  request.described = {which.name,
+                       named_values(which, request.bench->values),
+                       request.bench->plan.threads,
+                       request.bench->place,
+                       "throughput",
+                       std::string(which.operation) + "/s",
+                       observe::better::higher,
+                       "fast",
+                       std::move(request.described.others)};
 }
 
 }  // namespace

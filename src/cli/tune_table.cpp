@@ -108,6 +108,16 @@ void print_waiting(std::FILE* out, const tune::outcome& found) {
 
 }  // namespace
 
+namespace {
+void print_left_out(std::FILE* out, const tune::described& what) {
+  for (const tune::left_out& one : what.others) {
+    std::string names;
+    for (const std::string& name : one.names) names += (names.empty() ? "" : ", ") + name;
+    std::fprintf(out, "\nleft out: %s: %s\n", names.c_str(), one.reason.c_str());
+  }
+}
+}  // namespace
+
 void print_table(std::FILE* out, const tune::outcome& found, const tune::described& what) {
   const std::vector<tune::table_row> table = tune::table_of(found, what.way);
   std::size_t width = 9;
@@ -129,6 +139,7 @@ void print_table(std::FILE* out, const tune::outcome& found, const tune::describ
     print_row(out, row, static_cast<int>(width), by);
   }
   print_waiting(out, found);
+  print_left_out(out, what);
   for (const std::string& sentence : tune::refusal_words(found)) std::fprintf(out, "\n%s\n", sentence.c_str());
   if (!found.cut_short.empty()) std::fprintf(out, "\n%s\n", tune::time_words(found).c_str());
   std::fprintf(out, "%s%s\n", table.empty() ? "" : "\n", tune::verdict_words(found, what).c_str());

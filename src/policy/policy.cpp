@@ -24,7 +24,7 @@ constexpr packed with_lock(lock_kind kind) {
 
 constexpr named_policy by_name[] = {
     {"libc",
-     "the C library's own locks; mutexes and reader-writer locks counted",
+     "the program's own locks, counted",
      {lock_kind::libc, rwlock_kind::libc, spinlock_kind::libc, true, elision_kind::off, warm_up_kind::off}},
     {"mutex", "a mutex that parks; the built-in default", built_in},
     {"spin", "a spin lock that starves no thread: waiters spin long, then stand in line", with_lock(lock_kind::spin)},
@@ -34,7 +34,7 @@ constexpr named_policy by_name[] = {
     {"fifo_ticket", "a ticket lock, strictly first come first served: for no more threads than cores",
      with_lock(lock_kind::fifo_ticket)},
     {"as-mutex",
-     "reader-writer locks as mutexes",
+     "reader-writer locks as mutexes: a program whose readers meet inside one hangs",
      {lock_kind::mutex, rwlock_kind::as_mutex, spinlock_kind::tatas, true, elision_kind::off, warm_up_kind::off}},
     {"warm",
      "ticket locks whose waiters run ahead in attempts that always abort, where the machine has them and it pays",

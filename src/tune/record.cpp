@@ -207,6 +207,8 @@ void put(observe::document& into, const outcome& found, const described& what, c
     }
     rows.push_back(std::move(one));
   }
+  for (const left_out& one : what.others)
+    made["left_out"].push_back({{"candidates", one.names}, {"reason", one.reason}});
   for (const refusal& one : found.refused)
     made["refused"].push_back({{"candidate", name_of(one.what)}, {"reason", one.reason}});
   if (!found.unjudged.empty()) made["unjudged"] = found.unjudged;

@@ -6,6 +6,12 @@
 
 namespace txsync::inline TXSYNC_BACKEND::tune {
 
+/// Candidates that did not run, because nobody named them.
+struct left_out {
+  std::vector<std::string> names;
+  std::string reason;  ///< "without hardware transactions they are their plain locks"
+};
+
 /// What was tuned, for tables and documents.
 struct described {
   std::string workload;  ///< the program's name, or the built-in workload
@@ -16,6 +22,7 @@ struct described {
   std::string unit = "s";
   observe::better way = observe::better::lower;
   std::string better_word = "fast";  ///< "1.2 times as fast as"
+  std::vector<left_out> others = {};
 };
 
 /// A lane of a contest.
