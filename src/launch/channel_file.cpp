@@ -34,6 +34,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint32_t fewest_blocks = 64;
 constexpr const char* folder_prefix = "txsync-";
+constexpr const char* file_prefix = "channel-";
 /// A younger folder may be one whose launcher is about to lock its file.
 constexpr std::time_t abandoned_after_s = 10;
 
@@ -46,7 +47,7 @@ std::string secret_name() {
   unsigned char random[16];
   if (getrandom(random, sizeof random, 0) != static_cast<ssize_t>(sizeof random))
     throw std::runtime_error(std::string("the system gave no random bytes: ") + std::strerror(errno));
-  std::string name = "channel-";
+  std::string name = file_prefix;
   for (const unsigned char byte : random) {
     char digits[3];
     std::snprintf(digits, sizeof digits, "%02x", byte);
@@ -55,28 +56,39 @@ std::string secret_name() {
   return name;
 }
 
-/// Whether the folder is one of this user's whose launcher has ended. Its file is locked while the launcher lives, in
-/// whichever PID namespace; a process number would say nothing.
-bool is_abandoned(const fs::path& folder) {
+/// "txsync-", a process number, "-" and what mkdtemp() made of it: nothing else may be touched.
+bool is_folder_name(const std::string& name) {
+  const std::size_t begin = std::strlen(folder_prefix);
+  if (!name.starts_with(folder_prefix)) return false;
+  const std::size_t end = name.find_first_not_of("0123456789", begin);
+  return end != begin && end != std::string::npos && name[end] == '-' && name.size() == end + 7;
+}
+
+/// Whether the folder is one of this user's whose launcher has ended, and has nothing but channels. A channel is locked
+/// while its launcher lives, in whichever PID namespace; a process number would say nothing.
+bool is_abandoned(const fs::path& folder, std::vector<fs::path>& channels) {
   struct stat about{};
   if (lstat(folder.c_str(), &about) != 0 || !S_ISDIR(about.st_mode) || about.st_uid != geteuid()) return false;
   if (std::time(nullptr) - about.st_mtime < abandoned_after_s) return false;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (!entry.path().filename().string().starts_with(file_prefix)) return false;
     const descriptor file(open(entry.path().c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     if (file.get() < 0 || flock(file.get(), LOCK_EX | LOCK_NB) != 0) return false;
+    channels.push_back(entry.path());
   }
   return !error;
 }
 
 void remove_abandoned(const std::string& parent) {
   std::error_code error;
-  std::vector<fs::path> found;
   for (const fs::directory_entry& entry : fs::directory_iterator(parent, error)) {
-    if (entry.path().filename().string().starts_with(folder_prefix) && is_abandoned(entry.path()))
-      found.push_back(entry.path());
+    std::vector<fs::path> channels;
+    if (!is_folder_name(entry.path().filename()) || !is_abandoned(entry.path(), channels)) continue;
+    // What cannot be removed does no harm.
+    for (const fs::path& one : channels) unlink(one.c_str());
+    rmdir(entry.path().c_str());
   }
-  for (const fs::path& folder : found) fs::remove_all(folder, error);  // one that cannot be removed does no harm
 }
 
 /// While it lives: the file may be as large as the system allows. It is sparse, and is written to through memory, which

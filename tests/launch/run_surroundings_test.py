@@ -244,8 +244,15 @@ class Surroundings(unittest.TestCase):
             for folder in channel_folders(process):
                 os.utime(folder, (1, 1))  # old enough
         self.assertEqual(len(channel_folders(killed.pid)), 1)
+        # A folder of the user's own, called much the same, is not touched.
+        own = pathlib.Path(f"/dev/shm/txsync-{killed.pid}-abcdef")
+        own.mkdir()
+        self.addCleanup(shutil.rmtree, own)
+        (own / "results").write_text("mine")
+        os.utime(own, (1, 1))
         self.assertEqual(programs.call("run", "--", "true").returncode, 0)
-        left = (channel_folders(killed.pid), len(channel_folders(living.pid)))
+        self.assertTrue((own / "results").exists())
+        left = ([one for one in channel_folders(killed.pid) if one != own], len(channel_folders(living.pid)))
         for child in children:
             os.kill(child, signal.SIGKILL)
         living.communicate()
