@@ -13,6 +13,7 @@
 #include "cli/verb.hpp"
 #include "cli/words.hpp"
 #include "doctor/machine_object.hpp"
+#include "launch/child.hpp"
 #include "observe/document/output.hpp"
 #include "workloads/text.hpp"
 
@@ -161,7 +162,9 @@ int run_command_line(int argc, char** argv) {
 
 int run_command(int argc, char** argv) try {
   // A reader that goes away (`txsync list locks | head -1`) ends the output, not with a signal but with a write error.
-  std::signal(SIGPIPE, SIG_IGN);
+  launch::ignore_in_this_process(SIGPIPE);
+  // So does a file that would grow beyond its limit (ulimit -f).
+  launch::ignore_in_this_process(SIGXFSZ);
   const int status = run_command_line(argc, argv);
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
   if (errno != EPIPE) complain("txsync", std::string("cannot write the standard output: ") + std::strerror(errno), 0);

@@ -10,7 +10,6 @@
 
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/park.hpp>
-#include <txsync/site.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace {
@@ -44,6 +43,7 @@ void answerer::stop() {
   channel_.head().doorbell.fetch_add(1);
   machine::unpark_shared(channel_.head().doorbell, machine::everyone);
   thread_.join();
+  channel_.say_gone();
 }
 
 void answerer::work() {
@@ -114,7 +114,7 @@ std::uint32_t answerer::site_of(const question& asked) {
   place_name place = names_.name(asked.where, asked.process.load(std::memory_order_relaxed));
   const auto [known, is_new_site] = by_name_.try_emplace(place.name, 0);
   if (is_new_site) {
-    if (sites_.size() < txsync::site::site_limit) {
+    if (sites_.size() < preload::most_sites) {
       sites_.push_back({std::move(place), asked.kind});
       known->second = static_cast<std::uint32_t>(sites_.size());
     } else {

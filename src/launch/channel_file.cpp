@@ -2,32 +2,122 @@
 #include "launch/channel_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <filesystem>
 #include <memory>
 #include <new>
 #include <stdexcept>
 
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/memory.hpp>
+#include <txsync/machine/park.hpp>
 
 #include "observe/blocks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::uint32_t fewest_blocks = 64;
+constexpr const char* folder_prefix = "txsync-";
+constexpr const char* file_prefix = "channel-";
+/// A younger folder may be one whose launcher is about to lock its file.
+constexpr std::time_t abandoned_after_s = 10;
 
 std::uint64_t whole_pages(std::uint64_t bytes) {
   const std::uint64_t page = machine::page_size();
   return (bytes + page - 1) / page * page;
 }
+
+std::string secret_name() {
+  unsigned char random[16];
+  if (getrandom(random, sizeof random, 0) != static_cast<ssize_t>(sizeof random))
+    throw std::runtime_error(std::string("the system gave no random bytes: ") + std::strerror(errno));
+  std::string name = file_prefix;
+  for (const unsigned char byte : random) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", byte);
+    name += digits;
+  }
+  return name;
+}
+
+/// "txsync-", a process number, "-" and what mkdtemp() made of it: nothing else may be touched.
+bool is_folder_name(const std::string& name) {
+  const std::size_t begin = std::strlen(folder_prefix);
+  if (!name.starts_with(folder_prefix)) return false;
+  const std::size_t end = name.find_first_not_of("0123456789", begin);
+  return end != begin && end != std::string::npos && name[end] == '-' && name.size() == end + 7;
+}
+
+/// Whether the folder is one of this user's whose launcher has ended, and has nothing but channels. A channel is locked
+/// while its launcher lives, in whichever PID namespace; a process number would say nothing.
+bool is_abandoned(const fs::path& folder, std::vector<fs::path>& channels) {
+  struct stat about{};
+  if (lstat(folder.c_str(), &about) != 0 || !S_ISDIR(about.st_mode) || about.st_uid != geteuid()) return false;
+  if (std::time(nullptr) - about.st_mtime < abandoned_after_s) return false;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (!entry.path().filename().string().starts_with(file_prefix)) return false;
+    const descriptor file(open(entry.path().c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+    if (file.get() < 0 || flock(file.get(), LOCK_EX | LOCK_NB) != 0) return false;
+    channels.push_back(entry.path());
+  }
+  return !error;
+}
+
+void remove_abandoned(const std::string& parent) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(parent, error)) {
+    std::vector<fs::path> channels;
+    if (!is_folder_name(entry.path().filename()) || !is_abandoned(entry.path(), channels)) continue;
+    // What cannot be removed does no harm.
+    for (const fs::path& one : channels) unlink(one.c_str());
+    rmdir(entry.path().c_str());
+  }
+}
+
+/// While it lives: the file may be as large as the system allows. It is sparse, and is written to through memory, which
+/// no limit is asked for. Where the limit stays, making the file is an error instead of a signal.
+class file_size_limit_raised {
+ public:
+  file_size_limit_raised() {
+    struct sigaction ignored{};
+    ignored.sa_handler = SIG_IGN;
+    sigaction(SIGXFSZ, &ignored, &action_);
+    if (getrlimit(RLIMIT_FSIZE, &limit_) != 0) return;
+    const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
+    const rlimit most{limit_.rlim_max, limit_.rlim_max};
+    changed_ = setrlimit(RLIMIT_FSIZE, &none) == 0 || setrlimit(RLIMIT_FSIZE, &most) == 0;
+  }
+  file_size_limit_raised(const file_size_limit_raised&) = delete;
+  file_size_limit_raised& operator=(const file_size_limit_raised&) = delete;
+  ~file_size_limit_raised() {
+    const int saved_errno = errno;
+    if (changed_) setrlimit(RLIMIT_FSIZE, &limit_);
+    sigaction(SIGXFSZ, &action_, nullptr);
+    errno = saved_errno;
+  }
+
+ private:
+  struct sigaction action_{};
+  rlimit limit_{};
+  bool changed_ = false;
+};
 
 void* map(int file, std::uint64_t offset, std::uint64_t bytes, int rights) {
   void* const mapped = mmap(nullptr, bytes, rights, MAP_SHARED | MAP_NORESERVE, file, static_cast<off_t>(offset));
@@ -43,19 +133,29 @@ channel_file::channel_file(policy::packed everywhere, bool check_order) {
     if (parent == nullptr || *parent == '\0') continue;
     if (make_in(parent, everywhere, check_order)) return;
     tried += std::string(tried.empty() ? "" : ", ") + parent + " (" + std::strerror(errno) + ")";
+    if (errno == EFBIG) tried += ", for which the limit of file sizes (ulimit -f) is too small";
     remove();
   }
   throw std::runtime_error("there is no place for the file that the program counts in; tried " + tried);
 }
 
-bool channel_file::make_in(const std::string& parent, policy::packed everywhere, bool check_order) {
-  // With our number in the name: what a killed launcher has left can be told from what others use.
-  std::string folder = parent + "/txsync-" + std::to_string(getpid()) + "-XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr) return false;  // mode 0700
+bool channel_file::open_in(const std::string& folder) {
+  const bool any_user = geteuid() == 0;  // may the program become another one?
   folder_ = folder;
-  path_ = folder_ + "/channel";
+  path_ = folder_ + "/" + secret_name();
   file_ = descriptor(open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (file_.get() < 0) return false;
+  // Held for as long as this process lives, however it ends: by it the next launcher knows that the folder is in use.
+  if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) return false;
+  return !any_user || (fchmod(file_.get(), 0666) == 0 && chmod(folder_.c_str(), 0711) == 0);
+}
+
+bool channel_file::make_in(const std::string& parent, policy::packed everywhere, bool check_order) {
+  remove_abandoned(parent);
+  std::string folder = parent + "/" + folder_prefix + std::to_string(getpid()) + "-XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr) return false;  // mode 0700
+  if (!open_in(folder)) return false;
+  const file_size_limit_raised raised;
   const std::uint64_t head_bytes = whole_pages(sizeof(preload::channel));
   const std::uint64_t block_bytes = whole_pages(observe::block_bytes());
   // One a thread at a time; the file is sparse, so that it takes the room of what is counted.
@@ -78,6 +178,8 @@ bool channel_file::make_in(const std::string& parent, policy::packed everywhere,
   head_->block_limit = block_limit_ = blocks;
   head_->block_bytes = block_bytes_ = block_bytes;
   head_->first_block = first_block_ = head_bytes;
+  struct stat numbers{};
+  if (stat("/proc/self/ns/pid", &numbers) == 0) head_->processes_of = numbers.st_ino;
   head_->magic = preload::channel::magic_number;
   say_alive();
   return true;
@@ -98,6 +200,17 @@ void channel_file::remove() noexcept {
 void channel_file::say_alive() const noexcept {
   // relaxed: a sign of life, it guards nothing
   head_->launcher_alive.store(machine::clock_ns(), std::memory_order_relaxed);
+}
+
+void channel_file::say_gone() const noexcept {
+  // seq_cst: who asks after this reads it, and the question of whoever does not is found below
+  head_->launcher_alive.store(0);
+  for (preload::question& asked : head_->questions) {
+    std::uint32_t state = asked.state.load();
+    if ((state & preload::question::turn_bits) == preload::question::asked &&
+        asked.state.compare_exchange_strong(state, state - preload::question::asked + preload::question::free))
+      machine::unpark_shared(asked.state, machine::everyone);
+  }
 }
 
 std::uint32_t channel_file::blocks() const noexcept {
@@ -126,7 +239,7 @@ void add_threads(const void* block, std::uint64_t end_of_waits, channel_file::co
 std::uint64_t channel_file::end_of_waits(std::uint32_t block, int process, std::uint64_t ended_at) const noexcept {
   // relaxed: written before the block was used
   const auto owner = static_cast<int>(head_->block_processes[block].load(std::memory_order_relaxed));
-  if (owner == 0) return 0;
+  if (owner <= 0) return 0;
   if (owner == process) return ended_at;
   return kill(owner, 0) == 0 ? machine::cycles() : 0;
 }

@@ -15,8 +15,11 @@
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
 
-/// A new channel in a folder that nobody else may enter: in /dev/shm, else in $TMPDIR or /tmp. Gone at the end of its
-/// life, whoever still counts there.
+/// A new channel in a folder of its own: in /dev/shm, else in $TMPDIR or /tmp. Gone at the end of its life, whoever
+/// still counts there. Its name has 128 random bits in a folder that others cannot list. So whoever is told the name by
+/// the environment can open it, as the program does after it has become another user, and strangers cannot. Others than
+/// root cannot become other users; then the rights of folder and file are the user's alone. What launchers have left
+/// that were killed is removed first.
 class channel_file {
  public:
   /// Throws std::runtime_error when no place has room for it. `everywhere` says all.
@@ -30,6 +33,8 @@ class channel_file {
 
   /// Tells the program's processes that somebody answers.
   void say_alive() const noexcept;
+  /// Nobody answers any more: who has asked, or asks from now on, goes on at once.
+  void say_gone() const noexcept;
 
   struct counts {
     std::vector<observe::site_totals> totals;                   ///< of site i at [i - 1]
@@ -44,6 +49,7 @@ class channel_file {
 
  private:
   bool make_in(const std::string& parent, policy::packed everywhere, bool check_order);
+  bool open_in(const std::string& folder);
   void remove() noexcept;
   std::uint64_t end_of_waits(std::uint32_t block, int process, std::uint64_t ended_at) const noexcept;
 

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <spawn.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -21,6 +20,7 @@
 #include <txsync/machine/cpu.hpp>
 
 #include "launch/executable.hpp"
+#include "launch/family.hpp"
 #include "launch/handles.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
@@ -39,6 +39,27 @@ sigset_t set_of(std::initializer_list<int> signals) {
   sigemptyset(&made);
   for (const int one : signals) sigaddset(&made, one);
   return made;
+}
+
+class all_signals_blocked {
+ public:
+  all_signals_blocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  all_signals_blocked(const all_signals_blocked&) = delete;
+  all_signals_blocked& operator=(const all_signals_blocked&) = delete;
+  ~all_signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+/// Signals that are ignored by this process alone.
+sigset_t& ignored_here() {
+  static sigset_t set = set_of({});
+  return set;
 }
 
 /// While it lives, the signals that are for the program come out of a file descriptor.
@@ -61,7 +82,20 @@ class program_signals {
   }
 
   int file() const noexcept { return file_.get(); }
-  const sigset_t& before() const noexcept { return before_; }
+
+  /// In the child, before exec: dispositions and mask as the caller of this process had them.
+  void leave_to_program() const {
+    struct sigaction standard{};
+    standard.sa_handler = SIG_DFL;
+    for (int signal = 1; signal < NSIG; ++signal) {
+      struct sigaction now{};
+      if (sigaction(signal, nullptr, &now) != 0 || now.sa_handler == SIG_DFL) continue;
+      // Handlers, too: one that ran before exec would be this process' own.
+      if (now.sa_handler != SIG_IGN || sigismember(&ignored_here(), signal) == 1) sigaction(signal, &standard, nullptr);
+    }
+    if (child_action_.sa_handler == SIG_IGN) sigaction(SIGCHLD, &child_action_, nullptr);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
 
  private:
   sigset_t before_{};
@@ -88,70 +122,107 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   return made;
 }
 
-/// What happens between fork and exec.
+/// What happens between fork and exec. Not posix_spawn(), which cannot leave SIGCHLD ignored as the caller has it, and
+/// has the program ignore two signals of the C library.
 class spawn_plan {
  public:
-  spawn_plan(bool own_group, const sigset_t& mask, int output) {
-    posix_spawn_file_actions_init(&files_);
-    posix_spawnattr_init(&attributes_);
-    if (output >= 0) {
-      posix_spawn_file_actions_addopen(&files_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-      posix_spawn_file_actions_adddup2(&files_, output, STDOUT_FILENO);
-      posix_spawn_file_actions_adddup2(&files_, output, STDERR_FILENO);
-    }
-    // The command ignores SIGPIPE; the program should not inherit that.
-    const sigset_t standard = set_of({SIGPIPE});
-    posix_spawnattr_setsigdefault(&attributes_, &standard);
-    posix_spawnattr_setsigmask(&attributes_, &mask);
-    short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
-    if (own_group) flags = static_cast<short>(flags | POSIX_SPAWN_SETPGROUP);  // of its own number
-    posix_spawnattr_setflags(&attributes_, flags);
-  }
-  spawn_plan(const spawn_plan&) = delete;
-  spawn_plan& operator=(const spawn_plan&) = delete;
-  ~spawn_plan() {
-    posix_spawn_file_actions_destroy(&files_);
-    posix_spawnattr_destroy(&attributes_);
-  }
+  spawn_plan(bool own_group, const program_signals& signals, int output)
+      : own_group_(own_group), signals_(signals), output_(output) {}
 
-  /// 0, or why not.
-  int start(const std::string& path, const std::vector<std::string>& arguments,
-            const std::vector<std::string>& environment, pid_t& process) const {
+  struct outcome {
+    int error = 0;  ///< why exec failed
+    pid_t process = 0;
+    std::uint64_t started_ns = 0;  ///< machine::clock_ns() right before exec
+  };
+  outcome start(const std::string& path, const std::vector<std::string>& arguments,
+                const std::vector<std::string>& environment) const {
     const std::vector<char*> argument_list = pointers_to(arguments);
     const std::vector<char*> environment_list = pointers_to(environment);
-    return posix_spawn(&process, path.c_str(), &files_, &attributes_, argument_list.data(), environment_list.data());
+    pipe_ends news = pipe_ends::make();
+    outcome made;
+    {
+      const all_signals_blocked meanwhile;  // no handler of this process runs in the child
+      made.process = fork();
+      if (made.process == 0) become(path.c_str(), argument_list.data(), environment_list.data(), news.writing.get());
+    }
+    if (made.process < 0) throw std::runtime_error(std::string("cannot make a process: ") + std::strerror(errno));
+    read_news(news, made);
+    return made;
   }
 
  private:
-  posix_spawn_file_actions_t files_;
-  posix_spawnattr_t attributes_;
+  struct message {
+    std::uint64_t started_ns;
+    int error;
+  };
+
+  /// In the child of a process with several threads: nothing here allocates or takes a lock.
+  [[noreturn]] void become(const char* path, char* const* arguments, char* const* environment, int news) const {
+    if (own_group_) setpgid(0, 0);
+    int error = output_ < 0 || take_files() ? 0 : errno;
+    signals_.leave_to_program();
+    if (error == 0) {
+      tell(news, {machine::clock_ns(), 0});
+      execve(path, arguments, environment);
+      error = errno;
+    }
+    tell(news, {0, error});
+    _exit(127);
+  }
+
+  bool take_files() const {
+    const int nothing = open("/dev/null", O_RDONLY);
+    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0) return false;
+    if (nothing != STDIN_FILENO) close(nothing);
+    return dup2(output_, STDOUT_FILENO) >= 0 && dup2(output_, STDERR_FILENO) >= 0;
+  }
+
+  static void tell(int news, const message& what) { (void)!write(news, &what, sizeof what); }
+
+  /// Up to the exec, which closes the child's end.
+  static void read_news(pipe_ends& news, outcome& made) {
+    fcntl(news.reading.get(), F_SETFL, 0);
+    news.writing.reset();
+    message got{};
+    for (ssize_t length = 1; length != 0;) {
+      length = read(news.reading.get(), &got, sizeof got);
+      if (length < 0 && errno != EINTR) break;
+      if (length != static_cast<ssize_t>(sizeof got)) continue;
+      if (got.started_ns != 0) made.started_ns = got.started_ns;
+      made.error = got.error;
+    }
+    if (made.error == 0) return;
+    while (waitpid(made.process, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+
+  bool own_group_;
+  const program_signals& signals_;
+  int output_;
 };
 
 /// So that all that it starts can be ended with it; else it stays in the terminal's foreground.
 bool has_own_group(const child_request& what) { return what.capture || what.limit_seconds.has_value(); }
 
-pid_t start(const child_request& what, const spawn_plan& plan) {
-  pid_t process = 0;
-  int error = plan.start(what.path, what.arguments, what.environment, process);
-  if (error == ENOEXEC) {  // a script without "#!": as execvp() does it
+spawn_plan::outcome start(const child_request& what, const spawn_plan& plan) {
+  spawn_plan::outcome made = plan.start(what.path, what.arguments, what.environment);
+  if (made.error == ENOEXEC) {  // a script without "#!": as execvp() does it
     std::vector<std::string> arguments = {"sh", what.path};
     arguments.insert(arguments.end(), what.arguments.begin() + 1, what.arguments.end());
-    error = plan.start("/bin/sh", arguments, what.environment, process);
+    made = plan.start("/bin/sh", arguments, what.environment);
   }
-  if (error != 0) {
-    throw cannot_start(error == ENOENT ? 127 : 126, what.path + " cannot be started: " + std::strerror(error));
+  if (made.error != 0) {
+    throw cannot_start(made.error == ENOENT ? 127 : 126,
+                       what.path + " cannot be started: " + std::strerror(made.error));
   }
-  return process;
+  return made;
 }
 
 /// Says by a file descriptor when a process has ended; the process stays a zombie.
 class end_watch {
  public:
   explicit end_watch(pid_t process) : file_(eventfd(0, EFD_CLOEXEC)) {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const all_signals_blocked meanwhile;
     thread_ = std::thread([this, process] {
       siginfo_t info;
       while (waitid(P_PID, static_cast<id_t>(process), &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
@@ -159,7 +230,6 @@ class end_watch {
       const std::uint64_t one = 1;
       (void)!write(file_.get(), &one, sizeof one);
     });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
   end_watch(const end_watch&) = delete;
   end_watch& operator=(const end_watch&) = delete;
@@ -276,15 +346,24 @@ class watcher {
 
 }  // namespace
 
+void ignore_in_this_process(int signal) {
+  struct sigaction before{};
+  struct sigaction ignored{};
+  ignored.sa_handler = SIG_IGN;
+  if (sigaction(signal, &ignored, &before) == 0 && before.sa_handler != SIG_IGN) sigaddset(&ignored_here(), signal);
+}
+
 child_end run_child(const child_request& what) {
   const program_signals signals;
+  const std::optional<family> descendants = what.end_family ? std::optional<family>(std::in_place) : std::nullopt;
   if (signals.file() < 0) out_of("a descriptor for signals");
   pipe_ends output;
   if (what.capture) output = pipe_ends::make();
-  const std::uint64_t started_ns = machine::clock_ns();
-  const pid_t process = start(what, spawn_plan(has_own_group(what), signals.before(), output.writing.get()));
+  const spawn_plan::outcome started = start(what, spawn_plan(has_own_group(what), signals, output.writing.get()));
   output.writing.reset();
-  return watcher(what, process, started_ns, output.reading.get(), signals.file()).wait();
+  child_end ended = watcher(what, started.process, started.started_ns, output.reading.get(), signals.file()).wait();
+  if (descendants) descendants->end();
+  return ended;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

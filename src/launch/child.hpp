@@ -22,6 +22,7 @@ struct child_request {
   std::optional<double> limit_seconds;
   bool capture = false;
   std::size_t capture_bytes = 0;
+  bool end_family = false;  ///< processes that the program leaves are ended after it
   /// Called at least every 50 ms while the program runs.
   std::function<void()> while_waiting = [] {};
 };
@@ -38,6 +39,10 @@ struct child_end {
   bool timed_out = false;
   int interrupted = 0;
 };
+
+/// Ignores the signal in this process. Programs that are started have it as this process had it before. Requires: the
+/// process has one thread.
+void ignore_in_this_process(int signal);
 
 /// Starts it and waits for its end. Throws cannot_start.
 child_end run_child(const child_request& what);

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string_view>
 
 #include "launch/handles.hpp"
@@ -105,6 +106,12 @@ const elf_facts& own_facts() {
   return facts;
 }
 
+/// The one that txsync itself was loaded by.
+bool is_dynamic_linker(const std::string& path) {
+  std::error_code error;
+  return !own_facts().interpreter.empty() && std::filesystem::equivalent(path, own_facts().interpreter, error);
+}
+
 void check_rights(int file, const std::string& path) {
   struct stat about{};
   if (fstat(file, &about) != 0) refuse(path, std::string("cannot be looked at: ") + std::strerror(errno));
@@ -123,6 +130,7 @@ void check_kind(int file, const std::string& path) {
   }
   if (facts.machine != own_facts().machine) refuse(path, "is for another processor");
   if (facts.interpreter.empty()) {
+    if (is_dynamic_linker(path)) return;  // `ld.so PROGRAM`: preloads as ever
     refuse(path, "is a static program: without a dynamic linker its locks cannot be replaced; link it dynamically");
   }
   if (facts.interpreter.find("musl") != std::string::npos) {

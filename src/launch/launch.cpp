@@ -180,7 +180,8 @@ class counted_launch {
     }
     if (answers_.refused() != 0) {
       list.push_back(plural(answers_.refused(), "place", "places") + " beyond the first " +
-                     std::to_string(answers_.sites().size()) + " sites were not counted");
+                     std::to_string(answers_.sites().size()) + " sites " + (answers_.refused() == 1 ? "was" : "were") +
+                     " not counted");
     }
     const std::uint32_t notices = head.notices_given.load(std::memory_order_relaxed);
     if (notices > preload::channel::most_notices) {
@@ -214,6 +215,7 @@ result launcher::launch(const options& what) {
   request.limit_seconds = what.limit_seconds;
   request.capture = what.capture;
   request.capture_bytes = what.capture_bytes;
+  request.end_family = what.end_family;
   environment set;
   for (const auto& [name, value] : what.environment) set.set(name, value);
   std::unique_ptr<counted_launch> counted;
@@ -229,6 +231,7 @@ result launcher::launch(const options& what) {
       set.preload(find_library((fs::path(library).parent_path() / openmp_library_name).string()));
     }
     set.set(preload::channel_variable, counted->channel().path());
+    set.set(preload::policy_variable, std::to_string(what.policies.find({}).word()));
     request.while_waiting = [&counted] { counted->channel().say_alive(); };
   }
   request.environment = set.take();

@@ -29,6 +29,9 @@ struct options {
   /// process' standard files. Of the output the last `capture_bytes` are kept.
   bool capture = false;
   std::size_t capture_bytes = std::size_t{1} << 20;
+  /// Processes that the program has started and that still run when it ends are ended, daemons included, before
+  /// launch() comes back: SIGTERM, and SIGKILL two seconds later. Their time is not in `wall_s`.
+  bool end_family = false;
   std::vector<std::pair<std::string, std::string>> environment;  ///< set for the program, over what is there
 };
 

@@ -17,8 +17,15 @@ std::size_t block_bytes() noexcept;
 
 /// Where the process' blocks come from.
 struct block_source {
-  /// A zeroed block of block_bytes(), aligned to a page, or null. Thread-safe. Not called inside an attempt.
-  void* (*take)() noexcept;
+  struct taken {
+    void* begin = nullptr;     ///< null: there is none
+    std::uint32_t number = 0;  ///< for map()
+  };
+  /// A block that nobody uses: its first `bytes`, or all of block_bytes() where map is null. It is zeroed, or was
+  /// another process' that has ended, whose counts stay. Thread-safe. Not called inside an attempt, nor are the others.
+  taken (*take)(std::size_t bytes) noexcept;
+  /// The bytes of a block from `begin` to `end`, or null. Null: take() gives them all.
+  void* (*map)(std::uint32_t number, std::size_t begin, std::size_t end) noexcept;
   /// Makes sure that the bytes can be written (a page of a file on a full disk cannot). False: nothing is counted
   /// there.
   bool (*reserve)(void* begin, std::size_t bytes) noexcept;

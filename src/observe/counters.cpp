@@ -3,6 +3,7 @@
 // over by a later thread once its own has ended, counts included: totals only ever need adding up.
 // Blocks may be shared with another process that reads them (blocks.hpp).
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 
 #include <txsync/machine/attempt.hpp>
@@ -56,17 +57,40 @@ struct thread_block {
   std::uint32_t held_weight = 0;
   std::uint32_t held_site = 0;
   std::uint32_t skipped = 0;  // samples since then that were not timed
-  site_counters sites[site::site_limit + 1];
+  // Where the counters of its sites are, by the parts below, for the process that has the block. Written by the thread,
+  // release; others read with acquire. Null: that part is not mapped.
+  static constexpr unsigned part_count = 9;
+  std::uint32_t number = 0;  // of the source
+  std::atomic<site_counters*> parts[part_count] = {};
 };
 
-void* take_pages() noexcept { return machine::map_pages(sizeof(thread_block)); }
-constexpr block_source own_pages = {take_pages, nullptr};
+/// The counters follow the head, those of site 0 first. Part 0 has 32 sites and is taken with the head; each other part
+/// goes up to the next power of two.
+constexpr std::size_t head_bytes = (sizeof(thread_block) + 63) / 64 * 64;
+constexpr unsigned part_of(std::uint32_t site_id) noexcept {
+  return site_id < 32 ? 0 : static_cast<unsigned>(std::bit_width(site_id)) - 5;
+}
+constexpr std::uint32_t first_of(unsigned part) noexcept { return part == 0 ? 0 : 16u << part; }
+constexpr std::size_t offset_of(std::uint32_t site_id) noexcept {
+  return head_bytes + std::min(site_id, site::site_limit + 1) * sizeof(site_counters);
+}
+static_assert(part_of(site::site_limit) == thread_block::part_count - 1);
+
+const site_counters& counters_in_whole(const void* block, std::uint32_t site_id) noexcept {
+  return *reinterpret_cast<const site_counters*>(static_cast<const char*>(block) + offset_of(site_id));
+}
+
+block_source::taken take_pages(std::size_t) noexcept { return {machine::map_pages(block_bytes()), 0}; }
+constexpr block_source own_pages = {take_pages, nullptr, nullptr};
 // Relaxed: changed before anything is counted, by a process of one thread.
 constinit std::atomic<const block_source*> source{&own_pages};
 
 constinit std::atomic<thread_block*> all_blocks{nullptr};
 [[gnu::tls_model("initial-exec")]] constinit thread_local thread_block* my_block = nullptr;
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool ended = false;
+/// A thread that found no block does not look again for so many calls: to look through all blocks takes long.
+constexpr std::uint32_t refusal_holds = 1024;
+[[gnu::tls_model("initial-exec")]] constinit thread_local std::uint32_t asks_refused = 0;
 
 void give_back(void* raw) {
   auto* const block = static_cast<thread_block*>(raw);
@@ -90,12 +114,46 @@ thread_block* adopt() noexcept {
   return nullptr;
 }
 
+/// The site's counters, or null where they are not mapped.
+site_counters* mapped_counters(const thread_block& block, std::uint32_t site_id) noexcept {
+  const unsigned part = part_of(site_id);
+  site_counters* const begin = block.parts[part].load(std::memory_order_acquire);  // pairs with map_counters()
+  return begin == nullptr ? nullptr : begin + (site_id - first_of(part));
+}
+
+/// By the block's thread: maps them where they are not.
+site_counters* map_counters(thread_block& block, std::uint32_t site_id) noexcept {
+  if (site_counters* const known = mapped_counters(block, site_id)) return known;
+  const block_source& from = *source.load(std::memory_order_relaxed);
+  const unsigned part = part_of(site_id);
+  void* const begin = part == 0 || from.map == nullptr
+                          ? reinterpret_cast<char*>(&block) + offset_of(first_of(part))
+                          : from.map(block.number, offset_of(first_of(part)), offset_of(first_of(part + 1)));
+  // release pairs with mapped_counters(): of a process that had the block before, what was counted stays
+  block.parts[part].store(static_cast<site_counters*>(begin), std::memory_order_release);
+  return mapped_counters(block, site_id);
+}
+
+/// The block may have been that of a process that has ended: what it did stays, what it was about to do does not.
+void begin_anew(thread_block& block, std::uint32_t number) noexcept {
+  // relaxed, here and below: the block is published later
+  const unfinished_wait wait = unfinished_in(&block, 0);
+  block.number = number;
+  for (auto& part : block.parts) part.store(nullptr, std::memory_order_relaxed);
+  block.waiting_since.store(0, std::memory_order_relaxed);
+  block.ended_at.store(0, std::memory_order_relaxed);
+  if (wait.site_id == 0 || wait.site_id > site::site_limit) return;
+  if (site_counters* const counters = map_counters(block, wait.site_id)) counters->max_wait_ns.raise_to(wait.ns);
+}
+
 thread_block* publish() noexcept {
   // Zeroed pages are a valid block (but for in_use and next), and a new-expression would touch them all.
   const block_source& from = *source.load(std::memory_order_relaxed);
-  auto* const block = static_cast<thread_block*>(from.take());
+  const block_source::taken got = from.take(offset_of(first_of(1)));
+  auto* const block = static_cast<thread_block*>(got.begin);
   if (block == nullptr) return nullptr;
-  if (from.reserve != nullptr && !from.reserve(block, offsetof(thread_block, sites))) return nullptr;
+  if (from.reserve != nullptr && !from.reserve(block, sizeof(thread_block))) return nullptr;
+  begin_anew(*block, got.number);
   block->in_use.store(true, std::memory_order_relaxed);  // published by the release below
   block->weight = 1;
   block->next = all_blocks.load(std::memory_order_relaxed);
@@ -108,9 +166,16 @@ thread_block* publish() noexcept {
 thread_block* block_of_thread() noexcept {
   if (my_block != nullptr) return my_block;
   if (ended || machine::active()) return nullptr;  // no mapping inside an attempt
+  if (asks_refused != 0) {
+    --asks_refused;
+    return nullptr;
+  }
   thread_block* block = adopt();
   if (block == nullptr) block = publish();
-  if (block == nullptr) return nullptr;
+  if (block == nullptr) {
+    asks_refused = refusal_holds;
+    return nullptr;
+  }
   if (!machine::at_thread_exit(give_back, block)) {
     ended = true;
     block->in_use.store(false, std::memory_order_release);  // pairs with the acquire in adopt()
@@ -129,12 +194,12 @@ thread_block* block_of_thread() noexcept {
 /// The counters of a site in the thread's block, or null where they cannot be written.
 site_counters* counters_of(thread_block& block, std::uint32_t site_id) noexcept {
   if (site_id == 0 || site_id > site::site_limit) return nullptr;
-  site_counters& counters = block.sites[site_id];
+  site_counters* const counters = map_counters(block, site_id);
   const block_source& from = *source.load(std::memory_order_relaxed);
-  if (from.reserve == nullptr || counters.acquisitions.read() != 0 || counters.contended.read() != 0 ||
-      counters.failed_waits.read() != 0 || counters.condition_waits.read() != 0)
-    return &counters;
-  return from.reserve(&counters, sizeof counters) ? &counters : nullptr;
+  if (counters == nullptr || from.reserve == nullptr || counters->acquisitions.read() != 0 ||
+      counters->contended.read() != 0 || counters->failed_waits.read() != 0 || counters->condition_waits.read() != 0)
+    return counters;
+  return from.reserve(counters, sizeof *counters) ? counters : nullptr;
 }
 
 /// The counters of a site in the block of the calling thread, which has ended a wait there.
@@ -203,9 +268,10 @@ void hold_ends(const void* lock) noexcept {
   if (block == nullptr || timed_lock != lock) return;
   const std::uint64_t held = to_ns(machine::cycles() - block->held_since);
   timed_lock = nullptr;
-  site_counters& counters = block->sites[block->held_site];
-  counters.hold_ns.add(held * block->held_weight);
-  counters.hold.add(held);
+  // Mapped: the sample was counted there.
+  site_counters* const counters = mapped_counters(*block, block->held_site);
+  counters->hold_ns.add(held * block->held_weight);
+  counters->hold.add(held);
 }
 
 std::uint64_t wait_begins(std::uint32_t site_id) noexcept {
@@ -284,7 +350,7 @@ std::uint32_t snapshot(site_totals* out, std::uint32_t capacity) noexcept {
     total.name = site_registry::name(id);
     // acquire pairs with the release in publish()
     for (thread_block* block = all_blocks.load(std::memory_order_acquire); block != nullptr; block = block->next) {
-      add(total, block->sites[id]);
+      if (const site_counters* const counters = mapped_counters(*block, id)) add(total, *counters);
       add_unfinished(total, *block);
     }
     // Samples may lag behind what was counted exactly.
@@ -293,7 +359,7 @@ std::uint32_t snapshot(site_totals* out, std::uint32_t capacity) noexcept {
   return known;
 }
 
-std::size_t block_bytes() noexcept { return sizeof(thread_block); }
+std::size_t block_bytes() noexcept { return offset_of(site::site_limit + 1); }
 
 void use_blocks_of(const block_source& from) noexcept { source.store(&from, std::memory_order_relaxed); }
 
@@ -301,16 +367,17 @@ void forget_blocks() noexcept {
   all_blocks.store(nullptr, std::memory_order_relaxed);  // relaxed: the process has one thread
   my_block = nullptr;
   detail::timed_lock = nullptr;
+  asks_refused = 0;
   detail::until_sample = 1;
 }
 
 void add_block(const void* block, site_totals* totals, std::uint32_t count) noexcept {
-  const auto& from = *static_cast<const thread_block*>(block);
-  for (std::uint32_t id = 1; id <= count && id <= site::site_limit; ++id) add(totals[id - 1], from.sites[id]);
+  for (std::uint32_t id = 1; id <= count && id <= site::site_limit; ++id)
+    add(totals[id - 1], counters_in_whole(block, id));
 }
 
 thread_turns turns_in(const void* block, std::uint32_t site_id) noexcept {
-  const site_counters& counters = static_cast<const thread_block*>(block)->sites[site_id];
+  const site_counters& counters = counters_in_whole(block, site_id);
   // Samples may lag behind what was counted exactly.
   return {std::max(counters.acquisitions.read(), counters.contended.read()),
           counters.wait_ns.read() + counters.failed_wait_ns.read()};

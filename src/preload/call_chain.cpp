@@ -3,8 +3,11 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 #include <unwind.h>
 
+#include <cerrno>
 #include <cstring>
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
@@ -15,6 +18,21 @@ struct module_of {
   const char* path = nullptr;
   std::uintptr_t base = 0;
 };
+
+/// The program's file. Asked here, not by the launcher: it may know this process by another number, or not at all.
+void describe_program(char* out, std::size_t bytes) noexcept {
+  const int saved_errno = errno;
+  // Without an interpreter the process runs the dynamic linker, which was told the program's name.
+  const bool by_name = getauxval(AT_BASE) == 0;
+  const ssize_t length = by_name ? -1 : readlink("/proc/self/exe", out, bytes);
+  errno = saved_errno;
+  if (by_name) {
+    std::strncpy(out, program_invocation_name, bytes - 1);
+  } else if (length <= 0 || static_cast<std::size_t>(length) >= bytes) {
+    std::memset(out, 0, bytes);
+    std::strncpy(out, "/proc/self/exe", bytes - 1);
+  }
+}
 
 /// The loaded file that an address lies in. _dl_find_object takes no lock, unlike dladdr: a thread that is loading a
 /// library may wait for a lock that the caller holds.
@@ -75,9 +93,10 @@ void describe(const call_chain& chain, place& out) noexcept {
     one.offset = chain.addresses[i] - module.base;
     std::memset(one.module, 0, sizeof one.module);
     if (module.path == nullptr) continue;
-    // The program itself has no name for the linker.
-    const char* const path = module.path[0] != '\0' ? module.path : "/proc/self/exe";
-    std::strncpy(one.module, path, sizeof one.module - 1);
+    if (module.path[0] != '\0')
+      std::strncpy(one.module, module.path, sizeof one.module - 1);
+    else  // the program itself, which has no name for the linker
+      describe_program(one.module, sizeof one.module);
   }
 }
 

@@ -4,8 +4,9 @@
 // kill -9, _exit and children lose nothing.
 //
 // Who writes what: the launcher makes the file, fills the header and the policies, and answers questions; every process
-// of the program maps the same file. All zero beyond the header is valid. Both sides are of one build (`version` is
-// checked all the same). No pointer is stored: a place in a program is a module and an offset in it.
+// of the program maps its head, and the blocks that it counts in. All zero beyond the header is valid. Both sides are
+// of one build (`version` is checked all the same). No pointer is stored: a place in a program is a module and an
+// offset in it.
 #pragma once
 
 #include <atomic>
@@ -18,6 +19,11 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 
 /// Of the preloaded library's environment variables, the one that names the file.
 inline constexpr const char* channel_variable = "TXSYNC_CHANNEL";
+/// The policy of a process that cannot open that file: policy::packed::word() in decimal.
+inline constexpr const char* policy_variable = "TXSYNC_CHANNEL_POLICY";
+
+/// A site as the locks carry it, in 12 bits; 0 is "not counted".
+inline constexpr std::uint32_t most_sites = 4095;
 
 /// One frame of a call chain: the address behind the call, relative to where the module is loaded.
 struct frame {
@@ -41,7 +47,7 @@ enum class object_kind : std::uint32_t { mutex = 1, rwlock, spinlock, barrier };
 struct question {
   enum : std::uint32_t { free, claimed, asked, answered, turn_bits = 3, number = 4 };
   std::atomic<std::uint32_t> state{free};  // asked and answered: release; the other side reads with acquire
-  std::atomic<std::uint32_t> process{0};   // of the asker
+  std::atomic<std::uint32_t> process{0};   // of the asker; 0: the launcher has no number for it
   object_kind kind{};
   place where;
   std::uint32_t site = 0;    // the answer: number of the site, 1 and up; 0: not counted (too many sites)
@@ -69,7 +75,7 @@ struct notice {
 /// The first bytes of the file.
 struct channel {
   static constexpr std::uint64_t magic_number = 0x314C484353585401;
-  static constexpr std::uint32_t current_version = 2;
+  static constexpr std::uint32_t current_version = 3;
   static constexpr unsigned questions_at_once = 16;
   static constexpr unsigned most_notices = 128;
   static constexpr std::uint32_t max_blocks = 1024;
@@ -80,18 +86,21 @@ struct channel {
   std::uint32_t check_order = 0;     // 1: look for lock order inversions
   std::uint32_t default_policy = 0;  // policy::packed; for places that were not answered in time
   std::uint32_t block_limit = 0;
-  std::uint64_t block_bytes = 0;  // observe::block_bytes(), rounded up to whole pages
-  std::uint64_t first_block = 0;  // offset of block 0 in the file
+  std::uint64_t block_bytes = 0;   // observe::block_bytes(), rounded up to whole pages
+  std::uint64_t first_block = 0;   // offset of block 0 in the file
+  std::uint64_t processes_of = 0;  // the PID namespace (its inode) whose numbers name processes here
   // Grow and change:
   std::atomic<std::uint32_t> blocks_given{0};  // may run past block_limit; who gets a number beyond it does not count
   std::atomic<std::uint32_t> processes{0};     // that have opened the file
-  std::atomic<std::uint64_t> launcher_alive{
-      0};                                  // machine::clock_ns() of the launcher's last look, at least every 100 ms
-  std::atomic<std::uint32_t> doorbell{0};  // counted up and woken (machine::unpark_shared) after a question
+  // machine::clock_ns() of the launcher's last look, at least every 100 ms; 0: it has ended, and nobody answers
+  std::atomic<std::uint64_t> launcher_alive{0};
+  std::atomic<std::uint32_t> doorbell{0};       // counted up and woken (machine::unpark_shared) after a question
   std::atomic<std::uint32_t> notices_given{0};  // may run past most_notices; what is beyond was dropped
   question questions[questions_at_once];
   notice notices[most_notices];
-  /// For each block that was given out: the process that counts in it; 0: the process runs another program now (exec).
+  /// For each block that was given out: the process that counts in it. 0: nobody does now, and the next process may;
+  /// its counts stay. unnumbered: a process of another PID namespace.
+  static constexpr std::uint32_t unnumbered = ~std::uint32_t{0};
   std::atomic<std::uint32_t> block_processes[max_blocks] = {};
 };
 

@@ -112,8 +112,8 @@ policy::packed asked_policy() noexcept {
 
 const next_functions& next() noexcept { return functions; }
 
-void open_channel() noexcept {}
 channel* open_file() noexcept { return nullptr; }
+std::uint32_t launchers_number(const channel&) noexcept { return 0; }
 
 policy::packed default_policy() noexcept {
   static constinit std::atomic<std::uint32_t> known{0};

@@ -38,7 +38,7 @@ known_chain* place_of(std::uint64_t hash) noexcept {
 bool launcher_lives(const channel& file) noexcept {
   // relaxed: a clock
   const std::uint64_t last = file.launcher_alive.load(std::memory_order_relaxed);
-  return machine::clock_ns() < last + launcher_patience_ns;
+  return last != 0 && machine::clock_ns() < last + launcher_patience_ns;
 }
 
 struct claim {
@@ -55,7 +55,7 @@ claim claim_question(channel& file) noexcept {
       const std::uint32_t number = seen + question::number;
       // acquire pairs with the release of the process that used it before
       if (!one.state.compare_exchange_strong(seen, number | question::claimed, std::memory_order_acquire)) continue;
-      one.process.store(static_cast<std::uint32_t>(getpid()), std::memory_order_relaxed);  // relaxed: a hint
+      one.process.store(launchers_number(file), std::memory_order_relaxed);  // relaxed: a hint
       return {&one, number};
     }
     machine::sleep_ns(100'000);
@@ -167,7 +167,7 @@ void tell(notice_kind kind, std::uint32_t site, std::uint32_t other_site) noexce
   const std::uint32_t number = file->notices_given.fetch_add(1, std::memory_order_relaxed);  // relaxed: a ticket
   if (number >= channel::most_notices) return;
   notice& one = file->notices[number];
-  one.process = static_cast<std::uint32_t>(getpid());
+  one.process = launchers_number(*file);
   one.site = site;
   one.other_site = other_site;
   describe(chain, one.where);

@@ -9,9 +9,6 @@
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
-/// A site as the locks carry it, in 12 bits; 0 is "not counted".
-inline constexpr std::uint32_t most_sites = 4095;
-
 struct site_answer {
   std::uint32_t site = 0;
   policy::packed policy;
@@ -21,7 +18,8 @@ struct site_answer {
 /// built-in policy. Cost: 3 us; the first time for a chain of calls a question to the launcher, 0.1 ms and more.
 site_answer site_of_caller(object_kind kind) noexcept;
 
-/// Where no launcher says anything.
+/// Where no launcher says anything. If there is one whose file cannot be opened: its default, which is in the
+/// environment.
 policy::packed default_policy() noexcept;
 
 /// Tells the launcher (else the standard error) of something that the program did. Each place and kind is told once.
@@ -30,10 +28,10 @@ void tell(notice_kind kind, std::uint32_t site, std::uint32_t other_site = 0) no
 /// To the standard error, where there is no launcher.
 void say(const char* text, std::size_t length) noexcept;
 
-/// Opens the file of TXSYNC_CHANNEL, if there is one, and counts in it from now on. Requires: the process has one
-/// thread or has not locked anything.
-void open_channel() noexcept;
-/// The launcher's file, or null.
+/// The launcher's file, or null. The first call opens that of TXSYNC_CHANNEL, if there is one; from then on the process
+/// counts in it. Thread-safe: constructors of libraries take locks before that of this library has run.
 channel* open_file() noexcept;
+/// This process, as the launcher numbers it; 0: it has no number for it. A few microseconds.
+std::uint32_t launchers_number(const channel& file) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

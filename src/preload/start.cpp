@@ -4,7 +4,6 @@
 
 #include "next.hpp"
 #include "observe/blocks.hpp"
-#include "order.hpp"
 #include "sites.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
@@ -13,10 +12,7 @@ namespace {
 
 [[gnu::constructor]] void start() noexcept {
   (void)next();
-  open_channel();
-  const channel* const file = open_file();
-  if (file == nullptr) return;
-  order_watched.store(file->check_order != 0, std::memory_order_relaxed);  // relaxed: there is one thread
+  if (open_file() == nullptr) return;
   // The child counts for itself, in the same file.
   pthread_atfork(nullptr, nullptr, [] {
     open_file()->processes.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count

@@ -102,6 +102,7 @@ measured program_trial::run(const choice& what, double timeout_seconds) {
   options.preload = policy.has_value();
   if (policy) options.policies = *policy;
   options.capture = true;
+  options.end_family = true;  // or it runs beside the later rounds
   if (timeout_seconds > 0) options.limit_seconds = timeout_seconds;
   const launch::result ended = launcher_.launch(options);
   interrupted_ = interrupted_ || ended.interrupted != 0;

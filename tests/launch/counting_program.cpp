@@ -42,12 +42,12 @@ namespace {
 
 preload::channel* file = nullptr;
 
-void* take_block() noexcept {
+observe::block_source::taken take_block(std::size_t) noexcept {
   const std::uint32_t number = file->blocks_given.fetch_add(1);
-  if (number >= file->block_limit) return nullptr;
-  return reinterpret_cast<char*>(file) + file->first_block + number * file->block_bytes;
+  if (number >= file->block_limit) return {};
+  return {reinterpret_cast<char*>(file) + file->first_block + number * file->block_bytes, number};
 }
-constexpr observe::block_source blocks = {take_block, nullptr};
+constexpr observe::block_source blocks = {take_block, nullptr, nullptr};
 
 void open_channel() {
   const int descriptor = open(std::getenv(preload::channel_variable), O_RDWR);
@@ -204,6 +204,31 @@ void leave_child_behind() {
   pause();
 }
 
+/// Leaves the program's session, as daemons do.
+void leave_daemon_behind() {
+  if (fork() != 0) return;
+  setsid();
+  leave_child_behind();
+}
+
+void leave_stubborn_child_behind() {
+  signal(SIGTERM, SIG_IGN);
+  leave_child_behind();
+}
+
+/// One more than the library can tell apart.
+void ask_for_many_places() {
+  preload::place where = nowhere();
+  std::uint32_t last = 0;
+  std::uint32_t before = 0;
+  for (unsigned i = 0; i < preload::most_sites + 1; ++i) {
+    before = last;
+    where.frames[0].offset = i;
+    last = ask(where).site;
+  }
+  std::printf("%u %u\n", before, last);
+}
+
 [[noreturn]] void wait_for_signal() {
   signal(SIGTERM, [](int) { _exit(15); });
   signal(SIGINT, [](int) { _exit(16); });
@@ -240,6 +265,9 @@ const std::map<std::string, deed> deeds = {
     {"threads", ask_from_many_threads},
     {"fork", count_in_child},
     {"stay", leave_child_behind},
+    {"daemon", leave_daemon_behind},
+    {"stay-stubbornly", leave_stubborn_child_behind},
+    {"many-places", ask_for_many_places},
     {"print", print_both},
     {"chatter", chatter},
     {"stdin", [] { std::printf("%d\n", std::getchar()); }},

@@ -13,6 +13,7 @@
 #include <regex>
 #include <set>
 
+#include "launch/child.hpp"
 #include "launch/launch.hpp"
 
 namespace fs = std::filesystem;
@@ -166,6 +167,33 @@ TEST(Launches, ProcessesThatStayAreNamed) {
   EXPECT_EQ(find(seen, "shop::take_order")->acquisitions, 4u);
 }
 
+TEST(Launches, AndEndWithTheProgramWhereThatIsAsked) {
+  // One in the program's process group, one in a session of its own, and one that SIGTERM does not end.
+  for (const char* how : {"stay", "daemon", "stay-stubbornly"}) {
+    launch::options what = of({"open", "orders", how});
+    what.end_family = true;
+    const launch::result seen = launch::launch(what);
+    EXPECT_EQ(seen.exit_status, 0);
+    EXPECT_EQ(remarks(seen), "") << how;
+    EXPECT_LT(seen.wall_s, 1.5) << "the rest is no time of the program";
+    EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "a child is left";
+  }
+}
+
+TEST(Launches, SignalsThatThisProcessAloneIgnores) {
+  const auto before = signal(SIGPIPE, SIG_DFL);
+  launch::ignore_in_this_process(SIGPIPE);
+  EXPECT_EQ(run({"pipe-signal"}).output, "1\n");
+  signal(SIGPIPE, before);
+}
+
+TEST(Launches, MoreSitesThanTheLibraryTakes) {
+  const launch::result seen = run({"open", "many-places"});
+  EXPECT_EQ(seen.output, "4095 0\n");
+  EXPECT_NE(remarks(seen).find("1 place beyond the first 4095 sites was not counted\n"), std::string::npos)
+      << remarks(seen);
+}
+
 TEST(Launches, NothingIsLeftBehind) {
   (void)run({"open", "orders"});
   launch::options what = of({});
@@ -177,9 +205,6 @@ TEST(Launches, NothingIsLeftBehind) {
 TEST(Launches, CapturedOutputIsWholeUpToTheBound) {
   EXPECT_EQ(run({"print"}).output, "out\nerr\n");
   EXPECT_EQ(run({"stdin"}).output, "-1\n") << "there is nothing to read";
-  const auto before = signal(SIGPIPE, SIG_IGN);
-  EXPECT_EQ(run({"pipe-signal"}).output, "1\n");
-  signal(SIGPIPE, before);
   launch::options what = of({"chatter"});
   what.capture_bytes = 100;
   const launch::result seen = launch::launch(what);

@@ -16,6 +16,17 @@ TXSYNC = PROGRAM = STARVING = ""
 QUICK = ("--rounds", "6", "--duration", "2", "--threads", "2")
 
 
+def commands():
+    """Of all processes that run."""
+    found = []
+    for one in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found.append(one.read_text(errors="replace").rstrip("\0").replace("\0", " "))
+        except OSError:
+            pass  # it has ended meanwhile
+    return found
+
+
 def call(*arguments, **options):
     return subprocess.run([TXSYNC, *map(str, arguments)], capture_output=True, text=True, timeout=110, **options)
 
@@ -174,6 +185,14 @@ class Programs(Tune):
                 tune = self.document()["tune"]
                 self.assertEqual(tune["verdict"], "Keep what you have: every candidate failed.")
                 self.assertTrue(tune["table"][1]["status"].startswith(reason))
+
+    def test_what_a_run_leaves_is_ended_with_it(self):
+        # One in the process group of the run, one in a session of its own.
+        seconds = "61.625"
+        script = f"sleep {seconds} & setsid sleep {seconds} & exit 0"
+        done = call("tune", "--rounds", "6", "--candidates", "mutex", "--", "sh", "-c", script)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn(f"sleep {seconds}", commands())
 
     def test_what_one_has_may_be_a_policy_file(self):
         policy = self.folder / "mine.toml"

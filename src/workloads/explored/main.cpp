@@ -18,7 +18,8 @@ constexpr int wrong_use = 2;
 
 /// Nothing is counted: a thread that finds the counters of one that has ended would take other steps than the first
 /// ones, so that a schedule would depend on those before it.
-constexpr txsync::observe::block_source no_blocks = {[]() noexcept -> void* { return nullptr; }, nullptr};
+constexpr txsync::observe::block_source no_blocks = {
+    [](std::size_t) noexcept -> txsync::observe::block_source::taken { return {}; }, nullptr, nullptr};
 
 std::uint64_t number(const char* text) noexcept {
   std::uint64_t value = 0;

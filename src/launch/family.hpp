@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The processes that a program has started and leaves behind, daemons included.
+#pragma once
+
+#include <vector>
+
+#include <sys/types.h>
+
+#include <txsync_backend/name.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::launch {
+
+/// While it lives, descendants whose own parent has ended become children of this process.
+class family {
+ public:
+  family();
+  ~family();
+  family(const family&) = delete;
+  family& operator=(const family&) = delete;
+
+  /// Ends all children that this process has got since the construction, and in turn theirs: by SIGTERM, and after two
+  /// seconds by SIGKILL. One that even this does not end, since it waits for a device, is left after three more.
+  /// Requires: the program itself has been waited for.
+  void end() const;
+
+ private:
+  std::vector<pid_t> before_;  // children that are not of the program
+  int was_reaper_ = 0;
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::launch
