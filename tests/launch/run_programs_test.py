@@ -368,7 +368,7 @@ class RunPrograms(unittest.TestCase):
         self.assertIn("measured: the program's own locks\n", table)
         self.assertEqual(set(sites), {"mutex", "other", "barrier", "spinlock", "rwlock"}, table)
         for kind in ("mutex", "spinlock"):
-            self.assertTrue(350 < sites[kind]["acquisitions"] < 1000, table)
+            self.assertTrue(200 < sites[kind]["acquisitions"] < 1500, table)  # estimates of 400
         self.assertGreater(sites["mutex"]["condition_waits"], 100, table)
         self.assertEqual(sites["barrier"]["condition_waits"], 5, table)
         self.assertEqual(sites["other"]["condition_waits"], 1, table)
@@ -386,7 +386,7 @@ class RunPrograms(unittest.TestCase):
                 rest = "mutex" if lock == "libc" else "libc"
                 file.write_text(f'schema = 1\n[default]\nlock = "{rest}"\nrwlock = "libc"\n[site."{name}"]\nlock = "{lock}"\n')
                 sites, table = self.everything("--policy", str(file))
-                self.assertTrue(350 < sites["mutex"]["acquisitions"] < 1000, table)
+                self.assertTrue(200 < sites["mutex"]["acquisitions"] < 1500, table)
                 self.assertEqual(sites["other"]["condition_waits"], 1, table)
 
     def test_the_longest_wait_is_that_of_a_thread_that_still_waits_at_the_end(self):
