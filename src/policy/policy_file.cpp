@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <set>
@@ -246,12 +247,38 @@ void write_choices(std::string& text, packed choices, bool counting_said) {
   if (counting_said) text += std::string("counting = ") + (choices.counting ? "true" : "false") + "\n";
 }
 
+/// TOML takes no other line for a comment.
+bool is_comment(const std::string& line) {
+  try {
+    (void)toml::parse("# " + line + "\n");
+    return true;
+  } catch (const toml::parse_error&) {
+    return false;
+  }
+}
+
+std::string with_bytes_escaped(std::string_view line) {
+  std::string made;
+  for (const char letter : line) {
+    const auto byte = static_cast<unsigned char>(letter);
+    if (byte >= 0x20 && byte < 0x7F) {
+      made += letter;
+      continue;
+    }
+    char hex[8];
+    std::snprintf(hex, sizeof hex, "\\x%02x", byte);
+    made += hex;
+  }
+  return made;
+}
+
 std::string as_comment(std::string_view lines) {
   std::string text;
   while (!lines.empty()) {
     const std::size_t end = lines.find('\n');
-    const std::string_view line = lines.substr(0, end);
-    text += line.empty() ? "#\n" : "# " + std::string(line) + "\n";
+    std::string line(lines.substr(0, end));
+    if (!is_comment(line)) line = with_bytes_escaped(line);
+    text += line.empty() ? "#\n" : "# " + line + "\n";
     lines.remove_prefix(end == std::string_view::npos ? lines.size() : end + 1);
   }
   return text;

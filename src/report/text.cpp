@@ -122,6 +122,41 @@ scale scale_for(double greatest, const std::string& unit) {
   return {1, unit};
 }
 
+namespace {
+
+bool is_control(char letter) {
+  const auto byte = static_cast<unsigned char>(letter);
+  return byte < 0x20 || byte == 0x7F;
+}
+
+bool is_utf8(const std::string& word) {
+  try {
+    (void)json(word).dump();
+    return true;
+  } catch (const json::type_error&) {
+    return false;
+  }
+}
+
+/// In the $'...' of shells: of printable letters only, on one line.
+std::string escaped_word(const std::string& word) {
+  std::string made = "$'";
+  const bool escapes_all = !is_utf8(word);
+  for (const char letter : word) {
+    if (is_control(letter) || (escapes_all && static_cast<unsigned char>(letter) >= 0x80)) {
+      char hex[8];
+      std::snprintf(hex, sizeof hex, "\\x%02x", static_cast<unsigned char>(letter));
+      made += hex;
+    } else {
+      if (letter == '\'' || letter == '\\') made += '\\';
+      made += letter;
+    }
+  }
+  return made + "'";
+}
+
+}  // namespace
+
 std::string shell_line(const std::vector<std::string>& words) {
   constexpr std::string_view plain = "-_./=:,+@%";
   std::string line;
@@ -133,6 +168,10 @@ std::string shell_line(const std::vector<std::string>& words) {
     });
     if (safe) {
       line += word;
+      continue;
+    }
+    if (std::any_of(word.begin(), word.end(), is_control) || !is_utf8(word)) {
+      line += escaped_word(word);
       continue;
     }
     line += '\'';

@@ -172,6 +172,13 @@ TEST(PolicyFiles, WhatIsWrongFirstIsSaid) {
   refused("schema = 1\n[site.\"b\"]\nlock = 1\n[site.\"a\"]\nlock = 2\n[default]\nlock = 3\n", 3, "lock is integer");
 }
 
+TEST(policy_files, headings_of_any_bytes_are_comments) {
+  const std::string text = policy::to_toml({}, "args \x1b[31m \xff\xfe\r\ncaf\xc3\xa9\t\x01");
+  EXPECT_NE(text.find("# args \\x1b[31m \\xff\\xfe\\x0d\n"), std::string::npos) << text;
+  EXPECT_NO_THROW(parse_policy(text, "p"));
+  EXPECT_NE(policy::to_toml({}, "caf\xc3\xa9").find("# caf\xc3\xa9\n"), std::string::npos);
+}
+
 TEST(PolicyFiles, WhatIsWrittenIsReadBack) {
   policy_set set;
   set.defaults = {lock_kind::ticket,   rwlock_kind::as_mutex,
