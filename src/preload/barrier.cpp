@@ -111,3 +111,7 @@ TXSYNC_INTERPOSE int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
   barrier_state& state = state_of(barrier);
   return is_foreign(state) ? next().barrier_wait(barrier) : wait(state);
 }
+
+TXSYNC_MOVED_IN_2_34(pthread_barrier_init, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_barrier_destroy, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_barrier_wait, TXSYNC_GLIBC_FIRST);

@@ -61,3 +61,16 @@ TXSYNC_INTERPOSE int cnd_wait(cnd_t* condition, mtx_t* mutex) { return to_c11(pt
 TXSYNC_INTERPOSE int cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec* time) {
   return to_c11(pthread_cond_timedwait(condition, mutex, time));
 }
+
+TXSYNC_MOVED_IN_2_34(mtx_init, "GLIBC_2.28");
+TXSYNC_MOVED_IN_2_34(mtx_destroy, "GLIBC_2.28");
+TXSYNC_MOVED_IN_2_34(mtx_lock, "GLIBC_2.28");
+TXSYNC_MOVED_IN_2_34(mtx_trylock, "GLIBC_2.28");
+TXSYNC_MOVED_IN_2_34(mtx_timedlock, "GLIBC_2.28");
+TXSYNC_MOVED_IN_2_34(mtx_unlock, "GLIBC_2.28");
+TXSYNC_MOVED_IN_2_34(cnd_init, "GLIBC_2.28");
+TXSYNC_MOVED_IN_2_34(cnd_destroy, "GLIBC_2.28");
+TXSYNC_MOVED_IN_2_34(cnd_signal, "GLIBC_2.28");
+TXSYNC_MOVED_IN_2_34(cnd_broadcast, "GLIBC_2.28");
+TXSYNC_MOVED_IN_2_34(cnd_wait, "GLIBC_2.28");
+TXSYNC_MOVED_IN_2_34(cnd_timedwait, "GLIBC_2.28");

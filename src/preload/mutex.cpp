@@ -410,3 +410,7 @@ TXSYNC_INTERPOSE int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t c
   return lock_until(mutex, clock, time);
 }
 TXSYNC_INTERPOSE int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept { return unlock_mutex(mutex); }
+
+TXSYNC_MOVED_IN_2_34(pthread_mutex_trylock, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_mutex_timedlock, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_mutex_clocklock, "GLIBC_2.30");

@@ -433,3 +433,15 @@ TXSYNC_INTERPOSE int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
   if (tag.how() == rw_algorithm::libc) return next().rwlock_unlock(lock);
   return tag.how() == rw_algorithm::as_mutex ? unlock_as_mutex(state, tag) : unlock_rwlock(state, tag);
 }
+
+TXSYNC_MOVED_IN_2_34(pthread_rwlock_init, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_rwlock_destroy, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_rwlock_rdlock, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_rwlock_tryrdlock, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_rwlock_timedrdlock, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_rwlock_clockrdlock, "GLIBC_2.30");
+TXSYNC_MOVED_IN_2_34(pthread_rwlock_wrlock, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_rwlock_trywrlock, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_rwlock_timedwrlock, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_rwlock_clockwrlock, "GLIBC_2.30");
+TXSYNC_MOVED_IN_2_34(pthread_rwlock_unlock, TXSYNC_GLIBC_FIRST);
