@@ -78,6 +78,7 @@ bool channel_file::make_in(const std::string& parent, policy::packed everywhere,
   head_->block_limit = block_limit_ = blocks;
   head_->block_bytes = block_bytes_ = block_bytes;
   head_->first_block = first_block_ = head_bytes;
+  head_->cycles_per_second = machine::cycles_per_second();
   head_->magic = preload::channel::magic_number;
   say_alive();
   return true;

@@ -67,6 +67,9 @@ constinit std::atomic<const block_source*> source{&own_pages};
 constinit std::atomic<thread_block*> all_blocks{nullptr};
 [[gnu::tls_model("initial-exec")]] constinit thread_local thread_block* my_block = nullptr;
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool ended = false;
+/// A thread that got no block asks again after so many calls: to look for one takes a walk along all blocks.
+constexpr std::uint32_t calls_without_block = 4096;
+[[gnu::tls_model("initial-exec")]] constinit thread_local std::uint32_t calls_left_out = 0;
 
 void give_back(void* raw) {
   auto* const block = static_cast<thread_block*>(raw);
@@ -108,9 +111,16 @@ thread_block* publish() noexcept {
 thread_block* block_of_thread() noexcept {
   if (my_block != nullptr) return my_block;
   if (ended || machine::active()) return nullptr;  // no mapping inside an attempt
+  if (calls_left_out > 0) {
+    --calls_left_out;
+    return nullptr;
+  }
   thread_block* block = adopt();
   if (block == nullptr) block = publish();
-  if (block == nullptr) return nullptr;
+  if (block == nullptr) {
+    calls_left_out = calls_without_block;
+    return nullptr;
+  }
   if (!machine::at_thread_exit(give_back, block)) {
     ended = true;
     block->in_use.store(false, std::memory_order_release);  // pairs with the acquire in adopt()
@@ -287,6 +297,7 @@ void use_blocks_of(const block_source& from) noexcept { source.store(&from, std:
 void forget_blocks() noexcept {
   all_blocks.store(nullptr, std::memory_order_relaxed);  // relaxed: the process has one thread
   my_block = nullptr;
+  calls_left_out = 0;
   detail::until_sample = 1;
 }
 

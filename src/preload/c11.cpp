@@ -17,7 +17,7 @@ namespace {
 
 // As in glibc's <threads.h>.
 enum : int { thrd_success = 0, thrd_busy = 1, thrd_error = 2, thrd_nomem = 3, thrd_timedout = 4 };
-enum : int { mtx_recursive = 1, mtx_timed = 2 };
+constexpr int mtx_recursive = 1;  // other bits mean nothing there
 
 int to_c11(int status) noexcept {
   switch (status) {
@@ -37,7 +37,6 @@ int to_c11(int status) noexcept {
 }  // namespace
 
 TXSYNC_INTERPOSE int mtx_init(mtx_t* mutex, int type) noexcept {
-  if ((type & ~(mtx_recursive | mtx_timed)) != 0) return thrd_error;
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);
   pthread_mutexattr_settype(&attributes, (type & mtx_recursive) != 0 ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_NORMAL);

@@ -69,7 +69,7 @@ struct notice {
 /// The first bytes of the file.
 struct channel {
   static constexpr std::uint64_t magic_number = 0x314C484353585401;
-  static constexpr std::uint32_t current_version = 2;
+  static constexpr std::uint32_t current_version = 3;
   static constexpr unsigned questions_at_once = 16;
   static constexpr unsigned most_notices = 128;
   static constexpr std::uint32_t max_blocks = 1024;
@@ -80,8 +80,9 @@ struct channel {
   std::uint32_t check_order = 0;     // 1: look for lock order inversions
   std::uint32_t default_policy = 0;  // policy::packed; for places that were not answered in time
   std::uint32_t block_limit = 0;
-  std::uint64_t block_bytes = 0;  // observe::block_bytes(), rounded up to whole pages
-  std::uint64_t first_block = 0;  // offset of block 0 in the file
+  std::uint64_t block_bytes = 0;        // observe::block_bytes(), rounded up to whole pages
+  std::uint64_t first_block = 0;        // offset of block 0 in the file
+  std::uint64_t cycles_per_second = 0;  // the launcher has measured it; 0: it has not
   // Grow and change:
   std::atomic<std::uint32_t> blocks_given{0};  // may run past block_limit; who gets a number beyond it does not count
   std::atomic<std::uint32_t> processes{0};     // that have opened the file

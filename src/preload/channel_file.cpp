@@ -12,6 +12,7 @@
 #include <txsync/machine/environment.hpp>
 #include <txsync/machine/memory.hpp>
 
+#include "machine/known_rate.hpp"
 #include "observe/blocks.hpp"
 #include "sites.hpp"
 
@@ -110,6 +111,7 @@ void open_channel() noexcept {
   forget_threads_before_exec();
   the_file->processes.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
   observe::use_blocks_of(blocks_of_file);
+  if (the_file->cycles_per_second != 0) machine::know_cycles_per_second(the_file->cycles_per_second);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload
