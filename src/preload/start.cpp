@@ -2,6 +2,8 @@
 // What happens when the library is loaded, and in the child of a fork.
 #include <pthread.h>
 
+#include <txsync/machine/environment.hpp>
+
 #include "next.hpp"
 #include "observe/blocks.hpp"
 #include "order.hpp"
@@ -13,6 +15,7 @@ namespace {
 
 [[gnu::constructor]] void start() noexcept {
   (void)next();
+  (void)machine::random_seed();  // asks the system, which a sandbox may forbid later
   open_channel();
   const channel* const file = open_file();
   if (file == nullptr) return;
