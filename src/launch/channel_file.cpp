@@ -180,6 +180,7 @@ bool channel_file::make_in(const std::string& parent, policy::packed everywhere,
   head_->first_block = first_block_ = head_bytes;
   struct stat numbers{};
   if (stat("/proc/self/ns/pid", &numbers) == 0) head_->processes_of = numbers.st_ino;
+  head_->cycles_per_second = machine::cycles_per_second();
   head_->magic = preload::channel::magic_number;
   say_alive();
   return true;

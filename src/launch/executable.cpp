@@ -98,6 +98,24 @@ elf_facts facts_of(int file, const std::string& path) {
   return found;
 }
 
+/// The sanitizer's library that a program is linked with; empty without one.
+std::string sanitizer_of(int file) {
+  const elf_handle elf(elf_begin(file, ELF_C_READ_MMAP, nullptr));
+  for (Elf_Scn* part = elf_nextscn(elf.get(), nullptr); part != nullptr; part = elf_nextscn(elf.get(), part)) {
+    GElf_Shdr about;
+    if (gelf_getshdr(part, &about) == nullptr || about.sh_type != SHT_DYNAMIC) continue;
+    Elf_Data* const entries = elf_getdata(part, nullptr);
+    GElf_Dyn entry;
+    for (int i = 0; entries != nullptr && gelf_getdyn(entries, i, &entry) != nullptr; ++i) {
+      const char* const name =
+          entry.d_tag == DT_NEEDED ? elf_strptr(elf.get(), about.sh_link, entry.d_un.d_val) : nullptr;
+      const std::string_view library = name != nullptr ? name : "";
+      if (library.starts_with("libtsan.so") || library.starts_with("libasan.so")) return std::string(library);
+    }
+  }
+  return {};
+}
+
 const elf_facts& own_facts() {
   static const elf_facts facts = [] {
     const descriptor self(open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
@@ -138,6 +156,14 @@ void check_kind(int file, const std::string& path) {
   }
 }
 
+/// Sanitizers find the lock functions behind their own library. With ours in front they see no locks, or refuse to run.
+void check_sanitizer(int file, const std::string& path, const std::string& preloaded) {
+  const std::string library = sanitizer_of(file);
+  if (library.empty() || preloaded.find(library.substr(0, library.find(".so"))) != std::string::npos) return;
+  refuse(path, "is built with a sanitizer, whose library must be loaded before txsync's: LD_PRELOAD=" + library +
+                   " txsync run ...");
+}
+
 }  // namespace
 
 std::string find_program(const std::string& command) {
@@ -147,7 +173,7 @@ std::string find_program(const std::string& command) {
   return command;
 }
 
-void check_takes_library(const std::string& program) {
+void check_takes_library(const std::string& program, const std::string& preloaded) {
   std::string path = program;
   for (unsigned depth = 0; depth < most_interpreters; ++depth) {
     const descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -157,6 +183,7 @@ void check_takes_library(const std::string& program) {
     if (interpreter.empty()) {
       check_rights(file.get(), path);
       check_kind(file.get(), path);
+      check_sanitizer(file.get(), path, preloaded);
       return;
     }
     if (!is_runnable_file(interpreter))

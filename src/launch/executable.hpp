@@ -22,7 +22,8 @@ std::string find_program(const std::string& command);
 
 /// Makes sure that the dynamic linker will take the preloaded library into the program: through the interpreters of
 /// scripts, refuses static, set-user-ID, set-group-ID and file-capability programs, those for other processors and
-/// those of other C libraries. Throws cannot_start.
-void check_takes_library(const std::string& path);
+/// those of other C libraries. Refuses programs with a sanitizer whose library is not in `preloaded`, the LD_PRELOAD
+/// that comes before ours. Throws cannot_start.
+void check_takes_library(const std::string& path, const std::string& preloaded = {});
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

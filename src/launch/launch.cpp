@@ -64,13 +64,18 @@ class environment {
     list_.push_back(begin + value);
   }
 
-  /// Behind what is preloaded already: sanitizers insist on being the first.
-  void preload(const std::string& library) {
+  std::string preloaded() const {
     const std::string begin = "LD_PRELOAD=";
     std::string value;
     for (const std::string& one : list_) {
       if (one.starts_with(begin)) value = one.substr(begin.size());
     }
+    return value;
+  }
+
+  /// Behind what is preloaded already: sanitizers insist on being the first.
+  void preload(const std::string& library) {
+    const std::string value = preloaded();
     set("LD_PRELOAD", value.empty() ? library : value + ":" + library);
   }
 
@@ -221,7 +226,7 @@ result launcher::launch(const options& what) {
   std::unique_ptr<counted_launch> counted;
   if (what.preload) {
     const std::string library = find_library(what.library);
-    check_takes_library(request.path);
+    check_takes_library(request.path, set.preloaded());
     memory_->names.forget_changed_files();
     memory_->names.set_program(fs::absolute(request.path));
     counted = std::make_unique<counted_launch>(what, memory_->names);

@@ -88,9 +88,9 @@ constinit std::atomic<const block_source*> source{&own_pages};
 constinit std::atomic<thread_block*> all_blocks{nullptr};
 [[gnu::tls_model("initial-exec")]] constinit thread_local thread_block* my_block = nullptr;
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool ended = false;
-/// A thread that found no block does not look again for so many calls: to look through all blocks takes long.
-constexpr std::uint32_t refusal_holds = 1024;
-[[gnu::tls_model("initial-exec")]] constinit thread_local std::uint32_t asks_refused = 0;
+/// A thread that got no block asks again after so many calls: to look for one takes a walk along all blocks.
+constexpr std::uint32_t calls_without_block = 4096;
+[[gnu::tls_model("initial-exec")]] constinit thread_local std::uint32_t calls_left_out = 0;
 
 void give_back(void* raw) {
   auto* const block = static_cast<thread_block*>(raw);
@@ -166,14 +166,14 @@ thread_block* publish() noexcept {
 thread_block* block_of_thread() noexcept {
   if (my_block != nullptr) return my_block;
   if (ended || machine::active()) return nullptr;  // no mapping inside an attempt
-  if (asks_refused != 0) {
-    --asks_refused;
+  if (calls_left_out > 0) {
+    --calls_left_out;
     return nullptr;
   }
   thread_block* block = adopt();
   if (block == nullptr) block = publish();
   if (block == nullptr) {
-    asks_refused = refusal_holds;
+    calls_left_out = calls_without_block;
     return nullptr;
   }
   if (!machine::at_thread_exit(give_back, block)) {
@@ -367,7 +367,7 @@ void forget_blocks() noexcept {
   all_blocks.store(nullptr, std::memory_order_relaxed);  // relaxed: the process has one thread
   my_block = nullptr;
   detail::timed_lock = nullptr;
-  asks_refused = 0;
+  calls_left_out = 0;
   detail::until_sample = 1;
 }
 

@@ -123,3 +123,7 @@ TXSYNC_INTERPOSE int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
   if (status != PTHREAD_BARRIER_SERIAL_THREAD) observe::detail::condition_waited(site, machine::cycles() - start);
   return status;
 }
+
+TXSYNC_MOVED_IN_2_34(pthread_barrier_init, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_barrier_destroy, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_barrier_wait, TXSYNC_GLIBC_FIRST);

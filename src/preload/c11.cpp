@@ -17,7 +17,7 @@ namespace {
 
 // As in glibc's <threads.h>.
 enum : int { thrd_success = 0, thrd_busy = 1, thrd_error = 2, thrd_nomem = 3, thrd_timedout = 4 };
-enum : int { mtx_recursive = 1, mtx_timed = 2 };
+constexpr int mtx_recursive = 1;  // other bits mean nothing there
 
 int to_c11(int status) noexcept {
   switch (status) {
@@ -37,7 +37,6 @@ int to_c11(int status) noexcept {
 }  // namespace
 
 TXSYNC_INTERPOSE int mtx_init(mtx_t* mutex, int type) noexcept {
-  if ((type & ~(mtx_recursive | mtx_timed)) != 0) return thrd_error;
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);
   pthread_mutexattr_settype(&attributes, (type & mtx_recursive) != 0 ? PTHREAD_MUTEX_RECURSIVE : PTHREAD_MUTEX_NORMAL);
@@ -61,3 +60,16 @@ TXSYNC_INTERPOSE int cnd_wait(cnd_t* condition, mtx_t* mutex) { return to_c11(pt
 TXSYNC_INTERPOSE int cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec* time) {
   return to_c11(pthread_cond_timedwait(condition, mutex, time));
 }
+
+TXSYNC_MOVED_IN_2_34(mtx_init, "GLIBC_2.28");
+TXSYNC_MOVED_IN_2_34(mtx_destroy, "GLIBC_2.28");
+TXSYNC_MOVED_IN_2_34(mtx_lock, "GLIBC_2.28");
+TXSYNC_MOVED_IN_2_34(mtx_trylock, "GLIBC_2.28");
+TXSYNC_MOVED_IN_2_34(mtx_timedlock, "GLIBC_2.28");
+TXSYNC_MOVED_IN_2_34(mtx_unlock, "GLIBC_2.28");
+TXSYNC_MOVED_IN_2_34(cnd_init, "GLIBC_2.28");
+TXSYNC_MOVED_IN_2_34(cnd_destroy, "GLIBC_2.28");
+TXSYNC_MOVED_IN_2_34(cnd_signal, "GLIBC_2.28");
+TXSYNC_MOVED_IN_2_34(cnd_broadcast, "GLIBC_2.28");
+TXSYNC_MOVED_IN_2_34(cnd_wait, "GLIBC_2.28");
+TXSYNC_MOVED_IN_2_34(cnd_timedwait, "GLIBC_2.28");

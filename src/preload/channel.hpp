@@ -86,9 +86,10 @@ struct channel {
   std::uint32_t check_order = 0;     // 1: look for lock order inversions
   std::uint32_t default_policy = 0;  // policy::packed; for places that were not answered in time
   std::uint32_t block_limit = 0;
-  std::uint64_t block_bytes = 0;   // observe::block_bytes(), rounded up to whole pages
-  std::uint64_t first_block = 0;   // offset of block 0 in the file
-  std::uint64_t processes_of = 0;  // the PID namespace (its inode) whose numbers name processes here
+  std::uint64_t block_bytes = 0;        // observe::block_bytes(), rounded up to whole pages
+  std::uint64_t first_block = 0;        // offset of block 0 in the file
+  std::uint64_t processes_of = 0;       // the PID namespace (its inode) whose numbers name processes here
+  std::uint64_t cycles_per_second = 0;  // the launcher has measured it; 0: it has not
   // Grow and change:
   std::atomic<std::uint32_t> blocks_given{0};  // may run past block_limit; who gets a number beyond it does not count
   std::atomic<std::uint32_t> processes{0};     // that have opened the file

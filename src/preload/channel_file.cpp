@@ -15,6 +15,7 @@
 #include <txsync/machine/memory.hpp>
 
 #include "found_once.hpp"
+#include "machine/known_rate.hpp"
 #include "observe/blocks.hpp"
 #include "order.hpp"
 #include "sites.hpp"
@@ -237,6 +238,7 @@ void open_it(opened& out) noexcept {
   out.head->processes.fetch_add(1, std::memory_order_relaxed);
   order_watched.store(out.head->check_order != 0, std::memory_order_relaxed);
   observe::use_blocks_of(blocks_of_file);
+  if (out.head->cycles_per_second != 0) machine::know_cycles_per_second(out.head->cycles_per_second);
 }
 
 const opened& the_channel() noexcept { return found_once<opened, open_it>(); }

@@ -546,3 +546,5 @@ TXSYNC_INTERPOSE int pthread_cond_broadcast(pthread_cond_t* condition) noexcept 
   notify_all(state);
   return 0;
 }
+
+TXSYNC_MOVED_IN_2_34(pthread_cond_clockwait, "GLIBC_2.30");

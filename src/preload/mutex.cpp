@@ -179,16 +179,22 @@ int lock_until(pthread_mutex_t* raw, clockid_t clock, const timespec* time) noex
   });
 }
 
-/// Unlocked by one that does not own it. Normal mutexes are let go as the C library lets them go.
+/// A normal mutex is let go by one that does not own it, as the C library lets it go.
+void release_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) noexcept {
+  // relaxed: only the owner's own answer has to be exact
+  const bool wakes = (mutex.owner.exchange(0, std::memory_order_relaxed) & mutex_state::wakes) != 0;
+  release(mutex, lock_under(tag));
+  if (wakes) wake_signalled(raw);
+}
+
+/// Unlocked by one that does not own it.
 int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) noexcept {
   leave_attempt();
   const bool held = owner_of(mutex) != 0;
   const bool checked = is_checked(mutex.kind.load(std::memory_order_relaxed));
   if (!checked || !held) tell(held ? notice_kind::unlock_by_stranger : notice_kind::double_unlock, tag.site());
-  if (checked || !held) return EPERM;
-  const bool wakes = (mutex.owner.exchange(0, std::memory_order_relaxed) & mutex_state::wakes) != 0;
-  release(mutex, lock_under(tag));
-  if (wakes) wake_signalled(raw);
+  if (checked) return EPERM;
+  if (held) release_as_stranger(raw, mutex, tag);
   return 0;
 }
 
@@ -278,6 +284,8 @@ int initialise(pthread_mutex_t* raw, const pthread_mutexattr_t* attributes) noex
 
 int destroy(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
+  // relaxed: the caller is the last. Destroyed already: what the fields hold is of the C library's lock before.
+  if (mutex.kind.load(std::memory_order_relaxed) < 0) return 0;
   // Never locked: nothing is known of it, and nothing needs to be.
   const lock_tag tag(mutex.tag.load(std::memory_order_relaxed));
   if (tag.how() == algorithm::libc) return destroy_foreign(raw, tag);
@@ -321,9 +329,14 @@ int release_for_wait(pthread_mutex_t* raw) noexcept {
   const lock_tag tag = tag_of(mutex);
   // A wait in an attempt: the section starts again with the lock.
   leave_attempt();
+  if (tag.how() == algorithm::unknown) return EINVAL;  // destroyed
   if (tag.how() != algorithm::libc && owner_of(mutex) != my_number) {
     tell(notice_kind::wait_without_mutex, tag.site());
-    return EPERM;
+    // relaxed: constant since the initialisation
+    if (is_checked(mutex.kind.load(std::memory_order_relaxed))) return EPERM;
+    // As the C library: the wait goes on, or a program that sleeps like this would spin.
+    if (owner_of(mutex) != 0) release_as_stranger(raw, mutex, tag);
+    return 0;
   }
   return unlock_mutex(raw);
 }
@@ -351,3 +364,7 @@ TXSYNC_INTERPOSE int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t c
   return lock_until(mutex, clock, time);
 }
 TXSYNC_INTERPOSE int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept { return unlock_mutex(mutex); }
+
+TXSYNC_MOVED_IN_2_34(pthread_mutex_trylock, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_mutex_timedlock, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_mutex_clocklock, "GLIBC_2.30");

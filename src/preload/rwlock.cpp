@@ -125,12 +125,8 @@ struct patience {
   clockid_t clock = CLOCK_REALTIME;
 };
 
-int find_deadline(const patience& how_long, std::uint64_t& deadline) noexcept {
-  deadline = machine::no_deadline;
-  if (how_long.until == nullptr) return 0;
-  if (!is_time(*how_long.until)) return EINVAL;
-  deadline = on_our_clock(how_long.clock, *how_long.until);
-  return 0;
+std::uint64_t deadline_of(const patience& how_long) noexcept {
+  return how_long.until != nullptr ? on_our_clock(how_long.clock, *how_long.until) : machine::no_deadline;
 }
 
 /// `tries`: an acquisition that does not wait; `waits`: one that does, until a deadline.
@@ -138,8 +134,7 @@ template <class Tries, class Waits>
 int take(const rwlock_state& lock, rw_tag tag, const patience& how_long, Tries tries, Waits waits) noexcept {
   if (!tries()) {
     if (!how_long.waits) return EBUSY;
-    std::uint64_t deadline = machine::no_deadline;
-    if (const int status = find_deadline(how_long, deadline); status != 0) return status;
+    const std::uint64_t deadline = deadline_of(how_long);
     const std::uint64_t start = observe::detail::wait_begins(tag.site());
     if (!waits(deadline)) {
       observe::detail::wait_timed_out(tag.site(), machine::cycles() - start);
@@ -258,9 +253,7 @@ int lock_as_mutex(rwlock_state& lock, rw_tag tag, entry how, const patience& how
   count_for_trials(by);
   if (!try_acquire(mutex, under)) {
     if (!how_long.waits) return EBUSY;
-    std::uint64_t deadline = machine::no_deadline;
-    if (const int status = find_deadline(how_long, deadline); status != 0) return status;
-    const gain got = acquire(mutex, by, under, deadline);
+    const gain got = acquire(mutex, by, under, deadline_of(how_long));
     if (got != gain::lock) return got == gain::attempt ? 0 : ETIMEDOUT;
   }
   settle_here(mutex, under);
@@ -289,7 +282,7 @@ int unlock_as_mutex(rwlock_state& lock, rw_tag tag) noexcept {
     leave_attempt();
     tell(owner == 0 ? notice_kind::double_unlock : notice_kind::unlock_by_stranger, tag.site());
   }
-  if (owner == 0) return EPERM;
+  if (owner == 0) return 0;  // as the C library's
   if (mutex.depth != 0) {
     --mutex.depth;
     return 0;
@@ -318,7 +311,7 @@ int unlock_rwlock(rwlock_state& lock, rw_tag tag) noexcept {
   }
   if (lock.shared.rwlock.readers() == 0) {
     tell_outside(notice_kind::double_unlock, tag);
-    return EPERM;
+    return 0;  // as the C library's
   }
   lock.shared.rwlock.unlock_shared();
   return 0;
@@ -358,6 +351,8 @@ int wait_for_foreign(pthread_rwlock_t* raw, entry how, const patience& how_long)
 }
 
 [[gnu::always_inline]] inline int lock_rwlock(pthread_rwlock_t* raw, entry how, const patience& how_long) noexcept {
+  // Also where the lock is free, as the C library.
+  if (how_long.until != nullptr && !is_time(*how_long.until)) return EINVAL;
   rwlock_state& lock = state_of(raw);
   const rw_tag tag = tag_of(lock);
   if (tag.how() == rw_algorithm::libc) return lock_foreign(raw, tag, how, how_long);
@@ -439,3 +434,15 @@ TXSYNC_INTERPOSE int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
   }
   return tag.how() == rw_algorithm::as_mutex ? unlock_as_mutex(state, tag) : unlock_rwlock(state, tag);
 }
+
+TXSYNC_MOVED_IN_2_34(pthread_rwlock_init, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_rwlock_destroy, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_rwlock_rdlock, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_rwlock_tryrdlock, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_rwlock_timedrdlock, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_rwlock_clockrdlock, "GLIBC_2.30");
+TXSYNC_MOVED_IN_2_34(pthread_rwlock_wrlock, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_rwlock_trywrlock, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_rwlock_timedwrlock, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_rwlock_clockwrlock, "GLIBC_2.30");
+TXSYNC_MOVED_IN_2_34(pthread_rwlock_unlock, TXSYNC_GLIBC_FIRST);

@@ -180,8 +180,14 @@ TXSYNC_INTERPOSE int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
   if (!is_ours(seen)) return next().spin_unlock(lock);
   if ((seen & held) == 0) {
     tell(notice_kind::double_unlock, site_in(seen));
-    return EPERM;
+    return 0;  // as the C library's
   }
   word.store(seen & ~held, std::memory_order_release);  // pairs with the acquire in try_take()
   return 0;
 }
+
+TXSYNC_MOVED_IN_2_34(pthread_spin_init, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_spin_destroy, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_spin_lock, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_spin_trylock, TXSYNC_GLIBC_FIRST);
+TXSYNC_MOVED_IN_2_34(pthread_spin_unlock, TXSYNC_GLIBC_FIRST);

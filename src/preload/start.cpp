@@ -2,6 +2,8 @@
 // What happens when the library is loaded, and in the child of a fork.
 #include <pthread.h>
 
+#include <txsync/machine/environment.hpp>
+
 #include "next.hpp"
 #include "observe/blocks.hpp"
 #include "sites.hpp"
@@ -12,6 +14,7 @@ namespace {
 
 [[gnu::constructor]] void start() noexcept {
   (void)next();
+  (void)machine::random_seed();  // asks the system, which a sandbox may forbid later
   if (open_file() == nullptr) return;
   // The child counts for itself, in the same file.
   pthread_atfork(nullptr, nullptr, [] {

@@ -463,6 +463,23 @@ class RunPrograms(unittest.TestCase):
         self.assertEqual(done.returncode, 126)
         self.assertIn("is set-user-ID", done.stderr)
 
+    def test_sanitizers_run_with_their_library_first_and_are_refused_without(self):
+        for name in ("thread", "address"):
+            with self.subTest(name=name):
+                program = write_c_program(self.folder.name, name, COUNTER, "-fsanitize=" + name)
+                if program is None:
+                    self.skipTest("the compiler has no sanitizers")
+                environment = {**os.environ, "TIMES": "200"}
+                environment.pop("LD_PRELOAD", None)
+                done = call("run", "--", program, env=environment)
+                self.assertEqual(done.returncode, 126, done.stderr)
+                self.assertRegex(done.stderr, "is built with a sanitizer, .*: LD_PRELOAD=lib[at]san.so[.0-9]* txsync run")
+                library = done.stderr.split("LD_PRELOAD=")[1].split()[0]
+                done = call("run", "--limit", "50", "--", program, env={**environment, "LD_PRELOAD": library})
+                self.assertEqual((done.returncode, done.stdout), (0, "800\n"), done.stderr)
+                self.assertNotIn("WARNING", done.stderr)
+                self.assertRegex(done.stderr, rf"(add_one|count)@{name}\.c:")
+
     def test_a_limit(self):
         done = call("run", "--limit", "0.3", "--", "sleep", "50")
         self.assertEqual(done.returncode, 143)

@@ -16,6 +16,8 @@
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/thread.hpp>
 
+#include "machine/known_rate.hpp"
+
 namespace {
 
 namespace machine = txsync::machine;
@@ -161,6 +163,18 @@ TEST(NativeClock, CyclesAgreeWithTheClock) {
   // Wide: the thread may lose its CPU between the two looks. A wrong unit is off by a factor of ten or more.
   EXPECT_GT(by_cycles / by_clock, 0.3);
   EXPECT_LT(by_cycles / by_clock, 3.0);
+}
+
+// Nothing is measured then: each short process would take 2 ms for it.
+TEST(NativeCycles, TheRateIsKnownFromAnotherProcess) {
+  const pid_t child = fork();
+  if (child == 0) {
+    machine::know_cycles_per_second(123'456'789);
+    _exit(machine::cycles_per_second() == 123'456'789 ? 0 : 1);
+  }
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 // The longest wait of a site: among waits that ended, that ended at a deadline, and that have not ended.
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <txsync/machine/cpu.hpp>
 #include <txsync/observe/counters.hpp>
 
@@ -20,6 +23,14 @@ std::uint64_t cycles_of(std::uint64_t ns) {
 void expect_near(std::uint64_t ns, std::uint64_t expected) {
   EXPECT_NEAR(static_cast<double>(ns), static_cast<double>(expected), static_cast<double>(expected) / 1000);
 }
+
+/// A source without room for another block, that counts how often it was asked.
+int times_asked = 0;
+void* take_none() noexcept {
+  ++times_asked;
+  return nullptr;
+}
+constexpr observe::block_source no_room = {take_none, nullptr};
 
 }  // namespace
 
@@ -66,4 +77,18 @@ TEST(longest_waits, of_what_lies_between_two_snapshots) {
   EXPECT_NEAR(static_cast<double>(observe::difference(totals_of(place), before).max_wait_ns), 1e6, 0.13e6);
   observe::detail::waited(place.id(), cycles_of(20'000'000));
   expect_near(observe::difference(totals_of(place), before).max_wait_ns, 20'000'000);
+}
+
+// To look for a block takes a walk along those that there are, and waits come by the thousand.
+TEST(WithoutRoom, AThreadAsksSeldom) {
+  const pid_t child = fork();
+  if (child == 0) {
+    observe::forget_blocks();
+    observe::use_blocks_of(no_room);
+    for (int i = 0; i < 10'000; ++i) observe::detail::waited(1, 100);
+    _exit(times_asked);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 3) << "of 10,000";
 }

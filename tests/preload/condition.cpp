@@ -254,6 +254,18 @@ TEST(condition, recursive_mutex_locked_once) {
   waiter.join();
 }
 
+// A wrong way to sleep that programs have: it sleeps all the same, and holds the mutex after it.
+TEST(condition, wait_with_a_normal_mutex_that_is_not_held) {
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+  const timespec soon = in_ms(CLOCK_REALTIME, 20);
+  EXPECT_EQ(pthread_cond_timedwait(&condition, &mutex, &soon), ETIMEDOUT);
+  EXPECT_TRUE(has_come(CLOCK_REALTIME, soon));
+  EXPECT_EQ(pthread_mutex_trylock(&mutex), EBUSY);
+  EXPECT_EQ(pthread_mutex_unlock(&mutex), 0);
+  EXPECT_EQ(pthread_mutex_unlock(&mutex), 0) << "nobody's, which only checking kinds refuse";
+}
+
 TEST(condition, wait_with_a_checked_mutex_that_is_not_held) {
   scene all;
   const pthread_mutex_t checked = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;

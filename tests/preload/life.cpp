@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locks at the edges of lives: of the process, of threads, of libraries; and many of everything.
 #include <dlfcn.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include <csignal>
 
@@ -121,6 +125,60 @@ TEST(life, no_keys_left) {
       }
     }).join();
     return made > 900;
+  }));
+}
+
+/// From now on other system calls of the process' threads end it.
+bool allow_only(const std::vector<unsigned>& calls) {
+  std::vector<sock_filter> program{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
+  for (const unsigned call : calls) {
+    program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1));
+    program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
+  }
+  program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
+  const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) == 0;
+}
+
+// What docs/preload.md lists for sandboxes is enough.
+TEST(life, sandboxed_threads) {
+  EXPECT_TRUE(in_child([] {
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+    static int turn = -1, ready = 0, done = 0;
+    for (int me = 0; me < 2; ++me)
+      std::thread([me] {
+        pthread_mutex_lock(&mutex);
+        ++ready;
+        for (int i = 0; i < 500; ++i) {
+          while (turn != me) pthread_cond_wait(&condition, &mutex);
+          turn = 1 - me;
+          pthread_cond_broadcast(&condition);
+        }
+        for (int i = 0; i < 20'000; ++i) {
+          pthread_mutex_unlock(&mutex);
+          pthread_mutex_lock(&mutex);
+        }
+        ++done;
+        pthread_cond_broadcast(&condition);
+        while (done < 3) pthread_cond_wait(&condition, &mutex);
+        pthread_mutex_unlock(&mutex);
+      }).detach();
+    pthread_mutex_lock(&mutex);
+    while (ready < 2) {
+      pthread_mutex_unlock(&mutex);
+      sleep_ms(1);
+      pthread_mutex_lock(&mutex);
+    }
+    if (!allow_only({SYS_futex, SYS_read, SYS_membarrier, SYS_sched_yield, SYS_clock_nanosleep, SYS_sched_getscheduler,
+                     SYS_madvise, SYS_getpid, SYS_gettid, SYS_exit_group}))
+      return false;
+    turn = 0;
+    pthread_cond_broadcast(&condition);
+    while (done < 2) pthread_cond_wait(&condition, &mutex);
+    pthread_mutex_unlock(&mutex);
+    return true;
   }));
 }
 

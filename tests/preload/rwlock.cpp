@@ -109,6 +109,8 @@ TEST(rwlock, writers_first_where_asked_for) {
 TEST(rwlock, timed) {
   pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
   const timespec nonsense{1, 1'000'000'000}, past{1, 0};
+  EXPECT_EQ(pthread_rwlock_timedrdlock(&lock, &nonsense), EINVAL) << "though it is free";
+  EXPECT_EQ(pthread_rwlock_timedwrlock(&lock, &nonsense), EINVAL);
   ASSERT_EQ(pthread_rwlock_wrlock(&lock), 0);
   std::thread([&] {
     EXPECT_EQ(pthread_rwlock_timedrdlock(&lock, &nonsense), EINVAL);

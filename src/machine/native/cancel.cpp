@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sleeping as a cancellation point. Compiled without exceptions, so that the clean-up is the C library's own kind and a
 // cancelled thread unwinds through here like through a C function.
-#include <poll.h>
 #include <pthread.h>
+#include <unistd.h>
+
+#include <cerrno>
 
 #include <txsync/machine/park.hpp>
 
@@ -25,8 +27,12 @@ park_result park_cancelably(const std::atomic<std::uint32_t>& word, std::uint32_
   pthread_setcanceltype(before, nullptr);
   // Up to glibc 2.40 a cancellation of an asynchronous thread is announced first and then sent as a signal, whose
   // handler overwrites what the thread returned, even if that has happened meanwhile. The C library's own cancellation
-  // points therefore wait for a signal that is announced; so this thread passes through the cheapest of them.
-  (void)poll(nullptr, 0, 0);
+  // points therefore wait for a signal that is announced; so this thread passes through a cheap one of them. Every
+  // sandbox lets a thread read.
+  const int saved_errno = errno;
+  char nothing;
+  (void)!read(-1, &nothing, 0);
+  errno = saved_errno;
   pthread_cleanup_pop(0);
   return result;
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
 #include <ctime>
 
 #include <txsync/machine/cpu.hpp>
+
+#include "machine/known_rate.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
@@ -16,6 +19,9 @@ namespace {
   return (cycles() - start) * 1'000'000'000 / (now - start_ns);
 }
 
+// Written by whoever measures first; two measurements are as good as one. Relaxed: it guards no other data.
+constinit std::atomic<std::uint64_t> rate{0};
+
 std::uint64_t time_of(clockid_t clock) noexcept {
   timespec now{};
   clock_gettime(clock, &now);
@@ -28,8 +34,6 @@ std::uint64_t clock_ns() noexcept { return time_of(CLOCK_MONOTONIC); }
 std::uint64_t thread_cpu_ns() noexcept { return time_of(CLOCK_THREAD_CPUTIME_ID); }
 
 std::uint64_t cycles_per_second() noexcept {
-  // Written by whoever measures first; two measurements are as good as one. Relaxed: it guards no other data.
-  static constinit std::atomic<std::uint64_t> rate{0};
   std::uint64_t known = rate.load(std::memory_order_relaxed);
   if (known == 0) {
 #if defined(__aarch64__)
@@ -41,6 +45,8 @@ std::uint64_t cycles_per_second() noexcept {
   }
   return known;
 }
+
+void know_cycles_per_second(std::uint64_t other) noexcept { rate.store(other, std::memory_order_relaxed); }
 
 bool cpuid(std::uint32_t leaf, std::uint32_t subleaf, std::uint32_t (&registers)[4]) noexcept {
 #if defined(__x86_64__)

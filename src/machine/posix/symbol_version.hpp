@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// The C library has the function under two versions: since glibc 2.34 by default, and as `before` for what was linked
+/// earlier. Other versions are in exports.map.in. `TXSYNC_GLIBC_FIRST` is the first version of this processor's glibc.
+/// It is not defined for objects that are linked into programs, where versions mean nothing.
+#ifdef TXSYNC_GLIBC_FIRST
+#define TXSYNC_MOVED_IN_2_34(name, before)                                                             \
+  extern "C" __attribute__((alias(#name), visibility("default"))) __typeof__(name) name##_before_2_34; \
+  __asm__(".symver " #name "_before_2_34, " #name "@" before);                                         \
+  __asm__(".symver " #name ", " #name "@@@GLIBC_2.34")
+#else
+#define TXSYNC_MOVED_IN_2_34(name, before) static_assert(true)
+#endif
