@@ -88,7 +88,7 @@ TXSYNC_INTERPOSE int pthread_barrier_init(pthread_barrier_t* barrier, const pthr
   if (status != 0) return status;
   barrier_state& state = state_of(barrier);
   if (is_foreign(state)) return 0;
-  const site_answer answer = site_of_caller(object_kind::barrier);
+  const site_answer answer = find_site(object_kind::barrier, barrier);
   new (&state) barrier_state{.turn = 0,
                              .threads = threads,
                              .process_shared = 0,
