@@ -8,6 +8,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "observe/document/printable.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace {
 
@@ -17,7 +19,7 @@ std::string hexadecimal(std::uint64_t number) {
   return text;
 }
 
-std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+std::string last_part(const std::string& path) { return observe::printable(path.substr(path.rfind('/') + 1)); }
 
 /// What /proc says a link of a process means; empty when the process has ended.
 std::string process_link(std::uint32_t process, const char* which) {
@@ -34,6 +36,9 @@ place_name name_of(const function_at& function, const std::string& module) {
     made.where = function.file + ":" + std::to_string(function.line);
     made.name += "@" + last_part(made.where);
   }
+  // Here, so that tables, documents and policy files have the same name.
+  made.name = observe::printable(made.name);
+  made.where = observe::printable(made.where);
   return made;
 }
 
@@ -119,7 +124,7 @@ object_name place_names::name_object(const preload::place& where, std::uint32_t 
     made.same = {0, ~std::uint64_t{0}, 1};
     return made;
   }
-  made.name.name = found.name;
+  made.name.name = observe::printable(found.name);
   const std::uint64_t size = size_of_lock(kind);
   const bool is_array = found.size > size && found.size % size == 0 && found.offset % size == 0;
   if (is_array || found.size > largest_told_apart) {
@@ -128,7 +133,7 @@ object_name place_names::name_object(const preload::place& where, std::uint32_t 
   } else if (found.offset != 0) {
     made.name.name += hexadecimal(found.offset);
   }
-  if (!found.file.empty()) made.name.name += " (" + found.file + ")";
+  if (!found.file.empty()) made.name.name += " (" + observe::printable(found.file) + ")";
   made.name.name += " in " + last_part(path);
   return made;
 }

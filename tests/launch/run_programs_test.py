@@ -483,6 +483,39 @@ class RunPrograms(unittest.TestCase):
         self.assertIn("905 places beyond the first 4095 sites were not counted", done.stderr)
         self.assertLess(after.ru_utime - before.ru_utime, 2.5, done.stderr)
 
+    def test_names_cannot_steer_a_terminal(self):
+        text = "#include <pthread.h>\n#include <stdlib.h>\n#line 3 \"a\\033[31mb.c\"\nint main(void) {\n" \
+               "  pthread_mutex_t* m = calloc(1, sizeof *m);\n  pthread_mutex_lock(m);\n  return pthread_mutex_unlock(m); }\n"
+        program = write_c_program(self.folder.name, "colour\x1b[31m", text)
+        for arguments in ((program,), (program + "\x1b[32m",)):
+            done = call("run", "--", *arguments)
+            self.assertNotIn("\x1b", done.stderr)
+            self.assertIn(r"\x1b[31m", done.stderr)
+        self.assertRegex(call("run", "--", program).stderr, r"main@a\\x1b\[31mb\.c:\d+\n")
+
+    def test_barriers_are_no_locks_and_percentiles_are_rounded(self):
+        text = r"""#include <pthread.h>
+#include <unistd.h>
+static pthread_barrier_t meeting;
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+static void* come(void* unused) { pthread_barrier_wait(&meeting); return unused; }
+int main(void) {
+  pthread_t other;
+  pthread_barrier_init(&meeting, 0, 2);
+  pthread_create(&other, 0, come, 0);
+  for (int i = 0; i < 5; ++i) { pthread_mutex_lock(&held); usleep(5000 + 100 * i); pthread_mutex_unlock(&held); }
+  pthread_barrier_wait(&meeting);
+  return pthread_join(other, 0);
+}
+"""
+        done = call("run", "--", write_c_program(self.folder.name, "meets", text))
+        locks, conditions = done.stderr.split("waits on conditions and at barriers (not for locks)")
+        self.assertNotIn("meeting in meets", locks)
+        self.assertIn("  barrier meeting in meets\n", conditions)
+        row = next(line for line in locks.splitlines() if line.endswith("held in meets")).split()
+        for percentile in row[7:9]:
+            self.assertRegex(percentile, r"^[0-9]{2}0*$", locks)
+
     def test_condition_waits_stand_apart(self):
         made, table = self.run_counter(status=0)
         if any("condition_waits" in site for site in self.sites(made).values()):
