@@ -15,6 +15,7 @@
 #include "doctor/machine_object.hpp"
 #include "launch/child.hpp"
 #include "observe/document/output.hpp"
+#include "observe/document/printable.hpp"
 #include "workloads/text.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
@@ -98,7 +99,7 @@ std::string speaker(const CLI::App& app) {
 int complain(const std::string& who, std::string what, int status) {
   for (char& letter : what) letter = letter == '\n' ? ' ' : letter;
   std::fflush(stdout);
-  std::fprintf(stderr, "%s: %s\n", who.c_str(), what.c_str());
+  std::fprintf(stderr, "%s: %s\n", who.c_str(), observe::printable(what).c_str());
   return status;
 }
 

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <tuple>
+
+#include "observe/document/printable.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
@@ -16,9 +19,11 @@ void print_more(std::FILE* out, std::size_t all, std::size_t shown) {
   if (all > shown) std::fprintf(out, "... and %zu more\n", all - shown);
 }
 
-/// In whole nanoseconds; "-" where nothing was sampled.
+bool is_barrier(const site_row& row) { return row.site->kind == "barrier"; }
+
+/// In nanoseconds, with the figures that it carries; "-" where nothing was sampled.
 std::string shown(const observe::percentile_record& times, const char* name) {
-  return times.samples == 0 ? "-" : std::to_string(std::llround(percentile(times, name)));
+  return times.samples == 0 ? "-" : std::to_string(std::llround(observe::carried_figures(percentile(times, name))));
 }
 
 void print_row(std::FILE* out, int width, const site_row& row, double all_waiting) {
@@ -29,7 +34,7 @@ void print_row(std::FILE* out, int width, const site_row& row, double all_waitin
                percent(as_double(site.all_wait_ns()), all_waiting), shown(site.wait, "p50").c_str(),
                shown(site.wait, "p99").c_str(),
                (site.max_wait_ns == 0 ? "-" : std::to_string(site.max_wait_ns)).c_str(),
-               shown(site.hold, "p50").c_str(), shown(site.hold, "p99").c_str(), site.name.c_str());
+               shown(site.hold, "p50").c_str(), shown(site.hold, "p99").c_str(), observe::printable(site.name).c_str());
 }
 
 void print_conditions(std::FILE* out, int width, const std::string& lead_heading, std::vector<site_row> rows,
@@ -39,13 +44,15 @@ void print_conditions(std::FILE* out, int width, const std::string& lead_heading
   std::sort(rows.begin(), rows.end(), [](const site_row& a, const site_row& b) {
     return std::tie(b.site->condition_wait_ns, a.site->name) < std::tie(a.site->condition_wait_ns, b.site->name);
   });
-  std::fprintf(out, "\nwaits on conditions (not for locks)\n%-*s%13s %22s  site of the mutex\n", width,
-               lead_heading.c_str(), "waits", "waiters x time, s");
+  const bool barriers = std::any_of(rows.begin(), rows.end(), is_barrier);
+  std::fprintf(out, "\nwaits on conditions%s (not for locks)\n%-*s%13s %22s  site of the mutex%s\n",
+               barriers ? " and at barriers" : "", width, lead_heading.c_str(), "waits", "waiters x time, s",
+               barriers ? " or barrier" : "");
   for (std::size_t i = 0; i < rows.size() && i < most; ++i) {
     const observe::site_record& site = *rows[i].site;
     std::fprintf(out, "%-*s%13llu %22.3f  %s\n", width, rows[i].lead.c_str(),
                  static_cast<unsigned long long>(site.condition_waits), as_double(site.condition_wait_ns) / 1e9,
-                 site.name.c_str());
+                 (std::string(is_barrier(rows[i]) ? "barrier " : "") + observe::printable(site.name)).c_str());
   }
   print_more(out, rows.size(), most);
 }
@@ -59,8 +66,10 @@ double percentile(const observe::percentile_record& times, const char* name) {
   return 0;
 }
 
-void print_site_table(std::FILE* out, const std::string& lead_heading, const std::vector<site_row>& rows,
+void print_site_table(std::FILE* out, const std::string& lead_heading, const std::vector<site_row>& all,
                       std::size_t most) {
+  std::vector<site_row> rows;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(rows), [](const site_row& row) { return !is_barrier(row); });
   std::size_t longest = lead_heading.size();
   std::map<std::string, double> waiting;
   for (const site_row& row : rows) {
@@ -74,7 +83,7 @@ void print_site_table(std::FILE* out, const std::string& lead_heading, const std
                "acquisitions", "%", "time, s", "waiting %", "p50", "p99", "max", "p50", "p99");
   for (std::size_t i = 0; i < rows.size() && i < most; ++i) print_row(out, width, rows[i], waiting[rows[i].lead]);
   print_more(out, rows.size(), most);
-  print_conditions(out, width, lead_heading, rows, most);
+  print_conditions(out, width, lead_heading, all, most);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

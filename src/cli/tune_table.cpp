@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "cli/tune.hpp"
+#include "observe/document/printable.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
@@ -21,7 +22,7 @@ std::string range(double low, double high) { return figures(low) + " to " + figu
 /// A site's own choice is the end of a long name.
 std::string shown_name(const tune::table_row& row) {
   constexpr std::size_t most = 60;
-  std::string name = tune::name_of(row.what->what);
+  std::string name = observe::printable(tune::name_of(row.what->what));
   return name.size() <= most ? name : "..." + name.substr(name.size() - (most - 3));
 }
 
@@ -70,7 +71,7 @@ tune_progress::~tune_progress() {
 }
 
 void tune_progress::show(const tune::progress& now, double seconds) {
-  std::string line = now.phase;
+  std::string line = observe::printable(now.phase);
   if (now.round != 0) {
     line += ", round " + std::to_string(now.round) + " of " + std::to_string(now.rounds) + ", " +
             std::to_string(now.left) + " left";
@@ -103,7 +104,8 @@ void print_waiting(std::FILE* out, const tune::outcome& found) {
     const double percent = 100 * static_cast<double>(sites[i].counted.all_wait_ns()) / all;
     words += (i == 0 ? "" : ", ") + sites[i].counted.name + " (" + figures(percent) + " % of all waiting)";
   }
-  std::fprintf(out, "\nThreads waited most at%s: %s\n", under_reference ? ", under what you have" : "", words.c_str());
+  std::fprintf(out, "\nThreads waited most at%s: %s\n", under_reference ? ", under what you have" : "",
+               observe::printable(words).c_str());
 }
 
 }  // namespace
@@ -126,23 +128,25 @@ void print_table(std::FILE* out, const tune::outcome& found, const tune::describ
   if (!table.empty()) {
     std::fprintf(out,
                  "%s of %s, %s (%s is better); ratio: by rounds, to the first of its block, more than 1 is better\n",
-                 what.metric.c_str(), what.workload.c_str(), unit.c_str(),
+                 what.metric.c_str(), observe::printable(what.workload).c_str(), unit.c_str(),
                  what.way == observe::better::lower ? "lower" : "higher");
   }
   std::string phase;
   for (const tune::table_row& row : table) {
     if (row.phase != phase) {
       phase = row.phase;
-      std::fprintf(out, "\n%s\n  %-*s %10s  %-20s %8s  %-16s %6s %10s  %s\n", phase.c_str(), static_cast<int>(width),
-                   "candidate", "median", "interval", "ratio", "interval", "rounds", "max wait", "status");
+      std::fprintf(out, "\n%s\n  %-*s %10s  %-20s %8s  %-16s %6s %10s  %s\n", observe::printable(phase).c_str(),
+                   static_cast<int>(width), "candidate", "median", "interval", "ratio", "interval", "rounds",
+                   "max wait", "status");
     }
     print_row(out, row, static_cast<int>(width), by);
   }
   print_waiting(out, found);
   print_left_out(out, what);
-  for (const std::string& sentence : tune::refusal_words(found)) std::fprintf(out, "\n%s\n", sentence.c_str());
+  for (const std::string& sentence : tune::refusal_words(found))
+    std::fprintf(out, "\n%s\n", observe::printable(sentence).c_str());
   if (!found.cut_short.empty()) std::fprintf(out, "\n%s\n", tune::time_words(found).c_str());
-  std::fprintf(out, "%s%s\n", table.empty() ? "" : "\n", tune::verdict_words(found, what).c_str());
+  std::fprintf(out, "%s%s\n", table.empty() ? "" : "\n", observe::printable(tune::verdict_words(found, what)).c_str());
   std::fflush(out);
 }
 

@@ -12,6 +12,7 @@
 #include "cli/site_table.hpp"
 #include "cli/verbs.hpp"
 #include "launch/launch.hpp"
+#include "observe/document/printable.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
@@ -53,7 +54,7 @@ class run_verb final : public verb {
       put_document(with.document, what, result);
       return result.exit_status;
     } catch (const launch::cannot_start& error) {
-      std::fprintf(stderr, "txsync run: %s\n", error.what());
+      std::fprintf(stderr, "txsync run: %s\n", observe::printable(error.what()).c_str());
       return error.status;
     }
   }
@@ -109,9 +110,10 @@ class run_verb final : public verb {
 
   void print(const launch::options& what, const launch::result& result) const {
     std::fprintf(stderr, "\ntxsync run: %s: %.3f s, %.3f s of CPU time, %s; %u process%s%s\n",
-                 what.command.front().c_str(), result.wall_s, result.user_s + result.system_s, end_of(result).c_str(),
-                 result.processes, result.processes == 1 ? "" : "es", threads_text(result).c_str());
-    std::fprintf(stderr, "measured: %s\n", measured_locks().c_str());
+                 observe::printable(what.command.front()).c_str(), result.wall_s, result.user_s + result.system_s,
+                 end_of(result).c_str(), result.processes, result.processes == 1 ? "" : "es",
+                 threads_text(result).c_str());
+    std::fprintf(stderr, "measured: %s\n", observe::printable(measured_locks()).c_str());
     if (result.timed_out)
       std::fprintf(stderr, "txsync run: it was ended after %g s (--limit)\n", what.limit_seconds.value_or(0));
     if (!result.sites.empty()) {
@@ -122,8 +124,10 @@ class run_verb final : public verb {
       print_site_table(stderr, "", rows, most_rows);
       print_waits(result);
     }
-    for (const std::string& notice : result.notices) std::fprintf(stderr, "notice: %s\n", notice.c_str());
-    for (const std::string& remark : result.remarks) std::fprintf(stderr, "remark: %s\n", remark.c_str());
+    for (const std::string& notice : result.notices)
+      std::fprintf(stderr, "notice: %s\n", observe::printable(notice).c_str());
+    for (const std::string& remark : result.remarks)
+      std::fprintf(stderr, "remark: %s\n", observe::printable(remark).c_str());
   }
 
   /// Where a thread waited longest, and which was kept from its turns.
@@ -132,7 +136,7 @@ class run_verb final : public verb {
                                           [](const auto& a, const auto& b) { return a.max_wait_ns < b.max_wait_ns; });
     if (longest->max_wait_ns == 0) return;
     std::fprintf(stderr, "\nlongest wait: %.3f ms, at %s", static_cast<double>(longest->max_wait_ns) / 1e6,
-                 longest->name.c_str());
+                 observe::printable(longest->name).c_str());
     if (longest->unfinished_waits != 0)
       std::fprintf(stderr, " (threads that waited at the end: %u)", longest->unfinished_waits);
     std::fputc('\n', stderr);
@@ -143,7 +147,8 @@ class run_verb final : public verb {
     if (slow == result.sites.end()) return;
     const observe::slow_thread thread = slow->slowest.value_or(observe::slow_thread{});
     std::fprintf(stderr, "slowest thread: %.3g %% of the turns of %zu threads, %.3f s of waiting, at %s\n",
-                 100 * thread.share, thread.threads, static_cast<double>(thread.wait_ns) / 1e9, slow->name.c_str());
+                 100 * thread.share, thread.threads, static_cast<double>(thread.wait_ns) / 1e9,
+                 observe::printable(slow->name).c_str());
   }
 
   /// Waits that ended without the lock: of programs that hang, or whose deadlines are short.

@@ -8,6 +8,7 @@
 #include "cli/verbs.hpp"
 #include "doctor/machine_object.hpp"
 #include "observe/document/output.hpp"
+#include "observe/document/printable.hpp"
 #include "policy/policy.hpp"
 #include "report/report.hpp"
 #include "report/text.hpp"
@@ -75,8 +76,8 @@ class tune_verb final : public verb {
     if (request.bench) with.document.seed = request.bench->plan.seed;
     const tune::outcome found = request.bench ? tuned_workload(request) : tuned_program(request);
     if (found.phases.empty() && !found.broken.empty()) {
-      std::fprintf(stderr, "txsync tune: '%s' cannot be measured: %s\n", request.described.workload.c_str(),
-                   found.broken.c_str());
+      std::fprintf(stderr, "txsync tune: '%s' cannot be measured: %s\n",
+                   observe::printable(request.described.workload).c_str(), found.broken.c_str());
     } else {
       print_table(with.table, found, request.described);
     }

@@ -76,7 +76,10 @@ void answerer::look() {
 }
 
 void answerer::answer(question& asked, std::uint32_t state) {
-  asked.site = site_of(asked);
+  const place_answer& known = answer_of(asked);
+  asked.site = known.site;
+  asked.frames = known.frames;
+  asked.same = known.same;
   const std::string_view name = asked.site == 0 ? std::string_view() : sites_[asked.site - 1].place.name;
   asked.policy = policies_.find(name).word();
   // release: the asker reads the answer after it has seen this. It fails when the asker has given up.
@@ -97,8 +100,10 @@ void answerer::free_if_abandoned(question& asked, const last_look& seen) {
                                       std::memory_order_relaxed);
 }
 
-std::string answerer::key_of(const preload::place& where) {
-  std::string key;
+/// `program`: what the process runs, since processes of several programs may ask for the same offsets in theirs.
+std::string answerer::key_of(const preload::question& asked, const std::string& program) {
+  std::string key = program + '\0' + (asked.is_object != 0 ? 'o' : 'c');
+  const preload::place& where = asked.where;
   for (std::uint32_t i = 0; i < where.count && i < preload::place::most; ++i) {
     const preload::frame& frame = where.frames[i];
     key.append(reinterpret_cast<const char*>(&frame.offset), sizeof frame.offset);
@@ -108,21 +113,33 @@ std::string answerer::key_of(const preload::place& where) {
   return key;
 }
 
-std::uint32_t answerer::site_of(const question& asked) {
-  const auto [at, is_new_place] = by_place_.try_emplace(key_of(asked.where), 0);
-  if (!is_new_place) return at->second;
-  place_name place = names_.name(asked.where, asked.process.load(std::memory_order_relaxed));
-  const auto [known, is_new_site] = by_name_.try_emplace(place.name, 0);
-  if (is_new_site) {
-    if (sites_.size() < preload::most_sites) {
-      sites_.push_back({std::move(place), asked.kind});
-      known->second = static_cast<std::uint32_t>(sites_.size());
-    } else {
-      ++refused_;
-    }
-  }
-  at->second = known->second;
+const answerer::place_answer& answerer::answer_of(const question& asked) {
+  const std::uint32_t process = asked.process.load(std::memory_order_relaxed);  // relaxed: a hint
+  const auto [at, is_new] = by_place_.try_emplace(key_of(asked, names_.program_of(process)));
+  if (is_new) at->second = find_answer(asked, process);
   return at->second;
+}
+
+answerer::place_answer answerer::find_answer(const question& asked, std::uint32_t process) {
+  // Naming costs time, and the name would be for nothing.
+  if (sites_.size() >= preload::most_sites) {
+    ++refused_;
+    return {};
+  }
+  object_name named;
+  if (asked.is_object != 0) {
+    named = names_.name_object(asked.where, process, asked.kind);
+  } else {
+    named.name = names_.name(asked.where, process);
+  }
+  place_answer made{0, named.name.frames, named.same};
+  const auto [known, is_new_site] = by_name_.try_emplace(named.name.name, 0);
+  if (is_new_site) {
+    sites_.push_back({std::move(named.name), asked.kind});
+    known->second = static_cast<std::uint32_t>(sites_.size());
+  }
+  made.site = known->second;
+  return made;
 }
 
 void answerer::read_notices() {

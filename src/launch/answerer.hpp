@@ -52,13 +52,20 @@ class answerer {
   void answer(preload::question& asked, std::uint32_t state);
   static void free_if_abandoned(preload::question& asked, const last_look& seen);
   void read_notices();
-  std::uint32_t site_of(const preload::question& asked);
-  static std::string key_of(const preload::place& where);
+  /// What a place was answered with.
+  struct place_answer {
+    std::uint32_t site = 0;
+    std::uint32_t frames = 0;
+    preload::object_places same;
+  };
+  const place_answer& answer_of(const preload::question& asked);
+  place_answer find_answer(const preload::question& asked, std::uint32_t process);
+  static std::string key_of(const preload::question& asked, const std::string& program);
 
   channel_file& channel_;
   const policy::policy_set& policies_;
   place_names& names_;
-  std::map<std::string, std::uint32_t> by_place_;
+  std::map<std::string, place_answer> by_place_;
   std::map<std::string, std::uint32_t> by_name_;
   std::vector<site> sites_;
   std::vector<noticed> notices_;

@@ -188,6 +188,10 @@ class counted_launch {
                      std::to_string(answers_.sites().size()) + " sites " + (answers_.refused() == 1 ? "was" : "were") +
                      " not counted");
     }
+    if (const std::uint64_t lost = head.locks_without_place.load(std::memory_order_relaxed); lost != 0) {
+      list.push_back(plural(lost, "lock", "locks") + (lost == 1 ? " was" : " were") +
+                     " not counted and had the default policy: a process remembers 32768 places that make locks");
+    }
     const std::uint32_t notices = head.notices_given.load(std::memory_order_relaxed);
     if (notices > preload::channel::most_notices) {
       list.push_back(plural(notices - preload::channel::most_notices, "notice", "notices") + " beyond the first " +

@@ -47,6 +47,11 @@ constexpr auto class_words =
     std::to_array<std::string_view>({"mutex", "lock", "spinlock", "rwlock", "locker", "latch", "guard", "condvar",
                                      "condition_variable", "condition_variable_any", "semaphore", "critical_section"});
 
+/// As a whole, because the words are used for other things, too: the JVM, Qt, Abseil.
+constexpr auto class_names =
+    std::to_array<std::string_view>({"Monitor", "PlatformMonitor", "Parker", "QMutexPrivate", "QReadWriteLockPrivate",
+                                     "QWaitCondition", "QWaitConditionPrivate", "PthreadWaiter"});
+
 constexpr auto class_tails = std::to_array<std::string_view>(
     {"_impl", "_low", "_base", "_wrapper", "_t", "Impl", "Base", "Internal", "Wrapper"});
 
@@ -58,6 +63,7 @@ bool ends_with_word(std::string_view name) {
 
 /// "Mutex", "SpinLock", "ssux_lock_impl", "ScopedMutex", "std::lock_guard".
 bool is_lock_class(std::string_view name) {
+  if (std::find(class_names.begin(), class_names.end(), name) != class_names.end()) return true;
   for (bool shorter = true; shorter;) {
     if (ends_with_any(name, class_ends) || ends_with_word(name)) return true;
     shorter = false;
@@ -92,6 +98,8 @@ constexpr auto function_begins = std::to_array<std::string_view>({"mtx_",
                                                                   "g_rec_mutex_",
                                                                   "g_rw_lock_",
                                                                   "g_static_mutex_",
+                                                                  "g_static_rec_mutex_",
+                                                                  "g_static_rw_lock_",
                                                                   "g_cond_",
                                                                   "apr_thread_mutex_",
                                                                   "apr_thread_rwlock_",
@@ -114,6 +122,7 @@ constexpr auto function_begins = std::to_array<std::string_view>({"mtx_",
                                                                   "PR_WaitCondVar",
                                                                   "PR_NotifyCondVar",
                                                                   "PR_NewCondVar",
+                                                                  "umtx_",
                                                                   "CRYPTO_THREAD_",
                                                                   "ossl_crypto_mutex_",
                                                                   "ossl_crypto_condvar_",

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/place_name.hpp"
 
+#include <pthread.h>
+
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+
+#include "observe/document/printable.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace {
@@ -15,7 +19,7 @@ std::string hexadecimal(std::uint64_t number) {
   return text;
 }
 
-std::string last_part(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+std::string last_part(const std::string& path) { return observe::printable(path.substr(path.rfind('/') + 1)); }
 
 /// What /proc says a link of a process means; empty when the process has ended.
 std::string process_link(std::uint32_t process, const char* which) {
@@ -25,24 +29,49 @@ std::string process_link(std::uint32_t process, const char* which) {
 }
 
 place_name name_of(const function_at& function, const std::string& module) {
-  place_name made{function.name, {}, module};
+  place_name made{function.name, {}, module, 0};
   if (function.file.empty() || function.line == 0) {
     made.name += hexadecimal(function.offset);
   } else {
     made.where = function.file + ":" + std::to_string(function.line);
     made.name += "@" + last_part(made.where);
   }
+  // Here, so that tables, documents and policy files have the same name.
+  made.name = observe::printable(made.name);
+  made.where = observe::printable(made.where);
   return made;
+}
+
+/// A greater object whose type is not known may hold thousands of locks of one role.
+constexpr std::uint64_t largest_told_apart = 4096;
+
+/// Of one file without symbols: further ones are of one site, so that a table of locks does not use up all of them.
+constexpr std::size_t most_nameless = 200;
+
+std::uint64_t size_of_lock(preload::object_kind kind) {
+  switch (kind) {
+    case preload::object_kind::rwlock:
+      return sizeof(pthread_rwlock_t);
+    case preload::object_kind::spinlock:
+      return sizeof(pthread_spinlock_t);
+    case preload::object_kind::barrier:
+      return sizeof(pthread_barrier_t);
+    case preload::object_kind::mutex:
+      break;
+  }
+  return sizeof(pthread_mutex_t);
 }
 
 }  // namespace
 
+std::string place_names::program_of(std::uint32_t process) const {
+  const std::string program = process_link(process, "exe");
+  return program.empty() ? program_ : program;
+}
+
 std::string place_names::path_of(const preload::frame& one, std::uint32_t process) const {
   std::string path(one.module, strnlen(one.module, sizeof one.module));
-  if (path == "/proc/self/exe") {
-    const std::string program = process_link(process, "exe");
-    return program.empty() ? program_ : program;
-  }
+  if (path == "/proc/self/exe") return program_of(process);
   if (path.front() == '/' || path.find('/') == std::string::npos) return path;
   const std::string folder = process_link(process, "cwd");
   return folder.empty() ? path : folder + "/" + path;
@@ -66,14 +95,47 @@ place_name place_names::name(const preload::place& where, std::uint32_t process)
     if (frame.module[0] == '\0') continue;  // code that belongs to no file
     const std::string path = path_of(frame, process);
     const std::vector<function_at>& functions = around(module_of(path), frame.offset);
-    if (functions.empty()) return {last_part(path) + hexadecimal(frame.offset), {}, path};
+    if (functions.empty()) return {last_part(path) + hexadecimal(frame.offset), {}, path, i + 1};
     for (const function_at& function : functions) {
-      if (!is_lock_wrapper(function.name)) return name_of(function, path);
+      if (!is_lock_wrapper(function.name)) {
+        place_name made = name_of(function, path);
+        made.frames = i + 1;
+        return made;
+      }
       outermost = name_of(function, path);
     }
   }
   if (outermost.name.empty()) outermost.name = "(unknown)";
   return outermost;
+}
+
+object_name place_names::name_object(const preload::place& where, std::uint32_t process, preload::object_kind kind) {
+  const preload::frame& frame = where.frames[0];
+  const std::string path = path_of(frame, process);
+  module& in = module_of(path);
+  const static_object found = in.symbols->static_object_at(frame.offset);
+  object_name made;
+  made.name.module = path;
+  if (found.name.empty()) {
+    made.name.name = last_part(path) + hexadecimal(frame.offset);
+    in.nameless.insert(frame.offset);
+    if (in.nameless.size() <= most_nameless) return made;
+    made.name.name = last_part(path) + " (static objects without symbols)";
+    made.same = {0, ~std::uint64_t{0}, 1};
+    return made;
+  }
+  made.name.name = observe::printable(found.name);
+  const std::uint64_t size = size_of_lock(kind);
+  const bool is_array = found.size > size && found.size % size == 0 && found.offset % size == 0;
+  if (is_array || found.size > largest_told_apart) {
+    const std::uint64_t begin = frame.offset - found.offset;
+    made.same = {begin, begin + found.size, is_array ? size : 1};
+  } else if (found.offset != 0) {
+    made.name.name += hexadecimal(found.offset);
+  }
+  if (!found.file.empty()) made.name.name += " (" + observe::printable(found.file) + ")";
+  made.name.name += " in " + last_part(path);
+  return made;
 }
 
 void place_names::forget_changed_files() {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -22,8 +23,15 @@ struct place_name {
   /// "kyotocabinet::HashDB::set@kchashdb.h:812" where there is debug information, "kyotocabinet::HashDB::set+0x1f" with
   /// a symbol only, "libkyotocabinet.so.16+0x3fe20" with neither. The same from run to run of the same files.
   std::string name;
-  std::string where;   ///< "FILE:LINE", the file as the compiler had it; empty without debug information
-  std::string module;  ///< the file that the code is from; empty where unknown
+  std::string where;         ///< "FILE:LINE", the file as the compiler had it; empty without debug information
+  std::string module;        ///< the file that the code is from; empty where unknown
+  std::uint32_t frames = 0;  ///< so many of the innermost frames decided it; 0: all of them
+};
+
+/// A lock in the static storage of a file.
+struct object_name {
+  place_name name;              ///< "queue_lock in program", "engine+0x48 in program", or "program+0x4060"
+  preload::object_places same;  ///< the places that have the same name, where they are more than one
 };
 
 /// Names places, and remembers what it found: a module is opened once (up to a second with its debug information), an
@@ -35,6 +43,13 @@ class place_names {
 
   place_name name(const preload::place& where, std::uint32_t process);
 
+  /// The file that the process runs.
+  std::string program_of(std::uint32_t process) const;
+
+  /// Of the lock whose place is the one frame. The name is that of its symbol, with or without debug information. An
+  /// array of locks has one name, and so has an object of more than 4 KB: it may be an array of anything.
+  object_name name_object(const preload::place& where, std::uint32_t process, preload::object_kind kind);
+
   /// Forgets files that have been replaced meanwhile. Between two programs.
   void forget_changed_files();
 
@@ -42,6 +57,7 @@ class place_names {
   struct module {
     std::unique_ptr<module_symbols> symbols;
     std::map<std::uint64_t, std::vector<function_at>> known;
+    std::set<std::uint64_t> nameless;  // places of locks in static storage without a symbol
   };
 
   std::string path_of(const preload::frame& one, std::uint32_t process) const;

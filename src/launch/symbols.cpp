@@ -7,9 +7,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 #include <cstdlib>
 #include <iterator>
-#include <span>
+#include <map>
+
+#include "launch/code_scopes.hpp"
+#include "launch/symbol_table.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace {
@@ -31,26 +36,6 @@ const Dwfl_Callbacks callbacks = {.find_elf = nullptr,
 struct dwfl_closer {
   void operator()(Dwfl* all) const noexcept { dwfl_end(all); }
 };
-
-struct freer {
-  void operator()(void* memory) const noexcept { std::free(memory); }
-};
-
-/// A list that elfutils made by malloc.
-struct scopes {
-  std::unique_ptr<Dwarf_Die, freer> memory;
-  std::span<Dwarf_Die> list;
-
-  void take(Dwarf_Die* made, int count) {
-    memory.reset(count > 0 ? made : nullptr);
-    list = {made, static_cast<std::size_t>(count > 0 ? count : 0)};
-  }
-};
-
-bool is_function(Dwarf_Die* entry) {
-  const int tag = dwarf_tag(entry);
-  return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine;
-}
 
 std::string name_of(Dwarf_Die* entry) {
   Dwarf_Attribute attribute;
@@ -100,6 +85,8 @@ struct module_symbols::state {
   struct stat opened{};
   std::vector<unit_code> units;  // by begin
   bool units_known = false;
+  std::unique_ptr<symbol_table> all_symbols;                 // null: not read yet
+  std::map<Dwarf_Off, std::unique_ptr<code_scopes>> scopes;  // by the unit's offset
 
   explicit state(const std::string& file) : path(file) {
     if (stat(file.c_str(), &opened) != 0 || !S_ISREG(opened.st_mode)) return;
@@ -149,11 +136,29 @@ struct module_symbols::state {
     into.line = static_cast<unsigned>(number);
   }
 
+  const symbol_table& symbols() {
+    if (all_symbols == nullptr) all_symbols = std::make_unique<symbol_table>(module);
+    return *all_symbols;
+  }
+
+  code_scopes& scopes_of(Dwarf_Die* unit) {
+    std::unique_ptr<code_scopes>& known = scopes[dwarf_dieoffset(unit)];
+    if (known == nullptr) known = std::make_unique<code_scopes>(unit);
+    return *known;
+  }
+
   /// By the symbol table; `place` has the line already, where it is known.
-  void add_symbol(Dwarf_Addr address, function_at place, std::vector<function_at>& found) const {
+  void add_symbol(Dwarf_Addr address, function_at place, std::vector<function_at>& found) {
     GElf_Off behind = 0;
-    GElf_Sym symbol;
-    const char* const name = dwfl_module_addrinfo(module, address - 1, &behind, &symbol, nullptr, nullptr, nullptr);
+    const char* name = nullptr;
+    if (const sized_symbol* const one = symbols().function_at(address - 1); one != nullptr) {
+      name = one->name;
+      behind = address - 1 - one->begin;
+    } else {
+      // Labels of assembly sources have no size.
+      GElf_Sym symbol;
+      name = dwfl_module_addrinfo(module, address - 1, &behind, &symbol, nullptr, nullptr, nullptr);
+    }
     if (name == nullptr || *name == '\0') return;
     place.name = readable_name(name);
     place.offset = behind + 1;
@@ -161,24 +166,14 @@ struct module_symbols::state {
   }
 
   /// By debug information: the function and those inlined there. `place` is the innermost line.
-  static void add_scopes(const unit_code& in, Dwarf_Addr call, function_at place, std::vector<function_at>& found) {
+  void add_scopes(const unit_code& in, Dwarf_Addr call, function_at place, std::vector<function_at>& found) {
     if (in.unit == nullptr) return;
-    Dwarf_Die* made = nullptr;
-    scopes around;
-    int count = dwarf_getscopes(in.unit, call - in.bias, &made);
-    around.take(made, count);
-    if (around.list.empty()) return;
-    // Of an inlined function those are the scopes of its definition; where it was inlined is asked anew.
-    made = nullptr;
-    scopes physical;
-    count = dwarf_getscopes_die(&around.list[0], &made);
-    physical.take(made, count);
-    for (Dwarf_Die& entry : physical.list) {
-      if (!is_function(&entry)) continue;
-      place.name = name_of(&entry);
+    code_scopes& known = scopes_of(in.unit);
+    for (std::size_t at = known.at(call - in.bias); at != code_scopes::none; at = known[at].around) {
+      Dwarf_Die* const entry = &known[at].entry;
+      place.name = name_of(entry);
       if (!place.name.empty()) found.push_back(place);
-      if (dwarf_tag(&entry) == DW_TAG_subprogram) return;
-      put_call_place(in.unit, &entry, place);
+      put_call_place(in.unit, entry, place);
     }
   }
 };
@@ -193,20 +188,33 @@ std::vector<function_at> module_symbols::around(std::uint64_t offset) const {
   const unit_code unit = state_->unit_at(call);
   function_at place;
   state::put_line(unit, call, place);
-  state::add_scopes(unit, call, place, found);
+  state_->add_scopes(unit, call, place, found);
   if (found.empty()) state_->add_symbol(offset, place, found);
   return found;
 }
 
 object_at module_symbols::object(std::uint64_t address) const {
   if (state_->module == nullptr) return {};
-  GElf_Off behind = 0;
-  GElf_Sym symbol;
-  const char* const name = dwfl_module_addrinfo(state_->module, address, &behind, &symbol, nullptr, nullptr, nullptr);
-  if (name == nullptr || *name == '\0' || GELF_ST_TYPE(symbol.st_info) != STT_OBJECT || behind >= symbol.st_size) {
-    return {};
+  const sized_symbol* const one = state_->symbols().object_at(address);
+  return one == nullptr ? object_at() : object_at{readable_name(one->name), address - one->begin};
+}
+
+static_object module_symbols::static_object_at(std::uint64_t address) const {
+  if (state_->module == nullptr) return {};
+  const symbol_table& all = state_->symbols();
+  const sized_symbol* const one = all.object_at(address);
+  if (one == nullptr) return {};
+  static_object made{readable_name(one->name), {}, one->size, address - one->begin};
+  if (all.objects_named(made.name) == 1) return made;
+  if (all.objects_named(made.name, one->file) == 1) {
+    made.file = one->file;
+    return made;
   }
-  return {readable_name(name), behind};
+  // Two functions' own objects, or two files of one name: nothing tells them apart but where they are.
+  char text[32];
+  std::snprintf(text, sizeof text, "%s0x%" PRIx64, one->file != nullptr ? ", " : "", one->begin);
+  made.file = (one->file != nullptr ? one->file : "") + std::string(text);
+  return made;
 }
 
 bool module_symbols::is_stale() const noexcept {

@@ -25,6 +25,14 @@ struct object_at {
   std::uint64_t offset = 0;
 };
 
+/// An object in static storage.
+struct static_object {
+  std::string name;  ///< empty when there is none
+  std::string file;  ///< of the source, where the module has further objects of the name; may be empty
+  std::uint64_t size = 0;
+  std::uint64_t offset = 0;  ///< of the address in the object
+};
+
 /// One program or library.
 class module_symbols {
  public:
@@ -41,6 +49,9 @@ class module_symbols {
   /// The object with a name and a size that lies at `address`, and where in it the address is; no name when there is
   /// none.
   object_at object(std::uint64_t address) const;
+
+  /// The same, as a name that no other object of the module has.
+  static_object static_object_at(std::uint64_t address) const;
 
   /// The file has been replaced since it was opened.
   bool is_stale() const noexcept;

@@ -91,7 +91,7 @@ TXSYNC_INTERPOSE int pthread_barrier_init(pthread_barrier_t* barrier, const pthr
   const int status = next().barrier_init(barrier, attributes, threads);
   if (status != 0) return status;
   barrier_state& state = state_of(barrier);
-  const site_answer answer = site_of_caller(object_kind::barrier);
+  const site_answer answer = find_site(object_kind::barrier, barrier);
   const std::uint32_t site = answer.policy.counting ? answer.site : 0;
   if (state.process_shared != 0 || answer.policy.lock == policy::lock_kind::libc) {
     state.site = site;

@@ -10,6 +10,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "known_places.hpp"
+#include "stack_frames.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
 namespace {
@@ -56,15 +59,27 @@ range own_range() noexcept {
 struct walk {
   call_chain chain;
   range own;
+  stack_reader stack;
 };
 
 _Unwind_Reason_Code visit(_Unwind_Context* context, void* raw) noexcept {
   auto& all = *static_cast<walk*>(raw);
   const std::uintptr_t address = _Unwind_GetIP(context);
   if (address == 0) return _URC_END_OF_STACK;
+  all.stack.met(address, _Unwind_GetCFA(context));
   if (all.own.has(address)) return _URC_NO_REASON;
   all.chain.addresses[all.chain.count++] = address;
   return all.chain.count < place::most ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+void put_frame(frame& one, const char* path, std::uint64_t offset) noexcept {
+  one.offset = offset;
+  std::memset(one.module, 0, sizeof one.module);
+  if (path == nullptr) return;
+  if (path[0] != '\0')
+    std::strncpy(one.module, path, sizeof one.module - 1);
+  else  // the program itself, which has no name for the linker
+    describe_program(one.module, sizeof one.module);
 }
 
 }  // namespace
@@ -79,25 +94,35 @@ std::uint64_t call_chain::hash() const noexcept {
 }
 
 call_chain chain_of_caller() noexcept {
-  walk all;
-  all.own = own_range();
+  walk all{{}, own_range(), {}};
   _Unwind_Backtrace(visit, &all);
+  all.stack.finish(all.own.begin, all.own.end);
   return all.chain;
 }
 
 void describe(const call_chain& chain, place& out) noexcept {
   out.count = chain.count;
   for (std::uint32_t i = 0; i < chain.count; ++i) {
-    frame& one = out.frames[i];
     const module_of module = find_module(chain.addresses[i]);
-    one.offset = chain.addresses[i] - module.base;
-    std::memset(one.module, 0, sizeof one.module);
-    if (module.path == nullptr) continue;
-    if (module.path[0] != '\0')
-      std::strncpy(one.module, module.path, sizeof one.module - 1);
-    else  // the program itself, which has no name for the linker
-      describe_program(one.module, sizeof one.module);
+    put_frame(out.frames[i], module.path, chain.addresses[i] - module.base);
   }
+}
+
+static_place find_static(const void* object) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(object);
+  const module_of module = find_module(address);
+  return {module.path, address - module.base};
+}
+
+std::uint64_t static_place::file_hash() const noexcept {
+  std::uint64_t hash = 1;
+  for (const char* letter = path; *letter != '\0'; ++letter) hash = mixed(hash, static_cast<unsigned char>(*letter));
+  return hash;
+}
+
+void describe(const static_place& object, place& out) noexcept {
+  out.count = 1;
+  put_frame(out.frames[0], object.path, object.offset);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

@@ -41,17 +41,30 @@ struct place {
 /// What kind of object a site's lock is.
 enum class object_kind : std::uint32_t { mutex = 1, rwlock, spinlock, barrier };
 
-/// A question for the site of a call chain, and its answer. `state` says whose turn it is, and which question it is: a
-/// number above the two bits, counted up by each that claims the slot. Whoever gives up frees its own question only,
-/// and an answer that comes late finds another number.
+/// Places of one static object whose locks are of one site: those from `begin` to before `end` that are a multiple of
+/// `step` behind `begin`. Offsets in the file, as of frames.
+struct object_places {
+  std::uint64_t begin = 0, end = 0, step = 1;
+  bool has(std::uint64_t offset) const noexcept {
+    return offset >= begin && offset < end && step != 0 && (offset - begin) % step == 0;
+  }
+};
+
+/// A question for the site of a call chain or of a static object, and its answer. `state` says whose turn it is, and
+/// which question it is: a number above the two bits, counted up by each that claims the slot. Whoever gives up frees
+/// its own question only, and an answer that comes late finds another number.
 struct question {
   enum : std::uint32_t { free, claimed, asked, answered, turn_bits = 3, number = 4 };
   std::atomic<std::uint32_t> state{free};  // asked and answered: release; the other side reads with acquire
   std::atomic<std::uint32_t> process{0};   // of the asker; 0: the launcher has no number for it
   object_kind kind{};
+  std::uint32_t is_object = 0;  // 1: `where` has one frame, the place of the lock itself in a file's static storage
   place where;
-  std::uint32_t site = 0;    // the answer: number of the site, 1 and up; 0: not counted (too many sites)
-  std::uint32_t policy = 0;  // the answer: policy::packed, with nothing unsaid
+  // The answer:
+  std::uint32_t site = 0;    // its number, 1 and up; 0: not counted (too many sites)
+  std::uint32_t policy = 0;  // policy::packed, with nothing unsaid
+  std::uint32_t frames = 0;  // so many of the innermost frames decide it, whatever called them; 0: the whole chain
+  object_places same;        // of an object: where else the answer holds
 };
 
 /// Something that the program did and should not have, or that the library could not do.
@@ -95,8 +108,10 @@ struct channel {
   std::atomic<std::uint32_t> processes{0};     // that have opened the file
   // machine::clock_ns() of the launcher's last look, at least every 100 ms; 0: it has ended, and nobody answers
   std::atomic<std::uint64_t> launcher_alive{0};
-  std::atomic<std::uint32_t> doorbell{0};       // counted up and woken (machine::unpark_shared) after a question
-  std::atomic<std::uint32_t> notices_given{0};  // may run past most_notices; what is beyond was dropped
+  std::atomic<std::uint32_t> doorbell{0};             // counted up and woken (machine::unpark_shared) after a question
+  std::atomic<std::uint32_t> notices_given{0};        // may run past most_notices; what is beyond was dropped
+  std::atomic<std::uint64_t> locks_without_place{0};  // that got the default policy since a process had no room to
+                                                      // remember another place
   question questions[questions_at_once];
   notice notices[most_notices];
   /// For each block that was given out: the process that counts in it. 0: nobody does now, and the next process may;

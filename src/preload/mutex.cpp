@@ -34,7 +34,7 @@ bool is_checked(std::int32_t kind) noexcept {
 lock_tag decide_mutex(const mutex_state& mutex) noexcept {
   const std::int32_t kind = mutex.kind.load(std::memory_order_relaxed);  // relaxed: constant since the initialisation
   if (kind < 0) return lock_tag();
-  return decide(site_of_caller(object_kind::mutex), kind);
+  return decide(find_site(object_kind::mutex, &mutex), kind);
 }
 
 lock_tag tag_of(mutex_state& mutex) noexcept {

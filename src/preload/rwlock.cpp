@@ -40,7 +40,7 @@ bool is_to_elide(const site_answer& answer) noexcept {
 }
 
 rw_tag decide_rwlock(rwlock_state& lock) noexcept {
-  const site_answer answer = site_of_caller(object_kind::rwlock);
+  const site_answer answer = find_site(object_kind::rwlock, &lock);
   const bool counting = answer.policy.counting;
   const std::uint32_t site = counting ? answer.site : 0;
   if (lock.shared.process_shared != 0 || answer.policy.rwlock == policy::rwlock_kind::libc)

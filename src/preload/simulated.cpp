@@ -131,5 +131,11 @@ void say(const char* text, std::size_t length) noexcept { (void)!write(STDERR_FI
 call_chain chain_of_caller() noexcept { return {}; }
 std::uint64_t call_chain::hash() const noexcept { return 1; }
 void describe(const call_chain&, place& out) noexcept { out = {}; }
+static_place find_static(const void*) noexcept { return {}; }
+std::uint64_t static_place::file_hash() const noexcept { return 1; }
+void describe(const static_place&, place& out) noexcept { out = {}; }
+quick_walk::quick_walk(const void*) noexcept {}
+std::uintptr_t quick_walk::next() noexcept { return 0; }
+bool is_on_stack(const void*) noexcept { return false; }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

@@ -10,29 +10,22 @@
 #include <txsync/machine/thread.hpp>
 
 #include "call_chain.hpp"
+#include "known_places.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
 namespace {
 
-/// Chains of calls that have been answered; open addressing, never emptied.
-struct known_chain {
-  std::atomic<std::uint64_t> hash{0};
-  std::atomic<std::uint64_t> answer{0};  // policy word << 32 | site << 1 | 1; 0: not yet
-};
-constexpr std::size_t table_size = 16'384;
-constinit known_chain table[table_size] = {};
+#ifndef TXSYNC_PRELOAD_PLACES
+#define TXSYNC_PRELOAD_PLACES 32'768  // in a macro, for a test that fills the table
+#endif
+constinit known_places<TXSYNC_PRELOAD_PLACES> places;
 
-/// The chain's place in the table; null when its neighbourhood is full.
-known_chain* place_of(std::uint64_t hash) noexcept {
-  for (std::size_t step = 0; step < 64; ++step) {
-    known_chain& one = table[(hash + step) % table_size];
-    // relaxed: the answer is ordered by itself
-    std::uint64_t seen = one.hash.load(std::memory_order_relaxed);
-    if (seen == 0 && one.hash.compare_exchange_strong(seen, hash, std::memory_order_relaxed)) return &one;
-    if (seen == hash) return &one;
-  }
-  return nullptr;
+std::uint64_t word_of(const site_answer& answer) noexcept {
+  return std::uint64_t{answer.policy.word()} << 32 | answer.site << 1 | 1;
+}
+site_answer answer_of(std::uint64_t word) noexcept {
+  return {static_cast<std::uint32_t>(word) >> 1, policy::packed::of(static_cast<std::uint32_t>(word >> 32))};
 }
 
 bool launcher_lives(const channel& file) noexcept {
@@ -80,20 +73,129 @@ bool await_answer(channel& file, const claim& mine) noexcept {
   return state.load(std::memory_order_acquire) == (mine.number | question::answered);
 }
 
-site_answer ask(channel& file, const call_chain& chain, object_kind kind) noexcept {
-  const site_answer unanswered{0, policy::packed::of(file.default_policy)};
+/// What the launcher said of a place.
+struct told_answer {
+  site_answer answer;
+  bool is_told = false;
+  std::uint32_t frames = 0;  // as in question
+  object_places same;
+};
+
+template <class Place>
+told_answer ask(channel& file, const Place& where, bool is_object, object_kind kind) noexcept {
+  told_answer made{{0, policy::packed::of(file.default_policy)}, false, 0, {}};
   const claim mine = claim_question(file);
-  if (mine.slot == nullptr) return unanswered;
+  if (mine.slot == nullptr) return made;
   question& asked = *mine.slot;
   asked.kind = kind;
-  describe(chain, asked.where);
+  asked.is_object = is_object ? 1 : 0;
+  describe(where, asked.where);
   asked.state.store(mine.number | question::asked, std::memory_order_release);  // pairs with the launcher's acquire
   file.doorbell.fetch_add(1, std::memory_order_seq_cst);
   machine::unpark_shared(file.doorbell, 1);
-  if (!await_answer(file, mine)) return unanswered;
-  const site_answer answer{asked.site <= most_sites ? asked.site : 0, policy::packed::of(asked.policy)};
+  if (!await_answer(file, mine)) return made;
+  made = {
+      {asked.site <= most_sites ? asked.site : 0, policy::packed::of(asked.policy)}, true, asked.frames, asked.same};
   asked.state.store(mine.number | question::free, std::memory_order_release);  // pairs with claim_question()
-  return answer;
+  return made;
+}
+
+/// There is no room to remember another place, and a question for each lock would cost 0.1 ms.
+site_answer without_place(channel& file) noexcept {
+  file.locks_without_place.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
+  return {0, policy::packed::of(file.default_policy)};
+}
+
+// ---- locks in static storage
+
+/// Objects that are of one site as a whole, or in steps: an array of locks costs one question. Grows up to its size.
+struct known_object {
+  std::uint64_t file = 0;
+  object_places places;
+  std::uint64_t answer = 0;
+  std::atomic<bool> is_written{false};  // release by its writer; pairs with the acquire of readers
+};
+constexpr std::uint32_t most_objects = 128;
+constinit known_object objects[most_objects] = {};
+constinit std::atomic<std::uint32_t> objects_given{0};
+
+void remember_object(std::uint64_t file, const told_answer& told) noexcept {
+  if (told.same.end <= told.same.begin) return;
+  // relaxed, here and below: a ticket. Not drawn where none is left: the number must not come around.
+  if (objects_given.load(std::memory_order_relaxed) >= most_objects) return;
+  const std::uint32_t number = objects_given.fetch_add(1, std::memory_order_relaxed);
+  if (number >= most_objects) return;
+  known_object& one = objects[number];
+  one.file = file;
+  one.places = told.same;
+  one.answer = word_of(told.answer);
+  one.is_written.store(true, std::memory_order_release);
+}
+
+/// 0: not known.
+std::uint64_t find_object(std::uint64_t file, std::uint64_t offset) noexcept {
+  for (const known_object& one : objects) {
+    if (!one.is_written.load(std::memory_order_acquire)) continue;
+    if (one.file == file && one.places.has(offset)) return one.answer;
+  }
+  return 0;
+}
+
+site_answer site_of_object(channel& file, const static_place& object, object_kind kind) noexcept {
+  const std::uint64_t in = mixed(object.file_hash(), static_cast<std::uint64_t>(kind));
+  const std::uint64_t hash = mixed(in, object.offset) | 1;
+  if (const std::uint64_t known = places.find(hash); known != 0) return answer_of(known);
+  if (const std::uint64_t known = find_object(in, object.offset); known != 0) return answer_of(known);
+  if (places.is_full()) return without_place(file);
+  const told_answer told = ask(file, object, true, kind);
+  if (!told.is_told) return told.answer;  // asked again, if the launcher comes back
+  remember_object(in, told);
+  (void)places.remember(hash, word_of(told.answer));
+  return told.answer;
+}
+
+// ---- others
+
+/// What a search for the frames of a chain, from the innermost one outwards, begins with.
+std::uint64_t hash_of_no_frames(object_kind kind) noexcept { return mixed(0, static_cast<std::uint64_t>(kind)); }
+
+/// Where no frame decides, and the chain as a whole does.
+std::uint64_t hash_of_whole(std::uint64_t frames) noexcept { return mixed(frames, ~std::uint64_t{0}); }
+
+/// What is known of a chain, and of its innermost frames.
+class chain_search {
+ public:
+  explicit chain_search(object_kind kind) noexcept : hash_(hash_of_no_frames(kind)) {}
+
+  /// With one frame more; 0: not known.
+  std::uint64_t find_with(std::uintptr_t address) noexcept {
+    hash_ = mixed(hash_, address);
+    return places.find(hash_);
+  }
+  std::uint64_t find_whole() const noexcept { return places.find(hash_of_whole(hash_)); }
+
+ private:
+  std::uint64_t hash_;
+};
+
+void remember_chain(const call_chain& chain, object_kind kind, const told_answer& told) noexcept {
+  const bool whole = told.frames == 0 || told.frames > chain.count;
+  std::uint64_t hash = hash_of_no_frames(kind);
+  for (std::uint32_t i = 0; i < (whole ? chain.count : told.frames); ++i) hash = mixed(hash, chain.addresses[i]);
+  (void)places.remember(whole ? hash_of_whole(hash) : hash, word_of(told.answer));
+}
+
+[[gnu::noinline]] site_answer site_by_unwinding(channel& file, object_kind kind) noexcept {
+  const call_chain chain = chain_of_caller();
+  chain_search search(kind);
+  for (std::uint32_t i = 0; i < chain.count; ++i) {
+    if (const std::uint64_t known = search.find_with(chain.addresses[i]); known != 0) return answer_of(known);
+  }
+  if (const std::uint64_t known = search.find_whole(); known != 0) return answer_of(known);
+  if (places.is_full()) return without_place(file);
+  const told_answer told = ask(file, chain, false, kind);
+  if (told.is_told) remember_chain(chain, kind, told);  // else asked again, if the launcher comes back
+  return told.answer;
 }
 
 constexpr const char* words_of(notice_kind kind) noexcept {
@@ -141,20 +243,21 @@ void tell_standard_error(notice_kind kind, const call_chain& chain) noexcept {
 
 }  // namespace
 
-site_answer site_of_caller(object_kind kind) noexcept {
+[[gnu::noinline]] site_answer find_site(object_kind kind, const void* object) noexcept {
   channel* const file = open_file();
   if (file == nullptr) return {0, default_policy()};
-  const call_chain chain = chain_of_caller();
-  known_chain* const known = place_of(chain.hash() + static_cast<std::uint64_t>(kind) * 2);
-  if (known == nullptr) return {0, policy::packed::of(file->default_policy)};
-  // acquire, relaxed: the number is all there is
-  const std::uint64_t before = known->answer.load(std::memory_order_relaxed);
-  if (before != 0)
-    return {static_cast<std::uint32_t>(before) >> 1, policy::packed::of(static_cast<std::uint32_t>(before >> 32))};
-  const site_answer answer = ask(*file, chain, kind);
-  if (answer.site == 0 && !launcher_lives(*file)) return answer;  // asked again, if the launcher comes back
-  known->answer.store(std::uint64_t{answer.policy.word()} << 32 | answer.site << 1 | 1, std::memory_order_relaxed);
-  return answer;
+  if (!is_on_stack(object)) {
+    const static_place place = find_static(object);
+    if (place.path != nullptr) return site_of_object(*file, place, kind);
+  }
+  quick_walk up(__builtin_frame_address(0));
+  chain_search search(kind);
+  for (unsigned i = 0; i < place::most; ++i) {
+    const std::uintptr_t address = up.next();
+    if (address == 0) break;
+    if (const std::uint64_t known = search.find_with(address); known != 0) return answer_of(known);
+  }
+  return site_by_unwinding(*file, kind);
 }
 
 void tell(notice_kind kind, std::uint32_t site, std::uint32_t other_site) noexcept {

@@ -133,7 +133,7 @@ using namespace txsync::preload;
 
 TXSYNC_INTERPOSE int pthread_spin_init(pthread_spinlock_t* lock, int shared) noexcept {
   if (shared == PTHREAD_PROCESS_PRIVATE) {
-    const site_answer answer = site_of_caller(object_kind::spinlock);
+    const site_answer answer = find_site(object_kind::spinlock, const_cast<const int*>(lock));
     const std::uint32_t site = answer.policy.counting ? answer.site : 0;
     if (answer.policy.spinlock != policy::spinlock_kind::libc) {
       word_of(lock).store(mark | site << site_shift, std::memory_order_relaxed);  // relaxed: the program hands it over

@@ -2,6 +2,7 @@
 // What the lock sites counted.
 #include <algorithm>
 
+#include "observe/document/document.hpp"
 #include "report/chart.hpp"
 #include "report/sections.hpp"
 #include "report/text.hpp"
@@ -44,7 +45,7 @@ std::vector<counted> sites_of(const json& document) {
 
 std::string percentile(const json& site, const char* member, const char* name) {
   const json& times = part_of(site, member);
-  return times.contains(name) ? duration(number_of(times, name)) : "–";
+  return times.contains(name) ? duration(observe::carried_figures(number_of(times, name)), 2) : "–";
 }
 
 double contended_part(const json& site) {
@@ -61,6 +62,7 @@ std::string row(const counted& one, double all_waiting, bool with_where) {
       !place.empty() && text_of(site, "name").find(place) == std::string::npos) {
     made += "<br><span class=\"note\">" + escaped(place) + "</span>";
   }
+  if (text_of(site, "kind") == "barrier") made += "<br><span class=\"note\">barrier</span>";
   made += "</td>";
   if (with_where) made += cell(one.where);
   made += number_cell(grouped(number_of(site, "acquisitions"))) + number_cell(percent(contended_part(site))) +
@@ -124,7 +126,7 @@ std::string sites_section(const json& document) {
       "summed over "
       "all threads and repetitions, and is exact; acquisitions and holding times are estimated from samples. p50 and "
       "p99: half, and "
-      "99 of 100, were shorter.</p>\n";
+      "99 of 100, were shorter; they are exact to some 12 %.</p>\n";
   return made + chart_of(list, all_waiting) + "</section>\n";
 }
 

@@ -99,9 +99,9 @@ std::string percent(double part) {
   return formatted("%.*f", shown >= 10 || shown == 0 ? 0 : shown >= 1 ? 1 : 2, shown) + " %";
 }
 
-std::string duration(double nanoseconds) {
+std::string duration(double nanoseconds, int significant) {
   const scale unit = scale_for(nanoseconds, "ns");
-  return figures(nanoseconds / unit.by, 3) + " " + unit.unit;
+  return figures(nanoseconds / unit.by, significant) + " " + unit.unit;
 }
 
 scale scale_for(double greatest, const std::string& unit) {

@@ -31,7 +31,7 @@ std::string grouped(double value);
 /// "12.3 %" of a part from 0 to 1.
 std::string percent(double part);
 /// A time in the unit that suits it: "850 ns", "1.25 ms", "12.3 s".
-std::string duration(double nanoseconds);
+std::string duration(double nanoseconds, int significant = 3);
 
 /// A unit with its factor: values / by are in `unit`.
 struct scale {

@@ -161,6 +161,12 @@ TEST(Launches, WhyNothingWasCounted) {
   EXPECT_NE(remarks(launch::launch(what)).find("counting = false"), std::string::npos);
 }
 
+TEST(Launches, LocksWithoutARememberedPlaceAreTold) {
+  EXPECT_NE(remarks(run({"open", "orders", "placeless"})).find("7 locks were not counted and had the default policy"),
+            std::string::npos);
+  EXPECT_EQ(remarks(run({"open", "orders"})), "");
+}
+
 TEST(Launches, ProcessesThatStayAreNamed) {
   const launch::result seen = run({"open", "orders", "stay"});
   EXPECT_EQ(remarks(seen).find("1 process of the program still run"), 0u) << remarks(seen);

@@ -97,17 +97,45 @@ TEST(LockWrappers, WrapALock) {
                            "tcbdblockmethod",
                            "tcglobalmutexlock",
                            "my_spin_lock_init",
+                           "os::PlatformMonitor::PlatformMonitor",
+                           "PlatformMutex::PlatformMutex",
+                           "Monitor::lock_without_safepoint_check",
+                           "MutexLocker::MutexLocker",
+                           "Parker::park",
+                           "QMutexPrivate::wait",
+                           "QReadWriteLockPrivate::lockForRead",
+                           "QWaitCondition::wait",
+                           "g_static_rw_lock_reader_lock",
+                           "boost::posix::mutex::lock",
+                           "boost::shared_mutex::lock_shared",
+                           "absl::synchronization_internal::PthreadWaiter::Wait",
+                           "umtx_lock_70",
                            "txsync::native::mutex::lock"}) {
     EXPECT_TRUE(launch::is_lock_wrapper(name)) << name;
   }
 }
 
 TEST(LockWrappers, OthersDoNot) {
-  for (const char* name :
-       {"main", "kyotocabinet::HashDB::set", "kyotocabinet::GrassDB::accept", "rocksdb::DBImpl::Write",
-        "rocksdb::Block::Init", "rocksdb::SystemClock::Now", "DataBlock::read", "std::thread::_State_impl<int>::_M_run",
-        "std::vector<std::mutex>::at", "thread_pool::run", "THD::awake", "item_get", "tcmdbput", "tchdbput",
-        "dispatch_command", "blocked_by", "clock_get", "Log_event::write", "foo::{lambda#1}::operator()"}) {
+  for (const char* name : {"main",
+                           "kyotocabinet::HashDB::set",
+                           "kyotocabinet::GrassDB::accept",
+                           "rocksdb::DBImpl::Write",
+                           "rocksdb::Block::Init",
+                           "rocksdb::SystemClock::Now",
+                           "DataBlock::read",
+                           "std::thread::_State_impl<int>::_M_run",
+                           "std::vector<std::mutex>::at",
+                           "thread_pool::run",
+                           "THD::awake",
+                           "item_get",
+                           "tcmdbput",
+                           "tchdbput",
+                           "dispatch_command",
+                           "blocked_by",
+                           "HealthMonitor::check",
+                           "clock_get",
+                           "Log_event::write",
+                           "foo::{lambda#1}::operator()"}) {
     EXPECT_FALSE(launch::is_lock_wrapper(name)) << name;
   }
 }

@@ -2,6 +2,7 @@
 #include "observe/document/sites.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 namespace {
@@ -16,6 +17,12 @@ percentile_record percentiles_of(const histogram_total& times) {
 }
 
 }  // namespace
+
+double carried_figures(double percentile) noexcept {
+  if (!(percentile >= 100)) return percentile;
+  const double unit = std::pow(10, std::floor(std::log10(percentile)) - 1);
+  return std::round(percentile / unit) * unit;
+}
 
 bool is_idle(const site_totals& counted) noexcept {
   return counted.acquisitions == 0 && counted.contended == 0 && counted.condition_waits == 0 &&

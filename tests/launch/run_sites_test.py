@@ -1,0 +1,265 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""run_sites_test.py TXSYNC: how `txsync run` finds and names the sites of real programs, and what that costs."""
+
+import os
+import pathlib
+import platform
+import resource
+import sys
+import tempfile
+import unittest
+
+import run_programs_test as programs
+from result_schema import load
+from run_programs_test import call, write_c_program
+
+
+STATICS = r"""#include <pthread.h>
+#include <stdlib.h>
+pthread_mutex_t queue_lock;
+static pthread_mutex_t lock, rows[400];
+static struct { long count; pthread_mutex_t lock; char more[50]; } engine;
+static pthread_rwlock_t table;
+pthread_mutex_t* other_lock(void);
+static void use(pthread_mutex_t* mutex) {
+  pthread_mutex_lock(mutex);
+  pthread_mutex_unlock(mutex);
+}
+static void* first(void* unused) { use(&queue_lock); return unused; }
+static void* second(void* unused) { use(&queue_lock); return unused; }
+int main(int argc, char** argv) {
+  pthread_t threads[2];
+  pthread_rwlock_init(&table, 0);
+  pthread_rwlock_rdlock(&table);
+  pthread_rwlock_unlock(&table);
+  use(&lock);
+  use(other_lock());
+  use(&engine.lock);
+  const int turned = argc > 1 && argv[1][0] == 't';
+  pthread_create(&threads[0], 0, turned ? second : first, 0);
+  if (turned) pthread_join(threads[0], 0);
+  pthread_create(&threads[1], 0, turned ? first : second, 0);
+  if (!turned) pthread_join(threads[0], 0);
+  pthread_join(threads[1], 0);
+  for (int i = 0; i < 400 && argc < 3; ++i) use(&rows[i]);
+  return argv == 0;
+}
+"""
+
+# A mutex that is made by one function, in as many chains of calls as are asked for.
+CHAINS = r"""#include <pthread.h>
+#include <stdlib.h>
+static volatile long sink;
+static void go(unsigned number, int depth);
+__attribute__((noinline)) static void make(void) {
+  pthread_mutex_t* mutex = malloc(sizeof *mutex);
+  pthread_mutex_init(mutex, 0);
+  pthread_mutex_lock(mutex);
+  pthread_mutex_unlock(mutex);
+}
+#define WAY(n) __attribute__((noinline)) static void way##n(unsigned number, int depth) { go(number, depth); sink = n; }
+WAY(0) WAY(1) WAY(2) WAY(3)
+static void go(unsigned number, int depth) {
+  static void (*const ways[])(unsigned, int) = {way0, way1, way2, way3};
+  if (depth == 0) make();
+  else ways[number & 3](number >> 2, depth - 1);
+  sink = 4;
+}
+int main(int argc, char** argv) {
+  for (int i = 0; i < atoi(argv[argc - 1]); ++i) go((unsigned)i, 9);
+}
+"""
+
+# Two functions whose locks one wrapper makes, in a frame whose size varies.
+VARYING = r"""#include <alloca.h>
+#include <pthread.h>
+#include <string.h>
+static volatile long sink;
+__attribute__((noinline)) static void my_mutex_init_all(pthread_mutex_t* mutex, unsigned size) {
+  char* room = alloca(size);
+  memset(room, 0, size);
+  pthread_mutex_init(mutex, 0);
+  pthread_mutex_lock(mutex);
+  pthread_mutex_unlock(mutex);
+  sink = room[size / 2];
+}
+__attribute__((noinline)) static void seldom(unsigned size) {
+  pthread_mutex_t mutex;
+  my_mutex_init_all(&mutex, size);
+  pthread_mutex_destroy(&mutex);
+  sink = 1;
+}
+__attribute__((noinline)) static void often(unsigned size) {
+  pthread_mutex_t mutex;
+  my_mutex_init_all(&mutex, size);
+  pthread_mutex_destroy(&mutex);
+  sink = 2;
+}
+static void* work(void* unused) {
+  for (unsigned i = 0; i < 8000; ++i) (i % 4 == 0 ? seldom : often)(16 + i * 48 % 960);
+  return unused;
+}
+int main(void) {
+  pthread_t threads[2];
+  for (int i = 0; i < 2; ++i) pthread_create(&threads[i], 0, work, 0);
+  for (int i = 0; i < 2; ++i) pthread_join(threads[i], 0);
+}
+"""
+
+SHORT_LIVES = r"""#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+__attribute__((noinline)) static void live(void) {
+  pthread_mutex_t mutex;
+  pthread_mutex_init(&mutex, 0);
+  pthread_mutex_lock(&mutex);
+  pthread_mutex_unlock(&mutex);
+  pthread_mutex_destroy(&mutex);
+}
+int main(void) {
+  enum { times = 200000 };
+  struct timespec used;
+  for (int i = 0; i < times; ++i) live();
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  printf("%.0f\n", (used.tv_sec * 1e9 + used.tv_nsec) / times);
+}
+"""
+
+
+def sites_of(document):
+    return {site["name"]: site for site in document["points"][0].get("sites", [])}
+
+
+class RunSites(unittest.TestCase):
+    """Programs whose sites are known."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not (pathlib.Path(programs.TXSYNC).parent / "../lib/libtxsync-preload.so").exists():
+            raise unittest.SkipTest("libtxsync-preload.so is not built here")
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        if write_c_program(cls.folder.name, "nothing", "int main(void) { return 0; }") is None:
+            raise unittest.SkipTest("there is no C compiler")
+
+    def statics(self, name, *options, argument=()):
+        """The sites of a program of two files, linked with the options."""
+        other = pathlib.Path(self.folder.name) / "other.c"
+        other.write_text("#include <pthread.h>\nstatic pthread_mutex_t lock;\npthread_mutex_t* other_lock(void) { return &lock; }\n")
+        program = write_c_program(self.folder.name, name, STATICS, str(other), *options)
+        file = pathlib.Path(self.folder.name) / "s.json"
+        done = call("run", "--json", str(file), "--", program, *argument)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return sites_of(load(file.read_text()))
+
+    def test_locks_in_static_storage_are_named_by_their_symbols(self):
+        names = {"queue_lock in statics", "lock (statics.c) in statics", "lock (other.c) in statics", "rows in statics",
+                 "table in statics"}
+        for options in ((), ("-g0",), ("-no-pie",)):
+            sites = self.statics("statics", *options)
+            self.assertEqual({name for name in sites if not name.startswith("engine+0x")}, names)
+            self.assertEqual(len(sites), 6, sites)
+            self.assertGreater(sites["rows in statics"]["acquisitions"], 300)
+            # Whoever is first.
+            self.assertEqual(set(self.statics("statics", *options, argument=("turned",))), set(sites))
+        stripped = set(self.statics("stripped", "-s", argument=("first", "few")))
+        self.assertEqual(len(stripped), 5, stripped)
+        self.assertTrue(all(name.startswith("stripped+0x") for name in stripped), stripped)
+        self.assertEqual(stripped, set(self.statics("stripped", "-s", argument=("turned", "few"))))
+        # A table of locks does not use up the sites.
+        many = self.statics("stripped", "-s")
+        self.assertIn("stripped (static objects without symbols)", many)
+        self.assertLess(len(many), 260)
+
+    def test_a_place_is_one_whatever_calls_it(self):
+        file = pathlib.Path(self.folder.name) / "c.json"
+        program = write_c_program(self.folder.name, "chains", CHAINS)
+        done = call("run", "--json", str(file), "--", program, "40000")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        sites = sites_of(load(file.read_text()))
+        self.assertEqual(len(sites), 1, done.stderr)
+        name, site = next(iter(sites.items()))
+        self.assertTrue(name.startswith("make@chains.c:"), name)
+        self.assertGreater(site["acquisitions"], 37_000)
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "call chains are unwound each time elsewhere")
+    def test_locks_of_short_life_are_cheap(self):
+        program = write_c_program(self.folder.name, "short_lives", SHORT_LIVES)
+        done = call("run", "--", program)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        # Some 40 ns, and 1000 where each call chain is unwound.
+        self.assertLess(float(done.stdout), 400)
+
+    def test_callers_of_one_wrapper_stay_apart(self):
+        file = pathlib.Path(self.folder.name) / "v.json"
+        for options in (("-O0",), ("-O2",), ("-O2", "-fno-omit-frame-pointer")):
+            program = write_c_program(self.folder.name, "varying", VARYING.replace("_init_all", "_init"), *options)
+            done = call("run", "--json", str(file), "--", program)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            seen = {name.partition("@")[0]: site["acquisitions"] for name, site in sites_of(load(file.read_text())).items()}
+            self.assertEqual(set(seen), {"seldom", "often"}, done.stderr)
+            self.assertTrue(3_000 < seen["seldom"] < 5_000 and 10_500 < seen["often"] < 13_500, (options, seen))
+
+    def test_locks_beyond_what_a_process_remembers_are_told(self):
+        library = os.environ.get("PRELOAD_OF_FEW_PLACES")
+        if library is None:
+            self.skipTest("there is no library with little room")
+        text = "#include <pthread.h>\n" + "".join(f"static pthread_mutex_t m{i};\n" for i in range(100)) + "int main(void) {\n"
+        text += "".join(f"  pthread_mutex_lock(&m{i}); pthread_mutex_unlock(&m{i});\n" for i in range(100)) + "}\n"
+        done = call("run", "--preload", library, "--", write_c_program(self.folder.name, "hundred", text))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("remark: 36 locks were not counted and had the default policy", done.stderr)
+
+    def test_naming_the_places_of_a_big_unit(self):
+        count = 5000
+        text = "#include <pthread.h>\n#include <stdlib.h>\n"
+        for i in range(count):
+            text += (f"static void f{i}(void) {{ pthread_mutex_t* m = calloc(1, sizeof *m);\n"
+                     "  pthread_mutex_lock(m); pthread_mutex_unlock(m); }\n")
+        text += "int main(void) {\n" + "".join(f"  f{i}();\n" for i in range(count)) + "}\n"
+        program = write_c_program(self.folder.name, "big_unit", text, "-O0")
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        done = call("run", "--", program)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("905 places beyond the first 4095 sites were not counted", done.stderr)
+        self.assertLess(after.ru_utime - before.ru_utime, 2.5, done.stderr)
+
+    def test_names_cannot_steer_a_terminal(self):
+        text = "#include <pthread.h>\n#include <stdlib.h>\n#line 3 \"a\\033[31mb.c\"\nint main(void) {\n" \
+               "  pthread_mutex_t* m = calloc(1, sizeof *m);\n  pthread_mutex_lock(m);\n  return pthread_mutex_unlock(m); }\n"
+        program = write_c_program(self.folder.name, "colour\x1b[31m", text)
+        for arguments in ((program,), (program + "\x1b[32m",)):
+            done = call("run", "--", *arguments)
+            self.assertNotIn("\x1b", done.stderr)
+            self.assertIn(r"\x1b[31m", done.stderr)
+        self.assertRegex(call("run", "--", program).stderr, r"main@a\\x1b\[31mb\.c:\d+\n")
+
+    def test_barriers_are_no_locks_and_percentiles_are_rounded(self):
+        text = r"""#include <pthread.h>
+#include <unistd.h>
+static pthread_barrier_t meeting;
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+static void* come(void* unused) { pthread_barrier_wait(&meeting); return unused; }
+int main(void) {
+  pthread_t other;
+  pthread_barrier_init(&meeting, 0, 2);
+  pthread_create(&other, 0, come, 0);
+  for (int i = 0; i < 5; ++i) { pthread_mutex_lock(&held); usleep(5000 + 100 * i); pthread_mutex_unlock(&held); }
+  pthread_barrier_wait(&meeting);
+  return pthread_join(other, 0);
+}
+"""
+        done = call("run", "--", write_c_program(self.folder.name, "meets", text))
+        locks, conditions = done.stderr.split("waits on conditions and at barriers (not for locks)")
+        self.assertNotIn("meeting in meets", locks)
+        self.assertIn("  barrier meeting in meets\n", conditions)
+        row = next(line for line in locks.splitlines() if line.endswith("held in meets")).split()
+        for percentile in row[7:9]:
+            self.assertRegex(percentile, r"^[0-9]{2}0*$", locks)
+
+
+if __name__ == "__main__":
+    programs.TXSYNC = sys.argv.pop(1)
+    unittest.main()
