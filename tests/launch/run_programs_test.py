@@ -373,7 +373,7 @@ class RunPrograms(unittest.TestCase):
         self.assertEqual(sites["barrier"]["condition_waits"], 5, table)
         self.assertEqual(sites["other"]["condition_waits"], 1, table)
         self.assertEqual(sites["other"]["failed_waits"], 1, table)
-        self.assertRegex(table, r"(?m)^waits that ended at a deadline: 1, \d+\.\d+ s in all, at main@everything.c:\d+$")
+        self.assertRegex(table, r"(?m)^waits that ended at a deadline: 1, \d+\.\d+ s in all, at other in everything$")
         for kind, least_ms in (("other", 20), ("rwlock", 10)):
             self.assertGreaterEqual(sites[kind]["hold_ns"], least_ms * 900_000, table)
 
@@ -479,7 +479,7 @@ class RunPrograms(unittest.TestCase):
                 done = call("run", "--limit", "50", "--", program, env={**environment, "LD_PRELOAD": library})
                 self.assertEqual((done.returncode, done.stdout), (0, "800\n"), done.stderr)
                 self.assertNotIn("WARNING", done.stderr)
-                self.assertRegex(done.stderr, rf"(add_one|count)@{name}\.c:")
+                self.assertRegex(done.stderr, rf"(?m) hot in {name}$")
 
     def test_a_limit(self):
         done = call("run", "--limit", "0.3", "--", "sleep", "50")
