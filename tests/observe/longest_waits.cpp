@@ -26,11 +26,11 @@ void expect_near(std::uint64_t ns, std::uint64_t expected) {
 
 /// A source without room for another block, that counts how often it was asked.
 int times_asked = 0;
-void* take_none() noexcept {
+observe::block_source::taken take_none(std::size_t) noexcept {
   ++times_asked;
-  return nullptr;
+  return {};
 }
-constexpr observe::block_source no_room = {take_none, nullptr};
+constexpr observe::block_source no_room = {take_none, nullptr, nullptr};
 
 }  // namespace
 
