@@ -153,7 +153,7 @@ class Programs(Tune):
         self.assertEqual(document["points"][0]["workload"], "tuned_program")
         self.assertNotIn("sites", document["points"][0])
         names = [site["name"] for site in document["points"][1]["sites"]]
-        self.assertTrue(any("work" in name for name in names), names)
+        self.assertTrue(any("hot in tuned_program" in name for name in names), names)
 
     def test_a_metric_of_the_output(self):
         done = call("tune", "--rounds", "6", "--candidates", "mutex", "--metric", "sections: ([0-9]+)", "--json", self.json, "--", PROGRAM)
