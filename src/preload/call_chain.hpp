@@ -45,7 +45,7 @@ class quick_walk {
   std::uintptr_t next() noexcept;
 
  private:
-  const std::uintptr_t* at_ = nullptr;  // the return address to read next
+  [[maybe_unused]] const std::uintptr_t* at_ = nullptr;  // the return address to read next
 };
 
 /// True only for objects on the calling thread's stack; false says nothing.
