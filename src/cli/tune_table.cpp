@@ -108,9 +108,6 @@ void print_waiting(std::FILE* out, const tune::outcome& found) {
                observe::printable(words).c_str());
 }
 
-}  // namespace
-
-namespace {
 void print_left_out(std::FILE* out, const tune::described& what) {
   for (const tune::left_out& one : what.others) {
     std::string names;
@@ -118,6 +115,7 @@ void print_left_out(std::FILE* out, const tune::described& what) {
     std::fprintf(out, "\nleft out: %s: %s\n", names.c_str(), one.reason.c_str());
   }
 }
+
 }  // namespace
 
 void print_table(std::FILE* out, const tune::outcome& found, const tune::described& what) {

@@ -157,7 +157,7 @@ class run_verb final : public verb {
       if (site.failed_waits == site.unfinished_waits) continue;
       std::fprintf(stderr, "waits that ended at a deadline: %llu, %.3f s in all, at %s\n",
                    static_cast<unsigned long long>(site.failed_waits - site.unfinished_waits),
-                   static_cast<double>(site.failed_wait_ns) / 1e9, site.name.c_str());
+                   static_cast<double>(site.failed_wait_ns) / 1e9, observe::printable(site.name).c_str());
     }
   }
 

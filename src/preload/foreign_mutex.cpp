@@ -51,8 +51,7 @@ ownership ownership_of(pthread_mutex_t* raw) noexcept {
 bool is_acquired(int status) noexcept { return status == 0 || status == EOWNERDEAD; }
 
 void count(pthread_mutex_t* raw, lock_tag tag, arrival came) noexcept {
-  if (--observe::detail::until_sample <= 0) [[unlikely]]
-    observe::detail::sample(tag.site(), raw);
+  observe::detail::acquired(tag.site(), raw);
   if (watches_order()) [[unlikely]]
     acquired_in_order(raw, tag.site(), came);
 }

@@ -78,10 +78,7 @@ futex_rwlock::admit admission_of(const rwlock_state& lock) noexcept {
 enum class entry : std::uint8_t { read, write };
 
 /// The time inside is each thread's own: readers overlap.
-void count(const void* lock, rw_tag tag) noexcept {
-  if (--observe::detail::until_sample <= 0) [[unlikely]]
-    observe::detail::sample(tag.site(), lock);
-}
+void count(const void* lock, rw_tag tag) noexcept { observe::detail::acquired(tag.site(), lock); }
 
 bool try_enter(rwlock_state& lock, entry how) noexcept {
   return how == entry::write ? lock.shared.rwlock.try_lock() : lock.shared.rwlock.try_lock_shared(admission_of(lock));

@@ -41,8 +41,7 @@ bool try_take(spin_word& word) noexcept {
 }
 
 void count(const volatile void* lock, std::uint32_t site) noexcept {
-  if (--observe::detail::until_sample <= 0) [[unlikely]]
-    observe::detail::sample(site, const_cast<const void*>(lock));
+  observe::detail::acquired(site, const_cast<const void*>(lock));
 }
 void ends(const volatile void* lock) noexcept { observe::detail::hold_ends_if_timed(const_cast<const void*>(lock)); }
 

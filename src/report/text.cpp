@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "observe/document/printable.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::report {
 namespace {
 
@@ -124,35 +126,14 @@ scale scale_for(double greatest, const std::string& unit) {
 
 namespace {
 
-bool is_control(char letter) {
-  const auto byte = static_cast<unsigned char>(letter);
-  return byte < 0x20 || byte == 0x7F;
-}
-
-bool is_utf8(const std::string& word) {
-  try {
-    (void)json(word).dump();
-    return true;
-  } catch (const json::type_error&) {
-    return false;
-  }
-}
-
-/// In the $'...' of shells: of printable letters only, on one line.
+/// In the $'...' of shells, which stays on one line whatever the word holds.
 std::string escaped_word(const std::string& word) {
-  std::string made = "$'";
-  const bool escapes_all = !is_utf8(word);
+  std::string quoted;
   for (const char letter : word) {
-    if (is_control(letter) || (escapes_all && static_cast<unsigned char>(letter) >= 0x80)) {
-      char hex[8];
-      std::snprintf(hex, sizeof hex, "\\x%02x", static_cast<unsigned char>(letter));
-      made += hex;
-    } else {
-      if (letter == '\'' || letter == '\\') made += '\\';
-      made += letter;
-    }
+    if (letter == '\'' || letter == '\\') quoted += '\\';
+    quoted += letter;
   }
-  return made + "'";
+  return "$'" + observe::printable(quoted) + "'";
 }
 
 }  // namespace
@@ -170,7 +151,7 @@ std::string shell_line(const std::vector<std::string>& words) {
       line += word;
       continue;
     }
-    if (std::any_of(word.begin(), word.end(), is_control) || !is_utf8(word)) {
+    if (observe::printable(word) != word) {
       line += escaped_word(word);
       continue;
     }

@@ -59,6 +59,11 @@ inline void hold_ends_if_timed(const void* lock) noexcept {
   if (timed_lock == lock) [[unlikely]]
     hold_ends(lock);
 }
+/// The calling thread has acquired a lock that calls hold_ends_if_timed() before it is given up.
+inline void acquired(std::uint32_t site_id, const void* lock) noexcept {
+  if (--until_sample <= 0) [[unlikely]]
+    (void)sample(site_id, lock);
+}
 /// The calling thread begins to wait for a lock; returns machine::cycles(). One of the next two calls ends the wait.
 /// Locks that do not call this are counted all the same, but their waits are not seen while they last.
 TXSYNC_EXPORT std::uint64_t wait_begins(std::uint32_t site_id) noexcept;
