@@ -63,8 +63,9 @@ void family::end() const {
     bool any = false;
     for (const pid_t child : children()) {
       if (std::find(before_.begin(), before_.end(), child) != before_.end()) continue;
-      if (waitpid(child, nullptr, WNOHANG) == child) continue;
       any = true;
+      // What it has left is a child of this process now, and may not have been seen yet.
+      if (waitpid(child, nullptr, WNOHANG) == child) continue;
       if (passed >= kill_after_ns) {
         kill(child, SIGKILL);
       } else if (std::find(told.begin(), told.end(), child) == told.end()) {
