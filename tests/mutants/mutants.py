@@ -3,7 +3,8 @@
 """mutants.py IMAGE MUTANTS PLAIN_MODEL MACHINE [ID...]: explores mutants (generate.py) until each has failed.
 
 Prints the kill rate, and whoever survived without an argument. A survivor has to have an argument in survivors.txt, and
-what is argued there has to survive. Without TXSYNC_TEST_BUDGET=full a fixed sample is run, with IDs those mutants."""
+what is argued there has to survive. Without TXSYNC_TEST_BUDGET=full a fixed sample is run, with IDs those mutants. All
+of them take half an hour with two jobs (TXSYNC_MUTANT_JOBS; one for each CPU where all are run, else one)."""
 
 import collections
 import concurrent.futures
@@ -180,6 +181,11 @@ def choose(mutants, arguments, ids):
     return [one for one in mutants if key_of(one, arguments) is None and in_sample(one)]
 
 
+def jobs():
+    usual = os.cpu_count() if os.environ.get("TXSYNC_TEST_BUDGET") == "full" else 1
+    return int(os.environ.get("TXSYNC_MUTANT_JOBS", usual))
+
+
 def main():
     if len(sys.argv) < 5:
         sys.exit("usage: mutants.py IMAGE MUTANTS PLAIN_MODEL MACHINE [ID...]")
@@ -196,7 +202,7 @@ def main():
                 continue  # of what has no mutants
             if seen := machine.fails(test, "random", 1, HARMLESS, 200, 0):
                 faults.append(f"fails without a mutant: {test}: {seen}")
-        with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("TXSYNC_MUTANT_JOBS", "1"))) as workers:
+        with concurrent.futures.ThreadPoolExecutor(jobs()) as workers:
             results = list(workers.map(
                 lambda one: explore(machine, tests, one, ROUNDS if key_of(one, arguments) else ROUNDS + MORE_ROUNDS), chosen))
     survivors = [mutant for mutant, killer in zip(chosen, results) if killer is None]

@@ -49,6 +49,37 @@ class nested {
   Lock inner_;
 };
 
+/// Sections of two locks beside sections of the inner one, which is held while a system call is made.
+template <class Lock, bool tries>
+struct inner_held_test {
+  static constexpr unsigned sections = 2;
+  Lock outer{};
+  Lock inner{};
+  std::uint64_t count = 0;
+  std::uint64_t done[2] = {};
+
+  bool enter_inner() {
+    if constexpr (tries) return inner.try_lock();
+    inner.lock();
+    return true;
+  }
+  static void body(inner_held_test& me, unsigned index) {
+    for (unsigned i = 0; i < sections; ++i) {
+      if (index == 0) me.outer.lock();
+      if (index == 1) me.inner.lock();
+      if (index == 1 || me.enter_inner()) {
+        const std::uint64_t before = me.count;
+        if (index == 1) machine::yield();  // no attempt stands it
+        me.count = before + 1;
+        ++me.done[index];
+        me.inner.unlock();
+      }
+      if (index == 0) me.outer.unlock();
+    }
+  }
+  const char* check() const { return count != done[0] + done[1] ? "an update was lost" : nullptr; }
+};
+
 /// A test-and-set lock with Intel's prefixes (thesis 2.4.3).
 class by_prefix {
  public:
@@ -303,6 +334,10 @@ constexpr exploration table[] = {
     trio_of<lockable<alone<elided<tatas_lock>>>>("elided_tatas-3"),
     trio_of<calling<lockable<alone<elided<tatas_lock>>>>>("elided_tatas-calling"),
     pair_of<nested<alone<elided<tatas_lock>>>>("elided_tatas-nested"),
+    {"elided_tatas-inner-held", "sections of two locks, the inner one held by another thread", verdict::right,
+     run_anew<inner_held_test<alone<elided<tatas_lock>>, false>, 2>},
+    {"elided_tatas-inner-tried", "the same, the inner one by tries", verdict::right,
+     run_anew<inner_held_test<alone<elided<tatas_lock>>, true>, 2>},
     trio_of<calling<lockable<alone<elided<tatas_lock>, elision_presets::lemming>>>>("elided_tatas-hasty"),
     pair_of<lockable<by_prefix>>("elided-by-prefix"),
     trio_of<calling<lockable<by_prefix>>>("elided-by-prefix-calling"),

@@ -122,6 +122,33 @@ struct upgrade_test {
   }
 };
 
+/// One writes, the others read: readers fall asleep while one that has slept leaves.
+template <class Lock>
+struct sleeping_readers_test {
+  static constexpr unsigned sections = 4;
+  Lock lock{};
+  std::uint64_t value = 0;
+  std::uint64_t last[2] = {};
+
+  static void body(sleeping_readers_test& me, unsigned index) {
+    for (unsigned i = 0; i < sections; ++i) {
+      if (index == 0) {
+        me.lock.lock();
+        ++me.value;
+        me.lock.unlock();
+      } else {
+        me.lock.lock_shared();
+        me.last[index - 1] = me.value;
+        me.lock.unlock_shared();
+      }
+    }
+  }
+  const char* check() const {
+    if (last[0] > value || last[1] > value) return "a reader saw what was never written";
+    return value != sections ? "an update was lost" : nullptr;
+  }
+};
+
 constexpr unsigned sleeps = 1;
 
 template <class Lock>
@@ -149,6 +176,8 @@ constexpr exploration table[] = {
     pair_of<occ_rwlock>("occ_rwlock-shared"),
     trio_of<occ_rwlock>("occ_rwlock-shared-sleeping", sleeps),
     trio_of<occ_rwlock, entry::tries>("occ_rwlock-shared-try", sleeps),
+    {"occ_rwlock-sleeping-readers", "one writes, two read and sleep", verdict::right,
+     run_anew<sleeping_readers_test<occ_rwlock>, 3>, sleeps},
     together<occ_rwlock>("occ_rwlock-together", sleeps),
     pair_of<futex_rwlock>("futex_rwlock-shared"),
     trio_of<futex_rwlock>("futex_rwlock-shared-sleeping", sleeps),

@@ -50,23 +50,31 @@ struct deadline_test {
   bool early = false;
 };
 
-/// Waiters that have looked in vain and sleep, mostly, before each is told by a notification of its own.
-template <unsigned threads>
+/// Who notifies holds the mutex, or has given it up.
+enum class notifier : std::uint8_t { holds, has_unlocked };
+
+/// Waiters that have looked in vain and sleep, mostly, before each is told by a notification of its own, or all by one.
+template <unsigned threads, telling how = telling::one, notifier who = notifier::holds>
 struct late_telling_test {
   mutex lock{};
   condition_variable changed{};
   unsigned told = 0;
   unsigned taken = 0;
 
+  void tell(unsigned more) {
+    std::unique_lock held(lock);
+    told += more;
+    if (who == notifier::has_unlocked) held.unlock();
+    how == telling::one ? changed.notify_one() : changed.notify_all();
+  }
   static void body(late_telling_test& me, unsigned index) {
     if (index == 0) {
       constexpr std::uint64_t longer_than_anybody_looks = 1'000'000;
-      for (unsigned i = 1; i < threads; ++i) {
+      const unsigned at_once = how == telling::one ? 1 : threads - 1;
+      for (unsigned i = 1; i < threads; i += at_once) {
         const std::uint64_t start = machine::cycles();
         while (machine::cycles() - start < longer_than_anybody_looks) machine::relax();
-        const std::unique_lock held(me.lock);
-        ++me.told;
-        me.changed.notify_one();
+        me.tell(at_once);
       }
       return;
     }
@@ -349,6 +357,32 @@ struct two_mutexes_test {
   const char* check() const { return turn != turns ? "a turn was lost" : nullptr; }
 };
 
+/// One section notifies more conditions than a thread defers wake-ups for.
+struct many_conditions_test {
+  static constexpr unsigned waiters = 3;
+
+  mutex lock{};
+  condition_variable changed[waiters]{};
+  bool told = false;
+  unsigned left = 0;
+
+  static void body(many_conditions_test& me, unsigned index) {
+    if (index != 0) {
+      std::unique_lock held(me.lock);
+      me.changed[index - 1].wait(held, [&] { return me.told; });
+      ++me.left;
+      return;
+    }
+    constexpr std::uint64_t longer_than_anybody_looks = 1'000'000;
+    const std::uint64_t start = machine::cycles();
+    while (machine::cycles() - start < longer_than_anybody_looks) machine::relax();
+    const std::lock_guard held(me.lock);
+    me.told = true;
+    for (condition_variable& one : me.changed) one.notify_all();
+  }
+  const char* check() const { return left != waiters ? "a notification was lost" : nullptr; }
+};
+
 /// The last owner destroys the lock right after it has given it up.
 template <class Lock, unsigned threads>
 struct destroyed_lock_test {
@@ -376,6 +410,10 @@ constexpr exploration table[] = {
      run_anew<handing_test<mutex, condition_variable, 3, 2, telling::all>, 3>},
     {"condition_variable-late", "one is told when it sleeps already", right, run_anew<late_telling_test<2>, 2>},
     {"condition_variable-late-3", "two are told when they sleep already", right, run_anew<late_telling_test<3>, 3>},
+    {"condition_variable-late-all", "two that sleep are told by one notification", right,
+     run_anew<late_telling_test<3, telling::all>, 3>},
+    {"condition_variable-late-unlocked", "two are told by who has given up the mutex", right,
+     run_anew<late_telling_test<3, telling::one, notifier::has_unlocked>, 3>},
     {"condition_variable-deadline", "one waits with deadlines, one without", right, run_anew<deadline_test, 3>},
     {"condition_variable-timed", "for a time and until one", right, run_anew<timed_test, 3>},
     {"condition_variable-any", "with a lock of another kind", right, run_anew<foreign_lock_test, 3>},
@@ -387,6 +425,7 @@ constexpr exploration table[] = {
     {"condition_variable-mutexes", "notified by a holder of two mutexes", right, run_anew<two_mutexes_test, 2>},
     {"condition_variable-mutexes-sleeping", "notified by a holder of two mutexes, with one CPU", right,
      run_anew<two_mutexes_test, 2>, sleeps},
+    {"condition_variable-many", "one section notifies three conditions", right, run_anew<many_conditions_test, 4>},
     {"futex-patience", "one gives up, two do not", right, run_anew<patience_test<futex_mutex, false>, 3>, sleeps},
     {"futex-hasty", "one gives up after its first look, two do not", right,
      run_anew<patience_test<futex_mutex, false, 200>, 3>, sleeps},
