@@ -17,7 +17,8 @@ std::string folded_file(const launch::result& result) {
   for (const launch::blame& one : result.wait_chains) {
     const std::uint64_t microseconds = (one.wait_ns + 500) / 1000;
     if (microseconds == 0) continue;
-    for (const launch::named_call& call : one.calls) text += (&call == &one.calls.front() ? "" : ";") + frame(call.name);
+    for (const launch::named_call& call : one.calls)
+      text += (&call == &one.calls.front() ? "" : ";") + frame(call.name);
     text += " " + std::to_string(microseconds) + "\n";
   }
   return text;

@@ -60,10 +60,9 @@ class run_verb final : public verb {
     text_option(app, "--folded", folded_.file, "FILE",
                 "Also write who waited as folded stacks, in microseconds, for flame graphs; - is the standard output");
     text_option(app, "--pprof", pprof_.file, "FILE",
-                "Also write who waited as a contention profile for go tool pprof; - is the standard output");
+                "Also write who waited as a contention profile for go tool pprof; - likewise");
     text_option(app, "--trace", trace_.file, "FILE",
-                "Also write the first 100000 waits and holds as Trace Event JSON; each lock call then takes time; - is the "
-                "standard output");
+                "Also write the first 100000 waits and holds as Trace Event JSON; takes time at each lock; - likewise");
     text_option(app, "--bucket", bucket_, "US",
                 "Take one call chain for so many microseconds of a thread's waiting at a site (1000; 0: none)");
     text_option(app, "--preload", library_, "FILE",

@@ -40,7 +40,7 @@ struct lock_event {
   std::string site;
   std::uint32_t process = 0;
   std::uint32_t thread = 0;
-  std::uint64_t object = 0;  ///< the lock's address
+  std::uint64_t object = 0;    ///< the lock's address
   std::uint64_t start_ns = 0;  ///< since the start of the run
   std::uint64_t ns = 0;
 };

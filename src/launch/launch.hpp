@@ -48,14 +48,14 @@ struct result {
   std::string output;  ///< captured: both outputs in the order in which they were written
   bool output_cut = false;
   std::vector<observe::site_record> sites;  ///< at which something happened, those waited for longest first
-  std::vector<blame> wait_chains;  ///< who waited, those that waited longest first
-  std::vector<blame> hold_chains;  ///< who held what others waited for, likewise
-  std::vector<lock_event> events;  ///< by their starts
+  std::vector<blame> wait_chains;           ///< who waited, those that waited longest first
+  std::vector<blame> hold_chains;           ///< who held what others waited for, likewise
+  std::vector<lock_event> events;           ///< by their starts
   std::uint64_t events_left_out = 0;
-  std::vector<std::string> notices;         ///< what the program did wrong with its locks, one sentence each
-  std::vector<std::string> remarks;         ///< what was not counted and why, one sentence each
-  std::uint32_t processes = 0;              ///< that took the library, children included
-  std::uint32_t threads = 0;  ///< that took locks, at most so many at a time (later ones go on for ended ones)
+  std::vector<std::string> notices;  ///< what the program did wrong with its locks, one sentence each
+  std::vector<std::string> remarks;  ///< what was not counted and why, one sentence each
+  std::uint32_t processes = 0;       ///< that took the library, children included
+  std::uint32_t threads = 0;         ///< that took locks, at most so many at a time (later ones go on for ended ones)
   bool timed_out = false;
   int interrupted =
       0;  ///< the signal that this process got for the program (SIGINT, SIGTERM, SIGHUP, SIGQUIT); 0: none

@@ -114,8 +114,8 @@ std::vector<named_call> place_names::calls(const preload::frame& one, std::uint3
   const std::string path = path_of(one, process);
   std::vector<named_call> made;
   for (const function_at& function : around(module_of(path), one.offset)) {
-    made.push_back({observe::printable(function.name), observe::printable(function.file), function.line, path,
-                    one.offset, true});
+    made.push_back(
+        {observe::printable(function.name), observe::printable(function.file), function.line, path, one.offset, true});
   }
   if (made.empty()) made.push_back({last_part(path) + hexadecimal(one.offset), {}, 0, path, one.offset, true});
   made.back().is_inlined = false;

@@ -61,8 +61,8 @@ std::vector<named_call> calls_of(const chain_area& area, const chain_record& one
   for (std::uint32_t i = 0; i < std::min(one.count, chain_record::most_frames); ++i) {
     for (named_call& call : names.calls(frame_of(area, one, i), one.process)) calls.push_back(std::move(call));
   }
-  const auto begin = std::find_if(calls.begin(), calls.end(),
-                                  [](const named_call& call) { return !is_lock_wrapper(call.name); });
+  const auto begin =
+      std::find_if(calls.begin(), calls.end(), [](const named_call& call) { return !is_lock_wrapper(call.name); });
   if (begin == calls.end()) return calls;
   calls.erase(calls.begin(), begin);
   return calls;
@@ -85,9 +85,8 @@ class collection {
     all_[at->second].wait_ns += one.wait_ns;
   }
   std::vector<blame> take() {
-    std::sort(all_.begin(), all_.end(), [](const blame& a, const blame& b) {
-      return std::tie(b.wait_ns, a.site) < std::tie(a.wait_ns, b.site);
-    });
+    std::sort(all_.begin(), all_.end(),
+              [](const blame& a, const blame& b) { return std::tie(b.wait_ns, a.site) < std::tie(a.wait_ns, b.site); });
     return std::move(all_);
   }
 

@@ -334,9 +334,7 @@ void wait_timed_out(std::uint32_t site_id, std::uint64_t cycles) noexcept {
   (void)observe::wait_timed_out(site_id, cycles, 0);
 }
 
-void waited(std::uint32_t site_id, std::uint64_t cycles) noexcept {
-  (void)observe::waited(site_id, cycles, 0);
-}
+void waited(std::uint32_t site_id, std::uint64_t cycles) noexcept { (void)observe::waited(site_id, cycles, 0); }
 
 void condition_waited(std::uint32_t site_id, std::uint64_t cycles) noexcept {
   thread_block* const block = block_of_thread();

@@ -20,8 +20,8 @@ constinit record records[records_size] = {};
 namespace {
 
 using contended::chains_owed;
-using contended::record;
 using contended::ns_per_chain;
+using contended::record;
 
 constinit std::atomic<bool> writes_events{false};  // relaxed: set before anything is counted
 
@@ -128,8 +128,7 @@ void take_blame(const void* lock) noexcept {
     // Nobody waits any more: the next unlocks need not look.
     if (one.waiters == 0) one.lock.store(nullptr, std::memory_order_relaxed);
   }
-  const observe::wait_sum sum =
-      observe::held_up(site, waits, cycles, ns_per_chain.load(std::memory_order_relaxed));
+  const observe::wait_sum sum = observe::held_up(site, waits, cycles, ns_per_chain.load(std::memory_order_relaxed));
   if (sum.ns != 0) write_chain(chain_kind::holds, call, site, sum);
 }
 
@@ -170,8 +169,7 @@ void end_wait(std::uint32_t site, const void* lock, lock_call call, const begun_
 
 void fail_wait(std::uint32_t site, const void* lock, lock_call call, const begun_wait& wait) noexcept {
   const std::uint64_t cycles = machine::cycles() - wait.since;
-  const observe::wait_sum sum =
-      observe::wait_timed_out(site, cycles, ns_per_chain.load(std::memory_order_relaxed));
+  const observe::wait_sum sum = observe::wait_timed_out(site, cycles, ns_per_chain.load(std::memory_order_relaxed));
   leave(wait.at);
   if (sum.ns != 0) write_chain(chain_kind::waits, call, site, sum);
   if (writes_events.load(std::memory_order_relaxed))

@@ -69,7 +69,7 @@ inline bool takes_chains() noexcept {
 
 /// A wait of the calling thread that has begun.
 struct begun_wait {
-  std::uint64_t since = 0;               // cycles
+  std::uint64_t since = 0;          // cycles
   contended::record* at = nullptr;  // where it is noted; null: nowhere
 };
 

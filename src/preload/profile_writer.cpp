@@ -118,7 +118,7 @@ void write_chain(chain_kind kind, lock_call call, std::uint32_t site, const obse
   addresses chain;
   chain.count = unwind_caller(chain.all, chain_record::most_frames);
   std::uint64_t key = mixed(salt_of_process(), std::uint64_t{site} << 8 | static_cast<std::uint64_t>(kind) << 4 |
-                                             static_cast<std::uint64_t>(call));
+                                                   static_cast<std::uint64_t>(call));
   for (std::uint32_t i = 0; i < chain.count; ++i) key = mixed(key, chain.all[i]);
   bool is_new = false;
   chain_record* const one = find_record(*area, key | 1, is_new);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands for next.cpp, call_chain.cpp, contention.cpp and channel_file.cpp in a simulated program: there is no other library
-// behind this one, no process that watches, and sites are found by the simulated machine's own reports.
+// What stands for next.cpp, call_chain.cpp, contention.cpp and channel_file.cpp in a simulated program: there is no
+// other library behind this one, no process that watches, and sites are found by the simulated machine's own reports.
 #include <unistd.h>
 
 #include <atomic>
