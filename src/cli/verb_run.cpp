@@ -9,9 +9,11 @@
 #include <optional>
 
 #include "cli/options.hpp"
+#include "cli/profile_files.hpp"
 #include "cli/site_table.hpp"
 #include "cli/verbs.hpp"
 #include "launch/launch.hpp"
+#include "observe/document/output.hpp"
 #include "observe/document/printable.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
@@ -19,6 +21,28 @@ namespace {
 
 constexpr std::size_t most_rows = 20;
 constexpr double longest_limit = 1e8;  // three years
+constexpr std::uint64_t fallback_bucket_us = 1000;
+constexpr std::uint64_t greatest_bucket_us = 1'000'000'000;
+
+/// Chains as documents have them.
+observe::json to_json(const std::vector<launch::blame>& chains) {
+  observe::json list = observe::json::array();
+  for (const launch::blame& one : chains) {
+    observe::json frames = observe::json::array();
+    observe::json places = observe::json::array();
+    for (const launch::named_call& call : one.calls) {
+      frames.push_back(call.name);
+      places.push_back(call.file.empty() ? std::string() : call.file + ":" + std::to_string(call.line));
+    }
+    list.push_back({{"frames", std::move(frames)},
+                    {"places", std::move(places)},
+                    {"site", one.site},
+                    {"waits", one.waits},
+                    {"wait_ns", one.wait_ns}});
+    if (one.is_rest) list.back()["rest"] = true;
+  }
+  return list;
+}
 
 class run_verb final : public verb {
  public:
@@ -33,6 +57,14 @@ class run_verb final : public verb {
                 "Replace the program's locks: a name of txsync list policies, or a policy file (libc: its own locks)");
     flag(app, "--check-order", check_order_, "Notice locks that are taken in both orders; takes time at each lock");
     text_option(app, "--limit", limit_, "SECONDS", "End the program's process group after so long");
+    text_option(app, "--folded", folded_.file, "FILE",
+                "Also write who waited as folded stacks, in microseconds, for flame graphs; - is the standard output");
+    text_option(app, "--pprof", pprof_.file, "FILE",
+                "Also write who waited as a contention profile for go tool pprof; - likewise");
+    text_option(app, "--trace", trace_.file, "FILE",
+                "Also write the first 100000 waits and holds as Trace Event JSON; takes time at each lock; - likewise");
+    text_option(app, "--bucket", bucket_, "US",
+                "Take one call chain for so many microseconds of a thread's waiting at a site (1000; 0: none)");
     text_option(app, "--preload", library_, "FILE",
                 "The library to preload, where it is not the one beside this command");
     footer(
@@ -48,10 +80,14 @@ class run_verb final : public verb {
 
   int run(session& with) override {
     const launch::options what = checked(with.program);
+    open_files(with.table == stderr);
     try {
       const launch::result result = launch::launch(what);
       print(what, result);
       put_document(with.document, what, result);
+      for (const profile_file* one : files()) {
+        if (one->out) one->out->write(one->made(result));
+      }
       return result.exit_status;
     } catch (const launch::cannot_start& error) {
       std::fprintf(stderr, "txsync run: %s\n", observe::printable(error.what()).c_str());
@@ -60,6 +96,33 @@ class run_verb final : public verb {
   }
 
  private:
+  /// A file for other tools.
+  struct profile_file {
+    const char* option;
+    std::string (*made)(const launch::result&);
+    std::optional<std::string> file = {};
+    mutable std::optional<observe::output> out = {};
+  };
+  std::vector<const profile_file*> files() const { return {&folded_, &pprof_, &trace_}; }
+
+  /// Before the program starts. Throws bad_input.
+  void open_files(bool standard_output_is_taken) const {
+    for (const profile_file* one : files()) {
+      if (!one->file) continue;
+      try {
+        one->out.emplace(*one->file);
+      } catch (const observe::output_error& error) {
+        throw bad_input(std::string(one->option) + ": " + error.what());
+      }
+      if (!one->out->is_standard_output()) continue;
+      if (standard_output_is_taken)
+        throw bad_input(std::string(one->option) +
+                        ": '-' is there twice; allowed: the standard output for one of --json, --folded, --pprof, "
+                        "--trace");
+      standard_output_is_taken = true;
+    }
+  }
+
   std::string policy_name() const { return policy_.value_or("libc"); }
 
   /// Whose locks the table is of.
@@ -82,6 +145,8 @@ class run_verb final : public verb {
     } catch (const policy::policy_error& error) {
       throw bad_input("--policy: " + std::string(error.what()));
     }
+    made.ns_per_chain = 1000 * number_of("--bucket", bucket_, 0, greatest_bucket_us, fallback_bucket_us);
+    made.events = trace_.file.has_value();
     if (limit_) made.limit_seconds = checked_limit(*limit_);
     return made;
   }
@@ -178,10 +243,15 @@ class run_verb final : public verb {
     into.interrupted = result.interrupted != 0 || result.timed_out;
     into.points.push_back(std::move(point));
 
+    if (what.ns_per_chain != 0) {
+      into.more["wait_chains"] = to_json(result.wait_chains);
+      into.more["hold_chains"] = to_json(result.hold_chains);
+    }
     observe::json& run = into.more["run"];
     run = {{"policy", policy_name()}, {"status", result.exit_status}};
     if (WIFSIGNALED(result.wait_status)) run["signal"] = WTERMSIG(result.wait_status);
     if (result.timed_out) run["timed_out"] = true;
+    if (what.ns_per_chain != 0) run["ns_per_chain"] = what.ns_per_chain;
     run["cpu_s"] = result.user_s + result.system_s;
     run["processes"] = result.processes;
     if (!result.notices.empty()) run["notices"] = result.notices;
@@ -191,6 +261,10 @@ class run_verb final : public verb {
   std::vector<std::string> misplaced_;  // without the dashes: for the help text
   std::optional<std::string> policy_;
   std::optional<std::string> limit_;
+  std::optional<std::string> bucket_;
+  profile_file folded_{"--folded", folded_file};
+  profile_file pprof_{"--pprof", pprof_file};
+  profile_file trace_{"--trace", trace_file};
   std::optional<std::string> library_;
   bool check_order_ = false;
 };

@@ -126,12 +126,12 @@ void* map(int file, std::uint64_t offset, std::uint64_t bytes, int rights) {
 
 }  // namespace
 
-channel_file::channel_file(policy::packed everywhere, bool check_order) {
+channel_file::channel_file(const contents& what) {
   const char* const chosen = std::getenv("TMPDIR");
   std::string tried;
   for (const char* parent : {"/dev/shm", chosen, "/tmp"}) {
     if (parent == nullptr || *parent == '\0') continue;
-    if (make_in(parent, everywhere, check_order)) return;
+    if (make_in(parent, what)) return;
     tried += std::string(tried.empty() ? "" : ", ") + parent + " (" + std::strerror(errno) + ")";
     if (errno == EFBIG) tried += ", for which the limit of file sizes (ulimit -f) is too small";
     remove();
@@ -150,20 +150,32 @@ bool channel_file::open_in(const std::string& folder) {
   return !any_user || (fchmod(file_.get(), 0666) == 0 && chmod(folder_.c_str(), 0711) == 0);
 }
 
-bool channel_file::make_in(const std::string& parent, policy::packed everywhere, bool check_order) {
+/// The file as large as all that is in it; it is sparse, so that it takes the room of what is written.
+bool channel_file::make_room(const contents& what, std::uint64_t head_bytes) {
+  first_block_ = head_bytes;
+  block_bytes_ = whole_pages(observe::block_bytes());
+  // One a thread at a time.
+  block_limit_ = preload::channel::max_blocks;
+  for (;;) {
+    std::uint64_t end = head_bytes + block_limit_ * block_bytes_;
+    chains_ = what.ns_per_chain != 0 ? end : 0;
+    if (chains_ != 0) end += whole_pages(sizeof(preload::chain_area));
+    events_ = what.events ? end : 0;
+    if (events_ != 0) end += whole_pages(sizeof(preload::event_area));
+    if (ftruncate(file_.get(), static_cast<off_t>(end)) == 0) return true;
+    if (block_limit_ == fewest_blocks) return false;
+    block_limit_ /= 2;
+  }
+}
+
+bool channel_file::make_in(const std::string& parent, const contents& what) {
   remove_abandoned(parent);
   std::string folder = parent + "/" + folder_prefix + std::to_string(getpid()) + "-XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return false;  // mode 0700
   if (!open_in(folder)) return false;
   const file_size_limit_raised raised;
   const std::uint64_t head_bytes = whole_pages(sizeof(preload::channel));
-  const std::uint64_t block_bytes = whole_pages(observe::block_bytes());
-  // One a thread at a time; the file is sparse, so that it takes the room of what is counted.
-  std::uint32_t blocks = preload::channel::max_blocks;
-  while (ftruncate(file_.get(), static_cast<off_t>(head_bytes + blocks * block_bytes)) != 0) {
-    if (blocks == fewest_blocks) return false;
-    blocks /= 2;
-  }
+  if (!make_room(what, head_bytes)) return false;
   // Room for the head is taken now: a full disk must be an error here, not a signal later.
   if (const int error = posix_fallocate(file_.get(), 0, static_cast<off_t>(head_bytes)); error != 0) {
     errno = error;
@@ -173,11 +185,14 @@ bool channel_file::make_in(const std::string& parent, policy::packed everywhere,
   if (mapped == nullptr) return false;
   head_ = new (mapped) preload::channel;
   head_->version = preload::channel::current_version;
-  head_->check_order = check_order ? 1 : 0;
-  head_->default_policy = everywhere.word();
-  head_->block_limit = block_limit_ = blocks;
-  head_->block_bytes = block_bytes_ = block_bytes;
-  head_->first_block = first_block_ = head_bytes;
+  head_->check_order = what.check_order ? 1 : 0;
+  head_->default_policy = what.everywhere.word();
+  head_->block_limit = block_limit_;
+  head_->block_bytes = block_bytes_;
+  head_->first_block = first_block_;
+  head_->chains = chains_;
+  head_->events = events_;
+  head_->ns_per_chain = what.ns_per_chain;
   struct stat numbers{};
   if (stat("/proc/self/ns/pid", &numbers) == 0) head_->processes_of = numbers.st_ino;
   head_->cycles_per_second = machine::cycles_per_second();
@@ -217,6 +232,23 @@ void channel_file::say_gone() const noexcept {
 std::uint32_t channel_file::blocks() const noexcept {
   // relaxed: the number of blocks; what is in them is read as it is
   return std::min(head_->blocks_given.load(std::memory_order_relaxed), block_limit_);
+}
+
+/// Read, not mapped, as counts are.
+template <class Area>
+std::unique_ptr<Area> channel_file::read_area(std::uint64_t begin) const {
+  if (begin == 0) return nullptr;
+  auto made = std::make_unique<Area>();
+  if (pread(file_.get(), made.get(), sizeof(Area), static_cast<off_t>(begin)) != static_cast<ssize_t>(sizeof(Area)))
+    throw std::runtime_error("the call chains of the program could not be read");
+  return made;
+}
+
+std::unique_ptr<preload::chain_area> channel_file::read_chains() const {
+  return read_area<preload::chain_area>(chains_);
+}
+std::unique_ptr<preload::event_area> channel_file::read_events() const {
+  return read_area<preload::event_area>(events_);
 }
 
 namespace {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "observe/turns.hpp"
 #include "policy/packed.hpp"
 #include "preload/channel.hpp"
+#include "preload/profile_area.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
 
@@ -22,8 +24,14 @@ namespace txsync::inline TXSYNC_BACKEND::launch {
 /// that were killed is removed first.
 class channel_file {
  public:
-  /// Throws std::runtime_error when no place has room for it. `everywhere` says all.
-  channel_file(policy::packed everywhere, bool check_order);
+  struct contents {
+    policy::packed everywhere;  ///< says all
+    bool check_order = false;
+    std::uint64_t ns_per_chain = 0;  ///< channel::ns_per_chain; 0: no chains
+    bool events = false;
+  };
+  /// Throws std::runtime_error when no place has room for it.
+  explicit channel_file(const contents& what);
   ~channel_file();
   channel_file(const channel_file&) = delete;
   channel_file& operator=(const channel_file&) = delete;
@@ -44,11 +52,18 @@ class channel_file {
   /// unfinished waits count up to then, those of its other processes up to their own exit, or up to now.
   counts read_counts(std::uint32_t sites, int process, std::uint64_t ended_at) const;
 
+  /// What was written there; null where that part is not in the file.
+  std::unique_ptr<preload::chain_area> read_chains() const;
+  std::unique_ptr<preload::event_area> read_events() const;
+
   /// The blocks in use.
   std::uint32_t blocks() const noexcept;
 
  private:
-  bool make_in(const std::string& parent, policy::packed everywhere, bool check_order);
+  bool make_in(const std::string& parent, const contents& what);
+  bool make_room(const contents& what, std::uint64_t head_bytes);
+  template <class Area>
+  std::unique_ptr<Area> read_area(std::uint64_t begin) const;
   bool open_in(const std::string& folder);
   void remove() noexcept;
   std::uint64_t end_of_waits(std::uint32_t block, int process, std::uint64_t ended_at) const noexcept;
@@ -61,6 +76,8 @@ class channel_file {
   std::uint32_t block_limit_ = 0;
   std::uint64_t block_bytes_ = 0;
   std::uint64_t first_block_ = 0;
+  std::uint64_t chains_ = 0;
+  std::uint64_t events_ = 0;
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

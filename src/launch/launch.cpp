@@ -13,11 +13,13 @@
 #include <tuple>
 
 #include <txsync/machine/attempt.hpp>
+#include <txsync/machine/cpu.hpp>
 
 #include "launch/answerer.hpp"
 #include "launch/channel_file.hpp"
 #include "launch/child.hpp"
 #include "launch/notices.hpp"
+#include "launch/profile_reader.hpp"
 #include "observe/document/sites.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
@@ -130,7 +132,10 @@ std::string plural(std::uint64_t count, const char* one, const char* more) {
 class counted_launch {
  public:
   counted_launch(const options& what, place_names& names)
-      : what_(what), channel_(what.policies.find({}), what.check_order), answers_(channel_, what_.policies, names) {}
+      : what_(what),
+        channel_({what.policies.find({}), what.check_order, what.ns_per_chain, what.events}),
+        names_(names),
+        answers_(channel_, what_.policies, names) {}
 
   const channel_file& channel() const { return channel_; }
 
@@ -161,11 +166,33 @@ class counted_launch {
       record.module = known[i].place.module;
       into.sites.push_back(std::move(record));
     }
+    put_profile(into, counted.totals);
     std::sort(into.sites.begin(), into.sites.end(), [](const auto& a, const auto& b) {
       const std::uint64_t first = a.all_wait_ns();
       const std::uint64_t second = b.all_wait_ns();
       return std::tie(second, b.acquisitions, a.name) < std::tie(first, a.acquisitions, b.name);
     });
+  }
+
+  void put_profile(result& into, const std::vector<observe::site_totals>& totals) {
+    if (what_.ns_per_chain != 0) {
+      read_chains chains = chains_of(channel_, answers_.sites(), names_, totals);
+      into.wait_chains = std::move(chains.waits);
+      into.hold_chains = std::move(chains.holds);
+      if (chains.left_out != 0) {
+        into.remarks.push_back("of " + plural(chains.left_out, "sum", "sums") +
+                               " of waits the call chains are not told: there is room for " +
+                               std::to_string(preload::chain_area::most_chains));
+      }
+    }
+    if (!what_.events) return;
+    read_events events = events_of(channel_, answers_.sites(), started_at_);
+    into.events = std::move(events.events);
+    into.events_left_out = events.left_out;
+    if (events.left_out != 0) {
+      into.remarks.push_back("the trace has the first " + std::to_string(preload::event_area::most_events) +
+                             " waits and holds; " + std::to_string(events.left_out) + " were left out");
+    }
   }
 
   void put_remarks(result& into) {
@@ -205,6 +232,8 @@ class counted_launch {
 
   options what_;
   channel_file channel_;
+  place_names& names_;
+  std::uint64_t started_at_ = machine::cycles();
   answerer answers_;
 };
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "launch/blame.hpp"
 #include "launch/executable.hpp"  // cannot_start
 #include "observe/document/document.hpp"
 #include "policy/policy.hpp"
@@ -23,6 +24,9 @@ struct options {
   bool preload = true;       ///< false: the program runs as it is, and is only timed
   std::string library;       ///< the preloaded library; empty: the one that belongs to this txsync
   bool check_order = false;  ///< notice locks that are taken in both orders; costs time at each lock
+  /// So much waiting of a thread at a site gets one call chain; 0: no chains.
+  std::uint64_t ns_per_chain = 0;
+  bool events = false;  ///< keep single waits and holds; each acquisition is then looked at, which costs time
   /// Afterwards the program's process group gets SIGTERM, and SIGKILL two seconds later.
   std::optional<double> limit_seconds;
   /// The program writes into result::output and reads nothing, in a process group of its own; else it has this
@@ -44,10 +48,14 @@ struct result {
   std::string output;  ///< captured: both outputs in the order in which they were written
   bool output_cut = false;
   std::vector<observe::site_record> sites;  ///< at which something happened, those waited for longest first
-  std::vector<std::string> notices;         ///< what the program did wrong with its locks, one sentence each
-  std::vector<std::string> remarks;         ///< what was not counted and why, one sentence each
-  std::uint32_t processes = 0;              ///< that took the library, children included
-  std::uint32_t threads = 0;  ///< that took locks, at most so many at a time (later ones go on for ended ones)
+  std::vector<blame> wait_chains;           ///< who waited, those that waited longest first
+  std::vector<blame> hold_chains;           ///< who held what others waited for, likewise
+  std::vector<lock_event> events;           ///< by their starts
+  std::uint64_t events_left_out = 0;
+  std::vector<std::string> notices;  ///< what the program did wrong with its locks, one sentence each
+  std::vector<std::string> remarks;  ///< what was not counted and why, one sentence each
+  std::uint32_t processes = 0;       ///< that took the library, children included
+  std::uint32_t threads = 0;         ///< that took locks, at most so many at a time (later ones go on for ended ones)
   bool timed_out = false;
   int interrupted =
       0;  ///< the signal that this process got for the program (SIGINT, SIGTERM, SIGHUP, SIGQUIT); 0: none

@@ -109,6 +109,19 @@ place_name place_names::name(const preload::place& where, std::uint32_t process)
   return outermost;
 }
 
+std::vector<named_call> place_names::calls(const preload::frame& one, std::uint32_t process) {
+  if (one.module[0] == '\0') return {{"(code of no file)", {}, 0, {}, one.offset, false}};
+  const std::string path = path_of(one, process);
+  std::vector<named_call> made;
+  for (const function_at& function : around(module_of(path), one.offset)) {
+    made.push_back(
+        {observe::printable(function.name), observe::printable(function.file), function.line, path, one.offset, true});
+  }
+  if (made.empty()) made.push_back({last_part(path) + hexadecimal(one.offset), {}, 0, path, one.offset, true});
+  made.back().is_inlined = false;
+  return made;
+}
+
 object_name place_names::name_object(const preload::place& where, std::uint32_t process, preload::object_kind kind) {
   const preload::frame& frame = where.frames[0];
   const std::string path = path_of(frame, process);

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "launch/blame.hpp"
 #include "launch/symbols.hpp"
 #include "preload/channel.hpp"
 
@@ -42,6 +43,9 @@ class place_names {
   void set_program(const std::string& path) { program_ = path; }
 
   place_name name(const preload::place& where, std::uint32_t process);
+
+  /// The functions that a call stands in, the innermost first; one that says where the place is if none is known.
+  std::vector<named_call> calls(const preload::frame& one, std::uint32_t process);
 
   /// The file that the process runs.
   std::string program_of(std::uint32_t process) const;

@@ -56,6 +56,23 @@ unfinished_wait unfinished_in(const void* block, std::uint64_t now) noexcept;
 
 void add(site_totals& total, const unfinished_wait& wait) noexcept;
 
+/// Waits that have been added up.
+struct wait_sum {
+  std::uint64_t waits = 0, ns = 0;
+};
+/// As detail::waited() and detail::wait_timed_out(). Besides adds the wait to a sum of the calling thread and the site,
+/// and answers what it has come to where that is `full_at` nanoseconds or more; the sum then begins anew. Else all
+/// zero. The sums stay in the block, so that short-lived threads fill them together. `full_at` 0: nothing is added.
+wait_sum waited(std::uint32_t site_id, std::uint64_t cycles, std::uint64_t full_at) noexcept;
+wait_sum wait_timed_out(std::uint32_t site_id, std::uint64_t cycles, std::uint64_t full_at) noexcept;
+/// Likewise for waits of others that the calling thread has caused. Counts nothing.
+wait_sum held_up(std::uint32_t site_id, std::uint64_t waits, std::uint64_t cycles, std::uint64_t full_at) noexcept;
+
+/// From now on each acquisition is a sample, and `told` is called when a timed hold ends, by the thread that still has
+/// the lock: of nested holds the outermost. Times in machine::cycles(). Requires: called before anything is counted.
+using hold_watcher = void (*)(std::uint32_t site_id, const void* lock, std::uint64_t since, std::uint64_t cycles);
+void watch_holds(hold_watcher told) noexcept;
+
 /// The process ends, and with it the waits of its threads.
 void end_of_process() noexcept;
 

@@ -3,8 +3,10 @@
 // over by a later thread once its own has ended, counts included: totals only ever need adding up.
 // Blocks may be shared with another process that reads them (blocks.hpp).
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstddef>
+#include <utility>
 
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
@@ -35,6 +37,7 @@ class tally {
 };
 
 struct site_counters {
+  wait_sum waited, held_up;  // the owning thread's: since its last call chain
   tally acquisitions, contended, wait_ns, max_wait_ns, failed_waits, failed_wait_ns, hold_ns, condition_waits,
       condition_wait_ns;
   histogram wait, hold;
@@ -221,10 +224,14 @@ std::uint64_t to_ns(std::uint64_t cycles) noexcept {
   return static_cast<std::uint64_t>((static_cast<unsigned __int128>(cycles) * known) >> 20);
 }
 
+/// Who is told of each hold; then each acquisition is a sample. Relaxed: set before anything is counted.
+constinit std::atomic<hold_watcher> watcher{nullptr};
+
 /// How many acquisitions until the next sample. The period grows with the number of samples taken, so that a thread's
 /// first acquisitions are counted one by one and small numbers stay right.
 std::uint32_t next_weight(thread_block& block) noexcept {
   ++block.samples;
+  if (watcher.load(std::memory_order_relaxed) != nullptr) return 1;
   std::uint32_t period = block.samples / 16 + 1;
   if (period > sampling_period) period = sampling_period;
   if (period < 4) return period;
@@ -234,7 +241,44 @@ std::uint32_t next_weight(thread_block& block) noexcept {
   return period / 2 + static_cast<std::uint32_t>(block.random % (period + 1));
 }
 
+/// Adds to a sum. What it has come to where it is full, and begins anew.
+wait_sum overflow(wait_sum& sum, std::uint64_t waits, std::uint64_t ns, std::uint64_t full_at) noexcept {
+  if (full_at == 0) return {};
+  sum.waits += waits;
+  sum.ns += ns;
+  return sum.ns < full_at ? wait_sum{} : std::exchange(sum, {});
+}
+
 }  // namespace
+
+wait_sum waited(std::uint32_t site_id, std::uint64_t cycles, std::uint64_t full_at) noexcept {
+  site_counters* const counters = counters_after_wait(site_id);
+  if (counters == nullptr) return {};
+  const std::uint64_t ns = to_ns(cycles);
+  counters->contended.add(1);
+  counters->wait_ns.add(ns);
+  counters->max_wait_ns.raise_to(ns);
+  counters->wait.add(ns);
+  return overflow(counters->waited, 1, ns, full_at);
+}
+
+wait_sum wait_timed_out(std::uint32_t site_id, std::uint64_t cycles, std::uint64_t full_at) noexcept {
+  site_counters* const counters = counters_after_wait(site_id);
+  if (counters == nullptr) return {};
+  const std::uint64_t ns = to_ns(cycles);
+  counters->failed_waits.add(1);
+  counters->failed_wait_ns.add(ns);
+  counters->max_wait_ns.raise_to(ns);
+  return overflow(counters->waited, 1, ns, full_at);
+}
+
+wait_sum held_up(std::uint32_t site_id, std::uint64_t waits, std::uint64_t cycles, std::uint64_t full_at) noexcept {
+  thread_block* const block = block_of_thread();
+  site_counters* const counters = block != nullptr ? counters_of(*block, site_id) : nullptr;
+  return counters != nullptr ? overflow(counters->held_up, waits, to_ns(cycles), full_at) : wait_sum{};
+}
+
+void watch_holds(hold_watcher told) noexcept { watcher.store(told, std::memory_order_relaxed); }
 
 namespace detail {
 
@@ -266,8 +310,11 @@ bool sample(std::uint32_t site_id, const void* lock) noexcept {
 void hold_ends(const void* lock) noexcept {
   thread_block* const block = my_block;
   if (block == nullptr || timed_lock != lock) return;
-  const std::uint64_t held = to_ns(machine::cycles() - block->held_since);
+  const std::uint64_t cycles = machine::cycles() - block->held_since;
+  const std::uint64_t held = to_ns(cycles);
   timed_lock = nullptr;
+  if (const hold_watcher told = watcher.load(std::memory_order_relaxed); told != nullptr) [[unlikely]]
+    told(block->held_site, lock, block->held_since, cycles);
   // Mapped: the sample was counted there.
   site_counters* const counters = mapped_counters(*block, block->held_site);
   counters->hold_ns.add(held * block->held_weight);
@@ -284,23 +331,10 @@ std::uint64_t wait_begins(std::uint32_t site_id) noexcept {
 }
 
 void wait_timed_out(std::uint32_t site_id, std::uint64_t cycles) noexcept {
-  site_counters* const counters = counters_after_wait(site_id);
-  if (counters == nullptr) return;
-  const std::uint64_t ns = to_ns(cycles);
-  counters->failed_waits.add(1);
-  counters->failed_wait_ns.add(ns);
-  counters->max_wait_ns.raise_to(ns);
+  (void)observe::wait_timed_out(site_id, cycles, 0);
 }
 
-void waited(std::uint32_t site_id, std::uint64_t cycles) noexcept {
-  site_counters* const counters = counters_after_wait(site_id);
-  if (counters == nullptr) return;
-  const std::uint64_t ns = to_ns(cycles);
-  counters->contended.add(1);
-  counters->wait_ns.add(ns);
-  counters->max_wait_ns.raise_to(ns);
-  counters->wait.add(ns);
-}
+void waited(std::uint32_t site_id, std::uint64_t cycles) noexcept { (void)observe::waited(site_id, cycles, 0); }
 
 void condition_waited(std::uint32_t site_id, std::uint64_t cycles) noexcept {
   thread_block* const block = block_of_thread();

@@ -159,19 +159,22 @@ bool try_acquire(mutex_state& mutex, algorithm how) noexcept {
   }
 }
 
-gain acquire(mutex_state& mutex, lock_tag tag, algorithm how, std::uint64_t deadline) noexcept {
-  const std::uint64_t start = observe::detail::wait_begins(tag.site());
+gain acquire(mutex_state& mutex, lock_tag tag, algorithm how, std::uint64_t deadline, lock_call call) noexcept {
+  const begun_wait wait = begin_wait(tag.site(), &mutex, call);
   if (deadline != machine::no_deadline) {
     if (!wait_until(mutex, how, deadline)) {
-      observe::detail::wait_timed_out(tag.site(), machine::cycles() - start);
+      fail_wait(tag.site(), &mutex, call, wait);
       return gain::nothing;
     }
   } else if (!try_until_settled(mutex, how)) {
     warm_up* const ahead = runs_ahead_by(tag);
     const bool got = ahead == nullptr ? wait_in_line(mutex, how, nullptr) : wait_running_ahead(mutex, how, *ahead);
-    if (!got) return gain::attempt;
+    if (!got) {
+      forget_wait(wait);
+      return gain::attempt;
+    }
   }
-  observe::detail::waited(tag.site(), machine::cycles() - start);
+  end_wait(tag.site(), &mutex, call, wait);
   return gain::lock;
 }
 

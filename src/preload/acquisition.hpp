@@ -9,6 +9,7 @@
 #include <txsync/machine/park.hpp>
 #include <txsync/speculate/elision.hpp>
 
+#include "contention.hpp"
 #include "mutex_state.hpp"
 #include "sites.hpp"
 
@@ -34,8 +35,9 @@ enum class gain : std::uint8_t {
   /// and writes nothing that says so. The attempt's end is in here once more.
   attempt,
 };
-/// After try_acquire() has failed: waits, as the policy says, and counts the wait. `how` is lock_under(tag).
-gain acquire(mutex_state& mutex, lock_tag tag, algorithm how, std::uint64_t deadline) noexcept;
+/// After try_acquire() has failed: waits, as the policy says, and counts the wait. `how` is lock_under(tag), `call`
+/// what the program called. The caller calls released(&mutex) when it has given the lock up.
+gain acquire(mutex_state& mutex, lock_tag tag, algorithm how, std::uint64_t deadline, lock_call call) noexcept;
 
 /// By the owner, as soon as it is. In the child of a fork: gets rid of waiters that are threads of the parent.
 void settle_here(mutex_state& mutex, algorithm how) noexcept;

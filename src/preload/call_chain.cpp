@@ -57,7 +57,9 @@ range own_range() noexcept {
 }
 
 struct walk {
-  call_chain chain;
+  std::uintptr_t* addresses;
+  std::uint32_t most;
+  std::uint32_t count;
   range own;
   stack_reader stack;
 };
@@ -68,8 +70,8 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* raw) noexcept {
   if (address == 0) return _URC_END_OF_STACK;
   all.stack.met(address, _Unwind_GetCFA(context));
   if (all.own.has(address)) return _URC_NO_REASON;
-  all.chain.addresses[all.chain.count++] = address;
-  return all.chain.count < place::most ? _URC_NO_REASON : _URC_END_OF_STACK;
+  all.addresses[all.count++] = address;
+  return all.count < all.most ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
 void put_frame(frame& one, const char* path, std::uint64_t offset) noexcept {
@@ -93,19 +95,27 @@ std::uint64_t call_chain::hash() const noexcept {
   return mixed | 1;
 }
 
-call_chain chain_of_caller() noexcept {
-  walk all{{}, own_range(), {}};
+std::uint32_t unwind_caller(std::uintptr_t* addresses, std::uint32_t most) noexcept {
+  walk all{addresses, most, 0, own_range(), {}};
   _Unwind_Backtrace(visit, &all);
   all.stack.finish(all.own.begin, all.own.end);
-  return all.chain;
+  return all.count;
+}
+
+call_chain chain_of_caller() noexcept {
+  call_chain made;
+  made.count = unwind_caller(made.addresses, place::most);
+  return made;
+}
+
+void describe(std::uintptr_t address, frame& out) noexcept {
+  const module_of module = find_module(address);
+  put_frame(out, module.path, address - module.base);
 }
 
 void describe(const call_chain& chain, place& out) noexcept {
   out.count = chain.count;
-  for (std::uint32_t i = 0; i < chain.count; ++i) {
-    const module_of module = find_module(chain.addresses[i]);
-    put_frame(out.frames[i], module.path, chain.addresses[i] - module.base);
-  }
+  for (std::uint32_t i = 0; i < chain.count; ++i) describe(chain.addresses[i], out.frames[i]);
 }
 
 static_place find_static(const void* object) noexcept {

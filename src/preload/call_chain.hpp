@@ -19,6 +19,12 @@ struct call_chain {
 /// Of the calling thread. Uses no lock and no memory of the heap. About 0.3 us a frame.
 call_chain chain_of_caller() noexcept;
 
+/// The same of up to `most` addresses; answers how many there are.
+std::uint32_t unwind_caller(std::uintptr_t* addresses, std::uint32_t most) noexcept;
+
+/// The place of one address.
+void describe(std::uintptr_t address, frame& out) noexcept;
+
 /// The same relative to the modules, as it crosses to the launcher.
 void describe(const call_chain& chain, place& out) noexcept;
 

@@ -88,7 +88,7 @@ struct notice {
 /// The first bytes of the file.
 struct channel {
   static constexpr std::uint64_t magic_number = 0x314C484353585401;
-  static constexpr std::uint32_t current_version = 3;
+  static constexpr std::uint32_t current_version = 4;
   static constexpr unsigned questions_at_once = 16;
   static constexpr unsigned most_notices = 128;
   static constexpr std::uint32_t max_blocks = 1024;
@@ -103,6 +103,11 @@ struct channel {
   std::uint64_t first_block = 0;        // offset of block 0 in the file
   std::uint64_t processes_of = 0;       // the PID namespace (its inode) whose numbers name processes here
   std::uint64_t cycles_per_second = 0;  // the launcher has measured it; 0: it has not
+  // Offsets of what profile_area.hpp says; 0: it is not there, and nothing is written to it.
+  std::uint64_t chains = 0;
+  std::uint64_t events = 0;
+  /// Of waiting that a thread has done or caused at a site, for which one call chain is taken.
+  std::uint64_t ns_per_chain = 0;
   // Grow and change:
   std::atomic<std::uint32_t> blocks_given{0};  // may run past block_limit; who gets a number beyond it does not count
   std::atomic<std::uint32_t> processes{0};     // that have opened the file

@@ -14,6 +14,7 @@
 #include <txsync/machine/environment.hpp>
 #include <txsync/machine/memory.hpp>
 
+#include "contention.hpp"
 #include "found_once.hpp"
 #include "machine/known_rate.hpp"
 #include "observe/blocks.hpp"
@@ -63,29 +64,6 @@ void* map(int descriptor, std::uint64_t begin, std::size_t bytes) noexcept {
   if (mapped == MAP_FAILED) return nullptr;
   (void)madvise(mapped, bytes, MADV_DONTDUMP);
   return mapped;
-}
-
-/// The bytes of the file from `begin` to `end`. Mapped when they are needed: of a program that calls mlockall() all
-/// that is mapped is in memory.
-void* map_part(std::uint64_t begin, std::uint64_t end) noexcept {
-  const std::uint64_t first = begin & ~std::uint64_t{machine::page_size() - 1};
-  const not_cancelled meanwhile;
-  void* mapped = nullptr;
-  // The program may have closed the descriptor, and have got its number for a file of its own, even just now.
-  if (is_the_channel(the_channel().file)) {
-    mapped = map(the_channel().file, first, end - first);
-    if (mapped != nullptr && !is_the_channel(the_channel().file)) {
-      munmap(mapped, end - first);
-      mapped = nullptr;
-    }
-  }
-  if (mapped == nullptr) {
-    const int descriptor = open_by_name();
-    if (descriptor < 0) return nullptr;
-    if (is_the_channel(descriptor)) mapped = map(descriptor, first, end - first);
-    close(descriptor);
-  }
-  return mapped == nullptr ? nullptr : static_cast<char*>(mapped) + (begin - first);
 }
 
 void* map_part_of_block(std::uint32_t number, std::size_t begin, std::size_t end) noexcept {
@@ -147,19 +125,6 @@ observe::block_source::taken take_block(std::size_t bytes) noexcept {
   // release pairs with take_over_block()
   if (begin == nullptr) the_channel().head->block_processes[number].store(0, std::memory_order_release);
   return {begin, number};
-}
-
-/// Has the pages made now: on a full disk a store to a page that is not there ends the program.
-bool reserve(void* begin, std::size_t bytes) noexcept {
-  const std::size_t page = machine::page_size();
-  const auto first = reinterpret_cast<std::uintptr_t>(begin) & ~(page - 1);
-  const auto end = reinterpret_cast<std::uintptr_t>(begin) + bytes;
-  const int saved_errno = errno;
-  const int status = madvise(reinterpret_cast<void*>(first), end - first, MADV_POPULATE_WRITE);
-  const int error = errno;
-  errno = saved_errno;
-  // EINVAL: a kernel before 5.14, which cannot be asked.
-  return status == 0 || error == EINVAL;
 }
 
 constexpr observe::block_source blocks_of_file = {take_block, map_part_of_block, reserve};
@@ -238,12 +203,47 @@ void open_it(opened& out) noexcept {
   out.head->processes.fetch_add(1, std::memory_order_relaxed);
   order_watched.store(out.head->check_order != 0, std::memory_order_relaxed);
   observe::use_blocks_of(blocks_of_file);
+  watch_contention(*out.head);
   if (out.head->cycles_per_second != 0) machine::know_cycles_per_second(out.head->cycles_per_second);
 }
 
 const opened& the_channel() noexcept { return found_once<opened, open_it>(); }
 
 }  // namespace
+
+/// Mapped when they are needed: of a program that calls mlockall() all that is mapped is in memory.
+void* map_part(std::uint64_t begin, std::uint64_t end) noexcept {
+  const std::uint64_t first = begin & ~std::uint64_t{machine::page_size() - 1};
+  const not_cancelled meanwhile;
+  void* mapped = nullptr;
+  // The program may have closed the descriptor, and have got its number for a file of its own, even just now.
+  if (is_the_channel(the_channel().file)) {
+    mapped = map(the_channel().file, first, end - first);
+    if (mapped != nullptr && !is_the_channel(the_channel().file)) {
+      munmap(mapped, end - first);
+      mapped = nullptr;
+    }
+  }
+  if (mapped == nullptr) {
+    const int descriptor = open_by_name();
+    if (descriptor < 0) return nullptr;
+    if (is_the_channel(descriptor)) mapped = map(descriptor, first, end - first);
+    close(descriptor);
+  }
+  return mapped == nullptr ? nullptr : static_cast<char*>(mapped) + (begin - first);
+}
+
+bool reserve(void* begin, std::size_t bytes) noexcept {
+  const std::size_t page = machine::page_size();
+  const auto first = reinterpret_cast<std::uintptr_t>(begin) & ~(page - 1);
+  const auto end = reinterpret_cast<std::uintptr_t>(begin) + bytes;
+  const int saved_errno = errno;
+  const int status = madvise(reinterpret_cast<void*>(first), end - first, MADV_POPULATE_WRITE);
+  const int error = errno;
+  errno = saved_errno;
+  // EINVAL: a kernel before 5.14, which cannot be asked.
+  return status == 0 || error == EINVAL;
+}
 
 channel* open_file() noexcept { return the_channel().head; }
 

@@ -4,10 +4,10 @@
 #include <atomic>
 #include <cerrno>
 
-#include <txsync/machine/cpu.hpp>
 #include <txsync/machine/thread.hpp>
 #include <txsync/observe/counters.hpp>
 
+#include "contention.hpp"
 #include "next.hpp"
 #include "order.hpp"
 #include "sites.hpp"
@@ -63,14 +63,13 @@ void give_up(pthread_mutex_t* raw) noexcept {
 }
 
 template <class Lock>
-int wait_for(lock_tag tag, Lock lock) noexcept {
-  const std::uint64_t start = observe::detail::wait_begins(tag.site());
+int wait_for(pthread_mutex_t* raw, lock_tag tag, Lock lock) noexcept {
+  const begun_wait wait = begin_wait(tag.site(), raw, lock_call::mutex);
   const int status = lock();
-  const std::uint64_t cycles = machine::cycles() - start;
   if (is_acquired(status)) {
-    observe::detail::waited(tag.site(), cycles);
+    end_wait(tag.site(), raw, lock_call::mutex, wait);
   } else {
-    observe::detail::wait_timed_out(tag.site(), cycles);
+    fail_wait(tag.site(), raw, lock_call::mutex, wait);
   }
   return status;
 }
@@ -82,11 +81,11 @@ int lock_and_count(pthread_mutex_t* raw, lock_tag tag, Lock lock) noexcept {
   if (tag.site() == 0) return lock();
   int status;
   if (is_robust(raw)) {
-    status = word_of(raw) != 0 ? wait_for(tag, lock) : lock();
+    status = word_of(raw) != 0 ? wait_for(raw, tag, lock) : lock();
   } else {
     // The real call would return any other result, too.
     status = next().mutex_trylock(raw);
-    if (status == EBUSY) status = wait_for(tag, lock);
+    if (status == EBUSY) status = wait_for(raw, tag, lock);
   }
   if (is_acquired(status)) count(raw, tag, arrival::waits);
   return status;
@@ -122,7 +121,9 @@ int unlock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
     if (whose == ownership::none || whose == ownership::another) [[unlikely]]
       tell(whose == ownership::none ? notice_kind::double_unlock : notice_kind::unlock_by_stranger, tag.site());
   }
-  return next().mutex_unlock(raw);
+  const int status = next().mutex_unlock(raw);
+  if (tag.site() != 0) released(raw);
+  return status;
 }
 
 int destroy_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {

@@ -76,6 +76,11 @@ void stop_owning(mutex_state& mutex) noexcept {
   mutex.owner.store(0, std::memory_order_relaxed);
 }
 
+/// The next unlock is to see that somebody waits, or has waited. An owner that changes meanwhile may miss it.
+void take_slow_unlock(mutex_state& mutex) noexcept {
+  if (takes_chains()) mutex.owner.fetch_or(mutex_state::sampled, std::memory_order_relaxed);  // relaxed: a hint
+}
+
 /// What a second lock by the owner comes to; -1: it goes the way of the others.
 int relock(mutex_state& mutex, lock_tag tag, bool waits) noexcept {
   switch (mutex.kind.load(std::memory_order_relaxed) & mutex_state::kind_bits) {
@@ -106,8 +111,12 @@ int lock_any(pthread_mutex_t* raw, lock_tag tag, Deadline deadline) noexcept {
   if (!try_acquire(mutex, how)) {
     std::uint64_t until = machine::no_deadline;
     if (const int status = deadline(until); status != 0) return status;
-    const gain got = acquire(mutex, tag, how, until);
+    take_slow_unlock(mutex);  // of the thread that has it
+    const gain got = acquire(mutex, tag, how, until, lock_call::mutex);
     if (got != gain::lock) return got == gain::attempt ? 0 : ETIMEDOUT;
+    become_owner_of_any(mutex, tag, how, arrival::waits);
+    take_slow_unlock(mutex);
+    return 0;
   }
   become_owner_of_any(mutex, tag, how, arrival::waits);
   return 0;
@@ -217,6 +226,7 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
   const bool wakes = (mutex.owner.load(std::memory_order_relaxed) & mutex_state::wakes) != 0;
   stop_owning(mutex);
   release(mutex, lock_under(tag));
+  if (tag.site() != 0) released(&mutex);
   if (wakes) wake_signalled(raw);
   return 0;
 }

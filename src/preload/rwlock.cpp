@@ -6,12 +6,12 @@
 #include <cerrno>
 
 #include <txsync/locks/futex_rwlock.hpp>
-#include <txsync/machine/cpu.hpp>
 #include <txsync/machine/thread.hpp>
 #include <txsync/observe/counters.hpp>
 #include <txsync/speculate/elided.hpp>
 
 #include "acquisition.hpp"
+#include "contention.hpp"
 #include "deadline.hpp"
 #include "interpose.hpp"
 #include "next.hpp"
@@ -77,6 +77,8 @@ futex_rwlock::admit admission_of(const rwlock_state& lock) noexcept {
 
 enum class entry : std::uint8_t { read, write };
 
+lock_call call_of(entry how) noexcept { return how == entry::read ? lock_call::read : lock_call::write; }
+
 /// The time inside is each thread's own: readers overlap.
 void count(const void* lock, rw_tag tag) noexcept { observe::detail::acquired(tag.site(), lock); }
 
@@ -128,16 +130,16 @@ std::uint64_t deadline_of(const patience& how_long) noexcept {
 
 /// `tries`: an acquisition that does not wait; `waits`: one that does, until a deadline.
 template <class Tries, class Waits>
-int take(const rwlock_state& lock, rw_tag tag, const patience& how_long, Tries tries, Waits waits) noexcept {
+int take(const rwlock_state& lock, rw_tag tag, entry how, const patience& how_long, Tries tries, Waits waits) noexcept {
   if (!tries()) {
     if (!how_long.waits) return EBUSY;
     const std::uint64_t deadline = deadline_of(how_long);
-    const std::uint64_t start = observe::detail::wait_begins(tag.site());
+    const begun_wait wait = begin_wait(tag.site(), &lock, call_of(how));
     if (!waits(deadline)) {
-      observe::detail::wait_timed_out(tag.site(), machine::cycles() - start);
+      fail_wait(tag.site(), &lock, call_of(how), wait);
       return ETIMEDOUT;
     }
-    observe::detail::waited(tag.site(), machine::cycles() - start);
+    end_wait(tag.site(), &lock, call_of(how), wait);
   }
   count(&lock, tag);
   return 0;
@@ -223,7 +225,7 @@ int lock_as_rwlock(rwlock_state& lock, rw_tag tag, entry how, const patience& ho
     if (answer >= 0) return answer;
   }
   const int status = take(
-      lock, tag, how_long, [&]() noexcept { return try_enter_settled(lock, how); },
+      lock, tag, how, how_long, [&]() noexcept { return try_enter_settled(lock, how); },
       [&](std::uint64_t deadline) noexcept { return enter_until(lock, how, deadline); });
   if (status == 0 && how == entry::write) lock.shared.writer.store(my_number, std::memory_order_relaxed);
   return status;
@@ -250,7 +252,7 @@ int lock_as_mutex(rwlock_state& lock, rw_tag tag, entry how, const patience& how
   count_for_trials(by);
   if (!try_acquire(mutex, under)) {
     if (!how_long.waits) return EBUSY;
-    const gain got = acquire(mutex, by, under, deadline_of(how_long));
+    const gain got = acquire(mutex, by, under, deadline_of(how_long), call_of(how));
     if (got != gain::lock) return got == gain::attempt ? 0 : ETIMEDOUT;
   }
   settle_here(mutex, under);
@@ -335,13 +337,13 @@ int wait_for_foreign(pthread_rwlock_t* raw, entry how, const patience& how_long)
   int status = try_foreign(raw, how);
   if (status != 0) {
     if (!how_long.waits) return status;
-    const std::uint64_t start = observe::detail::wait_begins(tag.site());
+    const begun_wait wait = begin_wait(tag.site(), raw, call_of(how));
     status = wait_for_foreign(raw, how, how_long);
     if (status != 0) {
-      observe::detail::wait_timed_out(tag.site(), machine::cycles() - start);
+      fail_wait(tag.site(), raw, call_of(how), wait);
       return status;
     }
-    observe::detail::waited(tag.site(), machine::cycles() - start);
+    end_wait(tag.site(), raw, call_of(how), wait);
   }
   count(raw, tag);
   return status;
@@ -427,9 +429,13 @@ TXSYNC_INTERPOSE int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
   const rw_tag tag = tag_of(state);
   if (tag.how() == rw_algorithm::libc) {
     observe::detail::hold_ends_if_timed(lock);
-    return next().rwlock_unlock(lock);
+    const int status = next().rwlock_unlock(lock);
+    if (tag.site() != 0) released(lock);
+    return status;
   }
-  return tag.how() == rw_algorithm::as_mutex ? unlock_as_mutex(state, tag) : unlock_rwlock(state, tag);
+  const int status = tag.how() == rw_algorithm::as_mutex ? unlock_as_mutex(state, tag) : unlock_rwlock(state, tag);
+  if (tag.site() != 0 && !runs_ahead()) released(lock);
+  return status;
 }
 
 TXSYNC_MOVED_IN_2_34(pthread_rwlock_init, TXSYNC_GLIBC_FIRST);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands for next.cpp, call_chain.cpp and channel_file.cpp in a simulated program: there is no other library
-// behind this one, no process that watches, and sites are found by the simulated machine's own reports.
+// What stands for next.cpp, call_chain.cpp, contention.cpp and channel_file.cpp in a simulated program: there is no
+// other library behind this one, no process that watches, and sites are found by the simulated machine's own reports.
 #include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 
+#include <txsync/machine/cpu.hpp>
+#include <txsync/observe/counters.hpp>
+
 #include "call_chain.hpp"
+#include "contention.hpp"
 #include "next.hpp"
 #include "policy/words.hpp"
 #include "sites.hpp"
@@ -137,5 +141,16 @@ void describe(const static_place&, place& out) noexcept { out = {}; }
 quick_walk::quick_walk(const void*) noexcept {}
 std::uintptr_t quick_walk::next() noexcept { return 0; }
 bool is_on_stack(const void*) noexcept { return false; }
+
+begun_wait begin_wait(std::uint32_t site, const void*, lock_call) noexcept {
+  return {observe::detail::wait_begins(site), nullptr};
+}
+void end_wait(std::uint32_t site, const void*, lock_call, const begun_wait& wait) noexcept {
+  observe::detail::waited(site, machine::cycles() - wait.since);
+}
+void fail_wait(std::uint32_t site, const void*, lock_call, const begun_wait& wait) noexcept {
+  observe::detail::wait_timed_out(site, machine::cycles() - wait.since);
+}
+void forget_wait(const begun_wait&) noexcept {}
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

@@ -2,6 +2,7 @@
 // Which site a lock belongs to, and what its policy is: asked of the launcher once for each place.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "channel.hpp"
@@ -33,6 +34,12 @@ void say(const char* text, std::size_t length) noexcept;
 /// The launcher's file, or null. The first call opens that of TXSYNC_CHANNEL, if there is one; from then on the process
 /// counts in it. Thread-safe: constructors of libraries take locks before that of this library has run.
 channel* open_file() noexcept;
+/// The bytes of the launcher's file from `begin` to `end`, mapped anew; null where that fails. Requires: open_file() is
+/// not null.
+void* map_part(std::uint64_t begin, std::uint64_t end) noexcept;
+/// Has the pages of such bytes made now: on a full disk a store to a page that is not there ends the program. False
+/// where there is no room.
+bool reserve(void* begin, std::size_t bytes) noexcept;
 /// This process, as the launcher numbers it; 0: it has no number for it. A few microseconds.
 std::uint32_t launchers_number(const channel& file) noexcept;
 

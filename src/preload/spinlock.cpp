@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <new>
 
-#include <txsync/machine/cpu.hpp>
 #include <txsync/observe/counters.hpp>
 
+#include "contention.hpp"
 #include "interpose.hpp"
 #include "locks/backoff.hpp"
 #include "next.hpp"
@@ -46,11 +46,11 @@ void count(const volatile void* lock, std::uint32_t site) noexcept {
 void ends(const volatile void* lock) noexcept { observe::detail::hold_ends_if_timed(const_cast<const void*>(lock)); }
 
 [[gnu::noinline]] void wait_for(spin_word& word, std::uint32_t site) noexcept {
-  const std::uint64_t start = observe::detail::wait_begins(site);
+  const begun_wait wait = begin_wait(site, &word, lock_call::spin);
   detail::exponential_backoff backoff(detail::spin_lock_waiting);
   do backoff.wait();
   while (!try_take(word));
-  observe::detail::waited(site, machine::cycles() - start);
+  end_wait(site, &word, lock_call::spin, wait);
 }
 
 // ---- left to the C library
@@ -107,9 +107,10 @@ constinit site_table sites_of_foreign = {};
   const std::uint32_t site = sites_of_foreign.find(lock);
   if (site == 0) return next().spin_lock(lock);
   if (next().spin_trylock(lock) != 0) {
-    const std::uint64_t start = observe::detail::wait_begins(site);
+    const void* const object = const_cast<const int*>(lock);
+    const begun_wait wait = begin_wait(site, object, lock_call::spin);
     next().spin_lock(lock);
-    observe::detail::waited(site, machine::cycles() - start);
+    end_wait(site, object, lock_call::spin, wait);
   }
   count(lock, site);
   return 0;
@@ -176,12 +177,18 @@ TXSYNC_INTERPOSE int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
   spin_word& word = word_of(lock);
   const std::uint32_t seen = word.load(std::memory_order_relaxed);  // relaxed: the holder's own
   ends(lock);
-  if (!is_ours(seen)) return next().spin_unlock(lock);
+  const void* const object = const_cast<const int*>(lock);
+  if (!is_ours(seen)) {
+    const int status = next().spin_unlock(lock);
+    released(object);
+    return status;
+  }
   if ((seen & held) == 0) {
     tell(notice_kind::double_unlock, site_in(seen));
     return 0;  // as the C library's
   }
   word.store(seen & ~held, std::memory_order_release);  // pairs with the acquire in try_take()
+  if (site_in(seen) != 0) released(object);
   return 0;
 }
 

@@ -4,6 +4,7 @@
 
 #include <txsync/machine/environment.hpp>
 
+#include "contention.hpp"
 #include "next.hpp"
 #include "observe/blocks.hpp"
 #include "sites.hpp"
@@ -20,6 +21,7 @@ namespace {
   pthread_atfork(nullptr, nullptr, [] {
     open_file()->processes.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
     observe::forget_blocks();
+    forget_contention();
   });
 }
 

@@ -18,6 +18,7 @@
 #include "preload/mutex_state.hpp"
 #include "preload/next.hpp"
 #include "preload/order.hpp"
+#include "preload/profile_writer.hpp"
 #include "preload/roles.hpp"
 
 extern "C" {
@@ -104,5 +105,7 @@ void tell(notice_kind kind, std::uint32_t, std::uint32_t) noexcept {
   EXPECT_FALSE(machine::active()) << "what an attempt tells nobody hears";
   told.push_back(kind);
 }
+void write_chain(chain_kind, lock_call, std::uint32_t, const observe::wait_sum&) noexcept {}
+void write_event(event_kind, std::uint32_t, const void*, std::uint64_t, std::uint64_t) noexcept {}
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

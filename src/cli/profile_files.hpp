@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of a run that other tools open. docs/profile-files.md says which ones.
+#pragma once
+
+#include <string>
+
+#include "launch/launch.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cli {
+
+/// Folded stacks: for each chain of calls that waited a line with its functions, the outermost first, and microseconds
+/// of waiting. Chains of less than half a microsecond are left out.
+std::string folded_file(const launch::result& result);
+
+/// The contention profile of Go (pprof's profile.proto, compressed): contentions and nanoseconds of delay by the chain
+/// of calls that waited. Throws std::runtime_error when there is no memory to compress it.
+std::string pprof_file(const launch::result& result);
+
+/// Trace Event JSON: waits and holds by thread.
+std::string trace_file(const launch::result& result);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cli

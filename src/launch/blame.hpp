@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who waited for locks and who held them, by call chains and in the order of time: what the parts of the channel in
+// preload/profile_area.hpp say, with names.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "preload/profile_area.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::launch {
+
+/// A call of a chain.
+struct named_call {
+  std::string name;  ///< of the function, or "libkyotocabinet.so.16+0x3fe20" where no symbol says it
+  std::string file;  ///< as the compiler had it; empty without debug information
+  unsigned line = 0;
+  std::string module;         ///< the file that the code is from; empty of lock calls and where it is unknown
+  std::uint64_t address = 0;  ///< behind the call, as it stands in that file
+  bool is_inlined = false;    ///< into the call before it, whose address is the same
+};
+
+/// Waiting that one chain of calls stands for.
+struct blame {
+  std::vector<named_call> calls;  ///< the outermost first; the last one is the lock call
+  std::string site;
+  std::uint64_t waits = 0;
+  std::uint64_t wait_ns = 0;
+  bool is_rest = false;  ///< what the site's other waits leave: no chain was taken for it
+};
+
+/// As many events of a run are kept, the first ones.
+inline constexpr std::uint64_t most_events = preload::event_area::most_events;
+
+/// A wait for a lock of a site, or the time that one was held.
+struct lock_event {
+  enum class kind : std::uint8_t { wait, failed_wait, hold };
+  kind what = kind::wait;
+  std::string site;
+  std::uint32_t process = 0;
+  std::uint32_t thread = 0;
+  std::uint64_t object = 0;    ///< the lock's address
+  std::uint64_t start_ns = 0;  ///< since the start of the run
+  std::uint64_t ns = 0;
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::launch

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a wait for a lock leaves behind: its counts and, where the launcher asks for it, call chains and events
+// (profile_area.hpp).
+//
+// When chains are taken. The waits of a thread at a site are added up. The wait with which the sum reaches
+// channel::ns_per_chain gets a call chain, which stands for the whole sum: so a wait is chosen with a probability that
+// grows with its length, and many short waits are not lost. The chain is taken when the thread has given the lock up
+// again. It holds the lock when it learns how long it has waited; to unwind then would lengthen the waits of others.
+// Before the wait its length is unknown, and to unwind before each would cost microseconds a wait. So the innermost
+// call of a chain is the one that gave the lock up. The calls around it are those around the lock call, unless a
+// function gives up what another one has taken.
+//
+// Who held it. Each wait adds to the time that threads wait for that lock now. The thread that gives the lock up takes
+// that time upon itself; the same sum of its own decides about chains. This, too, happens after it has given it up.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "channel.hpp"
+#include "profile_area.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::preload {
+
+/// Before the process counts anything: what its launcher asks for.
+void watch_contention(const channel& file) noexcept;
+/// In the child of a fork: the other threads' waits are no more.
+void forget_contention() noexcept;
+
+namespace contended {
+
+/// channel::ns_per_chain; 0: no chains. relaxed: set before anything is counted
+extern constinit std::atomic<std::uint64_t> ns_per_chain;
+
+/// Threads that wait for one lock. A lock that finds the place of another one has no such record meanwhile.
+struct alignas(64) record {
+  std::atomic<const void*> lock{nullptr};  // relaxed: a hint outside the guard
+  std::atomic<std::uint32_t> guard{0};     // of all that follows; 1: held
+  lock_call call{};
+  std::uint32_t site = 0;
+  std::uint32_t waiters = 0;
+  std::uint32_t arrivals = 0;    // since the last thread gave it up
+  std::uint64_t since = 0;       // cycles; up to here waited_for is known
+  std::uint64_t waited_for = 0;  // cycles of all waiters, since the last thread gave it up
+};
+inline constexpr std::size_t records_size = 256;
+extern constinit record records[records_size];
+
+inline record& record_of(const void* lock) noexcept {
+  // Locks of one array differ in a few low bits; a multiplication spreads them.
+  return records[reinterpret_cast<std::uintptr_t>(lock) * 0x9E37'79B9'7F4A'7C15u >> 56];
+}
+static_assert(records_size == 1u << (64 - 56));
+
+/// Chains that the calling thread takes when it gives locks up.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local std::uint32_t chains_owed;
+void released_slowly(const void* lock) noexcept;
+
+}  // namespace contended
+
+/// Whether chains are taken at all.
+inline bool takes_chains() noexcept {
+#ifdef TXSYNC_PRELOAD_SIMULATED  // there nobody asks
+  return false;
+#else
+  return contended::ns_per_chain.load(std::memory_order_relaxed) != 0;
+#endif
+}
+
+/// A wait of the calling thread that has begun.
+struct begun_wait {
+  std::uint64_t since = 0;          // cycles
+  contended::record* at = nullptr;  // where it is noted; null: nowhere
+};
+
+/// The calling thread begins to wait for the lock. One of the next two calls ends the wait. Of a site 0 nothing is
+/// counted.
+begun_wait begin_wait(std::uint32_t site, const void* lock, lock_call call) noexcept;
+/// It has the lock, and calls released() when it has given it up.
+void end_wait(std::uint32_t site, const void* lock, lock_call call, const begun_wait& wait) noexcept;
+/// It gave up at a deadline.
+void fail_wait(std::uint32_t site, const void* lock, lock_call call, const begun_wait& wait) noexcept;
+/// It goes on without the lock, and counts nothing.
+void forget_wait(const begun_wait& wait) noexcept;
+
+/// The calling thread has just given the lock up, which may be gone by now. Two loads where nobody waited.
+inline void released([[maybe_unused]] const void* lock) noexcept {
+#ifndef TXSYNC_PRELOAD_SIMULATED
+  // relaxed: a thread that comes to wait just now is seen at the next unlock
+  if (contended::chains_owed != 0 || contended::record_of(lock).lock.load(std::memory_order_relaxed) == lock)
+      [[unlikely]]
+    contended::released_slowly(lock);
+#endif
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::preload

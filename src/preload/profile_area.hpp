@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of the launcher's file for single waits and holds: call chains of those that cost most, and events in the
+// order of time. They lie behind the blocks (channel::chains, channel::events), and are there only where the launcher
+// asks for them. All zero is valid.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "channel.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::preload {
+
+/// A file that code of call chains is in.
+struct loaded_file {
+  std::atomic<std::uint64_t> hash{0};  // of the path; who puts it there writes the rest
+  char path[sizeof(frame::module)] = {};
+};
+
+enum class chain_kind : std::uint32_t {
+  waits = 1,  ///< of a thread that waited for a lock: the call that gave the lock up afterwards
+  holds,      ///< of a thread that held a lock while others waited: the call that gave it up
+};
+
+/// What a lock call is, for those who read chains.
+enum class lock_call : std::uint32_t { mutex = 1, read, write, spin };
+
+/// A call chain, and what it stands for.
+struct chain_record {
+  static constexpr unsigned most_frames = 48;
+  static constexpr std::uint32_t no_file = ~std::uint32_t{0};
+  std::atomic<std::uint32_t> is_written{0};  // release by its writer, after all that stays as it is
+  chain_kind kind{};
+  lock_call call{};
+  std::uint32_t site = 0;
+  std::uint32_t process = 0;  // as question::process
+  std::uint32_t count = 0;
+  std::atomic<std::uint64_t> waits{0};  // relaxed, both: counts
+  std::atomic<std::uint64_t> wait_ns{0};
+  std::uint64_t offsets[most_frames] = {};  ///< the innermost call first: as frame::offset
+  std::uint32_t files[most_frames] = {};    ///< indices of chain_area::files
+};
+
+struct chain_area {
+  static constexpr unsigned most_chains = 2048;
+  static constexpr unsigned most_files = 256;
+  static constexpr unsigned longest_search = 64;
+  /// Of chain i: what tells it apart, 0: free. By open addressing.
+  std::atomic<std::uint64_t> keys[most_chains] = {};
+  std::atomic<std::uint64_t> left_out{0};  // chains that found no room
+  loaded_file files[most_files] = {};
+  chain_record records[most_chains] = {};
+};
+
+enum class event_kind : std::uint32_t { wait = 1, failed_wait, hold };
+
+/// A wait for a lock, or the time that one was held.
+struct profile_event {
+  std::atomic<std::uint32_t> kind{0};  // event_kind; written last, release. 0: being written
+  std::uint32_t site = 0;
+  std::uint32_t process = 0;  // getpid() and gettid() of the thread, in its namespace
+  std::uint32_t thread = 0;
+  std::uint64_t object = 0;  // the lock's address
+  std::uint64_t since = 0;   // machine::cycles()
+  std::uint64_t cycles = 0;
+};
+
+struct event_area {
+  static constexpr std::uint64_t most_events = 100'000;
+  std::atomic<std::uint64_t> given{0};  // runs past most_events: those beyond it are left out
+  profile_event events[most_events] = {};
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::preload

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "profile_writer.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+
+#include <txsync/machine/cpu.hpp>
+
+#include "call_chain.hpp"
+#include "known_places.hpp"
+#include "sites.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::preload {
+
+namespace {
+
+/// A part of the file, mapped when it is first needed. Two threads may map it at once: a thread that waited for another
+/// one would wait for ever in the child of a fork. Null where it is not there.
+template <class Area>
+Area* mapped_part(std::uint64_t begin, std::size_t reserved) noexcept {
+  static constinit std::atomic<Area*> known{nullptr};
+  // acquire pairs with the release of the exchange: the pages are there
+  Area* seen = known.load(std::memory_order_acquire);
+  if (seen != nullptr || begin == 0) return seen;
+  auto* const made = static_cast<Area*>(map_part(begin, begin + sizeof(Area)));
+  const bool is_ready = made != nullptr && reserve(made, reserved);
+  if (is_ready && known.compare_exchange_strong(seen, made, std::memory_order_acq_rel)) return made;
+  if (made != nullptr) munmap(made, sizeof(Area));
+  return seen;
+}
+
+chain_area* the_chains() noexcept {
+  const channel* const file = open_file();
+  return file != nullptr ? mapped_part<chain_area>(file->chains, offsetof(chain_area, records)) : nullptr;
+}
+
+event_area* the_events() noexcept {
+  const channel* const file = open_file();
+  return file != nullptr ? mapped_part<event_area>(file->events, sizeof(event_area)) : nullptr;
+}
+
+/// Addresses of another program's calls may be the same.
+std::uint64_t salt_of_process() noexcept {
+  static constinit std::atomic<std::uint64_t> known{0};
+  std::uint64_t seen = known.load(std::memory_order_relaxed);  // relaxed: a number
+  if (seen != 0) return seen;
+  const std::uint64_t made = mixed(machine::cycles(), static_cast<std::uint64_t>(getpid())) | 1;
+  return known.compare_exchange_strong(seen, made, std::memory_order_relaxed) ? made : seen;
+}
+
+/// The index of a file's record; chain_record::no_file where there is no room.
+std::uint32_t file_number(chain_area& area, const char (&path)[sizeof(frame::module)]) noexcept {
+  std::uint64_t hash = 1;
+  for (const char* letter = path; *letter != '\0'; ++letter) hash = mixed(hash, static_cast<unsigned char>(*letter));
+  hash |= 1;
+  for (std::uint32_t i = 0; i < chain_area::most_files; ++i) {
+    std::uint64_t seen = 0;
+    // relaxed: the launcher reads paths after the processes have ended, and the index is all that is used here
+    if (area.files[i].hash.compare_exchange_strong(seen, hash, std::memory_order_relaxed)) {
+      std::memcpy(area.files[i].path, path, sizeof path);
+      return i;
+    }
+    if (seen == hash) return i;
+  }
+  return chain_record::no_file;
+}
+
+struct addresses {
+  std::uintptr_t all[chain_record::most_frames];
+  std::uint32_t count = 0;
+};
+
+void write_record(chain_area& area, chain_record& one, const addresses& chain) noexcept {
+  const int saved_errno = errno;
+  one.process = launchers_number(*open_file());
+  for (std::uint32_t i = 0; i < chain.count; ++i) {
+    frame place;
+    describe(chain.all[i], place);
+    one.offsets[i] = place.offset;
+    one.files[i] = place.module[0] == '\0' ? chain_record::no_file : file_number(area, place.module);
+  }
+  one.count = chain.count;
+  errno = saved_errno;
+}
+
+constexpr std::uint64_t no_room = 2;  // no key: those are odd
+
+/// The record of the chain with that key; null where there is no room.
+chain_record* find_record(chain_area& area, std::uint64_t key, bool& is_new) noexcept {
+  for (unsigned step = 0; step < chain_area::longest_search; ++step) {
+    const std::size_t i = (key + step) % chain_area::most_chains;
+    std::uint64_t seen = area.keys[i].load(std::memory_order_relaxed);
+    // relaxed, both: who puts the key there writes the record, and publishes it itself
+    is_new = seen == 0 && area.keys[i].compare_exchange_strong(seen, key, std::memory_order_relaxed);
+    if (is_new && !reserve(&area.records[i], sizeof area.records[i])) {
+      area.keys[i].store(no_room, std::memory_order_relaxed);
+      return nullptr;
+    }
+    if (is_new || seen == key) return &area.records[i];
+  }
+  return nullptr;
+}
+
+/// A lock that unwinding takes must not begin another one.
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool is_unwinding = false;
+
+}  // namespace
+
+void write_chain(chain_kind kind, lock_call call, std::uint32_t site, const observe::wait_sum& sum) noexcept {
+  chain_area* const area = is_unwinding ? nullptr : the_chains();
+  if (area == nullptr) return;
+  is_unwinding = true;
+  addresses chain;
+  chain.count = unwind_caller(chain.all, chain_record::most_frames);
+  std::uint64_t key = mixed(salt_of_process(), std::uint64_t{site} << 8 | static_cast<std::uint64_t>(kind) << 4 |
+                                                   static_cast<std::uint64_t>(call));
+  for (std::uint32_t i = 0; i < chain.count; ++i) key = mixed(key, chain.all[i]);
+  bool is_new = false;
+  chain_record* const one = find_record(*area, key | 1, is_new);
+  if (one == nullptr) {
+    area->left_out.fetch_add(1, std::memory_order_relaxed);  // relaxed, here and below: counts
+  } else {
+    one->waits.fetch_add(sum.waits, std::memory_order_relaxed);
+    one->wait_ns.fetch_add(sum.ns, std::memory_order_relaxed);
+    if (is_new) {
+      one->kind = kind;
+      one->call = call;
+      one->site = site;
+      write_record(*area, *one, chain);
+      one->is_written.store(1, std::memory_order_release);  // pairs with the launcher's acquire
+    }
+  }
+  is_unwinding = false;
+}
+
+void write_event(event_kind kind, std::uint32_t site, const void* lock, std::uint64_t since,
+                 std::uint64_t cycles) noexcept {
+  event_area* const area = the_events();
+  if (area == nullptr) return;
+  const std::uint64_t number = area->given.fetch_add(1, std::memory_order_relaxed);  // relaxed: a ticket
+  if (number >= event_area::most_events) return;
+  profile_event& one = area->events[number];
+  one.site = site;
+  one.process = static_cast<std::uint32_t>(getpid());
+  one.thread = static_cast<std::uint32_t>(gettid());
+  one.object = reinterpret_cast<std::uintptr_t>(lock);
+  one.since = since;
+  one.cycles = cycles;
+  one.kind.store(static_cast<std::uint32_t>(kind), std::memory_order_release);  // pairs with the launcher's acquire
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::preload
