@@ -124,6 +124,27 @@ scale scale_for(double greatest, const std::string& unit) {
   return {1, unit};
 }
 
+std::string change_words(double before, double after) {
+  if (before == after) return "no change";
+  if (before == 0) return "new";
+  if (after == 0) return "gone";
+  if (after / before >= 10) return figures(after / before, 3) + " times";
+  const double change = std::fabs(100 * (after / before - 1));
+  return (after > before ? "+" : "−") + formatted("%.*f", change >= 10 ? 0 : 1, change) + " %";
+}
+
+std::string without_line(std::string_view name) {
+  std::string made;
+  for (std::size_t at = 0; at < name.size();) {
+    std::size_t end = at + 1;
+    while (name[at] == ':' && end < name.size() && name[end] >= '0' && name[end] <= '9') ++end;
+    const bool line = end > at + 1 && (end == name.size() || name[end] == ')' || name[end] == ' ');
+    if (!line) made += name.substr(at, end - at);
+    at = end;
+  }
+  return made;
+}
+
 namespace {
 
 /// In the $'...' of shells, which stays on one line whatever the word holds.
