@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "launch/place_name.hpp"
 #include "report/flame.hpp"
 #include "report/sections.hpp"
 #include "report/text.hpp"
@@ -12,7 +13,7 @@
 namespace txsync::inline TXSYNC_BACKEND::report {
 namespace {
 
-constexpr std::size_t most_blamed = 20;
+constexpr std::size_t most_blamed = 12;
 
 constexpr const char* no_chains =
     "This document has no call chains of waits: the frames are the module that holds the code, and the lock site.";
@@ -50,12 +51,20 @@ struct blamed {
   double wait_ns = 0;
 };
 
+/// The nearest caller of the lock that is no lock wrapper itself; the call where there is none.
+const std::string& code_of(const std::vector<std::string>& frames) {
+  for (std::size_t at = frames.size() - 1; at-- > 0;) {
+    if (!launch::is_lock_wrapper(frames[at].substr(0, frames[at].rfind(" (")))) return frames[at];
+  }
+  return frames.back();
+}
+
 /// By the code that called the lock, the most waiting first.
 std::vector<blamed> by_code(const std::vector<lock_chain>& list) {
   std::map<std::pair<std::string, std::string>, blamed> sums;
   for (const lock_chain& one : list) {
     if (one.frames.empty()) continue;
-    const std::string& code = one.frames.size() > 1 ? one.frames[one.frames.size() - 2] : one.frames.back();
+    const std::string& code = code_of(one.frames);
     blamed& sum = sums[{code, one.site}];
     sum.code = code;
     sum.call = one.frames.back();
@@ -89,12 +98,12 @@ std::string blame_table(const std::vector<lock_chain>& chains, const char* who, 
       rest += one.wait_ns;
       continue;
     }
-    rows += "<tr><td class=\"w\">" + escaped(one.code) +
-            (one.call == one.code ? "" : "<br><span class=\"note\">" + escaped(one.call) + "</span>") +
-            "</td><td class=\"w\">" + escaped(one.site) + "</td>" + number_cell(grouped(one.waits)) +
-            number_cell(duration(one.wait_ns)) + number_cell(all == 0 ? "–" : percent(one.wait_ns / all)) + "</tr>\n";
+    rows += "<tr><td class=\"w\">" + escaped(one.code) + "</td><td>" + escaped(one.call) + "</td><td class=\"w\">" +
+            escaped(one.site) + "</td>" + number_cell(grouped(one.waits)) + number_cell(duration(one.wait_ns)) +
+            number_cell(all == 0 ? "–" : percent(one.wait_ns / all)) + "</tr>\n";
   }
-  return table(std::string("<th>") + who + "</th><th>lock site</th><th class=\"n\">waits</th><th class=\"n\">" + what +
+  return table(std::string("<th>") + who +
+                   "</th><th>call</th><th>lock site</th><th class=\"n\">waits</th><th class=\"n\">" + what +
                    "</th><th class=\"n\">share</th>",
                rows) +
          rest_of(list.size() - std::min(list.size(), most_blamed), rest, what);
@@ -192,7 +201,7 @@ std::vector<lock_chain> lock_chains(const json& document, const char* member) {
   const json& run = part_of(document, "run");
   std::vector<lock_chain> made;
   for (const json& one : part_of(run.contains(member) ? run : document, member)) {
-    made.push_back({part_of(one, "frames").get<std::vector<std::string>>(), site_name(one, document),
+    made.push_back({one.at("frames").get<std::vector<std::string>>(), site_name(one, document),
                     number_of(one, "waits"), number_of(one, "wait_ns")});
   }
   return made;

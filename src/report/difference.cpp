@@ -128,7 +128,8 @@ std::string point_words(const json& document, const json& point) {
 }
 
 measured measured_of(const json& point) {
-  return {number_of(point, "median"), number_of(point, "low"), number_of(point, "high")};
+  return {number_of(point, "median"), number_of(point, "low"), number_of(point, "high"),
+          part_of(point, "values").size()};
 }
 
 std::vector<point_change> point_changes(const json& before, const json& after) {
@@ -141,6 +142,13 @@ std::vector<point_change> point_changes(const json& before, const json& after) {
     made.push_back({point_words(after, point), text_of(point, "metric"), text_of(point, "unit"), lower_is_better(point),
                     measured_of(*other->second), measured_of(point)});
   }
+  // By the factor, whichever way it goes; medians of 0 have none and come last.
+  const auto change = [](const point_change& one) {
+    const bool both = one.before.median > 0 && one.after.median > 0;
+    return both ? std::fabs(std::log(one.after.median / one.before.median)) : -1;
+  };
+  std::stable_sort(made.begin(), made.end(),
+                   [&](const point_change& a, const point_change& b) { return change(a) > change(b); });
   return made;
 }
 
@@ -254,6 +262,17 @@ difference_row ratio_row(const char* label, const site_figures& before, const si
        ratio_words_of(before.holds * lengths, after.holds), ratio_words_of(before.hold_ns * lengths, after.hold_ns)}};
 }
 
+/// "Of 84 measurements 12 are better, 3 worse; of 69 the values overlap."
+std::string points_verdict(const difference& all) {
+  std::map<std::string, std::size_t> counts;
+  for (const point_change& one : all.points) ++counts[judged(one)];
+  const std::size_t single = counts["–"];
+  if (single == all.points.size()) return std::to_string(single) + " measurements, of single values each.";
+  return "Of " + std::to_string(all.points.size() - single) + " measurements " + std::to_string(counts["better"]) +
+         " are better, " + std::to_string(counts["worse"]) + " worse; of " + std::to_string(counts["overlap"]) +
+         " the values overlap.";
+}
+
 }  // namespace
 
 difference compared(const source& before, const source& after) {
@@ -285,6 +304,7 @@ std::vector<difference_row> rows_of(const site_change& site, const difference& a
 }
 
 const char* judged(const point_change& one) {
+  if (one.before.values < 2 || one.after.values < 2) return "–";
   if (one.before.low <= one.after.high && one.after.low <= one.before.high) return "overlap";
   return (one.after.median < one.before.median) == one.lower ? "better" : "worse";
 }
@@ -301,18 +321,15 @@ std::string verdict_of(const difference& all) {
     before += wait_ns(one.before) / (all.per_second ? all.before_s : 1);
     after += wait_ns(one.after) / (all.per_second ? all.after_s : 1);
   }
-  if (before + after == 0) {
-    std::map<std::string, std::size_t> counts;
-    for (const point_change& one : all.points) ++counts[judged(one)];
-    return "Of " + std::to_string(all.points.size()) + " measurements " + std::to_string(counts["better"]) +
-           " are better, " + std::to_string(counts["worse"]) + " worse; of " + std::to_string(counts["overlap"]) +
-           " the values overlap.";
-  }
+  std::string words;
+  if (all.before_s == 0) words = points_verdict(all);
+  if (before + after == 0) return words.empty() ? "No thread waited for a lock, before or after." : words;
   const site_change& most = all.sites.front();
-  return std::string("Threads waited for locks ") + duration(before) + " before, " + duration(after) + " after" +
-         (all.per_second ? " in each second of the run" : "") + " (" + change_words(before, after) +
-         "). Most changed " + most.name + ": " + duration(wait_ns(most.before) / (all.per_second ? all.before_s : 1)) +
-         ", then " + duration(wait_ns(most.after) / (all.per_second ? all.after_s : 1)) + ".";
+  return words + (words.empty() ? "" : " ") + "Threads waited for locks " + duration(before) + " before, " +
+         duration(after) + " after" + (all.per_second ? " in each second of the run" : "") + " (" +
+         change_words(before, after) + "). Most changed " + most.name + ": " +
+         duration(wait_ns(most.before) / (all.per_second ? all.before_s : 1)) + ", then " +
+         duration(wait_ns(most.after) / (all.per_second ? all.after_s : 1)) + ".";
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::report

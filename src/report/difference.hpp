@@ -33,6 +33,7 @@ struct measured {
   double median = 0;
   double low = 0;
   double high = 0;
+  std::size_t values = 0;
 };
 
 struct point_change {
@@ -49,9 +50,9 @@ struct difference {
   std::string after;
   double before_s = 0;  ///< how long it ran; 0 where that is unknown
   double after_s = 0;
-  bool per_second = false;         ///< the lengths differ: changes are judged by the time for each second of the run
-  std::vector<site_change> sites;  ///< the greatest change of waiting first
-  std::vector<point_change> points;
+  bool per_second = false;           ///< the lengths differ: changes are judged by the time for each second of the run
+  std::vector<site_change> sites;    ///< the greatest change of waiting first
+  std::vector<point_change> points;  ///< the greatest change first
   std::vector<std::string> remarks;  ///< what makes the two hard to compare
 };
 
@@ -68,7 +69,8 @@ inline constexpr std::array<const char*, 6> difference_heads{"waits",        "wa
                                                              "longest wait", "holds",  "held"};
 std::vector<difference_row> rows_of(const site_change& site, const difference& all);
 
-/// "better", "worse", or "overlap" where the values of both do.
+/// "better", "worse", "overlap" where the values of both do, or "–" of single values, which tell nothing of their
+/// spread.
 const char* judged(const point_change& one);
 /// A median as it reads well: "12.3 s", "4.12 million sections/s".
 std::string value_words(const point_change& one, const measured& value);

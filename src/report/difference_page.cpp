@@ -11,7 +11,7 @@
 namespace txsync::inline TXSYNC_BACKEND::report {
 namespace {
 
-constexpr std::size_t most_sites = 40;
+constexpr std::size_t most_sites = 20;
 constexpr std::size_t most_points = 200;
 
 double waiting_before(const difference& all) {
@@ -77,9 +77,11 @@ std::string points_table(const difference& all) {
     made +=
         "<p class=\"note\">" + std::to_string(all.points.size() - most_points) + " further rows are left out.</p>\n";
   return made +
-         "<p class=\"note\">Medians. Better or worse only where all values of one lie beyond all of the other; the "
-         "runs did not "
-         "stand beside each other in time, so even that is no proof. txsync tune proves.</p></section>\n";
+         "<p class=\"note\">Medians. After is better or worse only where all its values lie beyond all of those "
+         "before; "
+         "– stands where each is one value. The runs did not stand beside each other in time, so even better is no "
+         "proof; "
+         "txsync tune proves.</p></section>\n";
 }
 
 std::string sites_table(const difference& all) {
@@ -94,7 +96,7 @@ std::string sites_table(const difference& all) {
         rows += "<td class=\"w\" rowspan=\"" + std::to_string(lines.size()) + "\">" + escaped(site.name) +
                 (site.where.empty() ? "" : "<br><span class=\"note\">" + escaped(site.where) + "</span>") + "</td>";
       }
-      rows += cell(lines[line].label);
+      rows += "<td class=\"l\">" + escaped(lines[line].label) + "</td>";
       for (const std::string& words : lines[line].cells) rows += number_cell(words);
       rows += "</tr>\n";
     }

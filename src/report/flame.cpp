@@ -26,12 +26,12 @@ struct change_step {
   const char* words;
 };
 constexpr std::array<change_step, 7> steps{{{"less3", "gone"},
-                                     {"less2", "at most half"},
-                                     {"less1", "less"},
-                                     {"same", "within 10 %"},
-                                     {"more1", "more"},
-                                     {"more2", "twice or more"},
-                                     {"more3", "new"}}};
+                                            {"less2", "half or less"},
+                                            {"less1", "less"},
+                                            {"same", "less than 10 % apart"},
+                                            {"more1", "more"},
+                                            {"more2", "twice or more"},
+                                            {"more3", "new"}}};
 
 const change_step& step_of(const call_frame& frame) {
   if (frame.amount == 0) return steps[0];
@@ -59,15 +59,34 @@ double width_of(std::string_view text) {
   return sum;
 }
 
-/// The name as it fits: whole, without its place, or with the middle left out. Empty where that would say nothing.
-std::string fitted(const std::string& name, double room) {
-  constexpr std::size_t least = 4;
+/// Behind the last "::" outside brackets: "f" of "a::b<c::d>::f".
+std::string unqualified(const std::string& name) {
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t at = 0; at + 1 < name.size(); ++at) {
+    if (name[at] == '<' || name[at] == '(') ++depth;
+    if (name[at] == '>' || name[at] == ')') --depth;
+    if (depth == 0 && name[at] == ':' && name[at + 1] == ':') begin = at + 2;
+  }
+  return name.substr(begin);
+}
+
+/// The name in `room`: whole, or without what says least (its place, its qualifiers, template arguments), or at last
+/// its beginning. Empty where less than a few letters would stay.
+std::string fitted(std::string name, double room) {
+  constexpr std::size_t least_letters = 6;
   if (width_of(name) <= room) return name;
-  const std::string bare = name.substr(0, name.rfind(" ("));
-  if (width_of(bare) <= room) return bare;
-  for (auto letters = std::min(length(bare), static_cast<std::size_t>(std::max(0.0, room / 0.3))); letters > least;
-       --letters) {
-    const std::string shorter = shortened(bare, letters - 1);
+  for (const char* place : {" (", "@", " in "}) {
+    name = name.substr(0, std::max<std::size_t>(name.rfind(place), 1));
+    if (width_of(name) <= room) return name;
+  }
+  name = unqualified(name);
+  if (width_of(name) <= room) return name;
+  if (!name.starts_with("operator")) name = name.substr(0, std::max<std::size_t>(name.find('<'), 1));
+  if (width_of(name) <= room) return name;
+  std::size_t letters = std::min(length(name), static_cast<std::size_t>(std::max(0.0, room / 0.4)));
+  for (; letters >= least_letters; --letters) {
+    std::string shorter = beginning(name, letters) + "…";
     if (width_of(shorter) <= room) return shorter;
   }
   return {};

@@ -33,7 +33,7 @@ article+article{margin-top:3rem;border-top:3px solid var(--edge);padding-top:1.5
 table{border-collapse:collapse;width:100%;font-size:.875rem;font-variant-numeric:tabular-nums}
 th,td{padding:.3rem .6rem;border-bottom:1px solid var(--edge);text-align:left;vertical-align:top}
 th{color:var(--soft);font-weight:600;vertical-align:bottom}
-td{min-width:3.5rem}td.w{min-width:11rem}td.n,th.n{text-align:right}td.n{white-space:nowrap}
+td{min-width:3.5rem}td.w{min-width:11rem}td.n,th.n{text-align:right}td.n,td.l{white-space:nowrap}
 tr.more td:not([rowspan]){border-bottom:0;padding-bottom:0}tr.last td:not([rowspan]){font-weight:600}tr.best td{font-weight:600}tr.best td:first-child{box-shadow:inset .25rem 0 var(--best)}
 .bad td,.failed{color:var(--bad)}.open td{color:var(--soft)}
 figure{margin:.8rem 0;overflow-x:auto}

@@ -73,6 +73,8 @@ std::size_t length(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) { return !continues(byte); }));
 }
 
+std::string beginning(std::string_view text, std::size_t count) { return std::string(head(text, count)); }
+
 std::string shortened(std::string_view text, std::size_t most) {
   if (length(text) <= most) return std::string(text);
   const std::size_t kept = most - 1;

@@ -21,6 +21,8 @@ std::string number_cell(std::string_view text);
 
 /// At most `most` characters (code points), the middle left out: "a long na…er:12".
 std::string shortened(std::string_view text, std::size_t most);
+/// The first `count` characters.
+std::string beginning(std::string_view text, std::size_t count);
 /// The number of code points of UTF-8.
 std::size_t length(std::string_view text);
 
