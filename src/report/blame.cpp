@@ -195,14 +195,22 @@ std::string holder_section(const json& document) {
          drawn(chart) + "</section>\n";
 }
 
+/// "worker (main.cpp:88)": the names with the places that are known.
+std::vector<std::string> placed_frames(const json& chain) {
+  auto frames = chain.at("frames").get<std::vector<std::string>>();
+  const auto places = part_of(chain, "places").get<std::vector<std::string>>();
+  for (std::size_t i = 0; i < std::min(frames.size(), places.size()); ++i) {
+    if (!places[i].empty()) frames[i] += " (" + places[i].substr(places[i].rfind('/') + 1) + ")";
+  }
+  return frames;
+}
+
 }  // namespace
 
 std::vector<lock_chain> lock_chains(const json& document, const char* member) {
-  const json& run = part_of(document, "run");
   std::vector<lock_chain> made;
-  for (const json& one : part_of(run.contains(member) ? run : document, member)) {
-    made.push_back({one.at("frames").get<std::vector<std::string>>(), site_name(one, document),
-                    number_of(one, "waits"), number_of(one, "wait_ns")});
+  for (const json& one : part_of(document, member)) {
+    made.push_back({placed_frames(one), site_name(one, document), number_of(one, "waits"), number_of(one, "wait_ns")});
   }
   return made;
 }

@@ -29,7 +29,7 @@ def graphs(text):
 class FlameGraphs(report_test.Pages):
     def with_chains(self, waits, holds=()):
         made = samples.run_with_chains()
-        made["run"].update(wait_chains=waits, hold_chains=list(holds))
+        made.update(wait_chains=waits, hold_chains=list(holds))
         self.assertEqual(complaints(made), [])
         return self.page(made)
 
@@ -116,8 +116,13 @@ class FlameGraphs(report_test.Pages):
         _, text = self.page(samples.small_run(1.0, [("first lock", 1, 1, 1), ("second lock", 1, 1, 1)], wait_chains=[self.chain(["main", "pthread_mutex_lock"], 5, site=1)]))
         self.assertIn("second lock: 5.00 ns waited, 100 % of all", text)
 
+    def test_frames_have_their_places(self):
+        chain = {**self.chain(["main", "work", "pthread_mutex_lock"], 1000), "places": ["", "../src/work.cpp:19", ""]}
+        _, text = self.with_chains([chain])
+        self.assertEqual([title.split(": ")[0] for _, title, *_ in graphs(text)[0]][1:4], ["main", "work (work.cpp:19)", "pthread_mutex_lock"])
+
     def test_what_is_no_chain_is_refused(self):
-        for chains in ([{"frames": "main"}], [{"frames": [1]}], [5], {"frames": ["main"]}, [{"frames": ["main"], "wait_ns": "1"}]):
+        for chains in ([{"frames": "main"}], [{"frames": [1]}], [5], {"frames": ["main"]}, [{"frames": ["main"], "wait_ns": "1"}], [{"frames": ["main"], "places": 5}]):
             with self.subTest(chains=chains):
                 made = samples.small_run(1.0, [("a", 1, 1, 1)], wait_chains=chains)
                 done = self.call(*self.files(made), "-o", self.folder / "page.html")

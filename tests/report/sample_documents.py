@@ -112,7 +112,7 @@ def call_chains(seed, call, scale=1.0, more=()):
 
 def run_with_chains():
     made = run()
-    made["run"].update(wait_chains=call_chains(6, "pthread_mutex_lock"), hold_chains=call_chains(7, "pthread_mutex_unlock"))
+    made.update(wait_chains=call_chains(6, "pthread_mutex_lock"), hold_chains=call_chains(7, "pthread_mutex_unlock"))
     return made
 
 
@@ -120,7 +120,8 @@ def small_run(seconds, sites, policy="libc", program="server", args="-t 4", **mo
     """A run of `seconds` with sites as (name, waits, waited, longest wait)."""
     one = point(policy, [seconds], 4, workload=program, params={"args": args}, place="none", metric="wall time", unit="s", better="lower",
                 sites=[site(name, waited, contended=waits, max_wait_ns=longest, kind="mutex") for name, waits, waited, longest in sites])
-    return document("run", "--", program, *args.split(), points=[one], run={"policy": policy, "status": 0, "cpu_s": seconds, "processes": 1, **more})
+    chains = {name: more.pop(name) for name in ("wait_chains", "hold_chains") if name in more}
+    return document("run", "--", program, *args.split(), points=[one], **chains, run={"policy": policy, "status": 0, "cpu_s": seconds, "processes": 1, **more})
 
 
 def run_before():
@@ -328,7 +329,7 @@ def hostile_lab():
 
 def hostile_run():
     made = run_with_chains()
-    for chain in made["run"]["wait_chains"] + made["run"]["hold_chains"]:
+    for chain in made["wait_chains"] + made["hold_chains"]:
         chain.update(frames=[HOSTILE, HOSTILE + "2", HOSTILE], site=HOSTILE)
     for one in made["points"][0]["sites"]:
         one.update(name=HOSTILE + one["name"], module=HOSTILE, where=HOSTILE)
