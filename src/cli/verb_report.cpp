@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// txsync report: one page from result documents.
+// txsync report: one page from result documents, or two of them compared.
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -7,10 +7,12 @@
 #include <sstream>
 #include <utility>
 
+#include "cli/difference_table.hpp"
 #include "cli/options.hpp"
 #include "cli/verbs.hpp"
 #include "cli/words.hpp"
 #include "observe/document/output.hpp"
+#include "report/difference.hpp"
 #include "report/report.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
@@ -25,50 +27,71 @@ std::string contents_of(const std::string& file) {
   return std::move(text).str();
 }
 
+constexpr std::size_t most_rows_of_differences = 20;
+
 class report_verb final : public verb {
  public:
   const char* name() const override { return "report"; }
-  const char* summary() const override { return "Make one offline page from result documents"; }
+  const char* summary() const override { return "Make one offline page from result documents, or compare two"; }
 
   void define(CLI::App& app) override {
     argument(app, "RESULT", files_, "Result documents, as --json writes them");
-    text_option(app, "-o,--output", page_, "FILE", "The page (report.html); - is the standard output");
+    flag(app, "--diff", compares_, "Compare two, before and after: a table, and with -o a page, too");
+    text_option(app, "-o,--output", page_, "FILE",
+                "The page (report.html; with --diff none); - is the standard output");
     footer(app,
            "The page is one file that needs no network and reads without script; open it in any browser.\n"
-           "What is no result document is one line and exit status 2; then no page is made or changed.");
+           "What is no result document is one line and exit status 2; then no page is made or changed.\n"
+           "--diff takes two documents of the same verb: run, bench or tune. Lock sites are compared by name.");
   }
 
   int run(session& with) override {
     if (files_.empty()) throw bad_input("a result document is missing; --json FILE of any verb writes one");
-    std::vector<report::source> sources;
-    std::string page;
+    if (compares_ && files_.size() != 2) {
+      throw bad_input("--diff takes two result documents, before and after; given: " + std::to_string(files_.size()));
+    }
     try {
+      std::vector<report::source> sources;
       for (const std::string& file : files_) sources.push_back(report::read(file, contents_of(file)));
-      page = report::page(sources);
+      if (compares_) {
+        compare(with, sources.front(), sources.back());
+      } else {
+        put_page(with.table, page_.value_or("report.html"), report::page(sources));
+      }
     } catch (const report::report_error& error) {
       throw bad_input(error.what());
-    }
-    write(page);
-    if (page_ != "-") {
-      std::fprintf(with.table, "%s: %zu KB from %s\n", page_.c_str(), (page.size() + 999) / 1000, join(files_).c_str());
     }
     return ok;
   }
 
  private:
+  void compare(session& with, const report::source& before, const report::source& after) const {
+    const report::difference all = report::compared(before, after);
+    std::FILE* table = page_ == "-" ? stderr : with.table;
+    if (page_) put_page(table, *page_, report::difference_page(before, after));
+    print_difference(table, all, most_rows_of_differences);
+  }
+
+  void put_page(std::FILE* table, const std::string& file, const std::string& page) const {
+    write(file, page);
+    if (file == "-") return;
+    std::fprintf(table, "%s: %zu KB from %s\n", file.c_str(), (page.size() + 999) / 1000, join(files_).c_str());
+  }
+
   /// A file that cannot be opened was asked for in vain; one that cannot be filled is a run that failed, as elsewhere.
-  void write(const std::string& page) {
-    std::optional<observe::output> file;
+  static void write(const std::string& file, const std::string& page) {
+    std::optional<observe::output> out;
     try {
-      file.emplace(page_);
+      out.emplace(file);
     } catch (const observe::output_error& error) {
       throw bad_input("--output: " + std::string(error.what()));
     }
-    file->write(page);
+    out->write(page);
   }
 
   words files_;
-  std::string page_ = "report.html";
+  std::optional<std::string> page_;
+  bool compares_ = false;
 };
 
 }  // namespace

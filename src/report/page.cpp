@@ -11,23 +11,16 @@ const char* mood_class(verdict::mood how) {
   return how == verdict::mood::good ? "verdict good" : how == verdict::mood::bad ? "verdict bad" : "verdict";
 }
 
-/// "txsync tune, started 2025-01-31 12:00 UTC".
-std::string over_line(const source& one) {
-  std::string started = text_of(one.document, "started");
-  if (started.size() >= 16) started = started.substr(0, 10) + " " + started.substr(11, 5) + " UTC";
-  return verb_of(one.document) + (started.empty() ? "" : ", started " + started);
-}
-
 std::string article(const source& one, std::size_t number) {
   const json& document = one.document;
   const verdict found = verdict_of(document);
   std::string made =
-      "<article id=\"r" + std::to_string(number) + "\">\n<p class=\"over\">" + escaped(over_line(one)) + "</p>\n";
+      "<article id=\"r" + std::to_string(number) + "\">\n<p class=\"over\">" + escaped(over_line(document)) + "</p>\n";
   made += std::string("<h1 class=\"") + mood_class(found.how) + "\">" + escaped(found.words) + "</h1>\n";
   made += key_figures(document) + notices_section(document) + claims_section(document) + contests_section(document) +
           exploration_section(document) + experiments_section(document) + sweep_section(document) +
-          points_section(document) + attempts_section(document) + sites_section(document) + machine_section(document) +
-          reproduce_section(document, one.name);
+          points_section(document) + attempts_section(document) + sites_section(document) + blame_section(document) +
+          machine_section(document) + reproduce_section(document, one.name);
   return made + "</article>\n";
 }
 
@@ -35,7 +28,7 @@ std::string article(const source& one, std::size_t number) {
 std::string contents(const std::vector<source>& sources) {
   std::string made = "<nav><ol>\n";
   for (std::size_t i = 0; i < sources.size(); ++i) {
-    made += "<li><a href=\"#r" + std::to_string(i + 1) + "\">" + escaped(over_line(sources[i])) +
+    made += "<li><a href=\"#r" + std::to_string(i + 1) + "\">" + escaped(over_line(sources[i].document)) +
             "</a>: " + escaped(verdict_of(sources[i].document).words) + "</li>\n";
   }
   return made + "</ol></nav>\n";
@@ -55,6 +48,23 @@ std::string checked(const source& one, Function&& call) {
 }
 
 }  // namespace
+
+std::string over_line(const json& document) {
+  std::string started = text_of(document, "started");
+  if (started.size() >= 16) started = started.substr(0, 10) + " " + started.substr(11, 5) + " UTC";
+  return verb_of(document) + (started.empty() ? "" : ", started " + started);
+}
+
+std::string page_around(const std::string& title, const std::string& body) {
+  std::string made = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+  made += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
+  // Nothing from elsewhere, whatever a document may have smuggled in.
+  made +=
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+      "script-src 'unsafe-inline'\">\n";
+  return made + "<title>" + escaped(title) + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n<main>\n" +
+         body + "</main>\n<script>" + script + "</script>\n</body>\n</html>\n";
+}
 
 std::string heading(const std::string& words) { return "<h2>" + escaped(words) + "</h2>\n"; }
 
@@ -87,16 +97,8 @@ std::string page(const std::vector<source>& sources) {
   for (std::size_t i = 0; i < sources.size(); ++i) {
     body += checked(sources[i], [&] { return article(sources[i], i + 1); });
   }
-  std::string made = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
-  made += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
-  // Nothing from elsewhere, whatever a document may have smuggled in.
-  made +=
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-      "script-src 'unsafe-inline'\">\n";
-  made += "<title>" + escaped("txsync report: " + over_line(sources.front())) + "</title>\n<style>" + style +
-          "</style>\n</head>\n<body>\n<main>\n";
-  if (sources.size() > 1) made += contents(sources);
-  return made + body + "</main>\n<script>" + script + "</script>\n</body>\n</html>\n";
+  if (sources.size() > 1) body = contents(sources) + body;
+  return page_around("txsync report: " + over_line(sources.front().document), body);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::report

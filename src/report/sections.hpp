@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "observe/document/document.hpp"
 
@@ -39,6 +40,8 @@ std::string experiments_section(const json& document);
 std::string contests_section(const json& document);
 /// The lock sites (sites.cpp).
 std::string sites_section(const json& document);
+/// Of a run: who waited, and who was waited for (blame.cpp).
+std::string blame_section(const json& document);
 /// Repetitions that failed their check, notices of the preloaded library, an interruption (notices.cpp).
 std::string notices_section(const json& document);
 std::string claims_section(const json& document);
@@ -49,6 +52,20 @@ std::string reproduce_section(const json& document, const std::string& file);
 std::string outcome_of(const json& claim);
 /// "txsync bench": the verb that wrote the document, or the program's name.
 std::string verb_of(const json& document);
+
+/// A site with the point that it was counted in; `where` is empty when there is only one such point.
+struct counted {
+  const json* site;
+  std::string where;
+};
+/// The sites of all points, those that waited most first; of a tuning what chose the sites to change (sites.cpp).
+/// `always`: with the point also where there is only one.
+std::vector<counted> sites_of(const json& document, bool always = false);
+
+/// The whole page around its articles.
+std::string page_around(const std::string& title, const std::string& body);
+/// "txsync tune, started 2025-01-31 12:00 UTC".
+std::string over_line(const json& document);
 
 /// "<h2>WORDS</h2>", and a table in a box that scrolls by itself.
 std::string heading(const std::string& words);

@@ -13,36 +13,6 @@ namespace {
 constexpr std::size_t most_rows = 40;
 constexpr std::size_t most_bars = 10;
 
-/// A site with the point that it was counted in; `where` is empty when there is only one such point.
-struct counted {
-  const json* site;
-  std::string where;
-};
-
-std::vector<counted> sites_of(const json& document) {
-  std::vector<counted> list;
-  std::size_t points = 0;
-  // Of a tuning, every contest counted the same sites again; what chose the sites to change stands for all.
-  const auto tune = document.find("tune");
-  if (tune != document.end()) {
-    for (const json& site : part_of(*tune, "sites")) list.push_back({&site, {}});
-    return list;
-  }
-  for (const json& point : part_of(document, "points")) {
-    if (part_of(point, "sites").empty()) continue;
-    ++points;
-    for (const json& site : part_of(point, "sites")) {
-      list.push_back({&site, text_of(point, "subject") + ", threads: " + text_of(point, "threads")});
-    }
-  }
-  if (points == 1) {
-    for (counted& one : list) one.where.clear();
-  }
-  std::stable_sort(list.begin(), list.end(),
-                   [](const counted& a, const counted& b) { return waiting_of(*a.site) > waiting_of(*b.site); });
-  return list;
-}
-
 std::string percentile(const json& site, const char* member, const char* name) {
   const json& times = part_of(site, member);
   return times.contains(name) ? duration(observe::carried_figures(number_of(times, name)), 2) : "–";
@@ -99,6 +69,30 @@ std::string chart_of(const std::vector<counted>& list, double all_waiting) {
 }
 
 }  // namespace
+
+std::vector<counted> sites_of(const json& document, bool always) {
+  std::vector<counted> list;
+  std::size_t points = 0;
+  // Of a tuning, every contest counted the same sites again; what chose the sites to change stands for all.
+  const auto tune = document.find("tune");
+  if (tune != document.end()) {
+    for (const json& site : part_of(*tune, "sites")) list.push_back({&site, {}});
+    return list;
+  }
+  for (const json& point : part_of(document, "points")) {
+    if (part_of(point, "sites").empty()) continue;
+    ++points;
+    for (const json& site : part_of(point, "sites")) {
+      list.push_back({&site, text_of(point, "subject") + ", threads: " + text_of(point, "threads")});
+    }
+  }
+  if (points == 1 && !always) {
+    for (counted& one : list) one.where.clear();
+  }
+  std::stable_sort(list.begin(), list.end(),
+                   [](const counted& a, const counted& b) { return waiting_of(*a.site) > waiting_of(*b.site); });
+  return list;
+}
 
 std::string sites_section(const json& document) {
   const std::vector<counted> list = sites_of(document);

@@ -23,9 +23,11 @@ std::string svg_text(const char* look, double x, double y, std::string_view word
          "</text>";
 }
 
-std::string opened(const std::string& title, const std::string& description, double height) {
-  return "<figure class=\"chart\"><svg role=\"img\" viewBox=\"0 0 " + px(width) + " " + px(height) + "\"><title>" +
-         escaped(title) + "</title><desc>" + escaped(description) + "</desc>\n";
+std::string opened(const std::string& title, const std::string& description, double height, double wide,
+                   const char* look) {
+  const std::string with_look = *look == 0 ? "" : std::string(" class=\"") + look + "\"";
+  return "<figure class=\"chart\"><svg role=\"img\"" + with_look + " viewBox=\"0 0 " + px(wide) + " " + px(height) +
+         "\"><title>" + escaped(title) + "</title><desc>" + escaped(description) + "</desc>\n";
 }
 
 std::string closed(const std::string& title) {

@@ -19,7 +19,8 @@ std::string svg_line(const char* look, double x1, double y1, double x2, double y
 std::string svg_text(const char* look, double x, double y, std::string_view words);
 
 /// Opens a figure; the title and description are what screen readers read.
-std::string opened(const std::string& title, const std::string& description, double height);
+std::string opened(const std::string& title, const std::string& description, double height, double wide = width,
+                   const char* look = "");
 std::string closed(const std::string& title);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::report

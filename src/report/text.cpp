@@ -73,6 +73,8 @@ std::size_t length(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) { return !continues(byte); }));
 }
 
+std::string beginning(std::string_view text, std::size_t count) { return std::string(head(text, count)); }
+
 std::string shortened(std::string_view text, std::size_t most) {
   if (length(text) <= most) return std::string(text);
   const std::size_t kept = most - 1;
@@ -122,6 +124,27 @@ scale scale_for(double greatest, const std::string& unit) {
     if (greatest >= one.by) return {one.by, one.words + unit};
   }
   return {1, unit};
+}
+
+std::string change_words(double before, double after) {
+  if (before == after) return "no change";
+  if (before == 0) return "new";
+  if (after == 0) return "gone";
+  if (after / before >= 10) return figures(after / before, 3) + " times";
+  const double change = std::fabs(100 * (after / before - 1));
+  return (after > before ? "+" : "−") + formatted("%.*f", change >= 10 ? 0 : 1, change) + " %";
+}
+
+std::string without_line(std::string_view name) {
+  std::string made;
+  for (std::size_t at = 0; at < name.size();) {
+    std::size_t end = at + 1;
+    while (name[at] == ':' && end < name.size() && name[end] >= '0' && name[end] <= '9') ++end;
+    const bool line = end > at + 1 && (end == name.size() || name[end] == ')' || name[end] == ' ');
+    if (!line) made += name.substr(at, end - at);
+    at = end;
+  }
+  return made;
 }
 
 namespace {

@@ -21,6 +21,8 @@ std::string number_cell(std::string_view text);
 
 /// At most `most` characters (code points), the middle left out: "a long na…er:12".
 std::string shortened(std::string_view text, std::size_t most);
+/// The first `count` characters.
+std::string beginning(std::string_view text, std::size_t count);
 /// The number of code points of UTF-8.
 std::size_t length(std::string_view text);
 
@@ -40,6 +42,13 @@ struct scale {
 };
 /// So that the greatest of the values reads well: "million sections/s", "ms".
 scale scale_for(double greatest, const std::string& unit);
+
+/// How `after` differs from `before`: "+35 %", "−80 %", "12 times", "new", "gone", "no change".
+std::string change_words(double before, double after);
+
+/// A name of code without the numbers of lines in it, which move with every change of the file: "f (a.cpp:12)" becomes
+/// "f (a.cpp)".
+std::string without_line(std::string_view name);
 
 /// The words as a POSIX shell would have to be given them.
 std::string shell_line(const std::vector<std::string>& words);

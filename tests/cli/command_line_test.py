@@ -53,6 +53,21 @@ class BadInput(unittest.TestCase):
             self.refused(verb, says=[f"unknown verb '{verb}'", "allowed: "])
             self.assertNotRegex(call("--help").stdout, rf"(?m)^  {verb} ")
 
+    def test_comparisons_take_two_documents_of_one_kind(self):
+        self.refused("report", "--diff", says=["a result document is missing"])
+        with tempfile.TemporaryDirectory() as folder:
+            made = [os.path.join(folder, name) for name in ("bench.json", "list.json")]
+            self.assertEqual(call("bench", "arraybench", *QUICK, "--lock", "tatas", "--json", made[0]).returncode, 0)
+            self.assertEqual(call("list", "locks", "--json", made[1]).returncode, 0)
+            self.refused("report", "--diff", made[0], says=["--diff takes two result documents", "given: 1"])
+            self.refused("report", "--diff", *made, says=["bench.json", "list.json", "of different kinds, txsync bench and txsync list"])
+            self.refused("report", "--diff", made[1], made[1], says=["list.json", "nothing to compare"])
+            self.refused("report", "--diff", made[0], os.path.join(folder, "none.json"), says=["cannot read", "none.json"])
+            self.refused("report", "--diff", made[0], made[0], "-o", os.path.join(folder, "no", "page.html"), says=["--output", "cannot write"])
+            done = call("report", "--diff", made[0], made[0])
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("overlap  throughput of arraybench", done.stdout)
+
     def test_simulated_machines(self):
         if "has no simulated machine" in call("sim", "mapbench", "--machine", "ideal", "--operations", "1").stderr:
             self.skipTest("no simulated machine in this build")

@@ -41,9 +41,11 @@ addEventListener('load', function () {
     var svg = node.parentNode.closest('svg');
     if (svg) {
       var frame = svg.getBoundingClientRect(), rect = rects[0];
+      var cell = node.parentNode.closest('.frame');
+      if (cell && rects[0].right > cell.querySelector('rect').getBoundingClientRect().right + 1) found.outside.push('of its frame: ' + node.data);
       if (rect.left < frame.left - 1 || rect.right > frame.right + 1 || rect.top < frame.top - 1 || rect.bottom > frame.bottom + 1) found.outside.push(node.data);
     }
-    var style = getComputedStyle(node.parentNode), ratio = contrast(svg ? style.fill : style.color, ground(node.parentNode));
+    var style = getComputedStyle(node.parentNode), ratio = contrast(svg ? style.fill : style.color, frame_of(node) || ground(node.parentNode));
     if (ratio < 4.5) found.faint.push(node.data.trim().slice(0, 40) + ' ' + ratio.toFixed(2));
   }
   for (var i = 0; i < boxes.length; i++) for (var j = i + 1; j < boxes.length; j++) {
@@ -62,6 +64,10 @@ addEventListener('load', function () {
   answer.textContent = JSON.stringify(found);
   parent.document.body.appendChild(answer);
   function parts(color) { return color.match(/[0-9.]+/g).map(Number); }
+  function frame_of(node) {
+    var frame = node.parentNode.closest('.frame');
+    return frame && getComputedStyle(frame.querySelector('rect')).fill;
+  }
   function ground(element) {
     for (; element; element = element.parentElement) {
       var color = getComputedStyle(element).backgroundColor;
@@ -103,17 +109,20 @@ class InBrowser(unittest.TestCase):
         return subprocess.run(arguments, capture_output=True, text=True, timeout=60, check=True).stdout
 
     def page(self, name):
-        source = self.folder / f"{name}.json"
-        source.write_text(json.dumps(samples.SAMPLES[name]()), encoding="utf-8")
+        sources = []
+        for number, make in enumerate(samples.PAIRS.get(name) or [samples.SAMPLES[name]]):
+            sources.append(self.folder / f"{name}.{number}.json")
+            sources[-1].write_text(json.dumps(make()), encoding="utf-8")
         page = self.folder / f"{name}.html"
-        subprocess.run([TXSYNC, "report", source, "-o", page], check=True, capture_output=True, timeout=60)
+        options = ["--diff"] if name in samples.PAIRS else []
+        subprocess.run([TXSYNC, "report", *options, *sources, "-o", page], check=True, capture_output=True, timeout=60)
         return page
 
     def measured(self, views):
         """What all pages say of themselves in these views, by document and view."""
         options = VIEWS[views[0]][1]
         frames = []
-        for name in samples.SAMPLES:
+        for name in (*samples.SAMPLES, *samples.PAIRS):
             text = self.page(name).read_text(encoding="utf-8")
             text = text.replace("<style>", ERRORS + "<style>", 1).replace("</body>", MEASURE + "</body>")
             frames += [f'<iframe name="{name}.{view}" style="width:{VIEWS[view][0]}px;height:1200px;border:0" srcdoc="{html.escape(text)}"></iframe>'
@@ -126,7 +135,7 @@ class InBrowser(unittest.TestCase):
 
     def test_pages_lie_well_in_every_view(self):
         measured = self.measured(["wide", "telephone"]) | self.measured(["dark"])
-        for name in samples.SAMPLES:
+        for name in (*samples.SAMPLES, *samples.PAIRS):
             for view, (width, _) in VIEWS.items():
                 with self.subTest(document=name, view=view):
                     found = measured[name, view]

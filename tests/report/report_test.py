@@ -59,7 +59,9 @@ class Page(html.parser.HTMLParser):
         return [attributes for name, attributes in self.tags if name == tag]
 
 
-class Report(unittest.TestCase):
+class Pages(unittest.TestCase):
+    """Makes pages, and holds what is true of each."""
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -68,12 +70,15 @@ class Report(unittest.TestCase):
     def call(self, *arguments):
         return subprocess.run([TXSYNC, "report", *map(str, arguments)], capture_output=True, text=True, timeout=60)
 
-    def page(self, *documents):
+    def files(self, *documents):
         files = []
         for number, document in enumerate(documents):
             files.append(self.folder / f"{number}.json")
             files[-1].write_text(json.dumps(document), encoding="utf-8")
-        done = self.call(*files, "-o", self.folder / "page.html")
+        return files
+
+    def page(self, *documents, options=()):
+        done = self.call(*options, *self.files(*documents), "-o", self.folder / "page.html")
         self.assertEqual(done.returncode, 0, done.stderr)
         text = (self.folder / "page.html").read_text(encoding="utf-8")
         page = Page(text)
@@ -82,11 +87,14 @@ class Report(unittest.TestCase):
         self.assertTrue(text.startswith("<!DOCTYPE html>"))
         return page, text
 
+
+class Report(Pages):
     def test_every_verb_gives_a_page_with_its_sections(self):
         wanted = {"bench": ["Notices", "arraybench: throughput", "Lock sites", "Machine", "How to reproduce"],
                   "one-thread": ["arraybench: throughput", "Machine", "How to reproduce"],
                   "sweep": ["Sweep", *["arraybench: throughput"] * 12, "Machine", "How to reproduce"],
-                  "run": ["Notices", "kccachetest: wall time", "Lock sites", "Machine", "How to reproduce"],
+                  "run": ["Notices", "kccachetest: wall time", "Lock sites", "Who waited", "Who was waited for", "Machine", "How to reproduce"],
+                  "chains": ["Notices", "kccachetest: wall time", "Lock sites", "Who waited", "Who was waited for", "Machine", "How to reproduce"],
                   "tune": ["Notices", "What was compared", "Lock sites", "Machine", "How to reproduce"],
                   "claims": ["Claims", "arraybench: throughput", "Machine", "How to reproduce"],
                   "lab": ["overflow: random lines in sets", "types: types of words", "Machine", "How to reproduce"],
@@ -117,7 +125,7 @@ class Report(unittest.TestCase):
                 self.assertRegex("".join(page.texts["h1"]), rf"\A{pattern}\Z")
 
     def test_drawings_have_titles_descriptions_and_tables(self):
-        for name, drawings in {"bench": 2, "one-thread": 1, "sweep": 14, "run": 1, "tune": 4, "claims": 1, "lab": 1, "uneven": 3, "explore": 0, "empty": 0}.items():
+        for name, drawings in {"bench": 2, "one-thread": 1, "sweep": 14, "run": 3, "chains": 3, "tune": 4, "claims": 1, "lab": 1, "uneven": 3, "explore": 0, "empty": 0}.items():
             with self.subTest(document=name):
                 page, text = self.page(samples.SAMPLES[name]())
                 self.assertEqual(len(page.all("svg")), drawings)
@@ -318,7 +326,7 @@ class Report(unittest.TestCase):
         self.assertIn("0.1.0, commit 0123456789ab", text)
 
     def test_texts_of_documents_are_texts(self):
-        for name, document in {"hostile": samples.hostile(), "tune": samples.hostile_tune(), "lab": samples.hostile_lab(),
+        for name, document in {"hostile": samples.hostile(), "tune": samples.hostile_tune(), "lab": samples.hostile_lab(), "run": samples.hostile_run(),
                                "sim": samples.hostile_sim(), "explore": samples.hostile_explore()}.items():
             with self.subTest(document=name):
                 page, text = self.page(document)

@@ -95,6 +95,48 @@ def run():
                          "notices": ["a mutex made at main.cpp:12 was unlocked by a thread that did not hold it"], "remarks": ["1 static program was not counted"]})
 
 
+def call_chains(seed, call, scale=1.0, more=()):
+    """Of four functions and those of `more`: some that wait long, twenty each that hardly wait, and one very deep chain."""
+    draw = random.Random(seed)
+    made = []
+    root = ["clone3", "start_thread (nptl/pthread_create.c:442)", "worker(void*) (main.cpp:88)"]
+    for name in ("kyotocabinet::HashDB::accept_bulk<kyotocabinet::Visitor*, unsigned long>", "kyotocabinet::CacheDB::accept", "flush_log", "steal_work", *more):
+        for number in range(26):
+            callee = f"rehash (hash.cpp:{100 + number})" if number < 6 else f"tiny_{number} (tiny.c:{number})"
+            wait = int(scale * 1e9 * draw.random() / (1 if number < 6 else 3000))
+            made.append({"frames": [*root, f"{name} (db.cpp:{60 + len(name)})", callee, call], "site": "queue_lock in kccachetest" if number % 2 else "slots[] in libkyotocabinet.so.16",
+                         "waits": wait // 20000, "wait_ns": wait})
+    made.append({"frames": [*root, *(f"descend (tree.cpp:{i})" for i in range(100)), call], "site": "tree_lock in kccachetest", "waits": 5, "wait_ns": int(3e8 * scale)})
+    return made
+
+
+def run_with_chains():
+    made = run()
+    made.update(wait_chains=call_chains(6, "pthread_mutex_lock"), hold_chains=call_chains(7, "pthread_mutex_unlock"))
+    return made
+
+
+def small_run(seconds, sites, policy="libc", program="server", args="-t 4", **more):
+    """A run of `seconds` with sites as (name, waits, waited, longest wait)."""
+    one = point(policy, [seconds], 4, workload=program, params={"args": args}, place="none", metric="wall time", unit="s", better="lower",
+                sites=[site(name, waited, contended=waits, max_wait_ns=longest, kind="mutex") for name, waits, waited, longest in sites])
+    chains = {name: more.pop(name) for name in ("wait_chains", "hold_chains") if name in more}
+    return document("run", "--", program, *args.split(), points=[one], **chains, run={"policy": policy, "status": 0, "cpu_s": seconds, "processes": 1, **more})
+
+
+def run_before():
+    return small_run(10.0, [("queue_lock in server", 1000, 4_000_000_000, 50_000_000), ("cache::find@cache.cpp:12", 500, 1_000_000_000, 9_000_000),
+                            ("old_lock in server", 100, 90_000_000, 2_000_000), ("quiet in server", 3, 3_000, 1_000)],
+                     wait_chains=call_chains(8, "pthread_mutex_lock"), hold_chains=call_chains(9, "pthread_mutex_unlock"))
+
+
+def run_after():
+    """The queue waits a quarter of what it did, the cache's code has moved by three lines, and one lock is another."""
+    return small_run(10.1, [("queue_lock in server", 400, 1_000_000_000, 12_500_000), ("cache::find@cache.cpp:15", 750, 1_500_000_000, 9_000_000),
+                            ("new_lock in server", 7, 70_000_000, 5_000_000), ("quiet in server", 3, 3_000, 1_000)], policy="ticket",
+                     wait_chains=call_chains(8, "pthread_mutex_lock", 0.4, ("compact_segments",)), hold_chains=call_chains(10, "pthread_mutex_unlock"))
+
+
 def tune():
     draw = random.Random(3)
     rows, points = [], []
@@ -285,6 +327,17 @@ def hostile_lab():
     return made
 
 
+def hostile_run():
+    made = run_with_chains()
+    for chain in made["wait_chains"] + made["hold_chains"]:
+        chain.update(frames=[HOSTILE, HOSTILE + "2", HOSTILE], site=HOSTILE)
+    for one in made["points"][0]["sites"]:
+        one.update(name=HOSTILE + one["name"], module=HOSTILE, where=HOSTILE)
+    made["points"][0].update(workload=HOSTILE, params={"args": HOSTILE}, subject=HOSTILE)
+    made["run"]["policy"] = HOSTILE
+    return made
+
+
 def hostile_tune():
     made = tune()
     made["tune"].update({key: HOSTILE for key in ("verdict", "reference", "winner", "metric", "unit", "policy")})
@@ -293,5 +346,7 @@ def hostile_tune():
     return made
 
 
-SAMPLES = {"bench": bench, "one-thread": one_thread_bench, "sweep": sweep, "run": run, "tune": tune, "claims": claims, "lab": lab, "sim": sim,
+SAMPLES = {"bench": bench, "one-thread": one_thread_bench, "sweep": sweep, "run": run, "chains": run_with_chains, "tune": tune, "claims": claims, "lab": lab, "sim": sim,
            "explore": explore, "explore-program": explore_program, "uneven": uneven, "empty": empty}
+# Before and after, for --diff.
+PAIRS = {"difference": (run_before, run_after), "bench-difference": (bench, one_thread_bench)}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of `txsync report --diff`.
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+
+#include "report/difference.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cli {
+
+/// Prints what was measured before and after, and at most `most` sites and `most` measurements. Names of the documents
+/// are made printable.
+void print_difference(std::FILE* out, const report::difference& all, std::size_t most);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cli

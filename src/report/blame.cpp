@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/blame.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "launch/place_name.hpp"
+#include "report/flame.hpp"
+#include "report/sections.hpp"
+#include "report/text.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::report {
+namespace {
+
+constexpr std::size_t most_blamed = 12;
+
+constexpr const char* no_chains =
+    "This document has no call chains of waits: the frames are the module that holds the code, and the lock site.";
+
+/// A site by its name or its index in the list of the first point.
+std::string site_name(const json& chain, const json& document) {
+  const auto site = chain.find("site");
+  if (site == chain.end()) return {};
+  if (!site->is_number_unsigned()) return text_of(chain, "site");
+  const json& points = part_of(document, "points");
+  const json& sites = points.empty() ? points : part_of(points.front(), "sites");
+  const auto index = site->get<std::size_t>();
+  return index < sites.size() ? text_of(sites[index], "name") : "site " + std::to_string(index);
+}
+
+std::string module_of(const json& site) {
+  const std::string path = text_of(site, "module");
+  return path.substr(path.rfind('/') + 1);
+}
+
+call_chain site_chain(const json& site, double amount) {
+  call_chain made;
+  if (const std::string module = module_of(site); !module.empty()) made.frames.push_back(module);
+  made.frames.push_back(text_of(site, "name"));
+  made.amount = amount;
+  return made;
+}
+
+/// Code with a site that it took, or kept others from.
+struct blamed {
+  std::string code;
+  std::string call;
+  std::string site;
+  double waits = 0;
+  double wait_ns = 0;
+};
+
+/// The nearest caller of the lock that is no lock wrapper itself; the call where there is none.
+const std::string& code_of(const std::vector<std::string>& frames) {
+  for (std::size_t at = frames.size() - 1; at-- > 0;) {
+    if (!launch::is_lock_wrapper(frames[at].substr(0, frames[at].rfind(" (")))) return frames[at];
+  }
+  return frames.back();
+}
+
+/// By the code that called the lock, the most waiting first.
+std::vector<blamed> by_code(const std::vector<lock_chain>& list) {
+  std::map<std::pair<std::string, std::string>, blamed> sums;
+  for (const lock_chain& one : list) {
+    if (one.frames.empty()) continue;
+    const std::string& code = code_of(one.frames);
+    blamed& sum = sums[{code, one.site}];
+    sum.code = code;
+    sum.call = one.frames.back();
+    sum.site = one.site;
+    sum.waits += one.waits;
+    sum.wait_ns += one.wait_ns;
+  }
+  std::vector<blamed> made;
+  made.reserve(sums.size());
+  for (auto& [key, sum] : sums) made.push_back(std::move(sum));
+  std::stable_sort(made.begin(), made.end(), [](const blamed& a, const blamed& b) { return a.wait_ns > b.wait_ns; });
+  return made;
+}
+
+std::string rest_of(std::size_t more, double rest, const char* words) {
+  if (more == 0) return {};
+  return "<p class=\"note\">" + std::to_string(more) + " further rows: " + duration(rest) + " " + words +
+         " together.</p>\n";
+}
+
+/// `who` and `what` are heads of columns.
+std::string blame_table(const std::vector<lock_chain>& chains, const char* who, const char* what) {
+  const std::vector<blamed> list = by_code(chains);
+  double all = 0;
+  double rest = 0;
+  std::string rows;
+  for (const blamed& one : list) all += one.wait_ns;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const blamed& one = list[i];
+    if (i >= most_blamed) {
+      rest += one.wait_ns;
+      continue;
+    }
+    rows += "<tr><td class=\"w\">" + escaped(one.code) + "</td><td>" + escaped(one.call) + "</td><td class=\"w\">" +
+            escaped(one.site) + "</td>" + number_cell(grouped(one.waits)) + number_cell(duration(one.wait_ns)) +
+            number_cell(all == 0 ? "–" : percent(one.wait_ns / all)) + "</tr>\n";
+  }
+  return table(std::string("<th>") + who +
+                   "</th><th>call</th><th>lock site</th><th class=\"n\">waits</th><th class=\"n\">" + what +
+                   "</th><th class=\"n\">share</th>",
+               rows) +
+         rest_of(list.size() - std::min(list.size(), most_blamed), rest, what);
+}
+
+std::string waiter_section(const json& document) {
+  flame_chart chart;
+  chart.title = "Who waited: calls from the bottom up, the lock on top; as wide as the time waited";
+  chart.description =
+      "A flame graph. Each frame says its time on hover; the callers of the locks stand in a table above.";
+  chart.root = "all waiting";
+  chart.what = "waited";
+  chart.look = "waits";
+  const std::vector<lock_chain> chains = lock_chains(document, "wait_chains");
+  chart.chains = chains.empty() ? site_chains(document) : with_sites(chains);
+  const std::string drawing = drawn(chart);
+  if (drawing.empty()) return {};
+  std::string made = "<section>" + heading("Who waited");
+  if (chains.empty()) return made + "<p class=\"note\">" + no_chains + "</p>\n" + drawing + "</section>\n";
+  made += blame_table(chains, "code that waited", "waited");
+  return made +
+         "<p class=\"note\">Call chains are taken from samples of the waits, each with the waiting that it stands for. "
+         "The time is summed over all threads.</p>\n" +
+         drawing + "</section>\n";
+}
+
+/// Who held a lock is known by site only: all waiting at a site was for those that held it.
+std::string holders_by_site(const json& document) {
+  std::vector<const json*> sites;
+  double all_waiting = 0;
+  double all_held = 0;
+  for (const json& point : part_of(document, "points")) {
+    for (const json& site : part_of(point, "sites")) {
+      if (waiting_of(site) == 0 || text_of(site, "kind") == "barrier") continue;  // nobody holds a barrier
+      sites.push_back(&site);
+      all_waiting += waiting_of(site);
+      all_held += number_of(site, "hold_ns");
+    }
+  }
+  if (sites.empty()) return {};
+  std::stable_sort(sites.begin(), sites.end(),
+                   [](const json* a, const json* b) { return waiting_of(*a) > waiting_of(*b); });
+  flame_chart chart;
+  std::string rows;
+  double rest = 0;
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    const json& site = *sites[i];
+    const double held = number_of(site, "hold_ns");
+    chart.chains.push_back(site_chain(site, held));
+    if (i >= most_blamed) {
+      rest += waiting_of(site);
+      continue;
+    }
+    rows += "<tr><td class=\"w\">" + escaped(text_of(site, "name")) + "</td>" +
+            number_cell(duration(waiting_of(site))) + number_cell(percent(waiting_of(site) / all_waiting)) +
+            number_cell(duration(held)) + number_cell(all_held == 0 ? "–" : percent(held / all_held)) + "</tr>\n";
+  }
+  chart.title = "Who held the locks that were waited for: as wide as the time held";
+  chart.description = "A flame graph by module and lock site; the table above holds the same numbers.";
+  chart.root = "all holding";
+  chart.what = "held";
+  chart.look = "holds";
+  return "<section>" + heading("Who was waited for") +
+         "<p class=\"note\">This document has no call chains of those that held the locks. Waiting at a site was for "
+         "the "
+         "threads that held its locks; how long they held them in total is estimated from samples.</p>\n" +
+         table(
+             "<th>lock site</th><th class=\"n\">waited for</th><th class=\"n\">share</th><th class=\"n\">held, "
+             "total</th><th class=\"n\">share of holding</th>",
+             rows) +
+         rest_of(sites.size() - std::min(sites.size(), most_blamed), rest, "waited for") + drawn(chart) +
+         "</section>\n";
+}
+
+std::string holder_section(const json& document) {
+  const std::vector<lock_chain> chains = lock_chains(document, "hold_chains");
+  if (chains.empty()) return holders_by_site(document);
+  flame_chart chart;
+  chart.title = "Who was waited for: calls from the bottom up, the lock on top; as wide as the time that others waited";
+  chart.description = "A flame graph. Each frame says its time on hover; who held the locks stands in the table above.";
+  chart.root = "all waiting";
+  chart.what = "waited for";
+  chart.look = "holds";
+  chart.chains = with_sites(chains);
+  return "<section>" + heading("Who was waited for") + blame_table(chains, "code that held the lock", "waited for") +
+         "<p class=\"note\">The same waiting, assigned to the code that held the lock meanwhile, by samples: what "
+         "gives up "
+         "a lock after others waited for it.</p>\n" +
+         drawn(chart) + "</section>\n";
+}
+
+/// "worker (main.cpp:88)": the names with the places that are known.
+std::vector<std::string> placed_frames(const json& chain) {
+  auto frames = chain.at("frames").get<std::vector<std::string>>();
+  const auto places = part_of(chain, "places").get<std::vector<std::string>>();
+  for (std::size_t i = 0; i < std::min(frames.size(), places.size()); ++i) {
+    if (!places[i].empty()) frames[i] += " (" + places[i].substr(places[i].rfind('/') + 1) + ")";
+  }
+  return frames;
+}
+
+}  // namespace
+
+std::vector<lock_chain> lock_chains(const json& document, const char* member) {
+  std::vector<lock_chain> made;
+  for (const json& one : part_of(document, member)) {
+    made.push_back({placed_frames(one), site_name(one, document), number_of(one, "waits"), number_of(one, "wait_ns")});
+  }
+  return made;
+}
+
+std::vector<call_chain> with_sites(const std::vector<lock_chain>& list) {
+  std::vector<call_chain> made;
+  made.reserve(list.size());
+  for (const lock_chain& one : list) {
+    made.push_back({one.frames, one.wait_ns, 0});
+    if (!one.site.empty()) made.back().frames.push_back(one.site);
+  }
+  return made;
+}
+
+std::vector<call_chain> site_chains(const json& document) {
+  std::vector<call_chain> made;
+  for (const counted& one : sites_of(document)) made.push_back(site_chain(*one.site, waiting_of(*one.site)));
+  return made;
+}
+
+std::string blame_section(const json& document) {
+  if (!document.contains("run") && !document.contains("wait_chains")) return {};
+  return waiter_section(document) + holder_section(document);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::report

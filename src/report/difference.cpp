@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/difference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "report/sections.hpp"
+#include "report/text.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::report {
+namespace {
+
+constexpr double same_length = 0.05;  // lengths that differ by less are taken as the same
+
+bool is_run(const json& document) { return document.contains("run"); }
+
+/// The program with its arguments, or the workload.
+std::string program_of(const json& document) {
+  const json& points = part_of(document, "points");
+  if (points.empty()) return {};
+  const std::string args = text_of(part_of(points.front(), "params"), "args");
+  return text_of(points.front(), "workload") + (args.empty() ? "" : " " + args);
+}
+
+double seconds_of(const json& document) {
+  const json& points = part_of(document, "points");
+  if (!is_run(document) || points.empty() || text_of(points.front(), "unit") != "s") return 0;
+  return number_of(points.front(), "median");
+}
+
+using site_key = std::pair<std::string, std::string>;
+
+site_figures figures_of(const json& site) {
+  site_figures made{number_of(site, "contended") + number_of(site, "failed_waits"), waiting_of(site),
+                    number_of(site, "acquisitions"), number_of(site, "hold_ns")};
+  const json& waits = part_of(site, "wait_percentiles_ns");
+  if (waits.contains("p99.9")) made.p999_ns = observe::carried_figures(number_of(waits, "p99.9"));
+  if (site.contains("max_wait_ns")) made.longest_ns = number_of(site, "max_wait_ns");
+  return made;
+}
+
+void add_figures(site_figures& sum, const site_figures& more) {
+  sum.waits += more.waits;
+  sum.wait_ns += more.wait_ns;
+  sum.holds += more.holds;
+  sum.hold_ns += more.hold_ns;
+  sum.p999_ns = std::max(sum.p999_ns, more.p999_ns);
+  sum.longest_ns = std::max(sum.longest_ns, more.longest_ns);
+}
+
+std::map<site_key, site_figures> figures_by_site(const json& document) {
+  std::map<site_key, site_figures> made;
+  for (const counted& one : sites_of(document, !is_run(document))) {
+    const site_figures found = figures_of(*one.site);
+    const auto [at, fresh] = made.try_emplace({text_of(*one.site, "name"), one.where}, found);
+    if (!fresh) add_figures(at->second, found);
+  }
+  return made;
+}
+
+/// The sites that have no partner, by their names without lines; more than one of a name cannot be told apart.
+std::map<site_key, std::vector<site_change*>> by_bare_name(std::vector<site_change>& sites, bool of_before) {
+  std::map<site_key, std::vector<site_change*>> made;
+  for (site_change& one : sites) {
+    if (one.before.has_value() == of_before && one.after.has_value() != of_before)
+      made[{without_line(one.name), one.where}].push_back(&one);
+  }
+  return made;
+}
+
+/// A change of the program moves lines: what is left on both sides under one name without its line is one site.
+void match_moved(std::vector<site_change>& sites) {
+  const auto gone = by_bare_name(sites, true);
+  auto fresh = by_bare_name(sites, false);
+  for (const auto& [name, of_before] : gone) {
+    const auto found = fresh.find(name);
+    if (of_before.size() != 1 || found == fresh.end() || found->second.size() != 1) continue;
+    found->second.front()->before = of_before.front()->before;
+    of_before.front()->before.reset();
+  }
+  std::erase_if(sites, [](const site_change& one) { return !one.before && !one.after; });
+}
+
+std::vector<site_change> site_changes(const json& before, const json& after) {
+  std::map<site_key, site_change> all;
+  for (const auto& [key, found] : figures_by_site(before)) all[key].before = found;
+  for (const auto& [key, found] : figures_by_site(after)) all[key].after = found;
+  std::vector<site_change> made;
+  made.reserve(all.size());
+  for (auto& [key, change] : all) {
+    change.name = key.first;
+    change.where = key.second;
+    made.push_back(std::move(change));
+  }
+  match_moved(made);
+  return made;
+}
+
+double wait_ns(const std::optional<site_figures>& one) { return one ? one->wait_ns : 0; }
+
+void sort_by_change(difference& all) {
+  const double before = all.per_second ? all.before_s : 1;
+  const double after = all.per_second ? all.after_s : 1;
+  const auto change = [&](const site_change& one) {
+    return std::fabs(wait_ns(one.after) / after - wait_ns(one.before) / before);
+  };
+  std::stable_sort(all.sites.begin(), all.sites.end(),
+                   [&](const site_change& a, const site_change& b) { return change(a) > change(b); });
+}
+
+/// What makes a point the same in both documents. A run has one only, whatever its program and policy.
+std::string key_of(const json& document, const json& point) {
+  if (is_run(document)) return "run";
+  return text_of(point, "workload") + "\n" + part_of(point, "params").dump() + "\n" + text_of(point, "subject") + "\n" +
+         text_of(point, "threads") + "\n" + text_of(point, "place") + "\n" + text_of(point, "metric");
+}
+
+std::string point_words(const json& document, const json& point) {
+  if (is_run(document)) return program_of(document);
+  std::string words = text_of(point, "workload");
+  for (const auto& [name, value] : part_of(point, "params").items())
+    words += (value.is_string() && value.get<std::string>().empty())
+                 ? ""
+                 : ", " + name + " " + text_of(part_of(point, "params"), name.c_str());
+  return words + ": " + text_of(point, "subject") + ", threads: " + text_of(point, "threads");
+}
+
+measured measured_of(const json& point) {
+  return {number_of(point, "median"), number_of(point, "low"), number_of(point, "high"),
+          part_of(point, "values").size()};
+}
+
+std::vector<point_change> point_changes(const json& before, const json& after) {
+  std::map<std::string, const json*> known;
+  for (const json& point : part_of(before, "points")) known.emplace(key_of(before, point), &point);
+  std::vector<point_change> made;
+  for (const json& point : part_of(after, "points")) {
+    const auto other = known.find(key_of(after, point));
+    if (other == known.end() || !point.contains("median") || !other->second->contains("median")) continue;
+    made.push_back({point_words(after, point), text_of(point, "metric"), text_of(point, "unit"), lower_is_better(point),
+                    measured_of(*other->second), measured_of(point)});
+  }
+  // By the factor, whichever way it goes; medians of 0 have none and come last.
+  const auto change = [](const point_change& one) {
+    const bool both = one.before.median > 0 && one.after.median > 0;
+    return both ? std::fabs(std::log(one.after.median / one.before.median)) : -1;
+  };
+  std::stable_sort(made.begin(), made.end(),
+                   [&](const point_change& a, const point_change& b) { return change(a) > change(b); });
+  return made;
+}
+
+std::string whole_machine(const json& document) {
+  const json& machine = part_of(document, "machine");
+  return text_of(machine, "cpu") + ", " + text_of(machine, "cpus") + " CPUs, " + text_of(machine, "kernel");
+}
+
+/// "libc" and "mutex" of runs; empty elsewhere.
+std::string policy_of(const json& document) { return text_of(part_of(document, "run"), "policy"); }
+
+void remark_on(std::vector<std::string>& remarks, const source& one) {
+  const std::string who = "'" + one.name + "': ";
+  if (one.document.contains("interrupted")) remarks.push_back(who + "the run was ended before its time.");
+  const std::string status = text_of(part_of(one.document, "run"), "status");
+  if (!status.empty() && status != "0") remarks.push_back(who + "the program ended with status " + status + ".");
+  const std::string sanitizers = text_of(part_of(one.document, "tool"), "sanitizers");
+  if (!sanitizers.empty()) remarks.push_back(who + "this build of txsync had sanitizers; its times mean nothing.");
+}
+
+std::vector<std::string> remarks_on(const source& before, const source& after, const difference& made) {
+  std::vector<std::string> remarks;
+  const auto differ = [&](const std::string& what, const std::string& a, const std::string& b) {
+    if (a != b) remarks.push_back(what + " differ: " + (a.empty() ? "–" : a) + ", and " + (b.empty() ? "–" : b) + ".");
+  };
+  if (is_run(before.document))
+    differ("The programs or their arguments", program_of(before.document), program_of(after.document));
+  differ("The policies of the locks", policy_of(before.document), policy_of(after.document));
+  differ("The machines", whole_machine(before.document), whole_machine(after.document));
+  differ("The builds of txsync", text_of(part_of(before.document, "tool"), "commit"),
+         text_of(part_of(after.document, "tool"), "commit"));
+  remark_on(remarks, before);
+  remark_on(remarks, after);
+  if (made.per_second) {
+    remarks.push_back("The runs had different lengths, " + duration(made.before_s * 1e9) + " and " +
+                      duration(made.after_s * 1e9) +
+                      ": changes are judged by the waiting in each second of the run. If both did the same work, judge "
+                      "by the totals.");
+  }
+  return remarks;
+}
+
+std::string measured_words(const json& document) {
+  const std::string policy = policy_of(document);
+  return program_of(document) + (policy.empty() ? "" : ", policy " + policy);
+}
+
+void require_comparable(const source& before, const source& after) {
+  const auto both = [&](const std::string& words) {
+    return report_error("'" + before.name + "' and '" + after.name + "' " + words);
+  };
+  const std::string a = verb_of(before.document);
+  const std::string b = verb_of(after.document);
+  if (a != b)
+    throw both("are of different kinds, " + a + " and " + b + "; --diff takes two of the same: run, bench or tune");
+  for (const source* one : {&before, &after}) {
+    if (part_of(one->document, "points").empty() || one->document.contains("explore"))
+      throw report_error("'" + one->name + "' is of " + verb_of(one->document) +
+                         " and has nothing to compare; --diff takes two of run, bench or tune");
+  }
+}
+
+difference checked_difference(const source& before, const source& after) {
+  require_comparable(before, after);
+  difference made;
+  made.before = measured_words(before.document);
+  made.after = measured_words(after.document);
+  made.before_s = seconds_of(before.document);
+  made.after_s = seconds_of(after.document);
+  if (made.before_s > 0 && made.after_s > 0)
+    made.per_second = std::fabs(made.after_s - made.before_s) > same_length * std::max(made.after_s, made.before_s);
+  made.sites = site_changes(before.document, after.document);
+  sort_by_change(made);
+  made.points = point_changes(before.document, after.document);
+  const bool shared =
+      std::any_of(made.sites.begin(), made.sites.end(), [](const site_change& one) { return one.before && one.after; });
+  if (!is_run(before.document) && made.points.empty() && !shared)
+    throw report_error("'" + before.name + "' and '" + after.name +
+                       "' have nothing in common: no workload with the same parameters, subject and threads");
+  made.remarks = remarks_on(before, after, made);
+  return made;
+}
+
+std::string count_words(double value) {
+  return value >= 100 || value == std::floor(value) ? grouped(value) : figures(value, 3);
+}
+
+std::string ratio_words_of(double before, double after) { return before > 0 ? figures(after / before, 3) : "–"; }
+
+std::string time_words(const std::optional<double>& time) { return time ? duration(*time) : "–"; }
+
+std::string time_ratio(const std::optional<double>& before, const std::optional<double>& after) {
+  return before && after ? ratio_words_of(*before, *after) : "–";
+}
+
+/// The figures of a run that was `seconds` long; 1 for the totals.
+difference_row figures_row(std::string label, const site_figures& of, double seconds, bool with_times) {
+  return {
+      std::move(label),
+      {count_words(of.waits / seconds), duration(of.wait_ns / seconds), with_times ? time_words(of.p999_ns) : "",
+       with_times ? time_words(of.longest_ns) : "", count_words(of.holds / seconds), duration(of.hold_ns / seconds)}};
+}
+
+difference_row ratio_row(const char* label, const site_figures& before, const site_figures& after, double lengths,
+                         bool with_times) {
+  return {
+      label,
+      {ratio_words_of(before.waits * lengths, after.waits), ratio_words_of(before.wait_ns * lengths, after.wait_ns),
+       with_times ? time_ratio(before.p999_ns, after.p999_ns) : "",
+       with_times ? time_ratio(before.longest_ns, after.longest_ns) : "",
+       ratio_words_of(before.holds * lengths, after.holds), ratio_words_of(before.hold_ns * lengths, after.hold_ns)}};
+}
+
+/// "Of 84 measurements 12 are better, 3 worse; of 69 the values overlap."
+std::string points_verdict(const difference& all) {
+  std::map<std::string, std::size_t> counts;
+  for (const point_change& one : all.points) ++counts[judged(one)];
+  const std::size_t single = counts["–"];
+  if (single == all.points.size()) return std::to_string(single) + " measurements, of single values each.";
+  return "Of " + std::to_string(all.points.size() - single) + " measurements " + std::to_string(counts["better"]) +
+         " are better, " + std::to_string(counts["worse"]) + " worse; of " + std::to_string(counts["overlap"]) +
+         " the values overlap.";
+}
+
+}  // namespace
+
+difference compared(const source& before, const source& after) {
+  try {
+    return checked_difference(before, after);
+  } catch (const json::exception& error) {
+    throw report_error("'" + before.name + "' or '" + after.name +
+                       "' is not a result document of txsync as docs/result.schema.json has it: " + error.what());
+  }
+}
+
+std::vector<difference_row> rows_of(const site_change& site, const difference& all) {
+  std::vector<difference_row> rows;
+  const auto put = [&](const char* label, const std::optional<site_figures>& of, double seconds) {
+    if (!of) return;
+    rows.push_back(figures_row(label, *of, 1, true));
+    if (all.per_second) rows.push_back(figures_row("a second", *of, seconds, false));
+  };
+  put("before", site.before, all.before_s);
+  put("after", site.after, all.after_s);
+  if (site.before && site.after) {
+    rows.push_back(ratio_row("ratio", *site.before, *site.after, 1, true));
+    if (all.per_second)
+      rows.push_back(ratio_row("a second", *site.before, *site.after, all.after_s / all.before_s, false));
+  } else {
+    rows.push_back({site.after ? "new" : "gone", {}});
+  }
+  return rows;
+}
+
+const char* judged(const point_change& one) {
+  if (one.before.values < 2 || one.after.values < 2) return "–";
+  if (one.before.low <= one.after.high && one.after.low <= one.before.high) return "overlap";
+  return (one.after.median < one.before.median) == one.lower ? "better" : "worse";
+}
+
+std::string value_words(const point_change& one, const measured& value) {
+  const scale unit = scale_for(value.median, one.unit);
+  return figures(value.median / unit.by) + " " + unit.unit;
+}
+
+std::string verdict_of(const difference& all) {
+  double before = 0;
+  double after = 0;
+  for (const site_change& one : all.sites) {
+    before += wait_ns(one.before) / (all.per_second ? all.before_s : 1);
+    after += wait_ns(one.after) / (all.per_second ? all.after_s : 1);
+  }
+  std::string words;
+  if (all.before_s == 0) words = points_verdict(all);
+  if (before + after == 0) return words.empty() ? "No thread waited for a lock, before or after." : words;
+  const site_change& most = all.sites.front();
+  return words + (words.empty() ? "" : " ") + "Threads waited for locks " + duration(before) + " before, " +
+         duration(after) + " after" + (all.per_second ? " in each second of the run" : "") + " (" +
+         change_words(before, after) + "). Most changed " + most.name + ": " +
+         duration(wait_ns(most.before) / (all.per_second ? all.before_s : 1)) + ", then " +
+         duration(wait_ns(most.after) / (all.per_second ? all.after_s : 1)) + ".";
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::report

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of a comparison.
+#include <algorithm>
+
+#include "report/blame.hpp"
+#include "report/difference.hpp"
+#include "report/flame.hpp"
+#include "report/sections.hpp"
+#include "report/text.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::report {
+namespace {
+
+constexpr std::size_t most_sites = 20;
+constexpr std::size_t most_points = 200;
+
+double waiting_before(const difference& all) {
+  double sum = 0;
+  for (const site_change& one : all.sites) sum += one.before ? one.before->wait_ns : 0;
+  return sum;
+}
+
+double waiting_after(const difference& all) {
+  double sum = 0;
+  for (const site_change& one : all.sites) sum += one.after ? one.after->wait_ns : 0;
+  return sum;
+}
+
+std::string boxes(const difference& all) {
+  std::string made;
+  const auto pair = [&](const char* name, double before, double after) {
+    if (before + after > 0)
+      made += box(name, duration(after), "before: " + duration(before) + " (" + change_words(before, after) + ")");
+  };
+  pair("waiting, all threads", waiting_before(all), waiting_after(all));
+  if (all.per_second)
+    pair("waiting, a second of the run", waiting_before(all) / all.before_s, waiting_after(all) / all.after_s);
+  pair("length of the run", all.before_s * 1e9, all.after_s * 1e9);
+  if (!all.sites.empty()) {
+    const auto count = [&](bool before, bool after) {
+      return std::to_string(std::count_if(all.sites.begin(), all.sites.end(), [&](const site_change& one) {
+        return one.before.has_value() == before && one.after.has_value() == after;
+      }));
+    };
+    made += box("lock sites in both", count(true, true), count(false, true) + " new, " + count(true, false) + " gone");
+  }
+  return made.empty() ? made : "<dl class=\"keys\">\n" + made + "</dl>\n";
+}
+
+std::string remarks_section(const difference& all) {
+  std::string items;
+  for (const std::string& one : all.remarks) items += "<li>" + escaped(one) + "</li>\n";
+  return items.empty() ? items : "<section>" + heading("Remarks") + "<ul>\n" + items + "</ul></section>\n";
+}
+
+std::string points_table(const difference& all) {
+  if (all.points.empty()) return {};
+  std::string rows;
+  for (std::size_t i = 0; i < std::min(all.points.size(), most_points); ++i) {
+    const point_change& one = all.points[i];
+    const std::string how = judged(one);
+    rows += std::string("<tr") +
+            (how == "worse"    ? " class=\"bad\""
+             : how == "better" ? " class=\"best\""
+                               : "") +
+            "><td class=\"w\">" + escaped(one.what) + "</td>" + cell(one.metric) +
+            number_cell(value_words(one, one.before)) + number_cell(value_words(one, one.after)) +
+            number_cell(one.before.median > 0 ? figures(one.after.median / one.before.median, 3) : "–") + cell(how) +
+            "</tr>\n";
+  }
+  std::string made = "<section>" + heading("Measured") +
+                     table(
+                         "<th>what</th><th>metric</th><th class=\"n\">before</th><th class=\"n\">after</th><th "
+                         "class=\"n\">ratio</th><th>after is</th>",
+                         rows);
+  if (all.points.size() > most_points)
+    made +=
+        "<p class=\"note\">" + std::to_string(all.points.size() - most_points) + " further rows are left out.</p>\n";
+  return made +
+         "<p class=\"note\">Medians. After is better or worse only where all its values lie beyond all of those "
+         "before; "
+         "– stands where each is one value. The runs did not stand beside each other in time, so even better is no "
+         "proof; "
+         "txsync tune proves.</p></section>\n";
+}
+
+std::string sites_table(const difference& all) {
+  if (all.sites.empty()) return {};
+  std::string rows;
+  for (std::size_t i = 0; i < std::min(all.sites.size(), most_sites); ++i) {
+    const site_change& site = all.sites[i];
+    const std::vector<difference_row> lines = rows_of(site, all);
+    for (std::size_t line = 0; line < lines.size(); ++line) {
+      rows += line + 1 == lines.size() ? "<tr class=\"last\">" : "<tr class=\"more\">";
+      if (line == 0) {
+        rows += "<td class=\"w\" rowspan=\"" + std::to_string(lines.size()) + "\">" + escaped(site.name) +
+                (site.where.empty() ? "" : "<br><span class=\"note\">" + escaped(site.where) + "</span>") + "</td>";
+      }
+      rows += "<td class=\"l\">" + escaped(lines[line].label) + "</td>";
+      for (const std::string& words : lines[line].cells) rows += number_cell(words);
+      rows += "</tr>\n";
+    }
+  }
+  std::string head = "<th>site</th><th></th>";
+  for (const char* one : difference_heads) head += std::string("<th class=\"n\">") + one + "</th>";
+  std::string made = "<section>" + heading("Lock sites") + table(head, rows);
+  if (all.sites.size() > most_sites)
+    made += "<p class=\"note\">" + std::to_string(all.sites.size() - most_sites) + " further sites changed less.</p>\n";
+  return made +
+         "<p class=\"note\">The sites whose waiting changed most come first. Sites are the same by their names; where "
+         "lines "
+         "have moved, by their names without the line. Holds are acquisitions; they and the time held are estimated "
+         "from "
+         "samples.</p></section>\n";
+}
+
+/// The chains of both documents as one list, for each second of the runs where their lengths differ.
+std::vector<call_chain> joined(std::vector<call_chain> before, std::vector<call_chain> after, const difference& all) {
+  for (call_chain& one : before) {
+    one.before = one.amount / (all.per_second ? all.before_s : 1);
+    one.amount = 0;
+  }
+  for (call_chain& one : after) {
+    one.amount /= all.per_second ? all.after_s : 1;
+    before.push_back(std::move(one));
+  }
+  return before;
+}
+
+std::string difference_chart(std::vector<call_chain> before, std::vector<call_chain> after, const difference& all,
+                             const char* words, const char* what) {
+  flame_chart chart;
+  chart.compares = true;
+  chart.title = std::string(words) + ": calls from the bottom up, as wide as the mean of before and after" +
+                (all.per_second ? ", for each second of the run" : "");
+  chart.description =
+      "A flame graph. Red frames, with +, have more time after; blue ones, with −, less. Each says both times on "
+      "hover.";
+  chart.root = "all waiting";
+  chart.what = what;
+  chart.chains = joined(std::move(before), std::move(after), all);
+  return drawn(chart);
+}
+
+std::string flame_sections(const json& before, const json& after, const difference& all) {
+  const auto waits_before = lock_chains(before, "wait_chains");
+  const auto waits_after = lock_chains(after, "wait_chains");
+  const bool chains = !waits_before.empty() && !waits_after.empty();
+  std::string made =
+      difference_chart(chains ? with_sites(waits_before) : site_chains(before),
+                       chains ? with_sites(waits_after) : site_chains(after), all, "Who waited", "waited");
+  if (made.empty()) return {};
+  const std::string note = chains ? ""
+                                  : "<p class=\"note\">Not both documents have call chains of waits: the frames are "
+                                    "the module that holds the code, and the lock site.</p>\n";
+  made = "<section>" + heading("Who waited more, who less") + note + made + "</section>\n";
+  const auto holds_before = lock_chains(before, "hold_chains");
+  const auto holds_after = lock_chains(after, "hold_chains");
+  if (holds_before.empty() || holds_after.empty()) return made;
+  const std::string drawing =
+      difference_chart(with_sites(holds_before), with_sites(holds_after), all, "Who was waited for", "waited for");
+  return drawing.empty() ? made
+                         : made + "<section>" + heading("Who was waited for more, who less") + drawing + "</section>\n";
+}
+
+std::string commands(const source& before, const source& after) {
+  std::string made = "<section>" + heading("How to reproduce");
+  for (const source* one : {&before, &after}) {
+    const json& tool = part_of(one->document, "tool");
+    made += "<h3>" + std::string(one == &before ? "Before" : "After") + "</h3>\n<pre>" +
+            escaped(shell_line(part_of(one->document, "command").get<std::vector<std::string>>())) +
+            "</pre>\n<dl class=\"facts\">\n" + fact("document", one->name) +
+            fact("started", text_of(one->document, "started")) +
+            fact("processor", text_of(part_of(one->document, "machine"), "cpu")) +
+            fact("txsync", text_of(tool, "version") + ", commit " + text_of(tool, "commit")) + "</dl>\n";
+  }
+  return made + "</section>\n";
+}
+
+std::string compared_article(const source& before, const source& after) {
+  const difference all = compared(before, after);
+  const std::string over = verb_of(before.document) + ": before '" + before.name + "' (" + all.before + "), after '" +
+                           after.name + "' (" + all.after + ")";
+  return "<article id=\"r1\">\n<p class=\"over\">" + escaped(over) + "</p>\n<h1 class=\"verdict\">" +
+         escaped(verdict_of(all)) + "</h1>\n" + boxes(all) + remarks_section(all) + points_table(all) +
+         sites_table(all) + flame_sections(before.document, after.document, all) + commands(before, after) +
+         "</article>\n";
+}
+
+}  // namespace
+
+std::string difference_page(const source& before, const source& after) {
+  try {
+    return page_around("txsync report --diff: " + before.name + ", " + after.name, compared_article(before, after));
+  } catch (const json::exception& error) {
+    throw report_error("'" + before.name + "' or '" + after.name +
+                       "' is not a result document of txsync as docs/result.schema.json has it: " + error.what());
+  }
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::report
