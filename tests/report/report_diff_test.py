@@ -35,7 +35,7 @@ class FlameGraphs(report_test.Pages):
 
     @staticmethod
     def chain(frames, wait, site="queue_lock in server", waits=1):
-        return {"frames": frames, "site": site, "waits": waits, "wait_ns": wait}
+        return {"frames": frames, "places": [""] * len(frames), "site": site, "waits": waits, "wait_ns": wait}
 
     def test_frames_are_as_wide_as_their_time_and_stand_on_their_callers(self):
         _, text = self.with_chains([self.chain(["main", "read", "pthread_mutex_lock"], 600_000_000), self.chain(["main", "write", "pthread_mutex_lock"], 300_000_000),
