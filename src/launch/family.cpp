@@ -9,7 +9,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 
@@ -25,7 +24,8 @@ constexpr std::uint64_t leave_after_ns = 5'000'000'000;
 /// 0: it has ended meanwhile.
 pid_t parent_of(const std::filesystem::path& process) {
   std::ifstream file(process / "stat");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string text;
+  std::getline(file, text, '\0');  // whole; other than an iterator it throws nothing where the process ends meanwhile
   // The name in brackets may hold anything.
   std::istringstream rest(text.substr(std::min(text.size(), text.rfind(')') + 1)));
   char state = 0;
@@ -38,9 +38,9 @@ std::vector<pid_t> children() {
   std::vector<pid_t> found;
   std::error_code error;
   const pid_t self = getpid();
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-    const std::string name = entry.path().filename();
-    if (name.find_first_not_of("0123456789") == std::string::npos && parent_of(entry.path()) == self)
+  for (std::filesystem::directory_iterator at("/proc", error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename();
+    if (name.find_first_not_of("0123456789") == std::string::npos && parent_of(at->path()) == self)
       found.push_back(std::stoi(name));
   }
   return found;
