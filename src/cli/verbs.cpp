@@ -7,6 +7,7 @@ verb_list all_verbs() {
   verb_list all;
   all.push_back(make_doctor());
   all.push_back(make_run());
+  all.push_back(make_top());
   all.push_back(make_bench());
   all.push_back(make_sim());
   all.push_back(make_explore());

@@ -15,6 +15,7 @@ std::unique_ptr<verb> make_replay();
 std::unique_ptr<verb> make_report();
 std::unique_ptr<verb> make_run();
 std::unique_ptr<verb> make_sim();
+std::unique_ptr<verb> make_top();
 std::unique_ptr<verb> make_tune();
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -26,8 +26,26 @@ bool has_ended(std::uint32_t process) {
 
 }  // namespace
 
+const char* to_string(preload::object_kind kind) noexcept {
+  switch (kind) {
+    case preload::object_kind::mutex:
+      return "mutex";
+    case preload::object_kind::rwlock:
+      return "rwlock";
+    case preload::object_kind::spinlock:
+      return "spinlock";
+    case preload::object_kind::barrier:
+      return "barrier";
+  }
+  return "";
+}
+
 answerer::answerer(channel_file& channel, const policy::policy_set& policies, place_names& names)
-    : channel_(channel), policies_(policies), names_(names), notice_read_(preload::channel::most_notices) {
+    : channel_(channel),
+      policies_(policies),
+      names_(names),
+      list_(channel.path()),
+      notice_read_(preload::channel::most_notices) {
   // Signals are for the thread that looks after the program.
   sigset_t all;
   sigset_t before;
@@ -137,6 +155,9 @@ answerer::place_answer answerer::find_answer(const question& asked, std::uint32_
   if (is_new_site) {
     sites_.push_back({std::move(named.name), asked.kind});
     known->second = static_cast<std::uint32_t>(sites_.size());
+    const site& made_site = sites_.back();
+    list_.add({known->second, to_string(made_site.kind), made_site.place.name, made_site.place.where,
+               made_site.place.module});
   }
   made.site = known->second;
   return made;

@@ -10,9 +10,13 @@
 
 #include "launch/channel_file.hpp"
 #include "launch/place_name.hpp"
+#include "launch/site_list.hpp"
 #include "policy/policy.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
+
+/// "mutex", "rwlock", ...
+const char* to_string(preload::object_kind kind) noexcept;
 
 /// A thread that answers while it lives.
 class answerer {
@@ -68,6 +72,7 @@ class answerer {
   std::map<std::string, place_answer> by_place_;
   std::map<std::string, std::uint32_t> by_name_;
   std::vector<site> sites_;
+  site_list list_;
   std::vector<noticed> notices_;
   std::vector<bool> notice_read_;
   last_look seen_[preload::channel::questions_at_once];

@@ -87,20 +87,6 @@ class environment {
   std::vector<std::string> list_;
 };
 
-const char* to_string(preload::object_kind kind) {
-  switch (kind) {
-    case preload::object_kind::mutex:
-      return "mutex";
-    case preload::object_kind::rwlock:
-      return "rwlock";
-    case preload::object_kind::spinlock:
-      return "spinlock";
-    case preload::object_kind::barrier:
-      return "barrier";
-  }
-  return "";
-}
-
 /// Processes that still have the channel mapped.
 unsigned still_counting(const std::string& channel) {
   unsigned count = 0;

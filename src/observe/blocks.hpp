@@ -14,6 +14,8 @@ namespace txsync::inline TXSYNC_BACKEND::observe {
 
 /// The size of a thread's block. Most of it is never touched: the part of a site is written when that site is counted.
 std::size_t block_bytes() noexcept;
+/// Of its first bytes, those that hold the counters of the sites up to `sites`.
+std::size_t block_bytes_up_to(std::uint32_t sites) noexcept;
 
 /// Where the process' blocks come from.
 struct block_source {

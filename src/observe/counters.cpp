@@ -394,6 +394,7 @@ std::uint32_t snapshot(site_totals* out, std::uint32_t capacity) noexcept {
 }
 
 std::size_t block_bytes() noexcept { return offset_of(site::site_limit + 1); }
+std::size_t block_bytes_up_to(std::uint32_t sites) noexcept { return offset_of(sites + 1); }
 
 void use_blocks_of(const block_source& from) noexcept { source.store(&from, std::memory_order_relaxed); }
 

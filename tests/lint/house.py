@@ -29,6 +29,7 @@ FLOORS = {
     "preload": 7,
     "launch": 8,
     "workloads": 8,
+    "attach": 9,
     "experiments": 9,
     "cache_server": 9,
     "tune": 10,

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// txsync top of any other program: which threads wait, and who holds what they wait for.
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/code_place.hpp"
+#include "cli/top.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace {
+
+using attach::seen_object;
+using attach::seen_thread;
+using attach::wait_kind;
+
+/// Waiters with the same calls stand together.
+struct waiter_group {
+  const seen_thread* first;
+  std::vector<const seen_thread*> threads;
+};
+
+std::vector<waiter_group> groups_of(const std::vector<seen_thread>& waiters) {
+  std::vector<waiter_group> made;
+  for (const seen_thread& one : waiters) {
+    const auto known = std::find_if(made.begin(), made.end(), [&one](const waiter_group& group) {
+      return group.first->calls == one.calls && group.first->complete == one.complete;
+    });
+    if (known == made.end()) {
+      made.push_back({&one, {&one}});
+    } else {
+      known->threads.push_back(&one);
+    }
+  }
+  std::stable_sort(made.begin(), made.end(),
+                   [](const auto& a, const auto& b) { return a.threads.size() > b.threads.size(); });
+  return made;
+}
+
+std::string with_count(std::size_t count, const char* one, const char* more) {
+  return std::to_string(count) + " " + (count == 1 ? one : more);
+}
+
+std::string text_of(const seen_thread& thread) { return std::to_string(thread.id) + " (" + thread.name + ")"; }
+
+constexpr std::size_t most_waiters_named = 8;
+
+std::string list_of(const std::vector<const seen_thread*>& threads) {
+  std::string made;
+  for (std::size_t i = 0; i < threads.size() && i < most_waiters_named; ++i)
+    made += (i == 0 ? "" : ", ") + text_of(*threads[i]);
+  if (threads.size() > most_waiters_named)
+    made += ", and " + std::to_string(threads.size() - most_waiters_named) + " more";
+  return made;
+}
+
+void print_calls(std::FILE* out, const seen_thread& thread) {
+  for (const attach::named_frame& one : thread.calls) std::fprintf(out, "      %s\n", attach::text_of(one).c_str());
+  if (thread.calls.empty()) {
+    std::fputs("      (its calls could not be read)\n", out);
+  } else if (!thread.complete) {
+    std::fputs("      ... (further calls are unknown)\n", out);
+  }
+}
+
+const char* what_it_is(wait_kind kind) {
+  switch (kind) {
+    case wait_kind::join:
+      return "end of a thread";
+    case wait_kind::once:
+      return "initialisation by another thread";
+    case wait_kind::futex:
+      return "futex of unknown kind";
+    default:
+      return attach::to_string(kind);
+  }
+}
+
+/// "mutex queue_lock in program (0x404060)".
+std::string title_of(const seen_object& one) {
+  const std::string address = hexadecimal(one.object.address);
+  return std::string(what_it_is(one.object.kind)) + " " +
+         (one.name.empty() ? address : one.name + " (" + address + ")");
+}
+
+void print_owner(std::FILE* out, const seen_object& one, const attach::waiting& seen) {
+  if (one.owner) {
+    std::string state = to_string(one.owner->state);
+    if (one.owner->waits_for != 0) {
+      const auto other = std::find_if(seen.objects.begin(), seen.objects.end(), [&one](const seen_object& candidate) {
+        return candidate.object.address == one.owner->waits_for;
+      });
+      state += " for " + (other == seen.objects.end() ? hexadecimal(one.owner->waits_for) : title_of(*other));
+    }
+    std::fprintf(out, "  held by %s, which %s%s\n", text_of(one.owner->thread).c_str(),
+                 one.owner->state == attach::owner_state::stopped ? "is " : "", state.c_str());
+    print_calls(out, one.owner->thread);
+  } else if (one.object.readers != 0) {
+    std::fprintf(out, "  held for reading by %s; which ones is not recorded\n",
+                 with_count(one.object.readers, "thread", "threads").c_str());
+  } else if (attach::is_lock(one.object.kind)) {
+    std::fputs("  holder unknown: it was given up just now, or its holder is not recorded\n", out);
+  }
+}
+
+void print_object(std::FILE* out, const seen_object& one, const attach::waiting& seen) {
+  std::fprintf(out, "\n%s: %s\n", title_of(one).c_str(),
+               with_count(one.waiters.size(), "thread waits", "threads wait").c_str());
+  print_owner(out, one, seen);
+  for (const waiter_group& group : groups_of(one.waiters)) {
+    std::fprintf(out, "  %s: %s\n", with_count(group.threads.size(), "waiter", "waiters").c_str(),
+                 list_of(group.threads).c_str());
+    print_calls(out, *group.first);
+  }
+}
+
+observe::json calls_json(const seen_thread& thread) {
+  observe::json made = observe::json::array();
+  for (const attach::named_frame& one : thread.calls) {
+    observe::json frame = {{"text", attach::text_of(one)}};
+    if (!one.function.empty()) frame["function"] = one.function;
+    if (!one.where.empty()) frame["where"] = one.where;
+    if (!one.module.empty()) frame["module"] = one.module;
+    frame["offset"] = one.offset;
+    made.push_back(std::move(frame));
+  }
+  return made;
+}
+
+observe::json thread_json(const seen_thread& thread) {
+  return {{"thread", thread.id}, {"name", thread.name}, {"calls", calls_json(thread)}, {"complete", thread.complete}};
+}
+
+observe::json object_json(const seen_object& one) {
+  observe::json made = {{"kind", attach::to_string(one.object.kind)}, {"address", hexadecimal(one.object.address)}};
+  if (!one.name.empty()) made["name"] = one.name;
+  if (one.owner) {
+    made["owner"] = thread_json(one.owner->thread);
+    made["owner"]["state"] = to_string(one.owner->state);
+    if (one.owner->waits_for != 0) made["owner"]["waits_for"] = hexadecimal(one.owner->waits_for);
+  }
+  if (one.object.readers != 0) made["readers"] = one.object.readers;
+  made["waiters"] = observe::json::array();
+  for (const seen_thread& waiter : one.waiters) made["waiters"].push_back(thread_json(waiter));
+  return made;
+}
+
+std::size_t waiters_at(const attach::waiting& seen, bool locks) {
+  std::size_t count = 0;
+  for (const seen_object& one : seen.objects) {
+    if (attach::is_lock(one.object.kind) == locks) count += one.waiters.size();
+  }
+  return count;
+}
+
+}  // namespace
+
+void print_threads(std::FILE* out, const attach::waiting& seen) {
+  std::fprintf(out, "%s: %zu run, %zu wait for locks, %zu at other futexes\n",
+               with_count(seen.threads, "thread", "threads").c_str(), seen.running, waiters_at(seen, true),
+               waiters_at(seen, false));
+  if (seen.stops != 0) {
+    std::fprintf(out, "stops: %zu of one thread each, the longest %.3f ms\n", seen.stops,
+                 static_cast<double>(seen.longest_stop_ns) / 1e6);
+  }
+  if (!seen.deadlock.empty()) {
+    std::string path;
+    for (const int thread : seen.deadlock) path += std::to_string(thread) + " -> ";
+    std::fprintf(out, "deadlock: each waits for a lock of the next: %s%d\n", path.c_str(), seen.deadlock.front());
+  }
+  for (const seen_object& one : seen.objects) print_object(out, one, seen);
+  for (const std::string& remark : seen.remarks) std::fprintf(out, "remark: %s\n", remark.c_str());
+}
+
+observe::json waiting_json(const attach::waiting& seen) {
+  observe::json made = {{"threads", seen.threads}, {"running", seen.running}, {"objects", observe::json::array()}};
+  for (const seen_object& one : seen.objects) made["objects"].push_back(object_json(one));
+  if (!seen.deadlock.empty()) made["deadlock"] = seen.deadlock;
+  made["stops"] = seen.stops;
+  made["longest_stop_ns"] = seen.longest_stop_ns;
+  if (!seen.remarks.empty()) made["remarks"] = seen.remarks;
+  return made;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cli
