@@ -7,6 +7,9 @@
 #   packages=(...)   Debian packages, installed where missing
 #   prepare          makes what the runs share, in $work
 #   run_program OUT  runs the program with "${under[@]}" before its command, writes what must not depend on locks to OUT
+# It may also set
+#   policies=(...)   what to run under where the command line does not say; none: `txsync run` without --policy
+#   most_waiting=N   the sites of each run's last table to print, those that waited most
 # and ends with: integration NAME "$@"
 set -uo pipefail
 
@@ -14,6 +17,7 @@ root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 txsync=${TXSYNC:-$root/build/release/bin/txsync}
 policies=(libc mutex spin tatas ticket fifo_ticket as-mutex)
 limit=${TXSYNC_INTEGRATION_LIMIT:-120}  # seconds for each run
+most_waiting=0
 work=
 under=()
 
@@ -76,6 +80,19 @@ END
 
 seconds_since() { awk -v from="$1" -v to="$EPOCHREALTIME" 'BEGIN { printf "%.2f", to - from }'; }
 
+# print_sites NAME: the first rows of the last table of locks in a run's log.
+print_sites() {
+  [[ $most_waiting -gt 0 ]] || return 0
+  awk -v most="$most_waiting" '
+    /^ *acquisitions +% .* site$/ { rows = 0; inside = 1; next }
+    inside && NF == 0 { inside = 0 }
+    inside && rows < most { row[rows++] = $0 }
+    END { for (i = 0; i < rows; ++i) {
+      split(row[i], field); rest = row[i]
+      for (k = 0; k < 9; ++k) sub(/^ *[^ ]+ +/, "", rest)
+      printf "    waited %s s, %s turns: %s\n", field[3], field[1], rest } }' "$work/log-$1"
+}
+
 # measure NAME: one run; prints a line, answers whether the result is as it was without txsync.
 measure() {
   local name=$1 out=$work/result-$1 start=$EPOCHREALTIME status verdict=same
@@ -95,6 +112,7 @@ measure() {
     [[ ! -e $out || $name == without ]] || diff "$work/result-without" "$out" | head -10 | sed 's/^/    | /'
     return 1
   fi
+  print_sites "$name"
 }
 
 integration() {  # NAME ARGUMENTS
@@ -117,7 +135,9 @@ integration() {  # NAME ARGUMENTS
   under=(timeout -k 5 "$limit")
   measure without || fail "the program fails without txsync"
   for policy in "${policies[@]}"; do
-    under=(timeout -k 5 "$limit" "$txsync" run --policy "$policy" --json "$work/$policy.json" --)
+    local chosen=(--policy "$policy")
+    [[ $policy != none ]] || chosen=()
+    under=(timeout -k 5 "$limit" "$txsync" run "${chosen[@]}" --json "$work/$policy.json" --)
     measure "$policy" || failures=$((failures + 1))
   done
   if [[ $failures -gt 0 ]]; then say "$name: $failures of ${#policies[@]} policies with another result"; exit 1; fi

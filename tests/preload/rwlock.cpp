@@ -204,6 +204,19 @@ TEST(rwlock, process_shared) {
   EXPECT_EQ(shared.counter, 40'000);
 }
 
+// Wrong, and harmless with the C library: it answers 0, and the lock goes on.
+TEST(rwlock, destroyed_while_held) {
+  pthread_rwlock_t lock;
+  ASSERT_EQ(pthread_rwlock_init(&lock, nullptr), 0);
+  for (const auto enter : {pthread_rwlock_rdlock, pthread_rwlock_wrlock}) {
+    EXPECT_EQ(enter(&lock), 0);
+    EXPECT_EQ(pthread_rwlock_destroy(&lock), 0);
+    EXPECT_EQ(elsewhere([&] { return pthread_rwlock_trywrlock(&lock); }), EBUSY);
+    EXPECT_EQ(pthread_rwlock_unlock(&lock), 0);
+  }
+  EXPECT_EQ(pthread_rwlock_destroy(&lock), 0);
+}
+
 // More readers asleep than are counted in 12 bits.
 TEST(rwlock, thousands_asleep) {
   pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;

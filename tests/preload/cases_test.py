@@ -1,0 +1,105 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""cases_test.py TXSYNC CASES: programs that once went wrong under `txsync run`, with the program's own locks and with each
+policy that `txsync tune` tries by itself on a machine without hardware transactions."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from result_schema import load
+
+TXSYNC, CASES = "", ""
+EACH = ((), ("--policy", "mutex"), ("--policy", "spin"), ("--policy", "ticket"))
+
+
+def run(*case, options=(), limit=20):
+    return subprocess.run([TXSYNC, "run", "--limit", str(limit), *options, "--", CASES, *map(str, case)], capture_output=True,
+                          text=True, timeout=100)
+
+
+class Cases(unittest.TestCase):
+    def least(self, most, *case, tries=5, options=()):
+        """The number that the case prints, of the first run in which it is small enough: other programs only add to it."""
+        numbers = []
+        while not numbers or (min(numbers) > most and len(numbers) < tries):
+            done = run(*case, options=options)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            numbers.append(float(done.stdout))
+        return min(numbers)
+
+    def under_each(self, most, *case):
+        for options in EACH:
+            with self.subTest(options=options):
+                self.assertLess(self.least(most, *case, options=options), most)
+
+    def test_nobody_is_kept_from_a_lock_that_is_taken_again_at_once(self):
+        self.under_each(200, "starve", 30)  # milliseconds; without a bound: seconds
+
+    def test_a_signal_before_the_unlock_hands_over_at_once(self):
+        self.under_each(50, "hand_over", 500)  # microseconds a turn; with naps: 64 to 128 on a quiet machine
+
+    def test_waiters_leave_one_behind_the_other(self):
+        self.under_each(500, "drain", 100)  # microseconds each; where sleepers look once a millisecond: 1000 and more
+
+    def test_more_threads_than_are_counted(self):
+        done = run("drain", 1200)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"locks taken by at most 10\d\d threads at a time")
+
+    def test_readers_meet(self):
+        for options in EACH:
+            done = run("readers_meet", 0, options=options)
+            self.assertEqual((done.returncode, done.stdout), (0, "met\n"), done.stderr)
+
+    def deadlocked(self, options, limit):
+        """The mutexes of two threads that wait for each other, by name, when the run has been ended after that time."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "d.json"
+            done = run("deadlock", 0, options=(*options, "--json", str(file)), limit=limit)
+            self.assertEqual(done.returncode, 143, done.stderr)
+            sites = load(file.read_text())["points"][0].get("sites", [])
+            return {site["name"]: site for site in sites if site["kind"] == "mutex"}
+
+    def test_a_deadlock_shows_as_waits_that_never_ended(self):
+        for options in EACH:
+            with self.subTest(options=options):
+                sites = self.deadlocked(options, 0.4)
+                if len(sites) < 2 or any("unfinished_waits" not in site for site in sites.values()):
+                    sites = self.deadlocked(options, 8)  # on a busy machine the second thread came late
+                self.assertEqual(set(sites), {"first in preload_cases", "second in preload_cases"})
+                for site in sites.values():
+                    self.assertEqual(site["unfinished_waits"], 1, site)
+                    self.assertGreater(site["max_wait_ns"], 1_000_000, site)
+
+    def test_locks_found_by_version_are_the_same(self):
+        for version in ("GLIBC_2.2.5", "GLIBC_2.17"):
+            for options in EACH:
+                done = run("by_version", version, options=options)
+                if done.returncode != 2:  # that machine's C library has the version
+                    self.assertEqual((done.returncode, done.stdout), (0, "one\n"), done.stderr)
+
+    def test_locks_of_short_life_that_no_call_initialises(self):
+        for depth in (0, 20):
+            # Some 60 ns; 2,000 and more where the callers are unwound each time.
+            self.assertLess(self.least(500, "short_lives", depth), 500)
+
+    def test_a_higher_priority_gets_in(self):
+        for options in EACH:
+            # Of 2,000 to 3,000 times with the C library's lock; it was once where a waiter napped.
+            with self.subTest(options=options):
+                tries = []
+                while not tries or (tries[-1] <= 50 and len(tries) < 5):
+                    done = run("priorities", 0, options=options)
+                    if done.returncode == 77:
+                        self.skipTest("no right to real-time priorities")
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    tries.append(int(done.stdout))
+                self.assertGreater(tries[-1], 50)
+
+
+if __name__ == "__main__":
+    TXSYNC, CASES = sys.argv.pop(1), sys.argv.pop(1)
+    unittest.main()
