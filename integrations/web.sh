@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+#!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # What the scripts of web servers share: files to serve, a load by ab on loopback, and what came of it. To be sourced behind
 # lib.sh; the script starts its server in start_server and says in $ending which signal ends it.
