@@ -61,6 +61,51 @@ int main(void) {
 }
 """
 
+# The main thread holds the lock while one with a real-time priority waits; then it waits for its own lock until a deadline.
+PRIORITIES = r"""#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void* work(void* unused) {
+  pthread_mutex_lock(&lock);
+  pthread_mutex_unlock(&lock);
+  return unused;
+}
+int main(void) {
+  pthread_attr_t urgent;
+  struct sched_param priority = {.sched_priority = 5};
+  pthread_attr_init(&urgent);
+  pthread_attr_setinheritsched(&urgent, PTHREAD_EXPLICIT_SCHED);
+  pthread_attr_setschedpolicy(&urgent, SCHED_FIFO);
+  pthread_attr_setschedparam(&urgent, &priority);
+  pthread_t one;
+  pthread_mutex_lock(&lock);
+  const int status = pthread_create(&one, &urgent, work, 0);
+  puts(strerror(status));
+  if (status == 0) {
+    usleep(50000);
+    pthread_mutex_unlock(&lock);
+    pthread_join(one, 0);
+  }
+  return 0;
+}
+"""
+
+RELOCK = r"""#include <pthread.h>
+#include <time.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+int main(void) {
+  struct timespec soon;
+  pthread_mutex_lock(&lock);
+  clock_gettime(CLOCK_REALTIME, &soon);
+  soon.tv_sec += soon.tv_nsec >= 900000000;
+  soon.tv_nsec = (soon.tv_nsec + 100000000) % 1000000000;
+  return pthread_mutex_timedlock(&lock, &soon) == 0;
+}
+"""
+
 
 class RunThreads(unittest.TestCase):
     @classmethod
@@ -102,6 +147,24 @@ class RunThreads(unittest.TestCase):
                 sites, _, table = self.run_it(program, options=("--policy", policy))
                 self.assertEqual([site["acquisitions"] for site in sites.values()], [60], table)
                 self.assertRegex(table, r"locks taken by at most 1 thread at a time")
+
+    def test_a_lock_that_ignores_priorities_says_so(self):
+        program = self.program("priorities", PRIORITIES)
+        for policy, told in (("ticket", 1), ("fifo_ticket", 1), ("tatas", 1), ("mutex", 0), ("spin", 0), ("libc", 0)):
+            with self.subTest(policy=policy):
+                _, output, table = self.run_it(program, options=("--policy", policy))
+                if output != "Success\n":
+                    self.skipTest("no right to a real-time priority")
+                self.assertEqual(table.count("notice: "), told, table)
+                self.assertEqual(table.count("ignores priorities under its policy, by work@"), told, table)
+
+    def test_a_timed_lock_by_its_owner_is_told_to_wait_until_its_deadline(self):
+        program = self.program("relock", RELOCK)
+        for policy in ("libc", "mutex", "ticket"):
+            with self.subTest(policy=policy):
+                _, _, table = self.run_it(program, options=("--policy", policy))
+                self.assertRegex(table, r"notice: [^\n]* by the thread that held it, which waits until "
+                                        r"[^\n]*its deadline comes, by main@")
 
 
 if __name__ == "__main__":
