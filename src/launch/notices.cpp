@@ -29,7 +29,15 @@ std::string sentence_of(const answerer& from, const answerer::noticed& one) {
     case notice_kind::wait_without_mutex:
       return "a condition was waited for by a thread that did not hold its mutex, " + lock + ", by " + where;
     case notice_kind::relock_by_owner:
-      return lock + " was locked by the thread that held it, which will wait for ever, by " + where;
+      return lock +
+             " was locked by the thread that held it, which waits until another thread unlocks it or its deadline "
+             "comes, by " +
+             where;
+    case notice_kind::priority_ignored:
+      return "a thread with a real-time priority waited for " + lock +
+             ", which ignores priorities under its policy, "
+             "by " +
+             where + "; policies mutex, spin and libc heed them";
   }
   return lock + " was used in a way that this txsync does not know, by " + where;
 }

@@ -15,6 +15,7 @@
 #include <txsync/observe/counters.hpp>
 
 #include "blocks.hpp"
+#include "ownership.hpp"
 #include "registry.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
@@ -48,7 +49,7 @@ constexpr std::uint32_t most_skipped = 4096;
 
 struct thread_block {
   thread_block* next = nullptr;  // fixed before the block is published
-  std::atomic<bool> in_use{true};
+  ownership owner{};             // made when the block is taken
   std::atomic<std::uint32_t> waiting_site{0};
   std::atomic<std::uint64_t> waiting_since{0};  // cycles; 0: the thread does not wait for a lock
   std::atomic<std::uint64_t> ended_at{0};       // cycles; of the process. 0: it runs, or was killed
@@ -90,30 +91,15 @@ constinit std::atomic<const block_source*> source{&own_pages};
 
 constinit std::atomic<thread_block*> all_blocks{nullptr};
 [[gnu::tls_model("initial-exec")]] constinit thread_local thread_block* my_block = nullptr;
-[[gnu::tls_model("initial-exec")]] constinit thread_local bool ended = false;
 /// A thread that got no block asks again after so many calls: to look for one takes a walk along all blocks.
 constexpr std::uint32_t calls_without_block = 4096;
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::uint32_t calls_left_out = 0;
 
-void give_back(void* raw) {
-  auto* const block = static_cast<thread_block*>(raw);
-  if (block != my_block) return;  // of the parent of this process
-  my_block = nullptr;
-  ended = true;                                           // locks taken by later exit handlers are not counted
-  block->in_use.store(false, std::memory_order_release);  // pairs with the acquire in adopt()
-}
-
 /// A block whose thread has ended, or null.
 thread_block* adopt() noexcept {
   // acquire pairs with the release in publish()
-  for (thread_block* block = all_blocks.load(std::memory_order_acquire); block != nullptr; block = block->next) {
-    bool free = false;
-    // relaxed: a look only. acquire pairs with the release in give_back(): the counts of the thread before are ours now
-    if (!block->in_use.load(std::memory_order_relaxed) &&
-        block->in_use.compare_exchange_strong(free, true, std::memory_order_acquire, std::memory_order_relaxed)) {
-      return block;
-    }
-  }
+  for (thread_block* block = all_blocks.load(std::memory_order_acquire); block != nullptr; block = block->next)
+    if (own(block->owner)) return block;
   return nullptr;
 }
 
@@ -150,25 +136,26 @@ void begin_anew(thread_block& block, std::uint32_t number) noexcept {
 }
 
 thread_block* publish() noexcept {
-  // Zeroed pages are a valid block (but for in_use and next), and a new-expression would touch them all.
+  // Zeroed pages are a valid block (but for owner and next), and a new-expression would touch them all.
   const block_source& from = *source.load(std::memory_order_relaxed);
   const block_source::taken got = from.take(offset_of(first_of(1)));
   auto* const block = static_cast<thread_block*>(got.begin);
   if (block == nullptr) return nullptr;
   if (from.reserve != nullptr && !from.reserve(block, sizeof(thread_block))) return nullptr;
   begin_anew(*block, got.number);
-  block->in_use.store(true, std::memory_order_relaxed);  // published by the release below
+  make_unowned(block->owner);
+  const bool mine = own(block->owner);
   block->weight = 1;
   block->next = all_blocks.load(std::memory_order_relaxed);
   while (!all_blocks.compare_exchange_weak(block->next, block, std::memory_order_release, std::memory_order_relaxed)) {
   }
-  return block;
+  return mine ? block : nullptr;
 }
 
 /// The calling thread's block, or null where nothing may be counted now.
 thread_block* block_of_thread() noexcept {
   if (my_block != nullptr) return my_block;
-  if (ended || machine::active()) return nullptr;  // no mapping inside an attempt
+  if (!may_own() || machine::active()) return nullptr;  // no mapping inside an attempt
   if (calls_left_out > 0) {
     --calls_left_out;
     return nullptr;
@@ -177,11 +164,6 @@ thread_block* block_of_thread() noexcept {
   if (block == nullptr) block = publish();
   if (block == nullptr) {
     calls_left_out = calls_without_block;
-    return nullptr;
-  }
-  if (!machine::at_thread_exit(give_back, block)) {
-    ended = true;
-    block->in_use.store(false, std::memory_order_release);  // pairs with the acquire in adopt()
     return nullptr;
   }
   block->random = (std::uint64_t{machine::thread_id()} * 0x9E3779B97F4A7C15u) | 1;
@@ -397,6 +379,12 @@ std::size_t block_bytes() noexcept { return offset_of(site::site_limit + 1); }
 std::size_t block_bytes_up_to(std::uint32_t sites) noexcept { return offset_of(sites + 1); }
 
 void use_blocks_of(const block_source& from) noexcept { source.store(&from, std::memory_order_relaxed); }
+
+bool stop_counting(const ownership& block) noexcept {
+  if (my_block == nullptr || &my_block->owner != &block) return false;
+  my_block = nullptr;
+  return true;
+}
 
 void forget_blocks() noexcept {
   all_blocks.store(nullptr, std::memory_order_relaxed);  // relaxed: the process has one thread

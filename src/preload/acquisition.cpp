@@ -113,6 +113,20 @@ warm_up* runs_ahead_by(lock_tag tag) noexcept {
   return role.warms && !role.warming.off() ? &role.warming : nullptr;
 }
 
+/// Locks whose waiters are all alike keep a thread with a real-time priority from its turn. Told once for each site.
+void tell_if_priority_is_ignored(lock_tag tag, algorithm how) noexcept {
+  constexpr std::uint32_t bits = 64;
+  static constinit std::atomic<std::uint64_t> told[most_sites / bits + 1] = {};
+  if (how != algorithm::tatas && !has_queue(how)) return;
+  // Within an attempt no system call is possible; its end comes here once more.
+  if (tag.site() == 0 || machine::active() || !machine::has_realtime_priority()) return;
+  const std::uint64_t bit = std::uint64_t{1} << tag.site() % bits;
+  std::atomic<std::uint64_t>& word = told[tag.site() / bits];
+  // relaxed, both: a set of numbers
+  if ((word.load(std::memory_order_relaxed) & bit) != 0) return;
+  if ((word.fetch_or(bit, std::memory_order_relaxed) & bit) == 0) tell(notice_kind::priority_ignored, tag.site());
+}
+
 template <class Lock>
 bool is_held(const void* lock) noexcept {
   return static_cast<const Lock*>(lock)->is_held();
@@ -160,6 +174,7 @@ bool try_acquire(mutex_state& mutex, algorithm how) noexcept {
 }
 
 gain acquire(mutex_state& mutex, lock_tag tag, algorithm how, std::uint64_t deadline, lock_call call) noexcept {
+  tell_if_priority_is_ignored(tag, how);
   const begun_wait wait = begin_wait(tag.site(), &mutex, call);
   if (deadline != machine::no_deadline) {
     if (!wait_until(mutex, how, deadline)) {

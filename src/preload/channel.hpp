@@ -74,7 +74,8 @@ enum class notice_kind : std::uint32_t {
   destroyed_locked,    ///< destroyed, or initialised again, while a thread held it
   order_inversion,     ///< two locks taken in both orders; `other_site` is the lock held before
   wait_without_mutex,  ///< a condition wait by a thread that did not hold the mutex
-  relock_by_owner,     ///< a thread locked a mutex that it held: it will wait for ever
+  relock_by_owner,     ///< a thread locked a mutex that it held: it waits for another to unlock it, or its deadline
+  priority_ignored,    ///< a thread with a real-time priority waited for a lock that serves all alike
 };
 
 struct notice {

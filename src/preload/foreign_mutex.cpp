@@ -91,21 +91,26 @@ int lock_and_count(pthread_mutex_t* raw, lock_tag tag, Lock lock) noexcept {
   return status;
 }
 
+void tell_if_relocked(pthread_mutex_t* raw, lock_tag tag) noexcept {
+  if (tag.site() != 0 && is_watched(raw) && ownership_of(raw) == ownership::mine)
+    tell(notice_kind::relock_by_owner, tag.site());
+}
+
 }  // namespace
 
 int lock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
   return lock_and_count(raw, tag, [raw, tag]() noexcept {
-    if (tag.site() != 0 && is_watched(raw) && ownership_of(raw) == ownership::mine)
-      tell(notice_kind::relock_by_owner, tag.site());
+    tell_if_relocked(raw, tag);
     return next().mutex_lock(raw);
   });
 }
 
 int lock_foreign_until(pthread_mutex_t* raw, lock_tag tag, clockid_t clock, const timespec* time) noexcept {
-  if (clock == CLOCK_REALTIME)
-    return lock_and_count(raw, tag, [&]() noexcept { return next().mutex_timedlock(raw, time); });
-  if (next().mutex_clocklock == nullptr) return ENOTSUP;
-  return lock_and_count(raw, tag, [&]() noexcept { return next().mutex_clocklock(raw, clock, time); });
+  if (clock != CLOCK_REALTIME && next().mutex_clocklock == nullptr) return ENOTSUP;
+  return lock_and_count(raw, tag, [&]() noexcept {
+    tell_if_relocked(raw, tag);
+    return clock == CLOCK_REALTIME ? next().mutex_timedlock(raw, time) : next().mutex_clocklock(raw, clock, time);
+  });
 }
 
 int try_lock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {

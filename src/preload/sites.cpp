@@ -211,7 +211,9 @@ constexpr const char* words_of(notice_kind kind) noexcept {
     case notice_kind::wait_without_mutex:
       return "a condition wait by a thread that did not hold the mutex";
     case notice_kind::relock_by_owner:
-      return "a thread locks a mutex that it holds, and will wait for ever";
+      return "a thread locks a mutex that it holds, and waits until another thread unlocks it or its deadline comes";
+    case notice_kind::priority_ignored:
+      return "a thread with a real-time priority waits for a lock that ignores priorities";
   }
   return "";
 }

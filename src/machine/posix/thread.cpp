@@ -32,30 +32,6 @@ void* run(void* raw) {
   return nullptr;
 }
 
-constexpr unsigned exit_slots = 8;
-struct exit_call {
-  thread::entry function;
-  void* argument;
-};
-thread_local exit_call exit_calls[exit_slots];
-thread_local unsigned exit_call_count = 0;
-
-void run_exit_calls(void*) {
-  while (exit_call_count > 0) {
-    const exit_call call = exit_calls[--exit_call_count];
-    call.function(call.argument);
-  }
-}
-
-/// The key whose destructor runs the calls; made by the first caller. Null when the program has used up all keys.
-const pthread_key_t* exit_key() noexcept {
-  static pthread_key_t key;
-  static bool made = false;
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, [] { made = pthread_key_create(&key, run_exit_calls) == 0; });
-  return made ? &key : nullptr;
-}
-
 }  // namespace
 
 thread::~thread() {
@@ -126,8 +102,6 @@ std::atomic<std::uint32_t>* make_fork_page() noexcept {
 }
 
 [[gnu::constructor]] void start() noexcept {
-  // Early, so that it is one of the keys whose values need no memory from the heap.
-  (void)exit_key();
   (void)fork_count();
   if (fork_page.load(std::memory_order_relaxed) != &page_by_handler) return;
   pthread_atfork(nullptr, nullptr, [] { page_by_handler.store(0, std::memory_order_relaxed); });
@@ -143,15 +117,5 @@ std::uint32_t fork_count() noexcept {
 }
 
 bool after_fork(void (*function)()) noexcept { return pthread_atfork(nullptr, nullptr, function) == 0; }
-
-bool at_thread_exit(thread::entry function, void* argument) noexcept {
-  if (exit_call_count == exit_slots) return false;
-  if (exit_call_count == 0) {
-    const pthread_key_t* const key = exit_key();
-    if (key == nullptr || pthread_setspecific(*key, exit_calls) != 0) return false;
-  }
-  exit_calls[exit_call_count++] = {function, argument};
-  return true;
-}
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -346,7 +346,8 @@ class ElidedExits(programs.ByCommand):
         for elide in ("off", "standard", "eager", "xsync"):
             for word, told in (("double-unlock", "a lock was unlocked that nobody held"),
                                ("destroy", "a lock was destroyed while a thread held it"),
-                               ("relock", "a thread locks a mutex that it holds, and will wait for ever")):
+                               ("relock", "a thread locks a mutex that it holds, and waits until "
+                                "another thread unlocks it or its deadline comes")):
                 self.comes_out(word, elide=elide, stderr=f"txsync: {told}\n")
 
     def test_a_thread_that_waits_for_itself(self):
