@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "attach/thread_state.hpp"
 
+#include <pthread.h>
+#include <sched.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -8,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <ctime>
 #include <iterator>
 #include <thread>
 
@@ -18,7 +21,7 @@
 namespace txsync::inline TXSYNC_BACKEND::attach {
 namespace {
 
-constexpr std::uint64_t patience_ns = 50'000'000;
+constexpr std::uint64_t patience_ns = 200'000'000;
 
 std::size_t bytes_to_copy(const memory_map& map, std::uint64_t stack) {
   const mapping* const in = map.at(stack);
@@ -30,6 +33,36 @@ void let_go(int thread, int wait_status) {
   const bool by_signal = wait_status >> 16 == 0;
   const long signal = by_signal ? WSTOPSIG(wait_status) : 0;
   ptrace(PTRACE_DETACH, thread, nullptr, signal);
+}
+
+struct child_signals {
+  sigset_t set;
+  child_signals() {
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+  }
+};
+
+/// While it lives, the stops of others are signals that wait for sigtimedwait(), in this thread and in new ones.
+class child_signals_held {
+ public:
+  child_signals_held() {
+    const child_signals only;
+    pthread_sigmask(SIG_BLOCK, &only.set, &before_);
+  }
+  ~child_signals_held() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  child_signals_held(const child_signals_held&) = delete;
+  child_signals_held& operator=(const child_signals_held&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+/// Before all others, where the system allows it: a thread is stopped until this one has had its turn.
+void ask_for_priority() {
+  sched_param least{};
+  least.sched_priority = sched_get_priority_min(SCHED_FIFO);
+  pthread_setschedparam(pthread_self(), SCHED_FIFO, &least);
 }
 
 /// Stops threads one after the other. The thread that traces ends after one that does not stop: the kernel then lets
@@ -55,6 +88,10 @@ class tracer {
   /// False when the thread may still stop later.
   bool copy(int thread, stopped_thread& into) {
     into.error = 0;
+    if (const auto call = blocked_call_of(of_.process, thread); call && !goes_on_after_stop(*call)) {
+      into.error = EBUSY;
+      return true;
+    }
     if (ptrace(PTRACE_SEIZE, thread, nullptr, nullptr) != 0) {
       into.error = errno;
       return true;
@@ -70,13 +107,16 @@ class tracer {
       into.error = ESRCH;
       return true;
     }
+    const std::uint64_t seen = machine::clock_ns();
     machine_registers all{};
     std::size_t got = 0;
     const bool known = read_registers(thread, all);
     if (known)
       got = read_memory(of_.process, stack_of(all), into.state.bytes.data(), bytes_to_copy(map_, stack_of(all)));
     let_go(thread, status);
-    into.stop_ns = machine::clock_ns() - begin;
+    const std::uint64_t end = machine::clock_ns();
+    into.copy_ns = end - seen;
+    into.stop_ns = end - begin;
     into.state.bytes.resize(got);
     put_registers(all, into.state);
     into.state.stack = stack_of(all);
@@ -85,12 +125,16 @@ class tracer {
     return true;
   }
 
+  /// Sleeps until the kernel says so: who looked again and again would give its turn to others meanwhile.
   static bool wait_for_stop(int thread, std::uint64_t begin, int& status) {
     for (;;) {
       const int got = waitpid(thread, &status, __WALL | WNOHANG);
       if (got == thread) return true;
-      if (got < 0 || machine::clock_ns() - begin > patience_ns) return false;
-      std::this_thread::yield();
+      const std::uint64_t spent = machine::clock_ns() - begin;
+      if (got < 0 || spent > patience_ns) return false;
+      const timespec rest{0, static_cast<long>(patience_ns - spent)};
+      const child_signals only;
+      sigtimedwait(&only.set, nullptr, &rest);
     }
   }
 
@@ -125,8 +169,12 @@ bool goes_on_after_stop(const blocked_call& call) noexcept {
 std::vector<stopped_thread> copy_stopping(const target& of, const memory_map& map, const std::vector<int>& threads) {
   std::vector<stopped_thread> results(threads.size());
   std::size_t next = 0;
+  const child_signals_held held;
   while (next < threads.size()) {
-    std::thread worker([&] { next = tracer(of, map, threads, results).work(next); });
+    std::thread worker([&] {
+      ask_for_priority();
+      next = tracer(of, map, threads, results).work(next);
+    });
     worker.join();
   }
   return results;

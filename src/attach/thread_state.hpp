@@ -36,13 +36,14 @@ bool goes_on_after_stop(const blocked_call& call) noexcept;
 struct stopped_thread {
   bool copied = false;
   int error = 0;              ///< errno of what failed; 0 when the thread did not stop in time
-  std::uint64_t stop_ns = 0;  ///< from the request to stop to the end of the stop: the thread was stopped for less
+  std::uint64_t copy_ns = 0;  ///< from seeing that it had stopped to letting it go: it was stopped for at least so long
+  std::uint64_t stop_ns = 0;  ///< from the request to letting it go: it was stopped for at most so long
   thread_state state;
 };
 
 /// Stops each of the threads in turn, copies, and lets it go. Between are two system calls that copy registers and
-/// stack, and nothing else. A thread that does not stop within 50 ms is let go. If this process dies meanwhile, the
-/// kernel lets the thread go.
+/// stack, and nothing else. One that does not stop within 200 ms, since its turn does not come, is let go. If this
+/// process dies meanwhile, the kernel lets the thread go.
 std::vector<stopped_thread> copy_stopping(const target& of, const memory_map& map, const std::vector<int>& threads);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::attach

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 
 #include "launch/handles.hpp"
@@ -114,6 +115,25 @@ struct unwinder::session {
     return true;
   }
 
+  /// Whether the unwind table says of the code that nothing has called it, as it does of a thread's first function. A
+  /// chain that ends elsewhere lacks a register or a table.
+  bool is_outermost(const code_frame& frame) const {
+    const Dwarf_Addr code = frame.code - (frame.is_call ? 1 : 0);
+    Dwfl_Module* const module = dwfl_addrmodule(all, code);
+    Dwarf_Addr bias = 0;
+    Dwarf_CFI* const table = module == nullptr ? nullptr : dwfl_module_eh_cfi(module, &bias);
+    Dwarf_Frame* rules = nullptr;
+    if (table == nullptr || dwarf_cfi_addrframe(table, code - bias, &rules) != 0) return false;
+    const std::unique_ptr<Dwarf_Frame, void (*)(void*)> owner(rules, std::free);
+    const int return_register = dwarf_frame_info(rules, nullptr, nullptr, nullptr);
+    Dwarf_Op room[3];
+    Dwarf_Op* rule = nullptr;
+    std::size_t length = 0;
+    // No rule in the room given: undefined. (A null pointer would mean that the register keeps its value.)
+    return return_register >= 0 && dwarf_frame_register(rules, return_register, room, &rule, &length) == 0 &&
+           length == 0 && rule == room;
+  }
+
   static int add_frame(Dwfl_Frame* frame, void* argument) {
     call_chain& into = *static_cast<session*>(argument)->made;
     Dwarf_Addr code = 0;
@@ -132,7 +152,8 @@ call_chain unwinder::unwind(const thread_state& state) {
   session_->state = &state;
   session_->made = &made;
   if (session_->attached)
-    made.complete = dwfl_getthread_frames(session_->all, session_->process, session::add_frame, session_.get()) == 0;
+    (void)dwfl_getthread_frames(session_->all, session_->process, session::add_frame, session_.get());
+  made.complete = !made.frames.empty() && session_->is_outermost(made.frames.back());
   if (made.frames.empty()) made.frames.push_back({state.code, false});
   return made;
 }

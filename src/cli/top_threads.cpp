@@ -161,8 +161,9 @@ void print_threads(std::FILE* out, const attach::waiting& seen) {
                with_count(seen.threads, "thread", "threads").c_str(), seen.running, waiters_at(seen, true),
                waiters_at(seen, false));
   if (seen.stops != 0) {
-    std::fprintf(out, "stops: %zu of one thread each, the longest %.3f ms\n", seen.stops,
-                 static_cast<double>(seen.longest_stop_ns) / 1e6);
+    std::fprintf(
+        out, "stops: %zu, each of one thread; of the longest ones %.3f ms copying, %.3f ms with the time to stop\n",
+        seen.stops, static_cast<double>(seen.longest_copy_ns) / 1e6, static_cast<double>(seen.longest_stop_ns) / 1e6);
   }
   if (!seen.deadlock.empty()) {
     std::string path;
@@ -178,6 +179,7 @@ observe::json waiting_json(const attach::waiting& seen) {
   for (const seen_object& one : seen.objects) made["objects"].push_back(object_json(one));
   if (!seen.deadlock.empty()) made["deadlock"] = seen.deadlock;
   made["stops"] = seen.stops;
+  made["longest_copy_ns"] = seen.longest_copy_ns;
   made["longest_stop_ns"] = seen.longest_stop_ns;
   if (!seen.remarks.empty()) made["remarks"] = seen.remarks;
   return made;

@@ -160,6 +160,7 @@ class Top(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         folder = pathlib.Path(cls.folder.name)
         cls.waiting = write_c_program(folder, "waiting", WAITING)
+        cls.slow_code = write_c_program(folder, "slow_code", WAITING, "-O0")
         cls.deadlock = write_c_program(folder, "deadlock", DEADLOCK)
         cls.made_code = write_c_program(folder, "made_code", MADE_CODE)
 
@@ -216,6 +217,23 @@ class Top(unittest.TestCase):
                     break
             self.assertIn("hold_it", self.functions(lock["owner"]))
             self.assertGreaterEqual(seen["stops"], 1)
+            self.assertEqual(one.end(), (0, "0 interrupted\n"))
+
+    def test_blocked_threads_whose_frames_need_a_register_are_stopped(self):
+        with Running(self.slow_code) as one:
+            # A holder that goes on meanwhile has other calls; a machine that is busy elsewhere may not give a thread its turn.
+            for _ in range(20):
+                seen, _ = self.document(one.pid)
+                lock = self.queue_lock(seen)
+                threads = [*lock["waiters"], *([lock["owner"]] if lock["owner"]["state"] == "sleeps" else [])]
+                if len(threads) == 4 and all(thread["complete"] for thread in threads):
+                    break
+            self.assertEqual([self.functions(thread).count("want_it") for thread in lock["waiters"]], [1, 1, 1])
+            self.assertEqual([thread["complete"] for thread in threads], [True] * 4)
+            self.assertIn("hold_it", self.functions(lock["owner"]))
+            self.assertIn("holder", self.functions(lock["owner"]))
+            self.assertGreaterEqual(seen["stops"], 1)
+            self.assertGreaterEqual(seen["longest_stop_ns"], seen["longest_copy_ns"])
             self.assertEqual(one.end(), (0, "0 interrupted\n"))
 
     def test_a_killed_top_leaves_the_program_alone(self):
