@@ -136,7 +136,8 @@ target open_target(int process) {
   made.other_numbers = !same_namespace(process, "ns/pid");
   std::error_code error;
   made.program = fs::read_symlink(of_process(process, "exe"), error).string();
-  made.name = made.program.substr(made.program.rfind('/') + 1);
+  // Not the file's name: redis-server is a link to redis-check-rdb.
+  made.name = first_line(of_process(process, "comm"));
   const fs::path root = fs::read_symlink(of_process(process, "root"), error);
   if (!same_namespace(process, "ns/mnt") || root != "/") made.root = of_process(process, "root");
   return made;

@@ -24,7 +24,7 @@ struct target {
   int inner_process = 0;       ///< its number in its own PID namespace
   bool other_numbers = false;  ///< that namespace is not ours
   std::uint32_t user = 0;
-  std::string name;     ///< of the program's file; may hold anything
+  std::string name;     ///< of its first thread; may hold anything
   std::string program;  ///< path of the program's file; may hold anything
   std::string root;     ///< before paths of its files: empty, or where /proc shows another root folder
 };

@@ -258,10 +258,13 @@ class Top(unittest.TestCase):
             self.assertEqual(one.end()[0], 0)
 
     def test_a_deadlock_is_told(self):
-        with Running(self.deadlock) as one:
+        link = pathlib.Path(self.folder.name) / "other_name"  # as redis-server is one of redis-check-rdb
+        link.symlink_to(self.deadlock)
+        with Running(link) as one:
             time.sleep(0.1)
             seen, table = self.document(one.pid)
             self.assertEqual(len(seen["deadlock"]), 2)
+            self.assertIn(f"txsync top: {one.pid}: other_name: ", table)
             self.assertRegex(table, r"deadlock: each waits for a lock of the next: (\d+) -> \d+ -> \1\n")
 
     @unittest.skipUnless(os.uname().machine == "x86_64", "its machine code is for x86-64")
