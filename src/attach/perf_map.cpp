@@ -38,7 +38,7 @@ void perf_map::refresh(const target& of) {
   read(root + "/tmp/perf-" + std::to_string(of.inner_process) + ".map", of.user);
 }
 
-void perf_map::read(std::string path, std::uint32_t user) {
+void perf_map::read(const std::string& path, std::uint32_t user) {
   const launch::descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
   struct stat about{};
   if (file.get() < 0 || fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode) ||

@@ -20,7 +20,7 @@ class perf_map {
   /// Reads the file again if it has changed. It is believed only if it is a regular file, of root or of the program's
   /// user, and no symbolic link: everybody may write to /tmp.
   void refresh(const target& of);
-  void read(std::string path, std::uint32_t user);
+  void read(const std::string& path, std::uint32_t user);
 
   /// As the file has it, so that it may hold anything; empty when no code with a name is there.
   std::string name_at(std::uint64_t address) const;

@@ -17,7 +17,7 @@
 namespace txsync::inline TXSYNC_BACKEND::attach {
 
 /// Of a stack so much is copied, from the innermost frame on.
-inline constexpr std::size_t max_stack_bytes = 128 * 1024;
+inline constexpr std::size_t max_stack_bytes = std::size_t{128} * 1024;
 
 struct thread_state {
   std::uint64_t code = 0;                                     ///< the program counter

@@ -61,11 +61,13 @@ class watcher::snapshot {
 
   /// What the thread did at a moment of this look; nothing where it has gone on meanwhile.
   const call_chain* chain_of_blocked(const task& one) {
+    if (!one.call) return nullptr;
+    const blocked_call& call = *one.call;
     if (const auto known = chains_.find(one.id); known != chains_.end()) return &known->second;
-    const call_chain chain = all_.calls_->unwind(copy_blocked(of_, all_.map_, *one.call));
-    if (blocked_call_of(of_.process, one.id) != one.call) return nullptr;
+    const call_chain chain = all_.calls_->unwind(copy_blocked(of_, all_.map_, call));
+    if (blocked_call_of(of_.process, one.id) != call) return nullptr;
     // Unwinding may need a register that only a stop tells.
-    if (!chain.complete && one.state == 'S' && goes_on_after_stop(*one.call)) to_stop_.push_back(one.id);
+    if (!chain.complete && one.state == 'S' && goes_on_after_stop(call)) to_stop_.push_back(one.id);
     return &(chains_[one.id] = chain);
   }
 

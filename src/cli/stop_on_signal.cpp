@@ -2,6 +2,9 @@
 #include "cli/stop_on_signal.hpp"
 
 #include <csignal>
+#include <cstdint>
+
+#include <txsync/machine/thread.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
@@ -27,5 +30,12 @@ stop_on_signal::~stop_on_signal() {
 }
 
 bool stop_on_signal::asked() noexcept { return stop_asked != 0; }
+
+bool stop_on_signal::asked_soon() noexcept {
+  constexpr unsigned looks = 100;
+  constexpr std::uint64_t look_distance_ns = 1'000'000;
+  for (unsigned i = 0; i < looks && !asked(); ++i) machine::sleep_ns(look_distance_ns);
+  return asked();
+}
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -15,6 +15,8 @@ class stop_on_signal {
   ~stop_on_signal();
 
   static bool asked() noexcept;
+  /// Where a child was ended by a signal that may be for this process, too, and come a moment later: waits up to 0.1 s.
+  static bool asked_soon() noexcept;
 
  private:
   void (*interrupt_)(int);

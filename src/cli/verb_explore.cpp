@@ -62,7 +62,7 @@ class explore_verb final : public verb {
       print_result(with.table, result);
       if (!result.right) status = failed;
       // What the user ends is missing, and not wrong.
-      if (result.error.empty() || !stop_on_signal::asked()) add_to_document(with.document, result);
+      if (result.error.empty() || !stop_on_signal::asked_soon()) add_to_document(with.document, result);
     }
     with.document.interrupted = with.document.points.size() != chosen.size();
     return with.document.interrupted ? failed : status;

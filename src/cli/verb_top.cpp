@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // txsync top: what the locks of a running program do now.
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>

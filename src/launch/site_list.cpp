@@ -40,7 +40,6 @@ std::vector<listed_site> parse_site_list(const std::string& text) {
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     listed_site one;
-    std::string rest;
     if (!(words >> one.number) || words.get() != '\t' || !std::getline(words, one.kind, '\t') ||
         !std::getline(words, one.name, '\t'))
       continue;

@@ -177,8 +177,8 @@ class ProfileFiles(unittest.TestCase):
                 if chain["site"] == "slow in contended":
                     self.assertEqual(chain["frames"][-1], "pthread_mutex_unlock")
                     held[chain["frames"][-2]] = held.get(chain["frames"][-2], 0) + chain["wait_ns"]
-            # A wait counts for who unlocks last before it ends: the second in line waited for the first one, too.
-            self.assertGreater(held["keeper"], held.get("wanter", 0), held)
+            # A wait counts as a whole for who unlocks last before it ends: the second in line waited for the first, too.
+            self.assertGreater(held.get("keeper", 0), 20_000_000, held)
 
     def test_chains_add_up_to_what_the_sites_waited(self):
         for document, _, _ in self.each_run():
