@@ -81,10 +81,13 @@ class watcher::snapshot {
 
   void find_owners() {
     for (const seen_wait& one : waits_) {
-      const task* const owner = by_inner_id(one.object.owner);
+      task* const owner = by_inner_id(one.object.owner);
       if (owner == nullptr || chains_.count(owner->id) != 0) continue;
-      // One that was blocked and has gone on runs.
       if (owner->call && chain_of_blocked(*owner) != nullptr) continue;
+      // It has gone on since the threads were listed, perhaps to its next sleep.
+      owner->call = blocked_call_of(of_.process, owner->id);
+      if (owner->call && chain_of_blocked(*owner) != nullptr) continue;
+      owner->call.reset();
       if (owner->state != 'T' && owner->state != 't') to_stop_.push_back(owner->id);
     }
   }
@@ -124,7 +127,7 @@ class watcher::snapshot {
       chains_[thread] = std::move(chain);
   }
 
-  const task* by_inner_id(int number) const {
+  task* by_inner_id(int number) {
     const auto found =
         std::find_if(tasks_.begin(), tasks_.end(), [number](const task& one) { return one.inner_id == number; });
     return number == 0 || found == tasks_.end() ? nullptr : &*found;
@@ -200,7 +203,7 @@ class watcher::snapshot {
 
   watcher& all_;
   const target& of_;
-  const std::vector<task> tasks_;
+  std::vector<task> tasks_;
   std::map<int, call_chain> chains_;        // by thread
   std::map<int, waited_object> waits_for_;  // likewise
   std::vector<seen_wait> waits_;

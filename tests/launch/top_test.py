@@ -190,7 +190,7 @@ class Top(unittest.TestCase):
             for _ in range(20):  # its sleeps are short, and it may be seen between two of them
                 seen, table = self.document(one.pid)
                 lock = self.queue_lock(seen)
-                if lock["owner"]["state"] == "sleeps":
+                if lock["owner"]["state"] == "sleeps" and seen["stops"] == 0:
                     break
             self.assertEqual(lock["kind"], "mutex")
             self.assertEqual(len(lock["waiters"]), 3)
