@@ -12,7 +12,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <new>
 #include <set>
@@ -20,8 +19,10 @@
 #include <stdexcept>
 
 #include <txsync/machine/cpu.hpp>
+#include <txsync/machine/file.hpp>
 #include <txsync/machine/memory.hpp>
 
+#include "launch/folder.hpp"
 #include "observe/blocks.hpp"
 #include "observe/document/printable.hpp"
 #include "preload/channel.hpp"
@@ -70,11 +71,13 @@ std::vector<int> processes_in(const preload::channel& head) {
 }
 
 std::string command_of(int process) {
-  std::ifstream in("/proc/" + std::to_string(process) + "/cmdline", std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  constexpr std::size_t most = 200;
+  char buffer[most + 8];  // more than is shown, so that it is seen to be cut
+  const std::string file = "/proc/" + std::to_string(process) + "/cmdline";
+  const machine::file_result length = machine::read_text(file.c_str(), buffer, sizeof buffer);
+  std::string text(buffer, length.ok() ? static_cast<std::size_t>(length.value) : 0);
   while (!text.empty() && text.back() == '\0') text.pop_back();
   std::replace(text.begin(), text.end(), '\0', ' ');
-  constexpr std::size_t most = 200;
   return observe::printable(text.size() > most ? text.substr(0, most) + "..." : text);
 }
 
@@ -92,13 +95,13 @@ void add_launch(const fs::path& folder, std::vector<running_launch>& found) {
   struct stat about{};
   if (!name.starts_with(folder_prefix) || lstat(folder.c_str(), &about) != 0 || !S_ISDIR(about.st_mode)) return;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    const std::string file_name = entry.path().filename();
+  for (const fs::path& entry : launch::entries_of(folder, error)) {
+    const std::string file_name = entry.filename();
     if (!file_name.starts_with(file_prefix) || file_name.size() != std::strlen(file_prefix) + secret_digits) continue;
-    const launch::descriptor file = open_ours(entry.path());
+    const launch::descriptor file = open_ours(entry);
     const std::unique_ptr<preload::channel> head = file.get() < 0 ? nullptr : read_head(file.get());
     if (head == nullptr || !says_alive(*head)) continue;
-    running_launch one{std::atoi(name.c_str() + std::strlen(folder_prefix)), entry.path(), processes_in(*head), {}};
+    running_launch one{std::atoi(name.c_str() + std::strlen(folder_prefix)), entry, processes_in(*head), {}};
     one.command = command_of(one.processes.empty() ? one.launcher : one.processes.front());
     found.push_back(std::move(one));
   }
@@ -112,7 +115,7 @@ std::vector<running_launch> running_launches() {
   std::vector<running_launch> found;
   std::error_code error;
   for (const std::string& parent : parents) {
-    for (const fs::directory_entry& entry : fs::directory_iterator(parent, error)) add_launch(entry.path(), found);
+    for (const fs::path& entry : launch::entries_of(parent, error)) add_launch(entry, found);
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.launcher < b.launcher; });
   return found;

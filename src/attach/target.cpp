@@ -14,6 +14,7 @@
 #include <map>
 #include <sstream>
 
+#include "launch/folder.hpp"
 #include "launch/handles.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::attach {
@@ -194,9 +195,9 @@ bool read_task(const target& of, task& into) {
 std::vector<task> tasks_of(const target& of) {
   std::vector<task> found;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(of_process(of.process, "task"), error)) {
+  for (const fs::path& entry : launch::entries_of(of_process(of.process, "task"), error)) {
     task one;
-    one.id = static_cast<int>(number_in(entry.path().filename().string()));
+    one.id = static_cast<int>(number_in(entry.filename().string()));
     if (one.id != 0 && read_task(of, one)) found.push_back(std::move(one));
   }
   return found;

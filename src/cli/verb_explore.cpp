@@ -141,10 +141,10 @@ class explore_verb final : public verb {
       print_heading(with.table);
       print_result(with.table, result);
       add_to_document(with.document, result);
-      with.document.interrupted = stop_on_signal::asked();
+      with.document.interrupted = result.right ? stop_on_signal::asked() : stop_on_signal::asked_soon();
       return result.right && !with.document.interrupted ? ok : failed;
     } catch (const sim::image_error& error) {
-      with.document.interrupted = stop_on_signal::asked();
+      with.document.interrupted = stop_on_signal::asked_soon();
       const std::string why = with_places(launch::module_symbols(what.path), error.what());
       std::fprintf(stderr, "txsync explore: %s: %s\n", what.name.c_str(), why.c_str());
       if (!with.document.interrupted)

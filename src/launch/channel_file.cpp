@@ -25,6 +25,7 @@
 #include <txsync/machine/memory.hpp>
 #include <txsync/machine/park.hpp>
 
+#include "launch/folder.hpp"
 #include "observe/blocks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
@@ -71,23 +72,23 @@ bool is_abandoned(const fs::path& folder, std::vector<fs::path>& channels) {
   if (lstat(folder.c_str(), &about) != 0 || !S_ISDIR(about.st_mode) || about.st_uid != geteuid()) return false;
   if (std::time(nullptr) - about.st_mtime < abandoned_after_s) return false;
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (!entry.path().filename().string().starts_with(file_prefix)) return false;
-    const descriptor file(open(entry.path().c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  for (const fs::path& entry : entries_of(folder, error)) {
+    if (!entry.filename().string().starts_with(file_prefix)) return false;
+    const descriptor file(open(entry.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
     if (file.get() < 0 || flock(file.get(), LOCK_EX | LOCK_NB) != 0) return false;
-    channels.push_back(entry.path());
+    channels.push_back(entry);
   }
   return !error;
 }
 
 void remove_abandoned(const std::string& parent) {
   std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(parent, error)) {
+  for (const fs::path& entry : entries_of(parent, error)) {
     std::vector<fs::path> channels;
-    if (!is_folder_name(entry.path().filename()) || !is_abandoned(entry.path(), channels)) continue;
+    if (!is_folder_name(entry.filename()) || !is_abandoned(entry, channels)) continue;
     // What cannot be removed does no harm.
     for (const fs::path& one : channels) unlink(one.c_str());
-    rmdir(entry.path().c_str());
+    rmdir(entry.c_str());
   }
 }
 

@@ -7,13 +7,14 @@
 
 #include <algorithm>
 #include <csignal>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <string>
 
 #include <txsync/machine/cpu.hpp>
+#include <txsync/machine/file.hpp>
 #include <txsync/machine/thread.hpp>
+
+#include "launch/folder.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace {
@@ -22,10 +23,12 @@ constexpr std::uint64_t kill_after_ns = 2'000'000'000;
 constexpr std::uint64_t leave_after_ns = 5'000'000'000;
 
 /// 0: it has ended meanwhile.
-pid_t parent_of(const std::filesystem::path& process) {
-  std::ifstream file(process / "stat");
-  std::string text;
-  std::getline(file, text, '\0');  // whole; other than an iterator it throws nothing where the process ends meanwhile
+pid_t parent_of(pid_t process) {
+  char buffer[1024];
+  const std::string file = "/proc/" + std::to_string(process) + "/stat";
+  const machine::file_result length = machine::read_text(file.c_str(), buffer, sizeof buffer);
+  if (!length.ok()) return 0;
+  const std::string text(buffer, static_cast<std::size_t>(length.value));
   // The name in brackets may hold anything.
   std::istringstream rest(text.substr(std::min(text.size(), text.rfind(')') + 1)));
   char state = 0;
@@ -35,14 +38,8 @@ pid_t parent_of(const std::filesystem::path& process) {
 }
 
 std::vector<pid_t> children() {
-  std::vector<pid_t> found;
-  std::error_code error;
-  const pid_t self = getpid();
-  for (std::filesystem::directory_iterator at("/proc", error), end; !error && at != end; at.increment(error)) {
-    const std::string name = at->path().filename();
-    if (name.find_first_not_of("0123456789") == std::string::npos && parent_of(at->path()) == self)
-      found.push_back(std::stoi(name));
-  }
+  std::vector<pid_t> found = all_processes();
+  std::erase_if(found, [self = getpid()](pid_t one) { return parent_of(one) != self; });
   return found;
 }
 

@@ -18,6 +18,7 @@
 #include "launch/answerer.hpp"
 #include "launch/channel_file.hpp"
 #include "launch/child.hpp"
+#include "launch/folder.hpp"
 #include "launch/notices.hpp"
 #include "launch/profile_reader.hpp"
 #include "observe/document/sites.hpp"
@@ -90,12 +91,9 @@ class environment {
 /// Processes that still have the channel mapped.
 unsigned still_counting(const std::string& channel) {
   unsigned count = 0;
-  std::error_code error;
-  const std::string self = std::to_string(getpid());
-  for (const fs::directory_entry& process : fs::directory_iterator("/proc", error)) {
-    const std::string name = process.path().filename();
-    if (name == self || name.find_first_not_of("0123456789") != std::string::npos) continue;
-    std::ifstream maps(process.path() / "maps");
+  for (const pid_t process : all_processes()) {
+    if (process == getpid()) continue;
+    std::ifstream maps("/proc/" + std::to_string(process) + "/maps");
     for (std::string line; std::getline(maps, line);) {
       if (!line.ends_with(channel)) continue;
       ++count;

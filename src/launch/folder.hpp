@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is in a folder, also of one that goes away meanwhile, as those of /proc do.
+#pragma once
+
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include <sys/types.h>
+
+#include <txsync_backend/name.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::launch {
+
+/// The paths in the folder. On an error those found until then; a loop over a directory_iterator would throw where the
+/// folder goes away between two of its steps.
+std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder, std::error_code& error);
+
+/// The processes of the system, as /proc has them.
+std::vector<pid_t> all_processes();
+
+}  // namespace txsync::inline TXSYNC_BACKEND::launch
