@@ -4,16 +4,14 @@
 
 import gzip
 import json
-import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import run_programs_test as programs
 from result_schema import complaints, load
-from run_programs_test import call, write_c_program
+from run_programs_test import call
 
 # One thread holds a lock for 2 ms at a time, and two others want it; all three take many short turns at another one.
 CONTENDED = r"""#include <pthread.h>
@@ -127,24 +125,18 @@ class Profile:
         return names[::-1], one.packed(2), self.texts[label.one(2)]
 
 
-class ProfileFiles(unittest.TestCase):
+class ProfileFiles(programs.WithPrograms):
     @classmethod
     def setUpClass(cls):
-        if not (pathlib.Path(programs.TXSYNC).parent / "../lib/libtxsync-preload.so").exists():
-            raise unittest.SkipTest("libtxsync-preload.so is not built here")
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
-        cls.program = write_c_program(cls.folder, "contended", CONTENDED)
-        if cls.program is None:
-            raise unittest.SkipTest("there is no C compiler")
+        super().setUpClass()
+        cls.contended = cls.program("contended", CONTENDED)
         cls.runs = {policy: cls.run_all(policy) for policy in ("libc", "mutex", "as-mutex")}
 
     @classmethod
     def run_all(cls, policy):
         files = {kind: cls.folder / f"{policy}.{kind}" for kind in ("folded", "pprof", "trace", "json")}
         options = [word for kind, file in files.items() for word in ("--" + kind, str(file))]
-        done = call("run", "--policy", policy, *options, "--", cls.program)
+        done = call("run", "--policy", policy, *options, "--", cls.contended)
         assert done.returncode == 0, done.stderr
         document = load(files["json"].read_text())
         assert complaints(document) == [], complaints(document)
@@ -235,7 +227,7 @@ class ProfileFiles(unittest.TestCase):
           return 0;
         }
         """
-        program = write_c_program(self.folder, "busy", text)
+        program = self.program("busy", text)
         file = self.folder / "busy.trace"
         done = call("run", "--trace", str(file), "--", program)
         trace = json.loads(file.read_text())
@@ -245,16 +237,16 @@ class ProfileFiles(unittest.TestCase):
 
     def test_without_buckets_there_are_no_chains(self):
         file = self.folder / "none.json"
-        self.assertEqual(call("run", "--bucket", "0", "--json", str(file), "--", self.program).returncode, 0)
+        self.assertEqual(call("run", "--bucket", "0", "--json", str(file), "--", self.contended).returncode, 0)
         document = load(file.read_text())
         self.assertEqual(complaints(document), [])
         self.assertFalse({"wait_chains", "hold_chains"} & set(document))
 
     def test_one_file_may_be_the_standard_output(self):
-        done = call("run", "--folded", "-", "--", self.program)
+        done = call("run", "--folded", "-", "--", self.contended)
         self.assertIn("pthread_mutex_lock ", done.stdout)
         for options in (["--folded", "-", "--pprof", "-"], ["--json", "-", "--trace", "-"]):
-            done = call("run", *options, "--", self.program)
+            done = call("run", *options, "--", self.contended)
             self.assertEqual((done.returncode, done.stdout, done.stderr.count("\n")), (2, "", 1), done.stderr)
             self.assertIn(f"{options[2]}: '-' is there twice", done.stderr)
 

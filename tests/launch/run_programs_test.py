@@ -281,22 +281,36 @@ int main(int argc, char** argv) {
 """
 
 
-class RunPrograms(unittest.TestCase):
-    """Real programs under the real library."""
+class WithPrograms(unittest.TestCase):
+    """Tests that compile programs and run them under the real library."""
 
     @classmethod
     def setUpClass(cls):
         if not (pathlib.Path(TXSYNC).parent / "../lib/libtxsync-preload.so").exists():
             raise unittest.SkipTest("libtxsync-preload.so is not built here")
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(cls.folder.cleanup)
-        cls.counter = write_c_program(cls.folder.name, "counter", COUNTER)
-        if cls.counter is None:
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+        if cls.program("nothing", "int main(void) { return 0; }") is None:
             raise unittest.SkipTest("there is no C compiler")
+
+    @classmethod
+    def program(cls, name, text, *options):
+        """None where it does not compile."""
+        return write_c_program(cls.folder, name, text, *options)
+
+
+class RunPrograms(WithPrograms):
+    """Real programs under the real library."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.counter = cls.program("counter", COUNTER)
 
     def run_counter(self, *arguments, status, options=(), times=20_000):
         """The run's document and table, after the program's own output has been checked."""
-        file = pathlib.Path(self.folder.name) / "r.json"
+        file = self.folder / "r.json"
         done = call("run", "--json", str(file), *options, "--", self.counter, *arguments,
                     env={**os.environ, "TIMES": str(times)})
         self.assertEqual((done.returncode, done.stdout), (status, f"{4 * times}\n"), done.stderr)
@@ -332,8 +346,8 @@ class RunPrograms(unittest.TestCase):
 
     def held(self, *arguments, policy="mutex", status=0):
         """What the one site of the program HELD counted, and the text on standard error."""
-        program = write_c_program(self.folder.name, "held", HELD)
-        file = pathlib.Path(self.folder.name) / "h.json"
+        program = self.program("held", HELD)
+        file = self.folder / "h.json"
         done = call("run", "--json", str(file), "--policy", policy, "--", program, *arguments)
         self.assertEqual(done.returncode, status, done.stderr)
         made = load(file.read_text())
@@ -353,8 +367,8 @@ class RunPrograms(unittest.TestCase):
 
     def everything(self, *options):
         """The sites of the program EVERYTHING by kind, `other` apart from `mutex`."""
-        program = write_c_program(self.folder.name, "everything", EVERYTHING)
-        file = pathlib.Path(self.folder.name) / "e.json"
+        program = self.program("everything", EVERYTHING)
+        file = self.folder / "e.json"
         done = call("run", "--json", str(file), *options, "--", program)
         self.assertEqual(done.returncode, 0, done.stderr)
         by_kind = {}
@@ -380,7 +394,7 @@ class RunPrograms(unittest.TestCase):
     def test_some_locks_are_replaced_and_others_are_left(self):
         sites, _ = self.everything("--policy", "libc")
         name = sites["mutex"]["name"]
-        file = pathlib.Path(self.folder.name) / "some.toml"
+        file = self.folder / "some.toml"
         for lock in ("mutex", "ticket", "libc"):
             with self.subTest(lock=lock):
                 rest = "mutex" if lock == "libc" else "libc"
@@ -407,14 +421,14 @@ class RunPrograms(unittest.TestCase):
     def test_a_site_of_the_table_can_stand_in_a_policy_file(self):
         name = "hot in counter"
         self.assertIn(name, self.sites(self.run_counter(status=0)[0]))
-        file = pathlib.Path(self.folder.name) / "p.toml"
+        file = self.folder / "p.toml"
         file.write_text(f'schema = 1\n[site."{name}"]\ncounting = false\n')
         made, _ = self.run_counter(status=0, options=("--policy", str(file)))
         self.assertNotIn(name, self.sites(made))
 
     def test_classes_that_wrap_locks_do_not_collapse_into_one_site(self):
         for level in ("-O0", "-O2"):
-            source = pathlib.Path(self.folder.name) / "wrapped.cpp"
+            source = self.folder / "wrapped.cpp"
             source.write_text(WRAPPED)
             program = str(source.with_suffix(""))
             try:
@@ -423,7 +437,7 @@ class RunPrograms(unittest.TestCase):
                 self.skipTest("there is no C++ compiler")
             names = []
             for _ in range(2):
-                file = pathlib.Path(self.folder.name) / "w.json"
+                file = self.folder / "w.json"
                 done = call("run", "--json", str(file), "--", program)
                 self.assertEqual((done.returncode, done.stdout), (0, "30000\n"), done.stderr)
                 names.append(sorted(self.sites(load(file.read_text()))))
@@ -442,7 +456,7 @@ class RunPrograms(unittest.TestCase):
         self.assertTrue(any("main@counter.c:" in notice for notice in made["run"].get("notices", [])), table)
 
     def test_misuse_is_noticed_with_its_caller(self):
-        program = write_c_program(self.folder.name, "misuse", MISUSE)
+        program = self.program("misuse", MISUSE)
         for how, says, caller in (("stranger", "by a thread that did not hold it", "unlock_it@misuse.c:"),
                                   ("destroy", "was destroyed or initialised again", "main@misuse.c:"),
                                   ("order", "and elsewhere the other way round", "other_way@misuse.c:")):
@@ -453,7 +467,7 @@ class RunPrograms(unittest.TestCase):
                 self.assertTrue(any(says in line and caller in line for line in notices), done.stderr)
 
     def test_programs_without_a_dynamic_linker_and_with_more_rights(self):
-        static = write_c_program(self.folder.name, "static", "int main(void) { return 0; }", "-static")
+        static = self.program("static", "int main(void) { return 0; }", "-static")
         if static is not None:
             done = call("run", "--", static)
             self.assertEqual(done.returncode, 126)
@@ -467,7 +481,7 @@ class RunPrograms(unittest.TestCase):
     def test_sanitizers_run_with_their_library_first_and_are_refused_without(self):
         for name in ("thread", "address"):
             with self.subTest(name=name):
-                program = write_c_program(self.folder.name, name, COUNTER, "-fsanitize=" + name)
+                program = self.program(name, COUNTER, "-fsanitize=" + name)
                 if program is None:
                     self.skipTest("the compiler has no sanitizers")
                 environment = {**os.environ, "TIMES": "200"}

@@ -3,16 +3,14 @@
 """run_sites_test.py TXSYNC: how `txsync run` finds and names the sites of real programs, and what that costs."""
 
 import os
-import pathlib
 import platform
 import resource
 import sys
-import tempfile
 import unittest
 
 import run_programs_test as programs
 from result_schema import load
-from run_programs_test import call, write_c_program
+from run_programs_test import call
 
 
 STATICS = r"""#include <pthread.h>
@@ -131,24 +129,15 @@ def sites_of(document):
     return {site["name"]: site for site in document["points"][0].get("sites", [])}
 
 
-class RunSites(unittest.TestCase):
+class RunSites(programs.WithPrograms):
     """Programs whose sites are known."""
-
-    @classmethod
-    def setUpClass(cls):
-        if not (pathlib.Path(programs.TXSYNC).parent / "../lib/libtxsync-preload.so").exists():
-            raise unittest.SkipTest("libtxsync-preload.so is not built here")
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(cls.folder.cleanup)
-        if write_c_program(cls.folder.name, "nothing", "int main(void) { return 0; }") is None:
-            raise unittest.SkipTest("there is no C compiler")
 
     def statics(self, name, *options, argument=()):
         """The sites of a program of two files, linked with the options."""
-        other = pathlib.Path(self.folder.name) / "other.c"
+        other = self.folder / "other.c"
         other.write_text("#include <pthread.h>\nstatic pthread_mutex_t lock;\npthread_mutex_t* other_lock(void) { return &lock; }\n")
-        program = write_c_program(self.folder.name, name, STATICS, str(other), *options)
-        file = pathlib.Path(self.folder.name) / "s.json"
+        program = self.program(name, STATICS, str(other), *options)
+        file = self.folder / "s.json"
         done = call("run", "--json", str(file), "--", program, *argument)
         self.assertEqual(done.returncode, 0, done.stderr)
         return sites_of(load(file.read_text()))
@@ -173,8 +162,8 @@ class RunSites(unittest.TestCase):
         self.assertLess(len(many), 260)
 
     def test_a_place_is_one_whatever_calls_it(self):
-        file = pathlib.Path(self.folder.name) / "c.json"
-        program = write_c_program(self.folder.name, "chains", CHAINS)
+        file = self.folder / "c.json"
+        program = self.program("chains", CHAINS)
         done = call("run", "--json", str(file), "--", program, "40000")
         self.assertEqual(done.returncode, 0, done.stderr)
         sites = sites_of(load(file.read_text()))
@@ -185,16 +174,16 @@ class RunSites(unittest.TestCase):
 
     @unittest.skipUnless(platform.machine() == "x86_64", "call chains are unwound each time elsewhere")
     def test_locks_of_short_life_are_cheap(self):
-        program = write_c_program(self.folder.name, "short_lives", SHORT_LIVES)
+        program = self.program("short_lives", SHORT_LIVES)
         done = call("run", "--", program)
         self.assertEqual(done.returncode, 0, done.stderr)
         # Some 40 ns, and 1000 where each call chain is unwound.
         self.assertLess(float(done.stdout), 400)
 
     def test_callers_of_one_wrapper_stay_apart(self):
-        file = pathlib.Path(self.folder.name) / "v.json"
+        file = self.folder / "v.json"
         for options in (("-O0",), ("-O2",), ("-O2", "-fno-omit-frame-pointer")):
-            program = write_c_program(self.folder.name, "varying", VARYING.replace("_init_all", "_init"), *options)
+            program = self.program("varying", VARYING.replace("_init_all", "_init"), *options)
             done = call("run", "--json", str(file), "--", program)
             self.assertEqual(done.returncode, 0, done.stderr)
             seen = {name.partition("@")[0]: site["acquisitions"] for name, site in sites_of(load(file.read_text())).items()}
@@ -207,7 +196,7 @@ class RunSites(unittest.TestCase):
             self.skipTest("there is no library with little room")
         text = "#include <pthread.h>\n" + "".join(f"static pthread_mutex_t m{i};\n" for i in range(100)) + "int main(void) {\n"
         text += "".join(f"  pthread_mutex_lock(&m{i}); pthread_mutex_unlock(&m{i});\n" for i in range(100)) + "}\n"
-        done = call("run", "--preload", library, "--", write_c_program(self.folder.name, "hundred", text))
+        done = call("run", "--preload", library, "--", self.program("hundred", text))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("remark: 36 locks were not counted and had the default policy", done.stderr)
 
@@ -218,7 +207,7 @@ class RunSites(unittest.TestCase):
             text += (f"static void f{i}(void) {{ pthread_mutex_t* m = calloc(1, sizeof *m);\n"
                      "  pthread_mutex_lock(m); pthread_mutex_unlock(m); }\n")
         text += "int main(void) {\n" + "".join(f"  f{i}();\n" for i in range(count)) + "}\n"
-        program = write_c_program(self.folder.name, "big_unit", text, "-O0")
+        program = self.program("big_unit", text, "-O0")
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done = call("run", "--", program)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -229,7 +218,7 @@ class RunSites(unittest.TestCase):
     def test_names_cannot_steer_a_terminal(self):
         text = "#include <pthread.h>\n#include <stdlib.h>\n#line 3 \"a\\033[31mb.c\"\nint main(void) {\n" \
                "  pthread_mutex_t* m = calloc(1, sizeof *m);\n  pthread_mutex_lock(m);\n  return pthread_mutex_unlock(m); }\n"
-        program = write_c_program(self.folder.name, "colour\x1b[31m", text)
+        program = self.program("colour\x1b[31m", text)
         for arguments in ((program,), (program + "\x1b[32m",)):
             done = call("run", "--", *arguments)
             self.assertNotIn("\x1b", done.stderr)
@@ -251,7 +240,7 @@ int main(void) {
   return pthread_join(other, 0);
 }
 """
-        done = call("run", "--", write_c_program(self.folder.name, "meets", text))
+        done = call("run", "--", self.program("meets", text))
         locks, conditions = done.stderr.split("waits on conditions and at barriers (not for locks)")
         self.assertNotIn("meeting in meets", locks)
         self.assertIn("  barrier meeting in meets\n", conditions)

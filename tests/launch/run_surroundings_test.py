@@ -11,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
@@ -123,21 +122,12 @@ def channel_folders(process):
     return sorted(pathlib.Path("/dev/shm").glob(f"txsync-{process}-*"))
 
 
-class Surroundings(unittest.TestCase):
+class Surroundings(programs.WithPrograms):
     @classmethod
     def setUpClass(cls):
-        if not (pathlib.Path(programs.TXSYNC).parent / "../lib/libtxsync-preload.so").exists():
-            raise unittest.SkipTest("libtxsync-preload.so is not built here")
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
+        super().setUpClass()
         os.chmod(cls.folder, 0o755)
-        if cls.program("counter", programs.COUNTER) is None:
-            raise unittest.SkipTest("there is no C compiler")
-
-    @classmethod
-    def program(cls, name, text, *options):
-        return programs.write_c_program(cls.folder, name, text, *options)
+        cls.program("counter", programs.COUNTER)
 
     def counted(self, *command, options=(), **settings):
         """The sites by their names, and what was written to the standard error."""

@@ -3,10 +3,8 @@
 """run_threads_test.py TXSYNC: what a program's threads have and do must not depend on txsync: keys, their destructors,
 and locks up to a thread's last instruction."""
 
-import pathlib
 import subprocess
 import sys
-import tempfile
 import unittest
 
 import run_programs_test as programs
@@ -107,21 +105,7 @@ int main(void) {
 """
 
 
-class RunThreads(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        if not (pathlib.Path(programs.TXSYNC).parent / "../lib/libtxsync-preload.so").exists():
-            raise unittest.SkipTest("libtxsync-preload.so is not built here")
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
-        if cls.program("keys", KEYS) is None:
-            raise unittest.SkipTest("there is no C compiler")
-
-    @classmethod
-    def program(cls, name, text, *options):
-        return programs.write_c_program(cls.folder, name, text, *options)
-
+class RunThreads(programs.WithPrograms):
     def run_it(self, *command, options=()):
         """The sites by their names, the program's output, and the table."""
         file = self.folder / "r.json"

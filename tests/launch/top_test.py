@@ -9,13 +9,11 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
 import run_programs_test as programs
 from result_schema import complaints
-from run_programs_test import write_c_program
 
 # Three threads wait for a static mutex whose holder sleeps or runs, one waits on a condition, and one calls the system
 # again and again; it counts the calls that were interrupted.
@@ -154,22 +152,17 @@ class Running:
         return self.process.returncode, out
 
 
-class Top(unittest.TestCase):
+class Top(programs.WithPrograms):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        folder = pathlib.Path(cls.folder.name)
-        cls.waiting = write_c_program(folder, "waiting", WAITING)
-        cls.slow_code = write_c_program(folder, "slow_code", WAITING, "-O0")
-        cls.deadlock = write_c_program(folder, "deadlock", DEADLOCK)
-        cls.made_code = write_c_program(folder, "made_code", MADE_CODE)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
+        super().setUpClass()
+        cls.waiting = cls.program("waiting", WAITING)
+        cls.slow_code = cls.program("slow_code", WAITING, "-O0")
+        cls.deadlock = cls.program("deadlock", DEADLOCK)
+        cls.made_code = cls.program("made_code", MADE_CODE)
 
     def document(self, *words):
-        path = pathlib.Path(self.folder.name) / "top.json"
+        path = self.folder / "top.json"
         done = top("--once", "--json", path, *words)
         self.assertEqual(done.returncode, 0, done.stderr)
         made = json.loads(path.read_text(encoding="utf-8"))
@@ -258,7 +251,7 @@ class Top(unittest.TestCase):
             self.assertEqual(one.end()[0], 0)
 
     def test_a_deadlock_is_told(self):
-        link = pathlib.Path(self.folder.name) / "other_name"  # as redis-server is one of redis-check-rdb
+        link = self.folder / "other_name"  # as redis-server is one of redis-check-rdb
         link.symlink_to(self.deadlock)
         with Running(link) as one:
             time.sleep(0.1)
