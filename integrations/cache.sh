@@ -21,26 +21,16 @@ Exit status: 0 all values were right, 1 some were not, 2 the command line was wr
 END
 }
 
-server=
-stop_all() {
-  [[ -n $server ]] || return 0
-  kill -TERM "$server" 2> /dev/null
-  wait "$server" 2> /dev/null
-  server=
+answers() {
+  port=$(sed -nE 's/^listening on 127.0.0.1:([0-9]+)$/\1/p' "$work/server")
+  [[ -n $port ]]
 }
 
 start_server() {  # OPTIONS...
   : > "$work/server"
   "$program" --port 0 --threads "$threads" --memory 512 "$@" > "$work/server" 2> "$work/errors" &
   server=$!
-  local try
-  for try in $(seq 100); do
-    port=$(sed -nE 's/^listening on 127.0.0.1:([0-9]+)$/\1/p' "$work/server")
-    [[ -z $port ]] || return 0
-    kill -0 "$server" 2> /dev/null || return 1
-    sleep 0.1
-  done
-  return 1
+  await_server
 }
 
 expected_counts() {

@@ -144,5 +144,25 @@ integration() {  # NAME ARGUMENTS
   say "$name: the same result under ${#policies[@]} policies"
 }
 
-# What a script with servers defines anew.
-stop_all() { :; }
+# The process of the program, where it is one that serves others. A script may end it in another way.
+server=
+stop_all() {
+  [[ -n $server ]] || return 0
+  kill -TERM "$server" 2> /dev/null
+  wait "$server" 2> /dev/null
+  server=
+}
+
+# A port that nobody listens at.
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
+# await_server [TENTHS_OF_A_SECOND]: the script says in `answers` whether its server does. False: it has ended, or takes longer.
+await_server() {
+  local try
+  for try in $(seq "${1:-100}"); do
+    answers && return 0
+    kill -0 "$server" 2> /dev/null || return 1
+    sleep 0.1
+  done
+  return 1
+}

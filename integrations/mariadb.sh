@@ -5,14 +5,6 @@
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/lib.sh"
 packages=(mariadb-server mariadb-client sysbench)
 
-server=
-stop_all() {
-  [[ -n $server ]] || return 0
-  kill -TERM "$server" 2> /dev/null
-  wait "$server" 2> /dev/null
-  server=
-}
-
 prepare() {
   export PATH=$PATH:/usr/sbin
   mariadb-install-db --no-defaults --user="$(id -un)" --datadir="$work/fresh" --auth-root-authentication-method=normal \
@@ -21,15 +13,7 @@ prepare() {
 
 sql() { mariadb --no-defaults -uroot -S "$work/socket" -N -e "$1"; }
 
-await_server() {
-  local try
-  for try in $(seq 300); do
-    mariadb-admin --no-defaults -uroot -S "$work/socket" ping > /dev/null 2>&1 && return 0
-    kill -0 "$server" 2> /dev/null || return 1
-    sleep 0.1
-  done
-  return 1
-}
+answers() { mariadb-admin --no-defaults -uroot -S "$work/socket" ping > /dev/null 2>&1; }
 
 load() {  # TEST ARGUMENTS
   timeout 60 sysbench "$1" --db-driver=mysql --mysql-socket="$work/socket" --mysql-user=root --tables=1 --table-size=2000 "${@:2}"
@@ -40,7 +24,7 @@ run_program() {
   "${under[@]}" mariadbd --no-defaults --user="$(id -un)" --datadir="$work/data" --socket="$work/socket" --skip-networking \
     --performance-schema=OFF --innodb-buffer-pool-size=64M --innodb-log-file-size=16M &
   server=$!
-  await_server || return 1
+  await_server 300 || return 1
   sql 'create database sbtest' && load oltp_read_write prepare || return 1
   load oltp_read_write --threads=4 --time=3 --mysql-ignore-errors=1213,1205,1020 run || return 1
   sql 'create table sbtest.counters (id int primary key, n int) engine=innodb;

@@ -5,28 +5,12 @@
 source "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/lib.sh"
 packages=(memcached libmemcached-tools python3)
 
-server=
-stop_all() {
-  [[ -n $server ]] || return 0
-  kill -TERM "$server" 2> /dev/null
-  wait "$server" 2> /dev/null
-  server=
-}
-
 # One port for all runs, that nobody listens at.
 prepare() {
-  port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+  port=$(free_port)
 }
 
-await_server() {
-  local try
-  for try in $(seq 100); do
-    (exec 3<> "/dev/tcp/127.0.0.1/$port") 2> /dev/null && return 0
-    kill -0 "$server" 2> /dev/null || return 1
-    sleep 0.1
-  done
-  return 1
-}
+answers() { (exec 3<> "/dev/tcp/127.0.0.1/$port") 2> /dev/null; }
 
 run_program() {
   local user=()

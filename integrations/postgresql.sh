@@ -7,7 +7,6 @@ packages=(postgresql-15 util-linux)
 policies=(none mutex ticket)
 most_waiting=3
 
-server=
 stop_all() {
   [[ -n $server ]] || return 0
   kill -TERM "$(head -n 1 "$work/data/postmaster.pid" 2> /dev/null)" "$server" 2> /dev/null
@@ -31,22 +30,14 @@ prepare() {
 sql() { "$programs/psql" -h "$work/socket" -U tester -d postgres -At -c "$1"; }
 load() { "${under[@]}" "$programs/pgbench" -h "$work/socket" -U tester "$@" postgres; }
 
-await_server() {
-  local try
-  for try in $(seq 300); do
-    "$programs/pg_isready" -q -h "$work/socket" -U tester && return 0
-    kill -0 "$server" 2> /dev/null || return 1
-    sleep 0.1
-  done
-  return 1
-}
+answers() { "$programs/pg_isready" -q -h "$work/socket" -U tester; }
 
 run_program() {
   rm -rf "$work/data" && cp -a "$work/fresh" "$work/data"
   (cd "$work" && exec "${under[@]}" "${as_user[@]}" "$programs/postgres" -D "$work/data" -k "$work/socket" -c listen_addresses= \
     -c fsync=off -c max_parallel_workers=2) &
   server=$!
-  await_server || return 1
+  await_server 300 || return 1
   load -i -s 2 -q || return 1
   load -c 8 -j 4 -t 400 > "$work/load" || return 1
   { grep -E '^number of (transactions actually|failed)' "$work/load"

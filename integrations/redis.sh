@@ -7,29 +7,17 @@ packages=(redis-server redis-tools)
 policies=(none mutex ticket)
 most_waiting=3
 
-server=
-stop_all() {
-  [[ -n $server ]] || return 0
-  kill -TERM "$server" 2> /dev/null
-  wait "$server" 2> /dev/null
-  server=
-}
-
 prepare() { :; }
 
 ask() { redis-cli -s "$work/socket" "$@"; }
+
+answers() { [[ $(ask ping 2> /dev/null) == PONG ]]; }
 
 start_server() {
   "${under[@]}" redis-server --port 0 --unixsocket "$work/socket" --dir "$work" --save '' --appendonly no --io-threads 2 \
     --io-threads-do-reads yes &
   server=$!
-  local try
-  for try in $(seq 100); do
-    [[ $(ask ping 2> /dev/null) == PONG ]] && return 0
-    kill -0 "$server" 2> /dev/null || return 1
-    sleep 0.1
-  done
-  return 1
+  await_server
 }
 
 end_server() {

@@ -3,34 +3,18 @@
 # What the scripts of web servers share: files to serve, a load by ab on loopback, and what came of it. To be sourced behind
 # lib.sh; the script starts its server in start_server and says in $ending which signal ends it.
 
-server=
-stop_all() {
-  [[ -n $server ]] || return 0
-  kill -TERM "$server" 2> /dev/null
-  wait "$server" 2> /dev/null
-  server=
-}
-
 ab_options=(-k)
 
 # A free port, a small file and one that is sent in several parts.
 prepare_files() {
   chmod 755 "$work"
-  port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+  port=$(free_port)
   mkdir "$work/files"
   seq 100 > "$work/files/small"
   seq 200000 > "$work/files/large"
 }
 
-await_server() {
-  local try
-  for try in $(seq 100); do
-    (exec 3<> "/dev/tcp/127.0.0.1/$port") 2> /dev/null && return 0
-    kill -0 "$server" 2> /dev/null || return 1
-    sleep 0.1
-  done
-  return 1
-}
+answers() { (exec 3<> "/dev/tcp/127.0.0.1/$port") 2> /dev/null; }
 
 run_program() {
   start_server
