@@ -106,8 +106,8 @@ class watcher::snapshot {
     const std::vector<stopped_thread> stopped = copy_stopping(of_, all_.map_, to_stop_);
     for (std::size_t i = 0; i < stopped.size(); ++i) {
       if (stopped[i].stop_ns != 0) ++made_.stops;
-      made_.longest_copy_ns = std::max(made_.longest_copy_ns, stopped[i].copy_ns);
-      made_.longest_stop_ns = std::max(made_.longest_stop_ns, stopped[i].stop_ns);
+      made_.max_copy_ns = std::max(made_.max_copy_ns, stopped[i].copy_ns);
+      made_.max_stop_ns = std::max(made_.max_stop_ns, stopped[i].stop_ns);
       if (stopped[i].copied) {
         keep_longer(to_stop_[i], all_.calls_->unwind(stopped[i].state));
       } else if (stopped[i].error == EPERM) {

@@ -38,14 +38,14 @@ struct seen_object {
 };
 
 struct waiting {
-  std::size_t threads = 0;            ///< of the process
-  std::size_t running = 0;            ///< of these
-  std::vector<seen_object> objects;   ///< locks first, those with the most waiters first
-  std::vector<int> deadlock;          ///< threads that each wait for a mutex of the next, the last for one of the first
-  std::size_t stops = 0;              ///< how often a thread was stopped
-  std::uint64_t longest_copy_ns = 0;  ///< of a stop, that lasted at least so long
-  std::uint64_t longest_stop_ns = 0;  ///< the greatest bound of how long one lasted: until it stopped, included
-  std::vector<std::string> remarks;   ///< what could not be had, and why, one sentence each
+  std::size_t threads = 0;           ///< of the process
+  std::size_t running = 0;           ///< of these
+  std::vector<seen_object> objects;  ///< locks first, those with the most waiters first
+  std::vector<int> deadlock;         ///< threads that each wait for a mutex of the next, the last for one of the first
+  std::size_t stops = 0;             ///< how often a thread was stopped
+  std::uint64_t max_copy_ns = 0;     ///< of a stop, that lasted at least so long
+  std::uint64_t max_stop_ns = 0;     ///< the greatest bound of how long one lasted: until it stopped, included
+  std::vector<std::string> remarks;  ///< what could not be had, and why, one sentence each
 };
 
 /// Whether threads give such an object to each other, so that somebody has it.

@@ -44,14 +44,14 @@ std::string with_count(std::size_t count, const char* one, const char* more) {
 
 std::string text_of(const seen_thread& thread) { return std::to_string(thread.id) + " (" + thread.name + ")"; }
 
-constexpr std::size_t most_waiters_named = 8;
+constexpr std::size_t max_waiters_named = 8;
 
 std::string list_of(const std::vector<const seen_thread*>& threads) {
   std::string made;
-  for (std::size_t i = 0; i < threads.size() && i < most_waiters_named; ++i)
+  for (std::size_t i = 0; i < threads.size() && i < max_waiters_named; ++i)
     made += (i == 0 ? "" : ", ") + text_of(*threads[i]);
-  if (threads.size() > most_waiters_named)
-    made += ", and " + std::to_string(threads.size() - most_waiters_named) + " more";
+  if (threads.size() > max_waiters_named)
+    made += ", and " + std::to_string(threads.size() - max_waiters_named) + " more";
   return made;
 }
 
@@ -161,9 +161,9 @@ void print_threads(std::FILE* out, const attach::waiting& seen) {
                with_count(seen.threads, "thread", "threads").c_str(), seen.running, waiters_at(seen, true),
                waiters_at(seen, false));
   if (seen.stops != 0) {
-    std::fprintf(
-        out, "stops: %zu, each of one thread; of the longest ones %.3f ms copying, %.3f ms with the time to stop\n",
-        seen.stops, static_cast<double>(seen.longest_copy_ns) / 1e6, static_cast<double>(seen.longest_stop_ns) / 1e6);
+    std::fprintf(out,
+                 "stops: %zu, each of one thread; of the longest ones %.3f ms copying, %.3f ms with the time to stop\n",
+                 seen.stops, static_cast<double>(seen.max_copy_ns) / 1e6, static_cast<double>(seen.max_stop_ns) / 1e6);
   }
   if (!seen.deadlock.empty()) {
     std::string path;
@@ -179,8 +179,8 @@ observe::json waiting_json(const attach::waiting& seen) {
   for (const seen_object& one : seen.objects) made["objects"].push_back(object_json(one));
   if (!seen.deadlock.empty()) made["deadlock"] = seen.deadlock;
   made["stops"] = seen.stops;
-  made["longest_copy_ns"] = seen.longest_copy_ns;
-  made["longest_stop_ns"] = seen.longest_stop_ns;
+  made["max_copy_ns"] = seen.max_copy_ns;
+  made["max_stop_ns"] = seen.max_stop_ns;
   if (!seen.remarks.empty()) made["remarks"] = seen.remarks;
   return made;
 }

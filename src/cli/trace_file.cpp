@@ -51,7 +51,7 @@ std::string trace_file(const launch::result& result) {
   }
   const json other = {{"events", result.events.size()},
                       {"events_left_out", result.events_left_out},
-                      {"most_events", launch::most_events}};
+                      {"max_events", launch::max_events}};
   return text + "\n],\n\"otherData\": " + other.dump() + "}\n";
 }
 

@@ -19,10 +19,10 @@
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
 
-constexpr std::size_t most_top_rows = 20;
-constexpr double shortest_interval_s = 0.05;
-constexpr double longest_interval_s = 3600;
-constexpr std::uint64_t longest_process = std::uint64_t{1} << 22;  // of Linux
+constexpr std::size_t max_top_rows = 20;
+constexpr double min_interval_s = 0.05;
+constexpr double max_interval_s = 3600;
+constexpr std::uint64_t max_process = std::uint64_t{1} << 22;  // of Linux
 
 /// Sleeps until then, or until the user wants the end; false then.
 bool sleep_until(std::uint64_t when_ns) {
@@ -74,14 +74,14 @@ class top_verb final : public verb {
     double seconds = 0;
     const char* const end_of_text = interval_->data() + interval_->size();
     const auto [end, error] = std::from_chars(interval_->data(), end_of_text, seconds);
-    if (error != std::errc{} || end != end_of_text || !(seconds >= shortest_interval_s) || seconds > longest_interval_s)
+    if (error != std::errc{} || end != end_of_text || !(seconds >= min_interval_s) || seconds > max_interval_s)
       throw bad_input("--interval: '" + *interval_ + "' is not a number of seconds; allowed: 0.05 to 3600");
     return seconds;
   }
 
   int checked_process() const {
     std::uint64_t number = 0;
-    if (!parse_number(process_, longest_process, number) || number == 0)
+    if (!parse_number(process_, max_process, number) || number == 0)
       throw bad_input("PID: '" + process_ + "' is not the number of a process; txsync top alone lists programs");
     return static_cast<int>(number);
   }
@@ -144,7 +144,7 @@ class top_verb final : public verb {
       std::fprintf(with.table, "txsync top: %d: %s: %s, the last %.3g s, %u thread%s\n", shown, what.command.c_str(),
                    time_of_day().c_str(), static_cast<double>(later.at_ns - earlier.at_ns) / 1e9, later.threads,
                    later.threads == 1 ? "" : "s");
-      print_intervals(with.table, all, most_top_rows);
+      print_intervals(with.table, all, max_top_rows);
       into["interval_s"] = static_cast<double>(later.at_ns - earlier.at_ns) / 1e9;
       into["sites"] = observe::json::array();
       for (const site_interval& one : all) into["sites"].push_back(interval_json(one));

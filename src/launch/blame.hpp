@@ -31,7 +31,7 @@ struct blame {
 };
 
 /// As many events of a run are kept, the first ones.
-inline constexpr std::uint64_t most_events = preload::event_area::most_events;
+inline constexpr std::uint64_t max_events = preload::event_area::max_events;
 
 /// A wait for a lock of a site, or the time that one was held.
 struct lock_event {

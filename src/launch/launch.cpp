@@ -166,7 +166,7 @@ class counted_launch {
       if (chains.left_out != 0) {
         into.remarks.push_back("of " + plural(chains.left_out, "sum", "sums") +
                                " of waits the call chains are not told: there is room for " +
-                               std::to_string(preload::chain_area::most_chains));
+                               std::to_string(preload::chain_area::max_chains));
       }
     }
     if (!what_.events) return;
@@ -174,7 +174,7 @@ class counted_launch {
     into.events = std::move(events.events);
     into.events_left_out = events.left_out;
     if (events.left_out != 0) {
-      into.remarks.push_back("the trace has the first " + std::to_string(preload::event_area::most_events) +
+      into.remarks.push_back("the trace has the first " + std::to_string(preload::event_area::max_events) +
                              " waits and holds; " + std::to_string(events.left_out) + " were left out");
     }
   }

@@ -49,8 +49,7 @@ const char* name_of(preload::object_kind kind) {
 preload::frame frame_of(const chain_area& area, const chain_record& one, std::uint32_t i) {
   preload::frame made;
   made.offset = one.offsets[i];
-  if (one.files[i] < chain_area::most_files)
-    std::memcpy(made.module, area.files[one.files[i]].path, sizeof made.module);
+  if (one.files[i] < chain_area::max_files) std::memcpy(made.module, area.files[one.files[i]].path, sizeof made.module);
   return made;
 }
 
@@ -58,7 +57,7 @@ preload::frame frame_of(const chain_area& area, const chain_record& one, std::ui
 /// waits the unlock's.
 std::vector<named_call> calls_of(const chain_area& area, const chain_record& one, place_names& names) {
   std::vector<named_call> calls;
-  for (std::uint32_t i = 0; i < std::min(one.count, chain_record::most_frames); ++i) {
+  for (std::uint32_t i = 0; i < std::min(one.count, chain_record::max_frames); ++i) {
     for (named_call& call : names.calls(frame_of(area, one, i), one.process)) calls.push_back(std::move(call));
   }
   const auto begin =
@@ -129,7 +128,7 @@ read_chains chains_of(const channel_file& channel, const std::vector<answerer::s
   read_chains made;
   if (const auto area = channel.read_chains()) {
     made.left_out = area->left_out.load(std::memory_order_relaxed);
-    for (std::size_t i = 0; i < chain_area::most_chains; ++i) {
+    for (std::size_t i = 0; i < chain_area::max_chains; ++i) {
       const chain_record& one = area->records[i];
       // acquire pairs with the release of its writer
       if (one.is_written.load(std::memory_order_acquire) == 0 || one.site == 0 || one.site > sites.size()) continue;
@@ -173,7 +172,7 @@ read_events events_of(const channel_file& channel, const std::vector<answerer::s
   const auto area = channel.read_events();
   if (!area) return made;
   const std::uint64_t given = area->given.load(std::memory_order_relaxed);
-  const std::uint64_t kept = std::min(given, preload::event_area::most_events);
+  const std::uint64_t kept = std::min(given, preload::event_area::max_events);
   made.left_out = given - kept;
   for (std::uint64_t i = 0; i < kept; ++i) {
     const preload::profile_event& one = area->events[i];

@@ -34,11 +34,11 @@ struct owed_chain {
   observe::wait_sum sum;
 };
 /// A thread that holds more locks for which it owes one takes none for the further ones: their waits are in no chain.
-constexpr std::uint32_t most_owed = 4;
-[[gnu::tls_model("initial-exec")]] constinit thread_local owed_chain owed[most_owed] = {};
+constexpr std::uint32_t max_owed = 4;
+[[gnu::tls_model("initial-exec")]] constinit thread_local owed_chain owed[max_owed] = {};
 
 void owe(const owed_chain& one) noexcept {
-  if (one.sum.ns != 0 && chains_owed < most_owed) owed[chains_owed++] = one;
+  if (one.sum.ns != 0 && chains_owed < max_owed) owed[chains_owed++] = one;
 }
 
 void pay(const void* lock) noexcept {

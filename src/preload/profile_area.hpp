@@ -27,7 +27,7 @@ enum class lock_call : std::uint32_t { mutex = 1, read, write, spin };
 
 /// A call chain, and what it stands for.
 struct chain_record {
-  static constexpr unsigned most_frames = 48;
+  static constexpr unsigned max_frames = 48;
   static constexpr std::uint32_t no_file = ~std::uint32_t{0};
   std::atomic<std::uint32_t> is_written{0};  // release by its writer, after all that stays as it is
   chain_kind kind{};
@@ -37,19 +37,19 @@ struct chain_record {
   std::uint32_t count = 0;
   std::atomic<std::uint64_t> waits{0};  // relaxed, both: counts
   std::atomic<std::uint64_t> wait_ns{0};
-  std::uint64_t offsets[most_frames] = {};  ///< the innermost call first: as frame::offset
-  std::uint32_t files[most_frames] = {};    ///< indices of chain_area::files
+  std::uint64_t offsets[max_frames] = {};  ///< the innermost call first: as frame::offset
+  std::uint32_t files[max_frames] = {};    ///< indices of chain_area::files
 };
 
 struct chain_area {
-  static constexpr unsigned most_chains = 2048;
-  static constexpr unsigned most_files = 256;
-  static constexpr unsigned longest_search = 64;
+  static constexpr unsigned max_chains = 2048;
+  static constexpr unsigned max_files = 256;
+  static constexpr unsigned max_search_steps = 64;
   /// Of chain i: what tells it apart, 0: free. By open addressing.
-  std::atomic<std::uint64_t> keys[most_chains] = {};
+  std::atomic<std::uint64_t> keys[max_chains] = {};
   std::atomic<std::uint64_t> left_out{0};  // chains that found no room
-  loaded_file files[most_files] = {};
-  chain_record records[most_chains] = {};
+  loaded_file files[max_files] = {};
+  chain_record records[max_chains] = {};
 };
 
 enum class event_kind : std::uint32_t { wait = 1, failed_wait, hold };
@@ -66,9 +66,9 @@ struct profile_event {
 };
 
 struct event_area {
-  static constexpr std::uint64_t most_events = 100'000;
-  std::atomic<std::uint64_t> given{0};  // runs past most_events: those beyond it are left out
-  profile_event events[most_events] = {};
+  static constexpr std::uint64_t max_events = 100'000;
+  std::atomic<std::uint64_t> given{0};  // runs past max_events: those beyond it are left out
+  profile_event events[max_events] = {};
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

@@ -58,7 +58,7 @@ std::uint32_t file_number(chain_area& area, const char (&path)[sizeof(frame::mod
   std::uint64_t hash = 1;
   for (const char* letter = path; *letter != '\0'; ++letter) hash = mixed(hash, static_cast<unsigned char>(*letter));
   hash |= 1;
-  for (std::uint32_t i = 0; i < chain_area::most_files; ++i) {
+  for (std::uint32_t i = 0; i < chain_area::max_files; ++i) {
     std::uint64_t seen = 0;
     // relaxed: the launcher reads paths after the processes have ended, and the index is all that is used here
     if (area.files[i].hash.compare_exchange_strong(seen, hash, std::memory_order_relaxed)) {
@@ -71,7 +71,7 @@ std::uint32_t file_number(chain_area& area, const char (&path)[sizeof(frame::mod
 }
 
 struct addresses {
-  std::uintptr_t all[chain_record::most_frames];
+  std::uintptr_t all[chain_record::max_frames];
   std::uint32_t count = 0;
 };
 
@@ -92,8 +92,8 @@ constexpr std::uint64_t no_room = 2;  // no key: those are odd
 
 /// The record of the chain with that key; null where there is no room.
 chain_record* find_record(chain_area& area, std::uint64_t key, bool& is_new) noexcept {
-  for (unsigned step = 0; step < chain_area::longest_search; ++step) {
-    const std::size_t i = (key + step) % chain_area::most_chains;
+  for (unsigned step = 0; step < chain_area::max_search_steps; ++step) {
+    const std::size_t i = (key + step) % chain_area::max_chains;
     std::uint64_t seen = area.keys[i].load(std::memory_order_relaxed);
     // relaxed, both: who puts the key there writes the record, and publishes it itself
     is_new = seen == 0 && area.keys[i].compare_exchange_strong(seen, key, std::memory_order_relaxed);
@@ -116,7 +116,7 @@ void write_chain(chain_kind kind, lock_call call, std::uint32_t site, const obse
   if (area == nullptr) return;
   is_unwinding = true;
   addresses chain;
-  chain.count = unwind_caller(chain.all, chain_record::most_frames);
+  chain.count = unwind_caller(chain.all, chain_record::max_frames);
   std::uint64_t key = mixed(salt_of_process(), std::uint64_t{site} << 8 | static_cast<std::uint64_t>(kind) << 4 |
                                                    static_cast<std::uint64_t>(call));
   for (std::uint32_t i = 0; i < chain.count; ++i) key = mixed(key, chain.all[i]);
@@ -143,7 +143,7 @@ void write_event(event_kind kind, std::uint32_t site, const void* lock, std::uin
   event_area* const area = the_events();
   if (area == nullptr) return;
   const std::uint64_t number = area->given.fetch_add(1, std::memory_order_relaxed);  // relaxed: a ticket
-  if (number >= event_area::most_events) return;
+  if (number >= event_area::max_events) return;
   profile_event& one = area->events[number];
   one.site = site;
   one.process = static_cast<std::uint32_t>(getpid());

@@ -13,7 +13,7 @@
 namespace txsync::inline TXSYNC_BACKEND::report {
 namespace {
 
-constexpr std::size_t most_blamed = 12;
+constexpr std::size_t max_blamed = 12;
 
 constexpr const char* no_chains =
     "This document has no call chains of waits: the frames are the module that holds the code, and the lock site.";
@@ -94,7 +94,7 @@ std::string blame_table(const std::vector<lock_chain>& chains, const char* who, 
   for (const blamed& one : list) all += one.wait_ns;
   for (std::size_t i = 0; i < list.size(); ++i) {
     const blamed& one = list[i];
-    if (i >= most_blamed) {
+    if (i >= max_blamed) {
       rest += one.wait_ns;
       continue;
     }
@@ -106,7 +106,7 @@ std::string blame_table(const std::vector<lock_chain>& chains, const char* who, 
                    "</th><th>call</th><th>lock site</th><th class=\"n\">waits</th><th class=\"n\">" + what +
                    "</th><th class=\"n\">share</th>",
                rows) +
-         rest_of(list.size() - std::min(list.size(), most_blamed), rest, what);
+         rest_of(list.size() - std::min(list.size(), max_blamed), rest, what);
 }
 
 std::string waiter_section(const json& document) {
@@ -153,7 +153,7 @@ std::string holders_by_site(const json& document) {
     const json& site = *sites[i];
     const double held = number_of(site, "hold_ns");
     chart.chains.push_back(site_chain(site, held));
-    if (i >= most_blamed) {
+    if (i >= max_blamed) {
       rest += waiting_of(site);
       continue;
     }
@@ -174,8 +174,7 @@ std::string holders_by_site(const json& document) {
              "<th>lock site</th><th class=\"n\">waited for</th><th class=\"n\">share</th><th class=\"n\">held, "
              "total</th><th class=\"n\">share of holding</th>",
              rows) +
-         rest_of(sites.size() - std::min(sites.size(), most_blamed), rest, "waited for") + drawn(chart) +
-         "</section>\n";
+         rest_of(sites.size() - std::min(sites.size(), max_blamed), rest, "waited for") + drawn(chart) + "</section>\n";
 }
 
 std::string holder_section(const json& document) {

@@ -16,10 +16,10 @@ struct node {
 };
 
 std::vector<std::string> bounded(std::vector<std::string> frames) {
-  if (frames.size() <= most_levels) return frames;
+  if (frames.size() <= max_levels) return frames;
   // The callers of the lock say most.
   constexpr std::size_t of_root = 8;
-  const std::size_t left_out = frames.size() - most_levels + 1;
+  const std::size_t left_out = frames.size() - max_levels + 1;
   const auto from = frames.begin() + of_root;
   frames.erase(from, from + static_cast<std::ptrdiff_t>(left_out));
   frames.insert(frames.begin() + of_root, "… " + std::to_string(left_out) + " calls left out");

@@ -30,10 +30,10 @@ struct call_frame {
 double weight_of(const call_frame& frame, bool compares) noexcept;
 
 /// The root has no name and holds everything. A comparison takes frames as the same that differ in the line only. Of
-/// longer chains than most_levels the middle is one frame. Chains whose amounts are 0 or less are left out.
+/// longer chains than max_levels the middle is one frame. Chains whose amounts are 0 or less are left out.
 call_frame tree_of(const std::vector<call_chain>& chains, bool compares);
 
-inline constexpr std::size_t most_levels = 40;
+inline constexpr std::size_t max_levels = 40;
 
 /// Callees that weigh less than `least` become one frame, with the heaviest first. What a narrow frame called is left
 /// out.

@@ -37,7 +37,7 @@ site_figures figures_of(const json& site) {
                     number_of(site, "acquisitions"), number_of(site, "hold_ns")};
   const json& waits = part_of(site, "wait_percentiles_ns");
   if (waits.contains("p99.9")) made.p999_ns = observe::carried_figures(number_of(waits, "p99.9"));
-  if (site.contains("max_wait_ns")) made.longest_ns = number_of(site, "max_wait_ns");
+  if (site.contains("max_wait_ns")) made.max_wait_ns = number_of(site, "max_wait_ns");
   return made;
 }
 
@@ -47,7 +47,7 @@ void add_figures(site_figures& sum, const site_figures& more) {
   sum.holds += more.holds;
   sum.hold_ns += more.hold_ns;
   sum.p999_ns = std::max(sum.p999_ns, more.p999_ns);
-  sum.longest_ns = std::max(sum.longest_ns, more.longest_ns);
+  sum.max_wait_ns = std::max(sum.max_wait_ns, more.max_wait_ns);
 }
 
 std::map<site_key, site_figures> figures_by_site(const json& document) {
@@ -249,7 +249,7 @@ difference_row figures_row(std::string label, const site_figures& of, double sec
   return {
       std::move(label),
       {count_words(of.waits / seconds), duration(of.wait_ns / seconds), with_times ? time_words(of.p999_ns) : "",
-       with_times ? time_words(of.longest_ns) : "", count_words(of.holds / seconds), duration(of.hold_ns / seconds)}};
+       with_times ? time_words(of.max_wait_ns) : "", count_words(of.holds / seconds), duration(of.hold_ns / seconds)}};
 }
 
 difference_row ratio_row(const char* label, const site_figures& before, const site_figures& after, double lengths,
@@ -258,7 +258,7 @@ difference_row ratio_row(const char* label, const site_figures& before, const si
       label,
       {ratio_words_of(before.waits * lengths, after.waits), ratio_words_of(before.wait_ns * lengths, after.wait_ns),
        with_times ? time_ratio(before.p999_ns, after.p999_ns) : "",
-       with_times ? time_ratio(before.longest_ns, after.longest_ns) : "",
+       with_times ? time_ratio(before.max_wait_ns, after.max_wait_ns) : "",
        ratio_words_of(before.holds * lengths, after.holds), ratio_words_of(before.hold_ns * lengths, after.hold_ns)}};
 }
 

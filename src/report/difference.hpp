@@ -18,7 +18,7 @@ struct site_figures {
   double holds = 0;
   double hold_ns = 0;
   std::optional<double> p999_ns = {};
-  std::optional<double> longest_ns = {};
+  std::optional<double> max_wait_ns = {};
 };
 
 struct site_change {

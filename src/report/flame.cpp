@@ -16,7 +16,7 @@ constexpr double level_height = 19;
 constexpr double letter_size = 11.5;
 constexpr double inset = 4;      // of the words in a frame, on both sides
 constexpr double narrowest = 4;  // narrower frames are merged
-constexpr std::size_t most_frames = 250;
+constexpr std::size_t max_frames = 250;
 constexpr std::size_t most_name = 300;  // of C++ with templates
 constexpr double legend_height = 26;
 
@@ -118,7 +118,7 @@ class drawing {
     for (double least = narrowest; least < wide; least *= 1.5) {
       root_ = whole;
       merge_narrow(root_, all_ * least / wide, chart_.compares);
-      if (frames_in(root_) <= most_frames) return;
+      if (frames_in(root_) <= max_frames) return;
     }
   }
 

@@ -203,7 +203,7 @@ class ProfileFiles(programs.WithPrograms):
         for document, files, _ in self.each_run():
             trace = json.loads(files["trace"])
             events = trace["traceEvents"]
-            self.assertEqual(trace["otherData"], {"events": len(events), "events_left_out": 0, "most_events": 100_000})
+            self.assertEqual(trace["otherData"], {"events": len(events), "events_left_out": 0, "max_events": 100_000})
             last = 0
             for event in events:
                 self.assertEqual((event["ph"], type(event["pid"]), type(event["tid"])), ("X", int, int))
