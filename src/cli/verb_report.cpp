@@ -68,7 +68,7 @@ class report_verb final : public verb {
   void compare(session& with, const report::source& before, const report::source& after) const {
     const report::difference all = report::compared(before, after);
     std::FILE* table = page_ == "-" ? stderr : with.table;
-    if (page_) put_page(table, *page_, report::difference_page(before, after));
+    if (page_) put_page(table, *page_, report::difference_page(before, after, all));
     print_difference(table, all, most_rows_of_differences);
   }
 

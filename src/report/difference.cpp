@@ -101,10 +101,8 @@ std::vector<site_change> site_changes(const json& before, const json& after) {
 double wait_ns(const std::optional<site_figures>& one) { return one ? one->wait_ns : 0; }
 
 void sort_by_change(difference& all) {
-  const double before = all.per_second ? all.before_s : 1;
-  const double after = all.per_second ? all.after_s : 1;
   const auto change = [&](const site_change& one) {
-    return std::fabs(wait_ns(one.after) / after - wait_ns(one.before) / before);
+    return std::fabs(wait_ns(one.after) / all.divisor_after() - wait_ns(one.before) / all.divisor_before());
   };
   std::stable_sort(all.sites.begin(), all.sites.end(),
                    [&](const site_change& a, const site_change& b) { return change(a) > change(b); });
@@ -279,9 +277,25 @@ difference compared(const source& before, const source& after) {
   try {
     return checked_difference(before, after);
   } catch (const json::exception& error) {
-    throw report_error("'" + before.name + "' or '" + after.name +
-                       "' is not a result document of txsync as docs/result.schema.json has it: " + error.what());
+    throw not_as_the_schema(before, after, error);
   }
+}
+
+report_error not_as_the_schema(const source& before, const source& after, const std::exception& why) {
+  return report_error("'" + before.name + "' or '" + after.name +
+                      "' is not a result document of txsync as docs/result.schema.json has it: " + why.what());
+}
+
+double difference::waiting_before() const {
+  double sum = 0;
+  for (const site_change& one : sites) sum += wait_ns(one.before);
+  return sum;
+}
+
+double difference::waiting_after() const {
+  double sum = 0;
+  for (const site_change& one : sites) sum += wait_ns(one.after);
+  return sum;
 }
 
 std::vector<difference_row> rows_of(const site_change& site, const difference& all) {
@@ -315,12 +329,8 @@ std::string value_words(const point_change& one, const measured& value) {
 }
 
 std::string verdict_of(const difference& all) {
-  double before = 0;
-  double after = 0;
-  for (const site_change& one : all.sites) {
-    before += wait_ns(one.before) / (all.per_second ? all.before_s : 1);
-    after += wait_ns(one.after) / (all.per_second ? all.after_s : 1);
-  }
+  const double before = all.waiting_before() / all.divisor_before();
+  const double after = all.waiting_after() / all.divisor_after();
   std::string words;
   if (all.before_s == 0) words = points_verdict(all);
   if (before + after == 0) return words.empty() ? "No thread waited for a lock, before or after." : words;
@@ -328,8 +338,8 @@ std::string verdict_of(const difference& all) {
   return words + (words.empty() ? "" : " ") + "Threads waited for locks " + duration(before) + " before, " +
          duration(after) + " after" + (all.per_second ? " in each second of the run" : "") + " (" +
          change_words(before, after) + "). Most changed " + most.name + ": " +
-         duration(wait_ns(most.before) / (all.per_second ? all.before_s : 1)) + ", then " +
-         duration(wait_ns(most.after) / (all.per_second ? all.after_s : 1)) + ".";
+         duration(wait_ns(most.before) / all.divisor_before()) + ", then " +
+         duration(wait_ns(most.after) / all.divisor_after()) + ".";
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::report

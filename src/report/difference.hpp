@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <exception>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,6 +55,13 @@ struct difference {
   std::vector<site_change> sites;    ///< the greatest change of waiting first
   std::vector<point_change> points;  ///< the greatest change first
   std::vector<std::string> remarks;  ///< what makes the two hard to compare
+
+  /// What times are divided by before they are compared.
+  double divisor_before() const { return per_second ? before_s : 1; }
+  double divisor_after() const { return per_second ? after_s : 1; }
+  /// Of all sites and threads, nanoseconds.
+  double waiting_before() const;
+  double waiting_after() const;
 };
 
 /// Throws report_error, which names both, where there is nothing to compare, or a member has another type than
@@ -78,7 +86,11 @@ std::string value_words(const point_change& one, const measured& value);
 /// One sentence: how much waiting there was, and where it changed most.
 std::string verdict_of(const difference& all);
 
-/// The page of a comparison: tables, and flame graphs in which colours and signs say what changed.
-std::string difference_page(const source& before, const source& after);
+/// The page of a comparison: tables, and flame graphs in which colours and signs say what changed. Requires: `all` is
+/// what compared() answers. Throws report_error as compared().
+std::string difference_page(const source& before, const source& after, const difference& all);
+
+/// Of documents that have a member of another type than docs/result.schema.json says.
+report_error not_as_the_schema(const source& before, const source& after, const std::exception& why);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::report

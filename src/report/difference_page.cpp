@@ -14,27 +14,16 @@ namespace {
 constexpr std::size_t most_sites = 20;
 constexpr std::size_t most_points = 200;
 
-double waiting_before(const difference& all) {
-  double sum = 0;
-  for (const site_change& one : all.sites) sum += one.before ? one.before->wait_ns : 0;
-  return sum;
-}
-
-double waiting_after(const difference& all) {
-  double sum = 0;
-  for (const site_change& one : all.sites) sum += one.after ? one.after->wait_ns : 0;
-  return sum;
-}
-
 std::string boxes(const difference& all) {
   std::string made;
   const auto pair = [&](const char* name, double before, double after) {
     if (before + after > 0)
       made += box(name, duration(after), "before: " + duration(before) + " (" + change_words(before, after) + ")");
   };
-  pair("waiting, all threads", waiting_before(all), waiting_after(all));
+  pair("waiting, all threads", all.waiting_before(), all.waiting_after());
   if (all.per_second)
-    pair("waiting, a second of the run", waiting_before(all) / all.before_s, waiting_after(all) / all.after_s);
+    pair("waiting, a second of the run", all.waiting_before() / all.divisor_before(),
+         all.waiting_after() / all.divisor_after());
   pair("length of the run", all.before_s * 1e9, all.after_s * 1e9);
   if (!all.sites.empty()) {
     const auto count = [&](bool before, bool after) {
@@ -117,11 +106,11 @@ std::string sites_table(const difference& all) {
 /// The chains of both documents as one list, for each second of the runs where their lengths differ.
 std::vector<call_chain> joined(std::vector<call_chain> before, std::vector<call_chain> after, const difference& all) {
   for (call_chain& one : before) {
-    one.before = one.amount / (all.per_second ? all.before_s : 1);
+    one.before = one.amount / all.divisor_before();
     one.amount = 0;
   }
   for (call_chain& one : after) {
-    one.amount /= all.per_second ? all.after_s : 1;
+    one.amount /= all.divisor_after();
     before.push_back(std::move(one));
   }
   return before;
@@ -177,8 +166,7 @@ std::string commands(const source& before, const source& after) {
   return made + "</section>\n";
 }
 
-std::string compared_article(const source& before, const source& after) {
-  const difference all = compared(before, after);
+std::string compared_article(const source& before, const source& after, const difference& all) {
   const std::string over = verb_of(before.document) + ": before '" + before.name + "' (" + all.before + "), after '" +
                            after.name + "' (" + all.after + ")";
   return "<article id=\"r1\">\n<p class=\"over\">" + escaped(over) + "</p>\n<h1 class=\"verdict\">" +
@@ -189,12 +177,12 @@ std::string compared_article(const source& before, const source& after) {
 
 }  // namespace
 
-std::string difference_page(const source& before, const source& after) {
+std::string difference_page(const source& before, const source& after, const difference& all) {
   try {
-    return page_around("txsync report --diff: " + before.name + ", " + after.name, compared_article(before, after));
+    return page_around("txsync report --diff: " + before.name + ", " + after.name,
+                       compared_article(before, after, all));
   } catch (const json::exception& error) {
-    throw report_error("'" + before.name + "' or '" + after.name +
-                       "' is not a result document of txsync as docs/result.schema.json has it: " + error.what());
+    throw not_as_the_schema(before, after, error);
   }
 }
 
