@@ -38,7 +38,9 @@ def one_entry_a_file(entries):
 
 
 def tidy(database, source):
-    run = subprocess.run(["clang-tidy-19", "--quiet", "-p", database, source], capture_output=True, text=True)
+    # The commands are GCC's, which has optimizations that Clang knows by name only.
+    run = subprocess.run(["clang-tidy-19", "--quiet", "--extra-arg=-Wno-ignored-optimization-argument", "-p", database, source],
+                         capture_output=True, text=True)
     return run.returncode == 0, run.stdout
 
 
