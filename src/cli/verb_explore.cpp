@@ -61,8 +61,8 @@ class explore_verb final : public verb {
       const exploration_result result = explore(test, {test.name, kind, seed}, schedules);
       print_result(with.table, result);
       if (!result.right) status = failed;
-      // What the user ends is missing, and not wrong.
-      if (result.error.empty() || !stop_on_signal::asked_soon()) add_to_document(with.document, result);
+      // What the user ends is missing, and not wrong. A signal may come upon an image anywhere, even while it starts.
+      if (result.right || !stop_on_signal::asked_soon()) add_to_document(with.document, result);
     }
     with.document.interrupted = with.document.points.size() != chosen.size();
     return with.document.interrupted ? failed : status;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "contention.hpp"
 
-#include <utility>
-
 #include <txsync/machine/cpu.hpp>
 #include <txsync/observe/counters.hpp>
 
@@ -53,81 +51,75 @@ void pay(const void* lock) noexcept {
 
 // ---- who waits for what
 
-/// The guard of a record. Held for some instructions; a signal handler may have come in between, so nobody waits long.
-class guarded {
- public:
-  guarded(record& one, unsigned tries) noexcept : one_(one) {
-    for (; tries != 0 && !has_; --tries) {
-      // acquire pairs with the release below
-      has_ = one_.guard.load(std::memory_order_relaxed) == 0 && one_.guard.exchange(1, std::memory_order_acquire) == 0;
-      if (!has_) machine::relax();
-    }
-  }
-  ~guarded() {
-    if (has_) one_.guard.store(0, std::memory_order_release);  // pairs with the acquire above
-  }
-  guarded(const guarded&) = delete;
-  guarded& operator=(const guarded&) = delete;
-  explicit operator bool() const noexcept { return has_; }
+// One word says how many threads wait and how long all have waited: the number in its low bits, and above them the ends
+// of waits less their beginnings, in cycles. A wait that goes on has no end there yet, so that the present time stands
+// for it. Arithmetic is modulo 2^48 cycles, some 20 hours: only differences are used.
+constexpr unsigned waiters_bits = 16;
+constexpr std::uint64_t max_waiters = (1u << waiters_bits) - 1;
+constexpr std::uint64_t cycles_mask = ~std::uint64_t{0} >> waiters_bits;
 
- private:
-  record& one_;
-  bool has_ = false;
-};
-constexpr unsigned some_tries = 64;
-constexpr unsigned many_tries = 1u << 20;  // else a wait counts on that has ended
+std::uint64_t waiters_in(std::uint64_t word) noexcept { return word & max_waiters; }
+std::uint64_t waited_in(std::uint64_t word, std::uint64_t now) noexcept {
+  return ((word >> waiters_bits) + waiters_in(word) * now) & cycles_mask;
+}
+/// What a wait adds that begins now. Its end takes this away, with the time that it is then.
+std::uint64_t one_waiter(std::uint64_t now) noexcept { return 1 - (now << waiters_bits); }
 
-void bring_up_to_now(record& one) noexcept {
-  const std::uint64_t now = machine::cycles();
-  // Counters of two CPUs may differ a little.
-  if (now > one.since) one.waited_for += one.waiters * (now - one.since);
-  one.since = now;
+/// True: the record is the lock's. It is left to another lock while more than `own` threads wait there. All accesses to
+/// `lock` and `waits` are sequentially consistent: see vacate().
+bool claim(record& one, const void* lock, std::uint64_t own) noexcept {
+  const void* other = one.lock.load();
+  if (other == lock) return true;
+  const std::uint64_t word = one.waits.load();
+  if (waiters_in(word) > own) return false;
+  if (!one.lock.compare_exchange_strong(other, lock)) return other == lock;
+  // relaxed, both: an unlock that comes before is told a little too much
+  one.blamed.store(waited_in(word, machine::cycles()), std::memory_order_relaxed);
+  one.arrivals.store(static_cast<std::uint32_t>(own), std::memory_order_relaxed);
+  return true;
+}
+
+/// Nobody waits any more: the next unlocks need not look. A thread that arrives adds itself and then looks whose the
+/// record is; this gives it away and then looks who waits. So one of the two sees the other.
+void vacate(record& one, const void* lock) noexcept {
+  one.lock.store(nullptr);
+  if (waiters_in(one.waits.load()) == 0) return;
+  const void* nobody = nullptr;
+  one.lock.compare_exchange_strong(nobody, lock);
 }
 
 record* arrive(std::uint32_t site, const void* lock, lock_call call) noexcept {
   record& one = contended::record_of(lock);
-  const guarded mine(one, some_tries);
-  if (!mine) return nullptr;
-  if (one.lock.load(std::memory_order_relaxed) != lock) {
-    if (one.waiters != 0) return nullptr;
-    one.waited_for = 0;
-    one.arrivals = 0;
-    one.lock.store(lock, std::memory_order_relaxed);
+  if (!claim(one, lock, 0) || waiters_in(one.waits.load()) == max_waiters) return nullptr;
+  const std::uint64_t me = one_waiter(machine::cycles());
+  one.waits.fetch_add(me);
+  if (!claim(one, lock, 1)) {
+    one.waits.fetch_sub(me);
+    return nullptr;
   }
-  bring_up_to_now(one);
-  one.site = site;
-  one.call = call;
-  ++one.waiters;
-  ++one.arrivals;
+  // relaxed, all: statistics
+  one.site.store(site, std::memory_order_relaxed);
+  one.call.store(call, std::memory_order_relaxed);
+  one.arrivals.fetch_add(1, std::memory_order_relaxed);
   return &one;
 }
 
-void leave(record* at) noexcept {
-  if (at == nullptr) return;
-  const guarded mine(*at, many_tries);
-  if (!mine) return;
-  bring_up_to_now(*at);
-  if (at->waiters != 0) --at->waiters;
+void leave(record* at, std::uint64_t now) noexcept {
+  if (at != nullptr) at->waits.fetch_sub(one_waiter(now));
 }
 
 /// The time that threads have waited for the lock, which the calling thread has given up.
 void take_blame(const void* lock) noexcept {
   record& one = contended::record_of(lock);
-  std::uint64_t cycles = 0;
-  std::uint32_t waits = 0;
-  std::uint32_t site = 0;
-  lock_call call{};
-  {
-    const guarded mine(one, some_tries);
-    if (!mine || one.lock.load(std::memory_order_relaxed) != lock) return;
-    bring_up_to_now(one);
-    cycles = std::exchange(one.waited_for, 0);
-    waits = std::exchange(one.arrivals, 0);
-    site = one.site;
-    call = one.call;
-    // Nobody waits any more: the next unlocks need not look.
-    if (one.waiters == 0) one.lock.store(nullptr, std::memory_order_relaxed);
-  }
+  const std::uint64_t word = one.waits.load();
+  const std::uint64_t waited = waited_in(word, machine::cycles());
+  // relaxed, here and below: statistics. Counters of two CPUs may differ a little, so that time seems to go back.
+  std::uint64_t cycles = (waited - one.blamed.exchange(waited, std::memory_order_relaxed)) & cycles_mask;
+  if (cycles > cycles_mask / 2) cycles = 0;
+  const std::uint32_t waits = one.arrivals.exchange(0, std::memory_order_relaxed);
+  const std::uint32_t site = one.site.load(std::memory_order_relaxed);
+  const lock_call call = one.call.load(std::memory_order_relaxed);
+  if (waiters_in(word) == 0) vacate(one, lock);
   const observe::wait_sum sum = observe::held_up(site, waits, cycles, ns_per_chain.load(std::memory_order_relaxed));
   if (sum.ns != 0) write_chain(chain_kind::holds, call, site, sum);
 }
@@ -147,9 +139,10 @@ void watch_contention(const channel& file) noexcept {
 
 void forget_contention() noexcept {
   for (record& one : contended::records) {
-    one.waiters = 0;
+    // relaxed, all: the process has one thread
     one.lock.store(nullptr, std::memory_order_relaxed);
-    one.guard.store(0, std::memory_order_relaxed);  // relaxed, both: the process has one thread
+    one.waits.store(0, std::memory_order_relaxed);
+    one.blamed.store(0, std::memory_order_relaxed);
   }
 }
 
@@ -161,22 +154,24 @@ begun_wait begin_wait(std::uint32_t site, const void* lock, lock_call call) noex
 }
 
 void end_wait(std::uint32_t site, const void* lock, lock_call call, const begun_wait& wait) noexcept {
-  const std::uint64_t cycles = machine::cycles() - wait.since;
+  const std::uint64_t now = machine::cycles();
+  const std::uint64_t cycles = now - wait.since;
   owe({lock, site, call, observe::waited(site, cycles, ns_per_chain.load(std::memory_order_relaxed))});
-  leave(wait.at);
+  leave(wait.at, now);
   if (writes_events.load(std::memory_order_relaxed)) write_event(event_kind::wait, site, lock, wait.since, cycles);
 }
 
 void fail_wait(std::uint32_t site, const void* lock, lock_call call, const begun_wait& wait) noexcept {
-  const std::uint64_t cycles = machine::cycles() - wait.since;
+  const std::uint64_t now = machine::cycles();
+  const std::uint64_t cycles = now - wait.since;
   const observe::wait_sum sum = observe::wait_timed_out(site, cycles, ns_per_chain.load(std::memory_order_relaxed));
-  leave(wait.at);
+  leave(wait.at, now);
   if (sum.ns != 0) write_chain(chain_kind::waits, call, site, sum);
   if (writes_events.load(std::memory_order_relaxed))
     write_event(event_kind::failed_wait, site, lock, wait.since, cycles);
 }
 
-void forget_wait(const begun_wait& wait) noexcept { leave(wait.at); }
+void forget_wait(const begun_wait& wait) noexcept { leave(wait.at, machine::cycles()); }
 
 [[gnu::noinline]] void contended::released_slowly(const void* lock) noexcept {
   if (chains_owed != 0) pay(lock);

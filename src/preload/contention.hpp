@@ -32,16 +32,15 @@ namespace contended {
 /// channel::ns_per_chain; 0: no chains. relaxed: set before anything is counted
 extern constinit std::atomic<std::uint64_t> ns_per_chain;
 
-/// Threads that wait for one lock. A lock that finds the place of another one has no such record meanwhile.
+/// Threads that wait for one lock. A lock that finds the place of another one has no such record meanwhile. No guard:
+/// the thread that has just got the lock takes one step here while it holds it, however many others come.
 struct alignas(64) record {
-  std::atomic<const void*> lock{nullptr};  // relaxed: a hint outside the guard
-  std::atomic<std::uint32_t> guard{0};     // of all that follows; 1: held
-  lock_call call{};
-  std::uint32_t site = 0;
-  std::uint32_t waiters = 0;
-  std::uint32_t arrivals = 0;    // since the last thread gave it up
-  std::uint64_t since = 0;       // cycles; up to here waited_for is known
-  std::uint64_t waited_for = 0;  // cycles of all waiters, since the last thread gave it up
+  std::atomic<const void*> lock{nullptr};
+  std::atomic<std::uint64_t> waits{0};     // how many threads wait and how long all have waited (contention.cpp)
+  std::atomic<std::uint64_t> blamed{0};    // cycles of those that earlier holders have taken upon themselves
+  std::atomic<std::uint32_t> arrivals{0};  // since the last thread gave it up
+  std::atomic<std::uint32_t> site{0};      // relaxed, with the next: of any of the waiters
+  std::atomic<lock_call> call{};
 };
 inline constexpr std::size_t records_size = 256;
 extern constinit record records[records_size];

@@ -177,8 +177,8 @@ class RunSites(programs.WithPrograms):
         program = self.program("short_lives", SHORT_LIVES)
         done = call("run", "--", program)
         self.assertEqual(done.returncode, 0, done.stderr)
-        # Some 40 ns, and 1000 where each call chain is unwound.
-        self.assertLess(float(done.stdout), 400)
+        # Some 40 ns, 410 by a library that is not optimized, and 1000 where each call chain is unwound.
+        self.assertLess(float(done.stdout), 700)
 
     def test_callers_of_one_wrapper_stay_apart(self):
         file = self.folder / "v.json"
