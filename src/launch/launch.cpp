@@ -179,8 +179,21 @@ class counted_launch {
     }
   }
 
+  /// Where the site that threads waited for most has an offset instead of a line: what gives it one.
+  static void put_remark_on_names(result& into) {
+    if (into.sites.empty()) return;
+    const observe::site_record& most = into.sites.front();
+    const bool is_object = most.name.find(" in ") != std::string::npos;
+    if (most.all_wait_ns() == 0 || !most.where.empty() || most.module.empty() || is_object) return;
+    into.remarks.push_back(
+        most.name + " has no source line: " + fs::path(most.module).filename().string() +
+        " has no debug information here. Build it with -g, or install its debug symbols (Debian: the "
+        "package whose name ends in -dbgsym)");
+  }
+
   void put_remarks(result& into) {
     std::vector<std::string>& list = into.remarks;
+    put_remark_on_names(into);
     const preload::channel& head = channel_.head();
     if (into.processes == 0) {
       list.emplace_back("nothing was counted: no process of the program took the library " + std::string(library_name));

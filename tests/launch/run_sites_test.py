@@ -124,6 +124,26 @@ int main(void) {
 }
 """
 
+ONE_WAIT = r"""#include <pthread.h>
+#include <unistd.h>
+static void* hold(void* mutex) {
+  pthread_mutex_lock(mutex);
+  usleep(50000);
+  pthread_mutex_unlock(mutex);
+  return 0;
+}
+int main(void) {
+  pthread_mutex_t mutex;
+  pthread_t thread;
+  pthread_mutex_init(&mutex, 0);
+  pthread_create(&thread, 0, hold, &mutex);
+  usleep(10000);
+  pthread_mutex_lock(&mutex);
+  pthread_mutex_unlock(&mutex);
+  pthread_join(thread, 0);
+}
+"""
+
 
 def sites_of(document):
     return {site["name"]: site for site in document["points"][0].get("sites", [])}
@@ -160,6 +180,13 @@ class RunSites(programs.WithPrograms):
         many = self.statics("stripped", "-s")
         self.assertIn("stripped (static objects without symbols)", many)
         self.assertLess(len(many), 260)
+
+    def test_a_site_without_a_line_says_what_is_missing(self):
+        for options, is_told in (("-g0",), True), (("-g",), False):
+            done = call("run", "--", self.program("one_wait", ONE_WAIT, *options))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual("has no source line: one_wait has no debug information here. Build it with -g" in done.stderr,
+                             is_told, done.stderr)
 
     def test_a_place_is_one_whatever_calls_it(self):
         file = self.folder / "c.json"
