@@ -79,7 +79,7 @@ class run_verb final : public verb {
   bool takes_program() const override { return true; }
 
   int run(session& with) override {
-    const launch::options what = checked(with.program);
+    const launch::options what = checked(with);
     open_files(with.table == stderr);
     try {
       const launch::result result = launch::launch(what);
@@ -132,12 +132,12 @@ class run_verb final : public verb {
   }
 
   /// Throws bad_input.
-  launch::options checked(const std::vector<std::string>& program) const {
-    if (program.empty()) {
+  launch::options checked(const session& with) const {
+    if (with.program.empty()) {
       throw bad_input("the program is missing; allowed: txsync run [OPTIONS] -- PROGRAM [ARGUMENT...]");
     }
     launch::options made;
-    made.command = program;
+    made.command = with.program;
     made.check_order = check_order_;
     made.library = library_.value_or("");
     try {
@@ -145,7 +145,9 @@ class run_verb final : public verb {
     } catch (const policy::policy_error& error) {
       throw bad_input("--policy: " + std::string(error.what()));
     }
-    made.ns_per_chain = 1000 * number_of("--bucket", bucket_, 0, greatest_bucket_us, fallback_bucket_us);
+    const std::uint64_t bucket_us = number_of("--bucket", bucket_, 0, greatest_bucket_us, fallback_bucket_us);
+    // The table shows none.
+    if (with.keeps_document || folded_.file || pprof_.file) made.ns_per_chain = 1000 * bucket_us;
     made.events = trace_.file.has_value();
     if (limit_) made.limit_seconds = checked_limit(*limit_);
     return made;
