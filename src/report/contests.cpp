@@ -9,10 +9,17 @@
 namespace txsync::inline TXSYNC_BACKEND::report {
 namespace {
 
+/// Its ratios are to the best so far.
+bool is_about_sites(const std::string& phase) {
+  return phase.starts_with("site ") || phase.starts_with("changed sites ");
+}
+
 std::string phase_title(const std::string& phase) {
   if (phase == "proof") return "The proof: what came out against what you have, in fresh rounds";
   if (phase == "whole program") return "Candidates for the whole program";
   if (phase.starts_with("site ")) return "Other locks at " + phase;
+  if (phase == "changed sites one fewer") return "Is each changed site needed? One left out in turn";
+  if (is_about_sites(phase)) return "Changed sites, or a candidate for the whole program";
   return phase;
 }
 
@@ -71,7 +78,7 @@ std::string row_html(const json& document, const json& row, const scale& unit) {
 
 std::string ratios_chart(const std::vector<const json*>& rows, const std::string& phase, const std::string& reference) {
   bar_chart chart;
-  chart.title = phase_title(phase) + ": ratio to " + (phase.starts_with("site ") ? "the best so far" : "what you have");
+  chart.title = phase_title(phase) + ": ratio to " + (is_about_sites(phase) ? "the best so far" : "what you have");
   chart.description = "Bars with the interval of the ratio by rounds; the table above holds the same numbers.";
   chart.axis = "ratio by rounds to '" + shortened(reference, 40) + "'; more than 1 is better";
   chart.marker = 1;

@@ -49,7 +49,7 @@ void drop_losers(std::vector<lane>& lanes, unsigned round, observe::better way) 
   const std::size_t best = leader(lanes, way);
   for (std::size_t i = 1; i < lanes.size(); ++i) {
     if (i == best || lanes[i].status != lane_status::running) continue;
-    if (observe::sign_test_below_one(round_ratios(lanes[i], lanes[best], way)) < drop_below) {
+    if (would_drop(lanes[best], lanes[i], way)) {
       lanes[i].status = lane_status::dropped;
       lanes[i].ended_in = round;
     }
@@ -189,6 +189,10 @@ bool surely_better(const lane& one, const lane& other, observe::better way) {
   if (ratios.empty()) return false;
   const observe::interval found = observe::median_interval(ratios);
   return found.coverage >= 0.95 && found.low95 > 1;
+}
+
+bool would_drop(const lane& one, const lane& other, observe::better way) {
+  return observe::sign_test_below_one(round_ratios(other, one, way)) < drop_below;
 }
 
 namespace {

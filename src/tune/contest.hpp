@@ -107,4 +107,8 @@ std::size_t leader(const std::vector<lane>& lanes, observe::better way);
 /// The interval of the ratios lies above 1, and there are rounds enough to say so with 95 %.
 bool surely_better(const lane& one, const lane& other, observe::better way);
 
+/// What would be dropped beside it: one-sided sign test with p < 0.05, from the 5th round on. Less than
+/// surely_better().
+bool would_drop(const lane& one, const lane& other, observe::better way);
+
 }  // namespace txsync::inline TXSYNC_BACKEND::tune

@@ -14,6 +14,8 @@ constexpr double least_timeout_seconds = 10;
 /// Of a time limit, what phase 1 and phase 2 may use up to; the rest is the proof's.
 constexpr double first_phase_share = 0.4;
 constexpr double second_phase_share = 0.7;
+/// Of phase 2, what sites of the reference may use up to where others may follow.
+constexpr double own_sites_share = 0.6;
 /// Phases 1 and 2 may take so many times as many rounds again where those that were asked for leave the best one open.
 constexpr unsigned extensions_of_choosing = 2;
 
@@ -134,6 +136,7 @@ class tuner {
     const phase_record& record = contest("whole program", std::move(lanes), first_phase_share, true, true);
     const lane& best = record.lanes[leader(record.lanes, asked_.way)];
     result_.best = best.what;
+    whole_is_better_ = would_drop(best, record.lanes.front(), asked_.way);
     result_.sites = best.sites;
     result_.reference_sites = record.lanes.front().sites;
     if (result_.reference_sites.empty()) result_.reference_sites = counted_under_reference(record);
@@ -154,26 +157,81 @@ class tuner {
     return {asked_.site_base, {}};
   }
 
-  /// Finds which sites wait under the best so far. If nothing is counted under it, the sites are those of the candidate
-  /// that counts for the reference, or of one run of base().
-  void look_at_sites() {
+  /// The sites that wait under the best so far, of which `seen` is known. If nothing is counted under it, the sites are
+  /// those of the candidate that counts for the reference, or of one run of base().
+  std::vector<site_seen> waiting_sites(std::vector<site_seen> seen) {
     const bool stands_for_it = base().candidate == asked_.counted_reference;
-    if (result_.sites.empty() && stands_for_it) result_.sites = result_.reference_sites;
-    if (result_.sites.empty() && !(base() == result_.best) && !(stands_for_it && !result_.unjudged.empty())) {
+    if (seen.empty() && stands_for_it) seen = result_.reference_sites;
+    if (seen.empty() && !(base() == result_.best) && !(stands_for_it && !result_.unjudged.empty())) {
       world_.tell({"looking for sites that wait", 0, 0, name_of(base()), 1});
-      measured seen = runs_.run(base(), timeout_seconds_);
-      if (seen.failure.empty() && !world_.stop()) result_.sites = std::move(seen.sites);
+      measured one = runs_.run(base(), timeout_seconds_);
+      if (one.failure.empty() && !world_.stop()) seen = std::move(one.sites);
     }
-    most_waiting_first(result_.sites);
+    most_waiting_first(seen);
+    return seen;
   }
 
+  /// First single sites of what the user has: who changes least is to be preferred. What is best for the whole program
+  /// then has to be surely better than that. Only if it is, or no site was changed, its own sites are tried.
   void site_by_site() {
-    look_at_sites();
-    const std::size_t count = sites_worth_trying(result_.sites);
+    const choice whole = result_.best;
+    const bool changes_all = !(whole == result_.reference);
+    if (changes_all && result_.reference_sites.empty()) {
+      result_.sites = waiting_sites(std::move(result_.sites));
+      try_sites(result_.sites, first_phase_share, second_phase_share);
+      return;
+    }
+    const double middle = changes_all ? first_phase_share + own_sites_share * (second_phase_share - first_phase_share)
+                                      : second_phase_share;
+    result_.best = result_.reference;
+    std::vector<site_seen> own = waiting_sites(result_.reference_sites);
+    try_sites(own, first_phase_share, middle);
+    leave_out_needless_changes();
+    if (!changes_all) {
+      result_.sites = std::move(own);
+      return;
+    }
+    if (result_.best == result_.reference) {
+      result_.best = whole;
+    } else if (whole_is_better_ && going_on()) {
+      const phase_record& record = contest(std::string(sites_or_whole), {{.what = result_.best}, {.what = whole}},
+                                           second_phase_share, true, false);
+      if (surely_better(record.lanes[1], record.lanes[0], asked_.way)) result_.best = whole;
+    }
+    if (!(result_.best == whole) || !whole_is_better_ || !going_on()) return;
+    result_.sites = waiting_sites(std::move(result_.sites));
+    try_sites(result_.sites, middle, second_phase_share);
+  }
+
+  /// Of many comparisons some find a gain that there is not. So where several sites were changed, each change has to be
+  /// surely better than all the others without it, in fresh rounds.
+  void leave_out_needless_changes() {
+    const std::vector<site_choice> changes = result_.best.sites;
+    if (changes.size() < 2 || !going_on()) return;
+    std::vector<lane> lanes = {{.what = result_.best}};
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      choice without = result_.best;
+      without.sites.erase(without.sites.begin() + static_cast<std::ptrdiff_t>(i));
+      lanes.push_back({.what = std::move(without)});
+    }
+    const phase_record& record = contest(std::string(each_change), std::move(lanes), second_phase_share, false, false);
+    result_.best.sites.clear();
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      if (surely_better(record.lanes[0], record.lanes[i + 1], asked_.way)) result_.best.sites.push_back(changes[i]);
+    }
+    // None is needed alone: together they may be.
+    if (result_.best.sites.empty()) result_.best.sites = changes;
+  }
+
+  /// Each may use that part of the time which it has of their waiting, those with the most first.
+  void try_sites(const std::vector<site_seen>& sites, double from_share, double to_share) {
+    const std::size_t count = sites_worth_trying(sites);
+    double all = 0;
+    for (std::size_t i = 0; i < count; ++i) all += static_cast<double>(sites[i].counted.all_wait_ns());
+    double waited = 0;
     for (std::size_t i = 0; i < count && going_on(); ++i) {
-      const double share = first_phase_share + (second_phase_share - first_phase_share) * static_cast<double>(i + 1) /
-                                                   static_cast<double>(count);
-      try_site(result_.sites[i], share);
+      waited += static_cast<double>(sites[i].counted.all_wait_ns());
+      try_site(sites[i], from_share + (to_share - from_share) * waited / all);
     }
   }
 
@@ -209,6 +267,7 @@ class tuner {
   const surroundings& world_;
   const double started_;
   double timeout_seconds_ = least_timeout_seconds;
+  bool whole_is_better_ = false;          // than the reference is what leads for the whole program
   std::vector<site_seen> counted_sites_;  // under what counts for the reference, run in addition to the first contest
   outcome result_;
 };

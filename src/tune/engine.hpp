@@ -35,9 +35,15 @@ struct question {
 inline constexpr unsigned least_rounds_of_a_proof = 6;
 inline constexpr unsigned most_sites = 6;
 
+// Contests that compare with the best so far, as those of sites do, and not with the reference:
+/// of changed sites, each left out in turn;
+inline constexpr std::string_view each_change = "changed sites one fewer";
+/// between changed sites and the best for the whole program.
+inline constexpr std::string_view sites_or_whole = "changed sites or whole program";
+
 /// A contest that was run.
 struct phase_record {
-  std::string name;  ///< "whole program", "site NAME", "proof"
+  std::string name;  ///< "whole program", "site NAME", "proof", or one of the two above
   std::vector<lane> lanes;
 };
 

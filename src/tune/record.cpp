@@ -32,7 +32,15 @@ std::string status_of(const table_row& row, const outcome& found) {
   if (row.what->status == lane_status::dropped) return "dropped in round " + round + ": worse with p < 0.05";
   if (row.what->status == lane_status::refused) return "refused in round " + round + ": " + row.what->reason;
   if (row.winner) return chosen_word(row.phase, found);
-  if (row.reference) return row.phase.starts_with("site ") ? "the best so far" : "what you have";
+  if (row.reference) {
+    const bool is_about_sites =
+        row.phase.starts_with("site ") || row.phase == sites_or_whole || row.phase == each_change;
+    return is_about_sites ? "the best so far" : "what you have";
+  }
+  if (row.phase == each_change) {
+    const bool is_worse = row.ratio.coverage >= 0.95 && row.ratio.high95 < 1;
+    return is_worse ? "worse: the change is needed" : "not surely worse: the change is left out";
+  }
   return row.phase == "proof"           ? "not proven better"
          : row.phase == "whole program" ? "not the best"
                                         : "not surely better";
@@ -40,7 +48,7 @@ std::string status_of(const table_row& row, const outcome& found) {
 
 bool won(const phase_record& phase, std::size_t lane_index, const outcome& found, observe::better way) {
   if (phase.name == "proof") return lane_index == 1 && found.proven;
-  if (lane_index == 0 || leader(phase.lanes, way) != lane_index) return false;
+  if (lane_index == 0 || phase.name == each_change || leader(phase.lanes, way) != lane_index) return false;
   return phase.name == "whole program" || surely_better(phase.lanes[lane_index], phase.lanes[0], way);
 }
 

@@ -21,6 +21,7 @@ class fake_program final : public tune::trial {
   std::map<std::string, double> seconds_of;                         ///< by candidate
   std::map<std::pair<std::string, std::string>, double> factor_of;  ///< by (site, kind)
   std::vector<std::pair<std::string, std::uint64_t>> waiting;       ///< sites with their waiting in ns
+  std::vector<std::string> kinds = {"ticket", "tatas"};             ///< the other kinds of each site
   std::map<std::string, std::string> failing;                       ///< candidate -> why
   std::map<std::string, unsigned> failing_from;                     ///< ... from that run of it on; else at once
   std::vector<std::string> hanging;                                 ///< candidates that never end
@@ -61,7 +62,7 @@ class fake_program final : public tune::trial {
       record.acquisitions = 1000;
       record.contended = 100;
       record.wait_ns = ns;
-      seen.sites.push_back({record, {"ticket", "tatas"}});
+      seen.sites.push_back({record, kinds});
     }
     return seen;
   }
@@ -295,6 +296,72 @@ TEST(tune, changes_single_sites_of_a_program_that_is_best_left_alone) {
   const auto found = program.tuned({.candidates = {"unmodified", "mutex"}, .site_base = "libc"});
   EXPECT_EQ(tune::name_of(found.best), "libc; hot: ticket");
   EXPECT_TRUE(found.proven);
+}
+
+namespace {
+
+/// Twenty sites, the one in their middle of the wrong kind. Under `mutex` it is right, and so is the whole program.
+fake_program one_bad_lock_of_twenty() {
+  fake_program made;
+  made.seconds_of = {{"unmodified", 1.0}, {"libc", 1.0}, {"mutex", 0.7}, {"ticket", 1.1}};
+  made.kinds = {"mutex", "ticket"};
+  for (char letter = 'a'; letter < 'a' + 20; ++letter) made.waiting.emplace_back(std::string(1, letter), 400);
+  made.waiting[10].second = 3000;
+  made.factor_of = {{{"k", "mutex"}, 0.7}, {{"k", "ticket"}, 0.9}};
+  made.noise = 0.03;
+  return made;
+}
+
+const tune::question twenty{
+    .candidates = {"unmodified", "libc", "mutex", "ticket"}, .site_base = "libc", .counted_reference = "libc"};
+
+}  // namespace
+
+TEST(tune, changes_the_one_bad_lock_of_twenty_and_keeps_the_others) {
+  unsigned right = 0;
+  fake_program program = one_bad_lock_of_twenty();
+  for (unsigned i = 0; i < 20; ++i) {
+    const auto found = program.tuned(twenty);
+    right += found.proven && tune::name_of(found.best) == "libc; k: mutex";
+  }
+  // Five others are tried, too; 2.5 % of their 10 comparisons find a gain that there is not, which fresh rounds do not
+  // show.
+  EXPECT_GE(right, 19u);
+}
+
+TEST(tune, one_bad_lock_of_twenty_is_found_where_no_candidate_is_better_for_all) {
+  fake_program program = one_bad_lock_of_twenty();
+  program.seconds_of["mutex"] = 1.4;
+  const auto found = program.tuned(twenty);
+  EXPECT_EQ(tune::name_of(found.best), "libc; k: mutex");
+  EXPECT_TRUE(found.proven);
+}
+
+TEST(tune, a_candidate_that_is_better_for_all_beats_a_single_site) {
+  fake_program program = one_bad_lock_of_twenty();
+  program.seconds_of["mutex"] = 0.4;
+  const auto found = program.tuned(twenty);
+  EXPECT_EQ(found.best.candidate, "mutex");
+  EXPECT_TRUE(found.proven);
+  const auto between = std::find_if(found.phases.begin(), found.phases.end(),
+                                    [](const auto& one) { return one.name == tune::sites_or_whole; });
+  ASSERT_NE(between, found.phases.end());
+  EXPECT_EQ(tune::name_of(between->lanes[0].what), "libc; k: mutex");
+  EXPECT_EQ(tune::name_of(between->lanes[1].what), "mutex");
+}
+
+TEST(tune, the_site_with_most_waiting_has_most_of_the_time) {
+  fake_program program = one_bad_lock_of_twenty();
+  program.seconds_of["mutex"] = 1.0;
+  for (auto& [name, ns] : program.waiting) ns = name == "k" ? 90'000 : 400;
+  tune::question hurried = twenty;
+  hurried.seconds = 120;
+  const auto found = program.tuned(hurried);
+  const auto site =
+      std::find_if(found.phases.begin(), found.phases.end(), [](const auto& one) { return one.name == "site k"; });
+  ASSERT_NE(site, found.phases.end());
+  EXPECT_GE(site->lanes[0].values.size(), 8u);
+  EXPECT_EQ(tune::name_of(found.best), "libc; k: mutex");
 }
 
 TEST(tune, names_what_waits_under_what_the_user_has) {
