@@ -127,6 +127,7 @@ class counted_launch {
     answers_.stop();
     put_sites(into, ended);
     for (std::string& sentence : sentences_of(answers_)) into.notices.push_back(std::move(sentence));
+    into.priority_ignored_at = sites_that_ignored_a_priority(answers_);
     // relaxed, here and below: the program has ended
     into.processes = channel_.head().processes.load(std::memory_order_relaxed);
     into.threads = channel_.blocks();

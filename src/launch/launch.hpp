@@ -53,6 +53,9 @@ struct result {
   std::vector<lock_event> events;           ///< by their starts
   std::uint64_t events_left_out = 0;
   std::vector<std::string> notices;  ///< what the program did wrong with its locks, one sentence each
+  /// The sites of locks that a thread with a real-time priority waited for, and that ignore priorities. In the notices,
+  /// too.
+  std::vector<std::string> priority_ignored_at;
   std::vector<std::string> remarks;  ///< what was not counted and why, one sentence each
   std::uint32_t processes = 0;       ///< that took the library, children included
   std::uint32_t threads = 0;         ///< that took locks, at most so many at a time (later ones go on for ended ones)

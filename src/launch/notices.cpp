@@ -13,6 +13,10 @@ std::string site_name(const answerer& from, std::uint32_t number) {
   return known ? from.sites()[number - 1].place.name : "(unknown)";
 }
 
+void put_once(std::vector<std::string>& list, std::string one) {
+  if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(std::move(one));
+}
+
 std::string sentence_of(const answerer& from, const answerer::noticed& one) {
   const std::string lock = "a lock of site " + site_name(from, one.site);
   const std::string where = one.place.name + (one.place.where.empty() ? std::string() : " (" + one.place.where + ")");
@@ -46,10 +50,14 @@ std::string sentence_of(const answerer& from, const answerer::noticed& one) {
 
 std::vector<std::string> sentences_of(const answerer& from) {
   std::vector<std::string> list;
-  for (const answerer::noticed& one : from.notices()) {
-    std::string sentence = sentence_of(from, one);
-    if (std::find(list.begin(), list.end(), sentence) == list.end()) list.push_back(std::move(sentence));
-  }
+  for (const answerer::noticed& one : from.notices()) put_once(list, sentence_of(from, one));
+  return list;
+}
+
+std::vector<std::string> sites_that_ignored_a_priority(const answerer& from) {
+  std::vector<std::string> list;
+  for (const answerer::noticed& one : from.notices())
+    if (one.kind == notice_kind::priority_ignored) put_once(list, site_name(from, one.site));
   return list;
 }
 

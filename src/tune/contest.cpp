@@ -141,6 +141,12 @@ bool run_round(trial& runs, std::vector<lane>& lanes, unsigned round, const cont
     world.tell({rules.phase, round, planned, name_of(one.what), running(lanes)});
     measured seen = runs.run(one.what, rules.timeout_seconds);
     if (world.stop()) return false;  // the signal met the program, too
+    if (seen.failure.empty() && !seen.unfit.empty() && &one != lanes.data()) {
+      one.status = lane_status::refused;
+      one.ended_in = round;
+      one.reason = std::move(seen.unfit);
+      continue;
+    }
     if (seen.failure.empty()) {
       one.values.push_back(seen.value);
       add(one.sites, seen.sites);

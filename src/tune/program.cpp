@@ -108,6 +108,10 @@ measured program_trial::run(const choice& what, double timeout_seconds) {
   interrupted_ = interrupted_ || ended.interrupted != 0;
   threads_ = std::max(threads_, static_cast<unsigned>(ended.threads));
   measured result = judged(ended);
+  if (!ended.priority_ignored_at.empty()) {
+    result.unfit = "a thread with a real-time priority waited at " + ended.priority_ignored_at.front() +
+                   ", where this policy's lock ignores priorities";
+  }
   for (const observe::site_record& site : ended.sites) result.sites.push_back(seen(site, policy));
   return result;
 }

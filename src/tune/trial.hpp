@@ -41,6 +41,7 @@ struct site_seen {
 struct measured {
   double value = 0;     ///< of the metric; not negative
   std::string failure;  ///< why there is no value, one sentence; empty when there is one
+  std::string unfit;    ///< why the choice is none for this program, whatever the value; empty: it may be one
   double seconds = 0;   ///< how long it took
   std::vector<site_seen> sites;
 };

@@ -186,6 +186,19 @@ class Programs(Tune):
                 self.assertEqual(tune["verdict"], "Keep what you have: every candidate failed.")
                 self.assertTrue(tune["table"][1]["status"].startswith(reason))
 
+    def test_a_policy_that_ignores_priorities_is_refused(self):
+        if subprocess.run([PROGRAM, "realtime"], check=False).returncode == 77:
+            self.skipTest("threads may not have real-time priorities here")
+        done = call("tune", "--rounds", "6", "--candidates", "ticket,mutex", "--json", self.json, "--", PROGRAM, "realtime")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        tune = self.document()["tune"]
+        self.assertEqual(tune["refused"][0]["candidate"], "ticket", done.stdout)
+        for one in tune["refused"]:  # the whole program, and where the tuner tries it at the one site
+            self.assertIn("ticket", one["candidate"])
+            self.assertEqual(one["reason"], "a thread with a real-time priority waited at (anonymous namespace)::hot in tuned_program, "
+                                            "where this policy's lock ignores priorities")
+        self.assertTrue(next(row for row in tune["table"] if row["candidate"] == "ticket")["status"].startswith("refused in round 1: "))
+
     def test_what_a_run_leaves_is_ended_with_it(self):
         # One in the process group of the run, one in a session of its own.
         seconds = "61.625"

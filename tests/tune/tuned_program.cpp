@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuned_program [fail-under-preload|hang-under-preload|fail|silent]: threads that share two locks, for tests of txsync
-// tune. Prints "sections: N" and exits with 0; the word makes it go wrong.
+// tuned_program [fail-under-preload|hang-under-preload|fail|silent|realtime]: threads that share two locks, for tests
+// of txsync tune. Prints "sections: N" and exits with 0; the word makes it go wrong. With "realtime" a thread of
+// SCHED_FIFO waits for a lock; status 77 where it may not.
 #include <pthread.h>
 #include <unistd.h>
 
@@ -29,6 +30,31 @@ void* work(void*) {
   return nullptr;
 }
 
+void* take_once(void*) {
+  pthread_mutex_lock(&hot);
+  pthread_mutex_unlock(&hot);
+  return nullptr;
+}
+
+/// A thread with a real-time priority waits for 20 ms.
+int wait_with_priority() {
+  pthread_attr_t attributes;
+  sched_param priority{};
+  priority.sched_priority = 5;
+  pthread_attr_init(&attributes);
+  pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+  pthread_attr_setschedpolicy(&attributes, SCHED_FIFO);
+  pthread_attr_setschedparam(&attributes, &priority);
+  pthread_t waiter{};
+  pthread_mutex_lock(&hot);
+  const int status = pthread_create(&waiter, &attributes, take_once, nullptr);
+  usleep(20'000);
+  pthread_mutex_unlock(&hot);
+  if (status != 0) return 77;
+  pthread_join(waiter, nullptr);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -39,6 +65,7 @@ int main(int argc, char** argv) {
     return 3;
   }
   if (preloaded && std::strcmp(word, "hang-under-preload") == 0) pause();
+  if (std::strcmp(word, "realtime") == 0) return wait_with_priority();
   pthread_t workers[threads];
   for (pthread_t& one : workers) pthread_create(&one, nullptr, work, nullptr);
   for (pthread_t& one : workers) pthread_join(one, nullptr);
