@@ -4,14 +4,14 @@
 //   rehearsal  what the user has, once: does it run, does the metric match, how long does it take. Not counted.
 //   phase 1    the candidates for the whole program against each other (contest.hpp).
 //   phase 2    the sites that wait most (together 95 % of all waiting, at most 6), one after the other: each gets the
-//   other
-//              kinds of lock while all else stays as the best so far. A change is taken when the whole 95 % interval of
-//              its ratio to the best so far lies above 1.
-//   Choices that let a thread starve are refused in any phase (fairness.hpp).
+//              other kinds of lock while all else stays. First those of what the user has; those of phase 1's winner
+//              only if that is better still. A change is taken when the whole 95 % interval of its ratio to the best
+//              so far lies above 1; of several, those that are not needed are left out in fresh rounds.
 //   phase 3    the proof: what came out against what the user has, in fresh rounds. The rounds that chose are never
-//   those
-//              that prove: the best of several noisy ones looks better than it is. A gain is proven when the whole 95 %
-//              interval of the ratio lies above 1; else the advice is to keep what one has.
+//              those that prove: the best of several noisy ones looks better than it is. A gain is proven when the
+//              whole 95 % interval of the ratio lies above 1; else the advice is to keep what one has.
+//
+// Choices that let a thread starve are refused in any phase (fairness.hpp).
 #pragma once
 
 #include "tune/contest.hpp"
