@@ -13,6 +13,7 @@
 
 #include <txsync_backend/name.hpp>
 
+#include "observe/document/document.hpp"
 #include "observe/document/output.hpp"
 #include "workloads/text.hpp"
 
@@ -37,6 +38,15 @@ inline void parse_options(CLI::App& app, int count, char** words) {
   for (CLI::Option* const option : app.get_options()) take_endings(*option);
   if (app.get_footer().empty()) app.footer("Numbers may end in " + workloads::number_endings() + ".");
   app.parse(count, words);
+}
+
+/// A line for each claim.
+inline void print_claims(const std::vector<observe::claim>& claims, std::FILE* out) {
+  for (const observe::claim& one : claims) {
+    std::fprintf(out, "%s %s: %s", one.id.c_str(), one.words.c_str(), one.value.dump().c_str());
+    if (one.value_interval) std::fprintf(out, " [%.3f, %.3f]", one.value_interval->low95, one.value_interval->high95);
+    std::fprintf(out, ", goal %s: %s\n", one.goal.dump().c_str(), observe::verdict_text(one));
+  }
 }
 
 /// Of an option whose words are right, and what they ask for is not there: exit status 2.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench_preload: what an uncontended lock and unlock cost in an unmodified program, on the C library, preloaded without
-// counting, and under `txsync run` with sampling on; one child after the other (./dev bench preload). Claim A2-4.
+// counting, and under `txsync run`, its own locks counted and under `mutex`; one child after the other (./dev bench
+// preload). Claim A2-4. Whole programs follow: claim A3-5 (whole_programs.hpp).
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "observe/document/output.hpp"
 #include "observe/statistics.hpp"
 #include "preload/agreement.hpp"
+#include "preload/whole_programs.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
@@ -36,12 +38,13 @@ struct options {
   std::string command = TXSYNC_COMMAND;
   std::string program = TXSYNC_PRELOAD_SECTIONS;
   std::string own_times = TXSYNC_OWN_TIMES;
+  whole_programs_options programs = {.own_times = TXSYNC_OWN_TIMES, .integrations = TXSYNC_INTEGRATIONS};
   std::string json;
 };
 
-enum class mode : std::uint8_t { libc, preloaded, sampled };
-constexpr mode modes[] = {mode::libc, mode::preloaded, mode::sampled};
-constexpr const char* names[] = {"glibc", "preload, counting off", "txsync run, sampling on"};
+enum class mode : std::uint8_t { libc, preloaded, sampled, counted };
+constexpr mode modes[] = {mode::libc, mode::preloaded, mode::sampled, mode::counted};
+constexpr const char* names[] = {"glibc", "preload, counting off", "txsync run --policy mutex", "txsync run"};
 
 /// Nanoseconds a pair, by round.
 using table = std::array<std::array<std::vector<double>, std::size(modes)>, std::size(sections)>;
@@ -50,9 +53,11 @@ using table = std::array<std::array<std::vector<double>, std::size(modes)>, std:
   dup2(out, STDOUT_FILENO);
   const std::string milliseconds = std::to_string(asked.milliseconds);
   if (how == mode::preloaded) setenv("LD_PRELOAD", asked.library.c_str(), 1);
-  if (how == mode::sampled) {
+  if (how == mode::sampled || how == mode::counted) {
     if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(127);  // the table of sites
-    execl(asked.command.c_str(), "txsync", "run", "--", asked.program.c_str(), section, milliseconds.c_str(), nullptr);
+    const char* const policy = how == mode::sampled ? "mutex" : "libc";
+    execl(asked.command.c_str(), "txsync", "run", "--policy", policy, "--", asked.program.c_str(), section,
+          milliseconds.c_str(), nullptr);
   } else {
     execl(asked.program.c_str(), asked.program.c_str(), section, milliseconds.c_str(), nullptr);
   }
@@ -86,16 +91,27 @@ table measure(const options& asked) {
   return all;
 }
 
+/// What counting adds to a pair of the C library's.
+observe::interval added_ns(const std::array<std::vector<double>, std::size(modes)>& cell) {
+  std::vector<double> added;
+  for (std::size_t i = 0; i < cell[0].size(); ++i) added.push_back(cell[3][i] - cell[0][i]);
+  return observe::median_interval(added);
+}
+
 void print(std::FILE* out, const table& all) {
   std::fprintf(out, "ns for an uncontended lock and unlock (median), and how many times as fast as glibc's\n");
-  std::fprintf(out, "%-10s %8s %10s %22s %10s %22s\n", "", "glibc", "preload", "", "sampling", "");
+  std::fprintf(out, "%-10s %8s %10s %22s %10s %22s %26s\n", "", "glibc", "preload", "", "mutex", "",
+               "own locks counted, added ns");
   for (std::size_t section = 0; section < std::size(sections); ++section) {
     const auto& cell = all[section];
     const observe::interval off = observe::ratio_interval(cell[1], cell[0], observe::better::lower);
     const observe::interval on = observe::ratio_interval(cell[2], cell[0], observe::better::lower);
-    std::fprintf(out, "%-10s %8.2f %10.2f   %5.2fx [%4.2f, %4.2f] %10.2f   %5.2fx [%4.2f, %4.2f]\n", sections[section],
-                 observe::summarize(cell[0]).median, observe::summarize(cell[1]).median, off.median, off.low95,
-                 off.high95, observe::summarize(cell[2]).median, on.median, on.low95, on.high95);
+    const observe::interval added = added_ns(cell);
+    std::fprintf(out,
+                 "%-10s %8.2f %10.2f   %5.2fx [%4.2f, %4.2f] %10.2f   %5.2fx [%4.2f, %4.2f]  %+10.2f [%.2f, %.2f]\n",
+                 sections[section], observe::summarize(cell[0]).median, observe::summarize(cell[1]).median, off.median,
+                 off.low95, off.high95, observe::summarize(cell[2]).median, on.median, on.low95, on.high95,
+                 added.median, added.low95, added.high95);
   }
 }
 
@@ -141,15 +157,16 @@ int run(const options& asked, int count, char** arguments) {
   if (!asked.json.empty()) output.emplace(asked.json);
   observe::document result;
   result.started = observe::utc_now();
-  const table all = measure(asked);
   std::FILE* const out = output && output->is_standard_output() ? stderr : stdout;
-  print(out, all);
-  result.claims = make_claims(all);
-  fill(result, all);
-  measure_agreement(result, asked.own_times, asked.rounds / 2);
-  for (const observe::claim& one : result.claims)
-    std::fprintf(out, "%s %s: %.2f, goal %.2f: %s\n", one.id.c_str(), one.words.c_str(), one.value.get<double>(),
-                 one.goal.get<double>(), observe::verdict_text(one));
+  if (asked.programs.only.empty()) {
+    const table all = measure(asked);
+    print(out, all);
+    result.claims = make_claims(all);
+    fill(result, all);
+    measure_agreement(result, asked.own_times, asked.rounds / 2);
+  }
+  if (asked.programs.rounds != 0) measure_whole_programs(result, asked.programs, out);
+  print_claims(result.claims, out);
   if (output) {
     result.command.assign(arguments, arguments + count);
     result.machine = txsync::doctor::machine_object(txsync::doctor::collect());
@@ -165,13 +182,24 @@ int run(const options& asked, int count, char** arguments) {
 int main(int count, char** arguments) {
   using namespace txsync::benchmarks;
   options asked;
-  CLI::App app{"Uncontended pthread locks of an unmodified program: glibc, preloaded, and sampled; interleaved."};
+  bool quick = false;
+  CLI::App app{
+      "Uncontended pthread locks of an unmodified program: glibc, preloaded, and counted; and whole programs under "
+      "txsync "
+      "run. Interleaved."};
   app.add_option("--rounds", asked.rounds, "children of each kind (12)")->check(CLI::Range(2, 1000));
   app.add_option("--duration", asked.milliseconds, "milliseconds a child measures (40)")->check(CLI::Range(1, 60'000));
   app.add_option("--library", asked.library, "another libtxsync-preload.so")->check(CLI::ExistingFile);
+  app.add_option("--pairs", asked.programs.rounds, "rounds of whole programs (20; 0: none)")
+      ->check(CLI::Range(0, 1000));
+  app.add_option("--only", asked.programs.only, "only these whole programs, and nothing else")
+      ->delimiter(',')
+      ->check(CLI::IsMember(whole_program_names()));
+  app.add_flag("--quick", quick, "2 children of each kind and 2 rounds of whole programs");
   app.add_option("--json", asked.json, "write a result document to this file; - is the standard output");
   try {
     parse_options(app, count, arguments);
+    if (quick) asked.rounds = asked.programs.rounds = 2;
     return run(asked, count, arguments);
   } catch (const CLI::CallForHelp& help) {
     return app.exit(help);

@@ -165,14 +165,6 @@ void print(const std::vector<subject>& subjects, std::FILE* out) {
   }
 }
 
-void print_claims(const observe::document& result, std::FILE* out) {
-  for (const observe::claim& one : result.claims) {
-    std::fprintf(out, "%s %s: %s", one.id.c_str(), one.words.c_str(), one.value.dump().c_str());
-    if (one.value_interval) std::fprintf(out, " [%.3f, %.3f]", one.value_interval->low95, one.value_interval->high95);
-    std::fprintf(out, ", goal %s: %s\n", one.goal.dump().c_str(), observe::verdict_text(one));
-  }
-}
-
 /// Claim A2-3.
 void bench_hot_lock(observe::document& result, const options& asked, std::FILE* table) {
   const std::string hot = find_hot_site(asked);
@@ -206,7 +198,7 @@ int bench(const options& asked, const std::vector<std::string>& command) {
   std::FILE* const table = asked.json == "-" ? stderr : stdout;
   if (asked.only != "twenty_locks") bench_hot_lock(result, asked, table);
   if (asked.only != "hot_lock") tune_one_of_twenty(result, asked.sections, told_surroundings([] { return false; }));
-  print_claims(result, table);
+  print_claims(result.claims, table);
   if (output) {
     result.machine = doctor::machine_object(doctor::collect());
     output->write(result);

@@ -10,6 +10,7 @@
 #include "cli/verb.hpp"
 #include "policy/policy.hpp"
 #include "tune/program.hpp"
+#include "tune/usual_policies.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
@@ -38,25 +39,11 @@ words with_reference(const std::string& reference, const words& others) {
   return list;
 }
 
-/// Why a policy runs only when it is named; null for the others.
-const char* why_left_out(std::string_view policy) {
-  if (policy == "fifo_ticket") return "a lock of strict order waits for threads that do not run";
-  if (policy == "tatas") return "it may starve a thread";
-  if (policy == "as-mutex") return "a program whose readers meet inside a reader-writer lock would hang";
-  if (policy == "elide" && !machine::htm().attempts) return "without hardware transactions it is 'mutex'";
-  if (policy == "warm" && !machine::htm().always_abort) return "without attempts that always abort it is 'ticket'";
-  return nullptr;
-}
-
-words usual_policies(std::vector<tune::left_out>& others) {
-  words names = {tune::unmodified};
-  for (const policy::named_policy& one : policy::named_policies()) {
-    if (const char* const reason = why_left_out(one.name)) {
-      others.push_back({{one.name}, reason});
-    } else {
-      names.emplace_back(one.name);
-    }
-  }
+words usual_candidates(std::vector<tune::left_out>& others) {
+  for (const policy::named_policy& one : policy::named_policies())
+    if (const char* const reason = tune::why_left_out(one.name)) others.push_back({{one.name}, reason});
+  words names = tune::usual_policies();
+  names.insert(names.begin(), tune::unmodified);
   return names;
 }
 
@@ -89,7 +76,7 @@ void check_program(tune_request& request, const tune_options& options) {
     request.described.better_word = "good";
     request.described.way = options.lower_is_better ? observe::better::lower : observe::better::higher;
   }
-  const words candidates = options.candidates ? split(*options.candidates) : usual_policies(request.described.others);
+  const words candidates = options.candidates ? split(*options.candidates) : usual_candidates(request.described.others);
   check_unique(candidates);
   request.asked.candidates = with_reference(options.from.value_or(tune::unmodified), candidates);
   if (request.asked.candidates.front() == tune::unmodified) {

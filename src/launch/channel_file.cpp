@@ -280,13 +280,15 @@ std::uint64_t channel_file::end_of_waits(std::uint32_t block, int process, std::
 
 channel_file::counts channel_file::read_counts(std::uint32_t sites, int process, std::uint64_t ended_at) const {
   counts sum{std::vector<observe::site_totals>(sites), std::vector<std::vector<observe::thread_turns>>(sites)};
-  // Read, not mapped: to look at a page that nobody has written takes memory, and there may be none.
-  const std::unique_ptr<void, decltype(&std::free)> block(std::aligned_alloc(machine::page_size(), block_bytes_),
-                                                          &std::free);
+  // Read, not mapped: to look at a page that nobody has written takes memory, and there may be none. Of a block that
+  // has room for all sites a program can have, no more than the known ones.
+  const std::size_t page = machine::page_size();
+  const std::size_t bytes = std::min(block_bytes_, (observe::block_bytes_up_to(sites) + page - 1) / page * page);
+  const std::unique_ptr<void, decltype(&std::free)> block(std::aligned_alloc(page, bytes), &std::free);
   if (block == nullptr) throw std::bad_alloc();
   for (std::uint32_t i = 0; i < blocks() && sites != 0; ++i) {
-    if (pread(file_.get(), block.get(), block_bytes_, static_cast<off_t>(first_block_ + i * block_bytes_)) !=
-        static_cast<ssize_t>(block_bytes_))
+    if (pread(file_.get(), block.get(), bytes, static_cast<off_t>(first_block_ + i * block_bytes_)) !=
+        static_cast<ssize_t>(bytes))
       throw std::runtime_error("the counts of the program could not be read");
     observe::add_block(block.get(), sum.totals.data(), sites);
     add_threads(block.get(), end_of_waits(i, process, ended_at), sum);
