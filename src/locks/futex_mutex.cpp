@@ -38,17 +38,30 @@ constinit std::uint64_t max_spin = no_limit;  // cycles, of explorations
 // timer ends later than the deadline.
 constexpr std::uint64_t max_extra_sleep_ns = 3'000'000;
 constexpr std::uint64_t due_age = 192;
-// In the child of a fork, the head may be a thread of the parent.
-constexpr std::uint64_t trust_in_others_ns = 10'000'000;
+// In the child of a fork, the head may be a thread of the parent. A waiter looks after so long for the first time, and
+// then at growing distances: a thousand waiters that each looked a hundred times a second would keep the CPUs busy.
+constexpr std::uint64_t min_trust_in_others_ns = 10'000'000;
+constexpr std::uint64_t max_trust_in_others_ns = 640'000'000;
 
 /// With one CPU the holder cannot run while another thread spins. No waiter calls machine::yield(): the kernel may not
 /// run it again for some milliseconds, while a sleeping thread runs as soon as it is woken.
 bool has_one_cpu() noexcept { return machine::cpu_count() == 1; }
 
 bool may_be_dead() noexcept { return machine::fork_count() != 0; }
-std::uint64_t until_next_look(std::uint64_t deadline) noexcept {
-  return may_be_dead() ? std::min(deadline, machine::clock_ns() + trust_in_others_ns) : deadline;
-}
+
+/// When a sleeper looks next whether those before it exist.
+class looks {
+ public:
+  std::uint64_t next(std::uint64_t deadline) noexcept {
+    if (!may_be_dead()) return deadline;
+    const std::uint64_t at = machine::clock_ns() + distance_ns_;
+    distance_ns_ = std::min(2 * distance_ns_, max_trust_in_others_ns);
+    return std::min(deadline, at);
+  }
+
+ private:
+  std::uint64_t distance_ns_ = min_trust_in_others_ns;
+};
 
 constexpr std::uint64_t min_pause = 128;  // cycles
 
@@ -173,12 +186,13 @@ bool futex_mutex::draw(std::uint16_t& mine) noexcept {
 
 void futex_mutex::await_grant(std::uint16_t mine) noexcept {
   detail::sleeping_place& place = detail::place_of(this, mine);
+  looks for_dead;
   for (;;) {
     const std::uint32_t ticket = place.ticket();
     // relaxed: a change that was made before the place changed is seen after ticket()
     const std::uint64_t seen = word_.load(std::memory_order_relaxed);
     if (is_granted(seen, mine)) return;
-    if (place.sleep(ticket, until_next_look(machine::no_deadline)) == machine::park_result::timed_out) {
+    if (place.sleep(ticket, for_dead.next(machine::no_deadline)) == machine::park_result::timed_out) {
       replace_the_dead();
     }
   }
@@ -257,11 +271,12 @@ void futex_mutex::lead_overdue(std::uint16_t mine) noexcept {
   // A hand-over to a running thread costs a line transfer, one to a sleeping thread a wake-up.
   if (spin({overdue_budget, overdue_pause}, waiter::head)) return;
   detail::sleeping_place& place = detail::place_of(this, mine);
+  looks for_dead;
   for (;;) {
     const std::uint32_t ticket = place.ticket();
     seen = word_.load(std::memory_order_relaxed);  // relaxed: as in await_grant()
     if (claim(seen, waiter::head)) return;
-    if (place.sleep(ticket, until_next_look(machine::no_deadline)) == machine::park_result::timed_out) {
+    if (place.sleep(ticket, for_dead.next(machine::no_deadline)) == machine::park_result::timed_out) {
       replace_the_dead();
     }
   }
@@ -293,6 +308,7 @@ bool futex_mutex::wait_aside(std::uint64_t deadline, bool realtime) noexcept {
   const visit here(place);
   const joined how = join_aside(deadline, realtime ? urgent : 0);
   if (how != joined::waits) return how == joined::got_lock;
+  looks for_dead;
   for (bool late = false;;) {
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchanges decide
     // Where others with a real-time priority are aside, the next unlock wakes one of them first, which asks anew.
@@ -308,7 +324,7 @@ bool futex_mutex::wait_aside(std::uint64_t deadline, bool realtime) noexcept {
     } else if (realtime && (seen & urgent) == 0) {
       // relaxed: as in join_aside(). Unlocks take the slow way since then, so that none is missed.
       word_.compare_exchange_weak(seen, settled(seen | urgent), std::memory_order_relaxed);
-    } else if (machine::park_low(word_, static_cast<std::uint32_t>(seen), until_next_look(deadline)) ==
+    } else if (machine::park_low(word_, static_cast<std::uint32_t>(seen), for_dead.next(deadline)) ==
                machine::park_result::timed_out) {
       replace_the_dead();
       late = deadline != machine::no_deadline && machine::clock_ns() >= deadline;

@@ -192,7 +192,8 @@ struct forked_test {
 
   static void body(forked_test& me, unsigned index) {
     if (hurries && index == 0) {
-      constexpr std::uint64_t long_time_ns = 1'000'000'000;
+      // Longer than all looks for dead threads together, between which the time leaps.
+      constexpr std::uint64_t long_time_ns = 1'000'000'000'000;
       if (!me.lock.try_lock_until_ns(machine::clock_ns() + long_time_ns)) {
         me.late = true;
         return;
