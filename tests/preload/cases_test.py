@@ -83,8 +83,8 @@ class Cases(unittest.TestCase):
 
     def test_locks_of_short_life_that_no_call_initialises(self):
         for depth in (0, 20):
-            # Some 60 ns; 2,000 and more where the callers are unwound each time.
-            self.assertLess(self.least(500, "short_lives", depth), 500)
+            # Some 60 ns, 550 by a library that is not optimized; 2,000 and more where the callers are unwound each time.
+            self.assertLess(self.least(900, "short_lives", depth), 900)
 
     def test_a_higher_priority_gets_in(self):
         for options in EACH:
