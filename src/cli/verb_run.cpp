@@ -221,11 +221,16 @@ class run_verb final : public verb {
   /// Waits that ended without the lock: of programs that hang, or whose deadlines are short.
   static void print_failed_waits(const launch::result& result) {
     for (const observe::site_record& site : result.sites) {
-      if (site.failed_waits == site.unfinished_waits) continue;
-      std::fprintf(stderr, "waits that ended at a deadline: %llu, %.3f s in all, at %s\n",
-                   static_cast<unsigned long long>(site.failed_waits - site.unfinished_waits),
-                   static_cast<double>(site.failed_wait_ns) / 1e9, observe::printable(site.name).c_str());
+      const std::uint64_t unfinished = site.unfinished_waits;
+      print_failed_waits("ended at a deadline", site.failed_waits - unfinished,
+                         site.failed_wait_ns - site.unfinished_wait_ns, site.name);
+      print_failed_waits("had not ended at the end", unfinished, site.unfinished_wait_ns, site.name);
     }
+  }
+  static void print_failed_waits(const char* how, std::uint64_t waits, std::uint64_t ns, const std::string& site) {
+    if (waits == 0) return;
+    std::fprintf(stderr, "waits that %s: %llu, %.3f s in all, at %s\n", how, static_cast<unsigned long long>(waits),
+                 static_cast<double>(ns) / 1e9, observe::printable(site).c_str());
   }
 
   void put_document(observe::document& into, const launch::options& what, const launch::result& result) const {

@@ -354,6 +354,7 @@ void add(site_totals& total, const unfinished_wait& wait) noexcept {
   ++total.unfinished_waits;
   ++total.failed_waits;
   total.failed_wait_ns += wait.ns;
+  total.unfinished_wait_ns += wait.ns;
   total.max_wait_ns = std::max(total.max_wait_ns, wait.ns);
 }
 
@@ -442,6 +443,7 @@ site_totals difference(const site_totals& later, const site_totals& earlier) noe
   result.failed_waits -= std::min(earlier.failed_waits, later.failed_waits);
   result.failed_wait_ns -=
       std::min(earlier.failed_wait_ns, later.failed_wait_ns);  // one unfinished then may have ended
+  result.unfinished_wait_ns = std::min(later.unfinished_wait_ns, result.failed_wait_ns);  // it may have begun earlier
   result.hold_ns -= earlier.hold_ns;
   result.condition_waits -= earlier.condition_waits;
   result.condition_wait_ns -= earlier.condition_wait_ns;

@@ -27,6 +27,7 @@ void add(std::vector<site_seen>& sum, const std::vector<site_seen>& part) {
     known->counted.failed_waits += one.counted.failed_waits;
     known->counted.failed_wait_ns += one.counted.failed_wait_ns;
     known->counted.unfinished_waits += one.counted.unfinished_waits;
+    known->counted.unfinished_wait_ns += one.counted.unfinished_wait_ns;
     // The slowest of the slowest threads of all runs.
     const auto& slow = one.counted.slowest;
     auto& slowest = known->counted.slowest;

@@ -74,6 +74,7 @@ observe::point full_point() {
                 {"shop.bills", 1, 0, 0, 40, 0, 0, {}, {}, "rwlock", "/src/bills.cpp:12", "/usr/bin/shop"}};
   made.sites[0].max_wait_ns = 900;
   made.sites[0].unfinished_waits = 1;
+  made.sites[0].unfinished_wait_ns = 700;
   made.sites[1].slowest = {.share = 0.25, .rank = 0, .threads = 2, .wait_ns = 800};
   made.end_hash = "9f86d081884c7d65";
   made.key = "arraybench/1/9f86";

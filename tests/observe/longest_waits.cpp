@@ -44,6 +44,7 @@ TEST(longest_waits, is_that_of_the_longest) {
 TEST(longest_waits, one_that_ended_at_a_deadline_is_no_acquisition) {
   static constinit txsync::site place{"deadline"};
   observe::detail::wait_timed_out(place.id(), cycles_of(5'000'000));
+  EXPECT_EQ(totals_of(place).unfinished_wait_ns, 0u);
   expect_near(totals_of(place).max_wait_ns, 5'000'000);
   EXPECT_EQ(totals_of(place).failed_waits, 1u);
   expect_near(totals_of(place).failed_wait_ns, 5'000'000);
@@ -57,15 +58,22 @@ TEST(longest_waits, one_that_ended_at_a_deadline_is_no_acquisition) {
 
 TEST(longest_waits, one_that_has_not_ended_is_seen) {
   static constinit txsync::site place{"unfinished"};
+  observe::detail::wait_timed_out(place.id(), cycles_of(500'000'000));
   const std::uint64_t start = observe::detail::wait_begins(place.id());
   while (machine::cycles() - start < cycles_of(1'000'000)) machine::relax();
   EXPECT_EQ(totals_of(place).unfinished_waits, 1u);
-  EXPECT_EQ(totals_of(place).failed_waits, 1u);
-  EXPECT_GE(totals_of(place).max_wait_ns, 990'000u);
+  EXPECT_EQ(totals_of(place).failed_waits, 2u);
+  const observe::site_totals during = totals_of(place);
+  EXPECT_GE(during.unfinished_wait_ns, 990'000u);
+  expect_near(during.failed_wait_ns - during.unfinished_wait_ns, 500'000'000);
+  // Of a wait that began before, the part since then.
+  const observe::site_totals since = observe::difference(totals_of(place), during);
+  EXPECT_EQ(since.unfinished_wait_ns, since.failed_wait_ns);
   observe::detail::waited(place.id(), cycles_of(10));
   EXPECT_EQ(totals_of(place).unfinished_waits, 0u);
-  EXPECT_EQ(totals_of(place).failed_waits, 0u);
-  EXPECT_LT(totals_of(place).max_wait_ns, 990'000u);
+  EXPECT_EQ(totals_of(place).unfinished_wait_ns, 0u);
+  EXPECT_EQ(totals_of(place).failed_waits, 1u);
+  expect_near(totals_of(place).failed_wait_ns, 500'000'000);
 }
 
 TEST(longest_waits, of_what_lies_between_two_snapshots) {

@@ -21,10 +21,11 @@ struct site_totals {
   std::uint64_t wait_ns = 0;    ///< exact: time between asking and getting, over the contended ones
   /// The longest single wait, in a difference() within 12.5 %, those of the next lines included.
   std::uint64_t max_wait_ns = 0;
-  std::uint64_t failed_waits = 0;      ///< exact: those that ended at a deadline, and the unfinished ones
-  std::uint64_t failed_wait_ns = 0;    ///< exact: the time of all of them
-  std::uint32_t unfinished_waits = 0;  ///< threads that waited at the moment of the snapshot
-  std::uint64_t hold_ns = 0;           ///< estimated from samples
+  std::uint64_t failed_waits = 0;        ///< exact: those that ended at a deadline, and the unfinished ones
+  std::uint64_t failed_wait_ns = 0;      ///< exact: the time of all of them
+  std::uint32_t unfinished_waits = 0;    ///< threads that waited at the moment of the snapshot
+  std::uint64_t unfinished_wait_ns = 0;  ///< how long those had waited by then; failed_wait_ns has it, too
+  std::uint64_t hold_ns = 0;             ///< estimated from samples
   std::uint64_t condition_waits = 0;
   std::uint64_t condition_wait_ns = 0;
   histogram_total wait;  ///< ns, contended acquisitions

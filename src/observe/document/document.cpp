@@ -106,7 +106,10 @@ json to_json(const site_record& site) {
     made["failed_waits"] = site.failed_waits;
     made["failed_wait_ns"] = site.failed_wait_ns;
   }
-  if (site.unfinished_waits != 0) made["unfinished_waits"] = site.unfinished_waits;
+  if (site.unfinished_waits != 0) {
+    made["unfinished_waits"] = site.unfinished_waits;
+    made["unfinished_wait_ns"] = site.unfinished_wait_ns;
+  }
   if (site.slowest) {
     made["slowest_thread"] = {
         {"share", site.slowest->share}, {"threads", site.slowest->threads}, {"wait_ns", site.slowest->wait_ns}};

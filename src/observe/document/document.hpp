@@ -110,10 +110,11 @@ struct site_record {
   std::optional<slow_thread> slowest = {};   ///< of its threads (observe/turns.hpp)
   std::vector<thread_turns> by_thread = {};  ///< not in documents
   // Of all:
-  std::uint64_t max_wait_ns = 0;       ///< the longest single wait, also of those that ended without the lock
-  std::uint64_t failed_waits = 0;      ///< those that ended without the lock: at a deadline, or not before the end
-  std::uint64_t failed_wait_ns = 0;    ///< the time of those
-  std::uint32_t unfinished_waits = 0;  ///< threads that still waited at the end
+  std::uint64_t max_wait_ns = 0;         ///< the longest single wait, also of those that ended without the lock
+  std::uint64_t failed_waits = 0;        ///< those that ended without the lock: at a deadline, or not before the end
+  std::uint64_t failed_wait_ns = 0;      ///< the time of those
+  std::uint32_t unfinished_waits = 0;    ///< threads that still waited at the end
+  std::uint64_t unfinished_wait_ns = 0;  ///< the time of those, which failed_wait_ns has, too
 
   /// Of threads that waited, whether they got the lock or not.
   std::uint64_t all_wait_ns() const { return wait_ns + failed_wait_ns; }

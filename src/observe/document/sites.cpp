@@ -39,6 +39,7 @@ void add(site_totals& sum, const site_totals& part) noexcept {
   sum.failed_waits += part.failed_waits;
   sum.failed_wait_ns += part.failed_wait_ns;
   sum.unfinished_waits = part.unfinished_waits;
+  sum.unfinished_wait_ns = part.unfinished_wait_ns;
   sum.hold_ns += part.hold_ns;
   sum.condition_waits += part.condition_waits;
   sum.condition_wait_ns += part.condition_wait_ns;
@@ -58,6 +59,7 @@ site_record record_of(const site_totals& counted) {
   made.failed_waits = counted.failed_waits;
   made.failed_wait_ns = counted.failed_wait_ns;
   made.unfinished_waits = counted.unfinished_waits;
+  made.unfinished_wait_ns = counted.unfinished_wait_ns;
   made.hold_ns = counted.hold_ns;
   made.condition_waits = counted.condition_waits;
   made.condition_wait_ns = counted.condition_wait_ns;
