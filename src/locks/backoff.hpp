@@ -89,8 +89,10 @@ inline constexpr exponential_backoff::limits spin_lock_waiting{.first = 64,
 /// thread with a real-time priority sleeps instead: its yield() would not let the threads before it run.
 class patient_spin {
  public:
-  /// One pause; at least `cycles` long while still spinning.
-  void wait(std::uint64_t cycles) noexcept {
+  /// One pause; at least `cycles` long while still spinning. Where `ahead` threads have their turns before this one, a
+  /// sleep is longer by that: each of them has waited for longer, so each hand-over takes a sleep. If all slept for the
+  /// same time, a thousand would wake ten million times a second, and the thread whose turn it is would not find a CPU.
+  void wait(std::uint64_t cycles, std::uint32_t ahead = 1) noexcept {
     if (start_ == 0) start_ = machine::cycles();
     const std::uint64_t waited = machine::cycles() - start_;
     if (waited < spin_budget) {
@@ -102,7 +104,7 @@ class patient_spin {
     } else if (gives_way() && waited < yield_budget) {
       machine::yield();
     } else {
-      machine::sleep_ns(way_ == way::sleeps ? realtime_nap_ns : nap_ns);
+      machine::sleep_ns(ahead * (way_ == way::sleeps ? realtime_nap_ns : nap_ns));
     }
   }
 

@@ -24,7 +24,7 @@ bool ticket_queue::wait(std::uint32_t ticket, pastime* meanwhile) noexcept {
       if (spent == pastime::spent::inside_attempt) return false;
       if (spent == pastime::spent::time) continue;
     }
-    patience.wait((ahead - 1) * pause_a_place);
+    patience.wait((ahead - 1) * pause_a_place, ahead);
   }
   machine::fence();  // before this holder looks who is outside (admission.cpp)
   return true;

@@ -44,6 +44,11 @@ class Cases(unittest.TestCase):
     def test_waiters_leave_one_behind_the_other(self):
         self.under_each(500, "drain", 100)  # microseconds each; where sleepers look once a millisecond: 1000 and more
 
+    def test_waiters_of_a_lock_of_strict_order_leave_it(self):
+        # Microseconds each; 1,500 and growing with their number where all of them look every 50 us.
+        options = ("--policy", "fifo_ticket")
+        self.assertLess(self.least(600, "drain", 400, options=options), 600)
+
     def test_more_threads_than_are_counted(self):
         done = run("drain", 1200)
         self.assertEqual(done.returncode, 0, done.stderr)
