@@ -44,6 +44,7 @@ ownership ownership_of(pthread_mutex_t* raw) noexcept {
   static constinit thread_local std::uint32_t mine = 0;
   if (machine::fork_count() != 0) return ownership::unknown;
   if (mine == 0) mine = machine::thread_id();
+  if (static_cast<std::int32_t>(mine) < 0) return ownership::unknown;  // a sandbox does not tell it (sandbox.cpp)
   if (word_of(raw) == 0) return ownership::none;
   return static_cast<std::uint32_t>(owner_of(raw)) == mine ? ownership::mine : ownership::another;
 }

@@ -5,14 +5,17 @@
 // functions of the C library may be called all the same.
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <ctime>
 
@@ -20,6 +23,7 @@
 
 #include "found_once.hpp"
 #include "machine/native/kernel_call.hpp"
+#include "sandbox.hpp"
 
 namespace {
 
@@ -43,6 +47,8 @@ const clock_function& real_clock() noexcept { return txsync::preload::found_once
 long word(const void* pointer) noexcept { return reinterpret_cast<long>(pointer); }
 
 long ask(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) noexcept {
+  if (!txsync::preload::may_call(number)) [[unlikely]]
+    return with_errno(-EPERM);
   return with_errno(kernel_call(number, a, b, c, d, e, f));
 }
 int ask_int(long number, long a = 0, long b = 0, long c = 0, long d = 0) noexcept {
@@ -66,7 +72,15 @@ long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
   return ask(number, a, b, c, d, e, f);
 }
 
-int __wrap_sched_yield() noexcept { return ask_int(SYS_sched_yield); }
+int __wrap_sched_yield() noexcept {
+  if (txsync::preload::may_call(SYS_sched_yield)) [[likely]]
+    return ask_int(SYS_sched_yield);
+  // A short sleep, by what every program with locks is allowed.
+  const std::uint32_t unchanged = 0;
+  const timespec moment{0, 1'000};
+  (void)kernel_call(SYS_futex, word(&unchanged), FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, word(&moment));
+  return 0;
+}
 int __wrap_sched_getscheduler(pid_t thread) noexcept { return ask_int(SYS_sched_getscheduler, thread); }
 int __wrap_sched_getaffinity(pid_t thread, std::size_t bytes, cpu_set_t* set) noexcept {
   const long written = ask(SYS_sched_getaffinity, thread, static_cast<long>(bytes), word(set));
@@ -91,6 +105,14 @@ int __wrap_close(int file) noexcept { return ask_int(SYS_close, file); }
 int __wrap_fcntl(int file, int command, long argument) noexcept { return ask_int(SYS_fcntl, file, command, argument); }
 ssize_t __wrap_readlink(const char* path, char* out, std::size_t bytes) noexcept {
   return ask(SYS_readlinkat, AT_FDCWD, word(path), word(out), static_cast<long>(bytes));
+}
+
+// The cancellation point of src/machine/native/cancel.cpp: of the C library, and left out where it may not be.
+ssize_t __real_read(int file, void* into, std::size_t bytes);
+ssize_t __wrap_read(int file, void* into, std::size_t bytes) {
+  if (!txsync::preload::may_call(SYS_read)) [[unlikely]]
+    return with_errno(-EPERM);
+  return __real_read(file, into, bytes);
 }
 
 void* __wrap_mmap(void* address, std::size_t bytes, int rights, int flags, int file, off_t begin) noexcept {

@@ -129,7 +129,7 @@ TEST(life, no_keys_left) {
 }
 
 /// From now on other system calls of the process' threads end it.
-bool allow_only(const std::vector<unsigned>& calls) {
+bool allow_only(const std::vector<unsigned>& calls, bool by_prctl = false) {
   std::vector<sock_filter> program{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
   for (const unsigned call : calls) {
     program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1));
@@ -137,13 +137,14 @@ bool allow_only(const std::vector<unsigned>& calls) {
   }
   program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS));
   const sock_fprog filter{static_cast<unsigned short>(program.size()), program.data()};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) == 0;
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
+  if (by_prctl) return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) == 0;
+  return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) == 0;
 }
 
-// What docs/preload.md lists for sandboxes is enough.
-TEST(life, sandboxed_threads) {
-  EXPECT_TRUE(in_child([] {
+/// Two threads that contend for a mutex and wait for a condition, in a process that may make these calls only.
+bool go_on_with(const std::vector<unsigned>& calls) {
+  return in_child([&calls] {
     static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
     static int turn = -1, ready = 0, done = 0;
@@ -171,13 +172,75 @@ TEST(life, sandboxed_threads) {
       sleep_ms(1);
       pthread_mutex_lock(&mutex);
     }
-    if (!allow_only({SYS_futex, SYS_read, SYS_membarrier, SYS_sched_yield, SYS_clock_nanosleep, SYS_sched_getscheduler,
-                     SYS_madvise, SYS_getpid, SYS_gettid, SYS_exit_group}))
-      return false;
+    if (!allow_only(calls)) return false;
     turn = 0;
     pthread_cond_broadcast(&condition);
     while (done < 2) pthread_cond_wait(&condition, &mutex);
     pthread_mutex_unlock(&mutex);
+    return true;
+  });
+}
+
+TEST(life, sandboxed_threads) {
+  EXPECT_TRUE(go_on_with({SYS_futex, SYS_read, SYS_membarrier, SYS_sched_yield, SYS_clock_nanosleep,
+                          SYS_sched_getscheduler, SYS_madvise, SYS_getpid, SYS_gettid, SYS_exit_group}));
+}
+
+// What the C library's locks need is enough.
+TEST(life, sandboxed_threads_with_locks_only) { EXPECT_TRUE(go_on_with({SYS_futex, SYS_exit_group})); }
+
+// The first locks of a site, and of a thread that has taken none before, come after the filter.
+TEST(life, first_locks_in_a_sandbox) {
+  EXPECT_TRUE(in_child([] {
+    static std::atomic<int> started{0}, go{0}, done{0};
+    static pthread_mutex_t shared = PTHREAD_MUTEX_INITIALIZER;
+    std::thread([] {
+      started = 1;
+      while (go == 0) {
+      }
+      for (int i = 0; i < 1000; ++i) {
+        pthread_mutex_lock(&shared);
+        pthread_mutex_t own;
+        pthread_mutex_init(&own, nullptr);
+        pthread_mutex_lock(&own);
+        pthread_mutex_unlock(&own);
+        pthread_mutex_destroy(&own);
+        pthread_mutex_unlock(&shared);
+      }
+      done = 1;
+      while (true) {
+      }
+    }).detach();
+    while (started == 0) sleep_ms(1);
+    if (!allow_only({SYS_futex, SYS_exit_group})) return false;
+    go = 1;
+    for (int i = 0; i < 1000 || done == 0; ++i) {
+      pthread_mutex_lock(&shared);
+      pthread_mutex_unlock(&shared);
+    }
+    return true;
+  }));
+}
+
+// Programs ask in this way whether the kernel knows filters.
+TEST(life, no_filter_is_no_sandbox) {
+  errno = 0;
+  EXPECT_EQ(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, nullptr), -1);
+  EXPECT_EQ(errno, EFAULT);
+  errno = 0;
+  EXPECT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, nullptr, 0, 0), -1);
+  EXPECT_EQ(errno, EFAULT);
+  EXPECT_EQ(syscall(SYS_gettid), gettid());
+}
+
+TEST(life, sandbox_by_prctl) {
+  EXPECT_TRUE(in_child([] {
+    if (!allow_only({SYS_futex, SYS_exit_group}, true)) return false;
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    for (int i = 0; i < 1000; ++i) {
+      pthread_mutex_lock(&mutex);
+      pthread_mutex_unlock(&mutex);
+    }
     return true;
   }));
 }

@@ -4,24 +4,30 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 
+#include <txsync/machine/cpu.hpp>
 #include <txsync/machine/thread.hpp>
+
+#include "futex_wait.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
 void yield() noexcept { sched_yield(); }
 
 void sleep_ns(std::uint64_t duration) noexcept {
-  // Not by the C library's function, which is a cancellation point: a thread may sleep on its way to a lock.
-  const int saved_errno = errno;
-  timespec left{static_cast<time_t>(duration / 1'000'000'000), static_cast<long>(duration % 1'000'000'000)};
-  while (syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &left, &left) != 0 && errno == EINTR) {
+  // Not by the C library's function, which is a cancellation point: a thread may sleep on its way to a lock. And by the
+  // system call that sandboxes allow to all that have locks.
+  constexpr std::uint32_t unchanged = 0;
+  const std::uint64_t now = clock_ns();
+  const std::uint64_t until = now + std::min(duration, no_deadline - 1 - now);
+  while (detail::futex_wait(&unchanged, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, unchanged, until) !=
+             park_result::timed_out &&
+         clock_ns() < until) {
   }
-  errno = saved_errno;
 }
 
 namespace {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+/// Behind the declaration of a function: its name for the linker.
+#define TXSYNC_LINKED_AS(name) __asm__(name)
+
 /// The C library has the function under two versions: since glibc 2.34 by default, and as `before` for what was linked
 /// earlier. Other versions are in exports.map.in. `TXSYNC_GLIBC_FIRST` is the first version of this processor's glibc.
 /// It is not defined for objects that are linked into programs, where versions mean nothing.
