@@ -74,6 +74,7 @@ class fairness_judge {
     besides_.reference_failure = run.failure;
     if (!run.failure.empty()) return;
     add(besides_.reference_sites, run.sites);
+    ++besides_.reference_runs;
     this_round_ = std::move(run);
   }
 

@@ -89,6 +89,7 @@ struct contest_result {
   contest_end end = contest_end::complete;
   /// Of the runs of contest_rules::fair_reference in addition to the lanes, added up.
   std::vector<site_seen> reference_sites = {};
+  unsigned reference_runs = 0;         ///< that did not fail
   std::string reference_failure = {};  ///< why such a run failed
 };
 

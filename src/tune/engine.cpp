@@ -100,7 +100,10 @@ class tuner {
     contest_result ended = compete(runs_, record.lanes, rules, world_);
     if (ended.end == contest_end::time_up) cut_short(record);
     if (result_.unjudged.empty()) result_.unjudged = std::move(ended.reference_failure);
-    if (counted_sites_.empty()) counted_sites_ = std::move(ended.reference_sites);
+    if (counted_sites_.empty()) {
+      counted_sites_ = std::move(ended.reference_sites);
+      counted_runs_ = ended.reference_runs;
+    }
     for (const lane& one : record.lanes) put_refusal(one);
     const lane& reference = record.lanes.front();
     if (reference.status == lane_status::failed && !world_.stop()) {
@@ -138,17 +141,22 @@ class tuner {
     result_.best = best.what;
     whole_is_better_ = would_drop(best, record.lanes.front(), asked_.way);
     result_.sites = best.sites;
-    result_.reference_sites = record.lanes.front().sites;
-    if (result_.reference_sites.empty()) result_.reference_sites = counted_under_reference(record);
+    put_reference_sites(record);
     most_waiting_first(result_.reference_sites);
   }
 
-  /// The sites of what counts for the reference: a lane, or the additional runs.
-  std::vector<site_seen> counted_under_reference(const phase_record& record) const {
+  /// The sites of the reference, or of what counts for it: a lane, or the additional runs.
+  void put_reference_sites(const phase_record& record) {
+    result_.reference_sites = counted_sites_;
+    result_.reference_runs = counted_runs_;
     for (const lane& one : record.lanes) {
-      if (!asked_.counted_reference.empty() && one.what == choice{asked_.counted_reference, {}}) return one.sites;
+      const bool is_reference = &one == record.lanes.data() && !one.sites.empty();
+      const bool counts_for_it = !asked_.counted_reference.empty() && one.what == choice{asked_.counted_reference, {}};
+      if (!is_reference && !counts_for_it) continue;
+      result_.reference_sites = one.sites;
+      result_.reference_runs = one.values.size();
+      return;
     }
-    return counted_sites_;
   }
 
   /// Where single sites get other locks: the best so far, or what stands for the reference.
@@ -269,6 +277,7 @@ class tuner {
   double timeout_seconds_ = least_timeout_seconds;
   bool whole_is_better_ = false;          // than the reference is what leads for the whole program
   std::vector<site_seen> counted_sites_;  // under what counts for the reference, run in addition to the first contest
+  std::size_t counted_runs_ = 0;
   outcome result_;
 };
 

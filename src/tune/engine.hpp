@@ -66,6 +66,7 @@ struct outcome {
   /// The sites that waited under the reference in phase 1, or under what counts for it, most first; empty if nothing
   /// counts for it.
   std::vector<site_seen> reference_sites;
+  std::size_t reference_runs = 0;  ///< that reference_sites are the sum of
   choice reference;
   choice best;                   ///< what came out of phases 1 and 2; the reference when nothing looked better
   bool proven = false;           ///< phase 3 says that best is better than the reference

@@ -110,6 +110,13 @@ json row_json(const table_row& row) {
   if (row.reference) made["reference"] = true;
   if (row.winner) made["winner"] = true;
   if (row.what->status == lane_status::refused) made["refused"] = row.what->reason;
+  if (row.slow) {
+    made["slowdown"]["factor"] = row.slow->factor;
+    if (!row.slow->site.empty()) {
+      made["slowdown"]["site"] = row.slow->site;
+      made["slowdown"]["added_wait_ns"] = row.slow->added_wait_ns;
+    }
+  }
   if (!row.what->fairness.rounds.empty()) made["fairness"] = fairness_json(row.what->fairness);
   if (row.ratio.median != 0) {
     made["ratio"] = row.ratio.median;
@@ -134,7 +141,10 @@ std::vector<table_row> table_of(const outcome& found, observe::better way) {
       const std::vector<double> ratios =
           i == 0 ? std::vector<double>{} : round_ratios(phase.lanes[i], phase.lanes[0], way);
       if (!ratios.empty()) row.ratio = observe::median_interval(ratios);
+      const bool is_compared = i != 0 && phase.name == "whole program" && phase.lanes[i].status != lane_status::failed;
+      if (is_compared) row.slow = slowdown_of(phase.lanes[i], row.ratio, found);
       row.status = status_of(row, found);
+      if (row.slow) row.status += "; rejected: " + words_of(*row.slow);
       table.push_back(std::move(row));
     }
   }

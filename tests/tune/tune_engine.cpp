@@ -18,18 +18,19 @@ namespace {
 /// A program whose wall time is a table: seconds by candidate, factors by (site, kind), noise, and what goes wrong.
 class fake_program final : public tune::trial {
  public:
-  std::map<std::string, double> seconds_of;                         ///< by candidate
-  std::map<std::pair<std::string, std::string>, double> factor_of;  ///< by (site, kind)
-  std::vector<std::pair<std::string, std::uint64_t>> waiting;       ///< sites with their waiting in ns
-  std::vector<std::string> kinds = {"ticket", "tatas"};             ///< the other kinds of each site
-  std::map<std::string, std::string> failing;                       ///< candidate -> why
-  std::map<std::string, unsigned> failing_from;                     ///< ... from that run of it on; else at once
-  std::vector<std::string> hanging;                                 ///< candidates that never end
-  double noise = 0;                                                 ///< relative, even, each run on its own
-  std::map<std::string, double> noise_of;                           ///< by candidate, instead of `noise`
-  double drift = 0;                                                 ///< relative, between -drift and drift, by run
-  unsigned stop_after = ~0u;                                        ///< runs
-  std::vector<std::string> runs;                                    ///< what ran, in order
+  std::map<std::string, double> seconds_of;                                  ///< by candidate
+  std::map<std::pair<std::string, std::string>, double> factor_of;           ///< by (site, kind)
+  std::vector<std::pair<std::string, std::uint64_t>> waiting;                ///< sites with their waiting in ns
+  std::map<std::string, std::map<std::string, std::uint64_t>> more_waiting;  ///< by candidate and site, in ns
+  std::vector<std::string> kinds = {"ticket", "tatas"};                      ///< the other kinds of each site
+  std::map<std::string, std::string> failing;                                ///< candidate -> why
+  std::map<std::string, unsigned> failing_from;  ///< ... from that run of it on; else at once
+  std::vector<std::string> hanging;              ///< candidates that never end
+  double noise = 0;                              ///< relative, even, each run on its own
+  std::map<std::string, double> noise_of;        ///< by candidate, instead of `noise`
+  double drift = 0;                              ///< relative, between -drift and drift, by run
+  unsigned stop_after = ~0u;                     ///< runs
+  std::vector<std::string> runs;                 ///< what ran, in order
   double clock = 0;
 
   tune::measured run(const tune::choice& what, double timeout_seconds) override {
@@ -61,7 +62,7 @@ class fake_program final : public tune::trial {
       record.name = site;
       record.acquisitions = 1000;
       record.contended = 100;
-      record.wait_ns = ns;
+      record.wait_ns = ns + more_waiting[what.candidate][site];
       seen.sites.push_back({record, kinds});
     }
     return seen;
@@ -479,6 +480,49 @@ TEST(tune, names_the_sites_that_there_was_no_time_for) {
   for (const auto& one : found.cut_short) cut.push_back(one.name);
   EXPECT_EQ(cut, (std::vector<std::string>{"site first", "site second", "proof"}));
   EXPECT_LE(program.clock, 36);
+}
+
+TEST(tune, a_policy_that_makes_the_program_much_slower_is_rejected_with_the_wait) {
+  for (const bool is_candidate : {true, false}) {
+    fake_program program;
+    program.seconds_of = {{"unmodified", 1.0}, {"libc", 1.0}, {"mutex", 1.2}, {"ticket", 1.6}};
+    program.waiting = {{"long", 900'000'000}, {"grown", 1'000'000}};
+    program.more_waiting["ticket"] = {{"long", 1'000'000}, {"grown", 420'000'000}};
+    program.more_waiting["mutex"] = {{"grown", 100'000'000}};
+    tune::question asked{
+        .candidates = {"unmodified", "mutex", "ticket"}, .site_base = "libc", .counted_reference = "libc"};
+    if (is_candidate) asked.candidates.emplace_back("libc");
+    const auto found = program.tuned(asked);
+    EXPECT_EQ(found.reference_runs, 5u);
+    observe::document document;
+    tune::put(document, found, {}, {});
+    unsigned seen = 0;
+    for (const auto& row : document.more["tune"]["table"]) {
+      const bool is_ticket = row["phase"] == "whole program" && row["candidate"] == "ticket";
+      EXPECT_EQ(row.contains("slowdown"), is_ticket) << row.dump();
+      if (!is_ticket) continue;
+      ++seen;
+      EXPECT_EQ(row["status"],
+                "dropped in round 5: worse with p < 0.05; rejected: 1.6 times as slow as what you have; its threads "
+                "wait 0.42 s more in a run at grown");
+      EXPECT_NEAR(row["slowdown"]["factor"].get<double>(), 1.6, 1e-9);
+      EXPECT_EQ(row["slowdown"]["site"], "grown");
+      EXPECT_NEAR(row["slowdown"]["added_wait_ns"].get<double>(), 420e6, 1);
+    }
+    EXPECT_EQ(seen, 1u);
+  }
+}
+
+TEST(tune, a_slower_policy_without_known_waits_is_rejected_without_a_site) {
+  fake_program program = four();
+  const auto found = program.tuned();
+  for (const tune::table_row& row : tune::table_of(found, observe::better::lower)) {
+    const bool is_tatas = row.phase == "whole program" && row.what->what.candidate == "tatas";
+    ASSERT_EQ(row.slow.has_value(), is_tatas) << tune::name_of(row.what->what);
+    if (is_tatas) {
+      EXPECT_TRUE(row.status.ends_with("; rejected: 1.6 times as slow as what you have")) << row.status;
+    }
+  }
 }
 
 TEST(tune, a_metric_may_be_better_higher) {

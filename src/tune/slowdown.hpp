@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Policies that make a program much slower than what its user has, and where its threads then wait.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tune/engine.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tune {
+
+/// So many times as slow as what the user has is worth a sentence.
+inline constexpr double least_slowdown = 1.25;
+
+struct slowdown {
+  double factor = 0;         ///< least_slowdown or more
+  std::string site;          ///< whose waits grew most; empty: of none, or what the user has was not counted
+  double added_wait_ns = 0;  ///< there, in a run on average
+};
+
+/// Of a lane of the contest for the whole program, whose ratio to the reference is given. None if the lane is not that
+/// slow.
+std::optional<slowdown> slowdown_of(const lane& one, const observe::interval& ratio, const outcome& found);
+
+/// "1.6 times as slow as what you have; its threads wait 0.42 s more in a run at push@queue.cpp:12".
+std::string words_of(const slowdown& found);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tune
