@@ -142,7 +142,8 @@ std::vector<table_row> table_of(const outcome& found, observe::better way) {
           i == 0 ? std::vector<double>{} : round_ratios(phase.lanes[i], phase.lanes[0], way);
       if (!ratios.empty()) row.ratio = observe::median_interval(ratios);
       const bool is_compared = i != 0 && phase.name == "whole program" && phase.lanes[i].status != lane_status::failed;
-      if (is_compared) row.slow = slowdown_of(phase.lanes[i], row.ratio, found);
+      if (is_compared && would_drop(phase.lanes[0], phase.lanes[i], way))
+        row.slow = slowdown_of(phase.lanes[i], row.ratio, found);
       row.status = status_of(row, found);
       if (row.slow) row.status += "; rejected: " + words_of(*row.slow);
       table.push_back(std::move(row));

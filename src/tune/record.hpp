@@ -33,7 +33,7 @@ struct table_row {
   bool reference = false;             ///< what the others of its phase are compared with
   bool winner = false;                ///< what its phase chose
   observe::interval ratio;            ///< to the reference of its phase; coverage 0 and median 0 where there is none
-  std::optional<slowdown> slow = {};  ///< of the whole program; none: it is not that slow, or it failed
+  std::optional<slowdown> slow = {};  ///< of the whole program; none: it is not surely slower, or it failed
   std::string status;                 ///< "best", "refused in round 4: a thread waited too long ...",
                                       ///< "dropped in round 5: worse with p < 0.05", "failed in round 1: exit status 3"
 };

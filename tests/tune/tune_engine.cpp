@@ -525,6 +525,18 @@ TEST(tune, a_slower_policy_without_known_waits_is_rejected_without_a_site) {
   }
 }
 
+TEST(tune, a_slower_policy_is_not_rejected_before_it_is_sure) {
+  fake_program program;
+  program.seconds_of = {{"unmodified", 1.0}, {"mutex", 1.3}};
+  // Two rounds of 2.3 s are too few to be sure.
+  const auto found =
+      program.tuned({.candidates = {"unmodified", "mutex"}, .site_base = {}, .rounds = 6, .seconds = 15});
+  ASSERT_EQ(found.phases.front().lanes[1].values.size(), 2u);
+  for (const tune::table_row& row : tune::table_of(found, observe::better::lower)) {
+    EXPECT_FALSE(row.slow.has_value()) << row.status;
+  }
+}
+
 TEST(tune, a_metric_may_be_better_higher) {
   fake_program program = four();
   program.noise = 0.02;
