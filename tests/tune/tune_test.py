@@ -199,6 +199,13 @@ class Programs(Tune):
                                             "where this policy's lock ignores priorities")
         self.assertTrue(next(row for row in tune["table"] if row["candidate"] == "ticket")["status"].startswith("refused in round 1: "))
 
+    def test_reader_writer_locks_become_mutexes_only_on_request(self):
+        done = call("tune", "--rounds", "6", "--candidates", "mutex", "--json", self.json, "--", PROGRAM, "readers")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        tried = [row["candidate"] for row in self.document()["tune"]["table"] if row["phase"].startswith("site ")]
+        self.assertTrue(any("rwlock=" in one for one in tried), done.stdout)
+        self.assertFalse([one for one in tried if "as-mutex" in one])
+
     def test_what_a_run_leaves_is_ended_with_it(self):
         # One in the process group of the run, one in a session of its own.
         seconds = "61.625"

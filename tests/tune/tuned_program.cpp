@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tuned_program [fail-under-preload|hang-under-preload|fail|silent|realtime]: threads that share two locks, for tests
-// of txsync tune. Prints "sections: N" and exits with 0; the word makes it go wrong. With "realtime" a thread of
-// SCHED_FIFO waits for a lock; status 77 where it may not.
+// tuned_program [fail-under-preload|hang-under-preload|fail|silent|realtime|readers]: threads that share two locks, for
+// tests of txsync tune. Prints "sections: N" and exits with 0; the word makes it go wrong. With "realtime" a thread of
+// SCHED_FIFO waits for a lock; status 77 where it may not. With "readers" the waiting is at the reader-writer lock.
 #include <pthread.h>
 #include <unistd.h>
 
@@ -28,6 +28,24 @@ void* work(void*) {
     pthread_rwlock_unlock(&table);
   }
   return nullptr;
+}
+
+void* read_once(void*) {
+  pthread_rwlock_rdlock(&table);
+  pthread_rwlock_unlock(&table);
+  return nullptr;
+}
+
+/// A reader waits 10 ms for the writer.
+int wait_as_reader() {
+  pthread_t reader{};
+  pthread_rwlock_wrlock(&table);
+  const int status = pthread_create(&reader, nullptr, read_once, nullptr);
+  usleep(10'000);
+  pthread_rwlock_unlock(&table);
+  if (status != 0) return 1;
+  pthread_join(reader, nullptr);
+  return 0;
 }
 
 void* take_once(void*) {
@@ -66,6 +84,7 @@ int main(int argc, char** argv) {
   }
   if (preloaded && std::strcmp(word, "hang-under-preload") == 0) pause();
   if (std::strcmp(word, "realtime") == 0) return wait_with_priority();
+  if (std::strcmp(word, "readers") == 0) return wait_as_reader();
   pthread_t workers[threads];
   for (pthread_t& one : workers) pthread_create(&one, nullptr, work, nullptr);
   for (pthread_t& one : workers) pthread_join(one, nullptr);
