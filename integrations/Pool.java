@@ -8,7 +8,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Threads that share a pool, a queue, a monitor and a lock; garbage enough for collections; prints what came out. */
+/**
+ * Threads that share a pool, a queue, a monitor and a lock; garbage enough for collections; prints what came out.
+ * An argument is how often all of it is done (1).
+ */
 public class Pool {
   static final int THREADS = 8;
   static final Object MONITOR = new Object();
@@ -74,7 +77,10 @@ public class Pool {
   }
 
   public static void main(String[] arguments) throws Exception {
-    System.out.println("pool " + byPool() + ", monitor " + byMonitor + ", lock " + byLock);
-    System.out.println("queue " + byQueue());
+    int times = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 1;
+    for (int i = 0; i < times; ++i) {
+      System.out.println("pool " + byPool() + ", monitor " + byMonitor + ", lock " + byLock);
+      System.out.println("queue " + byQueue());
+    }
   }
 }

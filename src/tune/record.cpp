@@ -58,11 +58,11 @@ const refusal* refusal_of(const outcome& found, const choice& what) {
   return at == found.refused.end() ? nullptr : &*at;
 }
 
-/// " and lets no thread starve (refused: 'tatas', 'mutex')"; empty where nothing was refused.
+/// ", except what was refused: 'tatas', 'mutex'"; empty where nothing was refused.
 std::string refused_names(const outcome& found) {
   std::string names;
   for (const refusal& one : found.refused) names += (names.empty() ? "'" : ", '") + name_of(one.what) + "'";
-  return names.empty() ? names : " and lets no thread starve (refused: " + names + ")";
+  return names.empty() ? names : ", except what was refused: " + names;
 }
 
 bool every_candidate_failed(const outcome& found) {

@@ -110,6 +110,7 @@ TEST(LockWrappers, WrapALock) {
                            "boost::shared_mutex::lock_shared",
                            "absl::synchronization_internal::PthreadWaiter::Wait",
                            "umtx_lock_70",
+                           "Lck__New",
                            "txsync::native::mutex::lock"}) {
     EXPECT_TRUE(launch::is_lock_wrapper(name)) << name;
   }
