@@ -14,6 +14,8 @@ constexpr double least_timeout_seconds = 10;
 /// Of a time limit, what phase 1 and phase 2 may use up to; the rest is the proof's.
 constexpr double first_phase_share = 0.4;
 constexpr double second_phase_share = 0.7;
+/// So much faster than with some sites changed a program has to be before all of its locks are changed.
+constexpr double least_gain_of_changing_all = 1.05;
 /// Of phase 2, what sites of the reference may use up to where others may follow.
 constexpr double own_sites_share = 0.6;
 /// Phases 1 and 2 may take so many times as many rounds again where those that were asked for leave the best one open.
@@ -51,6 +53,27 @@ choice with_site(choice what, const std::string& site, const std::string& kind) 
     known->kind = kind;
   }
   return what;
+}
+
+const site_seen* find_site(const std::vector<site_seen>& sites, const std::string& name) {
+  const auto at = std::find_if(sites.begin(), sites.end(), [&](const auto& one) { return one.counted.name == name; });
+  return at == sites.end() ? nullptr : &*at;
+}
+
+/// The kind that a site has where `there` was counted: the one that is another elsewhere, and not there. Empty if that
+/// is unknown.
+std::string kind_under(const std::vector<site_seen>& there, const std::vector<site_seen>& elsewhere,
+                       const std::string& site) {
+  const site_seen* const one = find_site(there, site);
+  const site_seen* const other = find_site(elsewhere, site);
+  if (one == nullptr || other == nullptr) return {};
+  std::string found;
+  for (const std::string& kind : other->others) {
+    if (std::find(one->others.begin(), one->others.end(), kind) != one->others.end()) continue;
+    if (!found.empty()) return {};
+    found = kind;
+  }
+  return found;
 }
 
 class tuner {
@@ -202,13 +225,32 @@ class tuner {
     if (result_.best == result_.reference) {
       result_.best = whole;
     } else if (whole_is_better_ && going_on()) {
-      const phase_record& record = contest(std::string(sites_or_whole), {{.what = result_.best}, {.what = whole}},
-                                           second_phase_share, true, false);
-      if (surely_better(record.lanes[1], record.lanes[0], asked_.way)) result_.best = whole;
+      choose_between_sites_and(whole, own);
     }
     if (!(result_.best == whole) || !whole_is_better_ || !going_on()) return;
     result_.sites = waiting_sites(std::move(result_.sites));
     try_sites(result_.sites, middle, second_phase_share);
+  }
+
+  /// Changed sites are preferred, with their own kinds of lock or with those that they have under the whole program's
+  /// best, unless that is surely better still, and by more than a little. `own`: the sites of what the user has.
+  void choose_between_sites_and(const choice& whole, const std::vector<site_seen>& own) {
+    std::vector<lane> lanes = {{.what = result_.best}};
+    choice alike = result_.best;
+    for (site_choice& one : alike.sites)
+      if (std::string kind = kind_under(result_.sites, own, one.site); !kind.empty()) one.kind = std::move(kind);
+    if (!(alike == result_.best)) lanes.push_back({.what = alike});
+    lanes.push_back({.what = whole});
+    const phase_record& record =
+        contest(std::string(sites_or_whole), std::move(lanes), second_phase_share, false, false);
+    const std::size_t last = record.lanes.size() - 1;
+    std::size_t best = 0;
+    if (last == 2 && observe::median_interval(round_ratios(record.lanes[1], record.lanes[0], asked_.way)).median > 1)
+      best = 1;
+    const std::vector<double> ratios = round_ratios(record.lanes[last], record.lanes[best], asked_.way);
+    const bool pays = surely_better(record.lanes[last], record.lanes[best], asked_.way) &&
+                      observe::median_interval(ratios).median >= least_gain_of_changing_all;
+    result_.best = record.lanes[pays ? last : best].what;
   }
 
   /// Of many comparisons some find a gain that there is not. So where several sites were changed, each change has to be
