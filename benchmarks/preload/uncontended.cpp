@@ -190,7 +190,7 @@ int main(int count, char** arguments) {
   app.add_option("--rounds", asked.rounds, "children of each kind (12)")->check(CLI::Range(2, 1000));
   app.add_option("--duration", asked.milliseconds, "milliseconds a child measures (40)")->check(CLI::Range(1, 60'000));
   app.add_option("--library", asked.library, "another libtxsync-preload.so")->check(CLI::ExistingFile);
-  app.add_option("--pairs", asked.programs.rounds, "rounds of whole programs (20; 0: none)")
+  app.add_option("--pairs", asked.programs.rounds, "rounds of whole programs (20; 0: none, without --only)")
       ->check(CLI::Range(0, 1000));
   app.add_option("--only", asked.programs.only, "only these whole programs, and nothing else")
       ->delimiter(',')
