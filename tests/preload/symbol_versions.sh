@@ -17,7 +17,7 @@ if readelf -W --dyn-syms "$1" | grep ' pthread_key_create'; then exit 1; fi
 diff "$folder/ours" "$folder/theirs"
 
 # Compute only, or end the process.
-allowed=' __errno_location __sched_cpucount _setjmp __sigsetjmp longjmp abort raise memcmp memcpy memmove memset strlen strncpy strtoull snprintf '
+allowed=' __errno_location __sched_cpucount _setjmp __sigsetjmp longjmp abort raise _ZSt24__throw_out_of_range_fmtPKcz memcmp memcpy memmove memset strlen strncpy strtoull snprintf '
 # What the loader and the C library alone know. A C++ library or an OpenMP library in the program has no part in them.
 allowed="$allowed dlsym dlvsym _dl_find_object getauxval secure_getenv sysconf __cxa_finalize __register_atfork __progname_full "
 allowed="$allowed program_invocation_name pthread_once pthread_setcancelstate pthread_setcanceltype __pthread_register_cancel "
