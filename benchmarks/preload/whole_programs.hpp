@@ -13,8 +13,8 @@ namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
 struct whole_programs_options {
   unsigned rounds = 20;
-  std::string own_times;          ///< the program that measures its own waits and holds
-  std::string integrations;       ///< the folder of that name: programs in Python and Java
+  std::string own_times;               ///< the program that measures its own waits and holds
+  std::string integrations;            ///< the folder of that name: programs in Python and Java
   std::vector<std::string> only = {};  ///< names of programs; empty: all
 };
 
