@@ -209,11 +209,16 @@ class report {
                                             .from = {point_of(index), point_of(0)}},
                                            longer(cells_[index].wall_s, cells_[0].wall_s), goal_of(what_, how),
                                            observe::better::lower));
-    if (how.name != counted && into_.claims.back().outcome == observe::outcome::missed) put_rejection(index);
+    if (how.name == counted) return;
+    const observe::outcome outcome = into_.claims.back().outcome;
+    constexpr std::size_t min_rounds_to_doubt = 10;  // with fewer nearly all is undecided
+    const bool is_doubtful =
+        outcome == observe::outcome::undecided && cells_[index].wall_s.size() >= min_rounds_to_doubt;
+    if (is_doubtful || outcome == observe::outcome::missed) put_rejection(index, is_doubtful);
   }
 
-  /// Where a policy makes a program much slower, the tuner has to say so.
-  void put_rejection(std::size_t index) {
+  /// Where a policy makes a program much slower, the tuner has to say so. `is_undecided`: it may find that it does not.
+  void put_rejection(std::size_t index, bool is_undecided) {
     const std::string& policy = ways_[index].name;
     tune::question question;
     question.candidates = {tune::unmodified, policy};
@@ -231,10 +236,13 @@ class report {
       if (row.phase != "whole program" || row.what->what.candidate != policy) continue;
       status = row.status;
       // A wait has to be named: by how much more threads waited where, or who waited too long.
-      rejected = row.slow ? !row.slow->site.empty() : row.what->status == tune::lane_status::refused;
+      const bool is_refused = row.what->status == tune::lane_status::refused;
+      rejected = row.slow ? !row.slow->site.empty() : is_refused || is_undecided;
     }
     into_.claims.push_back({.id = "A3-5",
-                            .words = what_.name + ", policy " + policy + ": tune rejects it: " + status,
+                            .words = what_.name + ", policy " + policy +
+                                     (is_undecided ? ": tune rejects it or measures less: " : ": tune rejects it: ") +
+                                     status,
                             .value = rejected,
                             .goal = true,
                             .outcome = observe::judge(rejected),

@@ -37,6 +37,10 @@ std::string sentence_of(const answerer& from, const answerer::noticed& one) {
              " was locked by the thread that held it, which waits until another thread unlocks it or its deadline "
              "comes, by " +
              where;
+    case notice_kind::condition_of_two_processes:
+      return "a condition was waited for by threads of two processes, though its attributes say that it is of one "
+             "(pthread_condattr_setpshared), with " +
+             lock + ", by " + where;
     case notice_kind::priority_ignored:
       return "a thread with a real-time priority waited for " + lock +
              ", which ignores priorities under its policy, "

@@ -2,6 +2,7 @@
 #include <txsync/locks/ticket.hpp>
 
 #include "backoff.hpp"
+#include "left_tickets.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -41,9 +42,11 @@ bool ticket_behind_door::lock_at_door(ticket_behind_door whole, pastime* meanwhi
   };
   const auto kick = [](void* self) {
     const auto& lock = *static_cast<const ticket_behind_door*>(self);
-    lock.queue_.wait(lock.queue_.draw());
+    const std::uint32_t ticket = lock.queue_.draw();
+    lock.queue_.wait(ticket);
     const admission::hand_over passed_on(lock.door_, admission::others::visitor);
     lock.queue_.serve_next();
+    pass_on_left(lock.queue_, ticket + 1);
   };
   const auto is_held = [](void* self) { return static_cast<const ticket_behind_door*>(self)->queue_.is_held(); };
   whole.door_.wait_outside({still_crowded, kick, is_held, &whole});

@@ -8,6 +8,9 @@
 #include <txsync/observe/counters.hpp>
 #include <txsync/speculate/warm_up.hpp>
 
+#include "identity.hpp"
+#include "locks/backoff.hpp"
+#include "locks/left_tickets.hpp"
 #include "order.hpp"
 #include "roles.hpp"
 
@@ -75,31 +78,50 @@ bool wait_running_ahead(mutex_state& mutex, algorithm how, warm_up& role) noexce
   return wait_in_line(mutex, how, &ahead);
 }
 
-bool wait_until(mutex_state& mutex, algorithm how, std::uint64_t deadline) noexcept {
-  if (how != algorithm::tatas && !has_queue(how)) return mutex.word.futex.try_lock_until_ns(deadline);
-  // The spin locks know no way out of a queue: looks at growing distances, up to a millisecond.
-  std::uint64_t nap = 1'000;
-  while (!try_acquire(mutex, how)) {
-    const std::uint64_t now = machine::clock_ns();
-    if (now >= deadline) return false;
-    machine::sleep_ns(std::min(nap, deadline - now));
-    nap = std::min<std::uint64_t>(nap * 2, 1'000'000);
+/// A thread of another process has had the lock last: of the parent, whose threads in its queue or outside its door do
+/// not exist here; or of a process that uses the same memory, whose queue this is as long as its threads are in it.
+bool is_of_another(const mutex_state& mutex) noexcept {
+  // acquire pairs with the release in settle_here()
+  const std::uint16_t last = mutex.mark.load(std::memory_order_acquire);
+  return last != 0 && last != process_mark();
+}
+
+/// As others wait for that lock, until the deadline.
+bool wait_for_tatas(tatas_lock& lock, std::uint64_t deadline) noexcept {
+  detail::exponential_backoff backoff(detail::spin_lock_waiting);
+  while (!lock.try_lock()) {
+    if (machine::clock_ns() >= deadline) return false;
+    backoff.wait();
   }
   return true;
 }
 
-/// No thread of this process has had the lock: those in its queue or outside its door, if any, are threads of the
-/// parent, and do not exist.
-bool is_of_parent(const mutex_state& mutex) noexcept {
-  // acquire pairs with the release in settle_here()
-  return mutex.forks.load(std::memory_order_acquire) != static_cast<std::uint16_t>(machine::fork_count());
+/// In the queue, but not at its door: a timed waiter is one thread more inside.
+bool wait_for_ticket(mutex_state& mutex, algorithm how, std::uint64_t deadline) noexcept {
+  constexpr std::uint64_t pause_ns = 100'000;
+  for (;;) {
+    const detail::timed_wait came_to =
+        is_of_another(mutex) ? detail::timed_wait::no_room : detail::draw_and_wait_until(mutex.word.queue, deadline);
+    if (came_to != detail::timed_wait::no_room) return came_to == detail::timed_wait::served;
+    // The queue of a parent's threads, or hundreds of timed waiters.
+    if (try_acquire(mutex, how)) return true;
+    const std::uint64_t now = machine::clock_ns();
+    if (now >= deadline) return false;
+    machine::sleep_ns(std::min(pause_ns, deadline - now));
+  }
+}
+
+bool wait_until(mutex_state& mutex, algorithm how, std::uint64_t deadline) noexcept {
+  if (how == algorithm::tatas) return wait_for_tatas(mutex.word.tatas, deadline);
+  if (has_queue(how)) return wait_for_ticket(mutex, how, deadline);
+  return mutex.word.futex.try_lock_until_ns(deadline);
 }
 
 /// Instead of queueing up behind threads that do not exist. True when the lock was acquired; false: it has been
 /// settled.
 bool try_until_settled(mutex_state& mutex, algorithm how) noexcept {
   if (!has_queue(how)) return false;
-  while (is_of_parent(mutex)) {
+  while (is_of_another(mutex)) {
     if (try_acquire(mutex, how)) return true;
     machine::sleep_ns(100'000);
   }
@@ -195,12 +217,29 @@ gain acquire(mutex_state& mutex, lock_tag tag, algorithm how, std::uint64_t dead
 
 /// By the owner of a lock with a queue. Until then the threads of this process only try, so that nobody is lost.
 void settle_here(mutex_state& mutex, algorithm how) noexcept {
-  if (!has_queue(how) || !is_of_parent(mutex)) [[likely]]
+  if (!has_queue(how)) [[likely]]
     return;
-  new (&mutex.door) admission;
+  const std::uint16_t mine = process_mark();
+  const std::uint16_t last = mutex.mark.load(std::memory_order_relaxed);  // relaxed: ordered by the lock
+  if (last == mine) [[likely]]
+    return;
+  if (last != 0) new (&mutex.door) admission;
   // release: the new door, before others go up to it
-  mutex.forks.store(static_cast<std::uint16_t>(machine::fork_count()), std::memory_order_release);
+  mutex.mark.store(mine, std::memory_order_release);
 }
+
+namespace {
+
+void release_ticket(mutex_state& mutex, algorithm how) noexcept {
+  const std::uint32_t next = mutex.word.queue.ticket_of_holder() + 1;
+  if (how == algorithm::ticket)
+    detail::ticket_behind_door(mutex.word.queue, mutex.door).unlock();
+  else
+    mutex.word.queue.serve_next();
+  detail::pass_on_left(mutex.word.queue, next);
+}
+
+}  // namespace
 
 void release(mutex_state& mutex, algorithm how) noexcept {
   switch (how) {
@@ -209,12 +248,10 @@ void release(mutex_state& mutex, algorithm how) noexcept {
     case algorithm::ticket:
     case algorithm::fifo_ticket:
       // Taken before the fork, by the thread that forked.
-      if (is_of_parent(mutex)) [[unlikely]]
+      if (is_of_another(mutex)) [[unlikely]]
         new (&mutex.word.queue) detail::ticket_queue;
-      else if (how == algorithm::ticket)
-        detail::ticket_behind_door(mutex.word.queue, mutex.door).unlock();
       else
-        mutex.word.queue.serve_next();
+        release_ticket(mutex, how);
       return;
     default:
       return mutex.word.futex.unlock();

@@ -5,11 +5,11 @@
 #include <link.h>
 #include <sys/auxv.h>
 #include <unistd.h>
-#include <unwind.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "frame_rules.hpp"
 #include "known_places.hpp"
 #include "stack_frames.hpp"
 
@@ -64,14 +64,21 @@ struct walk {
   stack_reader stack;
 };
 
-_Unwind_Reason_Code visit(_Unwind_Context* context, void* raw) noexcept {
-  auto& all = *static_cast<walk*>(raw);
-  const std::uintptr_t address = _Unwind_GetIP(context);
-  if (address == 0) return _URC_END_OF_STACK;
-  all.stack.met(address, _Unwind_GetCFA(context));
-  if (all.own.has(address)) return _URC_NO_REASON;
-  all.addresses[all.count++] = address;
-  return all.count < all.most ? _URC_NO_REASON : _URC_END_OF_STACK;
+/// Called by a function that has saved all registers. `canonical`: of that function, as find_caller() has it.
+[[gnu::noinline]] void go_up(walk& all, std::uintptr_t canonical) noexcept {
+  constexpr unsigned max_frames = 512;  // a stack that leads in a circle
+  stack_frame at;
+  at.address = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
+  std::uintptr_t before = 0;
+  for (unsigned frames = 0; frames < max_frames && all.count < all.most; ++frames) {
+    if (!find_caller(at, canonical)) return;
+    // A signal may have come on another stack.
+    if (canonical <= before && !at.is_interrupted) return;
+    all.stack.met(at.address, canonical);
+    if (!all.own.has(at.address)) all.addresses[all.count++] = at.address;
+    before = canonical;
+    canonical = 0;
+  }
 }
 
 void put_frame(frame& one, const char* path, std::uint64_t offset) noexcept {
@@ -95,9 +102,10 @@ std::uint64_t call_chain::hash() const noexcept {
   return mixed | 1;
 }
 
-std::uint32_t unwind_caller(std::uintptr_t* addresses, std::uint32_t most) noexcept {
+[[gnu::noinline]] std::uint32_t unwind_caller(std::uintptr_t* addresses, std::uint32_t most) noexcept {
   walk all{addresses, most, 0, own_range(), {}};
-  _Unwind_Backtrace(visit, &all);
+  __builtin_unwind_init();  // saves all registers in this frame, where the tables say so
+  go_up(all, reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa()));
   all.stack.finish(all.own.begin, all.own.end);
   return all.count;
 }

@@ -75,7 +75,9 @@ enum class notice_kind : std::uint32_t {
   order_inversion,     ///< two locks taken in both orders; `other_site` is the lock held before
   wait_without_mutex,  ///< a condition wait by a thread that did not hold the mutex
   relock_by_owner,     ///< a thread locked a mutex that it held: it waits for another to unlock it, or its deadline
-  priority_ignored,    ///< a thread with a real-time priority waited for a lock that serves all alike
+  /// Threads of two processes use a condition whose attributes say that it is of one.
+  condition_of_two_processes,
+  priority_ignored,  ///< a thread with a real-time priority waited for a lock that serves all alike
 };
 
 struct notice {

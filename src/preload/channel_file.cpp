@@ -16,7 +16,9 @@
 
 #include "contention.hpp"
 #include "found_once.hpp"
+#include "identity.hpp"
 #include "machine/known_rate.hpp"
+#include "not_cancelled.hpp"
 #include "observe/blocks.hpp"
 #include "order.hpp"
 #include "sites.hpp"
@@ -33,22 +35,6 @@ struct opened {
   ino_t number = 0;
 };
 const opened& the_channel() noexcept;
-
-/// No cancellation point: a lock call must not end the thread.
-class not_cancelled {
- public:
-  not_cancelled() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state_); }
-  not_cancelled(const not_cancelled&) = delete;
-  not_cancelled& operator=(const not_cancelled&) = delete;
-  ~not_cancelled() {
-    pthread_setcancelstate(state_, nullptr);
-    errno = errno_;
-  }
-
- private:
-  int errno_ = errno;
-  int state_ = PTHREAD_CANCEL_ENABLE;
-};
 
 // ---- parts of the file
 
@@ -73,13 +59,6 @@ void* map_part_of_block(std::uint32_t number, std::size_t begin, std::size_t end
 }
 
 // ---- whose the blocks are
-
-bool has_ended(std::uint32_t process) noexcept {
-  const int saved_errno = errno;
-  const bool ended = kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH;
-  errno = saved_errno;
-  return ended;
-}
 
 constexpr std::uint32_t no_block = ~std::uint32_t{0};
 

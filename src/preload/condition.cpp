@@ -21,11 +21,13 @@
 
 #include "deadline.hpp"
 #include "foreign_mutex.hpp"
+#include "identity.hpp"
 #include "interpose.hpp"
 #include "locks/backoff.hpp"
 #include "locks/watching.hpp"
 #include "mutex_state.hpp"
 #include "next.hpp"
+#include "sites.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
@@ -63,8 +65,8 @@ std::uint32_t falls_asleep(waiter& one) noexcept {
 
 /// Laid over a pthread_cond_t; all zero is a valid one.
 struct condition_state {
-  std::atomic<std::uint32_t> guard;  // of the queue; 0: free; else fork_count() + 1 of the process whose thread is in
-  std::uint32_t forks;               // fork_count() of the process whose threads are queued
+  std::atomic<std::uint32_t> guard;  // of the queue; 0: free; else process_number() of the process whose thread is in
+  std::uint32_t process;             // whose threads are queued; 0: none yet
   std::atomic<waiter*> oldest;
   waiter* youngest;
   std::atomic<std::uint32_t> users;  // threads in a wait that may still touch this
@@ -88,6 +90,8 @@ struct condition_state {
     youngest = nullptr;
     users.store(0, std::memory_order_relaxed);
   }
+  // acquire pairs with the release in done_with()
+  bool is_empty() const noexcept { return users.load(std::memory_order_acquire) == 0; }
 };
 static_assert(sizeof(condition_state) <= sizeof(pthread_cond_t));
 #ifdef __x86_64__
@@ -126,7 +130,7 @@ bool make_ours(condition_state& condition) noexcept {
     if (!condition.owner.compare_exchange_strong(seen, condition_state::becomes_ours, std::memory_order_relaxed))
       continue;
     condition.guard.store(0, std::memory_order_relaxed);
-    condition.forks = machine::fork_count();
+    condition.process = process_number();
     condition.forget();
     condition.owner.store(condition_state::ours, std::memory_order_release);  // pairs with the acquire in is_ours()
     return true;
@@ -138,33 +142,49 @@ bool is_shared(const condition_state& condition) noexcept {
 }
 
 /// Holds the guard of a queue. In the child of a fork a guard that a thread of the parent held is taken from it, and
-/// the parent's waiters are forgotten: they do not exist here, and what lies on their stacks will be other threads'.
+/// the parent's waiters are forgotten: they do not exist here, and what lies on their stacks will be other threads'. A
+/// queue in memory that another process uses, too, is that process' as long as its threads are in it: is_mine() is
+/// false, and the queue is not to be touched.
 template <class Queue>
 class guarded {
  public:
   explicit guarded(Queue& queue) noexcept : queue_(queue) {
-    const std::uint32_t mine = machine::fork_count() + 1;
+    const std::uint32_t mine = process_number();
     if (!take(mine)) [[unlikely]] {
       detail::exponential_backoff backoff(detail::spin_lock_waiting);
       do backoff.wait();
       while (!take(mine));
     }
-    if (queue_.forks == mine - 1) return;
-    queue_.forget();
-    queue_.forks = mine - 1;
+    if (queue_.process != mine) [[unlikely]]
+      take_over(mine);
   }
   ~guarded() { queue_.guard.store(0, std::memory_order_release); }  // pairs with the acquire in take()
   guarded(const guarded&) = delete;
   guarded& operator=(const guarded&) = delete;
 
+  bool is_mine() const noexcept { return is_mine_; }
+
  private:
   bool take(std::uint32_t mine) noexcept {
     std::uint32_t seen = queue_.guard.load(std::memory_order_relaxed);  // relaxed: a look only
+    if (seen == mine || (seen != 0 && is_shared() && !has_ended(seen))) return false;
     // acquire pairs with the release of the thread before
-    return seen != mine &&
-           queue_.guard.compare_exchange_strong(seen, mine, std::memory_order_acquire, std::memory_order_relaxed);
+    return queue_.guard.compare_exchange_strong(seen, mine, std::memory_order_acquire, std::memory_order_relaxed);
   }
+  void take_over(std::uint32_t mine) noexcept {
+    is_mine_ = queue_.is_empty() || !is_shared();
+    if (!is_mine_) return;
+    queue_.forget();
+    queue_.process = mine;
+  }
+  bool is_shared() noexcept {
+    if (memory_ == memory::unknown) memory_ = is_shared_memory(&queue_) ? memory::shared : memory::own;
+    return memory_ == memory::shared;
+  }
+
   Queue& queue_;
+  bool is_mine_ = true;
+  enum class memory : std::uint8_t { unknown, shared, own } memory_ = memory::unknown;
 };
 
 // ---- the queue; all with the guard held
@@ -218,32 +238,36 @@ void wake_all(waiter* first) noexcept {
   }
 }
 
-/// Waiters that are woken when their mutex is given up. Its holder has claimed them; another thread may give the mutex
-/// up.
-struct alignas(machine::pad_bytes) signalled_waiters {
-  std::atomic<std::uint32_t> guard;  // as in condition_state, both
-  std::uint32_t forks;
-  waiter* first;
-  waiter** end;  // null: at `first`
+/// Waiters by `next`, in the order in which they were put there.
+struct waiter_list {
+  waiter* first = nullptr;
+  waiter** end = nullptr;  // null: at `first`
 
-  void forget() noexcept {
-    first = nullptr;
-    end = nullptr;
-  }
   void put(waiter& one) noexcept {
     one.next = nullptr;
     *(end != nullptr ? end : &first) = &one;
     end = &one.next;
   }
+};
+
+/// Waiters that are woken when their mutex is given up. Its holder has claimed them; another thread may give the mutex
+/// up.
+struct alignas(machine::pad_bytes) signalled_waiters {
+  std::atomic<std::uint32_t> guard;  // as in condition_state, both
+  std::uint32_t process;
+  waiter_list list;
+
+  void forget() noexcept { list = {}; }
+  bool is_empty() const noexcept { return list.first == nullptr; }
   /// Takes out the waiters for which the predicate is true, in their order.
   template <class Predicate>
   waiter* take(Predicate is_one) noexcept {
-    signalled_waiters taken{};
-    waiter* rest = first;
+    waiter_list taken;
+    waiter* rest = list.first;
     forget();
     while (waiter* const one = rest) {
       rest = one->next;
-      (is_one(*one) ? taken : *this).put(*one);
+      (is_one(*one) ? taken : list).put(*one);
     }
     return taken.first;
   }
@@ -260,7 +284,7 @@ bool defer_wake(waiter& one) noexcept {
   signalled_waiters& all = signalled_of(one.mutex);
   const guarded queue(all);
   if (!ask_for_wakes(one.mutex)) return false;
-  all.put(one);
+  all.list.put(one);
   return true;
 }
 
@@ -302,7 +326,7 @@ void notify_one(condition_state& condition) noexcept {
   waiter* one;
   {
     const guarded queue(condition);
-    one = claim_oldest(condition);
+    one = queue.is_mine() ? claim_oldest(condition) : nullptr;
   }
   wake_claimed(one);
 }
@@ -314,7 +338,7 @@ void notify_all(condition_state& condition) noexcept {
   {
     const guarded queue(condition);
     waiter** end = &first;
-    while (waiter* const one = claim_oldest(condition)) {
+    while (waiter* const one = queue.is_mine() ? claim_oldest(condition) : nullptr) {
       *end = one;
       end = &one->next;
     }
@@ -337,7 +361,7 @@ struct wait_record {
 bool leave(wait_record& wait) noexcept {
   if (!becomes(wait.self, leaving)) return false;
   const guarded queue(wait.condition);
-  if (wait.self.queued) remove(wait.condition, wait.self);
+  if (wait.self.queued && queue.is_mine()) remove(wait.condition, wait.self);
   return true;
 }
 
@@ -402,15 +426,25 @@ int nap(pthread_mutex_t* mutex, std::uint64_t deadline) {
   return status;
 }
 
+/// Threads of another process wait on the condition, which its attributes do not allow.
+[[gnu::noinline]] int wait_beside(pthread_mutex_t* mutex, machine::wait_clock clock, std::uint64_t deadline) {
+  tell(notice_kind::condition_of_two_processes, site_of(mutex));
+  if (clock == machine::wait_clock::monotonic || deadline == machine::no_deadline) return nap(mutex, deadline);
+  return nap(mutex, on_our_clock(CLOCK_REALTIME, from_ns(deadline)));
+}
+
 int wait_until(condition_state& condition, pthread_mutex_t* mutex, machine::wait_clock clock, std::uint64_t deadline) {
   end_attempt();
   wait_record wait{condition, {mutex, &condition}};
   const std::uint32_t site = site_of(mutex);
   {
     const guarded queue(condition);
-    put(condition, wait.self);
-    wait.watches = wait.self.before == nullptr && detail::may_watch();
+    if (queue.is_mine()) {
+      put(condition, wait.self);
+      wait.watches = wait.self.before == nullptr && detail::may_watch();
+    }
   }
+  if (!wait.self.queued) return wait_beside(mutex, clock, deadline);
   if (const int status = release_for_wait(mutex); status != 0) {
     abandon(wait);
     return status;
@@ -435,6 +469,7 @@ int destroy(condition_state& condition) noexcept {
   wake_signalled_of(condition);  // they are waited for below
   {
     const guarded queue(condition);
+    if (!queue.is_mine()) return EBUSY;
     for (const waiter* one = condition.oldest.load(std::memory_order_relaxed); one != nullptr; one = one->next)
       if ((one->state.load(std::memory_order_relaxed) & ~asleep) == waiting) return EBUSY;
   }

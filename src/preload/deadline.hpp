@@ -24,6 +24,11 @@ inline std::uint64_t to_ns(const timespec& time) noexcept {
   return seconds * ns_per_s + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
+/// The inverse of to_ns().
+inline timespec from_ns(std::uint64_t ns) noexcept {
+  return {static_cast<time_t>(ns / ns_per_s), static_cast<long>(ns % ns_per_s)};
+}
+
 /// A point on machine::clock_ns() for a time on `clock` (CLOCK_REALTIME or CLOCK_MONOTONIC). A date that is set while
 /// somebody waits is not followed.
 inline std::uint64_t on_our_clock(clockid_t clock, const timespec& time) noexcept {

@@ -4,10 +4,10 @@
 #include <atomic>
 #include <cerrno>
 
-#include <txsync/machine/thread.hpp>
 #include <txsync/observe/counters.hpp>
 
 #include "contention.hpp"
+#include "identity.hpp"
 #include "next.hpp"
 #include "order.hpp"
 #include "sites.hpp"
@@ -38,15 +38,15 @@ int owner_of(pthread_mutex_t* raw) noexcept {
   return std::atomic_ref<int>(raw->__data.__owner).load(std::memory_order_relaxed);
 }
 
-/// Whether the calling thread has locked it. In the child of a fork threads have other numbers than the locks say.
+/// Whether the calling thread has locked it. The C library knows nothing of what the thread of a fork's child held.
 enum class ownership : std::uint8_t { mine, none, another, unknown };
 ownership ownership_of(pthread_mutex_t* raw) noexcept {
-  static constinit thread_local std::uint32_t mine = 0;
-  if (machine::fork_count() != 0) return ownership::unknown;
-  if (mine == 0) mine = machine::thread_id();
-  if (static_cast<std::int32_t>(mine) < 0) return ownership::unknown;  // a sandbox does not tell it (sandbox.cpp)
+  const std::uint32_t mine = thread_number();
+  if (mine >= first_own_number) return ownership::unknown;  // a sandbox does not tell the kernel's (sandbox.cpp)
   if (word_of(raw) == 0) return ownership::none;
-  return static_cast<std::uint32_t>(owner_of(raw)) == mine ? ownership::mine : ownership::another;
+  const auto owner = static_cast<std::uint32_t>(owner_of(raw));
+  if (owner == mine) return ownership::mine;
+  return is_callers(owner, raw) ? ownership::unknown : ownership::another;
 }
 
 bool is_acquired(int status) noexcept { return status == 0 || status == EOWNERDEAD; }

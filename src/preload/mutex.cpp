@@ -11,13 +11,14 @@
 #include "acquisition.hpp"
 #include "deadline.hpp"
 #include "foreign_mutex.hpp"
+#include "identity.hpp"
 #include "interpose.hpp"
+#include "locks/left_tickets.hpp"
 #include "mutex_state.hpp"
 #include "next.hpp"
 #include "order.hpp"
 #include "roles.hpp"
 #include "sites.hpp"
-#include "thread_number.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
@@ -42,24 +43,27 @@ lock_tag tag_of(mutex_state& mutex) noexcept {
   std::uint16_t bits = mutex.tag.load(std::memory_order_relaxed);
   if (bits != 0) [[likely]]
     return lock_tag(bits);
+  // acquire: the tag is read once more after it
+  const std::uint32_t so_far = detail::tickets_listed.load(std::memory_order_acquire);
+  bits = mutex.tag.load(std::memory_order_relaxed);
+  if (bits != 0) return lock_tag(bits);
   const lock_tag mine = decide_mutex(mutex);
+  detail::forget_left(&mutex.word.queue, so_far);
   if (mutex.tag.compare_exchange_strong(bits, mine.bits(), std::memory_order_relaxed)) return mine;
   return lock_tag(bits);
 }
 
 // ---- owners and counting
 
-std::uint32_t owner_of(const mutex_state& mutex) noexcept {
-  return mutex.owner.load(std::memory_order_relaxed) & mutex_state::owner_bits;  // relaxed: exact for one's own
-}
+bool is_callers(const mutex_state& mutex) noexcept { return is_callers(mutex.owner(), &mutex); }
 
 /// The calling thread has just acquired the mutex.
 void become_owner(mutex_state& mutex, std::uint32_t site) noexcept {
-  std::uint32_t owner = thread_number();
+  std::uint64_t hold = thread_number();
   if (--until_sample <= 0) [[unlikely]]
-    if (observe::detail::sample(site, &mutex)) owner |= mutex_state::sampled;
+    if (observe::detail::sample(site, &mutex)) hold |= mutex_state::sampled;
   // relaxed, here and wherever the owner is stored: only the owner's own answer has to be exact
-  mutex.owner.store(owner, std::memory_order_relaxed);
+  mutex.hold.store(hold, std::memory_order_relaxed);
 }
 
 void become_owner_of_any(mutex_state& mutex, lock_tag tag, algorithm how, arrival came) noexcept {
@@ -70,24 +74,22 @@ void become_owner_of_any(mutex_state& mutex, lock_tag tag, algorithm how, arriva
 }
 
 void stop_owning(mutex_state& mutex) noexcept {
-  if ((mutex.owner.load(std::memory_order_relaxed) & mutex_state::sampled) != 0) observe::detail::hold_ends(&mutex);
+  if ((mutex.hold.load(std::memory_order_relaxed) & mutex_state::sampled) != 0) observe::detail::hold_ends(&mutex);
   if (watches_order()) [[unlikely]]
     released_in_order(&mutex);
-  mutex.owner.store(0, std::memory_order_relaxed);
+  mutex.hold.store(0, std::memory_order_relaxed);
 }
 
 /// The next unlock is to see that somebody waits, or has waited. An owner that changes meanwhile may miss it.
 void take_slow_unlock(mutex_state& mutex) noexcept {
-  if (takes_chains()) mutex.owner.fetch_or(mutex_state::sampled, std::memory_order_relaxed);  // relaxed: a hint
+  if (takes_chains()) mutex.hold.fetch_or(mutex_state::sampled, std::memory_order_relaxed);  // relaxed: a hint
 }
 
 /// What a second lock by the owner comes to; -1: it goes the way of the others.
 int relock(mutex_state& mutex, lock_tag tag, bool waits) noexcept {
   switch (mutex.kind.load(std::memory_order_relaxed) & mutex_state::kind_bits) {
     case PTHREAD_MUTEX_RECURSIVE:
-      if (mutex.depth == ~std::uint32_t{0}) return EAGAIN;
-      ++mutex.depth;
-      return 0;
+      return mutex.lock_once_more() ? 0 : EAGAIN;
     case PTHREAD_MUTEX_ERRORCHECK:
       return waits ? EDEADLK : EBUSY;
     default:
@@ -102,7 +104,7 @@ int lock_any(pthread_mutex_t* raw, lock_tag tag, Deadline deadline) noexcept {
   mutex_state& mutex = state_of(raw);
   if (tag.how() == algorithm::unknown) return EINVAL;  // destroyed
   if (runs_ahead()) return 0;
-  if (owner_of(mutex) == thread_number()) [[unlikely]] {
+  if (is_callers(mutex)) [[unlikely]] {
     const int status = relock(mutex, tag, true);
     if (status >= 0) return status;
   }
@@ -128,7 +130,7 @@ int no_deadline_asked(std::uint64_t&) noexcept { return 0; }
 
 /// An attempt leaves the owner alone, or all would conflict.
 bool may_elide(const mutex_state& mutex, lock_tag tag) noexcept {
-  return tag.has_role() && role_of(tag.role()).elides && !runs_ahead() && owner_of(mutex) != thread_number();
+  return tag.has_role() && role_of(tag.role()).elides && !runs_ahead() && !is_callers(mutex);
 }
 
 bool is_recursive(const mutex_state& mutex) noexcept {
@@ -191,7 +193,7 @@ int lock_until(pthread_mutex_t* raw, clockid_t clock, const timespec* time) noex
 /// A normal mutex is let go by one that does not own it, as the C library lets it go.
 void release_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) noexcept {
   // relaxed: only the owner's own answer has to be exact
-  const bool wakes = (mutex.owner.exchange(0, std::memory_order_relaxed) & mutex_state::wakes) != 0;
+  const bool wakes = (mutex.hold.exchange(0, std::memory_order_relaxed) & mutex_state::wakes) != 0;
   release(mutex, lock_under(tag));
   if (wakes) wake_signalled(raw);
 }
@@ -199,7 +201,7 @@ void release_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag)
 /// Unlocked by one that does not own it.
 int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) noexcept {
   leave_attempt();
-  const bool held = owner_of(mutex) != 0;
+  const bool held = mutex.owner() != 0;
   const bool checked = is_checked(mutex.kind.load(std::memory_order_relaxed));
   if (!checked || !held) tell(held ? notice_kind::unlock_by_stranger : notice_kind::double_unlock, tag.site());
   if (checked) return EPERM;
@@ -217,13 +219,10 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
     unlock_ahead(mutex);
     return 0;
   }
-  if (owner_of(mutex) != my_number) return unlock_as_stranger(raw, mutex, tag);
-  if (mutex.depth != 0 && is_checked(mutex.kind.load(std::memory_order_relaxed))) {
-    --mutex.depth;
-    return 0;
-  }
+  if (!is_callers(mutex)) return unlock_as_stranger(raw, mutex, tag);
+  if (mutex.unlock_once_of_several()) return 0;
   // relaxed: the owner's
-  const bool wakes = (mutex.owner.load(std::memory_order_relaxed) & mutex_state::wakes) != 0;
+  const bool wakes = (mutex.hold.load(std::memory_order_relaxed) & mutex_state::wakes) != 0;
   stop_owning(mutex);
   release(mutex, lock_under(tag));
   if (tag.site() != 0) released(&mutex);
@@ -252,15 +251,15 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
   if (left <= 1 || number == no_thread) [[unlikely]]
     return own_and_count(mutex);
   until_sample = left - 1;
-  mutex.owner.store(number, std::memory_order_relaxed);
+  mutex.hold.store(number, std::memory_order_relaxed);
   return 0;
 }
 
 [[gnu::always_inline]] inline int unlock_mutex(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
-  if (!is_fast(quick_tag(mutex)) || mutex.owner.load(std::memory_order_relaxed) != my_number) [[unlikely]]
+  if (!is_fast(quick_tag(mutex)) || mutex.hold.load(std::memory_order_relaxed) != my_number) [[unlikely]]
     return unlock_slowly(raw);
-  mutex.owner.store(0, std::memory_order_relaxed);
+  mutex.hold.store(0, std::memory_order_relaxed);
   mutex.word.futex.unlock();
   return 0;
 }
@@ -273,7 +272,7 @@ int try_lock_mutex(pthread_mutex_t* raw) noexcept {
   const detail::try_outcome tried = try_elide(mutex, tag);
   if (tried != detail::try_outcome::try_lock) return tried == detail::try_outcome::elided ? 0 : EBUSY;
   if (runs_ahead()) return 0;
-  if (owner_of(mutex) == thread_number()) {
+  if (is_callers(mutex)) {
     const int status = relock(mutex, tag, false);
     if (status >= 0) return status;
   }
@@ -288,6 +287,8 @@ int initialise(pthread_mutex_t* raw, const pthread_mutexattr_t* attributes) noex
   const int status = next().mutex_init(raw, attributes);
   if (status != 0) return status;
   mutex_state& mutex = state_of(raw);
+  // relaxed: the caller is the only one that knows of the mutex
+  detail::forget_left(&mutex.word.queue, detail::tickets_listed.load(std::memory_order_relaxed));
   mutex.tag.store(decide_mutex(mutex).bits(), std::memory_order_relaxed);
   return 0;
 }
@@ -300,7 +301,7 @@ int destroy(pthread_mutex_t* raw) noexcept {
   const lock_tag tag(mutex.tag.load(std::memory_order_relaxed));
   if (tag.how() == algorithm::libc) return destroy_foreign(raw, tag);
   if (runs_elided(mutex) || runs_ahead()) leave_attempt();
-  if (owner_of(mutex) != 0) {
+  if (mutex.owner() != 0) {
     leave_attempt();
     tell(notice_kind::destroyed_locked, tag.site());
     return EBUSY;
@@ -323,14 +324,14 @@ bool is_held_by_caller(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
   const lock_tag tag(mutex.tag.load(std::memory_order_relaxed));
   if (tag.how() == algorithm::unknown || tag.how() == algorithm::libc || machine::active()) return false;
-  return owner_of(mutex) == my_number;
+  return is_callers(mutex);
 }
 
 bool ask_for_wakes(pthread_mutex_t* raw) noexcept {
   if (!is_held_by_caller(raw)) return false;
   mutex_state& mutex = state_of(raw);
   // relaxed: the owner's
-  mutex.owner.store(mutex.owner.load(std::memory_order_relaxed) | mutex_state::wakes, std::memory_order_relaxed);
+  mutex.hold.store(mutex.hold.load(std::memory_order_relaxed) | mutex_state::wakes, std::memory_order_relaxed);
   return true;
 }
 
@@ -340,12 +341,12 @@ int release_for_wait(pthread_mutex_t* raw) noexcept {
   // A wait in an attempt: the section starts again with the lock.
   leave_attempt();
   if (tag.how() == algorithm::unknown) return EINVAL;  // destroyed
-  if (tag.how() != algorithm::libc && owner_of(mutex) != my_number) {
+  if (tag.how() != algorithm::libc && !is_callers(mutex)) {
     tell(notice_kind::wait_without_mutex, tag.site());
     // relaxed: constant since the initialisation
     if (is_checked(mutex.kind.load(std::memory_order_relaxed))) return EPERM;
     // As the C library: the wait goes on, or a program that sleeps like this would spin.
-    if (owner_of(mutex) != 0) release_as_stranger(raw, mutex, tag);
+    if (mutex.owner() != 0) release_as_stranger(raw, mutex, tag);
     return 0;
   }
   return unlock_mutex(raw);
@@ -378,3 +379,8 @@ TXSYNC_INTERPOSE int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept { ret
 TXSYNC_MOVED_IN_2_34(pthread_mutex_trylock, TXSYNC_GLIBC_FIRST);
 TXSYNC_MOVED_IN_2_34(pthread_mutex_timedlock, TXSYNC_GLIBC_FIRST);
 TXSYNC_MOVED_IN_2_34(pthread_mutex_clocklock, "GLIBC_2.30");
+TXSYNC_LINKED_BEFORE_2_34_AS(__pthread_mutex_init, pthread_mutex_init);
+TXSYNC_LINKED_BEFORE_2_34_AS(__pthread_mutex_destroy, pthread_mutex_destroy);
+TXSYNC_LINKED_BEFORE_2_34_AS(__pthread_mutex_lock, pthread_mutex_lock);
+TXSYNC_LINKED_BEFORE_2_34_AS(__pthread_mutex_trylock, pthread_mutex_trylock);
+TXSYNC_LINKED_BEFORE_2_34_AS(__pthread_mutex_unlock, pthread_mutex_unlock);

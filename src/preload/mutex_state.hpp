@@ -63,17 +63,39 @@ struct mutex_state {
     detail::ticket_queue queue;
   };
   lock_word word;
-  std::atomic<std::uint32_t> owner;  // thread_number(), 0: none; or'ed with the flags below. Written by the owner
-  std::uint32_t depth;               // of a recursive mutex: times locked, less one; the owner's
-  std::atomic<std::int32_t> kind;    // PTHREAD_MUTEX_NORMAL.., with the C library's flags; -1: destroyed
-  std::atomic<std::uint16_t> forks;  // of a ticket lock: fork_count() of its last owner. The C library's spins
-  std::atomic<std::uint16_t> tag;    // lock_tag; in the C library the field of its former elision
-  admission door;                    // of a ticket lock
+  /// The owner's: in the low half, which is the C library's place for it, the thread_number() of the owner, 0: none. In
+  /// the high half two flags, and how often a recursive mutex is locked, less one. One word, so that the fast unlock
+  /// looks at all of it. Programs read the low half (their assertions that a mutex is held).
+  std::atomic<std::uint64_t> hold;
+  std::atomic<std::int32_t> kind;  // PTHREAD_MUTEX_NORMAL.., with the C library's flags; -1: destroyed
+  std::atomic<std::uint16_t>
+      mark;  // of a ticket lock: process_mark() of its last owner; 0: none yet. The C library's spins
+  std::atomic<std::uint16_t> tag;  // lock_tag; in the C library the field of its former elision
+  admission door;                  // of a ticket lock
 
-  static constexpr std::uint32_t sampled = 0x8000'0000;
+  static constexpr std::uint64_t sampled = std::uint64_t{1} << 63;
   /// The unlock wakes threads that the owner has signalled (condition.cpp).
-  static constexpr std::uint32_t wakes = 0x4000'0000;
-  static constexpr std::uint32_t owner_bits = 0x3FFF'FFFF;
+  static constexpr std::uint64_t wakes = std::uint64_t{1} << 62;
+  static constexpr std::uint64_t once_more = std::uint64_t{1} << 32;
+  static constexpr std::uint64_t depth_bits = wakes - once_more;
+
+  // relaxed, all three: only the owner's own answer has to be exact
+  std::uint32_t owner() const noexcept { return static_cast<std::uint32_t>(hold.load(std::memory_order_relaxed)); }
+  /// By the owner of a recursive one. False: it is locked as often as can be counted.
+  bool lock_once_more() noexcept {
+    const std::uint64_t held = hold.load(std::memory_order_relaxed);
+    if ((held & depth_bits) == depth_bits) return false;
+    hold.store(held + once_more, std::memory_order_relaxed);
+    return true;
+  }
+  /// By the owner. False, and nothing done: it is locked once.
+  bool unlock_once_of_several() noexcept {
+    const std::uint64_t held = hold.load(std::memory_order_relaxed);
+    if ((held & depth_bits) == 0) return false;
+    hold.store(held - once_more, std::memory_order_relaxed);
+    return true;
+  }
+
   static constexpr std::int32_t kind_bits = 3;
   /// Robust, priority-inheriting, priority-protected, process-shared: the C library's.
   static constexpr std::int32_t robust_bit = 16;
@@ -81,6 +103,7 @@ struct mutex_state {
 };
 
 static_assert(sizeof(mutex_state) <= sizeof(pthread_mutex_t));
+static_assert(offsetof(mutex_state, hold) == offsetof(pthread_mutex_t, __data.__owner));
 static_assert(offsetof(mutex_state, kind) == offsetof(pthread_mutex_t, __data.__kind));
 #ifdef __x86_64__
 static_assert(offsetof(mutex_state, tag) == offsetof(pthread_mutex_t, __data.__elision));

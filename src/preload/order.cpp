@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "order.hpp"
 
+#include "identity.hpp"
 #include "sites.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
@@ -14,8 +15,38 @@ struct held_lock {
   const void* lock;
   std::uint32_t site;
 };
-constinit thread_local held_lock held[most_held] = {};
-constinit thread_local unsigned held_count = 0;  // may be more than are remembered
+/// The locks that one thread holds. A thread has a list only while it holds a lock: a variable of each thread would
+/// take a kilobyte of each stack, whether orders are watched or not.
+struct held_list {
+  std::atomic<bool> is_taken;
+  unsigned count;  // may be more than are remembered
+  held_lock locks[most_held];
+  unsigned remembered() const noexcept { return count < most_held ? count : most_held; }
+};
+constexpr std::uint32_t max_lists = 2048;
+constinit held_list lists[max_lists] = {};
+constinit thread_local held_list* mine = nullptr;
+
+/// Null: so many other threads hold locks that this one's are not remembered.
+held_list* list_of_caller() noexcept {
+  if (mine != nullptr) return mine;
+  constexpr std::uint32_t max_looks = 64;
+  for (std::uint32_t look = 0; look < max_looks; ++look) {
+    held_list& one = lists[(thread_number() + look) % max_lists];
+    // acquire pairs with the release below
+    if (one.is_taken.load(std::memory_order_relaxed) || one.is_taken.exchange(true, std::memory_order_acquire))
+      continue;
+    one.count = 0;
+    return mine = &one;
+  }
+  return nullptr;
+}
+
+void give_back() noexcept {
+  held_list& one = *mine;
+  mine = nullptr;
+  one.is_taken.store(false, std::memory_order_release);  // pairs with the acquire above
+}
 
 /// Pairs (held, taken) that have been seen, as a set of numbers; a full neighbourhood forgets the new pair.
 constexpr std::size_t table_size = 1u << 16;
@@ -61,24 +92,27 @@ bool remember(std::uint64_t pair) noexcept {
 
 void acquired_in_order(const void* lock, std::uint32_t site, arrival how) noexcept {
   const std::uint64_t taken = identity(lock);
-  const unsigned remembered = held_count < most_held ? held_count : most_held;
-  for (unsigned i = 0; i < remembered && how == arrival::waits; ++i) {
-    const std::uint64_t before = identity(held[i].lock);
+  held_list* const held = list_of_caller();
+  if (held == nullptr) return;
+  for (unsigned i = 0; i < held->remembered() && how == arrival::waits; ++i) {
+    const std::uint64_t before = identity(held->locks[i].lock);
     if (remember(pair_of(before, taken)) && is_known(pair_of(taken, before)))
-      tell(notice_kind::order_inversion, site, held[i].site);
+      tell(notice_kind::order_inversion, site, held->locks[i].site);
   }
-  if (held_count < most_held) held[held_count] = {lock, site};
-  ++held_count;
+  if (held->count < most_held) held->locks[held->count] = {lock, site};
+  ++held->count;
 }
 
 void released_in_order(const void* lock) noexcept {
-  const unsigned remembered = held_count < most_held ? held_count : most_held;
+  if (mine == nullptr) return;
+  held_list& held = *mine;
+  const unsigned remembered = held.remembered();
   for (unsigned i = remembered; i-- > 0;) {
-    if (held[i].lock != lock) continue;
-    for (unsigned next = i + 1; next < remembered; ++next) held[next - 1] = held[next];
+    if (held.locks[i].lock != lock) continue;
+    for (unsigned next = i + 1; next < remembered; ++next) held.locks[next - 1] = held.locks[next];
     break;
   }
-  if (held_count > 0) --held_count;
+  if (--held.count == 0) give_back();
 }
 
 void forget_in_order(const void* lock) noexcept {

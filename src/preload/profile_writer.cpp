@@ -13,6 +13,7 @@
 
 #include "call_chain.hpp"
 #include "known_places.hpp"
+#include "loaded_code.hpp"
 #include "sites.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
@@ -78,6 +79,7 @@ struct addresses {
 void write_record(chain_area& area, chain_record& one, const addresses& chain) noexcept {
   const int saved_errno = errno;
   one.process = launchers_number(*open_file());
+  remember_code(chain.all, chain.count);
   for (std::uint32_t i = 0; i < chain.count; ++i) {
     frame place;
     describe(chain.all[i], place);
@@ -117,8 +119,9 @@ void write_chain(chain_kind kind, lock_call call, std::uint32_t site, const obse
   is_unwinding = true;
   addresses chain;
   chain.count = unwind_caller(chain.all, chain_record::max_frames);
-  std::uint64_t key = mixed(salt_of_process(), std::uint64_t{site} << 8 | static_cast<std::uint64_t>(kind) << 4 |
-                                                   static_cast<std::uint64_t>(call));
+  std::uint64_t key =
+      mixed(salt_of_process() ^ code_epoch(),
+            std::uint64_t{site} << 8 | static_cast<std::uint64_t>(kind) << 4 | static_cast<std::uint64_t>(call));
   for (std::uint32_t i = 0; i < chain.count; ++i) key = mixed(key, chain.all[i]);
   bool is_new = false;
   chain_record* const one = find_record(*area, key | 1, is_new);

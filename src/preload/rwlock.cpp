@@ -13,12 +13,12 @@
 #include "acquisition.hpp"
 #include "contention.hpp"
 #include "deadline.hpp"
+#include "identity.hpp"
 #include "interpose.hpp"
 #include "next.hpp"
 #include "roles.hpp"
 #include "rwlock_state.hpp"
 #include "sites.hpp"
-#include "thread_number.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
@@ -216,10 +216,14 @@ int elide(const rwlock_state& lock, elision& role, detail::held_test held, entry
 
 // ---- as what it is
 
+bool is_callers_as_writer(const rwlock_state& lock) noexcept {
+  // relaxed, here and below: a thread's own number is in it only if it put it there
+  return is_callers(lock.shared.writer.load(std::memory_order_relaxed), &lock);
+}
+
 int lock_as_rwlock(rwlock_state& lock, rw_tag tag, entry how, const patience& how_long) noexcept {
   if (runs_ahead()) return 0;
-  // relaxed here and below: a thread's own number is in it only if it put it there
-  if (lock.shared.writer.load(std::memory_order_relaxed) == thread_number()) return how_long.waits ? EDEADLK : EBUSY;
+  if (is_callers_as_writer(lock)) return how_long.waits ? EDEADLK : EBUSY;
   if (tag.is_elided()) {
     const int answer = elide_as_rwlock(lock, tag, how, how_long);
     if (answer >= 0) return answer;
@@ -227,22 +231,20 @@ int lock_as_rwlock(rwlock_state& lock, rw_tag tag, entry how, const patience& ho
   const int status = take(
       lock, tag, how, how_long, [&]() noexcept { return try_enter_settled(lock, how); },
       [&](std::uint64_t deadline) noexcept { return enter_until(lock, how, deadline); });
-  if (status == 0 && how == entry::write) lock.shared.writer.store(my_number, std::memory_order_relaxed);
+  if (status == 0 && how == entry::write) lock.shared.writer.store(thread_number(), std::memory_order_relaxed);
   return status;
 }
 
 /// Readers may come again, as under the real one; a reader that wants to write would wait for itself there.
 int lock_again(rwlock_state& lock, entry how, const patience& how_long) noexcept {
   if (how == entry::write || lock.written != 0) return how_long.waits ? EDEADLK : EBUSY;
-  ++lock.mutex.depth;
-  return 0;
+  return lock.mutex.lock_once_more() ? 0 : EAGAIN;
 }
 
 int lock_as_mutex(rwlock_state& lock, rw_tag tag, entry how, const patience& how_long) noexcept {
   mutex_state& mutex = lock.mutex;
   if (runs_ahead()) return 0;
-  // relaxed, here and wherever the owner is looked at or stored: a thread's own number is in it only if it put it there
-  if (mutex.owner.load(std::memory_order_relaxed) == thread_number()) return lock_again(lock, how, how_long);
+  if (is_callers(mutex.owner(), &lock)) return lock_again(lock, how, how_long);
   const lock_tag by = mutex_tag(lock);
   const algorithm under = lock_under(by);
   if (by.has_role() && role_of(by.role()).elides) {
@@ -257,8 +259,7 @@ int lock_as_mutex(rwlock_state& lock, rw_tag tag, entry how, const patience& how
   }
   settle_here(mutex, under);
   count(&lock, tag);
-  mutex.owner.store(my_number, std::memory_order_relaxed);
-  mutex.depth = 0;
+  mutex.hold.store(thread_number(), std::memory_order_relaxed);
   lock.written = how == entry::write;
   return 0;
 }
@@ -276,18 +277,15 @@ int unlock_as_mutex(rwlock_state& lock, rw_tag tag) noexcept {
     unlock_ahead(mutex);
     return 0;
   }
-  const std::uint32_t owner = mutex.owner.load(std::memory_order_relaxed);
-  if (owner != my_number) {
+  const std::uint32_t owner = mutex.owner();
+  if (!is_callers(owner, &lock)) {
     leave_attempt();
     tell(owner == 0 ? notice_kind::double_unlock : notice_kind::unlock_by_stranger, tag.site());
   }
   if (owner == 0) return 0;  // as the C library's
-  if (mutex.depth != 0) {
-    --mutex.depth;
-    return 0;
-  }
+  if (mutex.unlock_once_of_several()) return 0;
   observe::detail::hold_ends_if_timed(&lock);
-  mutex.owner.store(0, std::memory_order_relaxed);
+  mutex.hold.store(0, std::memory_order_relaxed);
   release(mutex, lock_under(by));
   return 0;
 }
@@ -302,8 +300,7 @@ int unlock_rwlock(rwlock_state& lock, rw_tag tag) noexcept {
   if (runs_ahead()) return 0;
   observe::detail::hold_ends_if_timed(&lock);
   if (lock.shared.rwlock.has_writer()) {
-    if (lock.shared.writer.load(std::memory_order_relaxed) != my_number)
-      tell_outside(notice_kind::unlock_by_stranger, tag);
+    if (!is_callers_as_writer(lock)) tell_outside(notice_kind::unlock_by_stranger, tag);
     lock.shared.writer.store(0, std::memory_order_relaxed);
     lock.shared.rwlock.unlock();
     return 0;
@@ -370,7 +367,7 @@ int destroy(pthread_rwlock_t* raw) noexcept {
   }
   if (runs_elided(lock) || runs_ahead()) leave_attempt();
   const bool held = tag.how() == rw_algorithm::as_mutex
-                        ? lock.mutex.owner.load(std::memory_order_relaxed) != 0
+                        ? lock.mutex.owner() != 0
                         : lock.shared.rwlock.has_writer() || lock.shared.rwlock.readers() != 0;
   if (held) {
     tell_outside(notice_kind::destroyed_locked, tag);
@@ -449,3 +446,10 @@ TXSYNC_MOVED_IN_2_34(pthread_rwlock_trywrlock, TXSYNC_GLIBC_FIRST);
 TXSYNC_MOVED_IN_2_34(pthread_rwlock_timedwrlock, TXSYNC_GLIBC_FIRST);
 TXSYNC_MOVED_IN_2_34(pthread_rwlock_clockwrlock, "GLIBC_2.30");
 TXSYNC_MOVED_IN_2_34(pthread_rwlock_unlock, TXSYNC_GLIBC_FIRST);
+TXSYNC_LINKED_BEFORE_2_34_AS(__pthread_rwlock_init, pthread_rwlock_init);
+TXSYNC_LINKED_BEFORE_2_34_AS(__pthread_rwlock_destroy, pthread_rwlock_destroy);
+TXSYNC_LINKED_BEFORE_2_34_AS(__pthread_rwlock_rdlock, pthread_rwlock_rdlock);
+TXSYNC_LINKED_BEFORE_2_34_AS(__pthread_rwlock_tryrdlock, pthread_rwlock_tryrdlock);
+TXSYNC_LINKED_BEFORE_2_34_AS(__pthread_rwlock_wrlock, pthread_rwlock_wrlock);
+TXSYNC_LINKED_BEFORE_2_34_AS(__pthread_rwlock_trywrlock, pthread_rwlock_trywrlock);
+TXSYNC_LINKED_BEFORE_2_34_AS(__pthread_rwlock_unlock, pthread_rwlock_unlock);

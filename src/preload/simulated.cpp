@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands for next.cpp, call_chain.cpp, contention.cpp and channel_file.cpp in a simulated program: there is no
-// other library behind this one, no process that watches, and sites are found by the simulated machine's own reports.
+// What stands for next.cpp, call_chain.cpp, contention.cpp, process.cpp and channel_file.cpp in a simulated program:
+// there is no other library behind this one, no process that watches, and sites are found by the simulated machine's
+// own reports.
 #include <unistd.h>
 
 #include <atomic>
@@ -8,10 +9,13 @@
 #include <cstring>
 
 #include <txsync/machine/cpu.hpp>
+#include <txsync/machine/thread.hpp>
 #include <txsync/observe/counters.hpp>
 
 #include "call_chain.hpp"
 #include "contention.hpp"
+#include "identity.hpp"
+#include "loaded_code.hpp"
 #include "next.hpp"
 #include "policy/words.hpp"
 #include "sites.hpp"
@@ -130,7 +134,16 @@ policy::packed default_policy() noexcept {
   return policy::packed::of(answer);
 }
 
+std::uint32_t kernels_thread_number() noexcept { return machine::thread_id(); }
+std::uint32_t process_number() noexcept { return machine::fork_count() + 1; }
+std::uint16_t process_mark() noexcept { return static_cast<std::uint16_t>(process_number()); }
+bool has_ended(std::uint32_t) noexcept { return false; }
+bool is_shared_memory(const void*) noexcept { return false; }
+
 void say(const char* text, std::size_t length) noexcept { (void)!write(STDERR_FILENO, text, length); }
+
+std::uint64_t code_epoch() noexcept { return 1; }
+void remember_code(const std::uintptr_t*, std::uint32_t) noexcept {}
 
 call_chain chain_of_caller() noexcept { return {}; }
 std::uint64_t call_chain::hash() const noexcept { return 1; }

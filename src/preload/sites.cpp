@@ -11,6 +11,7 @@
 
 #include "call_chain.hpp"
 #include "known_places.hpp"
+#include "loaded_code.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
@@ -157,7 +158,9 @@ site_answer site_of_object(channel& file, const static_place& object, object_kin
 // ---- others
 
 /// What a search for the frames of a chain, from the innermost one outwards, begins with.
-std::uint64_t hash_of_no_frames(object_kind kind) noexcept { return mixed(0, static_cast<std::uint64_t>(kind)); }
+std::uint64_t hash_of_no_frames(object_kind kind) noexcept {
+  return mixed(code_epoch(), static_cast<std::uint64_t>(kind));
+}
 
 /// Where no frame decides, and the chain as a whole does.
 std::uint64_t hash_of_whole(std::uint64_t frames) noexcept { return mixed(frames, ~std::uint64_t{0}); }
@@ -179,6 +182,7 @@ class chain_search {
 };
 
 void remember_chain(const call_chain& chain, object_kind kind, const told_answer& told) noexcept {
+  remember_code(chain.addresses, chain.count);
   const bool whole = told.frames == 0 || told.frames > chain.count;
   std::uint64_t hash = hash_of_no_frames(kind);
   for (std::uint32_t i = 0; i < (whole ? chain.count : told.frames); ++i) hash = mixed(hash, chain.addresses[i]);
@@ -212,6 +216,8 @@ constexpr const char* words_of(notice_kind kind) noexcept {
       return "a condition wait by a thread that did not hold the mutex";
     case notice_kind::relock_by_owner:
       return "a thread locks a mutex that it holds, and waits until another thread unlocks it or its deadline comes";
+    case notice_kind::condition_of_two_processes:
+      return "a condition is used by two processes, and its attributes say that it is of one";
     case notice_kind::priority_ignored:
       return "a thread with a real-time priority waits for a lock that ignores priorities";
   }

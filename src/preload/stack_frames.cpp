@@ -84,6 +84,10 @@ void stack_reader::finish(std::uintptr_t begin, std::uintptr_t end) noexcept {
   own_begin.store(begin, std::memory_order_relaxed);
 }
 
+void forget_frames() noexcept {
+  for (std::atomic<std::uint64_t>& one : frames) one.store(0, std::memory_order_relaxed);
+}
+
 quick_walk::quick_walk(const void* frame) noexcept {
   if (is_below_frame && own_begin.load(std::memory_order_relaxed) != 0)
     at_ = static_cast<const std::uintptr_t*>(frame) + 1;  // behind the saved frame pointer

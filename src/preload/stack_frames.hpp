@@ -9,6 +9,9 @@
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
+/// Forgets all: code was unloaded, and the addresses may be other code's.
+void forget_frames() noexcept;
+
 /// Is told of each frame that an unwinding comes through, the innermost first.
 class stack_reader {
  public:

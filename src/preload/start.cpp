@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens when the library is loaded, and in the child of a fork.
+#include <dlfcn.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <txsync/machine/environment.hpp>
 
 #include "contention.hpp"
+#include "found_once.hpp"
+#include "identity.hpp"
+#include "interpose.hpp"
+#include "locks/left_tickets.hpp"
 #include "next.hpp"
 #include "observe/blocks.hpp"
 #include "sites.hpp"
@@ -16,6 +22,10 @@ namespace {
 [[gnu::constructor]] void start() noexcept {
   (void)next();
   (void)machine::random_seed();  // asks the system, which a sandbox may forbid later
+  pthread_atfork(nullptr, nullptr, [] {
+    renew_identity();
+    detail::forget_all_left();
+  });
   if (open_file() == nullptr) return;
   // The child counts for itself, in the same file.
   pthread_atfork(nullptr, nullptr, [] {
@@ -29,6 +39,20 @@ namespace {
   if (open_file() != nullptr) observe::end_of_process();
 }
 
+struct fork_function {
+  pid_t (*call)();
+};
+void find_fork(fork_function& out) noexcept { out.call = reinterpret_cast<pid_t (*)()>(dlsym(RTLD_NEXT, "_Fork")); }
+
 }  // namespace
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload
+
+using namespace txsync::preload;
+
+// It calls no handlers of pthread_atfork(), unlike fork(). May be called by handlers of signals.
+TXSYNC_INTERPOSE pid_t _Fork() noexcept {
+  const pid_t child = found_once<fork_function, find_fork>().call();
+  if (child == 0) renew_identity();
+  return child;
+}

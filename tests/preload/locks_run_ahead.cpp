@@ -109,7 +109,7 @@ TEST_F(LocksRunAhead, LeaveOtherLocksAlone) {
   EXPECT_EQ(scripted_rwlock_unlock(&shared->inner_rwlock), 0);
   run_behind_a_holder(*shared, [&] {
     EXPECT_EQ(scripted_mutex_lock(&shared->inner), 0);
-    EXPECT_EQ(state_of(&shared->inner).owner.load(), 0U) << "not taken";
+    EXPECT_EQ(state_of(&shared->inner).owner(), 0U) << "not taken";
     EXPECT_EQ(scripted_mutex_trylock(&shared->mutex), 0) << "not even the one that is held";
     EXPECT_EQ(scripted_rwlock_rdlock(&shared->inner_rwlock), 0);
     EXPECT_EQ(scripted_rwlock_unlock(&shared->inner_rwlock), 0);

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# symbol_versions.sh LIBRARY LIBC: each lock function of LIBRARY has the versions that it has in LIBC. Not the condition
+# symbol_versions.sh LIBRARY LIBC: each lock function of LIBRARY has the names and versions that it has in LIBC. Not the condition
 # variables of before glibc 2.3.2, which were other objects. And LIBRARY takes no key of the program, and calls no other
 # functions than these, since another preloaded library may have replaced them (src/preload/system_calls.cpp).
 set -eu
 versions() {
   readelf -W --dyn-syms "$1" | awk '$4 == "FUNC" && $7 != "UND" { print $8 }' \
-    | grep -E '^(pthread_(mutex|rwlock|spin|cond|barrier)_|mtx_|cnd_)' | grep -vE '^pthread_cond_.*[^@]@GLIBC_2\.2\.5$' | sort
+    | grep -E '^((__)?pthread_(mutex|rwlock|spin|cond|barrier)_|mtx_|cnd_)' | grep -vE '^pthread_cond_.*[^@]@GLIBC_2\.2\.5$' | sort
 }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

@@ -44,6 +44,9 @@ class ticket_queue {
     const auto drawn = static_cast<std::int32_t>(next - serving_.load(std::memory_order_seq_cst));
     return drawn > 0 ? static_cast<std::uint32_t>(drawn) : 0;
   }
+  /// By the holder. To others it says how far the queue is, at some moment of the call.
+  // relaxed: only the holder writes it
+  std::uint32_t ticket_of_holder() const noexcept { return serving_.load(std::memory_order_relaxed); }
   [[gnu::always_inline]] void serve_next() noexcept {
     // relaxed: only the holder writes it. release pairs with is_served()
     serving_.store(serving_.load(std::memory_order_relaxed) + 1, std::memory_order_release);

@@ -12,6 +12,11 @@
   extern "C" __attribute__((alias(#name), visibility("default"))) __typeof__(name) name##_before_2_34; \
   __asm__(".symver " #name "_before_2_34, " #name "@" before);                                         \
   __asm__(".symver " #name ", " #name "@@@GLIBC_2.34")
+/// The C library also serves programs that were linked before glibc 2.34 under `old_name`.
+#define TXSYNC_LINKED_BEFORE_2_34_AS(old_name, name)                                                      \
+  extern "C" __attribute__((alias(#name), visibility("default"))) __typeof__(name) name##_under_old_name; \
+  __asm__(".symver " #name "_under_old_name, " #old_name "@" TXSYNC_GLIBC_FIRST)
 #else
 #define TXSYNC_MOVED_IN_2_34(name, before) static_assert(true)
+#define TXSYNC_LINKED_BEFORE_2_34_AS(old_name, name) static_assert(true)
 #endif

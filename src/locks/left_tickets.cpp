@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "left_tickets.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include <txsync/machine/cpu.hpp>
+#include <txsync/machine/thread.hpp>
+
+#include "backoff.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::detail {
+
+constinit std::atomic<std::uint32_t> tickets_left{0};
+constinit std::atomic<std::uint32_t> tickets_listed{0};
+
+namespace {
+
+/// A place on the list. All accesses are sequentially consistent: they are rare.
+struct listed_ticket {
+  /// Whose it is, in the low bits, and above them how often that has changed: what is read of the other two between two
+  /// equal states belongs together.
+  enum : std::uint32_t { free, reserved, left, state_bits = 3, change = 4 };
+  std::atomic<std::uint32_t> state{free};
+  std::atomic<const void*> queue{nullptr};
+  std::atomic<std::uint32_t> ticket{0};
+  std::atomic<std::uint32_t> number{0};  // of tickets_listed
+
+  bool change_state(std::uint32_t seen, std::uint32_t to) noexcept {
+    return state.compare_exchange_strong(seen, ((seen | state_bits) + 1) | to);
+  }
+  void set_state(std::uint32_t to) noexcept { state.store(((state.load() | state_bits) + 1) | to); }
+  /// Off the list, if that ticket is on it here. `to`: what it is then.
+  bool take(const void* of, std::uint32_t which, std::uint32_t to) noexcept {
+    const std::uint32_t seen = state.load();
+    if ((seen & state_bits) != left || queue.load() != of || ticket.load() != which) return false;
+    if (!change_state(seen, to)) return false;
+    tickets_left.fetch_sub(1);
+    return true;
+  }
+};
+static_assert(listed_ticket::change == listed_ticket::state_bits + 1);
+
+constexpr std::uint32_t max_listed = 256;
+constinit listed_ticket listed[max_listed] = {};
+
+listed_ticket* reserve() noexcept {
+  for (listed_ticket& one : listed) {
+    const std::uint32_t seen = one.state.load();
+    if ((seen & listed_ticket::state_bits) == listed_ticket::free && one.change_state(seen, listed_ticket::reserved))
+      return &one;
+  }
+  return nullptr;
+}
+
+/// One thread puts its ticket on the list and looks whether it is served; the other one serves it and looks at the
+/// list. One of the two sees the other, by the fences. If both do, the place's state decides.
+bool leaves(listed_ticket& place, ticket_queue& queue, std::uint32_t ticket) noexcept {
+  place.queue.store(&queue);
+  place.ticket.store(ticket);
+  place.number.store(tickets_listed.fetch_add(1) + 1);
+  tickets_left.fetch_add(1);  // first, so that the count is never less than the tickets on the list
+  place.set_state(listed_ticket::left);
+  machine::heavy_fence();
+  return !queue.is_served(ticket) || !place.take(&queue, ticket, listed_ticket::reserved);
+}
+
+constexpr std::uint64_t cycles_a_place = 256;        // of pause, as of other waiters
+constexpr std::uint64_t ns_a_place_asleep = 50'000;  // about the time that others sleep for each thread ahead
+
+}  // namespace
+
+timed_wait draw_and_wait_until(ticket_queue& queue, std::uint64_t deadline) noexcept {
+  listed_ticket* const place = reserve();
+  if (place == nullptr) return timed_wait::no_room;
+  const std::uint32_t ticket = queue.draw();
+  patient_spin patience;
+  while (!queue.is_served(ticket)) {
+    const std::uint64_t now = machine::clock_ns();
+    if (now >= deadline) {
+      if (leaves(*place, queue, ticket)) return timed_wait::expired;
+      break;
+    }
+    const std::uint32_t ahead = ticket - queue.ticket_of_holder();
+    const std::uint64_t affordable = std::max<std::uint64_t>((deadline - now) / ns_a_place_asleep, 1);
+    patience.wait(ahead > 1 ? (ahead - 1) * cycles_a_place : 0,
+                  static_cast<std::uint32_t>(std::clamp<std::uint64_t>(ahead, 1, affordable)));
+  }
+  place->set_state(listed_ticket::free);
+  machine::fence();  // before this holder looks who is outside (admission.cpp)
+  return timed_wait::served;
+}
+
+[[gnu::noinline]] void pass_on_listed(ticket_queue& queue, std::uint32_t served) noexcept {
+  const auto take = [&](listed_ticket& one) noexcept { return one.take(&queue, served, listed_ticket::free); };
+  // A thread that is served and lives gives the lock up itself.
+  while (std::any_of(std::begin(listed), std::end(listed), take)) {
+    ++served;
+    queue.serve_next();
+    machine::light_fence();  // as in pass_on_left()
+  }
+}
+
+void forget_listed(const void* queue, std::uint32_t so_far) noexcept {
+  for (listed_ticket& one : listed) {
+    const std::uint32_t seen = one.state.load();
+    const bool is_old = static_cast<std::int32_t>(one.number.load() - so_far) <= 0;
+    if ((seen & listed_ticket::state_bits) == listed_ticket::left && one.queue.load() == queue && is_old)
+      if (one.change_state(seen, listed_ticket::free)) tickets_left.fetch_sub(1);
+  }
+}
+
+void forget_all_left() noexcept {
+  for (listed_ticket& one : listed) one.set_state(listed_ticket::free);
+  tickets_left.store(0);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::detail

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ticket locks among whose waiters some leave when their deadline passes, before or while they are served.
+#include "locks/left_tickets.hpp"
+
+#include <txsync/locks/admission.hpp>
+#include <txsync/locks/ticket.hpp>
+#include <txsync/machine/cpu.hpp>
+
+#include "workloads/explored/exploration.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+namespace {
+
+enum class ends : std::uint8_t { passes_on, forgets };
+
+/// Threads with an odd number wait for `patience_ns` at most, the others for as long as it takes.
+template <bool has_door, std::uint64_t patience_ns, ends how>
+struct left_tickets_test {
+  static constexpr unsigned sections = 2;
+
+  detail::ticket_queue queue{};
+  admission door{};
+  unsigned inside = 0;  // guarded by the lock
+  unsigned taken = 0;
+  bool met = false;
+
+  left_tickets_test() { detail::forget_all_left(); }
+
+  bool lock(bool is_patient) noexcept {
+    if (!is_patient)
+      return detail::draw_and_wait_until(queue, machine::clock_ns() + patience_ns) == detail::timed_wait::served;
+    if (has_door) {
+      detail::ticket_behind_door(queue, door).lock();
+    } else if (const std::uint32_t ticket = queue.draw(); !queue.is_served(ticket)) {
+      queue.wait(ticket);
+    }
+    return true;
+  }
+  void unlock() noexcept {
+    const std::uint32_t next = queue.ticket_of_holder() + 1;
+    if (has_door)
+      detail::ticket_behind_door(queue, door).unlock();
+    else
+      queue.serve_next();
+    if (how == ends::passes_on) detail::pass_on_left(queue, next);
+  }
+
+  static void body(left_tickets_test& me, unsigned index) {
+    for (unsigned i = 0; i < sections; ++i) {
+      if (!me.lock(index % 2 == 0)) continue;
+      if (me.inside++ != 0) me.met = true;
+      ++me.taken;
+      --me.inside;
+      me.unlock();
+    }
+  }
+  const char* check() const {
+    if (met || inside != 0) return "two threads were inside at once";
+    if (queue.is_held()) return "a ticket that was left is served, and nobody passes it on";
+    if (detail::tickets_left.load() != 0) return "a ticket is on the list that nobody holds";
+    return taken >= sections ? nullptr : "a thread that waits for as long as it takes got nothing";
+  }
+};
+
+constexpr auto right = verdict::right;
+
+constexpr exploration table[] = {
+    {"fifo_ticket-left", "a deadline has passed, two threads", right,
+     run_anew<left_tickets_test<false, 0, ends::passes_on>, 2>},
+    {"fifo_ticket-left-3", "the same, three threads", right, run_anew<left_tickets_test<false, 0, ends::passes_on>, 3>},
+    {"fifo_ticket-left-4", "two of four leave", right, run_anew<left_tickets_test<false, 0, ends::passes_on>, 4>},
+    {"fifo_ticket-left-late", "a deadline passes meanwhile", right,
+     run_anew<left_tickets_test<false, 300, ends::passes_on>, 3>},
+    {"ticket-left", "behind a door, two threads", right, run_anew<left_tickets_test<true, 0, ends::passes_on>, 2>},
+    {"ticket-left-3", "behind a door, three threads", right, run_anew<left_tickets_test<true, 0, ends::passes_on>, 3>,
+     1},
+    {"ticket-left-late", "behind a door, a deadline passes meanwhile", right,
+     run_anew<left_tickets_test<true, 300, ends::passes_on>, 4>, 1},
+    {"seeded:fifo_ticket-left", "nobody passes a ticket on", verdict::broken,
+     run_anew<left_tickets_test<false, 0, ends::forgets>, 2>},
+};
+
+}  // namespace
+
+std::span<const exploration> left_ticket_explorations() noexcept { return table; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads

@@ -1,0 +1,90 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""reported_test.py TXSYNC PROGRAM PLUGIN PLUGIN: what public bug reports found in libraries that take the place of the C
+library's locks. Each case answers the same without txsync and under each policy that `txsync list policies` names."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TXSYNC, PROGRAM, PLUGINS = "", "", []
+
+
+def policies():
+    listed = subprocess.run([TXSYNC, "list", "policies"], capture_output=True, text=True, check=True).stdout
+    return [line.split()[0] for line in listed.splitlines()]
+
+
+def run(*case, options=(), limit=30):
+    return subprocess.run([TXSYNC, "run", "--limit", str(limit), *options, "--", PROGRAM, *map(str, case)],
+                          capture_output=True, text=True, timeout=100)
+
+
+class Reported(unittest.TestCase):
+    def answers(self, answer, *case):
+        plain = subprocess.run([PROGRAM, *map(str, case)], capture_output=True, text=True, timeout=60)
+        self.assertEqual((plain.returncode, plain.stdout), (0, answer + "\n"), plain.stderr)
+        for options in [(), *(("--policy", name) for name in policies())]:
+            with self.subTest(options=options):
+                done = run(*case, options=options)
+                self.assertEqual((done.returncode, done.stdout), (0, answer + "\n"), done.stderr)
+
+    def test_the_lowest_frame_of_a_coroutine_leads_nowhere(self):
+        self.answers("done", "coroutine", 1)
+        with tempfile.TemporaryDirectory() as folder:
+            chains = pathlib.Path(folder) / "chains"
+            for options in ((), ("--policy", "mutex")):
+                done = run("coroutine", 1, options=(*options, "--folded", str(chains)))
+                self.assertEqual((done.returncode, done.stdout), (0, "done\n"), done.stderr)
+                self.assertRegex(chains.read_text(), r"(?m)^(.*;)?run_coroutine;contend;pthread_mutex_lock ")
+
+    def test_programs_share_a_condition_without_the_attribute(self):
+        self.answers("all taken", "condition_alone", 40)
+
+    def test_processes_share_a_condition_and_its_mutex_without_the_attribute(self):
+        self.answers("all taken", "condition_and_mutex", 40)
+
+    def test_processes_share_locks_without_the_attribute(self):
+        for threads in (0, 1):
+            self.answers("ended, lost 0", "shared_owner", threads)
+
+    def test_programs_look_who_holds_a_mutex(self):
+        self.answers("wrong 0", "owner", 3000)
+
+    def test_a_wait_with_a_deadline_gets_a_lock_that_is_nearly_always_free(self):
+        self.answers("failed 0", "watchdog", 6)
+
+    def test_deadlines_pass_and_nobody_is_lost(self):
+        for threads in (2, 5):
+            self.answers("lost 0, all ended: 1, free: 1", "deadlines", threads)
+
+    def test_the_names_of_before_glibc_2_34(self):
+        self.answers("lost 0", "old_names", 1)
+
+    def test_the_smallest_stack(self):
+        self.answers("ran", "small_stack", 7000)
+
+    def test_a_mutex_as_a_semaphore(self):
+        self.answers("turns 20", "semaphore", 20)
+        done = run("semaphore", 20)
+        self.assertNotIn("for ever", done.stderr)
+
+    def test_a_library_in_the_place_of_another_one(self):
+        self.answers("done", "reloaded", *PLUGINS)
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "result.json"
+            for options in ((), ("--policy", "mutex")):
+                done = run("reloaded", *PLUGINS, options=(*options, "--json", str(file)))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                sites = json.loads(file.read_text())["points"][0]["sites"]
+                names = sorted(site["name"].split("@")[0] for site in sites if site["kind"] == "mutex" and site["acquisitions"] >= 8)
+                self.assertEqual(names, ["alpha_open", "omega_open"], sites)
+
+
+if __name__ == "__main__":
+    TXSYNC, PROGRAM, *PLUGINS = sys.argv[1:5]
+    del sys.argv[1:5]
+    unittest.main()
