@@ -16,6 +16,7 @@
 #include <txsync/shared_mutex.hpp>
 #include <txsync/speculate/elided.hpp>
 
+#include "locks/measure.hpp"
 #include "observe/document/more_rounds.hpp"
 #include "observe/statistics.hpp"
 
@@ -165,12 +166,14 @@ std::vector<elision_cost> measure_elision_cost(unsigned rounds, std::uint64_t du
     for (const char* const section : section_names) all.push_back({one.lock, section, {}, {}});
   }
   for (unsigned series = 0; series < (until_decided ? observe::max_round_factor : 1); ++series) {
-    for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t i = 0; i < all.size() && !interrupted(); ++i) {
       add_rounds(contenders[i / 2], static_cast<unsigned>(i % 2), rounds, duration_ns, all[i]);
     }
+    if (interrupted()) break;
     const std::optional<observe::claim> claim = claim_of(all);
     if (!claim || claim->outcome != observe::outcome::undecided) break;
   }
+  std::erase_if(all, [](const elision_cost& one) { return one.plain.empty(); });
   return all;
 }
 

@@ -86,7 +86,8 @@ int run(const options& asked, const std::vector<std::string>& words) {
     return asked.quick ? std::vector<observe::claim>() : make_claims(wanted, cells, compare_with_peers(wanted, cells));
   };
   const bool chosen = asked.elision_only || asked.scenarios_only || asked.waiting_only;
-  const auto wants = [&](bool only) { return everything && (only || !chosen); };
+  // What was interrupted before its first round has nothing to print.
+  const auto wants = [&](bool only) { return everything && (only || !chosen) && !interrupted(); };
   const measured all = chosen ? measured() : measure_until_decided(wanted, claims_of);
   std::vector<elision_cost> costs;
   if (wants(asked.elision_only)) costs = measure_elision_cost(asked.rounds, wanted.duration_ns / 5, !asked.quick);
