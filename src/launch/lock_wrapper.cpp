@@ -137,6 +137,41 @@ constexpr auto lock_deeds = std::to_array<std::string_view>(
     {"lock", "enter", "leave", "exit",   "acquire",   "release", "init",  "create", "new", "alloc", "destroy",
      "free", "get",   "wait",  "signal", "broadcast", "read",    "write", "rd",     "wr",  "done"});
 
+/// In lower case: "LockInit_all" is lock, init, all.
+std::vector<std::string> words_of(std::string_view name) {
+  std::vector<std::string> words(1);
+  bool was_small = false;
+  for (const char letter : name) {
+    const bool is_capital = std::isupper(static_cast<unsigned char>(letter)) != 0;
+    if (letter == '_' || (is_capital && was_small)) words.emplace_back();
+    if (letter != '_') words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    was_small = letter != '_' && !is_capital;
+  }
+  std::erase(words, "");
+  return words;
+}
+
+bool is_lock_word(std::string_view word) {
+  return word == "lock" || word == "locks" || std::find(lock_words.begin(), lock_words.end(), word) != lock_words.end();
+}
+bool is_deed(std::string_view word) {
+  return word == "make" || word == "try" || word == "unlock" ||
+         std::find(lock_deeds.begin(), lock_deeds.end(), word) != lock_deeds.end();
+}
+
+/// "new_lock_", "lockInit", "LOCK_create": nothing but locks and deeds in its words. "lock_table_init" has a subject.
+bool has_no_other_word(const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(), is_lock_word) &&
+         std::all_of(words.begin(), words.end(),
+                     [](const std::string& word) { return is_lock_word(word) || is_deed(word); });
+}
+
+/// "mutex_init_pshared_with_type", "rwlock_init_writer_preferred"
+bool makes_a_lock(const std::vector<std::string>& words) {
+  return words.size() >= 2 && words[0] != "lock" && words[0] != "locks" && is_lock_word(words[0]) &&
+         std::find(words.begin(), words.end(), "init") != words.end();
+}
+
 /// "sqlite3_mutex_enter", "pthreadMutexAlloc", "spin_lock_irq_init": a lock in its words, a deed at its end.
 bool is_lock_function(std::string_view name) {
   std::string lower;
@@ -144,6 +179,8 @@ bool is_lock_function(std::string_view name) {
   const bool has_lock = std::any_of(lock_words.begin(), lock_words.end(),
                                     [&](std::string_view word) { return lower.find(word) != std::string::npos; });
   if (has_lock && ends_with_any(std::string_view(lower), lock_deeds)) return true;
+  const std::vector<std::string> words = words_of(name);
+  if (has_no_other_word(words) || makes_a_lock(words) || lower.ends_with("sem_init")) return true;
   // Tokyo Cabinet: tchdblockmethod, tcbdblockmethod, tcglobalmutexlock; those of one database have all their callers.
   return lower.starts_with("tc") && lower.find('_') == std::string::npos &&
          (lower.find("dblock") != std::string::npos || lower.find("dbunlock") != std::string::npos ||

@@ -56,6 +56,10 @@ struct bar_layout {
   double x(double value) const { return left + (right - left) * std::clamp(value / scale.end, 0.0, 1.0); }
 };
 
+std::string words_of_value(const bar& one) {
+  return one.value_words.empty() ? figures(one.what.value) : one.value_words;
+}
+
 std::string drawn(const bar& one, const bar_layout& at, double top) {
   const double middle = top + row_height / 2;
   std::string made = "<g class=\"mark " + one.look + "\"><title>" + escaped(one.hover) + "</title>";
@@ -69,7 +73,7 @@ std::string drawn(const bar& one, const bar_layout& at, double top) {
     made += svg_line("whisker", at.x(one.what.low), middle - 5, at.x(one.what.low), middle + 5);
     made += svg_line("whisker", at.x(one.what.high), middle - 5, at.x(one.what.high), middle + 5);
   }
-  made += svg_text("value", at.right + 12, middle + 4.5, figures(one.what.value));
+  made += svg_text("value", at.right + 12, middle + 4.5, words_of_value(one));
   return made + "</g>\n";
 }
 
@@ -78,13 +82,15 @@ std::string drawn(const bar& one, const bar_layout& at, double top) {
 std::string drawn(const bar_chart& chart) {
   if (chart.bars.empty()) return {};
   double greatest = chart.marker.value_or(0);
-  std::size_t longest = 0;
+  std::size_t longest = 0, longest_value = 0;
   for (const bar& one : chart.bars) {
+    longest_value = std::max(longest_value, length(words_of_value(one)));
     greatest = std::max(greatest, greatest_of(one.what));
     longest = std::max(longest, std::min(length(one.label), longest_label));
   }
   const double top = chart.marker ? 24 : 6;
-  const bar_layout at{static_cast<double>(longest) * letter_width + 14, width - 76,
+  const double value_room = std::max(76.0, static_cast<double>(longest_value) * letter_width + 16);
+  const bar_layout at{static_cast<double>(longest) * letter_width + 14, width - value_room,
                       top + row_height * static_cast<double>(chart.bars.size()), axis(greatest)};
   std::string made = opened(chart.title, chart.description, at.bottom + tick_room);
   for (const double tick : at.scale.ticks()) {

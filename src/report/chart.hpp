@@ -24,6 +24,7 @@ struct bar {
   std::string hover;  ///< the whole sentence
   std::string look;   ///< "ours", "peer", "best": a class of the style
   bool interval = true;
+  std::string value_words = {};  ///< at the bar's end; empty: the value's figures
 };
 
 struct bar_chart {

@@ -63,7 +63,8 @@ std::string chart_of(const std::vector<counted>& list, double all_waiting) {
                           {waiting / unit.by, 0, waiting / unit.by},
                           name + ": " + duration(waiting) + ", " + percent(waiting / all_waiting) + " of all waiting",
                           "ours",
-                          false});
+                          false,
+                          duration(waiting)});
   }
   return drawn(chart);
 }

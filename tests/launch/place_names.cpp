@@ -111,7 +111,14 @@ TEST(LockWrappers, WrapALock) {
                            "absl::synchronization_internal::PthreadWaiter::Wait",
                            "umtx_lock_70",
                            "Lck__New",
-                           "txsync::native::mutex::lock"}) {
+                           "txsync::native::mutex::lock",
+                           "new_lock_",
+                           "lockInit",
+                           "make_lock",
+                           "LOCK_create",
+                           "mutex_init_pshared_with_type",
+                           "mutex_cond_init_pshared",
+                           "__fio_sem_init"}) {
     EXPECT_TRUE(launch::is_lock_wrapper(name)) << name;
   }
 }
@@ -136,7 +143,11 @@ TEST(LockWrappers, OthersDoNot) {
                            "HealthMonitor::check",
                            "clock_get",
                            "Log_event::write",
-                           "foo::{lambda#1}::operator()"}) {
+                           "foo::{lambda#1}::operator()",
+                           "lock_table_init",
+                           "block_new",
+                           "unlock_door",
+                           "release_all"}) {
     EXPECT_FALSE(launch::is_lock_wrapper(name)) << name;
   }
 }
