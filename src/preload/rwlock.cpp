@@ -224,6 +224,8 @@ int lock_as_rwlock(rwlock_state& lock, rw_tag tag, entry how, const patience& ho
     const int answer = elide_as_rwlock(lock, tag, how, how_long);
     if (answer >= 0) return answer;
   }
+  if (how == entry::read && lock.shared.rwlock.is_full()) [[unlikely]]
+    return EAGAIN;
   const int status = take(
       lock, tag, how, how_long, [&]() noexcept { return try_enter_settled(lock, how); },
       [&](std::uint64_t deadline) noexcept { return enter_until(lock, how, deadline); });
@@ -234,6 +236,7 @@ int lock_as_rwlock(rwlock_state& lock, rw_tag tag, entry how, const patience& ho
 /// Readers may come again, as under the real one; a reader that wants to write would wait for itself there.
 int lock_again(rwlock_state& lock, entry how, const patience& how_long) noexcept {
   if (how == entry::write || lock.written != 0) return how_long.waits ? EDEADLK : EBUSY;
+  if (lock.mutex.depth == ~std::uint32_t{0}) return EAGAIN;
   ++lock.mutex.depth;
   return 0;
 }
