@@ -10,6 +10,7 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include <txsync/condition_variable.hpp>
 #include <txsync/speculate/elided.hpp>
 #include <txsync/speculate/warming.hpp>
 

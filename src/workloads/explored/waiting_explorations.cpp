@@ -128,6 +128,40 @@ struct timed_test {
   bool spurious = false;
 };
 
+/// The same of locks: one holds, one tries to write and one to read, for times that end in vain and for long ones.
+struct timed_lock_test {
+  shared_mutex lock{};
+  std::uint64_t count = 0;
+  bool wrong = false;
+
+  static void body(timed_lock_test& me, unsigned index) {
+    constexpr std::chrono::nanoseconds patience(100);
+    constexpr std::chrono::hours long_time(1'000'000'000);
+    if (index == 0) {
+      me.lock.lock();
+      machine::yield();
+      ++me.count;
+      return me.lock.unlock();
+    }
+    const auto until = virtual_clock::now() + patience;
+    const auto far = std::chrono::time_point<virtual_clock, std::chrono::hours>(long_time);
+    const bool got = index == 1 ? me.lock.try_lock_until(until) : me.lock.try_lock_shared_until(until);
+    if (!got && virtual_clock::now() < until) me.wrong = true;
+    if (index == 1) {
+      if (!got && !me.lock.try_lock_for(patience) && !me.lock.try_lock_for(long_time)) me.wrong = true;
+      ++me.count;
+      return me.lock.unlock();
+    }
+    if (!got && !me.lock.try_lock_shared_for(patience) && !me.lock.try_lock_shared_until(far)) me.wrong = true;
+    if (me.lock.readers() == 0) me.wrong = true;
+    me.lock.unlock_shared();
+  }
+  const char* check() const {
+    if (wrong) return "a wait ended before its time, or without the lock";
+    return count != 2 ? "an update was lost" : nullptr;
+  }
+};
+
 /// A thread whose patience ends, for good, while others lock without one: it leaves nobody asleep.
 template <class Lock, bool shared, std::uint64_t patience_ns = 2'000>
 struct patience_test {
@@ -458,6 +492,7 @@ constexpr exploration table[] = {
     {"occ_rwlock-shared-patience", "a reader gives up", right, run_anew<patience_test<occ_rwlock, true>, 3>, sleeps},
     {"occ_rwlock-shared-giving-up", "the holder waits until a reader gives up", right,
      run_anew<giving_up_test<occ_rwlock, true>, 3>, sleeps},
+    {"txsync::shared_mutex-timed", "for a time and until one", right, run_anew<timed_lock_test, 3>, sleeps},
     {"txsync::shared_mutex-patience", "a writer gives up", right, run_anew<patience_test<shared_mutex, false>, 3>,
      sleeps},
     {"txsync::shared_mutex-giving-up", "the holder waits until a writer gives up", right,
