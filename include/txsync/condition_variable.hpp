@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include <txsync/machine/cpu.hpp>
+#include <txsync/locks/timed.hpp>
 #include <txsync/machine/park.hpp>
 #include <txsync/mutex.hpp>
 
@@ -30,7 +30,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// Cost: a notification without waiters is one load, one for a thread that watches is one read-modify-write, a wake-up
 /// is one system call. 16 bytes, constant-initialised, all zero is a valid one. Condition waits are counted at the
 /// mutex's site, apart from lock waits. Thread-safe.
-/// At most 65,535 threads wait at one time.
+/// At most 65,535 threads wait at one time. A further one returns after a millisecond, as if spuriously.
 class condition_variable {
  public:
   constexpr condition_variable() noexcept = default;
@@ -62,11 +62,11 @@ class condition_variable {
 
   template <class Rep, class Period>
   std::cv_status wait_for(std::unique_lock<mutex>& lock, const std::chrono::duration<Rep, Period>& time) {
-    return wait_until_ns(lock, deadline_after(time));
+    return wait_until_ns(lock, detail::deadline_after(time));
   }
   template <class Rep, class Period, class Predicate>
   bool wait_for(std::unique_lock<mutex>& lock, const std::chrono::duration<Rep, Period>& time, Predicate predicate) {
-    const std::uint64_t deadline = deadline_after(time);
+    const std::uint64_t deadline = detail::deadline_after(time);
     while (!predicate()) {
       if (wait_until_ns(lock, deadline) == std::cv_status::timeout) return predicate();
     }
@@ -74,10 +74,8 @@ class condition_variable {
   }
   template <class Clock, class Duration>
   std::cv_status wait_until(std::unique_lock<mutex>& lock, const std::chrono::time_point<Clock, Duration>& time) {
-    const auto now = Clock::now();
-    // The difference to a time long ago, such as time_point::min(), is no duration that exists.
-    const std::cv_status status = wait_for(lock, now < time ? time - now : time - time);
-    return status == std::cv_status::timeout && Clock::now() < time ? std::cv_status::no_timeout : status;
+    const std::cv_status status = wait_until_ns(lock, detail::deadline_at(time));
+    return status == std::cv_status::timeout && !detail::has_come(time) ? std::cv_status::no_timeout : status;
   }
   template <class Clock, class Duration, class Predicate>
   bool wait_until(std::unique_lock<mutex>& lock, const std::chrono::time_point<Clock, Duration>& time,
@@ -108,28 +106,20 @@ class condition_variable {
   static constexpr std::uint64_t watched = std::uint64_t{1} << 32;
   static constexpr unsigned number_shift = 33;
   static constexpr std::uint64_t notification = std::uint64_t{1} << number_shift;
-
-  template <class Rep, class Period>
-  static std::uint64_t deadline_after(const std::chrono::duration<Rep, Period>& time) {
-    const std::uint64_t now = machine::clock_ns();
-    if (time <= time.zero()) return now;
-    // Far-away times, in a type that cannot overflow.
-    const auto ns = std::chrono::duration_cast<std::chrono::duration<double, std::nano>>(time).count();
-    if (ns >= 9e18) return machine::no_deadline;
-    return now + static_cast<std::uint64_t>(ns);
-  }
+  static constexpr std::uint64_t no_room = 1;  ///< in place of what enter() answers
 
   /// Whether a notification has come between two states.
   static constexpr bool differ(std::uint64_t one, std::uint64_t other) noexcept {
     return (one ^ other) >> number_shift != 0;
   }
-  /// The state before the thread came; `watched` there says that this thread is to watch. `guard` is null where wakes
-  /// cannot be deferred to its unlock.
+  /// The number before the thread came, and `watched` if this thread is to watch; or `no_room`, and it has not come in.
+  /// `guard` is null where wakes cannot be deferred to its unlock.
   TXSYNC_EXPORT std::uint64_t enter(mutex* guard) noexcept;
   TXSYNC_EXPORT void await_leavers() noexcept;
   /// From enter() to the last touch.
   TXSYNC_EXPORT bool sleep(std::uint64_t ticket, std::uint64_t deadline) noexcept;
   void watch(std::uint64_t ticket, std::uint64_t deadline) noexcept;
+  static bool sleep_outside(std::uint64_t deadline) noexcept;
   bool leave(std::uint64_t& seen, std::uint64_t ticket, bool late) noexcept;
   TXSYNC_EXPORT void notify(std::uint64_t how_many) noexcept;
 

@@ -5,6 +5,7 @@
 
 #include <txsync/export.hpp>
 #include <txsync/locks/futex_mutex.hpp>
+#include <txsync/locks/timed.hpp>
 #include <txsync/observe/counters.hpp>
 #include <txsync/site.hpp>
 
@@ -27,10 +28,10 @@ namespace detail {
 /// every wait is counted (observe/counters.hpp); set_policy(policy_word::counting_off) on the site ends that.
 /// Fairness, waiting: as futex_mutex.
 /// Cost: as futex_mutex plus about one nanosecond.
-/// Named requirements: Lockable; try_lock_until_ns for deadlines. Thread-safe; not recursive.
+/// Named requirements: TimedLockable. Thread-safe; not recursive.
 /// Constant-initialised; 16 bytes.
 /// Errors: none are reported; unlocking a mutex that the thread does not hold is undefined, as with std::mutex.
-class mutex {
+class mutex : public detail::timed<mutex> {
  public:
   constexpr mutex() noexcept : site_(nullptr) {}
   constexpr explicit mutex(site& place) noexcept : site_(&place) {}

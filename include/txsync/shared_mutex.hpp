@@ -6,6 +6,7 @@
 
 #include <txsync/export.hpp>
 #include <txsync/locks/futex_mutex.hpp>
+#include <txsync/locks/timed.hpp>
 #include <txsync/observe/counters.hpp>
 #include <txsync/site.hpp>
 
@@ -23,9 +24,13 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// shared count costs more than a mutex.
 /// Cost: one compare-exchange to enter, one fetch-sub to leave. Write: a mutex and one atomic more.
 /// Statistics of the site count both modes, and every wait.
-/// Named requirements: SharedLockable.
-/// Constant-initialised; 24 bytes; at most 16,383 threads at one lock.
-class shared_mutex {
+/// Named requirements: SharedTimedLockable (SharedTimedMutex). Thread-safe. Not recursive, for readers neither: a
+/// thread that holds it shared must not lock it shared again, since a writer that has come in between keeps the second
+/// one out and waits for the first (futex_rwlock lets readers come again).
+/// At most 2^30 shared holds, of however many threads: further ones are refused, or wait until one is given up, for
+/// which they look once a millisecond.
+/// Constant-initialised; 24 bytes.
+class shared_mutex : public detail::timed<shared_mutex>, public detail::timed_shared<shared_mutex> {
  public:
   constexpr shared_mutex() noexcept : site_(nullptr) {}
   constexpr explicit shared_mutex(site& place) noexcept : site_(&place) {}
@@ -34,59 +39,74 @@ class shared_mutex {
 
   void lock_shared() noexcept {
     if (!try_enter()) [[unlikely]]
-      lock_shared_slow();
+      (void)lock_shared_slow(machine::no_deadline);
     count();
   }
-  [[nodiscard]] bool try_lock_shared() noexcept {
-    const bool got = try_enter();
-    if (got) count();
-    return got;
+  [[nodiscard]] bool try_lock_shared() noexcept { return counted(try_enter()); }
+  /// Tries until machine::clock_ns() reaches the deadline.
+  [[nodiscard]] bool try_lock_shared_until_ns(std::uint64_t deadline) noexcept {
+    return counted(try_enter() || lock_shared_slow(deadline));
   }
   void unlock_shared() noexcept {
     // release pairs with the writer's acquire
-    const std::uint32_t before = state_.fetch_sub(reader, std::memory_order_release);
+    const std::uint64_t before = state_.fetch_sub(reader, std::memory_order_release);
     if ((before & (readers_bits | writer)) == (reader | writer)) [[unlikely]]
       wake_writer();
   }
 
   TXSYNC_EXPORT void lock() noexcept;
   TXSYNC_EXPORT [[nodiscard]] bool try_lock() noexcept;
+  TXSYNC_EXPORT [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept;
   TXSYNC_EXPORT void unlock() noexcept;
 
   /// Whether a writer is inside or about to be; the readers inside; whether there are any of them. True at some moment
   /// of the call: what elision subscribes to.
   bool has_writer() const noexcept { return (state_.load(std::memory_order_relaxed) & writer) != 0; }
-  std::uint32_t readers() const noexcept { return state_.load(std::memory_order_relaxed) & readers_bits; }
+  std::uint32_t readers() const noexcept {
+    return static_cast<std::uint32_t>(state_.load(std::memory_order_relaxed) & readers_bits);
+  }
   bool is_held() const noexcept { return (state_.load(std::memory_order_relaxed) & (readers_bits | writer)) != 0; }
 
   site& place() const noexcept { return site_ != nullptr ? *site_ : site::unnamed(); }
 
  private:
-  static constexpr std::uint32_t reader = 1;
-  static constexpr std::uint32_t readers_bits = 0x3FFF;
-  static constexpr std::uint32_t waiting_reader = 1u << 14;
-  static constexpr std::uint32_t waiting_bits = 0x3FFFu << 14;
-  static constexpr std::uint32_t writer = 1u << 30;
-  static constexpr std::uint32_t parity = 1u << 31;  // flips whenever waiting readers are let in
+  // The low half, on which a writer sleeps: the readers inside.
+  static constexpr std::uint64_t reader = 1;
+  static constexpr std::uint64_t readers_bits = 0xFFFF'FFFF;
+  static constexpr std::uint64_t full = std::uint64_t{1} << 30;  ///< of them: no more may come, but those that wait
+  // The high half, on which readers sleep: how many wait, of which there are fewer than threads; the writer; and what
+  // flips whenever those that wait are let in.
+  static constexpr unsigned waiting_shift = 32;
+  static constexpr std::uint64_t waiting_reader = std::uint64_t{1} << waiting_shift;
+  static constexpr std::uint64_t waiting_bits = std::uint64_t{0x3FFF'FFFF} << waiting_shift;
+  static constexpr std::uint64_t writer = std::uint64_t{1} << 62;
+  static constexpr std::uint64_t parity = std::uint64_t{1} << 63;
 
   bool try_enter() noexcept {
-    std::uint32_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
-    while ((seen & writer) == 0) {
+    std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+    while ((seen & (writer | full)) == 0) {
       // acquire pairs with the release in unlock()
       if (state_.compare_exchange_weak(seen, seen + reader, std::memory_order_acquire, std::memory_order_relaxed))
         return true;
     }
     return false;
   }
+  bool counted(bool got) noexcept {
+    if (got) count();
+    return got;
+  }
   void count() noexcept {
     if (--observe::detail::until_sample <= 0) [[unlikely]]
       observe::detail::sample(observe::detail::counted_id(place()), nullptr);
   }
-  TXSYNC_EXPORT void lock_shared_slow() noexcept;
+  TXSYNC_EXPORT bool lock_shared_slow(std::uint64_t deadline) noexcept;
+  bool wait_to_read(std::uint64_t deadline) noexcept;
+  bool await_turn(std::uint64_t before, std::uint64_t deadline) noexcept;
+  bool await_readers(std::uint64_t seen, std::uint64_t deadline) noexcept;
+  bool withdraw(std::uint64_t& seen) noexcept;
   TXSYNC_EXPORT void wake_writer() noexcept;
 
-  std::atomic<std::uint32_t> state_{0};
-  std::atomic<std::uint32_t> phase_{0};  // its lowest bit is the parity, changed by the writer just before
+  std::atomic<std::uint64_t> state_{0};
   futex_mutex writers_;
   site* site_;
 };

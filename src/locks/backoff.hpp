@@ -6,6 +6,7 @@
 
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/environment.hpp>
+#include <txsync/machine/park.hpp>
 #include <txsync/machine/thread.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::detail {
@@ -15,6 +16,11 @@ inline void pause_for(std::uint64_t length) noexcept {
   const std::uint64_t start = machine::cycles();
   do machine::relax();
   while (machine::cycles() - start < length);
+}
+
+/// Asks for the time only where there is a deadline.
+inline bool is_past(std::uint64_t deadline) noexcept {
+  return deadline != machine::no_deadline && machine::clock_ns() >= deadline;
 }
 
 /// A small generator for jitter, so that waiters do not march in step (xorshift, Marsaglia 2003). Seeded by an address,

@@ -12,6 +12,8 @@
 // as it tells besides. The watcher takes the bit back by one step with the proof that no notification has come; from
 // then on it is as any other. So who is not woken watches, and who does not watch is woken. Sleepers may sleep on
 // either value of the bit: the kernel compares it when they fall asleep, with what they saw last.
+#include <algorithm>
+
 #include <txsync/condition_variable.hpp>
 
 #include "backoff.hpp"
@@ -20,17 +22,24 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
+namespace {
+constexpr std::uint64_t most_inside = 0xFFFF;  // as each of the two counts can say
+constexpr std::uint64_t nap_ns = 1'000'000;
+}  // namespace
+
 std::uint64_t condition_variable::enter(mutex* guard) noexcept {
   // relaxed, both: published by the exchange below
   if (guard_.load(std::memory_order_relaxed) != guard) guard_.store(guard, std::memory_order_relaxed);
   std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   for (;;) {
+    if ((seen & waiters_bits) + (seen & leavers_bits) / leaver == most_inside) [[unlikely]]
+      return no_room;
     const bool alone = (seen & waiters_bits) == 0 && detail::may_watch();
     const std::uint64_t mine = alone ? watched : 0;
     // release pairs with the acquire in notify(), for `guard_`; the rest is published by the unlock that follows
     if (state_.compare_exchange_weak(seen, (seen | mine) + waiter, std::memory_order_release,
                                      std::memory_order_relaxed))
-      return (seen & ~watched) | mine;
+      return (seen & ~(notification - 1)) | mine;
   }
 }
 
@@ -61,7 +70,16 @@ bool condition_variable::leave(std::uint64_t& seen, std::uint64_t ticket, bool l
   return false;
 }
 
+/// Of a thread that has not come in: a wait that ends by itself.
+bool condition_variable::sleep_outside(std::uint64_t deadline) noexcept {
+  const std::uint64_t now = machine::clock_ns();
+  if (deadline > now) machine::sleep_ns(std::min(nap_ns, deadline - now));
+  return !detail::is_past(deadline);
+}
+
 bool condition_variable::sleep(std::uint64_t ticket, std::uint64_t deadline) noexcept {
+  if (ticket == no_room) [[unlikely]]
+    return sleep_outside(deadline);
   if ((ticket & watched) != 0) watch(ticket, deadline);
   // relaxed, here and below: data is ordered by the caller's mutex
   std::uint64_t seen = state_.load(std::memory_order_relaxed);

@@ -287,7 +287,7 @@ futex_mutex::joined futex_mutex::join_aside(std::uint64_t deadline, std::uint64_
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   for (;;) {
     if (claim(seen, waiter::newcomer)) return joined::got_lock;
-    if (deadline != machine::no_deadline && machine::clock_ns() >= deadline) return joined::late;
+    if (detail::is_past(deadline)) return joined::late;
     if ((seen & aside_bits) == aside_bits) {
       machine::sleep_ns(min_nap_ns);
       seen = word_.load(std::memory_order_relaxed);  // relaxed: as above
@@ -327,7 +327,7 @@ bool futex_mutex::wait_aside(std::uint64_t deadline, bool realtime) noexcept {
     } else if (machine::park_low(word_, static_cast<std::uint32_t>(seen), for_dead.next(deadline)) ==
                machine::park_result::timed_out) {
       replace_the_dead();
-      late = deadline != machine::no_deadline && machine::clock_ns() >= deadline;
+      late = detail::is_past(deadline);
     }
   }
 }

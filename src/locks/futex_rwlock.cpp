@@ -57,9 +57,10 @@ bool futex_rwlock::sleep(const party& who, std::uint64_t deadline) noexcept {
       if (word_.compare_exchange_weak(seen, ((seen - who.sleeping) & ~waking) + who.entered, std::memory_order_acquire,
                                       std::memory_order_relaxed))
         return true;
-    } else if ((seen & waking) != 0 && (seen & inside_bits) == 0) {
-      // Closed to this reader by a writer that sleeps, or is about to: the wake-up is that one's, and must stay.
-      if (deadline != machine::no_deadline && machine::clock_ns() >= deadline) {
+    } else if (((seen & waking) != 0 && (seen & inside_bits) == 0) || who.is_kept_out_by_readers(seen)) {
+      // Closed to this reader by a writer that sleeps, or is about to: the wake-up is that one's, and must stay. Or by
+      // readers, who wake nobody but the last of them.
+      if (detail::is_past(deadline)) {
         give_up(who);
         return false;
       }
@@ -97,13 +98,13 @@ bool futex_rwlock::enter(const party& who, std::uint64_t deadline) noexcept {
   for (;;) {
     if (spin(who, 0)) return true;
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
-    while ((seen & most) != most) {
+    while ((seen & most) != most && !who.is_kept_out_by_readers(seen)) {
       // relaxed: its place in the word's order is what counts
       if (word_.compare_exchange_weak(seen, seen + who.sleeping, std::memory_order_relaxed))
         return sleep(who, deadline);
     }
-    // No room to be counted.
-    if (deadline != machine::no_deadline && machine::clock_ns() >= deadline) return false;
+    // No room to be counted, or to come in: see sleep().
+    if (detail::is_past(deadline)) return false;
     machine::sleep_ns(nap_ns);
   }
 }

@@ -10,35 +10,50 @@ namespace txsync::inline TXSYNC_BACKEND {
 namespace {
 constexpr std::uint64_t spin_budget = 60'000;  // cycles
 constexpr std::uint64_t look_distance = 256;
+constexpr std::uint64_t nap_ns = 1'000'000;
 }  // namespace
 
 void occ_rwlock::lock_shared_slow() noexcept {
-  for (;;) {
-    unlock_shared();  // out again: this thread was counted too early
-    std::uint64_t spent = 0;
-    for (;;) {
-      const std::uint32_t seen = state_.load(std::memory_order_relaxed);  // relaxed: a look only
-      if ((seen & writer) == 0) break;
-      if (machine::cpu_count() > 1 && spent < spin_budget) {
-        detail::pause_for(look_distance);
-        spent += look_distance;
-        continue;
-      }
-      // seq_cst, twice: the count before the second look at the word, against unlock()'s change of the word before its
-      // look at the count
-      sleeping_readers_.fetch_add(1, std::memory_order_seq_cst);
-      const std::uint32_t again = state_.load(std::memory_order_seq_cst);
-      if ((again & writer) != 0) machine::park(state_, again);
-      sleeping_readers_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: too high costs a system call
-    }
-    // acquire pairs with the release in unlock()
-    if ((state_.fetch_add(1, std::memory_order_acquire) & writer) == 0) return;
+  unlock_shared();  // out again: this thread was counted too early
+  (void)try_lock_shared_until_ns(machine::no_deadline);
+}
+
+bool occ_rwlock::try_lock_shared_until_ns(std::uint64_t deadline) noexcept {
+  while (!try_lock_shared()) {
+    if (!await_way_in(deadline)) return false;
   }
+  return true;
+}
+
+/// False: the deadline has passed before a reader might come in.
+bool occ_rwlock::await_way_in(std::uint64_t deadline) noexcept {
+  for (std::uint64_t spent = 0;;) {
+    const std::uint32_t seen = state_.load(std::memory_order_relaxed);  // relaxed: a look only
+    if ((seen & (writer | full)) == 0) return true;
+    if (detail::is_past(deadline)) return false;
+    if (machine::cpu_count() > 1 && spent < spin_budget) {
+      detail::pause_for(look_distance);
+      spent += look_distance;
+    } else if ((seen & writer) == 0) {
+      machine::sleep_ns(nap_ns);  // readers wake nobody but a writer
+    } else {
+      sleep_to_read(deadline);
+    }
+  }
+}
+
+void occ_rwlock::sleep_to_read(std::uint64_t deadline) noexcept {
+  // seq_cst, twice: the count before the second look at the word, against unlock()'s change of the word before its
+  // look at the count
+  sleeping_readers_.fetch_add(1, std::memory_order_seq_cst);
+  const std::uint32_t again = state_.load(std::memory_order_seq_cst);
+  if ((again & writer) != 0) machine::park(state_, again, deadline);
+  sleeping_readers_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: too high costs a system call
 }
 
 bool occ_rwlock::try_lock_shared() noexcept {
   std::uint32_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
-  while ((seen & writer) == 0) {
+  while ((seen & (writer | full)) == 0) {
     // acquire pairs with the release in unlock()
     if (state_.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire, std::memory_order_relaxed)) return true;
   }
@@ -48,20 +63,26 @@ bool occ_rwlock::try_lock_shared() noexcept {
 // A writer sleeps on the word too. Wakes everybody on it: by address only, the lock may be gone.
 void occ_rwlock::wake_writer() noexcept { machine::unpark(state_, machine::everyone); }
 
-void occ_rwlock::lock() noexcept {
-  writers_.lock();
+void occ_rwlock::lock() noexcept { (void)try_lock_until_ns(machine::no_deadline); }
+
+bool occ_rwlock::try_lock_until_ns(std::uint64_t deadline) noexcept {
+  if (!writers_.try_lock_until_ns(deadline)) return false;
   // acquire pairs with the readers' release
   std::uint32_t seen = state_.fetch_or(writer, std::memory_order_acquire) | writer;
-  std::uint64_t spent = 0;
-  while (seen != writer) {
+  for (std::uint64_t spent = 0; seen != writer;) {
+    if (detail::is_past(deadline)) {
+      unlock();
+      return false;
+    }
     if (machine::cpu_count() > 1 && spent < spin_budget) {
       detail::pause_for(look_distance);
       spent += look_distance;
     } else {
-      machine::park(state_, seen);
+      machine::park(state_, seen, deadline);
     }
     seen = state_.load(std::memory_order_acquire);  // pairs with the readers' release
   }
+  return true;
 }
 
 bool occ_rwlock::try_lock() noexcept {

@@ -10,83 +10,128 @@ namespace txsync::inline TXSYNC_BACKEND {
 namespace {
 constexpr std::uint64_t spin_budget = 60'000;  // cycles
 constexpr std::uint64_t look_distance = 256;
+constexpr std::uint64_t nap_ns = 1'000'000;
 
 std::uint64_t budget() noexcept { return machine::cpu_count() > 1 ? spin_budget : 0; }
 }  // namespace
 
-void shared_mutex::lock_shared_slow() noexcept {
+bool shared_mutex::lock_shared_slow(std::uint64_t deadline) noexcept {
   const std::uint32_t site_id = observe::detail::counted_id(place());
   const std::uint64_t start = observe::detail::wait_begins(site_id);
-  std::uint32_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+  const bool got = wait_to_read(deadline);
+  const auto ends = got ? observe::detail::waited : observe::detail::wait_timed_out;
+  ends(site_id, machine::cycles() - start);
+  return got;
+}
+
+bool shared_mutex::wait_to_read(std::uint64_t deadline) noexcept {
+  std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   for (;;) {
+    if ((seen & (writer | full)) == full) {
+      if (detail::is_past(deadline)) return false;
+      machine::sleep_ns(nap_ns);
+      seen = state_.load(std::memory_order_relaxed);  // relaxed: as above
+      continue;
+    }
     const bool free = (seen & writer) == 0;
     // acquire pairs with the release in unlock(), where this is the entry
     if (state_.compare_exchange_weak(seen, seen + (free ? reader : waiting_reader), std::memory_order_acquire,
-                                     std::memory_order_relaxed)) {
-      if (free) return observe::detail::waited(site_id, machine::cycles() - start);
-      break;
-    }
+                                     std::memory_order_relaxed))
+      return free || await_turn(seen & parity, deadline);
   }
-  // The writer that leaves turns this thread into a reader and flips the parity. It cannot flip back before this thread
-  // has left: the next writer waits for it.
-  const std::uint32_t before = seen & parity;
-  const auto let_in = [&] {
-    return (state_.load(std::memory_order_acquire) & parity) != before;  // pairs with the release in unlock()
-  };
-  for (std::uint64_t spent = 0; !let_in();) {
-    if (spent < budget()) {
+}
+
+/// Requires: the thread is counted among the readers that wait, since the parity was `before`.
+///
+/// The writer that leaves turns this thread into a reader and flips the parity. It cannot flip back before this thread
+/// has left: only a writer that was inside flips it, and the next one waits for this reader. After a writer that has
+/// given up the threads that wait go in themselves.
+bool shared_mutex::await_turn(std::uint64_t before, std::uint64_t deadline) noexcept {
+  std::uint64_t spent = 0;
+  for (bool late = false;;) {
+    std::uint64_t seen = state_.load(std::memory_order_acquire);  // pairs with the release in unlock()
+    if ((seen & parity) != before) return true;
+    const std::uint64_t left = seen - waiting_reader;
+    if ((seen & writer) == 0) {
+      // acquire pairs with the release in unlock() of a writer that was inside before
+      if (state_.compare_exchange_weak(seen, left + reader, std::memory_order_acquire)) return true;
+    } else if (late) {
+      // relaxed: orders nothing
+      if (state_.compare_exchange_weak(seen, left, std::memory_order_relaxed)) return false;
+    } else if (spent < budget()) {
       detail::pause_for(look_distance);
       spent += look_distance;
-      continue;
-    }
-    const std::uint32_t phase = phase_.load(std::memory_order_seq_cst);
-    if (((phase & 1) != 0) == (before != 0)) {
-      machine::park(phase_, phase);
+      late = detail::is_past(deadline);
     } else {
-      machine::relax();  // the writer is between its two stores
+      const auto high = static_cast<std::uint32_t>(seen >> waiting_shift);
+      late = machine::park_high(state_, high, deadline) == machine::park_result::timed_out;
     }
   }
-  observe::detail::waited(site_id, machine::cycles() - start);
 }
 
 // By address only: the lock may be gone.
-void shared_mutex::wake_writer() noexcept { machine::unpark(state_, 1); }
+void shared_mutex::wake_writer() noexcept { machine::unpark_low(state_, 1); }
 
-void shared_mutex::lock() noexcept {
-  const auto keep_readers_out = [this]() noexcept {
-    // acquire pairs with the readers' release
-    return state_.fetch_or(writer, std::memory_order_acquire) | writer;
-  };
+void shared_mutex::lock() noexcept { (void)try_lock_until_ns(machine::no_deadline); }
+
+bool shared_mutex::try_lock_until_ns(std::uint64_t deadline) noexcept {
   const auto begin_to_wait = [this]() noexcept {
     return observe::detail::wait_begins(observe::detail::counted_id(place()));
   };
-  std::uint32_t seen;
-  std::uint64_t start;
-  if (writers_.try_lock()) {
-    seen = keep_readers_out();
-    if ((seen & readers_bits) == 0) return count();
-    start = begin_to_wait();
-  } else {
-    start = begin_to_wait();
-    writers_.lock();
-    seen = keep_readers_out();
+  const auto end_wait = [this](std::uint64_t start, auto how) noexcept {
+    how(observe::detail::counted_id(place()), machine::cycles() - start);
+  };
+  const bool first = writers_.try_lock();
+  std::uint64_t start = first ? 0 : begin_to_wait();
+  if (!first && !writers_.try_lock_until_ns(deadline)) {
+    end_wait(start, observe::detail::wait_timed_out);
+    return false;
   }
+  // acquire pairs with the readers' release
+  const std::uint64_t seen = state_.fetch_or(writer, std::memory_order_acquire) | writer;
+  const bool beside_readers = (seen & readers_bits) != 0;
+  if (first && beside_readers) start = begin_to_wait();
+  if (beside_readers && !await_readers(seen, deadline)) {
+    end_wait(start, observe::detail::wait_timed_out);
+    return false;
+  }
+  if (!first || beside_readers) end_wait(start, observe::detail::waited);
+  count();
+  return true;
+}
+
+/// Requires: the thread has set `writer`. True: it is inside.
+bool shared_mutex::await_readers(std::uint64_t seen, std::uint64_t deadline) noexcept {
   for (std::uint64_t spent = 0; (seen & readers_bits) != 0;) {
+    bool late;
     if (spent < budget()) {
       detail::pause_for(look_distance);
       spent += look_distance;
+      late = detail::is_past(deadline);
     } else {
-      machine::park(state_, seen);
+      late = machine::park_low(state_, static_cast<std::uint32_t>(seen), deadline) == machine::park_result::timed_out;
     }
     seen = state_.load(std::memory_order_acquire);  // pairs with the readers' release
+    if (late && withdraw(seen)) return false;
   }
-  observe::detail::waited(observe::detail::counted_id(place()), machine::cycles() - start);
-  count();
+  return true;
+}
+
+/// The writer that has not got in leaves. False: it is inside, the readers have left.
+bool shared_mutex::withdraw(std::uint64_t& seen) noexcept {
+  while ((seen & readers_bits) != 0) {
+    // acquire pairs with the readers' release, where they have left
+    if (!state_.compare_exchange_weak(seen, seen & ~writer, std::memory_order_acquire)) continue;
+    if ((seen & waiting_bits) != 0) machine::unpark_high(state_, machine::everyone);
+    writers_.unlock();
+    return true;
+  }
+  return false;
 }
 
 bool shared_mutex::try_lock() noexcept {
   if (!writers_.try_lock()) return false;
-  std::uint32_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+  std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   while ((seen & readers_bits) == 0) {
     // acquire pairs with the readers' release
     if (state_.compare_exchange_weak(seen, seen | writer, std::memory_order_acquire, std::memory_order_relaxed)) {
@@ -99,20 +144,16 @@ bool shared_mutex::try_lock() noexcept {
 }
 
 void shared_mutex::unlock() noexcept {
-  std::uint32_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
-  bool told = false;
-  for (;;) {
-    const std::uint32_t waiting = (seen & waiting_bits) >> 14;
-    if (waiting != 0 && !told) {
-      // seq_cst: readers that see the old parity here may sleep, this change wakes them or keeps them up
-      phase_.fetch_add(1, std::memory_order_seq_cst);
-      told = true;
-    }
-    const std::uint32_t next = told ? (waiting * reader) | ((seen & parity) ^ parity) : seen & parity;
+  std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+  std::uint64_t waiting;
+  std::uint64_t next;
+  do {
+    waiting = (seen & waiting_bits) >> waiting_shift;
+    next = waiting != 0 ? waiting * reader | ((seen & parity) ^ parity) : seen & parity;
     // release pairs with the acquire of readers and the next writer
-    if (state_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed)) break;
-  }
-  if (told) machine::unpark(phase_, machine::everyone);
+  } while (!state_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed));
+  // Those that see the old parity and are about to sleep find that the high half has changed.
+  if (waiting != 0) machine::unpark_high(state_, machine::everyone);
   writers_.unlock();
 }
 

@@ -12,10 +12,10 @@ constinit sleeping_place places[place_count] = {};
 constexpr std::size_t place_aside_count = 64;
 constinit sleeping_place places_aside[place_aside_count] = {};
 
-constexpr std::uint32_t waiters_bits = 0xFFFF;
+constexpr std::uint64_t waiters_bits = 0xFFFF'FFFF;
 
 /// The value for no waiters in this process.
-std::uint32_t none_since_fork() noexcept { return machine::fork_count() << 16; }
+std::uint64_t none_since_fork() noexcept { return std::uint64_t{machine::fork_count()} << 32; }
 
 std::uint64_t mixed(const void* lock) noexcept {
   return ((reinterpret_cast<std::uintptr_t>(lock) >> 4) * 0x9E3779B97F4A7C15u) >> 40;
@@ -25,16 +25,16 @@ std::uint64_t mixed(const void* lock) noexcept {
 
 // relaxed, in all three: what is asked of the number is ordered by the lock (futex_mutex::draw())
 void sleeping_place::enter() noexcept {
-  const std::uint32_t none = none_since_fork();
-  std::uint32_t seen = waiters_.load(std::memory_order_relaxed);
-  std::uint32_t next;
+  const std::uint64_t none = none_since_fork();
+  std::uint64_t seen = waiters_.load(std::memory_order_relaxed);
+  std::uint64_t next;
   do {
     next = ((seen & ~waiters_bits) == none ? seen : none) + 1;
   } while (!waiters_.compare_exchange_weak(seen, next, std::memory_order_relaxed));
 }
 void sleeping_place::leave() noexcept { waiters_.fetch_sub(1, std::memory_order_relaxed); }
 bool sleeping_place::is_in_use() const noexcept {
-  const std::uint32_t seen = waiters_.load(std::memory_order_relaxed);
+  const std::uint64_t seen = waiters_.load(std::memory_order_relaxed);
   return (seen & ~waiters_bits) == none_since_fork() && (seen & waiters_bits) != 0;
 }
 

@@ -36,7 +36,7 @@ class sleeping_place {
 
  private:
   std::atomic<std::uint32_t> word_{0};
-  std::atomic<std::uint32_t> waiters_{0};  // the low 16 bits of fork_count(), and how many entered since that fork
+  std::atomic<std::uint64_t> waiters_{0};  // fork_count(), and, in the low half, how many entered since that fork
 };
 
 /// The place of that number at that lock.

@@ -14,7 +14,7 @@ void srwlock::lock_shared_slow() noexcept {
       word_.fetch_or(queued, std::memory_order_relaxed) | queued;  // relaxed: keeps others out, no data
   detail::patient_spin patience;
   for (;;) {
-    if ((seen & writer) == 0) {
+    if ((seen & (writer | full)) == 0) {
       // acquire pairs with the release in unlock()
       if (word_.compare_exchange_weak(seen, (seen + reader) & ~queued, std::memory_order_acquire,
                                       std::memory_order_relaxed)) {

@@ -21,4 +21,13 @@ bool tatas_lock::lock_slow(pastime* meanwhile) noexcept {
   return true;
 }
 
+bool tatas_lock::lock_slow(std::uint64_t deadline) noexcept {
+  detail::exponential_backoff backoff(detail::spin_lock_waiting);
+  do {
+    if (detail::is_past(deadline)) return false;
+    backoff.wait();
+  } while (!try_lock());
+  return true;
+}
+
 }  // namespace txsync::inline TXSYNC_BACKEND

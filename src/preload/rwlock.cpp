@@ -228,6 +228,8 @@ int lock_as_rwlock(rwlock_state& lock, rw_tag tag, entry how, const patience& ho
     const int answer = elide_as_rwlock(lock, tag, how, how_long);
     if (answer >= 0) return answer;
   }
+  if (how == entry::read && lock.shared.rwlock.is_full()) [[unlikely]]
+    return EAGAIN;
   const int status = take(
       lock, tag, how, how_long, [&]() noexcept { return try_enter_settled(lock, how); },
       [&](std::uint64_t deadline) noexcept { return enter_until(lock, how, deadline); });

@@ -172,7 +172,7 @@ struct section_request {
 }
 
 /// What an abort leaves of the record, by hand (see above).
-void forget_sections(section_log& mine, std::uint8_t actions, std::uint16_t guards) noexcept {
+void forget_sections(section_log& mine, std::uint8_t actions, std::uint32_t guards) noexcept {
   mine.count = 0;
   mine.become(0);
   mine.actions = actions;
@@ -186,7 +186,7 @@ void forget_sections(section_log& mine, std::uint8_t actions, std::uint16_t guar
   const elision_policy& policy = asked.how.policy();
   retries decide(asked.how, known, asked.lock, asked.held);
   const std::uint8_t actions = mine.actions;
-  const std::uint16_t guards = mine.guards;
+  const std::uint32_t guards = mine.guards;
   for (;;) {
     if (coarse) {
       coarse_attempt_aborted(known, is_capacity(status.cause()));
@@ -207,7 +207,7 @@ void forget_sections(section_log& mine, std::uint8_t actions, std::uint16_t guar
 bool enter_from_outside(section_log& mine, const section_request& asked, experience& known) noexcept {
   const bool coarse = is_coarse(known, asked.how.policy());
   const std::uint8_t actions = mine.actions;
-  const std::uint16_t guards = mine.guards;
+  const std::uint32_t guards = mine.guards;
   const attempt_status status = try_attempt(mine, asked);
   if (status.started()) [[likely]]
     return true;
@@ -283,7 +283,7 @@ try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, he
   experience& known = experience_of(lock);
   if (how.takes_lock() || !wants_attempt(known, how.policy())) return try_outcome::try_lock;
   const std::uint8_t actions = mine.actions;
-  const std::uint16_t guards = mine.guards;
+  const std::uint32_t guards = mine.guards;
   const attempt_status status = begin_timed(mine, how);
   if (!status.started()) {
     forget_sections(mine, actions, guards);

@@ -4,6 +4,7 @@
 // all of those have ended, in batches, so that the look at who is running (a heavy fence) is shared by many.
 #include <cstdlib>
 #include <new>
+#include <stdexcept>
 
 #include "tm/gate.hpp"
 
@@ -199,5 +200,8 @@ void empty_limbo(runner& me) noexcept {
   fill_limbo(me);
   static_cast<void>(try_to_free(me));
 }
+
+void throw_too_long() { throw std::bad_array_new_length(); }
+void throw_no_such_element() { throw std::out_of_range("txsync::tm::vector: no element of that index"); }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

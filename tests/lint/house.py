@@ -47,7 +47,7 @@ PUBLIC_FACES = {
     "barrier.hpp": "locks",
     "tm.hpp": "tm",
 }
-ANY_FLOOR = {"export.hpp"}  # uses nothing, so that everything may use it
+ANY_FLOOR = {"export.hpp", "language.hpp"}  # use nothing, so that everything may use them
 
 # Below the seam, or testing it.
 # tests/preload holds programs that know nothing of us.

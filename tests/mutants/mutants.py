@@ -47,6 +47,7 @@ TESTS = {
     "spinning_mutex": "(warm_)?spin(-|$)",
     "srwlock": "srwlock",
     "tatas": "(tatas|elided_tatas|warm_tatas)(-|$)",
+    "timed": "condition_variable-timed|txsync::shared_mutex-timed",
     "ticket": "((warm|elided)_)?(ticket|fifo_ticket)(-|$)|pthread_ticket-ahead",
     "priority_tatas": "warm_priority",
     "warm_up": "warm_(ticket|tatas|mcs|futex|priority|fifo_ticket)",

@@ -23,6 +23,10 @@ if [[ -z $build_dir ]]; then
   build_dir=$work/build
   cmake -S "$source_dir" -B "$build_dir" "${common[@]}" -DBUILD_SHARED_LIBS=$shared -DTXSYNC_BUILD_TESTS=OFF -DCMAKE_UNITY_BUILD=ON \
     -DTXSYNC_BUILD_TOOLS=OFF -DTXSYNC_BUILD_BENCHMARKS=OFF -DTXSYNC_BUILD_EXAMPLES=OFF > "$work/log"
+  echo "== before it is built, nothing is installed, and it is said what to do"
+  if cmake --install "$build_dir" --prefix "$work/first" > "$work/told" 2>&1; then echo "what is not there was installed" >&2; exit 1; fi
+  tr -s ' \n' '  ' < "$work/told" | grep -q "Missing: $library[.0-9]* Build first: cmake --build $build_dir" || { cat "$work/told" >&2; exit 1; }
+  [[ ! -e $work/first ]] || { echo "half of it was installed" >&2; exit 1; }
   cmake --build "$build_dir" >> "$work/log" || { cat "$work/log"; exit 1; }
 fi
 
@@ -38,11 +42,17 @@ read -ra flags <<< "$(pkg-config --cflags --libs txsync)"
   -o "$work/by_pkg_config"
 [[ $("$work/by_pkg_config") == "$expected" ]]
 
+echo "== the headers know the standard library that they were built with"
+grep -q '^#define TXSYNC_BUILT_WITH_LIBCXX [01]$' "$work/moved/include/txsync/machine/native/txsync_backend/built_with.hpp"
+
 echo "== find_package"
 cmake -S "$source_dir/tests/packaging/consumer" -B "$work/consumer" "${common[@]}" -DCMAKE_PREFIX_PATH="$work/moved" >> "$work/log"
 grep -q "^txsync_DIR:PATH=$work/moved/" "$work/consumer/CMakeCache.txt"
 cmake --build "$work/consumer" >> "$work/log" || { cat "$work/log"; exit 1; }
 [[ $("$work/consumer/consumer") == "$expected" ]]
+if cmake "$work/consumer" -DPARTS=locks > "$work/told" 2>&1; then echo "a component that is none was found" >&2; exit 1; fi
+grep -q "txsync has no component 'locks'" "$work/told" || { cat "$work/told" >&2; exit 1; }
+cmake "$work/consumer" -DPARTS= >> "$work/log"
 
 if [[ $kind == static ]]; then
   echo "== without the simulated machine, who asks for it is told so"

@@ -242,6 +242,22 @@ TEST_F(ElidedMutexes, AConditionWaitTakesTheLockFirst) {
   EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
 }
 
+TEST_F(ElidedMutexes, RecursiveOnesAreTakenAsOftenAsCanBeCounted) {
+  site_asks(1, policy::elision_kind::off);
+  pthread_mutex_t mutex = made(PTHREAD_MUTEX_RECURSIVE);
+  EXPECT_EQ(scripted_mutex_lock(&mutex), 0);
+  state_of(&mutex).depth = 0xFFFF'FFFE;
+  EXPECT_EQ(scripted_mutex_lock(&mutex), 0);
+  EXPECT_EQ(scripted_mutex_lock(&mutex), EAGAIN);
+  EXPECT_EQ(scripted_mutex_trylock(&mutex), EAGAIN);
+  EXPECT_EQ(state_of(&mutex).depth, 0xFFFF'FFFF);
+  EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
+  EXPECT_EQ(scripted_mutex_trylock(&mutex), 0);
+  state_of(&mutex).depth = 0;
+  EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
+  EXPECT_EQ(scripted_mutex_destroy(&mutex), 0);
+}
+
 }  // namespace
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

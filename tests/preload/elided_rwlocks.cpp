@@ -24,6 +24,7 @@
 #include "../locks/harness/budget.hpp"
 #include "preload/order.hpp"
 #include "preload/roles.hpp"
+#include "preload/rwlock_state.hpp"
 #include "scripted_locks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
@@ -448,6 +449,42 @@ TEST_F(ElidedRwlocks, CountOutsideAttempts) {
   EXPECT_EQ(left, 0) << "the sample waits";
   EXPECT_EQ(scripted_mutex_unlock(&around), 0);
   EXPECT_GT(left, 0) << "and has been taken";
+}
+
+TEST_F(ElidedRwlocks, AreReadAsOftenAsCanBeCounted) {
+  for (const policy::elision_kind kind : {policy::elision_kind::off, policy::elision_kind::eager}) {
+    site_asks(kind == policy::elision_kind::off ? 1 : 2, kind);
+    pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+    take(lock, scripted_rwlock_rdlock);
+    // The word of the lock counts its readers from its lowest bit on.
+    auto& readers = reinterpret_cast<std::atomic<std::uint64_t>&>(state_of(&lock).shared.rwlock);
+    readers = 1U << 30;
+    EXPECT_EQ(scripted_rwlock_rdlock(&lock), EAGAIN);
+    EXPECT_EQ(scripted_rwlock_timedrdlock(&lock, &long_ago), EAGAIN);
+    EXPECT_NE(scripted_rwlock_tryrdlock(&lock), 0);
+    EXPECT_EQ(scripted_rwlock_trywrlock(&lock), EBUSY);
+    EXPECT_EQ(readers, 1U << 30);
+    EXPECT_EQ(scripted_rwlock_unlock(&lock), 0);
+    take(lock, scripted_rwlock_tryrdlock);
+    readers = 1;
+    EXPECT_EQ(scripted_rwlock_unlock(&lock), 0);
+    EXPECT_EQ(scripted_rwlock_destroy(&lock), 0);
+  }
+}
+
+TEST_F(ElidedRwlocks, AsMutexesAreReadAsOftenAsCanBeCounted) {
+  site_asks(1, policy::elision_kind::off, policy::rwlock_kind::as_mutex);
+  pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+  EXPECT_EQ(scripted_rwlock_rdlock(&lock), 0);
+  state_of(&lock).mutex.depth = 0xFFFF'FFFE;
+  EXPECT_EQ(scripted_rwlock_rdlock(&lock), 0);
+  EXPECT_EQ(scripted_rwlock_rdlock(&lock), EAGAIN);
+  EXPECT_EQ(scripted_rwlock_tryrdlock(&lock), EAGAIN);
+  EXPECT_EQ(elsewhere([&] { return scripted_rwlock_trywrlock(&lock); }), EBUSY);
+  EXPECT_EQ(scripted_rwlock_unlock(&lock), 0);
+  state_of(&lock).mutex.depth = 0;
+  EXPECT_EQ(scripted_rwlock_unlock(&lock), 0);
+  EXPECT_EQ(scripted_rwlock_destroy(&lock), 0);
 }
 
 }  // namespace

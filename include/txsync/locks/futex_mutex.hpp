@@ -5,6 +5,7 @@
 
 #include <txsync/export.hpp>
 #include <txsync/locks/pastime.hpp>
+#include <txsync/locks/timed.hpp>
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/restartable.hpp>
 
@@ -40,12 +41,12 @@ TXSYNC_EXPORT void wait_with(patience how) noexcept;
 /// Of waiters with a deadline (try_lock_until_ns) each unlock wakes one; their only bound is their deadline.
 /// Use it for: anything. Do not: where arrival order must be kept (mcs_lock).
 /// Cost: lock one atomic read-modify-write, unlock some plain accesses, both inlined; a sleep and wake 5..60 us.
-/// Named requirements: Lockable. Thread-safe; not recursive; constant-initialised; all zero is unlocked; 8 bytes.
+/// Named requirements: TimedLockable. Thread-safe; not recursive; constant-initialised; all zero is unlocked; 8 bytes.
 /// May be destroyed by the next owner right after it has got and given up the lock. In the child of a fork, waiters of
 /// the parent are told from living ones within 10 ms; where a living waiter of any lock happens to sleep at the same of
 /// 256 places, when that one has gone. Beyond 4,095 threads in line, threads look at the lock every 20
 /// milliseconds; beyond 63 outside of it, every 20 us. Both without a bound.
-class futex_mutex {
+class futex_mutex : public detail::timed<futex_mutex> {
  public:
   constexpr futex_mutex() noexcept = default;
   futex_mutex(const futex_mutex&) = delete;

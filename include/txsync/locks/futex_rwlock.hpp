@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <txsync/export.hpp>
+#include <txsync/locks/timed.hpp>
 #include <txsync/machine/park.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
@@ -19,11 +20,12 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// thread must not read-lock twice, and readers can starve.
 /// Use it for: programs written against pthread_rwlock_t. Else shared_mutex, which is fair to both.
 /// Cost: one compare-exchange each way, on one line for all readers; a sleep and wake 5..60 us.
-/// Named requirements: SharedLockable (SharedMutex); try_..._until_ns for deadlines. Thread-safe; not recursive for
-/// writers. At most 2^31 readers inside. Of each kind 4,095 threads can sleep; more wait by looking now and then.
+/// Named requirements: SharedTimedLockable (SharedTimedMutex). Thread-safe; not recursive for
+/// writers. At most 2^30 shared holds, of however many threads: further ones are refused, or wait until one is given
+/// up, for which they look once a millisecond. Of each kind 4,095 threads can sleep; more wait by looking now and then.
 /// Constant-initialised; all zero is unlocked; 8 bytes. May be destroyed by the next owner right after it has got and
 /// given up the lock.
-class futex_rwlock {
+class futex_rwlock : public detail::timed<futex_rwlock>, public detail::timed_shared<futex_rwlock> {
  public:
   enum class admit : std::uint8_t { readers_first, after_writers };
 
@@ -60,7 +62,7 @@ class futex_rwlock {
   [[nodiscard]] bool try_lock_shared(admit how = admit::readers_first) noexcept {
     const std::uint64_t closed = closed_to_readers(how);
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
-    while ((seen & closed) == 0 && (seen & readers_bits) != readers_bits) {
+    while ((seen & closed) == 0) {
       // acquire pairs with the release in leave()
       if (word_.compare_exchange_weak(seen, seen + reader, std::memory_order_acquire, std::memory_order_relaxed))
         return true;
@@ -80,6 +82,8 @@ class futex_rwlock {
   unsigned readers() const noexcept {
     return static_cast<unsigned>(word_.load(std::memory_order_relaxed) & readers_bits);
   }
+  /// Whether there are as many as there may be.
+  bool is_full() const noexcept { return (word_.load(std::memory_order_relaxed) & full) != 0; }
 
   bool is_held() const noexcept { return (word_.load(std::memory_order_relaxed) & inside_bits) != 0; }
   /// Whether a reader that comes like this has to stay outside for now.
@@ -97,6 +101,7 @@ class futex_rwlock {
   // The low half: who is inside.
   static constexpr std::uint64_t reader = 1;
   static constexpr std::uint64_t readers_bits = 0x7FFF'FFFF;
+  static constexpr std::uint64_t full = std::uint64_t{1} << 30;  ///< of them: no more may come
   static constexpr std::uint64_t writer = std::uint64_t{1} << 31;
   static constexpr std::uint64_t inside_bits = readers_bits | writer;
   // The high half, on which threads sleep: how many do, and whether a wake-up is under way.
@@ -111,9 +116,11 @@ class futex_rwlock {
     std::uint64_t closed;    // bits that keep it outside
     std::uint64_t entered;   // what it adds inside
     std::uint64_t sleeping;  // what it adds asleep
+
+    bool is_kept_out_by_readers(std::uint64_t seen) const noexcept { return entered == reader && (seen & full) != 0; }
   };
   static constexpr std::uint64_t closed_to_readers(admit how) noexcept {
-    return how == admit::readers_first ? writer : writer | sleeping_writers_bits;
+    return (how == admit::readers_first ? writer : writer | sleeping_writers_bits) | full;
   }
   TXSYNC_EXPORT bool lock_slow(std::uint64_t deadline) noexcept;
   TXSYNC_EXPORT bool lock_shared_slow(admit how, std::uint64_t deadline) noexcept;

@@ -6,6 +6,7 @@
 
 #include <txsync/export.hpp>
 #include <txsync/locks/futex_mutex.hpp>
+#include <txsync/locks/timed.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -18,9 +19,13 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// each other, readers wait, without a bound.
 /// Use it for: read-mostly sections with rare writers. Do not: frequent writers (shared_mutex).
 /// Cost: two atomic read-modify-writes a read section, on one shared line; a write adds a mutex.
-/// Named requirements: SharedLockable.
+/// Named requirements: SharedTimedLockable. Thread-safe. Not recursive, for readers neither: a
+/// thread that holds it shared must not lock it shared again, since a writer that has come in between keeps the second
+/// one out and waits for the first.
+/// At most 2^30 shared holds, of however many threads: further ones are refused, or wait until one is given up, for
+/// which they look once a millisecond.
 /// Constant-initialised; all zero is unlocked; 16 bytes.
-class occ_rwlock {
+class occ_rwlock : public detail::timed<occ_rwlock>, public detail::timed_shared<occ_rwlock> {
  public:
   constexpr occ_rwlock() noexcept = default;
   occ_rwlock(const occ_rwlock&) = delete;
@@ -28,10 +33,12 @@ class occ_rwlock {
 
   void lock_shared() noexcept {
     // acquire pairs with the release in unlock()
-    if ((state_.fetch_add(1, std::memory_order_acquire) & writer) != 0) [[unlikely]]
+    if ((state_.fetch_add(1, std::memory_order_acquire) & (writer | full)) != 0) [[unlikely]]
       lock_shared_slow();
   }
   TXSYNC_EXPORT [[nodiscard]] bool try_lock_shared() noexcept;
+  /// Tries until machine::clock_ns() reaches the deadline.
+  TXSYNC_EXPORT [[nodiscard]] bool try_lock_shared_until_ns(std::uint64_t deadline) noexcept;
   void unlock_shared() noexcept {
     // release pairs with the writer's acquire; the last reader tells a waiting writer
     if (state_.fetch_sub(1, std::memory_order_release) == (writer | 1)) [[unlikely]]
@@ -51,6 +58,7 @@ class occ_rwlock {
 
   TXSYNC_EXPORT void lock() noexcept;
   TXSYNC_EXPORT [[nodiscard]] bool try_lock() noexcept;
+  TXSYNC_EXPORT [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept;
   TXSYNC_EXPORT void unlock() noexcept;
 
   /// Readers inside now, those that are on their way out again included. Of use to monitors and to elision.
@@ -60,8 +68,12 @@ class occ_rwlock {
 
  private:
   static constexpr std::uint32_t writer = std::uint32_t{1} << 31;
+  /// Of the readers' bits: no more may come. Those that are on their way out again are fewer than threads.
+  static constexpr std::uint32_t full = std::uint32_t{1} << 30;
 
   TXSYNC_EXPORT void lock_shared_slow() noexcept;
+  bool await_way_in(std::uint64_t deadline) noexcept;
+  void sleep_to_read(std::uint64_t deadline) noexcept;
   TXSYNC_EXPORT void wake_writer() noexcept;
 
   std::atomic<std::uint32_t> state_{0};

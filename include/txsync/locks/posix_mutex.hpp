@@ -38,7 +38,10 @@ class posix_mutex {
   void unlock() noexcept { pthread_mutex_unlock(&mutex_); }
 
  private:
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"  // the C library's macro has some
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+#pragma GCC diagnostic pop
 };
 
 /// The same with a word that says whether it is held, for elision and for telling double unlocks, which the C library's

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <txsync/locks/futex_mutex.hpp>
+#include <txsync/locks/timed.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -14,8 +15,8 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// Fairness: as futex_mutex: bypass_bound(threads) sections, whatever the clock does.
 /// Use it for: short sections, where a sleep costs more than the wait. Do not: sections that block (mutex).
 /// Cost: as futex_mutex. A waiter burns up to 25 us of its CPU between two sleeps.
-/// Named requirements: Lockable. Thread-safe; not recursive; constant-initialised; all zero is unlocked; 8 bytes.
-class spinning_mutex {
+/// Named requirements: TimedLockable. Thread-safe; not recursive; constant-initialised; all zero is unlocked; 8 bytes.
+class spinning_mutex : public detail::timed<spinning_mutex> {
  public:
   constexpr spinning_mutex() noexcept = default;
   spinning_mutex(const spinning_mutex&) = delete;

@@ -21,6 +21,9 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// Use it for: latches held for short, known work. Do not: sections that sleep for long (shared_mutex).
 /// Cost: one compare-exchange to enter and one fetch-sub to leave when nobody queues.
 /// Named requirements: SharedLockable.
+/// Not recursive, for readers neither: a thread that holds it shared must not lock it shared again, since a thread that
+/// has queued up in between keeps the second one out and waits for the first.
+/// At most 2^29 shared holds, of however many threads: further ones are refused, or wait in the queue.
 /// Constant-initialised; all zero is unlocked; 40 bytes.
 class srwlock {
  public:
@@ -35,7 +38,7 @@ class srwlock {
   [[nodiscard]] bool try_lock_shared() noexcept {
     // relaxed: a look; the exchange decides, and its acquire pairs with the releases in unlock() and unlock_shared()
     std::uint32_t seen = word_.load(std::memory_order_relaxed);
-    while ((seen & (writer | queued)) == 0) {
+    while ((seen & (writer | queued | full)) == 0) {
       if (word_.compare_exchange_weak(seen, seen + reader, std::memory_order_acquire, std::memory_order_relaxed))
         return true;
     }
@@ -83,6 +86,7 @@ class srwlock {
   static constexpr std::uint32_t writer = 1;
   static constexpr std::uint32_t queued = 2;  // the first of the queue has asked newcomers to queue up too
   static constexpr std::uint32_t reader = 4;
+  static constexpr std::uint32_t full = std::uint32_t{1} << 31;  // of the readers' bits: no more may come
 
   TXSYNC_EXPORT void lock_shared_slow() noexcept;
   TXSYNC_EXPORT void lock_slow() noexcept;

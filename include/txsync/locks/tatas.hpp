@@ -6,6 +6,7 @@
 
 #include <txsync/export.hpp>
 #include <txsync/locks/pastime.hpp>
+#include <txsync/locks/timed.hpp>
 #include <txsync_backend/name.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
@@ -19,9 +20,9 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// Fairness: none. A thread that keeps locking is favoured; there is no bound on how often a waiter is passed by.
 /// Use it for: short sections, few waiters. Do not: where the longest wait matters, or sections that block.
 /// Cost: one exchange and one store uncontended, inlined; a contended hand-over is one to three line transfers.
-/// Named requirements: Lockable. Thread-safe; not recursive.
-/// Constant-initialised; all zero is unlocked; 4 bytes.
-class tatas_lock {
+/// Named requirements: TimedLockable; a waiter that naps notices its deadline up to a millisecond late. Thread-safe;
+/// not recursive. Constant-initialised; all zero is unlocked; 4 bytes.
+class tatas_lock : public detail::timed<tatas_lock> {
  public:
   constexpr tatas_lock() noexcept = default;
   tatas_lock(const tatas_lock&) = delete;
@@ -43,6 +44,9 @@ class tatas_lock {
     return held_.load(std::memory_order_relaxed) == 0 && held_.exchange(1, std::memory_order_acquire) == 0;
   }
 
+  /// Tries until machine::clock_ns() reaches the deadline.
+  [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept { return try_lock() || lock_slow(deadline); }
+
   /// Requires: the calling thread holds the lock.
   void unlock() noexcept { held_.store(0, std::memory_order_release); }
 
@@ -52,6 +56,7 @@ class tatas_lock {
 
  private:
   TXSYNC_EXPORT bool lock_slow(pastime* meanwhile) noexcept;
+  TXSYNC_EXPORT bool lock_slow(std::uint64_t deadline) noexcept;
 
   std::atomic<std::uint32_t> held_{0};
 };

@@ -18,9 +18,9 @@ struct log_linear {
   static constexpr std::size_t count = steps * (std::size_t{Powers} + 1);
 
   static constexpr std::size_t index_of(std::uint64_t value) noexcept {
-    if (value < steps) return static_cast<std::size_t>(value);
+    if (value < steps) return value;
     const unsigned power = static_cast<unsigned>(std::bit_width(value)) - 1;
-    const std::size_t step = static_cast<std::size_t>(value >> (power - StepBits)) - steps;
+    const std::size_t step = (value >> (power - StepBits)) - steps;
     const std::size_t index = (power - StepBits + 1) * steps + step;
     return index < count ? index : count - 1;
   }

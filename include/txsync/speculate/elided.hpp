@@ -24,6 +24,7 @@
 
 #include <cstdint>
 
+#include <txsync/locks/timed.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/speculate/elision.hpp>
 
@@ -63,6 +64,13 @@ class elided_base {
  protected:
   bool enter(latch_mode mode = latch_mode::exclusive, held_test held = is_held_at_all<Lock>) noexcept {
     return machine::attempts_work() && enter_elided(how_, &lock_, mode, held);
+  }
+  /// For a wait with a deadline: true in an attempt. An attempt would not bear to wait: what runs within one starts
+  /// anew with the lock.
+  bool enter_at_once(latch_mode mode = latch_mode::exclusive, held_test held = is_held_at_all<Lock>) noexcept {
+    const try_outcome how = try_enter(mode, held);
+    if (how == try_outcome::busy) machine::abort<machine::attempt_status::code_fall_back>();
+    return how == try_outcome::elided;
   }
   try_outcome try_enter(latch_mode mode = latch_mode::exclusive, held_test held = is_held_at_all<Lock>) noexcept {
     return machine::attempts_work() ? try_enter_elided(how_, &lock_, mode, held) : try_outcome::try_lock;
@@ -153,9 +161,10 @@ class elided_base {
 }  // namespace detail
 
 /// A mutex whose sections are elided: of tatas_lock, ticket_lock, fifo_ticket_lock, futex_mutex, mutex, or
-/// posix_mutex_with_word. Named requirements: Lockable. Constant-initialised. What all share stands above.
+/// posix_mutex_with_word. Named requirements: Lockable; TimedLockable where the Lock is. Constant-initialised. What all
+/// share stands above.
 template <class Lock>
-class elided : protected detail::elided_base<Lock> {
+class elided : protected detail::elided_base<Lock>, public detail::timed<elided<Lock>> {
  public:
   constexpr explicit elided(elision& how = elision::unnamed()) noexcept : detail::elided_base<Lock>(how) {}
   using detail::elided_base<Lock>::role;
@@ -171,6 +180,13 @@ class elided : protected detail::elided_base<Lock> {
     const detail::try_outcome how = this->try_enter();
     if (how != detail::try_outcome::try_lock) return how == detail::try_outcome::elided;
     return this->acquired_if(this->lock_.try_lock());
+  }
+  /// The same; where it is the lock that is to be taken, the lock's own try until machine::clock_ns() reaches the
+  /// deadline. Within an attempt that attempt falls back rather than waits.
+  [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept
+    requires detail::has_deadlines<Lock>
+  {
+    return this->enter_at_once() || this->acquired_if(this->lock_.try_lock_until_ns(deadline));
   }
   /// Requires: the calling thread is in a section of this lock. Told where nobody holds it; where another thread does,
   /// it is that thread's section that ends, as with the lock itself.
@@ -230,9 +246,10 @@ class elided_with_node : protected detail::elided_base<Lock> {
 /// A reader-writer lock whose sections are elided: of occ_rwlock, srwlock, futex_rwlock or shared_mutex. Elided readers
 /// run beside readers that hold the lock, elided writers beside elided sections of other data. Whoever takes the lock
 /// aborts the attempts that have looked at its word; readers may try again beside a reader, others wait.
-/// Named requirements: SharedLockable. Constant-initialised. What all share stands above.
+/// Named requirements: SharedLockable; SharedTimedLockable where the Lock is. Constant-initialised. What all share
+/// stands above.
 template <class Lock>
-class elided_shared : public elided<Lock> {
+class elided_shared : public elided<Lock>, public detail::timed_shared<elided_shared<Lock>> {
  public:
   using elided<Lock>::elided;
 
@@ -245,6 +262,13 @@ class elided_shared : public elided<Lock> {
     const detail::try_outcome how = this->try_enter(latch_mode::shared, detail::has_writer_inside<Lock>);
     if (how != detail::try_outcome::try_lock) return how == detail::try_outcome::elided;
     return this->acquired_if(this->lock_.try_lock_shared(), latch_mode::shared);
+  }
+  /// As elided::try_lock_until_ns().
+  [[nodiscard]] bool try_lock_shared_until_ns(std::uint64_t deadline) noexcept
+    requires detail::has_shared_deadlines<Lock>
+  {
+    if (this->enter_at_once(latch_mode::shared, detail::has_writer_inside<Lock>)) return true;
+    return this->acquired_if(this->lock_.try_lock_shared_until_ns(deadline), latch_mode::shared);
   }
   [[gnu::always_inline]] void unlock_shared() noexcept {
     if (!this->releases_last_taken(latch_mode::shared)) [[unlikely]]

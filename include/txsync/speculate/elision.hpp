@@ -96,7 +96,7 @@ struct section_log {
   std::uint16_t count = 0;   ///< sections in the attempt
   std::uint8_t done = 0;     ///< and those that it has run to their end
   std::uint8_t actions = 0;  ///< deferred ones
-  std::uint16_t guards = 0;  ///< scopes of elided_guard that hold their lock
+  std::uint32_t guards = 0;  ///< scopes of elided_guard that hold their lock
   last_taken taken;
   elision* how = nullptr;              ///< of the outermost section
   const elision* timed_for = nullptr;  ///< whose next attempt is timed

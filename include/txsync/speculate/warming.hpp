@@ -17,6 +17,7 @@
 //    more than it brings.
 #pragma once
 
+#include <txsync/locks/timed.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/speculate/warm_up.hpp>
 
@@ -86,9 +87,10 @@ class warming_base {
 }  // namespace detail
 
 /// A mutex whose waiters warm up: of ticket_lock, fifo_ticket_lock, tatas_lock, priority_tatas_lock, futex_mutex, mutex
-/// or posix_mutex. Named requirements: Lockable. Constant-initialised. What all share stands above.
+/// or posix_mutex. Named requirements: Lockable; TimedLockable where the Lock is. Constant-initialised. What all share
+/// stands above.
 template <class Lock>
-class warming : protected detail::warming_base<Lock> {
+class warming : protected detail::warming_base<Lock>, public detail::timed<warming<Lock>> {
  public:
   constexpr explicit warming(warm_up& how = warm_up::unnamed()) noexcept : detail::warming_base<Lock>(how) {}
   using detail::warming_base<Lock>::role;
@@ -100,6 +102,12 @@ class warming : protected detail::warming_base<Lock> {
     this->acquire_with(warm);
   }
   [[nodiscard]] bool try_lock() noexcept { return machine::warm_active() || this->lock_.try_lock(); }
+  /// Tries until machine::clock_ns() reaches the deadline; who waits so does not warm up.
+  [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept
+    requires detail::has_deadlines<Lock>
+  {
+    return machine::warm_active() || this->lock_.try_lock_until_ns(deadline);
+  }
   /// Requires: the calling thread is in a section of this lock.
   void unlock() noexcept { this->release(); }
 

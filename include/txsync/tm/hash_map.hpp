@@ -35,7 +35,7 @@ class hash_map {
   static constexpr std::size_t least_chains = 16;
   /// Hardly ever so long while there are fewer nodes than chains, and soon when there are twice as many.
   static constexpr std::uint64_t usual_longest(std::size_t chains) noexcept {
-    return 4 + 2 * static_cast<std::uint64_t>(std::bit_width(chains)) / 5;
+    return 4 + 2 * static_cast<unsigned>(std::bit_width(chains)) / 5;
   }
 
  public:
@@ -187,7 +187,7 @@ class hash_map {
   /// Hashes are often the number itself. The multiplier is 2^64 over the golden ratio.
   static std::size_t mix(std::size_t hash) noexcept {
     const std::uint64_t product = std::uint64_t{hash} * 0x9E37'79B9'7F4A'7C15u;
-    return static_cast<std::size_t>(product ^ (product >> 32));
+    return product ^ (product >> 32);
   }
 
   template <class Tx>

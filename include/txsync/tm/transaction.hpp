@@ -42,6 +42,10 @@ TXSYNC_EXPORT void free_unshared(void* object, destructor destroy) noexcept;
 TXSYNC_EXPORT void add_action(engine& me, growing_log<txsync::detail::deferred_action>& list,
                               const txsync::detail::deferred_action& action);
 TXSYNC_EXPORT void privatize(engine& me) noexcept;
+// Here, since who includes these headers may be compiled without exceptions: std::bad_array_new_length and
+// std::out_of_range then end the program.
+[[noreturn]] TXSYNC_EXPORT void throw_too_long();
+[[noreturn]] TXSYNC_EXPORT void throw_no_such_element();
 template <class T>
 concept array_element = std::is_trivially_destructible_v<T> && std::is_nothrow_default_constructible_v<T> &&
                         alignof(T) <= alignof(std::max_align_t);
@@ -110,7 +114,7 @@ class transaction_base {
   /// destroys them all.
   template <array_element T>
   T* make_array(std::size_t count) {
-    if (count > PTRDIFF_MAX / sizeof(T)) throw std::bad_array_new_length();
+    if (count > PTRDIFF_MAX / sizeof(T)) throw_too_long();
     T* const first = static_cast<T*>(take_memory(self().state(), count * sizeof(T), alignof(T)));
     std::uninitialized_value_construct_n(first, count);
     return first;

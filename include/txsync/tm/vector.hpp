@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <iterator>
-#include <stdexcept>
 
 #include <txsync/tm/detail/entries.hpp>
 
@@ -38,7 +37,7 @@ class vector {
   /// Where that element lies, to be read and written by this block until the vector grows. Throws std::out_of_range.
   template <class Tx>
   var<T>& place_of(Tx& tx, std::size_t index) const {
-    if (index >= tx.read(size_)) throw std::out_of_range("txsync::tm::vector: no element of that index");
+    if (index >= tx.read(size_)) detail::throw_no_such_element();
     return tx.read(storage_)[index];
   }
 

@@ -145,6 +145,13 @@ class trying_with_node {
   Lock lock_;
 };
 
+/// Until it succeeds, each time with the same short deadline.
+template <class Try>
+void hurry(Try try_until) noexcept {
+  constexpr std::uint64_t patience_ns = 100;
+  while (!try_until(machine::clock_ns() + patience_ns)) machine::yield();
+}
+
 /// Every other section is entered by a deadline that mostly passes in vain.
 template <class Lock>
 class hurrying {
@@ -154,8 +161,7 @@ class hurrying {
   };
   void lock(slot& mine) noexcept {
     if (mine.turn++ % 2 != 0) return lock_.lock();
-    constexpr std::uint64_t patience_ns = 100;
-    while (!lock_.try_lock_until_ns(machine::clock_ns() + patience_ns)) machine::yield();
+    hurry([&](std::uint64_t until) noexcept { return lock_.try_lock_until_ns(until); });
   }
   void unlock(slot&) noexcept { lock_.unlock(); }
 

@@ -8,6 +8,8 @@
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/thread.hpp>
 
+#include "workloads/explored/exploration.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 /// Writers make a system call, which no attempt survives: they hold the lock, and readers are elided beside them.
@@ -20,7 +22,12 @@ class calling_shared : public Lock {
   }
 };
 
-enum class entry : std::uint8_t { waits, tries, hurries };
+enum class entry : std::uint8_t {
+  waits,
+  tries,
+  hurries,  ///< readers do, and come again
+  all_hurry
+};
 
 template <class Lock, entry how>
 void enter_shared(Lock& lock) noexcept {
@@ -28,9 +35,8 @@ void enter_shared(Lock& lock) noexcept {
   if constexpr (how == entry::tries) {
     while (!lock.try_lock_shared()) machine::relax();
   }
-  if constexpr (how == entry::hurries) {
-    constexpr std::uint64_t patience_ns = 100;
-    while (!lock.try_lock_shared_until_ns(machine::clock_ns() + patience_ns)) machine::yield();
+  if constexpr (how == entry::hurries || how == entry::all_hurry) {
+    hurry([&](std::uint64_t until) noexcept { return lock.try_lock_shared_until_ns(until); });
   }
 }
 
@@ -46,6 +52,8 @@ struct read_write_test {
   void write() noexcept {
     if constexpr (how == entry::tries) {
       while (!lock.try_lock()) machine::relax();
+    } else if constexpr (how == entry::all_hurry) {
+      hurry([&](std::uint64_t until) noexcept { return lock.try_lock_until_ns(until); });
     } else {
       lock.lock();
     }

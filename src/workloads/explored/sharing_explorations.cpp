@@ -149,6 +149,40 @@ struct sleeping_readers_test {
   }
 };
 
+/// A lock with all the shared holds that it can count, but one. Those are given up by nobody; two readers take turns
+/// with what is left, and a writer looks whether it gets in.
+template <class Lock, class Word, Word one, Word most>
+struct crowded_test {
+  static constexpr unsigned sections = 2;
+  static constexpr unsigned writer = 2;
+
+  Lock lock{};
+  std::atomic<std::uint32_t> inside{0};
+  std::atomic<bool> crowded{false};
+  bool met = false;
+
+  // Every lock here begins with the word that counts its readers.
+  crowded_test() noexcept { reinterpret_cast<std::atomic<Word>&>(lock).store((most - 1) * one); }
+
+  static void body(crowded_test& me, unsigned index) {
+    for (unsigned i = 0; i < sections; ++i) {
+      if (index == writer) {
+        if (me.lock.try_lock()) me.met = true;
+        continue;
+      }
+      if (index == 0 || !me.lock.try_lock_shared()) me.lock.lock_shared();
+      if (me.inside.fetch_add(1) != 0) me.crowded.store(true);
+      me.inside.fetch_sub(1);
+      me.lock.unlock_shared();
+    }
+  }
+  const char* check() const {
+    if (met || lock.has_writer()) return "a writer got in beside readers";
+    if (crowded.load()) return "more readers are inside than can be counted";
+    return lock.readers() != most - 1 ? "a reader was lost" : nullptr;
+  }
+};
+
 constexpr unsigned sleeps = 1;
 
 template <class Lock>
@@ -161,6 +195,11 @@ constexpr exploration trio_of(const char* name, unsigned cpus = 0) {
   return {name, "readers and writers, 3 threads x 2 sections", verdict::right,
           run_anew<read_write_test<Lock, 3, 2, how>, 3>, cpus};
 }
+template <class Lock, class Word = std::uint64_t, Word one = 1, Word most = 1U << 30>
+constexpr exploration crowded(const char* name) {
+  return {name, "as many shared holds as can be counted", verdict::right,
+          run_anew<crowded_test<Lock, Word, one, most>, 3>};
+}
 template <class Lock>
 constexpr exploration together(const char* name, unsigned cpus) {
   return {name, "two readers are inside together", verdict::right, run_anew<together_test<Lock>, 3>, cpus};
@@ -171,28 +210,38 @@ constexpr exploration table[] = {
     trio_of<srwlock>("srwlock-shared-3"),
     trio_of<srwlock, entry::tries>("srwlock-shared-try"),
     together<srwlock>("srwlock-together", 0),
+    crowded<srwlock, std::uint32_t, 4, 1U << 29>("srwlock-shared-full"),
     {"srwlock-upgrade", "from shared to exclusive and back, 2 threads x 2", verdict::right,
      run_anew<upgrade_test<2, 2>, 2>},
     pair_of<occ_rwlock>("occ_rwlock-shared"),
     trio_of<occ_rwlock>("occ_rwlock-shared-sleeping", sleeps),
     trio_of<occ_rwlock, entry::tries>("occ_rwlock-shared-try", sleeps),
+    trio_of<occ_rwlock, entry::hurries>("occ_rwlock-shared-deadline", sleeps),
+    trio_of<occ_rwlock, entry::all_hurry>("occ_rwlock-deadlines", sleeps),
     {"occ_rwlock-sleeping-readers", "one writes, two read and sleep", verdict::right,
      run_anew<sleeping_readers_test<occ_rwlock>, 3>, sleeps},
     together<occ_rwlock>("occ_rwlock-together", sleeps),
+    crowded<occ_rwlock, std::uint32_t>("occ_rwlock-shared-full"),
     pair_of<futex_rwlock>("futex_rwlock-shared"),
     trio_of<futex_rwlock>("futex_rwlock-shared-sleeping", sleeps),
     trio_of<futex_rwlock, entry::tries>("futex_rwlock-shared-try", sleeps),
     trio_of<futex_rwlock, entry::hurries>("futex_rwlock-shared-deadline", sleeps),
+    trio_of<futex_rwlock, entry::all_hurry>("futex_rwlock-deadlines", sleeps),
     {"futex_rwlock-twice", "a reader enters twice, two writers", verdict::right, run_anew<twice_test<futex_rwlock>, 3>,
      sleeps},
     together<futex_rwlock>("futex_rwlock-together", sleeps),
+    crowded<futex_rwlock>("futex_rwlock-shared-full"),
     pair_of<writers_first>("futex_rwlock-after-writers"),
     trio_of<writers_first>("futex_rwlock-after-writers-sleeping", sleeps),
     trio_of<writers_first, entry::hurries>("futex_rwlock-after-writers-deadline", sleeps),
     pair_of<shared_mutex>("txsync::shared_mutex-shared"),
     trio_of<shared_mutex>("txsync::shared_mutex-shared-sleeping", sleeps),
     trio_of<shared_mutex, entry::tries>("txsync::shared_mutex-shared-try", sleeps),
+    trio_of<shared_mutex, entry::hurries>("txsync::shared_mutex-shared-deadline", sleeps),
+    trio_of<shared_mutex, entry::all_hurry>("txsync::shared_mutex-deadlines", sleeps),
+    trio_of<shared_mutex, entry::all_hurry>("txsync::shared_mutex-deadlines-spinning"),
     together<shared_mutex>("txsync::shared_mutex-together", sleeps),
+    crowded<shared_mutex>("txsync::shared_mutex-shared-full"),
     pair_of<alone<elided_shared<srwlock>>>("elided_srwlock-shared"),
     trio_of<alone<elided_shared<srwlock>>, entry::tries>("elided_srwlock-shared-try"),
     {"elided_srwlock-upgrade", "from shared to exclusive and back, 2 threads x 2", verdict::right,

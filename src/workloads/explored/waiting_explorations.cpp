@@ -7,11 +7,13 @@
 #include <txsync/condition_variable.hpp>
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/futex_rwlock.hpp>
+#include <txsync/locks/occ_rwlock.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/thread.hpp>
 #include <txsync/mutex.hpp>
+#include <txsync/shared_mutex.hpp>
 
 #include "workloads/explored/condition_waits.hpp"
 #include "workloads/explored/exploration.hpp"
@@ -126,6 +128,40 @@ struct timed_test {
   bool spurious = false;
 };
 
+/// The same of locks: one holds, one tries to write and one to read, for times that end in vain and for long ones.
+struct timed_lock_test {
+  shared_mutex lock{};
+  std::uint64_t count = 0;
+  bool wrong = false;
+
+  static void body(timed_lock_test& me, unsigned index) {
+    constexpr std::chrono::nanoseconds patience(100);
+    constexpr std::chrono::hours long_time(1'000'000'000);
+    if (index == 0) {
+      me.lock.lock();
+      machine::yield();
+      ++me.count;
+      return me.lock.unlock();
+    }
+    const auto until = virtual_clock::now() + patience;
+    const auto far = std::chrono::time_point<virtual_clock, std::chrono::hours>(long_time);
+    const bool got = index == 1 ? me.lock.try_lock_until(until) : me.lock.try_lock_shared_until(until);
+    if (!got && virtual_clock::now() < until) me.wrong = true;
+    if (index == 1) {
+      if (!got && !me.lock.try_lock_for(patience) && !me.lock.try_lock_for(long_time)) me.wrong = true;
+      ++me.count;
+      return me.lock.unlock();
+    }
+    if (!got && !me.lock.try_lock_shared_for(patience) && !me.lock.try_lock_shared_until(far)) me.wrong = true;
+    if (me.lock.readers() == 0) me.wrong = true;
+    me.lock.unlock_shared();
+  }
+  const char* check() const {
+    if (wrong) return "a wait ended before its time, or without the lock";
+    return count != 2 ? "an update was lost" : nullptr;
+  }
+};
+
 /// A thread whose patience ends, for good, while others lock without one: it leaves nobody asleep.
 template <class Lock, bool shared, std::uint64_t patience_ns = 2'000>
 struct patience_test {
@@ -198,21 +234,22 @@ struct giving_up_test : patience_test<Lock, shared> {
 /// Readers that give way to writers that sleep.
 class writers_first : public futex_rwlock {
  public:
+  void lock_shared() noexcept { futex_rwlock::lock_shared(admit::after_writers); }
   bool try_lock_shared_until_ns(std::uint64_t deadline) noexcept {
     return futex_rwlock::try_lock_shared_until_ns(deadline, admit::after_writers);
   }
 };
 
 /// A writer gives up while a reader is inside, and a reader that it kept out goes in: they wait for each other.
+template <class Lock>
 struct way_made_test {
-  futex_rwlock lock{};
+  Lock lock{};
   std::atomic<bool> inside{false};
   std::atomic<bool> second{false};
 
   static void body(way_made_test& me, unsigned index) {
-    constexpr auto how = futex_rwlock::admit::after_writers;
     if (index == 0) {
-      me.lock.lock_shared(how);
+      me.lock.lock_shared();
       me.inside.store(true);
       while (!me.second.load()) machine::relax();
       return me.lock.unlock_shared();
@@ -222,7 +259,7 @@ struct way_made_test {
       if (me.lock.try_lock_until_ns(machine::clock_ns() + 2'000)) me.lock.unlock();
       return;
     }
-    me.lock.lock_shared(how);
+    me.lock.lock_shared();
     me.second.store(true);
     me.lock.unlock_shared();
   }
@@ -443,7 +480,27 @@ constexpr exploration table[] = {
     {"futex_rwlock-after-writers-giving-up", "the same where writers come first", right,
      run_anew<giving_up_test<writers_first, true>, 3>, sleeps},
     {"futex_rwlock-way-made", "a writer gives up, and a reader that waited for it goes in", right,
-     run_anew<way_made_test, 3>, sleeps},
+     run_anew<way_made_test<writers_first>, 3>, sleeps},
+    {"occ_rwlock-way-made", "the same", right, run_anew<way_made_test<occ_rwlock>, 3>, sleeps},
+    {"txsync::shared_mutex-way-made", "the same", right, run_anew<way_made_test<shared_mutex>, 3>, sleeps},
+    {"txsync::shared_mutex-way-made-spinning", "the same where waiters spin first", right,
+     run_anew<way_made_test<shared_mutex>, 3>},
+    {"tatas-patience", "one gives up, two do not", right, run_anew<patience_test<tatas_lock, false>, 3>},
+    {"occ_rwlock-patience", "a writer gives up", right, run_anew<patience_test<occ_rwlock, false>, 3>, sleeps},
+    {"occ_rwlock-giving-up", "the holder waits until a writer gives up", right,
+     run_anew<giving_up_test<occ_rwlock, false>, 3>, sleeps},
+    {"occ_rwlock-shared-patience", "a reader gives up", right, run_anew<patience_test<occ_rwlock, true>, 3>, sleeps},
+    {"occ_rwlock-shared-giving-up", "the holder waits until a reader gives up", right,
+     run_anew<giving_up_test<occ_rwlock, true>, 3>, sleeps},
+    {"txsync::shared_mutex-timed", "for a time and until one", right, run_anew<timed_lock_test, 3>, sleeps},
+    {"txsync::shared_mutex-patience", "a writer gives up", right, run_anew<patience_test<shared_mutex, false>, 3>,
+     sleeps},
+    {"txsync::shared_mutex-giving-up", "the holder waits until a writer gives up", right,
+     run_anew<giving_up_test<shared_mutex, false>, 3>, sleeps},
+    {"txsync::shared_mutex-shared-patience", "a reader gives up", right, run_anew<patience_test<shared_mutex, true>, 3>,
+     sleeps},
+    {"txsync::shared_mutex-shared-giving-up", "the holder waits until a reader gives up", right,
+     run_anew<giving_up_test<shared_mutex, true>, 3>, sleeps},
     {"futex-destroyed", "destroyed by its last owner", right, run_anew<destroyed_lock_test<futex_mutex, 3>, 3>, sleeps},
     {"txsync::mutex-destroyed", "destroyed by its last owner", right, run_anew<destroyed_lock_test<mutex, 2>, 2>},
     {"futex_rwlock-destroyed", "destroyed by its last owner", right, run_anew<destroyed_lock_test<futex_rwlock, 3>, 3>,

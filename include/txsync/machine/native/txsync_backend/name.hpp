@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chosen by include directory: this build runs on the machine itself.
 #pragma once
+#include <txsync/language.hpp>
 #define TXSYNC_BACKEND native

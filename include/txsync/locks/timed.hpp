@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times and clocks of the standard, on top of what waits until machine::clock_ns() says so.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include <txsync/machine/cpu.hpp>
+#include <txsync/machine/park.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+namespace detail {
+
+using ns_as_double = std::chrono::duration<double, std::nano>;
+
+/// Nanoseconds from one time to another of the same clock. Two times may lie further apart than their durations can
+/// say: a clock's times begin where it likes (file_clock's in 2174), and end with the greatest number. Exact where they
+/// lie near each other.
+template <class Clock, class From, class To>
+double ns_between(const std::chrono::time_point<Clock, From>& from, const std::chrono::time_point<Clock, To>& to) {
+  constexpr double near = 1e15;
+  const double apart = ns_as_double(to.time_since_epoch()).count() - ns_as_double(from.time_since_epoch()).count();
+  return apart > -near && apart < near ? ns_as_double(to - from).count() : apart;
+}
+
+/// What machine::clock_ns() says then; what is further away than a hundred years never comes.
+inline std::uint64_t deadline_after_ns(double ns) noexcept {
+  constexpr double too_far = 4e18;
+  if (ns >= too_far) return machine::no_deadline;
+  const std::uint64_t now = machine::clock_ns();
+  return ns > 0 ? now + static_cast<std::uint64_t>(ns) : now;  // also of what is no number
+}
+
+template <class Rep, class Period>
+std::uint64_t deadline_after(const std::chrono::duration<Rep, Period>& time) {
+  return deadline_after_ns(ns_as_double(time).count());
+}
+/// By how far away it is now.
+template <class Clock, class Duration>
+std::uint64_t deadline_at(const std::chrono::time_point<Clock, Duration>& time) {
+  return deadline_after_ns(ns_between(Clock::now(), time));
+}
+template <class Clock, class Duration>
+bool has_come(const std::chrono::time_point<Clock, Duration>& time) {
+  return !(ns_between(Clock::now(), time) > 0);
+}
+
+template <class Lock>
+concept has_deadlines = requires(Lock& lock) { lock.try_lock_until_ns(std::uint64_t{}); };
+template <class Lock>
+concept has_shared_deadlines = requires(Lock& lock) { lock.try_lock_shared_until_ns(std::uint64_t{}); };
+
+/// What makes a lock that has_deadlines TimedLockable. A deadline is on the clock that it is given on: who finds, when
+/// its time is up, that this clock was set back meanwhile goes on.
+template <class Lock>
+class timed {
+ public:
+  /// Tries for that long; where that is zero or less, once, as try_lock().
+  template <class Rep, class Period, class Self = Lock>
+    requires has_deadlines<Self>
+  [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& time) {
+    return static_cast<Self&>(*this).try_lock_until_ns(deadline_after(time));
+  }
+  /// Tries until then.
+  template <class Clock, class Duration, class Self = Lock>
+    requires has_deadlines<Self>
+  [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time) {
+    do {
+      if (static_cast<Self&>(*this).try_lock_until_ns(deadline_at(time))) return true;
+    } while (!has_come(time));
+    return false;
+  }
+};
+
+/// And, besides, SharedTimedLockable.
+template <class Lock>
+class timed_shared {
+ public:
+  template <class Rep, class Period, class Self = Lock>
+    requires has_shared_deadlines<Self>
+  [[nodiscard]] bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& time) {
+    return static_cast<Self&>(*this).try_lock_shared_until_ns(deadline_after(time));
+  }
+  template <class Clock, class Duration, class Self = Lock>
+    requires has_shared_deadlines<Self>
+  [[nodiscard]] bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& time) {
+    do {
+      if (static_cast<Self&>(*this).try_lock_shared_until_ns(deadline_at(time))) return true;
+    } while (!has_come(time));
+    return false;
+  }
+};
+
+}  // namespace detail
+
+}  // namespace txsync::inline TXSYNC_BACKEND
