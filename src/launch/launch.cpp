@@ -126,7 +126,8 @@ class counted_launch {
   void collect(result& into, const child_end& ended) {
     answers_.stop();
     put_sites(into, ended);
-    for (std::string& sentence : sentences_of(answers_)) into.notices.push_back(std::move(sentence));
+    for (std::string& sentence : sentences_of(answers_, waited_at_end_)) into.notices.push_back(std::move(sentence));
+    into.without_library = answers_.started().without_library();
     into.priority_ignored_at = sites_that_ignored_a_priority(answers_);
     // relaxed, here and below: the program has ended
     into.processes = channel_.head().processes.load(std::memory_order_relaxed);
@@ -142,6 +143,7 @@ class counted_launch {
     const auto run_ns = static_cast<std::uint64_t>(ended.wall_s * 1e9);
     for (std::size_t i = 0; i < known.size(); ++i) {
       if (observe::is_idle(counted.totals[i])) continue;
+      waited_at_end_.push_back(counted.totals[i].unfinished_waits != 0);
       observe::site_record record = observe::record_of(counted.totals[i]);
       record.slowest = observe::slowest_thread(observe::compared_threads(counted.by_thread[i], run_ns), run_ns);
       record.by_thread = std::move(counted.by_thread[i]);
@@ -219,9 +221,14 @@ class counted_launch {
     }
     const std::uint32_t notices = head.notices_given.load(std::memory_order_relaxed);
     if (notices > preload::channel::most_notices) {
+      into.threads_left_out = asked - channel_.blocks();
       list.push_back(plural(notices - preload::channel::most_notices, "notice", "notices") + " beyond the first " +
                      std::to_string(preload::channel::most_notices) + " were dropped");
     }
+    into.threads_unknown = head.blocks_out_of_reach.load(std::memory_order_relaxed) != 0;
+    if (into.threads_unknown)
+      list.emplace_back(
+          "some threads were not counted: the program's sandbox, or a limit, keeps them from their counters");
     if (const unsigned left = into.processes == 0 ? 0 : still_counting(channel_.path()); left != 0) {
       list.push_back(plural(left, "process", "processes") +
                      " of the program still run: what they count from now on is not in the table");
@@ -245,6 +252,7 @@ launcher::launcher() : memory_(std::make_unique<memory>()) {}
 launcher::~launcher() = default;
 
 result launcher::launch(const options& what) {
+  std::vector<bool> waited_at_end_;  // by site
   child_request request;
   request.path = find_program(what.command.front());
   request.arguments = what.command;

@@ -59,6 +59,8 @@ struct result {
   std::vector<std::string> remarks;  ///< what was not counted and why, one sentence each
   std::uint32_t processes = 0;       ///< that took the library, children included
   std::uint32_t threads = 0;         ///< that took locks, at most so many at a time (later ones go on for ended ones)
+  std::uint32_t threads_left_out = 0;  ///< beyond those, for which there was no room
+  bool threads_unknown = false;        ///< some could not count, and nobody knows how many
   bool timed_out = false;
   int interrupted =
       0;  ///< the signal that this process got for the program (SIGINT, SIGTERM, SIGHUP, SIGQUIT); 0: none
