@@ -115,11 +115,11 @@ std::string plural(std::uint64_t count, const char* one, const char* more) {
 /// A launch under the preloaded library: the channel, who answers in it, and what came out.
 class counted_launch {
  public:
-  counted_launch(const options& what, place_names& names)
+  counted_launch(const options& what, place_names& names, std::string preloaded)
       : what_(what),
         channel_({what.policies.find({}), what.check_order, what.ns_per_chain, what.events}),
         names_(names),
-        answers_(channel_, what_.policies, names) {}
+        answers_(channel_, what_.policies, names, std::move(preloaded)) {}
 
   const channel_file& channel() const { return channel_; }
 
@@ -195,6 +195,18 @@ class counted_launch {
   }
 
   void put_remarks(result& into) {
+  /// Programs that were started within and cannot have loaded the library.
+  static void put_remarks_on_others(result& into) {
+    constexpr std::size_t most_named = 8;
+    const std::vector<std::string>& all = into.without_library;
+    for (std::size_t i = 0; i < std::min(all.size(), most_named); ++i)
+      into.remarks.push_back("a program that was started could not load " + std::string(library_name) +
+                             ", and was not counted or did not run: " + all[i]);
+    if (all.size() > most_named)
+      into.remarks.push_back("so could " + plural(all.size() - most_named, "further program", "further programs") +
+                             " not");
+  }
+
     std::vector<std::string>& list = into.remarks;
     put_remark_on_names(into);
     const preload::channel& head = channel_.head();
@@ -206,6 +218,7 @@ class counted_launch {
       list.emplace_back("nothing was counted: the program took no pthread lock");
     }
     const std::uint32_t asked = head.blocks_given.load(std::memory_order_relaxed);
+    put_remarks_on_others(into);
     if (asked > channel_.blocks()) {
       list.push_back(plural(asked - channel_.blocks(), "thread was", "threads were") +
                      " not counted: there is room for " + std::to_string(channel_.blocks()));
@@ -268,7 +281,7 @@ result launcher::launch(const options& what) {
     check_takes_library(request.path, set.preloaded());
     memory_->names.forget_changed_files();
     memory_->names.set_program(fs::absolute(request.path));
-    counted = std::make_unique<counted_launch>(what, memory_->names);
+    counted = std::make_unique<counted_launch>(what, memory_->names, set.preloaded());
     set.preload(library);
     // Without such attempts it would leave everything to the OpenMP library anyway.
     if (what.policies.openmp_barrier == policy::openmp_kind::warm && machine::htm().always_abort) {

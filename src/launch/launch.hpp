@@ -56,6 +56,8 @@ struct result {
   /// The sites of locks that a thread with a real-time priority waited for, and that ignore priorities. In the notices,
   /// too.
   std::vector<std::string> priority_ignored_at;
+  /// Why programs that the program started cannot have loaded the library. In the remarks, too.
+  std::vector<std::string> without_library;
   std::vector<std::string> remarks;  ///< what was not counted and why, one sentence each
   std::uint32_t processes = 0;       ///< that took the library, children included
   std::uint32_t threads = 0;         ///< that took locks, at most so many at a time (later ones go on for ended ones)
