@@ -21,6 +21,7 @@
 #include "launch/folder.hpp"
 #include "launch/notices.hpp"
 #include "launch/profile_reader.hpp"
+#include "launch/program_input.hpp"
 #include "observe/document/sites.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
@@ -142,8 +143,8 @@ class counted_launch {
         channel_.read_counts(static_cast<std::uint32_t>(known.size()), ended.process, ended.ended_at);
     const auto run_ns = static_cast<std::uint64_t>(ended.wall_s * 1e9);
     for (std::size_t i = 0; i < known.size(); ++i) {
-      if (observe::is_idle(counted.totals[i])) continue;
       waited_at_end_.push_back(counted.totals[i].unfinished_waits != 0);
+      if (observe::is_idle(counted.totals[i])) continue;
       observe::site_record record = observe::record_of(counted.totals[i]);
       record.slowest = observe::slowest_thread(observe::compared_threads(counted.by_thread[i], run_ns), run_ns);
       record.by_thread = std::move(counted.by_thread[i]);
@@ -194,7 +195,6 @@ class counted_launch {
         "package whose name ends in -dbgsym)");
   }
 
-  void put_remarks(result& into) {
   /// Programs that were started within and cannot have loaded the library.
   static void put_remarks_on_others(result& into) {
     constexpr std::size_t most_named = 8;
@@ -207,6 +207,7 @@ class counted_launch {
                              " not");
   }
 
+  void put_remarks(result& into) {
     std::vector<std::string>& list = into.remarks;
     put_remark_on_names(into);
     const preload::channel& head = channel_.head();
@@ -217,12 +218,17 @@ class counted_launch {
     } else if (into.sites.empty()) {
       list.emplace_back("nothing was counted: the program took no pthread lock");
     }
-    const std::uint32_t asked = head.blocks_given.load(std::memory_order_relaxed);
     put_remarks_on_others(into);
+    const std::uint32_t asked = head.blocks_given.load(std::memory_order_relaxed);
     if (asked > channel_.blocks()) {
+      into.threads_left_out = asked - channel_.blocks();
       list.push_back(plural(asked - channel_.blocks(), "thread was", "threads were") +
                      " not counted: there is room for " + std::to_string(channel_.blocks()));
     }
+    into.threads_unknown = head.blocks_out_of_reach.load(std::memory_order_relaxed) != 0;
+    if (into.threads_unknown)
+      list.emplace_back(
+          "some threads were not counted: the program's sandbox, or a limit, keeps them from their counters");
     if (answers_.refused() != 0) {
       list.push_back(plural(answers_.refused(), "place", "places") + " beyond the first " +
                      std::to_string(answers_.sites().size()) + " sites " + (answers_.refused() == 1 ? "was" : "were") +
@@ -234,14 +240,9 @@ class counted_launch {
     }
     const std::uint32_t notices = head.notices_given.load(std::memory_order_relaxed);
     if (notices > preload::channel::most_notices) {
-      into.threads_left_out = asked - channel_.blocks();
       list.push_back(plural(notices - preload::channel::most_notices, "notice", "notices") + " beyond the first " +
                      std::to_string(preload::channel::most_notices) + " were dropped");
     }
-    into.threads_unknown = head.blocks_out_of_reach.load(std::memory_order_relaxed) != 0;
-    if (into.threads_unknown)
-      list.emplace_back(
-          "some threads were not counted: the program's sandbox, or a limit, keeps them from their counters");
     if (const unsigned left = into.processes == 0 ? 0 : still_counting(channel_.path()); left != 0) {
       list.push_back(plural(left, "process", "processes") +
                      " of the program still run: what they count from now on is not in the table");
@@ -251,6 +252,7 @@ class counted_launch {
   options what_;
   channel_file channel_;
   place_names& names_;
+  std::vector<bool> waited_at_end_;  // by site
   std::uint64_t started_at_ = machine::cycles();
   answerer answers_;
 };
@@ -265,7 +267,6 @@ launcher::launcher() : memory_(std::make_unique<memory>()) {}
 launcher::~launcher() = default;
 
 result launcher::launch(const options& what) {
-  std::vector<bool> waited_at_end_;  // by site
   child_request request;
   request.path = find_program(what.command.front());
   request.arguments = what.command;
@@ -273,6 +274,8 @@ result launcher::launch(const options& what) {
   request.capture = what.capture;
   request.capture_bytes = what.capture_bytes;
   request.end_family = what.end_family;
+  const std::optional<program_input> input = what.capture ? std::optional<program_input>(what.input) : std::nullopt;
+  if (input) request.input = input->file();
   environment set;
   for (const auto& [name, value] : what.environment) set.set(name, value);
   std::unique_ptr<counted_launch> counted;
@@ -305,6 +308,7 @@ result launcher::launch(const options& what) {
   made.output_cut = ended.output_cut;
   made.timed_out = ended.timed_out;
   made.interrupted = ended.interrupted;
+  made.read_in_vain = input && input->was_read_in_vain();
   if (counted) counted->collect(made, ended);
   return made;
 }
