@@ -14,10 +14,13 @@ namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace {
 
 /// Root has all rights as it is: for the dynamic linker such a program is then like any other.
-bool gives_rights_to_root(const std::string& file) {
+bool gives_root_nothing(const std::string& file) {
   struct stat about{};
   if (getuid() != 0 || stat(file.c_str(), &about) != 0) return false;
-  return (about.st_mode & (S_ISUID | S_ISGID)) != 0 || getxattr(file.c_str(), "security.capability", nullptr, 0) > 0;
+  const bool sets_user = (about.st_mode & S_ISUID) != 0;
+  const bool sets_group = (about.st_mode & S_ISGID) != 0;
+  if ((sets_user && about.st_uid != 0) || (sets_group && about.st_gid != getgid())) return false;
+  return sets_user || sets_group || getxattr(file.c_str(), "security.capability", nullptr, 0) > 0;
 }
 
 }  // namespace
@@ -41,7 +44,7 @@ void started_programs::judge(const std::string& path) {
   } catch (const cannot_start&) {
     return;
   }
-  if (gives_rights_to_root(file)) return;
+  if (gives_root_nothing(file)) return;
   try {
     check_takes_library(file, preloaded_);
   } catch (const cannot_start& reason) {

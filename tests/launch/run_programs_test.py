@@ -526,6 +526,10 @@ class RunPrograms(WithPrograms):
         done = call("run", "--", "sh", "-c", f"{script}; {rights}")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn("could not load", done.stderr)
+        if os.geteuid() == 0:
+            os.chown(rights, 65534, -1)
+            rights.chmod(0o4755)
+            self.assertRegex(call("run", "--", "sh", "-c", f"{rights}; true").stderr, rf"(?m)^remark: a program .*: {rights} is set-user-ID: ")
 
     def test_sanitizers_run_with_their_library_first_and_are_refused_without(self):
         for name in ("thread", "address"):
