@@ -19,6 +19,7 @@ struct tune_options {
   words what;  ///< a workload with its parameters; none where a program is tuned
   std::optional<std::string> metric;
   bool lower_is_better = false;
+  std::optional<std::string> input;
   std::optional<std::string> from;
   std::optional<std::string> candidates;
   std::optional<std::string> rounds;
@@ -35,6 +36,7 @@ struct tune_options {
 struct tune_request {
   words command;                       ///< the program with its arguments; empty: a workload
   std::optional<tune::metric> metric;  ///< of a program
+  std::optional<std::string> input;    ///< of a program: a file that each run reads
   std::optional<bench_request> bench;  ///< the workload
   tune::question asked;
   tune::described described;

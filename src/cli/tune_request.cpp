@@ -8,6 +8,7 @@
 #include "cli/options.hpp"
 #include "cli/tune.hpp"
 #include "cli/verb.hpp"
+#include "launch/program_input.hpp"
 #include "policy/policy.hpp"
 #include "tune/program.hpp"
 #include "tune/usual_policies.hpp"
@@ -47,7 +48,16 @@ words usual_candidates(std::vector<tune::left_out>& others) {
   return names;
 }
 
-/// The program's name and arguments as workload and parameters.
+/// Each run opens it anew; whether that works is known before the first.
+void check_input(const std::string& file) {
+  try {
+    const launch::program_input known(file);
+  } catch (const launch::cannot_start& error) {
+    throw bad_input("--input: " + std::string(error.what()));
+  }
+}
+
+/// The program's name, arguments and input as workload and parameters.
 void describe_program(tune_request& request) {
   std::string name = request.command.front();
   request.described.workload = name.substr(name.rfind('/') + 1);
@@ -55,6 +65,7 @@ void describe_program(tune_request& request) {
   for (auto at = request.command.begin() + 1; at != request.command.end(); ++at)
     arguments += (arguments.empty() ? "" : " ") + *at;
   if (!arguments.empty()) request.described.params["args"] = arguments;
+  if (request.input) request.described.params["input"] = *request.input;
 }
 
 void check_program(tune_request& request, const tune_options& options) {
@@ -64,6 +75,8 @@ void check_program(tune_request& request, const tune_options& options) {
                                     {options.seed.has_value(), "--seed"}}) {
     if (given) throw bad_input(std::string(name) + " is for built-in workloads; a program has its own arguments");
   }
+  if (options.input) check_input(*options.input);
+  request.input = options.input;
   describe_program(request);
   if (options.metric) {
     try {
@@ -102,6 +115,7 @@ words usual_locks(const workloads::workload& which, std::vector<tune::left_out>&
 void check_workload(tune_request& request, const tune_options& options) {
   if (options.metric || options.lower_is_better)
     throw bad_input("--metric is for programs; a workload's metric is its throughput");
+  if (options.input) throw bad_input("--input is for programs; a built-in workload reads nothing");
   if (options.what.empty())
     throw bad_input("what to tune is missing: a built-in workload, or -- and a program with its arguments");
   bench_options bench;

@@ -168,11 +168,19 @@ class run_verb final : public verb {
     return "ended by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
   }
 
-  /// Nothing where none took a lock, or nothing was counted: a remark says which.
+  /// Whether a thread waited for another: then not all took their locks alone, whatever was counted of them.
+  static bool is_contended(const launch::result& result) {
+    return std::any_of(result.sites.begin(), result.sites.end(),
+                       [](const observe::site_record& site) { return site.contended != 0 || site.failed_waits != 0; });
+  }
+
+  /// Nothing where none took a lock, or nothing was counted: a remark says which. Nothing either where threads that
+  /// are not counted (in a sandbox) had a part.
   static std::string threads_text(const launch::result& result) {
-    if (result.threads == 0) return "";
-    return ", locks taken by at most " + std::to_string(result.threads) +
-           (result.threads == 1 ? " thread at a time" : " threads at a time");
+    if (result.threads == 0 || result.threads_unknown) return "";
+    if (result.threads == 1 && is_contended(result)) return "";
+    return std::string(", locks taken by ") + (result.threads_left_out != 0 ? "more than " : "at most ") +
+           std::to_string(result.threads) + (result.threads == 1 ? " thread at a time" : " threads at a time");
   }
 
   void print(const launch::options& what, const launch::result& result) const {

@@ -49,6 +49,8 @@ class tune_verb final : public verb {
         app, "--metric", options_.metric, "REGEX",
         "Instead of wall time the number that the one group of REGEX finds in the program's output; higher is better");
     flag(app, "--lower-is-better", options_.lower_is_better, "Of --metric");
+    text_option(app, "--input", options_.input, "FILE",
+                "Of a program: what each run reads from its standard input, from the beginning (nothing)");
     text_option(app, "-o,--output", options_.policy, "FILE",
                 "Write the policy that was proven better; when none was, the one that keeps what you have");
     text_option(app, "--report", options_.page, "FILE", "Also write the page of txsync report");
@@ -113,7 +115,7 @@ class tune_verb final : public verb {
     if (!request.asked.site_base.empty()) names.push_back(request.asked.site_base);
     if (!request.asked.counted_reference.empty()) names.push_back(request.asked.counted_reference);
     try {
-      program_ = std::make_unique<tune::program_trial>(request.command, request.metric, names);
+      program_ = std::make_unique<tune::program_trial>(request.command, request.metric, names, request.input);
     } catch (const policy::policy_error& error) {
       throw bad_input(error.what());
     } catch (const launch::cannot_start& error) {
@@ -122,6 +124,7 @@ class tune_verb final : public verb {
     const tune::program_trial& program = *program_;
     tune::outcome found = tuned(*program_, request, [&program] { return program.interrupted(); });
     request.described.threads = program.threads();
+    request.described.warnings = program.warnings();
     return found;
   }
 
@@ -134,8 +137,10 @@ class tune_verb final : public verb {
     text += "Machine: " + doctor::machine_line(doctor::collect()) + "\n";
     text += "Measured: " + request.described.metric + ", " + request.described.unit + ". " +
             tune::verdict_words(found, request.described) + "\n";
+    for (const std::string& warning : request.described.warnings) text += "The verdict may be worth nothing: " + warning + ".\n";
     if (request.bench) return text + "The best lock of the workload was " + found.best.candidate + ".\n";
-    return text + "Use: txsync run --policy FILE -- " + report::shell_line(request.command) + "\n";
+    text += "Use: txsync run --policy FILE -- " + report::shell_line(request.command);
+    return text + (request.input ? " < " + report::shell_line({*request.input}) : "") + "\n";
   }
 
   std::string policy_text(const tune_request& request, const tune::outcome& found,

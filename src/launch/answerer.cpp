@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <utility>
 
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/park.hpp>
@@ -40,12 +41,13 @@ const char* to_string(preload::object_kind kind) noexcept {
   return "";
 }
 
-answerer::answerer(channel_file& channel, const policy::policy_set& policies, place_names& names)
+answerer::answerer(channel_file& channel, const policy::policy_set& policies, place_names& names, std::string preloaded)
     : channel_(channel),
       policies_(policies),
       names_(names),
       list_(channel.path()),
-      notice_read_(preload::channel::most_notices) {
+      notice_read_(preload::channel::most_notices),
+      started_(std::move(preloaded)) {
   // Signals are for the thread that looks after the program.
   sigset_t all;
   sigset_t before;
@@ -91,6 +93,7 @@ void answerer::look() {
     }
   }
   read_notices();
+  started_.read(channel_.head());
 }
 
 void answerer::answer(question& asked, std::uint32_t state) {

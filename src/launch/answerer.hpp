@@ -11,6 +11,7 @@
 #include "launch/channel_file.hpp"
 #include "launch/place_name.hpp"
 #include "launch/site_list.hpp"
+#include "launch/started_programs.hpp"
 #include "policy/policy.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
@@ -34,7 +35,8 @@ class answerer {
   };
 
   /// Requires: all three live longer, and nobody else uses `names` meanwhile.
-  answerer(channel_file& channel, const policy::policy_set& policies, place_names& names);
+  /// `preloaded`: as for check_takes_library().
+  answerer(channel_file& channel, const policy::policy_set& policies, place_names& names, std::string preloaded);
   ~answerer() { stop(); }
   answerer(const answerer&) = delete;
   answerer& operator=(const answerer&) = delete;
@@ -44,6 +46,7 @@ class answerer {
 
   const std::vector<site>& sites() const noexcept { return sites_; }  ///< that of number i at [i - 1]
   const std::vector<noticed>& notices() const noexcept { return notices_; }
+  const started_programs& started() const noexcept { return started_; }
   std::uint64_t refused() const noexcept { return refused_; }  ///< places beyond the greatest number of sites
 
  private:
@@ -75,6 +78,7 @@ class answerer {
   site_list list_;
   std::vector<noticed> notices_;
   std::vector<bool> notice_read_;
+  started_programs started_;
   last_look seen_[preload::channel::questions_at_once];
   std::uint64_t refused_ = 0;
   std::atomic<bool> ending_{false};

@@ -126,8 +126,8 @@ std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
 /// has the program ignore two signals of the C library.
 class spawn_plan {
  public:
-  spawn_plan(bool own_group, const program_signals& signals, int output)
-      : own_group_(own_group), signals_(signals), output_(output) {}
+  spawn_plan(bool own_group, const program_signals& signals, int input, int output)
+      : own_group_(own_group), signals_(signals), input_(input), output_(output) {}
 
   struct outcome {
     int error = 0;  ///< why exec failed
@@ -171,9 +171,9 @@ class spawn_plan {
   }
 
   bool take_files() const {
-    const int nothing = open("/dev/null", O_RDONLY);
-    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0) return false;
-    if (nothing != STDIN_FILENO) close(nothing);
+    const int input = input_ >= 0 ? input_ : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (input < 0 || dup2(input, STDIN_FILENO) < 0) return false;
+    if (input == STDIN_FILENO) fcntl(input, F_SETFD, 0);
     return dup2(output_, STDOUT_FILENO) >= 0 && dup2(output_, STDERR_FILENO) >= 0;
   }
 
@@ -198,6 +198,7 @@ class spawn_plan {
 
   bool own_group_;
   const program_signals& signals_;
+  int input_;
   int output_;
 };
 
@@ -359,7 +360,8 @@ child_end run_child(const child_request& what) {
   if (signals.file() < 0) out_of("a descriptor for signals");
   pipe_ends output;
   if (what.capture) output = pipe_ends::make();
-  const spawn_plan::outcome started = start(what, spawn_plan(has_own_group(what), signals, output.writing.get()));
+  const spawn_plan::outcome started =
+      start(what, spawn_plan(has_own_group(what), signals, what.input, output.writing.get()));
   output.writing.reset();
   child_end ended = watcher(what, started.process, started.started_ns, output.reading.get(), signals.file()).wait();
   if (descendants) descendants->end();

@@ -21,6 +21,7 @@ struct child_request {
   std::vector<std::string> environment;  ///< NAME=VALUE
   std::optional<double> limit_seconds;
   bool capture = false;
+  int input = -1;  ///< of one that is captured: what becomes its standard input; -1: /dev/null
   std::size_t capture_bytes = 0;
   bool end_family = false;  ///< processes that the program leaves are ended after it
   /// Called at least every 50 ms while the program runs.

@@ -21,6 +21,7 @@
 #include "launch/folder.hpp"
 #include "launch/notices.hpp"
 #include "launch/profile_reader.hpp"
+#include "launch/program_input.hpp"
 #include "observe/document/sites.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
@@ -115,18 +116,19 @@ std::string plural(std::uint64_t count, const char* one, const char* more) {
 /// A launch under the preloaded library: the channel, who answers in it, and what came out.
 class counted_launch {
  public:
-  counted_launch(const options& what, place_names& names)
+  counted_launch(const options& what, place_names& names, std::string preloaded)
       : what_(what),
         channel_({what.policies.find({}), what.check_order, what.ns_per_chain, what.events}),
         names_(names),
-        answers_(channel_, what_.policies, names) {}
+        answers_(channel_, what_.policies, names, std::move(preloaded)) {}
 
   const channel_file& channel() const { return channel_; }
 
   void collect(result& into, const child_end& ended) {
     answers_.stop();
     put_sites(into, ended);
-    for (std::string& sentence : sentences_of(answers_)) into.notices.push_back(std::move(sentence));
+    for (std::string& sentence : sentences_of(answers_, waited_at_end_)) into.notices.push_back(std::move(sentence));
+    into.without_library = answers_.started().without_library();
     into.priority_ignored_at = sites_that_ignored_a_priority(answers_);
     // relaxed, here and below: the program has ended
     into.processes = channel_.head().processes.load(std::memory_order_relaxed);
@@ -141,6 +143,7 @@ class counted_launch {
         channel_.read_counts(static_cast<std::uint32_t>(known.size()), ended.process, ended.ended_at);
     const auto run_ns = static_cast<std::uint64_t>(ended.wall_s * 1e9);
     for (std::size_t i = 0; i < known.size(); ++i) {
+      waited_at_end_.push_back(counted.totals[i].unfinished_waits != 0);
       if (observe::is_idle(counted.totals[i])) continue;
       observe::site_record record = observe::record_of(counted.totals[i]);
       record.slowest = observe::slowest_thread(observe::compared_threads(counted.by_thread[i], run_ns), run_ns);
@@ -192,6 +195,18 @@ class counted_launch {
         "package whose name ends in -dbgsym)");
   }
 
+  /// Programs that were started within and cannot have loaded the library.
+  static void put_remarks_on_others(result& into) {
+    constexpr std::size_t most_named = 8;
+    const std::vector<std::string>& all = into.without_library;
+    for (std::size_t i = 0; i < std::min(all.size(), most_named); ++i)
+      into.remarks.push_back("a program that was started could not load " + std::string(library_name) +
+                             ", and was not counted or did not run: " + all[i]);
+    if (all.size() > most_named)
+      into.remarks.push_back("so could " + plural(all.size() - most_named, "further program", "further programs") +
+                             " not");
+  }
+
   void put_remarks(result& into) {
     std::vector<std::string>& list = into.remarks;
     put_remark_on_names(into);
@@ -203,11 +218,17 @@ class counted_launch {
     } else if (into.sites.empty()) {
       list.emplace_back("nothing was counted: the program took no pthread lock");
     }
+    put_remarks_on_others(into);
     const std::uint32_t asked = head.blocks_given.load(std::memory_order_relaxed);
     if (asked > channel_.blocks()) {
+      into.threads_left_out = asked - channel_.blocks();
       list.push_back(plural(asked - channel_.blocks(), "thread was", "threads were") +
                      " not counted: there is room for " + std::to_string(channel_.blocks()));
     }
+    into.threads_unknown = head.blocks_out_of_reach.load(std::memory_order_relaxed) != 0;
+    if (into.threads_unknown)
+      list.emplace_back(
+          "some threads were not counted: the program's sandbox, or a limit, keeps them from their counters");
     if (answers_.refused() != 0) {
       list.push_back(plural(answers_.refused(), "place", "places") + " beyond the first " +
                      std::to_string(answers_.sites().size()) + " sites " + (answers_.refused() == 1 ? "was" : "were") +
@@ -231,6 +252,7 @@ class counted_launch {
   options what_;
   channel_file channel_;
   place_names& names_;
+  std::vector<bool> waited_at_end_;  // by site
   std::uint64_t started_at_ = machine::cycles();
   answerer answers_;
 };
@@ -252,6 +274,8 @@ result launcher::launch(const options& what) {
   request.capture = what.capture;
   request.capture_bytes = what.capture_bytes;
   request.end_family = what.end_family;
+  const std::optional<program_input> input = what.capture ? std::optional<program_input>(what.input) : std::nullopt;
+  if (input) request.input = input->file();
   environment set;
   for (const auto& [name, value] : what.environment) set.set(name, value);
   std::unique_ptr<counted_launch> counted;
@@ -260,7 +284,7 @@ result launcher::launch(const options& what) {
     check_takes_library(request.path, set.preloaded());
     memory_->names.forget_changed_files();
     memory_->names.set_program(fs::absolute(request.path));
-    counted = std::make_unique<counted_launch>(what, memory_->names);
+    counted = std::make_unique<counted_launch>(what, memory_->names, set.preloaded());
     set.preload(library);
     // Without such attempts it would leave everything to the OpenMP library anyway.
     if (what.policies.openmp_barrier == policy::openmp_kind::warm && machine::htm().always_abort) {
@@ -284,6 +308,7 @@ result launcher::launch(const options& what) {
   made.output_cut = ended.output_cut;
   made.timed_out = ended.timed_out;
   made.interrupted = ended.interrupted;
+  made.read_in_vain = input && input->was_read_in_vain();
   if (counted) counted->collect(made, ended);
   return made;
 }

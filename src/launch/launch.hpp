@@ -29,9 +29,10 @@ struct options {
   bool events = false;  ///< keep single waits and holds; each acquisition is then looked at, which costs time
   /// Afterwards the program's process group gets SIGTERM, and SIGKILL two seconds later.
   std::optional<double> limit_seconds;
-  /// The program writes into result::output and reads nothing, in a process group of its own; else it has this
+  /// The program writes into result::output and reads `input`, in a process group of its own; else it has this
   /// process' standard files. Of the output the last `capture_bytes` are kept.
   bool capture = false;
+  std::optional<std::string> input;  ///< a file, read from its beginning; none: there is nothing to read
   std::size_t capture_bytes = std::size_t{1} << 20;
   /// Processes that the program has started and that still run when it ends are ended, daemons included, before
   /// launch() comes back: SIGTERM, and SIGKILL two seconds later. Their time is not in `wall_s`.
@@ -56,10 +57,15 @@ struct result {
   /// The sites of locks that a thread with a real-time priority waited for, and that ignore priorities. In the notices,
   /// too.
   std::vector<std::string> priority_ignored_at;
-  std::vector<std::string> remarks;  ///< what was not counted and why, one sentence each
-  std::uint32_t processes = 0;       ///< that took the library, children included
-  std::uint32_t threads = 0;         ///< that took locks, at most so many at a time (later ones go on for ended ones)
+  /// Why programs that the program started cannot have loaded the library. In the remarks, too.
+  std::vector<std::string> without_library;
+  std::vector<std::string> remarks;    ///< what was not counted and why, one sentence each
+  std::uint32_t processes = 0;         ///< that took the library, children included
+  std::uint32_t threads = 0;           ///< that took locks, at most so many at a time (later ones go on for ended ones)
+  std::uint32_t threads_left_out = 0;  ///< beyond those, for which there was no room
+  bool threads_unknown = false;        ///< some could not count, and nobody knows how many
   bool timed_out = false;
+  bool read_in_vain = false;  ///< captured without an input: it read its standard input all the same
   int interrupted =
       0;  ///< the signal that this process got for the program (SIGINT, SIGTERM, SIGHUP, SIGQUIT); 0: none
 };

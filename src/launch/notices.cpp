@@ -17,7 +17,13 @@ void put_once(std::vector<std::string>& list, std::string one) {
   if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(std::move(one));
 }
 
-std::string sentence_of(const answerer& from, const answerer::noticed& one) {
+/// A lock that its owner takes again is a mistake only if nobody gives it up: the end of the run knows.
+std::string end_of_relock(const std::vector<bool>& waited_at_end, std::uint32_t site) {
+  const bool waited = site != 0 && site <= waited_at_end.size() && waited_at_end[site - 1];
+  return waited ? "; when the run ended, a thread still waited there" : "";
+}
+
+std::string sentence_of(const answerer& from, const answerer::noticed& one, const std::vector<bool>& waited_at_end) {
   const std::string lock = "a lock of site " + site_name(from, one.site);
   const std::string where = one.place.name + (one.place.where.empty() ? std::string() : " (" + one.place.where + ")");
   switch (one.kind) {
@@ -36,7 +42,7 @@ std::string sentence_of(const answerer& from, const answerer::noticed& one) {
       return lock +
              " was locked by the thread that held it, which waits until another thread unlocks it or its deadline "
              "comes, by " +
-             where;
+             where + end_of_relock(waited_at_end, one.site);
     case notice_kind::condition_of_two_processes:
       return "a condition was waited for by threads of two processes, though its attributes say that it is of one "
              "(pthread_condattr_setpshared), with " +
@@ -52,9 +58,9 @@ std::string sentence_of(const answerer& from, const answerer::noticed& one) {
 
 }  // namespace
 
-std::vector<std::string> sentences_of(const answerer& from) {
+std::vector<std::string> sentences_of(const answerer& from, const std::vector<bool>& waited_at_end) {
   std::vector<std::string> list;
-  for (const answerer::noticed& one : from.notices()) put_once(list, sentence_of(from, one));
+  for (const answerer::noticed& one : from.notices()) put_once(list, sentence_of(from, one, waited_at_end));
   return list;
 }
 

@@ -88,12 +88,22 @@ struct notice {
   place where;
 };
 
+/// Where a process says which program it is about to start. The launcher takes it, and the slot is free again; what
+/// comes while all are taken is lost.
+struct started_program {
+  enum : std::uint32_t { free, claimed, told };
+  static constexpr std::size_t most_bytes = 508;
+  std::atomic<std::uint32_t> state{free};  // acquire and release by both sides
+  char path[most_bytes] = {};              ///< absolute; or a name without a slash, which is looked for along PATH
+};
+
 /// The first bytes of the file.
 struct channel {
   static constexpr std::uint64_t magic_number = 0x314C484353585401;
-  static constexpr std::uint32_t current_version = 4;
+  static constexpr std::uint32_t current_version = 5;
   static constexpr unsigned questions_at_once = 16;
   static constexpr unsigned most_notices = 128;
+  static constexpr unsigned starts_at_once = 16;
   static constexpr std::uint32_t max_blocks = 1024;
 
   // Fixed before the program starts:
@@ -116,12 +126,15 @@ struct channel {
   std::atomic<std::uint32_t> processes{0};     // that have opened the file
   // machine::clock_ns() of the launcher's last look, at least every 100 ms; 0: it has ended, and nobody answers
   std::atomic<std::uint64_t> launcher_alive{0};
-  std::atomic<std::uint32_t> doorbell{0};             // counted up and woken (machine::unpark_shared) after a question
-  std::atomic<std::uint32_t> notices_given{0};        // may run past most_notices; what is beyond was dropped
+  std::atomic<std::uint32_t> doorbell{0};       // counted up and woken (machine::unpark_shared) after a question
+  std::atomic<std::uint32_t> notices_given{0};  // may run past most_notices; what is beyond was dropped
+  std::atomic<std::uint32_t> blocks_out_of_reach{
+      0};  // tries of threads to count that their sandbox, or a limit, foiled
   std::atomic<std::uint64_t> locks_without_place{0};  // that got the default policy since a process had no room to
                                                       // remember another place
   question questions[questions_at_once];
   notice notices[most_notices];
+  started_program started[starts_at_once];
   /// For each block that was given out: the process that counts in it. 0: nobody does now, and the next process may;
   /// its counts stay. unnumbered: a process of another PID namespace.
   static constexpr std::uint32_t unnumbered = ~std::uint32_t{0};

@@ -101,8 +101,11 @@ observe::block_source::taken take_block(std::size_t bytes) noexcept {
   const std::uint32_t number = take_number();
   if (number == no_block) return {};
   void* const begin = map_part_of_block(number, 0, bytes);
-  // release pairs with take_over_block()
-  if (begin == nullptr) the_channel().head->block_processes[number].store(0, std::memory_order_release);
+  if (begin == nullptr) {
+    the_channel().head->blocks_out_of_reach.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
+    // release pairs with take_over_block()
+    the_channel().head->block_processes[number].store(0, std::memory_order_release);
+  }
   return {begin, number};
 }
 

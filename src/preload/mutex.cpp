@@ -194,6 +194,7 @@ int lock_until(pthread_mutex_t* raw, clockid_t clock, const timespec* time) noex
 void release_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) noexcept {
   // relaxed: only the owner's own answer has to be exact
   const bool wakes = (mutex.hold.exchange(0, std::memory_order_relaxed) & mutex_state::wakes) != 0;
+  if (watches_order()) released_in_order(&mutex);
   release(mutex, lock_under(tag));
   if (wakes) wake_signalled(raw);
 }

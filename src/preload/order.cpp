@@ -14,6 +14,7 @@ constexpr unsigned most_held = 64;
 struct held_lock {
   const void* lock;
   std::uint32_t site;
+  std::uint32_t losses;  // losses_of() the lock, when it was taken
 };
 /// The locks that one thread holds. A thread has a list only while it holds a lock: a variable of each thread would
 /// take a kilobyte of each stack, whether orders are watched or not.
@@ -22,6 +23,10 @@ struct held_list {
   unsigned count;  // may be more than are remembered
   held_lock locks[most_held];
   unsigned remembered() const noexcept { return count < most_held ? count : most_held; }
+  void drop(unsigned index) noexcept {
+    for (unsigned next = index + 1; next < remembered(); ++next) locks[next - 1] = locks[next];
+    --count;
+  }
 };
 constexpr std::uint32_t max_lists = 2048;
 constinit held_list lists[max_lists] = {};
@@ -56,6 +61,10 @@ constinit std::atomic<std::uint64_t> pairs[table_size] = {};
 constexpr std::size_t lives_size = 1u << 12;
 constinit std::atomic<std::uint32_t> lives[lives_size] = {};
 
+/// Likewise how often a lock there was given up by another thread than the one that took it: who took it holds it no
+/// more, and has no part in that.
+constinit std::atomic<std::uint32_t> losses[lives_size] = {};
+
 std::uint64_t mix(std::uint64_t value) noexcept {
   value *= 0x9E3779B97F4A7C15u;
   return value ^ (value >> 31);
@@ -64,6 +73,10 @@ std::uint64_t mix(std::uint64_t value) noexcept {
 std::uint64_t identity(const void* lock) noexcept {
   const std::uint64_t address = mix(reinterpret_cast<std::uintptr_t>(lock));
   return address + lives[address % lives_size].load(std::memory_order_relaxed);  // relaxed: a number
+}
+
+std::atomic<std::uint32_t>& losses_of(const void* lock) noexcept {
+  return losses[mix(reinterpret_cast<std::uintptr_t>(lock)) % lives_size];
 }
 
 std::uint64_t pair_of(std::uint64_t first, std::uint64_t second) noexcept { return (mix(first) + 3 * second) | 1; }
@@ -88,31 +101,51 @@ bool remember(std::uint64_t pair) noexcept {
   return false;
 }
 
+void drop_lost(held_list& held) noexcept {
+  for (unsigned i = held.remembered(); i-- > 0;) {
+    // relaxed, here and below: of a lock that the calling thread gets the lock itself orders it
+    if (losses_of(held.locks[i].lock).load(std::memory_order_relaxed) != held.locks[i].losses) held.drop(i);
+  }
+}
+
+/// False: it is not the calling thread's, as far as that is remembered.
+bool give_up(const void* lock) noexcept {
+  if (mine == nullptr) return false;
+  held_list& held = *mine;
+  unsigned i = held.remembered();
+  while (i-- > 0) {
+    if (held.locks[i].lock == lock) break;
+  }
+  const bool is_remembered = i < held.remembered();
+  if (!is_remembered && held.count <= most_held) return false;
+  if (is_remembered) {
+    held.drop(i);
+  } else {
+    --held.count;
+  }
+  if (held.count == 0) give_back();
+  return true;
+}
+
 }  // namespace
 
 void acquired_in_order(const void* lock, std::uint32_t site, arrival how) noexcept {
   const std::uint64_t taken = identity(lock);
   held_list* const held = list_of_caller();
   if (held == nullptr) return;
+  drop_lost(*held);
   for (unsigned i = 0; i < held->remembered() && how == arrival::waits; ++i) {
+    if (held->locks[i].lock == lock) continue;  // a recursive one
     const std::uint64_t before = identity(held->locks[i].lock);
     if (remember(pair_of(before, taken)) && is_known(pair_of(taken, before)))
       tell(notice_kind::order_inversion, site, held->locks[i].site);
   }
-  if (held->count < most_held) held->locks[held->count] = {lock, site};
+  if (held->count < most_held) held->locks[held->count] = {lock, site, losses_of(lock).load(std::memory_order_relaxed)};
   ++held->count;
 }
 
 void released_in_order(const void* lock) noexcept {
-  if (mine == nullptr) return;
-  held_list& held = *mine;
-  const unsigned remembered = held.remembered();
-  for (unsigned i = remembered; i-- > 0;) {
-    if (held.locks[i].lock != lock) continue;
-    for (unsigned next = i + 1; next < remembered; ++next) held.locks[next - 1] = held.locks[next];
-    break;
-  }
-  if (--held.count == 0) give_back();
+  if (!give_up(lock)) losses_of(lock).fetch_add(1, std::memory_order_relaxed);
 }
 
 void forget_in_order(const void* lock) noexcept {

@@ -20,6 +20,7 @@ inline bool watches_order() noexcept { return order_watched.load(std::memory_ord
 enum class arrival : std::uint8_t { waits, tries };
 
 void acquired_in_order(const void* lock, std::uint32_t site, arrival how) noexcept;
+/// By whichever thread: one that has not taken it takes it from the one that has.
 void released_in_order(const void* lock) noexcept;
 /// The lock is destroyed; another may come to lie at its address.
 void forget_in_order(const void* lock) noexcept;

@@ -115,6 +115,8 @@ std::string notices_section(const json& document) {
       item(who + "the system refused to pin " + text_of(point, "unpinned") + " threads", false);
   }
   if (const auto tune = document.find("tune"); tune != document.end()) {
+    for (const json& words : part_of(*tune, "warnings"))
+      item("The verdict may be worth nothing: " + words.get<std::string>() + ".", true);
     for (const json& one : part_of(*tune, "cut_short")) {
       const std::string rounds = text_of(one, "rounds");
       item("The time was up: " + text_of(one, "phase") +

@@ -7,6 +7,7 @@
 
 #include <txsync/machine/attempt.hpp>
 
+#include "launch/program_input.hpp"
 #include "policy/words.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tune {
@@ -71,8 +72,11 @@ std::string seconds_text(double seconds) {
 }  // namespace
 
 program_trial::program_trial(std::vector<std::string> command, std::optional<metric> number,
-                             const std::vector<std::string>& candidates)
-    : command_(std::move(command)), number_(std::move(number)) {
+                             const std::vector<std::string>& candidates, std::optional<std::string> input)
+    : command_(std::move(command)),
+      number_(std::move(number)),
+      input_(std::move(input)),
+      doubts_(candidates.front(), number_.has_value()) {
   launch::check_takes_library(launch::find_program(command_.front()));
   for (const std::string& name : candidates) {
     policies_[name] = name == unmodified ? std::nullopt : std::optional(policy::load_policy(name));
@@ -102,12 +106,17 @@ measured program_trial::run(const choice& what, double timeout_seconds) {
   options.preload = policy.has_value();
   if (policy) options.policies = *policy;
   options.capture = true;
+  options.input = input_;
   options.end_family = true;  // or it runs beside the later rounds
   if (timeout_seconds > 0) options.limit_seconds = timeout_seconds;
   const launch::result ended = launcher_.launch(options);
   interrupted_ = interrupted_ || ended.interrupted != 0;
   threads_ = std::max(threads_, static_cast<unsigned>(ended.threads));
   measured result = judged(ended);
+  if (ended.interrupted == 0) {
+    doubts_.add({name_of(what), ended.wall_s, ended.exit_status, ended.output, ended.output_cut, ended.timed_out,
+                 ended.read_in_vain, ended.without_library});
+  }
   if (!ended.priority_ignored_at.empty()) {
     result.unfit = "a thread with a real-time priority waited at " + ended.priority_ignored_at.front() +
                    ", where this policy's lock ignores priorities";
@@ -132,6 +141,11 @@ measured program_trial::judged(const launch::result& ended) const {
     result.failure = ended.exit_status > 128 ? "it was ended by signal " + std::to_string(ended.exit_status - 128)
                                              : "its exit status was " + std::to_string(ended.exit_status);
     result.failure += "; " + last_lines(ended.output);
+    if (!ended.without_library.empty())
+      result.failure += "; a program that it started cannot load the library: " + ended.without_library.front();
+  } else if (const char* const left = ended.read_in_vain ? launch::input_left_over() : nullptr; left != nullptr) {
+    result.failure = std::string("it reads its standard input, which is ") + left +
+                     " that not every run can read; give it as a file: --input FILE (/dev/null: nothing)";
   } else if (number_) {
     metric::found found = number_->in(ended.output);
     result.value = found.value;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "launch/launch.hpp"
+#include "tune/doubts.hpp"
 #include "tune/fairness.hpp"
 #include "tune/metric.hpp"
 #include "tune/trial.hpp"
@@ -19,12 +20,14 @@ inline constexpr const char* unmodified = "unmodified";
 
 class program_trial final : public trial {
  public:
-  /// Candidates are `unmodified`, names of policies and policy files. Throws policy::policy_error for those that cannot
-  /// be read. Without a metric the value of a run is its wall time in seconds.
+  /// Candidates are `unmodified`, names of policies and policy files, the reference first. Throws policy::policy_error
+  /// for those that cannot be read. Without a metric the value of a run is its wall time in seconds. `input` is a file
+  /// that each run reads; none: runs have nothing to read.
   program_trial(std::vector<std::string> command, std::optional<metric> number,
-                const std::vector<std::string>& candidates);
+                const std::vector<std::string>& candidates, std::optional<std::string> input = {});
 
-  /// A run fails when the program ends otherwise than with status 0, takes too long, or when the metric finds nothing.
+  /// A run fails when the program ends otherwise than with status 0, takes too long, when the metric finds nothing, or
+  /// when it reads what was meant for it at this process' standard input, where no run can have it.
   /// Throws launch::cannot_start.
   measured run(const choice& what, double timeout_seconds) override;
 
@@ -33,6 +36,7 @@ class program_trial final : public trial {
 
   bool interrupted() const noexcept { return interrupted_; }  ///< a signal for this process came while the program ran
   unsigned threads() const noexcept { return threads_; }      ///< the most that a run was seen to have; at least 1
+  std::vector<std::string> warnings() const { return doubts_.sentences(); }
 
  private:
   measured judged(const launch::result& ended) const;
@@ -41,6 +45,8 @@ class program_trial final : public trial {
   std::vector<std::string> command_;
   std::optional<metric> number_;
   std::map<std::string, std::optional<policy::policy_set>> policies_;
+  std::optional<std::string> input_;
+  doubts doubts_;
   launch::launcher launcher_;
   bool interrupted_ = false;
   unsigned threads_ = 1;

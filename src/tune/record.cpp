@@ -232,6 +232,7 @@ void put(observe::document& into, const outcome& found, const described& what, c
     made["refused"].push_back({{"candidate", name_of(one.what)}, {"reason", one.reason}});
   if (!found.unjudged.empty()) made["unjudged"] = found.unjudged;
   for (const site_seen& site : found.sites) made["sites"].push_back(observe::to_json(site.counted));
+  if (!what.warnings.empty()) made["warnings"] = what.warnings;
   if (!policy.empty()) made["policy"] = policy;
   into.interrupted = found.interrupted;
   into.more["tune"] = std::move(made);

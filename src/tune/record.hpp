@@ -24,6 +24,7 @@ struct described {
   observe::better way = observe::better::lower;
   std::string better_word = "fast";  ///< "1.2 times as fast as"
   std::vector<left_out> others = {};
+  std::vector<std::string> warnings = {};  ///< why the verdict may be worth nothing (doubts.hpp)
 };
 
 /// A lane of a contest.

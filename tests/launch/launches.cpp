@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <regex>
 #include <set>
 
@@ -217,6 +218,31 @@ TEST(Launches, CapturedOutputIsWholeUpToTheBound) {
   EXPECT_TRUE(seen.output_cut);
   EXPECT_EQ(seen.output.size(), 100u);
   EXPECT_TRUE(seen.output.ends_with("line 199999\n")) << seen.output;
+}
+
+TEST(Launches, ACapturedProgramReadsItsInputFromTheBeginningAndItIsKnownWhenItReadsNone) {
+  const std::string file = fs::temp_directory_path() / ("input-" + std::to_string(getpid()));
+  std::ofstream(file) << "one\ntwo\n";
+  launch::options what;
+  what.preload = false;
+  what.capture = true;
+  const auto reading = [&](std::vector<std::string> command, std::optional<std::string> input) {
+    what.command = std::move(command);
+    what.input = std::move(input);
+    return launch::launch(what);
+  };
+  for (int run = 0; run < 2; ++run) {
+    const launch::result seen = reading({"cat"}, file);
+    EXPECT_EQ(seen.output, "one\ntwo\n");
+    EXPECT_FALSE(seen.read_in_vain);
+  }
+  EXPECT_TRUE(reading({"cat"}, std::nullopt).read_in_vain);
+  EXPECT_TRUE(reading({"sh", "-c", "sh -c 'read line'"}, std::nullopt).read_in_vain) << "a child of it";
+  EXPECT_FALSE(reading({"sh", "-c", "true"}, std::nullopt).read_in_vain);
+  EXPECT_FALSE(reading({"cat"}, "/dev/null").read_in_vain);
+  for (const char* none : {"/nowhere/input", "/", "/dev/zero"})
+    EXPECT_THROW(reading({"cat"}, none), launch::cannot_start) << none;
+  fs::remove(file);
 }
 
 TEST(Launches, TheEnvironmentIsExtended) {

@@ -5,6 +5,7 @@
 import os
 import pathlib
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -281,6 +282,19 @@ int main(int argc, char** argv) {
 """
 
 
+# Starts the program that is named last by posix_spawn(), with a word before it by posix_spawnp().
+SPAWNS = r"""#include <spawn.h>
+#include <sys/wait.h>
+extern char** environ;
+int main(int argc, char** argv) {
+  pid_t child;
+  char* arguments[] = {argv[argc - 1], 0};
+  const int status = (argc == 2 ? posix_spawn : posix_spawnp)(&child, arguments[0], 0, 0, arguments, environ);
+  return status != 0 || wait(0) != child;
+}
+"""
+
+
 class WithPrograms(unittest.TestCase):
     """Tests that compile programs and run them under the real library."""
 
@@ -480,6 +494,42 @@ class RunPrograms(WithPrograms):
         os.chmod(self.counter, 0o755)
         self.assertEqual(done.returncode, 126)
         self.assertIn("is set-user-ID", done.stderr)
+
+    def test_programs_within_that_cannot_load_the_library_are_named(self):
+        static = self.program("static_within", "int main(void) { return 0; }", "-static")
+        if static is None:
+            self.skipTest("no static C library")
+        spawns = self.program("spawns", SPAWNS)
+        by_python = "import subprocess, sys; subprocess.run(sys.argv[1:])"
+        for command in (("sh", "-c", static + "; true"), ("sh", "-c", static), ("sh", "-c", f"cd {self.folder} && ./static_within; true"),
+                        ("env", "env", static), ("env", "env", "-C", str(self.folder), "./static_within"), ("sh", "-c", f"PATH=$PATH:{self.folder}; static_within"),
+                        ("sh", "-c", f"for i in 1 2 3; do {static}; done"), (sys.executable, "-c", by_python, static), (spawns, static), (spawns, "p", static)):
+            with self.subTest(command=command):
+                done = call("run", "--", *command)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                remarks = [line for line in done.stderr.splitlines() if "could not load libtxsync-preload.so" in line]
+                self.assertEqual(len(remarks), 1, done.stderr)
+                self.assertRegex(remarks[0], rf"^remark: a program that was started .*: {self.folder}/(\./)?static_within is a static program: ")
+        foreign = self.program("foreign", "int main(void) { return 0; }", "-Wl,--dynamic-linker=/nowhere/ld-musl-x86_64.so.1")
+        done = call("run", "--", "sh", "-c", foreign)
+        self.assertEqual(done.returncode, 127, done.stderr)
+        self.assertRegex(done.stderr, rf"(?m)^remark: a program .*: {foreign} uses another C library \(/nowhere/ld-musl-x86_64\.so\.1\)")
+
+    def test_nothing_is_said_of_programs_within_that_load_the_library(self):
+        script = self.folder / "script"
+        script.write_text("#!/bin/sh\nls / > /dev/null\n/nowhere/program\nsh -c true\n")
+        script.chmod(0o755)
+        rights = self.folder / "rights"
+        shutil.copy("/bin/true", rights)
+        if os.geteuid() == 0:  # to root the bit gives nothing, and the library is loaded
+            rights.chmod(0o4755)
+        done = call("run", "--", "sh", "-c", f"{script}; {rights}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("could not load", done.stderr)
+        if os.geteuid() == 0:
+            os.chown(rights, 65534, -1)
+            rights.chmod(0o4755)
+            self.assertRegex(call("run", "--", "sh", "-c", f"{rights}; true").stderr, rf"(?m)^remark: a program .*: {rights} is set-user-ID: ")
 
     def test_sanitizers_run_with_their_library_first_and_are_refused_without(self):
         for name in ("thread", "address"):

@@ -59,6 +59,114 @@ int main(void) {
 }
 """
 
+# 4,000 threads, eight at a time: each takes the lock once, and twice in its key's destructor.
+MANY_DESTRUCTORS = r"""#include <pthread.h>
+enum { at_a_time = 8, rounds = 500 };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_key_t key;
+static void take(void) {
+  pthread_mutex_lock(&lock);
+  pthread_mutex_unlock(&lock);
+}
+static void at_the_end(void* value) {
+  (void)value;
+  take();
+  take();
+}
+static void* work(void* value) {
+  pthread_setspecific(key, value);
+  take();
+  return value;
+}
+int main(void) {
+  pthread_key_create(&key, at_the_end);
+  for (int i = 0; i < rounds; ++i) {
+    pthread_t threads[at_a_time];
+    for (int k = 0; k < at_a_time; ++k) if (pthread_create(&threads[k], 0, work, &lock) != 0) return 1;
+    for (int k = 0; k < at_a_time; ++k) pthread_join(threads[k], 0);
+  }
+  return 0;
+}
+"""
+
+# Two threads contend in their keys' destructors, and nowhere else: one holds the lock until the other sleeps, and for 20 ms more.
+CONTENDED_DESTRUCTORS = r"""#include <pthread.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_key_t key;
+static volatile int holds, waiter;
+static int sleeps(void) {
+  char name[64], state = 0;
+  snprintf(name, sizeof name, "/proc/self/task/%d/stat", waiter);
+  FILE* file = fopen(name, "r");
+  if (file == 0) return 0;
+  if (fscanf(file, "%*d %*s %c", &state) != 1) state = 0;
+  fclose(file);
+  return state == 'S';
+}
+static void at_the_end(void* value) {
+  const int first = value == &holds;
+  if (!first) {
+    while (!holds) usleep(1000);
+    waiter = (int)syscall(SYS_gettid);
+  }
+  pthread_mutex_lock(&lock);
+  if (first) {
+    holds = 1;
+    while (waiter == 0 || !sleeps()) usleep(1000);
+    usleep(20000);
+  }
+  pthread_mutex_unlock(&lock);
+}
+static void* work(void* value) {
+  pthread_setspecific(key, value);
+  return 0;
+}
+int main(void) {
+  pthread_t threads[2];
+  pthread_key_create(&key, at_the_end);
+  pthread_create(&threads[0], 0, work, (void*)&holds);
+  pthread_create(&threads[1], 0, work, (void*)&waiter);
+  for (int i = 0; i < 2; ++i) pthread_join(threads[i], 0);
+  return 0;
+}
+"""
+
+# Four threads contend, who come when the program may open no file any more, as a sandbox may have it.
+SANDBOXED = r"""#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static void* work(void* unused) {
+  pthread_mutex_lock(&lock);
+  usleep(5000);
+  pthread_mutex_unlock(&lock);
+  return unused;
+}
+int main(void) {
+  struct sock_filter code[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                               BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1),
+                               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+                               BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fstat, 0, 1),
+                               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+                               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  struct sock_fprog filter = {sizeof code / sizeof *code, code};
+  pthread_t threads[4];
+  work(0);
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) return 77;
+  for (int i = 0; i < 4; ++i) pthread_create(&threads[i], 0, work, 0);
+  for (int i = 0; i < 4; ++i) pthread_join(threads[i], 0);
+  return 0;
+}
+"""
+
 # The main thread holds the lock while one with a real-time priority waits; then it waits for its own lock until a deadline.
 PRIORITIES = r"""#include <pthread.h>
 #include <stdio.h>
@@ -104,6 +212,72 @@ int main(void) {
 }
 """
 
+# A mutex as a semaphore: main locks it twice, the second time it waits until the started thread unlocks it. With a word, nobody does.
+HANDOFF = r"""#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static pthread_mutex_t ready = PTHREAD_MUTEX_INITIALIZER;
+static void* start(void* unused) {
+  usleep(500);
+  pthread_mutex_unlock(&ready);
+  return unused;
+}
+int main(int argc, char** argv) {
+  (void)argv;
+  for (int i = 0; i < 20; ++i) {
+    pthread_t one;
+    pthread_mutex_lock(&ready);
+    if (argc == 1) pthread_create(&one, 0, start, 0);
+    pthread_mutex_lock(&ready);
+    pthread_mutex_unlock(&ready);
+    pthread_join(one, 0);
+  }
+  return 0;
+}
+"""
+
+# A fibre that continues in another thread while it holds a lock: what it does is done here by two threads, one after the other. One
+# locks, the other unlocks; then the first takes the lock again, and another one in an order that nobody can wait in.
+FIBRE = r"""#include <pthread.h>
+#include <string.h>
+static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;
+static void* unlock_it(void* lock) {
+  pthread_mutex_unlock(lock);
+  return 0;
+}
+static void elsewhere(void* (*what)(void*), void* argument) {
+  pthread_t one;
+  pthread_create(&one, 0, what, argument);
+  pthread_join(one, 0);
+}
+static void* in_order(void* unused) {
+  pthread_mutex_lock(&second);
+  pthread_mutex_lock(&first);
+  pthread_mutex_unlock(&first);
+  pthread_mutex_unlock(&second);
+  return unused;
+}
+int main(int argc, char** argv) {
+  if (argc > 1 && !strcmp(argv[1], "recursive")) {
+    pthread_mutexattr_t kind;
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&first, &kind);
+    for (int i = 0; i < 2; ++i) pthread_mutex_lock(&first);
+    for (int i = 0; i < 2; ++i) pthread_mutex_unlock(&first);
+    return 0;
+  }
+  for (int i = 0; i < 2; ++i) {
+    pthread_mutex_lock(&first);
+    elsewhere(unlock_it, &first);
+  }
+  pthread_mutex_lock(&second);  // first is not held
+  pthread_mutex_unlock(&second);
+  elsewhere(in_order, 0);
+  return 0;
+}
+"""
+
 
 class RunThreads(programs.WithPrograms):
     def run_it(self, *command, options=()):
@@ -132,6 +306,32 @@ class RunThreads(programs.WithPrograms):
                 self.assertEqual([site["acquisitions"] for site in sites.values()], [60], table)
                 self.assertRegex(table, r"locks taken by at most 1 thread at a time")
 
+    def test_locks_in_destructors_of_thousands_of_threads_are_counted(self):
+        program = self.program("many_destructors", MANY_DESTRUCTORS)
+        for policy in ("libc", "mutex", "ticket"):
+            with self.subTest(policy=policy):
+                sites, _, table = self.run_it(program, options=("--policy", policy))
+                self.assertEqual([site["acquisitions"] for site in sites.values()], [12_000], table)
+                self.assertRegex(table, r"locks taken by at most [1-8] threads? at a time")
+
+    def test_threads_that_contend_are_not_called_one_at_a_time(self):
+        program = self.program("contended_destructors", CONTENDED_DESTRUCTORS)
+        for policy in ("libc", "mutex", "ticket"):
+            with self.subTest(policy=policy):
+                sites, _, table = self.run_it(program, options=("--policy", policy))
+                self.assertEqual([(site["acquisitions"], site["contended"]) for site in sites.values()], [(2, 1)], table)
+                self.assertIn("locks taken by at most 2 threads at a time", table)
+
+    def test_of_threads_that_cannot_count_no_number_is_told(self):
+        program = self.program("sandboxed", SANDBOXED)
+        if program is None or subprocess.run([program], check=False).returncode != 0:
+            self.skipTest("no filters of system calls here")
+        for policy in ("libc", "mutex"):
+            with self.subTest(policy=policy):
+                _, _, table = self.run_it(program, options=("--policy", policy))
+                self.assertNotIn("locks taken by", table)
+                self.assertIn("remark: some threads were not counted: the program's sandbox, or a limit, keeps them from their counters", table)
+
     def test_a_lock_that_ignores_priorities_says_so(self):
         program = self.program("priorities", PRIORITIES)
         for policy, told in (("ticket", 1), ("fifo_ticket", 1), ("tatas", 1), ("mutex", 0), ("spin", 0), ("libc", 0)):
@@ -149,6 +349,26 @@ class RunThreads(programs.WithPrograms):
                 _, _, table = self.run_it(program, options=("--policy", policy))
                 self.assertRegex(table, r"notice: [^\n]* by the thread that held it, which waits until "
                                         r"[^\n]*its deadline comes, by main@")
+
+    def test_a_mutex_that_its_owner_takes_again_is_told_to_wait_still_only_where_it_does(self):
+        program = self.program("handoff", HANDOFF)
+        for policy in ("libc", "mutex", "spin", "tatas", "ticket", "fifo_ticket"):
+            with self.subTest(policy=policy):
+                _, _, table = self.run_it(program, options=("--policy", policy))
+                notices = [line for line in table.splitlines() if line.startswith("notice: ")]
+                self.assertTrue(any("was locked by the thread that held it, which waits until another thread unlocks it" in one for one in notices), table)
+                for words in ("ever", "still waited"):
+                    self.assertFalse([one for one in notices if words in one], table)
+                done = programs.call("run", "--policy", policy, "--limit", "1", "--", program, "alone")
+                self.assertRegex(done.stderr, r"(?m)^notice: [^\n]* by the thread that held it, [^\n]*; when the run ended, a thread still waited there$")
+
+    def test_a_lock_that_another_thread_gives_up_is_not_taken_for_held(self):
+        program = self.program("fibre", FIBRE)
+        for policy in ("libc", "mutex", "spin", "tatas", "ticket", "fifo_ticket"):
+            for word in ((), ("recursive",)):
+                with self.subTest(policy=policy, word=word):
+                    _, _, table = self.run_it(program, *word, options=("--policy", policy, "--check-order"))
+                    self.assertNotIn("the other way round", table)
 
 
 if __name__ == "__main__":

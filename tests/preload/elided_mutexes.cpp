@@ -246,14 +246,14 @@ TEST_F(ElidedMutexes, RecursiveOnesAreTakenAsOftenAsCanBeCounted) {
   site_asks(1, policy::elision_kind::off);
   pthread_mutex_t mutex = made(PTHREAD_MUTEX_RECURSIVE);
   EXPECT_EQ(scripted_mutex_lock(&mutex), 0);
-  state_of(&mutex).depth = 0xFFFF'FFFE;
+  state_of(&mutex).hold.fetch_add(mutex_state::depth_bits - mutex_state::once_more);
   EXPECT_EQ(scripted_mutex_lock(&mutex), 0);
   EXPECT_EQ(scripted_mutex_lock(&mutex), EAGAIN);
   EXPECT_EQ(scripted_mutex_trylock(&mutex), EAGAIN);
-  EXPECT_EQ(state_of(&mutex).depth, 0xFFFF'FFFF);
+  EXPECT_EQ(state_of(&mutex).hold.load() & mutex_state::depth_bits, mutex_state::depth_bits);
   EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
   EXPECT_EQ(scripted_mutex_trylock(&mutex), 0);
-  state_of(&mutex).depth = 0;
+  state_of(&mutex).hold.fetch_and(~mutex_state::depth_bits);
   EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
   EXPECT_EQ(scripted_mutex_destroy(&mutex), 0);
 }

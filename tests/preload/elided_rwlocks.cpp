@@ -476,13 +476,13 @@ TEST_F(ElidedRwlocks, AsMutexesAreReadAsOftenAsCanBeCounted) {
   site_asks(1, policy::elision_kind::off, policy::rwlock_kind::as_mutex);
   pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
   EXPECT_EQ(scripted_rwlock_rdlock(&lock), 0);
-  state_of(&lock).mutex.depth = 0xFFFF'FFFE;
+  state_of(&lock).mutex.hold.fetch_add(mutex_state::depth_bits - mutex_state::once_more);
   EXPECT_EQ(scripted_rwlock_rdlock(&lock), 0);
   EXPECT_EQ(scripted_rwlock_rdlock(&lock), EAGAIN);
   EXPECT_EQ(scripted_rwlock_tryrdlock(&lock), EAGAIN);
   EXPECT_EQ(elsewhere([&] { return scripted_rwlock_trywrlock(&lock); }), EBUSY);
   EXPECT_EQ(scripted_rwlock_unlock(&lock), 0);
-  state_of(&lock).mutex.depth = 0;
+  state_of(&lock).mutex.hold.fetch_and(~mutex_state::depth_bits);
   EXPECT_EQ(scripted_rwlock_unlock(&lock), 0);
   EXPECT_EQ(scripted_rwlock_destroy(&lock), 0);
 }

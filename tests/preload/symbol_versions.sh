@@ -1,12 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# symbol_versions.sh LIBRARY LIBC: each lock function of LIBRARY has the names and versions that it has in LIBC. Not the condition
-# variables of before glibc 2.3.2, which were other objects. And LIBRARY takes no key of the program, and calls no other
+# symbol_versions.sh LIBRARY LIBC: each lock function of LIBRARY has the names and versions that it has in LIBC, and so have those
+# that start programs. Not the condition variables of before glibc 2.3.2, which were other objects, nor the spawn functions of
+# before glibc 2.15, which did other things. And LIBRARY takes no key of the program, and calls no other
 # functions than these, since another preloaded library may have replaced them (src/preload/system_calls.cpp).
 set -eu
 versions() {
   readelf -W --dyn-syms "$1" | awk '$4 == "FUNC" && $7 != "UND" { print $8 }' \
-    | grep -E '^((__)?pthread_(mutex|rwlock|spin|cond|barrier)_|mtx_|cnd_)' | grep -vE '^pthread_cond_.*[^@]@GLIBC_2\.2\.5$' | sort
+    | grep -E '^((__)?pthread_(mutex|rwlock|spin|cond|barrier)_|mtx_|cnd_|(execvp?e?|posix_spawnp?)@)' \
+    | grep -vE '^(pthread_cond_[a-z]*|posix_spawnp?)@GLIBC_2\.2\.5$' | sort
 }
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -17,7 +19,7 @@ if readelf -W --dyn-syms "$1" | grep ' pthread_key_create'; then exit 1; fi
 diff "$folder/ours" "$folder/theirs"
 
 # Compute only, or end the process.
-allowed=' __errno_location __sched_cpucount _setjmp __sigsetjmp longjmp abort raise _ZSt24__throw_out_of_range_fmtPKcz memcmp memcpy memmove memset strlen strncpy strtoull snprintf '
+allowed=' __errno_location __sched_cpucount _setjmp __sigsetjmp longjmp abort raise _ZSt24__throw_out_of_range_fmtPKcz memcmp memcpy memmove memset strchr strlen strncpy strtoull snprintf '
 # What the loader and the C library alone know. A C++ library or an OpenMP library in the program has no part in them.
 allowed="$allowed dlsym dlvsym _dl_find_object getauxval secure_getenv sysconf __cxa_finalize __register_atfork __progname_full "
 allowed="$allowed program_invocation_name pthread_once pthread_setcancelstate pthread_setcanceltype __pthread_register_cancel "

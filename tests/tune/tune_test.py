@@ -1,9 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""tune_test.py TXSYNC [PROGRAM STARVING]: drives txsync tune over built-in workloads, and over PROGRAM (tuned_program) and STARVING
-(starving_program) where the preloaded library can be used. What is faster is not asserted: only that the numbers, the verdict and the files are of one piece."""
+"""tune_test.py TXSYNC [PROGRAM STARVING DOUBTFUL]: drives txsync tune over built-in workloads, and over PROGRAM (tuned_program), STARVING
+(starving_program) and DOUBTFUL (doubtful_program) where the preloaded library can be used. What is faster is not asserted: only that the numbers, the verdict and the files are of one piece."""
 
+import html
+import os
 import pathlib
+import pty
 import signal
 import subprocess
 import sys
@@ -12,7 +15,7 @@ import unittest
 
 from result_schema import complaints, load
 
-TXSYNC = PROGRAM = STARVING = ""
+TXSYNC = PROGRAM = STARVING = DOUBTFUL = ""
 QUICK = ("--rounds", "6", "--duration", "2", "--threads", "2")
 
 
@@ -47,9 +50,9 @@ class Tune(unittest.TestCase):
                 self.assertEqual((point["subject"], point["params"]["phase"]), (row["candidate"], row["phase"]))
         return document
 
-    def refused(self, *arguments, says):
+    def refused(self, *arguments, says, **options):
         with self.subTest(arguments=arguments):
-            done = call("tune", *arguments)
+            done = call("tune", *arguments, **options)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertEqual(done.stdout, "")
             self.assertRegex(done.stderr, r"\Atxsync tune: [^\n]+\n\Z")
@@ -130,6 +133,10 @@ class Workloads(Tune):
         self.refused("--", "", says="is an empty word")
         self.refused("arraybench", "--", "true", says="'arraybench' stands before --")
         self.refused("--threads", "2", "--", "true", says="--threads is for built-in workloads")
+        self.refused("arraybench", "--input", "/dev/null", says="--input is for programs")
+        self.refused("--input", "/nowhere/input", "--", "true", says="--input: /nowhere/input cannot be read")
+        self.refused("--input", "/", "--", "true", says="--input: / is no regular file")
+        self.refused("--input", "/dev/stdin", "--", "true", says="allowed: a regular file, or /dev/null", stdin=subprocess.PIPE)
         self.refused("--metric", "x", "--", "true", says="has 0 capture groups")
         self.refused("--metric", "(", "--", "true", says="is not a regular expression")
         self.refused("--candidates", "mutx", "--", "true", says="unknown policy 'mutx'")
@@ -240,6 +247,85 @@ class Programs(Tune):
                 self.assertIn("was refused: " + reason.split(" at ")[0], page.read_text(encoding="utf-8"))
                 self.assertFalse(tune["proven"] and tune["winner"] == "tatas")
 
+    def doubted(self, *arguments, options=(), **settings):
+        """The warnings, which are the same in the table, the document, the page and the policy file."""
+        page, policy = self.folder / "page.html", self.folder / "policy.toml"
+        done = call("tune", "--rounds", "6", "--candidates", "mutex", "--json", self.json, "--report", page, "-o", policy, *options, "--", DOUBTFUL, *arguments, **settings)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        warnings = self.document()["tune"].get("warnings", [])
+        self.assertEqual([line for line in done.stdout.splitlines() if line.startswith("warning: ")], ["warning: the verdict may be worth nothing: " + one for one in warnings])
+        for one in warnings:
+            self.assertIn(f"The verdict may be worth nothing: {one}.", html.unescape(page.read_text(encoding="utf-8")))
+            self.assertIn(f"# The verdict may be worth nothing: {one}.", policy.read_text(encoding="utf-8"))
+        return warnings, done.stdout
+
+    def test_what_each_run_reads(self):
+        jobs = self.folder / "jobs"
+        jobs.write_text("job\n" * 20, encoding="utf-8")
+        warnings, _ = self.doubted("jobs", options=("--input", jobs, "--metric", "worked ([0-9]+)"))
+        self.assertEqual(warnings, [])
+        document = self.document()
+        self.assertEqual({value for point in document["points"] for value in point["values"]}, {20})
+        self.assertEqual(document["points"][0]["params"]["input"], str(jobs))
+        policy = (self.folder / "policy.toml").read_text(encoding="utf-8")
+        self.assertRegex(policy, rf"(?m)^# Use: txsync run --policy FILE -- \S+ jobs < {jobs}$")
+
+    def test_a_program_that_reads_what_is_not_there(self):
+        with open(os.devnull, encoding="utf-8") as nothing:
+            warnings, _ = self.doubted("jobs", stdin=nothing)
+        self.assertRegex(warnings[0], r"^the program reads its standard input, which is empty in every run, .*--input FILE")
+        self.assertRegex(warnings[1], r"^a run takes \S+ ms, of which the start and the end of the process are a good part")
+        warnings, _ = self.doubted("jobs", options=("--input", os.devnull))
+        self.assertRegex(warnings[0], r"^a run takes ", "an empty input that was asked for")
+
+    def test_an_input_at_the_terminal_is_read_by_no_run(self):
+        leader, terminal = pty.openpty()
+        os.write(leader, b"job\n")
+        warnings, _ = self.doubted("jobs", stdin=terminal)
+        self.assertIn("--input FILE", warnings[0])
+        os.close(leader)
+        os.close(terminal)
+
+    def test_an_input_that_not_every_run_can_read_is_refused(self):
+        jobs = self.folder / "jobs"
+        jobs.write_text("job\n" * 20, encoding="utf-8")
+        command = ("tune", "--rounds", "6", "--candidates", "mutex", "--", DOUBTFUL, "jobs")
+        with open(jobs, encoding="utf-8") as file:
+            by_file = call(*command, stdin=file)
+        by_pipe = call(*command, input="job\n" * 20)
+        for done, what in ((by_file, "a file"), (by_pipe, "a pipe")):
+            self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+            self.assertRegex(done.stderr.splitlines()[-1], rf"cannot be measured: it reads its standard input, which is {what} that not every run "
+                                                           r"can read; give it as a file: --input FILE")
+        # One that reads nothing does not care.
+        with open(jobs, encoding="utf-8") as file:
+            self.assertEqual(self.doubted("same", stdin=file)[0], [])
+        self.assertEqual(self.doubted("same", input="job\n")[0], [])
+
+    def test_a_verdict_about_runs_that_are_not_alike_has_a_warning(self):
+        count = self.folder / "count"
+        words = "the program's output differs, and not only in its numbers, "
+        numbers = "numbers in the program's output differ "
+        for arguments, begin in ((("same",), None),
+                                 (("quick",), "a run takes "),
+                                 (("says-under-preload",), words + "between 'unmodified' and 'libc': "),
+                                 (("counts-under-preload",), numbers + "between 'unmodified' and 'libc': "),
+                                 (("says", count), words + "from run to run: "),
+                                 (("counts", count), numbers + "from run to run: ")):
+            with self.subTest(arguments=arguments):
+                count.write_text("")
+                warnings, table = self.doubted(*arguments)
+                self.assertEqual(len(warnings), 0 if begin is None else 1, table)
+                if begin is not None:
+                    self.assertTrue(warnings[0].startswith(begin), warnings)
+
+    def test_an_exit_status_that_differs_has_a_warning(self):
+        done = call("tune", "--rounds", "6", "--candidates", "mutex", "--json", self.json, "--", PROGRAM, "fail-under-preload")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        statuses = [one for one in self.document()["tune"]["warnings"] if one.startswith("the program's exit status differs")]
+        self.assertEqual(len(statuses), 1, done.stdout)
+        self.assertIn("3 in ", statuses[0])
+
     def test_an_interruption_reaches_the_program(self):
         command = [TXSYNC, "tune", "--rounds", "1000", "--candidates", "mutex", "--json", str(self.json), "--", PROGRAM]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
@@ -255,5 +341,5 @@ class Programs(Tune):
 if __name__ == "__main__":
     TXSYNC = sys.argv.pop(1)
     if len(sys.argv) > 2 and pathlib.Path(sys.argv[1]).is_file():
-        PROGRAM, STARVING = sys.argv.pop(1), sys.argv.pop(1)
+        PROGRAM, STARVING, DOUBTFUL = sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)
     unittest.main()

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a captured program reads from its standard input: a file, from its beginning in each run, or nothing. Of a
+// program that is given nothing it is known afterwards whether it has asked.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "launch/executable.hpp"  // cannot_start
+#include "launch/handles.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::launch {
+
+class program_input {
+ public:
+  /// A regular file, or /dev/null, opened anew; none: an empty file. Throws cannot_start with one line.
+  explicit program_input(const std::optional<std::string>& path);
+
+  /// For child_request::input; -1 where no empty file could be made.
+  int file() const noexcept { return file_.get(); }
+
+  /// Whether somebody has read the empty file, be it only to find its end. False for a file that was named.
+  bool was_read_in_vain() const noexcept;
+
+ private:
+  void make_empty();
+
+  descriptor file_;
+  descriptor empty_;  // the same file, with the right to change its times
+};
+
+/// What this process' standard input holds that no program will read: "a file", "a pipe"; null where it holds nothing,
+/// or is a terminal.
+const char* input_left_over() noexcept;
+
+}  // namespace txsync::inline TXSYNC_BACKEND::launch

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tune/doubts.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <utility>
+
+#include "observe/statistics.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace {
+
+/// Of a run that short the start and the end of a process are a good part.
+constexpr double short_run_seconds = 0.01;
+
+bool is_digit(char one) { return one >= '0' && one <= '9'; }
+bool is_hex(char one) { return is_digit(one) || (one >= 'a' && one <= 'f') || (one >= 'A' && one <= 'F'); }
+
+/// Behind the number that begins at `at`: 12, 1.5e-3, 10:15:00, 0x7f00.
+std::size_t end_of_number(std::string_view text, std::size_t at) {
+  if (text[at] == '0' && at + 2 < text.size() && text[at + 1] == 'x' && is_hex(text[at + 2])) {
+    at += 2;
+    while (at < text.size() && is_hex(text[at])) ++at;
+    return at;
+  }
+  const auto digit_at = [text](std::size_t where) { return where < text.size() && is_digit(text[where]); };
+  for (;;) {
+    while (digit_at(at)) ++at;
+    if (at >= text.size()) return at;
+    if (std::string_view(".,:-+").find(text[at]) != std::string_view::npos && digit_at(at + 1)) {
+      ++at;
+    } else if (text[at] == 'e' && (digit_at(at + 1) || (at + 1 < text.size() && digit_at(at + 2) &&
+                                                        (text[at + 1] == '-' || text[at + 1] == '+')))) {
+      at += 2;
+    } else {
+      return at;
+    }
+  }
+}
+
+/// Numbers as one sign each, and blanks, which line them up, not at all.
+std::string without_numbers(std::string_view line) {
+  std::string made;
+  for (std::size_t at = 0; at < line.size();) {
+    if (is_digit(line[at])) {
+      at = end_of_number(line, at);
+      made += '#';
+    } else {
+      if (line[at] != ' ' && line[at] != '\t') made += line[at];
+      ++at;
+    }
+  }
+  return made;
+}
+
+/// Threads print in any order.
+std::size_t hash_of(std::vector<std::string> lines) {
+  std::sort(lines.begin(), lines.end());
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  return std::hash<std::string>()(text);
+}
+
+std::string runs(unsigned count) { return std::to_string(count) + (count == 1 ? " run" : " runs"); }
+
+}  // namespace
+
+doubts::doubts(std::string reference, bool has_metric) : reference_(std::move(reference)), has_metric_(has_metric) {}
+
+void doubts::add(const run_facts& one) {
+  read_in_vain_ = read_in_vain_ || one.read_in_vain;
+  without_library_.insert(one.without_library.begin(), one.without_library.end());
+  if (one.timed_out) return;
+  if (one.choice == reference_) reference_seconds_.push_back(one.seconds);
+  ++statuses_[one.exit_status][one.choice];
+  if (one.exit_status == 0 && !one.output_cut) outputs_[one.choice].insert(digest_of(one.output));
+}
+
+doubts::digest doubts::digest_of(std::string_view output) {
+  std::vector<std::string> whole;
+  std::vector<std::string> words;
+  while (!output.empty()) {
+    const std::size_t end = std::min(output.find('\n'), output.size());
+    whole.emplace_back(output.substr(0, end));
+    words.push_back(without_numbers(whole.back()));
+    output.remove_prefix(std::min(end + 1, output.size()));
+  }
+  return {hash_of(std::move(words)), hash_of(std::move(whole))};
+}
+
+std::vector<std::string> doubts::sentences() const {
+  std::vector<std::string> list;
+  if (read_in_vain_)
+    list.emplace_back(
+        "the program reads its standard input, which is empty in every run, so that it may have had no work; --input "
+        "FILE gives each run a file (/dev/null: an empty one)");
+  if (!without_library_.empty())
+    list.push_back("a program that is started within keeps its own locks, or does not run, under every policy: " +
+                   *without_library_.begin());
+  put_short(list);
+  put_statuses(list);
+  put_outputs(list);
+  return list;
+}
+
+void doubts::put_short(std::vector<std::string>& list) const {
+  if (reference_seconds_.empty()) return;
+  const double median = observe::summarize(reference_seconds_).median;
+  if (median >= short_run_seconds) return;
+  char words[160];
+  std::snprintf(words, sizeof words,
+                "a run takes %.2g ms, of which the start and the end of the process are a good part: give it more "
+                "work, tenths of a second or more",
+                1000 * median);
+  list.emplace_back(words);
+}
+
+/// The most frequent status is the usual one.
+void doubts::put_statuses(std::vector<std::string>& list) const {
+  if (statuses_.size() < 2) return;
+  const auto all_of = [](const std::map<std::string, unsigned>& by_choice) {
+    unsigned sum = 0;
+    for (const auto& [name, count] : by_choice) sum += count;
+    return sum;
+  };
+  const auto usual = std::max_element(statuses_.begin(), statuses_.end(), [&](const auto& a, const auto& b) {
+    return all_of(a.second) < all_of(b.second);
+  });
+  std::string words;
+  for (const auto& [status, by_choice] : statuses_) {
+    if (status == usual->first) continue;
+    words += (words.empty() ? "" : "; ") + std::to_string(status) + " in " + runs(all_of(by_choice)) +
+             ", the first of '" + by_choice.begin()->first + "'";
+  }
+  list.push_back("the program's exit status differs from run to run: " + words + "; " + std::to_string(usual->first) +
+                 " in all others: not all runs did the same work, or a policy breaks the program");
+}
+
+/// Where runs of what the user has differ already, policies have no part in it.
+void doubts::put_outputs(std::vector<std::string>& list) const {
+  const std::string other_words = other_output(&digest::words);
+  if (!other_words.empty()) {
+    list.push_back("the program's output differs, and not only in its numbers, " + other_words +
+                   ": runs that do not do the same work do not compare");
+    return;
+  }
+  if (has_metric_) return;
+  const std::string other_numbers = other_output(&digest::whole);
+  if (!other_numbers.empty())
+    list.push_back("numbers in the program's output differ " + other_numbers +
+                   ": if they are not times, the runs do not do the same work and do not compare");
+}
+
+/// "from run to run", "between 'unmodified' and 'ticket'"; empty where all are the same.
+std::string doubts::other_output(std::size_t digest::* part) const {
+  const auto distinct = [part](const std::set<digest>& seen) {
+    std::set<std::size_t> values;
+    for (const digest& one : seen) values.insert(one.*part);
+    return values;
+  };
+  const auto reference = outputs_.find(reference_);
+  if (reference == outputs_.end()) return {};
+  const std::set<std::size_t> usual = distinct(reference->second);
+  if (usual.size() > 1) return "from run to run";
+  for (const auto& [name, seen] : outputs_)
+    if (distinct(seen) != usual) return "between '" + reference_ + "' and '" + name + "'";
+  return {};
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tune
