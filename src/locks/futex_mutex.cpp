@@ -306,13 +306,17 @@ bool futex_mutex::wait_aside(std::uint64_t deadline, bool realtime) noexcept {
   detail::sleeping_place& place = detail::place_aside_of(this);
   place.enter();
   const visit here(place);
-  const joined how = join_aside(deadline, realtime ? urgent : 0);
+  // What it asks for, and when.
+  const std::uint64_t asks = realtime ? urgent : pressing;
+  const std::uint64_t due = realtime || max_wait_ns == 0 ? 0 : machine::clock_ns() + max_wait_ns;
+  const joined how = join_aside(deadline, due == 0 ? asks : 0);
   if (how != joined::waits) return how == joined::got_lock;
   looks for_dead;
+  bool is_due = due == 0;
   for (bool late = false;;) {
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchanges decide
-    // Where others with a real-time priority are aside, the next unlock wakes one of them first, which asks anew.
-    const std::uint64_t left = (seen - aside) & ~urgent;
+    // Where others aside have asked, the next unlock wakes one of them first, which asks anew.
+    const std::uint64_t left = (seen - aside) & ~(urgent | pressing);
     if ((seen & held) == 0 || (seen & given_to_aside) != 0) {
       // acquire pairs with the release of release_unless_waited() and release()
       if (word_.compare_exchange_weak(seen, settled((left & ~given_to_aside) | held), std::memory_order_acquire,
@@ -321,11 +325,14 @@ bool futex_mutex::wait_aside(std::uint64_t deadline, bool realtime) noexcept {
     } else if (late) {
       // relaxed: orders nothing
       if (word_.compare_exchange_weak(seen, settled(left), std::memory_order_relaxed)) return false;
-    } else if (realtime && (seen & urgent) == 0) {
+    } else if (is_due && (seen & asks) == 0) {
       // relaxed: as in join_aside(). Unlocks take the slow way since then, so that none is missed.
-      word_.compare_exchange_weak(seen, settled(seen | urgent), std::memory_order_relaxed);
-    } else if (machine::park_low(word_, static_cast<std::uint32_t>(seen), for_dead.next(deadline)) ==
-               machine::park_result::timed_out) {
+      word_.compare_exchange_weak(seen, settled(seen | asks), std::memory_order_relaxed);
+    } else {
+      const std::uint64_t until = is_due ? deadline : std::min(deadline, due);
+      const auto woken = machine::park_low(word_, static_cast<std::uint32_t>(seen), for_dead.next(until));
+      is_due = is_due || detail::is_past(due);
+      if (woken != machine::park_result::timed_out) continue;
       replace_the_dead();
       late = detail::is_past(deadline);
     }
@@ -336,7 +343,7 @@ bool futex_mutex::wait_aside(std::uint64_t deadline, bool realtime) noexcept {
 std::uint64_t futex_mutex::without_dead_aside(std::uint64_t word) const noexcept {
   if ((word & (aside_bits | given_to_aside)) == 0 || detail::place_aside_of(this).is_in_use()) return word;
   if ((word & given_to_aside) != 0) word &= ~held;
-  return word & ~(given_to_aside | aside_bits | urgent);
+  return word & ~(given_to_aside | aside_bits | urgent | pressing);
 }
 
 /// In the child of a fork: whether the head is a thread of the parent.
@@ -406,15 +413,22 @@ std::uint64_t futex_mutex::given_up(std::uint64_t seen, bool fair, told& whom) n
     whom.aside = true;
     return settled(next | held | given_to_aside);
   }
+  const bool due_by_age = ages && (next & age_bits) == due_age * older;
   if ((next & (line | head)) == line) {
     next = with_next_head(next);
     whom.head = true;
   }
-  if ((next & head) != 0 && (fair || (next & overdue) != 0 || (ages && at_max_age))) {
+  const bool head_is_due = (next & head) != 0 && (fair || (next & overdue) != 0 || (ages && at_max_age));
+  // The head has the odd turns, of which the one that ages is one.
+  if ((next & pressing) != 0 && !(head_is_due && (seen & turn) != 0)) {
+    whom.head = whom.head || due_by_age;
+    whom.aside = true;
+    return settled(next | held | given_to_aside);
+  }
+  if (head_is_due) {
     whom.head = true;
     return settled((next & ~(overdue | sleeping)) | held | given_to_head);
   }
-  const bool due_by_age = ages && (next & age_bits) == due_age * older;
   if ((next & sleeping) != 0 || due_by_age) whom.head = true;
   whom.aside = (next & aside_bits) != 0;
   return settled(next & ~sleeping);

@@ -137,7 +137,7 @@ TEST(Waiters, OfAFutexMutexWithDeadlines) {
     txsync::futex_mutex lock;
     std::atomic<unsigned> late{0};
   };
-  constexpr unsigned threads = 63 + 3;
+  constexpr unsigned threads = 31 + 3;
   const auto shared = std::make_shared<state>();
   const auto found = run_team(1 + threads, [=](seat& me) {
     if (me.index() != 0) {

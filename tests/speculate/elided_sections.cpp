@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <deque>
 #include <mutex>
 #include <vector>
 
@@ -272,6 +273,16 @@ TEST_F(CommitActions, RunWhenAGuardHasReleasedTheLock) {
   EXPECT_EQ(seen, (std::vector<int>{1, 2}));
   on_commit(note{3});
   EXPECT_EQ(seen.back(), 3);
+}
+
+TEST_F(CommitActions, WaitForTheOutermostOfVeryManyGuards) {
+  script.begin_is(txsync::script::begin_nature::always_aborts);
+  std::deque<Lock> locks;
+  std::deque<txsync::elided_guard<Lock>> guards;
+  for (unsigned i = 0; i < 65'536; ++i) guards.emplace_back(locks.emplace_back(role));
+  on_commit(note{1});
+  for (; !guards.empty(); guards.pop_back()) EXPECT_TRUE(seen.empty());
+  EXPECT_EQ(seen, std::vector<int>{1});
 }
 
 TEST_F(CommitActions, MoreThanThereIsRoomForFallBack) {

@@ -38,14 +38,15 @@ TXSYNC_EXPORT void wait_with(patience how) noexcept;
 /// three sections. That holds if each thread in line is run once the kernel has woken it.
 /// Waiters with a real-time priority (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE) stand outside the line. Each unlock hands
 /// the lock to one of them, the highest priority first, before the line; they sleep and never spin without limit.
-/// Of waiters with a deadline (try_lock_until_ns) each unlock wakes one; their only bound is their deadline.
+/// Waiters with a deadline stand outside the line, too. Each unlock wakes one of them. One that has waited for a
+/// millisecond is handed the lock as the head of the line is; where both are due, by turns.
 /// Use it for: anything. Do not: where arrival order must be kept (mcs_lock).
 /// Cost: lock one atomic read-modify-write, unlock some plain accesses, both inlined; a sleep and wake 5..60 us.
 /// Named requirements: TimedLockable. Thread-safe; not recursive; constant-initialised; all zero is unlocked; 8 bytes.
 /// May be destroyed by the next owner right after it has got and given up the lock. In the child of a fork, waiters of
 /// the parent are told from living ones within 10 ms; where a living waiter of any lock happens to sleep at the same of
 /// 256 places, when that one has gone. Beyond 4,095 threads in line, threads look at the lock every 20
-/// milliseconds; beyond 63 outside of it, every 20 us. Both without a bound.
+/// milliseconds; beyond 31 outside of it, every 20 us. Both without a bound.
 class futex_mutex : public detail::timed<futex_mutex> {
  public:
   constexpr futex_mutex() noexcept = default;
@@ -55,7 +56,7 @@ class futex_mutex : public detail::timed<futex_mutex> {
   /// The greatest number of other threads' sections from when a waiter is in line until its own, with that many
   /// threads.
   static constexpr std::uint64_t bypass_bound(std::uint64_t threads) noexcept {
-    return threads * ((max_age + 1) * turns_in_all + threads);
+    return threads * ((max_age + 1) * turns_in_all + threads + 1);
   }
 
   void lock() noexcept {
@@ -160,8 +161,9 @@ class futex_mutex : public detail::timed<futex_mutex> {
   static constexpr std::uint64_t given_to_head = std::uint64_t{1} << 54;   // the lock is reserved for the head
   static constexpr std::uint64_t given_to_aside = std::uint64_t{1} << 55;  // the lock is reserved for a waiter aside
   static constexpr std::uint64_t urgent = std::uint64_t{1} << 56;          // one of them has a real-time priority
-  static constexpr std::uint64_t aside = std::uint64_t{1} << 57;           // number of waiters outside the line
-  static constexpr std::uint64_t aside_bits = std::uint64_t{0x3F} << 57;
+  static constexpr std::uint64_t pressing = std::uint64_t{1} << 57;        // one of them has waited for long enough
+  static constexpr std::uint64_t aside = std::uint64_t{1} << 58;           // number of waiters outside the line
+  static constexpr std::uint64_t aside_bits = std::uint64_t{0x1F} << 58;
   static constexpr std::uint64_t quiet = std::uint64_t{1} << 63;
   static constexpr std::uint64_t heads_bits = head | sleeping | overdue | age_bits | given_to_head;
 

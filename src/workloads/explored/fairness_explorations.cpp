@@ -126,6 +126,21 @@ struct notified_test {
   }
 };
 
+/// Its waiters have deadlines that are far away: the first, and each `nth` one behind it.
+template <unsigned nth>
+class with_deadlines : public futex_mutex {
+ public:
+  void lock() noexcept {
+    constexpr std::uint64_t long_time_ns = 1'000'000'000'000;
+    if (calls_.fetch_add(1) % nth != 0) return futex_mutex::lock();
+    while (!try_lock_until_ns(machine::clock_ns() + long_time_ns)) {
+    }
+  }
+
+ private:
+  std::atomic<unsigned> calls_{0};
+};
+
 /// Seeded fault: turns are not counted and no deadline passes, so no unlock hands the lock over.
 class without_turns : public futex_mutex {
  public:
@@ -247,6 +262,12 @@ constexpr exploration table[] = {
      run_anew<passed_by_test<futex_mutex, 1, true>, 2>},
     {"futex-overdue-3", "two wait and are overdue, one never waits", right,
      run_anew<passed_by_test<futex_mutex, 2, true>, 3>, sleeps},
+    {"futex-pressing", "one waits with a deadline and is due, one never waits", right,
+     run_anew<passed_by_test<with_deadlines<1>, 1, true>, 2>},
+    {"futex-pressing-beside-line", "the same, one of them is in line", right,
+     run_anew<passed_by_test<with_deadlines<2>, 2, true>, 3>, sleeps},
+    {"futex-pressing-beside-line-4", "three wait, one of them with a deadline, one never waits", right,
+     run_anew<passed_by_test<with_deadlines<3>, 3, true>, 4>, sleeps},
     {"seeded:futex-passed-by", "the same where nothing is handed over", verdict::broken,
      run_anew<passed_by_test<without_turns, 1, false>, 2>},
     {"futex-fair", "handed over by unlock_fair()", right, run_anew<fair_test<futex_mutex>, 2>, sleeps},

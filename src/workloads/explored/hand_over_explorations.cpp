@@ -27,7 +27,7 @@ constexpr std::uint64_t overdue = std::uint64_t{1} << 53;
 constexpr std::uint64_t given_to_head = std::uint64_t{1} << 54;
 constexpr std::uint64_t given_to_aside = std::uint64_t{1} << 55;
 constexpr std::uint64_t urgent = std::uint64_t{1} << 56;
-constexpr std::uint64_t aside = std::uint64_t{1} << 57;
+constexpr std::uint64_t aside = std::uint64_t{1} << 58;
 constexpr std::uint64_t numbers(std::uint64_t granted, std::uint64_t drawn) { return granted << 16 | drawn << 29; }
 
 /// Of the word that is the lock's first member.

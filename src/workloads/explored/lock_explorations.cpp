@@ -361,6 +361,8 @@ constexpr exploration table[] = {
     trio_of<trying_with_node<alone<elided_with_node<mcs_lock>>>>("elided_mcs-try"),
     trio_of<calling<lockable<alone<elided<posix_mutex_with_word>>>>>("elided_posix-calling"),
     trio_of<calling<lockable<alone<elided<mutex>>>>>("elided_mutex-calling", sleeps),
+    trio_of<hurrying<alone<elided<mutex>>>>("elided_mutex-deadline", sleeps),
+    trio_of<calling<hurrying<alone<elided<mutex>>>>>("elided_mutex-deadline-calling", sleeps),
     pair_of<lockable<alone<elided<futex_mutex>>>>("elided_futex"),
     trio_of<calling<lockable<alone<elided<futex_mutex>>>>>("elided_futex-calling", sleeps),
 };

@@ -251,6 +251,8 @@ constexpr exploration table[] = {
     trio_of<alone<elided_shared<occ_rwlock>>>("elided_occ_rwlock-shared", sleeps),
     trio_of<alone<elided_shared<futex_rwlock>>>("elided_futex_rwlock-shared", sleeps),
     trio_of<alone<elided_shared<shared_mutex>>>("elided_shared_mutex-shared", sleeps),
+    trio_of<alone<elided_shared<shared_mutex>>, entry::all_hurry>("elided_shared_mutex-deadlines", sleeps),
+    trio_of<calling_shared<alone<elided_shared<occ_rwlock>>>, entry::all_hurry>("elided_occ_rwlock-deadlines", sleeps),
     {"elided_srwlock-kinds", "elided readers and writers, and some that call the system, 3 threads x 2 sections",
      verdict::right, run_anew<read_write_test<calling_shared<alone<elided_shared<srwlock>>>, 3, 2>, 3>},
     {"elided_occ_rwlock-kinds", "the same", verdict::right,
