@@ -71,6 +71,10 @@ class timed {
     } while (!has_come(time));
     return false;
   }
+
+ private:
+  friend Lock;
+  constexpr timed() noexcept = default;
 };
 
 /// And, besides, SharedTimedLockable.
@@ -90,6 +94,10 @@ class timed_shared {
     } while (!has_come(time));
     return false;
   }
+
+ private:
+  friend Lock;
+  constexpr timed_shared() noexcept = default;
 };
 
 }  // namespace detail
