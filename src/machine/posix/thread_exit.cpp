@@ -16,7 +16,7 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 
 namespace {
 
-constexpr unsigned exit_slots = 8;
+constexpr unsigned exit_slots = 4;  // few: thread-local memory
 struct exit_call {
   thread::entry function;
   void* argument;

@@ -14,13 +14,15 @@ namespace {
 constinit txsync::tm::block restarts{"restarts"};
 txsync::tm::var<long> number{0};
 std::atomic<int> restarted{0};
+thread_local const char* volatile kept = nullptr;  // what is stored here cannot be left out
 
 [[gnu::noinline]] void use_stack() {
   std::ostringstream text;
   text << 1e300 << ' ' << 2.5;
   char copy[3000];
   std::snprintf(copy, sizeof copy, "%f %s", 1e300, text.str().c_str());
-  asm volatile("" ::"r"(copy) : "memory");
+  kept = copy;
+  kept = nullptr;
 }
 
 template <class Tx>
@@ -29,10 +31,11 @@ template <class Tx>
   char more[64];
   std::snprintf(text, sizeof text, "%d", level);
   std::memset(more, level, sizeof more);
-  asm volatile("" ::"r"(text), "r"(more) : "memory");
+  kept = text;
+  kept = more;
   if (level > 0) return deep(tx, level - 1) + text[0] + more[3];
   const long seen = tx.read(number);
-  for (int i = 0; i < 200; ++i) asm volatile("");
+  for (int i = 0; i < 200; ++i) kept = nullptr;
   tx.write(number, seen + 1);
   return seen;
 }
