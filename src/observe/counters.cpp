@@ -381,8 +381,17 @@ std::size_t block_bytes_up_to(std::uint32_t sites) noexcept { return offset_of(s
 
 void use_blocks_of(const block_source& from) noexcept { source.store(&from, std::memory_order_relaxed); }
 
+namespace {
+constinit std::atomic<bool (*)(const ownership&)> stop_elsewhere{nullptr};
+}  // namespace
+// release pairs with the acquire below
+void also_stops(bool (*stop)(const ownership&)) noexcept { stop_elsewhere.store(stop, std::memory_order_release); }
+
 bool stop_counting(const ownership& block) noexcept {
-  if (my_block == nullptr || &my_block->owner != &block) return false;
+  if (my_block == nullptr || &my_block->owner != &block) {
+    bool (*const stop)(const ownership&) = stop_elsewhere.load(std::memory_order_acquire);
+    return stop != nullptr && stop(block);
+  }
   my_block = nullptr;
   return true;
 }

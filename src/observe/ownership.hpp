@@ -25,5 +25,7 @@ bool may_own() noexcept;
 /// The calling thread is about to end and counts no more in that block. False: it does not count there, as in the child
 /// of a fork whose parent owns the block.
 bool stop_counting(const ownership& block) noexcept;
+/// Asked where stop_counting() does not know the block: of what other floors own. One floor.
+void also_stops(bool (*stop)(const ownership& block)) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::observe

@@ -217,7 +217,7 @@ bool enter_from_outside(section_log& mine, const section_request& asked, experie
 
 void commit(section_log& mine) noexcept {
   const elision_policy& policy = mine.how->policy();
-  experience& known = experience_of(mine.outermost);
+  experience& known = experience_in_attempt(mine.outermost);
   const unsigned sections = mine.done;
   mine.become(0);
   machine::end();
@@ -264,8 +264,9 @@ bool try_elision(elision& how, const void* lock, latch_mode mode, held_test held
   }
   look_now_and_then(how);
   if (how.takes_lock()) return false;
-  experience& known = experience_of(lock);
-  return wants_attempt(known, policy) && enter_from_outside(mine, {how, lock, mode, held}, known);
+  experience* const known = experience_of(lock);
+  if (known == nullptr || !wants_attempt(*known, policy)) return false;
+  return enter_from_outside(mine, {how, lock, mode, held}, *known);
 }
 
 try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, held_test held) noexcept {
@@ -280,15 +281,16 @@ try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, he
   }
   // A try that fails is no section.
   if (!held(lock)) look_now_and_then(how);
-  experience& known = experience_of(lock);
-  if (how.takes_lock() || !wants_attempt(known, how.policy())) return try_outcome::try_lock;
+  if (how.takes_lock()) return try_outcome::try_lock;
+  experience* const known = experience_of(lock);
+  if (known == nullptr || !wants_attempt(*known, how.policy())) return try_outcome::try_lock;
   const std::uint8_t actions = mine.actions;
   const std::uint32_t guards = mine.guards;
   const attempt_status status = begin_timed(mine, how);
   if (!status.started()) {
     forget_sections(mine, actions, guards);
-    attempt_aborted(known, how.policy());
-    attempts_failed(known, how.policy(), failure_of(status, lock, held));
+    attempt_aborted(*known, how.policy());
+    attempts_failed(*known, how.policy(), failure_of(status, lock, held));
     return try_outcome::try_lock;
   }
   if (held(lock)) {
@@ -310,7 +312,7 @@ bool leave_elided(const void* lock) noexcept {
   ++mine.done;
   const elision_policy& policy = mine.how->policy();
   if (policy.most_sections > 1 && mine.actions == 0) {
-    const experience& known = experience_of(mine.outermost);
+    const experience& known = experience_in_attempt(mine.outermost);
     if (is_coarse(known, policy) && mine.done < known.grain) {
       mine.become(section_log::open);
       return true;

@@ -5,18 +5,15 @@
 
 #include <txsync/speculate/elision.hpp>
 
+#include "speculate/thread_memory.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::detail {
-
-namespace {
-
-constexpr unsigned most_actions = 16;
-constinit thread_local deferred_action queue[most_actions] = {};
-
-}  // namespace
 
 void bring_in_actions() noexcept {
   // volatile: a store of what is there already is not left out. The queue may lie across two pages.
-  for (deferred_action* const one : {&queue[0], &queue[most_actions - 1]}) {
+  thread_memory* const memory = my_memory();
+  if (memory == nullptr) return;
+  for (deferred_action* const one : {&memory->actions[0], &memory->actions[thread_memory::most_actions - 1]}) {
     volatile unsigned char& touched = one->data[deferred_action::room - 1];
     touched = touched;
   }
@@ -29,20 +26,27 @@ void defer(const deferred_action& action) noexcept {
     deferred_action now = action;
     return now.run(now.data);
   }
-  if (mine.actions == most_actions) {
+  // A thread in an attempt has the memory. With a lock held it may have none: then nothing waits.
+  thread_memory* const memory = in_elided_attempt() ? my_memory_if_any() : my_memory();
+  if (memory == nullptr) {
+    deferred_action now = action;
+    return now.run(now.data);
+  }
+  if (mine.actions == thread_memory::most_actions) {
     machine::abort<machine::attempt_status::code_fall_back>();  // goes on only where no attempt runs
     run_deferred();
   }
-  queue[mine.actions++] = action;
+  memory->actions[mine.actions++] = action;
 }
 
 void run_deferred() noexcept {
   section_log& mine = my_sections;
   // By value: an action may enter sections, and give actions itself.
   while (mine.actions != 0) {
-    deferred_action batch[most_actions];
+    const thread_memory& memory = *my_memory_if_any();
+    deferred_action batch[thread_memory::most_actions];
     const unsigned count = mine.actions;
-    for (unsigned i = 0; i < count; ++i) batch[i] = queue[i];
+    for (unsigned i = 0; i < count; ++i) batch[i] = memory.actions[i];
     mine.actions = 0;
     for (unsigned i = 0; i < count; ++i) batch[i].run(batch[i].data);
   }

@@ -3,16 +3,21 @@
 
 #include <algorithm>
 
+#include "speculate/thread_memory.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::detail {
 
 namespace {
 
-constexpr unsigned table_bits = 5;
-constinit thread_local experience table[1u << table_bits] = {};
-
 /// Failures in a row that mean nothing yet. Where trials tell whether elision pays, sections that fit now and then are
 /// no reason for others to be aborted by those that take the lock.
 unsigned forgiven(const elision_policy& policy) noexcept { return policy.adapts == adaptation::trial ? 4 : 0; }
+
+unsigned place_of(const void* lock) noexcept {
+  // Multiplicative hashing (Knuth, vol. 3, 6.4).
+  const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(lock) * 0x9E3779B97F4A7C15u;
+  return static_cast<unsigned>(mixed >> (64 - thread_memory::table_bits));
+}
 
 bool uses_badness(const elision_policy& policy) noexcept {
   return policy.adapts == adaptation::badness || policy.adapts == adaptation::trial;
@@ -20,13 +25,16 @@ bool uses_badness(const elision_policy& policy) noexcept {
 
 }  // namespace
 
-experience& experience_of(const void* lock) noexcept {
-  // Multiplicative hashing (Knuth, vol. 3, 6.4).
-  const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(lock) * 0x9E3779B97F4A7C15u;
-  return table[mixed >> (64 - table_bits)];
+experience* experience_of(const void* lock) noexcept {
+  thread_memory* const mine = my_memory();
+  return mine != nullptr ? &mine->table[place_of(lock)] : nullptr;
 }
 
-void forget_experience() noexcept { std::ranges::fill(table, experience{}); }
+experience& experience_in_attempt(const void* lock) noexcept { return my_memory_if_any()->table[place_of(lock)]; }
+
+void forget_experience() noexcept {
+  if (thread_memory* const mine = my_memory_if_any()) std::ranges::fill(mine->table, experience{});
+}
 
 bool wants_attempt(experience& mine, const elision_policy& policy) noexcept {
   if (uses_badness(policy)) return mine.badness == 0 || (++mine.turns & mine.badness >> forgiven(policy)) == 0;

@@ -21,8 +21,10 @@ struct experience {
   static constexpr std::uint8_t most_in_vain = 4;
 };
 
-/// Never null. Used outside attempts, but for a read.
-experience& experience_of(const void* lock) noexcept;
+/// Outside attempts. Null where the system has no memory for it: the lock is to be taken.
+experience* experience_of(const void* lock) noexcept;
+/// The same, of a thread that runs an attempt or has just ended it: it has that memory.
+experience& experience_in_attempt(const void* lock) noexcept;
 /// Of the calling thread, of all locks: as if it had just started. For tests that count attempts.
 void forget_experience() noexcept;
 

@@ -21,6 +21,12 @@
 #endif
 #endif
 
+#if TXSYNC_BUILTIN_LANDING
+// AddressSanitizer's, in programs that have it, whether or not the library is compiled with it: the frames that a jump
+// leaves are no longer poisoned. It does so for longjmp() by itself.
+extern "C" [[gnu::weak]] void __asan_handle_no_return();
+#endif
+
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
 /// A place in a function to which jump_to() comes back while that function has not returned. As with longjmp, frames in
@@ -36,7 +42,10 @@ struct landing {
   void* state[5];
 };
 #define TXSYNC_LAND(place) (__builtin_setjmp((place).state) != 0)
-[[noreturn, gnu::noinline]] inline void jump_to(landing& place) noexcept { __builtin_longjmp(place.state, 1); }
+[[noreturn, gnu::noinline]] inline void jump_to(landing& place) noexcept {
+  if (&__asan_handle_no_return != nullptr) __asan_handle_no_return();
+  __builtin_longjmp(place.state, 1);
+}
 #else
 struct landing {
   std::jmp_buf state;

@@ -37,7 +37,7 @@ class TXSYNC_EXPORT thread {
 /// A small number for the calling thread, unique among living threads, never 0; stays the same for the thread's life.
 TXSYNC_EXPORT std::uint32_t thread_id() noexcept;
 
-/// Runs function(argument) when the calling thread ends (not at the end of the process). At most 8 a thread; false
+/// Runs function(argument) when the calling thread ends (not at the end of the process). At most 4 a thread; false
 /// after.
 TXSYNC_EXPORT bool at_thread_exit(thread::entry function, void* argument) noexcept;
 

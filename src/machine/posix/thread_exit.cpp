@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Not part of the preloaded libraries: it takes one of the program's keys.
+#include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 
 #include <txsync/machine/thread.hpp>
+
+// Weak: a program that is linked statically has neither, and nothing to close.
+extern "C" {
+[[gnu::weak]] decltype(dladdr1) dladdr1;
+[[gnu::weak]] decltype(dlopen) dlopen;
+}
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
 namespace {
 
-constexpr unsigned exit_slots = 8;
+constexpr unsigned exit_slots = 4;  // few: thread-local memory
 struct exit_call {
   thread::entry function;
   void* argument;
@@ -32,8 +40,25 @@ const pthread_key_t* exit_key() noexcept {
   return made ? &key : nullptr;
 }
 
-// Early, so that it is one of the keys whose values need no memory from the heap.
-[[gnu::constructor]] void make_exit_key() noexcept { (void)exit_key(); }
+/// Threads that end after dlclose() would call a destructor that is no longer there. This, rather than
+/// __cxa_thread_atexit_impl(), which keeps a module while such threads live: its calls come before those of keys, so
+/// before locks that other destructors take, and at the end of the process, too. Handlers of faults lie in the module
+/// as well.
+void stay_loaded() noexcept {
+  if (&dladdr1 == nullptr || &dlopen == nullptr) return;
+  Dl_info found{};
+  void* module = nullptr;
+  if (dladdr1(reinterpret_cast<void*>(&stay_loaded), &found, &module, RTLD_DL_LINKMAP) == 0) return;
+  const char* const name = static_cast<const link_map*>(module)->l_name;
+  if (*name != '\0') (void)dlopen(name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);  // else it is the program itself
+}
+
+// Early: so it is one of the keys whose values need no memory from the heap; and the loader's lock is ours, which is
+// not to be taken where the program holds locks.
+[[gnu::constructor]] void make_exit_key() noexcept {
+  stay_loaded();
+  (void)exit_key();
+}
 
 }  // namespace
 
