@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random programs over the pthread interface, each derived from a seed. A program is a list of operations; each has
+// participants, and each thread runs those that it takes part in, in the order of the list. The earliest unfinished
+// operation can always go on: whoever waits for others holds no lock that anybody needs meanwhile, and locks that are
+// held together are taken by rank. So no program hangs, and what it counts is known.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace generated {
+
+constexpr int max_threads = 8;
+constexpr int max_processes = 3;
+constexpr int max_operations = 12;
+constexpr int mutexes = 4;
+constexpr int rwlocks = 2;
+constexpr int spins = 2;
+
+enum class mutex_kind { normal, recursive, error_checking, adaptive };
+/// How a lock is taken. `poll`: timed by a millisecond, again and again. `old`: by its name of before glibc 2.34.
+enum class how { lock, attempt, timed, clock, poll, old, old_attempt };
+
+enum class deed {
+  sections,     ///< each takes some mutexes by rank, some times, and counts under them
+  reads,        ///< each reads and writes under a reader-writer lock, some times
+  spin,         ///< each counts under a spin lock
+  tokens,       ///< half make tokens, half take them; conditions, bounded
+  turns,        ///< two wait for each other on one condition, with deadlines
+  barrier,      ///< all meet, some times
+  answers,      ///< one: what mutexes answer to their holder and to strangers
+  expire,       ///< one: deadlines that pass, of a mutex and of a condition
+  patience,     ///< one asks with a deadline of seconds for what the others take again and again
+  cancel,       ///< one: threads that are cancelled while they wait
+  coroutine,    ///< each counts under mutexes, on a stack whose bottom nobody can unwind
+  plugin,       ///< one: opens, calls and closes a library with locks of its own
+  fork_inside,  ///< one: forks while others run, the child counts under mutexes
+  start,        ///< one: starts threads that count under a mutex
+};
+constexpr int deeds = static_cast<int>(deed::start) + 1;
+constexpr int ways = static_cast<int>(how::old_attempt) + 1;
+/// By the number of the deed or way.
+extern const char* const deed_names[deeds];
+extern const char* const way_names[ways];
+
+/// Operations that are left out, a bit each: deeds, then ways.
+using omitted = std::uint32_t;
+constexpr omitted bit_of(deed what) { return 1u << static_cast<int>(what); }
+constexpr omitted bit_of(how by) { return 1u << (deeds + static_cast<int>(by)); }
+
+struct operation {
+  deed what = deed::sections;
+  std::uint32_t threads = 0;  ///< a bit each
+  std::uint32_t objects = 0;  ///< the mutexes, a bit each; or a number
+  how by = how::lock;
+  int times = 1;
+  bool signal = false;  ///< one waiter is told, or all
+
+  int participants() const { return __builtin_popcount(threads); }
+  int index_of(int thread) const { return __builtin_popcount(threads & ((1u << thread) - 1)); }
+};
+
+struct object {
+  mutex_kind kind = mutex_kind::normal;
+  bool static_initializer = false;
+  bool shared = true;  ///< has the attribute for several processes
+};
+
+struct program {
+  std::uint64_t seed = 0;
+  omitted without = 0;
+  int threads = 2;
+  int processes = 1;
+  bool executes = false;  ///< further processes are programs of their own, at other addresses
+  /// POSIX leaves undefined what it does, and the C library allows it: locks without the attribute that several
+  /// processes share, taken without long waits; locks in the child of a process with threads.
+  bool undefined = false;
+  object mutex[mutexes];
+  bool rwlock_shared = true;
+  bool condition_shared = true;
+  std::vector<operation> operations;
+
+  int process_of(int thread) const { return thread % processes; }
+};
+
+program generate(std::uint64_t seed, omitted without);
+std::string to_text(const program& made);
+
+/// What has been counted when a program ends.
+struct counts {
+  long mutex[mutexes];
+  long rwlock[rwlocks];
+  long spin[spins];
+  long operation[max_operations];
+};
+counts expected(const program& made);
+
+/// A library with locks, and the program itself, to be started again.
+struct surroundings {
+  const char* plugin;
+  const char* self;
+  int memory;  ///< the descriptor of a state
+};
+
+struct state;
+std::size_t state_bytes();
+/// Runs the program's process 0, in the group that the caller has made, and ends with status 0 if it went right. What
+/// went wrong stands at the beginning of the state otherwise.
+[[noreturn]] void run_first(const program& made, state& shared, const surroundings& around);
+[[noreturn]] void run_other(const program& made, state& shared, const surroundings& around, int process);
+
+/// Runs body(argument) on `stack`. The bottom frame returns to an address that is not mapped, and has no unwind table.
+void on_bare_stack(void (*body)(void*), void* argument, unsigned char* stack, std::size_t bytes);
+
+}  // namespace generated

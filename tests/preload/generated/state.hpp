@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The memory that the processes of a generated program share.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+
+#include "program.hpp"
+
+namespace generated {
+
+/// What belongs to one operation alone.
+struct slot {
+  pthread_mutex_t mutex;
+  pthread_cond_t condition[2];
+  pthread_barrier_t barrier;
+  long ready;  ///< tokens that wait, or whose turn it is
+  long made;
+  std::atomic<long> done;
+};
+
+struct state {
+  char message[400];  ///< what went wrong first
+  std::atomic<int> failed;
+  std::atomic<int> at[max_threads];  ///< the operation that a thread is at, from 1
+  pthread_mutex_t mutex[mutexes];
+  pthread_rwlock_t rwlock[rwlocks];
+  pthread_spinlock_t spin[spins];
+  counts counted;
+  long mirror[rwlocks];
+  slot slots[max_operations];
+};
+
+/// One thread of a program, or of its children.
+struct place {
+  const program& made;
+  state& shared;
+  const surroundings& around;
+  int thread;
+  int number = 0;  ///< of the operation
+  const operation& now() const { return made.operations[static_cast<std::size_t>(number)]; }
+  slot& own() const { return shared.slots[number]; }
+};
+
+/// Writes down what went wrong, and ends the whole group.
+[[noreturn]] void fail(const place& here, const char* what, int got, int want);
+inline void check(const place& here, const char* what, int got, int want) {
+  if (got != want) fail(here, what, got, want);
+}
+
+void initialize(const program& made, state& shared);
+/// Takes and releases the mutex as asked.
+void take(const place& here, pthread_mutex_t& mutex, how by);
+void release(const place& here, pthread_mutex_t& mutex, how by);
+void count_under_mutexes(const place& here);
+void run(const place& here);
+void run_alone(const place& here);
+
+timespec after_ms(clockid_t clock, long ms);
+
+}  // namespace generated
