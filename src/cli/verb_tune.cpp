@@ -137,7 +137,8 @@ class tune_verb final : public verb {
     text += "Machine: " + doctor::machine_line(doctor::collect()) + "\n";
     text += "Measured: " + request.described.metric + ", " + request.described.unit + ". " +
             tune::verdict_words(found, request.described) + "\n";
-    for (const std::string& warning : request.described.warnings) text += "The verdict may be worth nothing: " + warning + ".\n";
+    for (const std::string& warning : request.described.warnings)
+      text += "The verdict may be worth nothing: " + warning + ".\n";
     if (request.bench) return text + "The best lock of the workload was " + found.best.candidate + ".\n";
     text += "Use: txsync run --policy FILE -- " + report::shell_line(request.command);
     return text + (request.input ? " < " + report::shell_line({*request.input}) : "") + "\n";

@@ -70,19 +70,20 @@ constexpr std::uint64_t ns_a_place_asleep = 50'000;  // about the time that othe
 
 }  // namespace
 
-timed_wait draw_and_wait_until(ticket_queue& queue, std::uint64_t deadline) noexcept {
+timed_wait draw_and_wait_until(ticket_queue& queue, std::uint64_t deadline, may_leave ask) noexcept {
   listed_ticket* const place = reserve();
   if (place == nullptr) return timed_wait::no_room;
   const std::uint32_t ticket = queue.draw();
   patient_spin patience;
   while (!queue.is_served(ticket)) {
     const std::uint64_t now = machine::clock_ns();
-    if (now >= deadline) {
+    const bool is_late = now >= deadline;
+    if (is_late && (ask.answer == nullptr || ask.answer(ask.context))) {
       if (leaves(*place, queue, ticket)) return timed_wait::expired;
       break;
     }
     const std::uint32_t ahead = ticket - queue.ticket_of_holder();
-    const std::uint64_t affordable = std::max<std::uint64_t>((deadline - now) / ns_a_place_asleep, 1);
+    const std::uint64_t affordable = is_late ? 1 : std::max<std::uint64_t>((deadline - now) / ns_a_place_asleep, 1);
     patience.wait(ahead > 1 ? (ahead - 1) * cycles_a_place : 0,
                   static_cast<std::uint32_t>(std::clamp<std::uint64_t>(ahead, 1, affordable)));
   }

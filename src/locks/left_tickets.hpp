@@ -20,8 +20,13 @@ enum class timed_wait : std::uint8_t {
   expired,  ///< the deadline has passed; there is nothing to undo
   no_room,  ///< as many threads wait so, with any lock, as the list has room for; no ticket was drawn
 };
+/// Whether those before the calling thread will see the list. Where not, it stays for longer than its deadline.
+struct may_leave {
+  bool (*answer)(const void* context);
+  const void* context;
+};
 /// Draws a ticket and waits until machine::clock_ns() reaches the deadline. Cost of an expired wait: a heavy_fence().
-timed_wait draw_and_wait_until(ticket_queue& queue, std::uint64_t deadline) noexcept;
+timed_wait draw_and_wait_until(ticket_queue& queue, std::uint64_t deadline, may_leave ask = {}) noexcept;
 
 /// See pass_on_left().
 void pass_on_listed(ticket_queue& queue, std::uint32_t served) noexcept;

@@ -96,15 +96,16 @@ bool wait_for_tatas(tatas_lock& lock, std::uint64_t deadline) noexcept {
   return true;
 }
 
-/// In the queue, but not at its door: a timed waiter is one thread more inside. Not in memory that other processes use:
-/// they do not see who has left.
+/// In the queue, but not at its door: a timed waiter is one thread more inside. It does not leave while a thread of
+/// another process has the lock, which would not see that.
 bool wait_for_ticket(mutex_state& mutex, algorithm how, std::uint64_t deadline) noexcept {
   constexpr std::uint64_t pause_ns = 100'000;
-  const bool only_tries = was_shared_memory(&mutex);
+  const detail::may_leave ask{
+      [](const void* lock) noexcept { return !is_of_another(*static_cast<const mutex_state*>(lock)); }, &mutex};
   for (;;) {
-    const detail::timed_wait came_to = only_tries || is_of_another(mutex)
+    const detail::timed_wait came_to = is_of_another(mutex)
                                            ? detail::timed_wait::no_room
-                                           : detail::draw_and_wait_until(mutex.word.queue, deadline);
+                                           : detail::draw_and_wait_until(mutex.word.queue, deadline, ask);
     if (came_to != detail::timed_wait::no_room) return came_to == detail::timed_wait::served;
     // The queue of a parent's threads, or hundreds of timed waiters.
     if (try_acquire(mutex, how)) return true;

@@ -51,7 +51,4 @@ bool has_ended(std::uint32_t process) noexcept;
 /// that does not answer: false in the child of a fork, else true.
 bool is_shared_memory(const void* address) noexcept;
 
-/// The same as it was when the thread last asked for that page, if it was the last page that it asked for.
-bool was_shared_memory(const void* address) noexcept;
-
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

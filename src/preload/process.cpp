@@ -112,16 +112,4 @@ bool is_shared_memory(const void* address) noexcept {
   return machine::fork_count() == 0;
 }
 
-bool was_shared_memory(const void* address) noexcept {
-  constexpr unsigned page_bits = 12;
-  [[gnu::tls_model("initial-exec")]] static constinit thread_local std::uintptr_t last_page = 0;
-  [[gnu::tls_model("initial-exec")]] static constinit thread_local bool last_answer = false;
-  const std::uintptr_t page = reinterpret_cast<std::uintptr_t>(address) >> page_bits;
-  if (page != last_page) {
-    last_answer = is_shared_memory(address);
-    last_page = page;
-  }
-  return last_answer;
-}
-
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

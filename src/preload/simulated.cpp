@@ -139,7 +139,6 @@ std::uint32_t process_number() noexcept { return machine::fork_count() + 1; }
 std::uint16_t process_mark() noexcept { return static_cast<std::uint16_t>(process_number()); }
 bool has_ended(std::uint32_t) noexcept { return false; }
 bool is_shared_memory(const void*) noexcept { return false; }
-bool was_shared_memory(const void*) noexcept { return false; }
 
 void say(const char* text, std::size_t length) noexcept { (void)!write(STDERR_FILENO, text, length); }
 

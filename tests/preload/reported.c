@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What public bug reports say of libraries like this one, as small programs; reported_test.py runs them with and without
-// it. The first argument names the case, the second is its size. Each prints one line. "POSIX leaves it undefined" marks
-// what works with the C library all the same.
+// What public bug reports say of libraries like this one, as small programs; reported_test.py runs them with and
+// without it. The first argument names the case, the second is its size. Each prints one line. "POSIX leaves it
+// undefined" marks what works with the C library all the same.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -222,7 +222,8 @@ static int shared_owner(int threads) {
 // ---- owner: programs look who holds a mutex, where the C library has it (Prosper, 2401)
 
 static int owner(int times) {
-  const int kinds[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_ADAPTIVE_NP};
+  const int kinds[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK,
+                       PTHREAD_MUTEX_ADAPTIVE_NP};
   int wrong = 0;
   for (int k = 0; k < 4; ++k) {
     pthread_mutex_t mutex;

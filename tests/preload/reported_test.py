@@ -37,8 +37,11 @@ class Reported(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             chains = pathlib.Path(folder) / "chains"
             for options in ((), ("--policy", "mutex")):
-                done = run("coroutine", 1, options=(*options, "--folded", str(chains)))
-                self.assertEqual((done.returncode, done.stdout), (0, "done\n"), done.stderr)
+                for _ in range(10):  # on a busy machine the coroutine may not have to wait for long enough
+                    done = run("coroutine", 1, options=(*options, "--folded", str(chains)))
+                    self.assertEqual((done.returncode, done.stdout), (0, "done\n"), done.stderr)
+                    if "run_coroutine" in chains.read_text():
+                        break
                 self.assertRegex(chains.read_text(), r"(?m)^(.*;)?run_coroutine;contend;pthread_mutex_lock ")
 
     def test_programs_share_a_condition_without_the_attribute(self):
