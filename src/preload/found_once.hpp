@@ -3,12 +3,26 @@
 // compiler's: what is looked for may be what these need.
 #pragma once
 
+#include <dlfcn.h>
+
 #include <atomic>
 #include <cstdint>
 
 #include <txsync/machine/thread.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
+
+/// The function that stands behind ours; null: there is none.
+template <class Function>
+void find_next(Function& out, const char* name) noexcept {
+  out = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+}
+/// The same in that version, or in any.
+template <class Function>
+void find_next(Function& out, const char* name, const char* version) noexcept {
+  out = reinterpret_cast<Function>(dlvsym(RTLD_NEXT, name, version));
+  if (out == nullptr) find_next(out, name);
+}
 
 template <class Functions, void (*find_all)(Functions&) noexcept>
 const Functions& found_once() noexcept {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens when the library is loaded, and in the child of a fork.
-#include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -19,13 +18,16 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 
 namespace {
 
+/// In the child of a fork.
+void begin_child() noexcept {
+  renew_identity();
+  detail::forget_all_left();
+}
+
 [[gnu::constructor]] void start() noexcept {
   (void)next();
   (void)machine::random_seed();  // asks the system, which a sandbox may forbid later
-  pthread_atfork(nullptr, nullptr, [] {
-    renew_identity();
-    detail::forget_all_left();
-  });
+  pthread_atfork(nullptr, nullptr, begin_child);
   if (open_file() == nullptr) return;
   // The child counts for itself, in the same file.
   pthread_atfork(nullptr, nullptr, [] {
@@ -42,7 +44,7 @@ namespace {
 struct fork_function {
   pid_t (*call)();
 };
-void find_fork(fork_function& out) noexcept { out.call = reinterpret_cast<pid_t (*)()>(dlsym(RTLD_NEXT, "_Fork")); }
+void find_fork(fork_function& out) noexcept { find_next(out.call, "_Fork"); }
 
 }  // namespace
 
@@ -53,6 +55,6 @@ using namespace txsync::preload;
 // It calls no handlers of pthread_atfork(), unlike fork(). May be called by handlers of signals.
 TXSYNC_INTERPOSE pid_t _Fork() noexcept {
   const pid_t child = found_once<fork_function, find_fork>().call();
-  if (child == 0) renew_identity();
+  if (child == 0) begin_child();
   return child;
 }
