@@ -197,13 +197,13 @@ class counted_launch {
 
   /// Programs that were started within and cannot have loaded the library.
   static void put_remarks_on_others(result& into) {
-    constexpr std::size_t most_named = 8;
+    constexpr std::size_t max_named = 8;
     const std::vector<std::string>& all = into.without_library;
-    for (std::size_t i = 0; i < std::min(all.size(), most_named); ++i)
+    for (std::size_t i = 0; i < std::min(all.size(), max_named); ++i)
       into.remarks.push_back("a program that was started could not load " + std::string(library_name) +
                              ", and was not counted or did not run: " + all[i]);
-    if (all.size() > most_named)
-      into.remarks.push_back("so could " + plural(all.size() - most_named, "further program", "further programs") +
+    if (all.size() > max_named)
+      into.remarks.push_back("so could " + plural(all.size() - max_named, "further program", "further programs") +
                              " not");
   }
 

@@ -20,7 +20,7 @@ namespace {
 struct listed_ticket {
   /// Whose it is, in the low bits, and above them how often that has changed: what is read of the other two between two
   /// equal states belongs together.
-  enum : std::uint32_t { free, reserved, left, state_bits = 3, change = 4 };
+  enum : std::uint32_t { free, reserved, left, state_bits = 3 };
   std::atomic<std::uint32_t> state{free};
   std::atomic<const void*> queue{nullptr};
   std::atomic<std::uint32_t> ticket{0};
@@ -39,7 +39,6 @@ struct listed_ticket {
     return true;
   }
 };
-static_assert(listed_ticket::change == listed_ticket::state_bits + 1);
 
 constexpr std::uint32_t max_listed = 256;
 constinit listed_ticket listed[max_listed] = {};

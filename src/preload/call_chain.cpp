@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "call_chain.hpp"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -11,6 +10,7 @@
 
 #include "frame_rules.hpp"
 #include "known_places.hpp"
+#include "loaded_object.hpp"
 #include "stack_frames.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
@@ -37,12 +37,9 @@ void describe_program(char* out, std::size_t bytes) noexcept {
   }
 }
 
-/// The loaded file that an address lies in. _dl_find_object takes no lock, unlike dladdr: a thread that is loading a
-/// library may wait for a lock that the caller holds.
 module_of find_module(std::uintptr_t address) noexcept {
-  dl_find_object found{};
-  if (_dl_find_object(reinterpret_cast<void*>(address), &found) != 0 || found.dlfo_link_map == nullptr) return {};
-  return {found.dlfo_link_map->l_name, found.dlfo_link_map->l_addr};
+  const link_map* const file = loaded_object(address).dlfo_link_map;
+  return file != nullptr ? module_of{file->l_name, file->l_addr} : module_of{};
 }
 
 struct range {
@@ -51,8 +48,7 @@ struct range {
 };
 
 range own_range() noexcept {
-  dl_find_object found{};
-  if (_dl_find_object(reinterpret_cast<void*>(&chain_of_caller), &found) != 0) return {};
+  const dl_find_object found = loaded_object(reinterpret_cast<std::uintptr_t>(&chain_of_caller));
   return {reinterpret_cast<std::uintptr_t>(found.dlfo_map_start), reinterpret_cast<std::uintptr_t>(found.dlfo_map_end)};
 }
 

@@ -92,9 +92,9 @@ struct notice {
 /// comes while all are taken is lost.
 struct started_program {
   enum : std::uint32_t { free, claimed, told };
-  static constexpr std::size_t most_bytes = 508;
+  static constexpr std::size_t max_bytes = 508;
   std::atomic<std::uint32_t> state{free};  // acquire and release by both sides
-  char path[most_bytes] = {};              ///< absolute; or a name without a slash, which is looked for along PATH
+  char path[max_bytes] = {};               ///< absolute; or a name without a slash, which is looked for along PATH
 };
 
 /// The first bytes of the file.

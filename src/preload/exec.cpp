@@ -3,7 +3,6 @@
 // static or of another C library, cannot say so themselves. The calls go to the C library's unchanged. All of this may
 // run in the child of a vfork, on its parent's memory: nothing is allocated or locked.
 // Not seen: execl and its kin, fexecve, execveat, and what the C library starts for itself (the shell of system()).
-#include <dlfcn.h>
 #include <spawn.h>
 #include <unistd.h>
 
@@ -28,24 +27,14 @@ struct start_functions {
   decltype(&::posix_spawnp) posix_spawnp;
 };
 
-template <class Function>
-void find(Function& out, const char* name) noexcept {
-  out = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-}
-/// Of today's: an older one runs files as scripts that are none.
-template <class Function>
-void find_spawn(Function& out, const char* name) noexcept {
-  out = reinterpret_cast<Function>(dlvsym(RTLD_NEXT, name, TXSYNC_GLIBC_SPAWN));
-  if (out == nullptr) find(out, name);
-}
-
 void find_starts(start_functions& all) noexcept {
-  find(all.execve, "execve");
-  find(all.execv, "execv");
-  find(all.execvp, "execvp");
-  find(all.execvpe, "execvpe");
-  find_spawn(all.posix_spawn, "posix_spawn");
-  find_spawn(all.posix_spawnp, "posix_spawnp");
+  find_next(all.execve, "execve");
+  find_next(all.execv, "execv");
+  find_next(all.execvp, "execvp");
+  find_next(all.execvpe, "execvpe");
+  // Of today's: an older one runs files as scripts that are none.
+  find_next(all.posix_spawn, "posix_spawn", TXSYNC_GLIBC_SPAWN);
+  find_next(all.posix_spawnp, "posix_spawnp", TXSYNC_GLIBC_SPAWN);
 }
 
 const start_functions& next_start() noexcept { return found_once<start_functions, find_starts>(); }
@@ -54,7 +43,7 @@ const start_functions& next_start() noexcept { return found_once<start_functions
 [[gnu::constructor]] void find_now() noexcept { (void)next_start(); }
 
 /// Puts a path where the launcher sees it: as it is, or behind the working directory. False where it does not fit.
-bool put_path(char (&out)[started_program::most_bytes], const char* path, bool along_path) noexcept {
+bool put_path(char (&out)[started_program::max_bytes], const char* path, bool along_path) noexcept {
   const std::size_t length = std::strlen(path);
   std::size_t begin = 0;
   if (path[0] != '/' && !along_path) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frame_rules.hpp"
 
-#include <dlfcn.h>
-
 #include <cstring>
+
+#include "loaded_object.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
@@ -182,11 +182,10 @@ struct table_row {
   std::int32_t entry;
 };
 
-/// The entry of the function that the address lies in. _dl_find_object takes no lock.
+/// The entry of the function that the address lies in.
 bool find_function(std::uintptr_t address, function_entry& out) noexcept {
-  dl_find_object object{};
-  if (_dl_find_object(reinterpret_cast<void*>(address), &object) != 0 || object.dlfo_eh_frame == nullptr) return false;
-  const auto* const header = static_cast<byte_pointer>(object.dlfo_eh_frame);
+  const auto* const header = static_cast<byte_pointer>(loaded_object(address).dlfo_eh_frame);
+  if (header == nullptr) return false;
   reader from(header, header + 64);           // of the header only
   constexpr std::uint8_t usual_table = 0x3B;  // signed, 4 bytes, relative to the header
   const std::uint8_t version = from.byte(), of_frames = from.byte(), of_count = from.byte(), of_table = from.byte();

@@ -8,6 +8,7 @@
 
 #include "found_once.hpp"
 #include "interpose.hpp"
+#include "loaded_object.hpp"
 #include "stack_frames.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
@@ -27,14 +28,8 @@ constinit loaded_file files[max_files] = {};
 // relaxed: more files than there is room for
 constinit std::atomic<bool> some_are_unknown{false};
 
-dl_find_object find_object(std::uintptr_t address) noexcept {
-  dl_find_object found{};
-  if (_dl_find_object(reinterpret_cast<void*>(address), &found) != 0) return {};
-  return found;
-}
-
 void remember_file(std::uintptr_t address) noexcept {
-  const dl_find_object found = find_object(address);
+  const dl_find_object found = loaded_object(address);
   const auto begin = reinterpret_cast<std::uintptr_t>(found.dlfo_map_start);
   if (begin == 0) return;
   for (loaded_file& one : files) {
@@ -51,7 +46,7 @@ void remember_file(std::uintptr_t address) noexcept {
 bool is_gone(const loaded_file& one) noexcept {
   const std::uintptr_t begin = one.begin.load(std::memory_order_relaxed);
   if (begin == 0) return false;
-  const dl_find_object found = find_object(begin);
+  const dl_find_object found = loaded_object(begin);
   const link_map* const map = one.map.load(std::memory_order_relaxed);
   // Null: being written.
   return reinterpret_cast<std::uintptr_t>(found.dlfo_map_start) != begin ||
@@ -74,9 +69,7 @@ void forget_unloaded() noexcept {
 struct close_function {
   decltype(&dlclose) call;
 };
-void find_close(close_function& out) noexcept {
-  out.call = reinterpret_cast<decltype(&dlclose)>(dlsym(RTLD_NEXT, "dlclose"));
-}
+void find_close(close_function& out) noexcept { find_next(out.call, "dlclose"); }
 
 }  // namespace
 

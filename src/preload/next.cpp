@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <dlfcn.h>
-
-#include "found_once.hpp"
 #include "next.hpp"
+#include "found_once.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
@@ -15,49 +13,39 @@ constexpr const char* condition_version = "GLIBC_2.3.2";
 constexpr const char* condition_version = "GLIBC_2.17";
 #endif
 
-template <class Function>
-void find(Function& out, const char* name) noexcept {
-  out = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
-}
-template <class Function>
-void find_condition(Function& out, const char* name) noexcept {
-  out = reinterpret_cast<Function>(dlvsym(RTLD_NEXT, name, condition_version));
-  if (out == nullptr) find(out, name);
-}
-
 void find_all(next_functions& all) noexcept {
-  find(all.mutex_init, "pthread_mutex_init");
-  find(all.mutex_destroy, "pthread_mutex_destroy");
-  find(all.mutex_lock, "pthread_mutex_lock");
-  find(all.mutex_trylock, "pthread_mutex_trylock");
-  find(all.mutex_timedlock, "pthread_mutex_timedlock");
-  find(all.mutex_clocklock, "pthread_mutex_clocklock");
-  find(all.mutex_unlock, "pthread_mutex_unlock");
-  find(all.rwlock_init, "pthread_rwlock_init");
-  find(all.rwlock_destroy, "pthread_rwlock_destroy");
-  find(all.rwlock_rdlock, "pthread_rwlock_rdlock");
-  find(all.rwlock_tryrdlock, "pthread_rwlock_tryrdlock");
-  find(all.rwlock_timedrdlock, "pthread_rwlock_timedrdlock");
-  find(all.rwlock_clockrdlock, "pthread_rwlock_clockrdlock");
-  find(all.rwlock_wrlock, "pthread_rwlock_wrlock");
-  find(all.rwlock_trywrlock, "pthread_rwlock_trywrlock");
-  find(all.rwlock_timedwrlock, "pthread_rwlock_timedwrlock");
-  find(all.rwlock_clockwrlock, "pthread_rwlock_clockwrlock");
-  find(all.rwlock_unlock, "pthread_rwlock_unlock");
-  find(all.spin_init, "pthread_spin_init");
-  find(all.spin_lock, "pthread_spin_lock");
-  find(all.spin_trylock, "pthread_spin_trylock");
-  find(all.spin_unlock, "pthread_spin_unlock");
-  find_condition(all.cond_init, "pthread_cond_init");
-  find_condition(all.cond_destroy, "pthread_cond_destroy");
-  find_condition(all.cond_wait, "pthread_cond_wait");
-  find_condition(all.cond_timedwait, "pthread_cond_timedwait");
-  find(all.cond_clockwait, "pthread_cond_clockwait");
-  find_condition(all.cond_signal, "pthread_cond_signal");
-  find_condition(all.cond_broadcast, "pthread_cond_broadcast");
-  find(all.barrier_init, "pthread_barrier_init");
-  find(all.barrier_destroy, "pthread_barrier_destroy");
-  find(all.barrier_wait, "pthread_barrier_wait");
+  find_next(all.mutex_init, "pthread_mutex_init");
+  find_next(all.mutex_destroy, "pthread_mutex_destroy");
+  find_next(all.mutex_lock, "pthread_mutex_lock");
+  find_next(all.mutex_trylock, "pthread_mutex_trylock");
+  find_next(all.mutex_timedlock, "pthread_mutex_timedlock");
+  find_next(all.mutex_clocklock, "pthread_mutex_clocklock");
+  find_next(all.mutex_unlock, "pthread_mutex_unlock");
+  find_next(all.rwlock_init, "pthread_rwlock_init");
+  find_next(all.rwlock_destroy, "pthread_rwlock_destroy");
+  find_next(all.rwlock_rdlock, "pthread_rwlock_rdlock");
+  find_next(all.rwlock_tryrdlock, "pthread_rwlock_tryrdlock");
+  find_next(all.rwlock_timedrdlock, "pthread_rwlock_timedrdlock");
+  find_next(all.rwlock_clockrdlock, "pthread_rwlock_clockrdlock");
+  find_next(all.rwlock_wrlock, "pthread_rwlock_wrlock");
+  find_next(all.rwlock_trywrlock, "pthread_rwlock_trywrlock");
+  find_next(all.rwlock_timedwrlock, "pthread_rwlock_timedwrlock");
+  find_next(all.rwlock_clockwrlock, "pthread_rwlock_clockwrlock");
+  find_next(all.rwlock_unlock, "pthread_rwlock_unlock");
+  find_next(all.spin_init, "pthread_spin_init");
+  find_next(all.spin_lock, "pthread_spin_lock");
+  find_next(all.spin_trylock, "pthread_spin_trylock");
+  find_next(all.spin_unlock, "pthread_spin_unlock");
+  find_next(all.cond_init, "pthread_cond_init", condition_version);
+  find_next(all.cond_destroy, "pthread_cond_destroy", condition_version);
+  find_next(all.cond_wait, "pthread_cond_wait", condition_version);
+  find_next(all.cond_timedwait, "pthread_cond_timedwait", condition_version);
+  find_next(all.cond_clockwait, "pthread_cond_clockwait");
+  find_next(all.cond_signal, "pthread_cond_signal", condition_version);
+  find_next(all.cond_broadcast, "pthread_cond_broadcast", condition_version);
+  find_next(all.barrier_init, "pthread_barrier_init");
+  find_next(all.barrier_destroy, "pthread_barrier_destroy");
+  find_next(all.barrier_wait, "pthread_barrier_wait");
 }
 
 }  // namespace

@@ -112,16 +112,14 @@ void drop_lost(held_list& held) noexcept {
 bool give_up(const void* lock) noexcept {
   if (mine == nullptr) return false;
   held_list& held = *mine;
-  unsigned i = held.remembered();
-  while (i-- > 0) {
-    if (held.locks[i].lock == lock) break;
-  }
-  const bool is_remembered = i < held.remembered();
-  if (!is_remembered && held.count <= most_held) return false;
-  if (is_remembered) {
-    held.drop(i);
+  unsigned behind = held.remembered();  // the last one
+  while (behind > 0 && held.locks[behind - 1].lock != lock) --behind;
+  if (behind > 0) {
+    held.drop(behind - 1);
+  } else if (held.count > most_held) {
+    --held.count;  // one that is not remembered
   } else {
-    --held.count;
+    return false;
   }
   if (held.count == 0) give_back();
   return true;

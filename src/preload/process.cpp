@@ -76,26 +76,35 @@ mapping_search::answer find_mapping(std::uintptr_t address) noexcept {
 
 std::uint32_t kernels_thread_number() noexcept { return static_cast<std::uint32_t>(gettid()); }
 
-std::uint32_t process_number() noexcept {
-  // The count of forks in the high half says whose number it is; one more, so that 0 is nobody's.
+namespace {
+
+/// The calling process' number, and above it one more than the count of forks.
+std::uint64_t known_process() noexcept {
   static constinit std::atomic<std::uint64_t> known{0};
   const std::uint64_t forks = std::uint64_t{machine::fork_count()} + 1;
   const std::uint64_t seen = known.load(std::memory_order_relaxed);  // relaxed: the word is all there is
   if (seen >> 32 == forks) [[likely]]
-    return static_cast<std::uint32_t>(seen);
+    return seen;
   const pid_t told = getpid();
   // A sandbox does not tell it: two programs that share memory there are not told apart.
   const std::uint32_t number = told > 0 ? static_cast<std::uint32_t>(told) : first_own_number;
-  known.store(forks << 32 | number, std::memory_order_relaxed);
-  return number;
+  const std::uint64_t made = forks << 32 | number;
+  known.store(made, std::memory_order_relaxed);
+  return made;
 }
+
+}  // namespace
+
+std::uint32_t process_number() noexcept { return static_cast<std::uint32_t>(known_process()); }
 
 std::uint16_t process_mark() noexcept {
   constexpr std::uint32_t fork_bits = 0xF;
   constexpr unsigned id_bits = 12;
-  const std::uint32_t number = process_number();
+  const std::uint64_t process = known_process();
+  const auto number = static_cast<std::uint32_t>(process);
+  const auto forks = static_cast<std::uint32_t>(process >> 32);
   const std::uint32_t id = (number ^ number >> id_bits) & ((1u << id_bits) - 1);
-  const std::uint32_t mark = (machine::fork_count() & fork_bits) << id_bits | id;
+  const std::uint32_t mark = (forks & fork_bits) << id_bits | id;
   return static_cast<std::uint16_t>(mark != 0 ? mark : 1);
 }
 

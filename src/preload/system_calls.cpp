@@ -3,7 +3,6 @@
 // since another preloaded library may have replaced it: libfaketime takes locks in its getpid() and fstat(), which are
 // ours, and its clock is not the one by which the kernel ends a sleep. tests/preload/symbol_versions.sh knows which
 // functions of the C library may be called all the same.
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -35,9 +34,7 @@ struct clock_function {
   decltype(&clock_gettime) read;
 };
 
-void find(clock_function& out) noexcept {
-  out.read = reinterpret_cast<decltype(&clock_gettime)>(dlsym(RTLD_NEXT, "clock_gettime"));
-}
+void find(clock_function& out) noexcept { txsync::preload::find_next(out.read, "clock_gettime"); }
 
 const clock_function& real_clock() noexcept { return txsync::preload::found_once<clock_function, find>(); }
 

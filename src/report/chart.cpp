@@ -82,14 +82,14 @@ std::string drawn(const bar& one, const bar_layout& at, double top) {
 std::string drawn(const bar_chart& chart) {
   if (chart.bars.empty()) return {};
   double greatest = chart.marker.value_or(0);
-  std::size_t longest = 0, longest_value = 0;
+  std::size_t longest = 0, max_value_letters = 0;
   for (const bar& one : chart.bars) {
-    longest_value = std::max(longest_value, length(words_of_value(one)));
+    max_value_letters = std::max(max_value_letters, length(words_of_value(one)));
     greatest = std::max(greatest, greatest_of(one.what));
     longest = std::max(longest, std::min(length(one.label), longest_label));
   }
   const double top = chart.marker ? 24 : 6;
-  const double value_room = std::max(76.0, static_cast<double>(longest_value) * letter_width + 16);
+  const double value_room = std::max(76.0, static_cast<double>(max_value_letters) * letter_width + 16);
   const bar_layout at{static_cast<double>(longest) * letter_width + 14, width - value_room,
                       top + row_height * static_cast<double>(chart.bars.size()), axis(greatest)};
   std::string made = opened(chart.title, chart.description, at.bottom + tick_room);

@@ -13,7 +13,7 @@ void bring_in_actions() noexcept {
   // volatile: a store of what is there already is not left out. The queue may lie across two pages.
   thread_memory* const memory = my_memory();
   if (memory == nullptr) return;
-  for (deferred_action* const one : {&memory->actions[0], &memory->actions[thread_memory::most_actions - 1]}) {
+  for (deferred_action* const one : {&memory->actions[0], &memory->actions[thread_memory::max_actions - 1]}) {
     volatile unsigned char& touched = one->data[deferred_action::room - 1];
     touched = touched;
   }
@@ -32,7 +32,7 @@ void defer(const deferred_action& action) noexcept {
     deferred_action now = action;
     return now.run(now.data);
   }
-  if (mine.actions == thread_memory::most_actions) {
+  if (mine.actions == thread_memory::max_actions) {
     machine::abort<machine::attempt_status::code_fall_back>();  // goes on only where no attempt runs
     run_deferred();
   }
@@ -44,7 +44,7 @@ void run_deferred() noexcept {
   // By value: an action may enter sections, and give actions itself.
   while (mine.actions != 0) {
     const thread_memory& memory = *my_memory_if_any();
-    deferred_action batch[thread_memory::most_actions];
+    deferred_action batch[thread_memory::max_actions];
     const unsigned count = mine.actions;
     for (unsigned i = 0; i < count; ++i) batch[i] = memory.actions[i];
     mine.actions = 0;

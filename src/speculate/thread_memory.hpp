@@ -10,10 +10,10 @@
 namespace txsync::inline TXSYNC_BACKEND::detail {
 
 struct thread_memory {
-  static constexpr unsigned most_actions = 16;
+  static constexpr unsigned max_actions = 16;
   static constexpr unsigned table_bits = 5;
 
-  deferred_action actions[most_actions];
+  deferred_action actions[max_actions];
   experience table[1u << table_bits];
 };
 

@@ -46,6 +46,16 @@ bool has_come(const std::chrono::time_point<Clock, Duration>& time) {
   return !(ns_between(Clock::now(), time) > 0);
 }
 
+/// Calls `try_until_ns(deadline)` until it succeeds or the time has come on its own clock, which may have been set back
+/// when machine::clock_ns() is there.
+template <class Clock, class Duration, class Try>
+bool try_until(const std::chrono::time_point<Clock, Duration>& time, Try try_until_ns) {
+  do {
+    if (try_until_ns(deadline_at(time))) return true;
+  } while (!has_come(time));
+  return false;
+}
+
 template <class Lock>
 concept has_deadlines = requires(Lock& lock) { lock.try_lock_until_ns(std::uint64_t{}); };
 template <class Lock>
@@ -66,10 +76,7 @@ class timed {
   template <class Clock, class Duration, class Self = Lock>
     requires has_deadlines<Self>
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time) {
-    do {
-      if (static_cast<Self&>(*this).try_lock_until_ns(deadline_at(time))) return true;
-    } while (!has_come(time));
-    return false;
+    return try_until(time, [this](std::uint64_t ns) { return static_cast<Self&>(*this).try_lock_until_ns(ns); });
   }
 
  private:
@@ -89,10 +96,7 @@ class timed_shared {
   template <class Clock, class Duration, class Self = Lock>
     requires has_shared_deadlines<Self>
   [[nodiscard]] bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& time) {
-    do {
-      if (static_cast<Self&>(*this).try_lock_shared_until_ns(deadline_at(time))) return true;
-    } while (!has_come(time));
-    return false;
+    return try_until(time, [this](std::uint64_t ns) { return static_cast<Self&>(*this).try_lock_shared_until_ns(ns); });
   }
 
  private:
