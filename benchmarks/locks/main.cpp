@@ -79,6 +79,7 @@ int run(const options& asked, const std::vector<std::string>& words) {
   const request wanted = make_request(asked);
   std::optional<observe::output> output;
   if (!asked.json.empty()) output.emplace(asked.json);
+  stop_when_interrupted();
 
   const bool everything = asked.sections.empty() && asked.locks.empty() && asked.workload.empty();
   // A quick run is too short for claims.

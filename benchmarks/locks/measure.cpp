@@ -149,6 +149,15 @@ bool run_round(const request& wanted, measured& all, const std::vector<std::size
 
 bool interrupted() noexcept { return stop_asked != 0; }
 
+void stop_when_interrupted() noexcept {
+  for (const int which : {SIGINT, SIGTERM}) {
+    std::signal(which, [](int number) {
+      stop_asked = 1;
+      std::signal(number, SIG_DFL);
+    });
+  }
+}
+
 section preset_section(const char* name, const char* workload, const char* preset) {
   const workloads::workload* const found = workloads::find_workload(workload);
   const workloads::preset* const values = found != nullptr ? workloads::find_preset(*found, preset) : nullptr;
@@ -171,7 +180,6 @@ measured measure_until_decided(const request& wanted, const claim_maker& claims_
   std::vector<std::size_t> chosen(all.cells.size());
   std::iota(chosen.begin(), chosen.end(), 0);
   observe::more_rounds more(all.cells.size());
-  std::signal(SIGINT, [](int) { stop_asked = 1; });
   unsigned whole = 0;
   while (!chosen.empty() && !interrupted()) {
     const unsigned end = whole + wanted.rounds;
@@ -179,7 +187,6 @@ measured measure_until_decided(const request& wanted, const claim_maker& claims_
     keep_whole_rounds(all.cells, whole);
     if (!interrupted()) chosen = more.next(claims_of(all.cells));
   }
-  std::signal(SIGINT, SIG_DFL);
   return all;
 }
 

@@ -67,7 +67,9 @@ using claim_maker = std::function<std::vector<observe::claim>(const std::vector<
 /// measure(), and then more rounds of the cells of undecided claims (observe::more_rounds).
 measured measure_until_decided(const request& wanted, const claim_maker& claims_of);
 
-/// True once the user has pressed Ctrl-C.
+/// From now on the first SIGINT or SIGTERM makes interrupted() true, so that what was measured is still written; the
+/// second one ends the program. Called once, before anything is measured.
+void stop_when_interrupted() noexcept;
 bool interrupted() noexcept;
 
 /// Adds the cells' points to the result document, behind them one of the line transfers, and tells faults of locks on

@@ -63,6 +63,7 @@ int run(const options& asked, const std::vector<std::string>& words) {
   const request wanted = make_request(asked);
   std::optional<observe::output> output;
   if (!asked.json.empty()) output.emplace(asked.json);
+  stop_when_interrupted();
   const measured all =
       measure_until_decided(wanted, [&](const std::vector<cell>& cells) { return make_tm_claims(wanted, cells); });
 

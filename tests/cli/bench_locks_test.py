@@ -4,6 +4,7 @@
 built: `./dev test` does not build the benchmarks, .ci/run does and then runs this."""
 
 import os
+import signal
 import subprocess
 import sys
 import unittest
@@ -50,6 +51,21 @@ class BenchLocks(unittest.TestCase):
         self.assertGreaterEqual(len(bounds), 3)
         self.assertEqual({claim["outcome"] for claim in bounds}, {"holds"}, "the bound in turns holds at any load")
         self.assertLessEqual({"A3-2", "A3-3"}, {claim["id"] for claim in made["claims"]})
+
+    def test_what_is_interrupted_is_written(self):
+        for sent in (signal.SIGINT, signal.SIGTERM):
+            with subprocess.Popen([PROGRAM, "--scenarios-only", "--rounds", "100", "--duration", "1", "--json", "-"],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+                for line in running.stderr:
+                    if "round 2 of" in line:
+                        running.send_signal(sent)
+                        break
+                said, _ = running.communicate(timeout=100)
+            self.assertEqual(running.returncode, 1)
+            made = load(said)
+            self.assertEqual(complaints(made), [])
+            self.assertTrue(made["interrupted"])
+            self.assertTrue(made["points"])
 
     def test_numbers_end_as_those_of_the_command(self):
         for wrong, says in (("2K", "Value 2000 not in range 2 to 1000"),
