@@ -71,7 +71,7 @@ class Reported(unittest.TestCase):
         self.answers("lost 0", "old_names", 1000)
 
     def test_the_smallest_stack(self):
-        self.answers("ran", "small_stack", 7000)
+        self.answers("ran", "small_stack", 7800)
 
     def test_a_mutex_as_a_semaphore(self):
         self.answers("turns 20", "semaphore", 20)
