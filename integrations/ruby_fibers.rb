@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Fibers in several threads, queues, a condition, a monitor and children forked beside threads. Prints what each part
 # computes, which does not depend on who runs when.
-require "digest"
+require "digest/sha2"  # not when the first thread asks: that is a race of Ruby's own
 require "monitor"
 require "timeout"
 
