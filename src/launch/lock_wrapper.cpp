@@ -134,8 +134,11 @@ constexpr auto lock_words =
                                      "critsec", "condvar", "semaphore"});
 
 constexpr auto lock_deeds = std::to_array<std::string_view>(
-    {"lock", "enter", "leave", "exit",   "acquire",   "release", "init",  "create", "new", "alloc", "destroy",
-     "free", "get",   "wait",  "signal", "broadcast", "read",    "write", "rd",     "wr",  "done"});
+    {"lock",       "enter",  "leave",     "exit",  "acquire", "release", "init", "initialize",
+     "initialise", "create", "new",       "alloc", "destroy", "delete",  "free", "get",
+     "wait",       "signal", "broadcast", "read",  "write",   "rd",      "wr",   "done"});
+
+constexpr auto makings = std::to_array<std::string_view>({"init", "initialize", "initialise"});
 
 /// In lower case: "LockInit_all" is lock, init, all.
 std::vector<std::string> words_of(std::string_view name) {
@@ -169,7 +172,7 @@ bool has_no_other_word(const std::vector<std::string>& words) {
 /// "mutex_init_pshared_with_type", "rwlock_init_writer_preferred"
 bool makes_a_lock(const std::vector<std::string>& words) {
   return words.size() >= 2 && words[0] != "lock" && words[0] != "locks" && is_lock_word(words[0]) &&
-         std::find(words.begin(), words.end(), "init") != words.end();
+         std::find_first_of(words.begin(), words.end(), makings.begin(), makings.end()) != words.end();
 }
 
 /// "sqlite3_mutex_enter", "pthreadMutexAlloc", "spin_lock_irq_init": a lock in its words, a deed at its end.

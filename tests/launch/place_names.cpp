@@ -90,6 +90,8 @@ TEST(LockWrappers, WrapALock) {
                            "g_rw_lock_init",
                            "apr_thread_mutex_lock",
                            "uv_mutex_init",
+                           "rb_native_mutex_initialize",
+                           "mutex_initialize_shared",
                            "PR_Lock",
                            "sqlite3_mutex_enter",
                            "pthreadMutexAlloc",

@@ -279,6 +279,7 @@ static int lock_within(int which, int call, long ms) {
 }
 
 static int watchdog(int times) {
+  const long ms_in_all = 12000;
   int failed = 0;
   mtx_init(&standard, mtx_timed);
   for (int which = 0; which < 3; ++which) {
@@ -287,7 +288,7 @@ static int watchdog(int times) {
     for (int i = 0; i < 3; ++i) pthread_create(&threads[i], 0, work, (void*)(intptr_t)which);
     for (int i = 0; i < times; ++i) {
       usleep(1000);
-      if (lock_within(which, i % 2, 2000) != 0) {
+      if (lock_within(which, i % 2, ms_in_all / times) != 0) {
         ++failed;
         continue;
       }
@@ -304,11 +305,12 @@ static int watchdog(int times) {
 
 // ---- deadlines: waits that end for nothing, among others that do not
 
+enum { tries_each = 100 };  // a turn takes 7 ms where other programs have the processors
 static long sum, gained[8], expired;
 
 static void* try_for_moments(void* raw) {
   const intptr_t me = (intptr_t)raw;
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < tries_each; ++i) {
     struct timespec soon;
     clock_gettime(CLOCK_REALTIME, &soon);
     soon.tv_nsec += 1000 * (i * 37 % 300);
@@ -319,7 +321,7 @@ static void* try_for_moments(void* raw) {
     }
     ++sum;
     ++gained[me];
-    if (i % 50 == 0)
+    if (i % 20 == 0)
       usleep(300);
     else
       spend(300);
@@ -335,7 +337,7 @@ static int deadlines(int threads) {
   for (int i = 0; i < threads; ++i) pthread_join(all[i], 0);
   for (int i = 0; i < threads; ++i) lost += gained[i];
   const int is_free = pthread_mutex_trylock(&one) == 0;
-  printf("lost %ld, all ended: %d, free: %d\n", lost - sum, sum + expired == 300L * threads, is_free);
+  printf("lost %ld, all ended: %d, free: %d\n", lost - sum, sum + expired == (long)tries_each * threads, is_free);
   return 0;
 }
 
@@ -355,9 +357,12 @@ __asm__(".symver old_unlock,__pthread_mutex_unlock@" FIRST);
 __asm__(".symver old_write,__pthread_rwlock_wrlock@" FIRST);
 __asm__(".symver old_done,__pthread_rwlock_unlock@" FIRST);
 static long by_mutex, by_rwlock;
+static int turns_each;
+static pthread_barrier_t all_are_there;  // a thread that is alone has all its turns before the next one comes
 
 static void* count_by(void* is_old) {
-  for (int i = 0; i < 50000; ++i) {
+  pthread_barrier_wait(&all_are_there);
+  for (int i = 0; i < turns_each; ++i) {
     is_old ? old_lock(&one) : pthread_mutex_lock(&one);
     by_mutex = by_mutex + 1;
     is_old ? old_unlock(&one) : pthread_mutex_unlock(&one);
@@ -368,12 +373,14 @@ static void* count_by(void* is_old) {
   return 0;
 }
 
-static int old_names(int unused) {
+static int old_names(int turns) {
   pthread_t threads[4];
+  turns_each = turns;
+  pthread_barrier_init(&all_are_there, 0, 4);
   for (intptr_t i = 0; i < 4; ++i) pthread_create(&threads[i], 0, count_by, (void*)(i % 2));
   for (int i = 0; i < 4; ++i) pthread_join(threads[i], 0);
-  printf("lost %ld\n", 2 * 4 * 50000L - by_mutex - by_rwlock);
-  return unused * 0;
+  printf("lost %ld\n", 2L * 4 * turns - by_mutex - by_rwlock);
+  return 0;
 }
 
 // ---- small_stack: what is left of the smallest stack that POSIX allows (OpenBLAS, 1936)
@@ -396,8 +403,10 @@ static int small_stack(int bytes) {
   pthread_attr_setstacksize(&attributes, PTHREAD_STACK_MIN);
   for (int i = 0; i < 4; ++i) {
     pthread_t thread;
+    // The thread is the first to ask whose it is, by the calls that lead to its lock.
+    static const pthread_mutex_t initial = PTHREAD_MUTEX_INITIALIZER;
     pthread_mutex_t* const fresh = malloc(sizeof *fresh);
-    pthread_mutex_init(fresh, 0);
+    *fresh = initial;
     if (pthread_create(&thread, &attributes, use_stack, fresh) != 0) return 3;
     pthread_join(thread, 0);
   }

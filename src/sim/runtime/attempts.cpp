@@ -235,6 +235,8 @@ std::uint32_t begin_or_nest(std::uintptr_t frame, kind asked) noexcept {
     ++tx.depth;
     return started;
   }
+  // A stack of the program's own, a coroutine's, could not be taken back.
+  if (frame - thread.stack_low >= stack_bytes) return 0;
   const std::uint32_t answer = begin_outermost(thread, frame);
   tx.began = asked_at;
   if (asked == kind::rollback_only) tx.tracks_reads = false;

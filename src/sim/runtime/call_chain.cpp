@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include <csetjmp>
 #include <cstring>
 
 #include "records.hpp"
@@ -149,10 +150,23 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* raw) {
   return so_far.count == most_calls || is_last ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
-call_chain walk() noexcept {
+/// The walk that goes on. libgcc reads instructions at an address for which it finds no table, to see whether a
+/// signal's frame is there. The lowest frame of a coroutine may return to such an address, and nothing need be mapped
+/// there.
+struct guarded_walk {
+  bool goes_on = false;
   call_chain found;
-  _Unwind_Backtrace(add_frame, &found);
-  return found;
+  std::jmp_buf end;
+};
+constinit guarded_walk walking{};
+
+call_chain walk() noexcept {
+  walking.found = {};
+  walking.goes_on = true;
+  // NOLINTNEXTLINE(cert-err52-cpp): a fault has no other way out of libgcc
+  if (setjmp(walking.end) == 0) _Unwind_Backtrace(add_frame, &walking.found);
+  walking.goes_on = false;
+  return walking.found;
 }
 
 void add_chain(line_text& line, const call_chain& chain) noexcept {
@@ -219,6 +233,12 @@ void add_places(line_text& line, bool (*chosen)(const thread_record& thread)) no
     line << (told++ == 0 ? " thread " : "; thread ") << i << " in ";
     &thread == here ? add_call_chain(line) : add_call_chain_of(line, thread);
   }
+}
+
+void end_walk_at_fault() noexcept {
+  if (!walking.goes_on) return;
+  walking.goes_on = false;
+  std::longjmp(walking.end, 1);  // NOLINT(cert-err52-cpp): as above
 }
 
 void make_tables_of_frames() noexcept {

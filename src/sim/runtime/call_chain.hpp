@@ -20,6 +20,8 @@ struct call_chain {
 
 /// Where the caller is, and where a thread is that does not run. Empty where its stack has no room left to look. The
 /// thread goes on as if nothing had been. Cost: some ten microseconds, of the host.
+/// A stack of the program's own may lead nowhere: its lowest frame may return to an address at which there is nothing.
+/// Then the chain ends there.
 call_chain calls_of_caller() noexcept;
 call_chain calls_of(thread_record& thread) noexcept;
 
@@ -33,6 +35,10 @@ void add_call_chain_of(line_text& line, thread_record& thread) noexcept;
 /// " thread 0 in f < main; thread 1 in ...": the first few threads for which chosen(thread) is true. Nothing is
 /// simulated any more.
 void add_places(line_text& line, bool (*chosen)(const thread_record& thread)) noexcept;
+
+/// Of the handler of access faults, first of all: a walk along a stack that met the fault ends there, and does not come
+/// back here. No effect outside of walks.
+void end_walk_at_fault() noexcept;
 
 /// Has libgcc make its tables of frames, which otherwise come with the first throw, perhaps inside an attempt, whose
 /// abort would free them. Before the first thread.

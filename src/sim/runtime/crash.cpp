@@ -44,6 +44,7 @@ void describe_fault(line_text& line, int signal, std::uintptr_t address) noexcep
 void on_crash(int signal, siginfo_t* info, void*) {
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   const bool is_access = signal == SIGSEGV || signal == SIGBUS;
+  if (is_access) end_walk_at_fault();
   thread_record* thread = state.current;
   // An attempt ends by the fault, and nobody hears of it; what follows may come here again.
   const bool is_fault = is_access ? address < program_end : signal != SIGABRT;

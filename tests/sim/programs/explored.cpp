@@ -3,7 +3,10 @@
 #include <atomic>
 #include <cassert>
 #include <condition_variable>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <thread>
@@ -69,6 +72,51 @@ int missing_fence(std::memory_order order) {
   return 3;
 }
 
+// A coroutine: its stack is a block of the heap, and its lowest frame returns to an address at which there is nothing.
+
+/// Goes on at the stack pointer `to`. Answers that of whoever comes back; a function that begins there gets the
+/// caller's.
+extern "C" void* switch_stack(void* to);
+asm(R"(
+.text
+.type switch_stack,@function
+switch_stack:
+  push %rbx
+  push %rbp
+  push %r12
+  push %r13
+  push %r14
+  push %r15
+  mov %rsp,%rax
+  mov %rdi,%rsp
+  pop %r15
+  pop %r14
+  pop %r13
+  pop %r12
+  pop %rbp
+  pop %rbx
+  mov %rax,%rdi
+  ret
+.size switch_stack,.-switch_stack
+)");
+
+int in_coroutine(int (*function)()) {
+  static int (*asked)();
+  static int status;
+  constexpr std::size_t words = std::size_t{128} * 1024 / sizeof(std::uintptr_t);
+  static void* const begin = std::calloc(words, sizeof(std::uintptr_t));
+  asked = function;
+  auto* const lowest = static_cast<std::uintptr_t*>(begin) + words - 7;  // aligned as at a call
+  lowest[0] = 0xFEEDFACECAFE;
+  constexpr std::ptrdiff_t saved_registers = 6;
+  lowest[-1] = reinterpret_cast<std::uintptr_t>(+[](void* back) {
+    status = asked();
+    switch_stack(back);
+  });
+  switch_stack(lowest - 1 - saved_registers);
+  return status;
+}
+
 int spins_for_ever() {
   static std::atomic<bool> never{false};
   while (!never.load()) std::this_thread::yield();
@@ -98,6 +146,9 @@ int main(int count, char** words) {
   if (is("crossing-locks")) return crossing_locks();
   if (is("lost-wake-up")) return lost_wake_up();
   if (is("lost-update")) return lost_update();
+  if (is("coroutine")) return in_coroutine(nothing_wrong);
+  if (is("coroutine-loses-update")) return in_coroutine(lost_update);
+  if (is("coroutine-crosses-locks")) return in_coroutine(crossing_locks);
   if (is("missing-fence")) return missing_fence(std::memory_order_release);
   if (is("fence")) return missing_fence(std::memory_order_seq_cst);
   if (is("spins-for-ever")) return spins_for_ever();

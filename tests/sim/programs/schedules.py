@@ -119,6 +119,17 @@ class ExploredPrograms(programs.ByCommand):
     def test_finds_what_some_orders_seldom_meet(self):
         self.found("lost-wake-up", says="deadlock: nothing can run")
 
+    def test_finds_faults_in_a_coroutine(self):
+        for fault, says in (("coroutine-loses-update", "the program has called abort()"),
+                            ("coroutine-crosses-locks", "deadlock: nothing can run")):
+            with self.subTest(fault=fault):
+                self.found(fault, says=says)
+
+    def test_a_coroutine_is_not_elided(self):
+        ran = self.sim("--elide", "--", "./program", "coroutine", input="")
+        self.assertEqual((ran.returncode, ran.stdout), (0, "one of many outputs\n"), ran.stderr)
+        self.assertIn("attempts", ran.stderr)
+
     def test_replays_with_the_programs_own_steps(self):
         told = self.explore("--order", "random", "--", "./program", "lost-update", status=1)
         again = shlex.split(told.splitlines()[-1])[1:]
