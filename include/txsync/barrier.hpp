@@ -43,6 +43,9 @@ class barrier {
   TXSYNC_EXPORT bool has_cpu_for_each() const noexcept;
 
  private:
+  bool spin(std::uint32_t generation) const noexcept;
+  void sleep(std::uint32_t generation) noexcept;
+
   alignas(128) std::uint32_t threads_;
   std::atomic<std::uint32_t> awaited_;
   std::atomic<std::uint32_t> sleepers_{

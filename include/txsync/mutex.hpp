@@ -97,7 +97,7 @@ class mutex : public detail::timed<mutex> {
   TXSYNC_EXPORT void lock_contended() noexcept;
   TXSYNC_EXPORT bool lock_contended(pastime& meanwhile) noexcept;
 
-  futex_mutex core_;
+  futex_mutex core_;  ///< has its word at its own address, by which a race detector knows it
   site* site_;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <txsync/barrier.hpp>
+#include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/thread.hpp>
@@ -11,6 +12,7 @@ constexpr std::uint64_t spin_budget = 60'000;  // cycles
 }  // namespace
 
 barrier::arrival barrier::arrive() noexcept {
+  machine::annotate_unseen_release(&generation_);
   // relaxed: cannot change before this thread has arrived
   const std::uint32_t mine = generation_.load(std::memory_order_relaxed);
   // acq_rel: release for what this thread did before, acquire so that the last one hands it all on
@@ -19,19 +21,29 @@ barrier::arrival barrier::arrive() noexcept {
   // seq_cst: release for what all did before, and ordered before the look at the sleepers (against the count below)
   generation_.store(mine + 1, std::memory_order_seq_cst);
   if (sleepers_.load(std::memory_order_seq_cst) != 0) machine::unpark(generation_, machine::everyone);
+  machine::annotate_unseen_acquire(&generation_);
   return {mine, true};
 }
 
 bool barrier::has_cpu_for_each() const noexcept { return threads_ <= machine::cpu_count(); }
 
 void barrier::wait_until_over(std::uint32_t generation) noexcept {
-  if (has_cpu_for_each()) {
-    const std::uint64_t start = machine::cycles();
-    while (machine::cycles() - start < spin_budget) {
-      if (is_over(generation)) return;
-      machine::relax();
-    }
+  if (!spin(generation)) sleep(generation);
+  machine::annotate_unseen_acquire(&generation_);
+}
+
+/// False: it is not over yet.
+bool barrier::spin(std::uint32_t generation) const noexcept {
+  if (!has_cpu_for_each()) return false;
+  const std::uint64_t start = machine::cycles();
+  while (machine::cycles() - start < spin_budget) {
+    if (is_over(generation)) return true;
+    machine::relax();
   }
+  return false;
+}
+
+void barrier::sleep(std::uint32_t generation) noexcept {
   sleepers_.fetch_add(1, std::memory_order_seq_cst);
   while (generation_.load(std::memory_order_seq_cst) == generation) machine::park(generation_, generation);
   sleepers_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: too high a count costs a system call

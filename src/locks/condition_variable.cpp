@@ -15,6 +15,7 @@
 #include <algorithm>
 
 #include <txsync/condition_variable.hpp>
+#include <txsync/machine/attempt.hpp>
 
 #include "backoff.hpp"
 #include "deferred_wakes.hpp"
@@ -138,11 +139,14 @@ void condition_variable::await_leavers() noexcept {
 std::cv_status condition_variable::wait_until_ns(std::unique_lock<mutex>& lock, std::uint64_t deadline) noexcept {
   site& place = lock.mutex()->place();
   const std::uint64_t start = machine::cycles();
+  const futex_mutex* const guard = &lock.mutex()->core_;
   const std::uint64_t ticket = enter(lock.mutex());
+  machine::annotate_unseen_release(guard);
   lock.unlock();
   const bool notified = sleep(ticket, deadline);
   const std::uint64_t waited = machine::cycles() - start;
   lock.lock();
+  machine::annotate_unseen_acquire(guard);
   observe::detail::condition_waited(observe::detail::counted_id(place), waited);
   return notified ? std::cv_status::no_timeout : std::cv_status::timeout;
 }

@@ -12,6 +12,7 @@
 #include <algorithm>
 
 #include <txsync/locks/futex_mutex.hpp>
+#include <txsync/machine/attempt.hpp>
 #include <txsync/machine/thread.hpp>
 
 #include "backoff.hpp"
@@ -378,7 +379,7 @@ void futex_mutex::replace_the_dead() noexcept {
   }
 }
 
-bool futex_mutex::lock_slow(std::uint64_t deadline, waits how) noexcept {
+bool futex_mutex::wait_to_lock(std::uint64_t deadline, waits how) noexcept {
   static constexpr waiting as_parking = {{20'000, 8'192}, {5'000, 8'192}};
   static constexpr waiting as_spinning = {{60'000, 1'024}, {60'000, 1'024}};
   const waiting& chosen = how == waits::parking ? as_parking : as_spinning;
@@ -390,6 +391,10 @@ bool futex_mutex::lock_slow(std::uint64_t deadline, waits how) noexcept {
   return true;
 }
 
+bool futex_mutex::lock_slow(std::uint64_t deadline, waits how) noexcept {
+  return machine::annotate_unseen_acquire_if(wait_to_lock(deadline, how), &word_);
+}
+
 bool futex_mutex::lock_slow(pastime& meanwhile, waits how) noexcept {
   const auto is_over = [](const void* lock, std::uint64_t) noexcept {
     return !static_cast<const futex_mutex*>(lock)->is_held();
@@ -397,10 +402,11 @@ bool futex_mutex::lock_slow(pastime& meanwhile, waits how) noexcept {
   for (;;) {
     const pastime::spent spent = meanwhile.spend({is_over, this, 0, 1});
     if (spent == pastime::spent::inside_attempt) return false;
-    if (acquire_if_free()) return true;
-    if (spent == pastime::spent::nothing) break;
+    if (acquire_if_free()) break;
+    if (spent == pastime::spent::nothing) return lock_slow(machine::no_deadline, how);
   }
-  return lock_slow(machine::no_deadline, how);
+  machine::annotate_unseen_acquire(&word_);
+  return true;
 }
 
 /// The word after an unlock, and which waiters to wake.
@@ -435,6 +441,7 @@ std::uint64_t futex_mutex::given_up(std::uint64_t seen, bool fair, told& whom) n
 }
 
 void futex_mutex::release(bool fair) noexcept {
+  machine::annotate_unseen_release(&word_);
   // acquire pairs with the release of draw() and join_aside(); the exchange decides
   std::uint64_t seen = word_.load(std::memory_order_acquire);
   std::uint64_t next;

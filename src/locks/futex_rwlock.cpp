@@ -6,6 +6,7 @@
 // own leaving wakes the next. A sleeper that gives up hands a wake-up on. Sleepers that do not exist (of the parent, in
 // the child of a fork) cost a wake-up in vain, once.
 #include <txsync/locks/futex_rwlock.hpp>
+#include <txsync/machine/attempt.hpp>
 #include <txsync/machine/thread.hpp>
 
 #include "backoff.hpp"
@@ -110,11 +111,12 @@ bool futex_rwlock::enter(const party& who, std::uint64_t deadline) noexcept {
 }
 
 bool futex_rwlock::lock_slow(std::uint64_t deadline) noexcept {
-  return enter({inside_bits, writer, sleeping_writer}, deadline);
+  return machine::annotate_unseen_acquire_if(enter({inside_bits, writer, sleeping_writer}, deadline), &word_);
 }
 
 bool futex_rwlock::lock_shared_slow(admit how, std::uint64_t deadline) noexcept {
-  return enter({closed_to_readers(how), reader, sleeping_reader}, deadline);
+  return machine::annotate_unseen_acquire_if(enter({closed_to_readers(how), reader, sleeping_reader}, deadline),
+                                             &word_);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND

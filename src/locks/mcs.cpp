@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <txsync/locks/mcs.hpp>
+#include <txsync/machine/attempt.hpp>
 
 #include "backoff.hpp"
 
@@ -7,7 +8,11 @@ namespace txsync::inline TXSYNC_BACKEND {
 
 namespace detail {
 
+bool mcs_queue::note_turn_if(bool got) const noexcept { return machine::annotate_unseen_acquire_if(got, &tail_); }
+void mcs_queue::note_end() const noexcept { machine::annotate_unseen_release(&tail_); }
+
 bool mcs_queue::wait_behind(node& ahead, node& mine, pastime* meanwhile) noexcept {
+  machine::annotate_unseen_release(&ahead.next);
   mine.waiting.store(true, std::memory_order_relaxed);  // relaxed: published by the release below
   waiting_.fetch_add(1, std::memory_order_relaxed);     // relaxed: ordered by the release below
   ahead.next.store(&mine, std::memory_order_release);   // pairs with the acquires in unlock() and await_successor()
@@ -24,7 +29,9 @@ bool mcs_queue::wait_behind(node& ahead, node& mine, pastime* meanwhile) noexcep
     }
     patience.wait(0);
   }
-  machine::fence();  // before this holder looks who is outside (admission.cpp)
+  machine::annotate_unseen_acquire(&mine.waiting);  // of who gave the lock up in inlined code
+  machine::annotate_unseen_acquire(&tail_);         // or in mcs_lock::unlock_at_door()
+  machine::fence();                                 // before this holder looks who is outside (admission.cpp)
   return true;
 }
 
@@ -33,7 +40,10 @@ mcs_queue::node* mcs_queue::await_successor(node& mine) noexcept {
   patient_spin patience;
   for (;;) {
     node* const next = mine.next.load(std::memory_order_acquire);  // pairs with the release in wait_behind()
-    if (next != nullptr) return next;
+    if (next != nullptr) {
+      machine::annotate_unseen_acquire(&mine.next);
+      return next;
+    }
     patience.wait(0);
   }
 }
@@ -41,7 +51,7 @@ mcs_queue::node* mcs_queue::await_successor(node& mine) noexcept {
 }  // namespace detail
 
 bool mcs_lock::lock_at_door(node& mine, pastime* meanwhile) noexcept {
-  if (!door_.crowded(queue_.inside(), meanwhile != nullptr)) return queue_.lock(mine, meanwhile);
+  if (!door_.crowded(queue_.inside(), meanwhile != nullptr)) return lock_in_queue(mine, meanwhile);
   const auto still_crowded = [](void* self) {
     auto& lock = *static_cast<mcs_lock*>(self);
     return lock.door_.crowded(lock.queue_.inside(), false);
@@ -55,18 +65,24 @@ bool mcs_lock::lock_at_door(node& mine, pastime* meanwhile) noexcept {
   };
   const auto is_held = [](void* self) { return static_cast<mcs_lock*>(self)->queue_.is_held(); };
   door_.wait_outside({still_crowded, kick, is_held, this});
-  if (!queue_.lock(mine, meanwhile)) return false;
+  if (!lock_in_queue(mine, meanwhile)) return false;
   door_.came_in();
   return true;
 }
 
+bool mcs_lock::lock_in_queue(node& mine, pastime* meanwhile) noexcept {
+  return queue_.note_turn_if(queue_.lock(mine, meanwhile));
+}
+
 void mcs_lock::unlock_at_door(node& mine) noexcept {
+  queue_.note_end();
   const admission::hand_over passed_on(door_, others_inside());
   queue_.unlock(mine);
 }
 
 bool mcs_lock::unlock_at_door_if_held(node& mine) noexcept {
   if (!queue_.may_be_unlocked(mine)) return false;
+  queue_.note_end();
   const admission::hand_over passed_on(door_, others_inside());
   return queue_.unlock_if_held(mine);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/mutex.hpp>
 
@@ -30,7 +31,7 @@ bool mutex::lock_contended(pastime& meanwhile) noexcept {
 }
 
 bool mutex::try_lock_until_ns(std::uint64_t deadline) noexcept {
-  if (try_lock()) return true;
+  if (machine::annotate_unseen_acquire_if(try_lock(), &core_)) return true;
   const std::uint32_t site_id = observe::detail::counted_id(place());
   const std::uint64_t start = observe::detail::wait_begins(site_id);
   if (!core_.lock_slow(deadline)) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <txsync/locks/occ_rwlock.hpp>
+#include <txsync/machine/attempt.hpp>
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/thread.hpp>
 
@@ -55,7 +56,10 @@ bool occ_rwlock::try_lock_shared() noexcept {
   std::uint32_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   while ((seen & (writer | full)) == 0) {
     // acquire pairs with the release in unlock()
-    if (state_.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire, std::memory_order_relaxed)) return true;
+    if (state_.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire, std::memory_order_relaxed)) {
+      machine::annotate_unseen_acquire(&state_);
+      return true;
+    }
   }
   return false;
 }
@@ -82,6 +86,7 @@ bool occ_rwlock::try_lock_until_ns(std::uint64_t deadline) noexcept {
     }
     seen = state_.load(std::memory_order_acquire);  // pairs with the readers' release
   }
+  machine::annotate_unseen_acquire(&state_);
   return true;
 }
 
@@ -89,13 +94,16 @@ bool occ_rwlock::try_lock() noexcept {
   if (!writers_.try_lock()) return false;
   std::uint32_t expected = 0;
   // acquire pairs with the readers' release
-  if (state_.compare_exchange_strong(expected, writer, std::memory_order_acquire, std::memory_order_relaxed))
+  if (state_.compare_exchange_strong(expected, writer, std::memory_order_acquire, std::memory_order_relaxed)) {
+    machine::annotate_unseen_acquire(&state_);
     return true;
+  }
   writers_.unlock();
   return false;
 }
 
 void occ_rwlock::unlock() noexcept {
+  machine::annotate_unseen_release(&state_);
   // seq_cst: release for readers, and before the look at who sleeps (see lock_shared_slow())
   state_.fetch_and(~writer, std::memory_order_seq_cst);
   if (sleeping_readers_.load(std::memory_order_seq_cst) != 0) machine::unpark(state_, machine::everyone);

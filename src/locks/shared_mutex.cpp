@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <txsync/machine/attempt.hpp>
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/thread.hpp>
 #include <txsync/shared_mutex.hpp>
@@ -18,7 +19,7 @@ std::uint64_t budget() noexcept { return machine::cpu_count() > 1 ? spin_budget 
 bool shared_mutex::lock_shared_slow(std::uint64_t deadline) noexcept {
   const std::uint32_t site_id = observe::detail::counted_id(place());
   const std::uint64_t start = observe::detail::wait_begins(site_id);
-  const bool got = wait_to_read(deadline);
+  const bool got = machine::annotate_unseen_acquire_if(wait_to_read(deadline), &state_);
   const auto ends = got ? observe::detail::waited : observe::detail::wait_timed_out;
   ends(site_id, machine::cycles() - start);
   return got;
@@ -95,6 +96,7 @@ bool shared_mutex::try_lock_until_ns(std::uint64_t deadline) noexcept {
     end_wait(start, observe::detail::wait_timed_out);
     return false;
   }
+  machine::annotate_unseen_acquire(&state_);
   if (!first || beside_readers) end_wait(start, observe::detail::waited);
   count();
   return true;
@@ -135,6 +137,7 @@ bool shared_mutex::try_lock() noexcept {
   while ((seen & readers_bits) == 0) {
     // acquire pairs with the readers' release
     if (state_.compare_exchange_weak(seen, seen | writer, std::memory_order_acquire, std::memory_order_relaxed)) {
+      machine::annotate_unseen_acquire(&state_);
       count();
       return true;
     }
@@ -144,6 +147,7 @@ bool shared_mutex::try_lock() noexcept {
 }
 
 void shared_mutex::unlock() noexcept {
+  machine::annotate_unseen_release(&state_);
   std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   std::uint64_t waiting;
   std::uint64_t next;

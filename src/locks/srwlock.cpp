@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <txsync/locks/srwlock.hpp>
+#include <txsync/machine/attempt.hpp>
 
 #include "backoff.hpp"
 
@@ -18,7 +19,7 @@ void srwlock::lock_shared_slow() noexcept {
       // acquire pairs with the release in unlock()
       if (word_.compare_exchange_weak(seen, (seen + reader) & ~queued, std::memory_order_acquire,
                                       std::memory_order_relaxed)) {
-        return;
+        return machine::annotate_unseen_acquire(&word_);
       }
     } else {
       patience.wait(0);
@@ -35,7 +36,8 @@ void srwlock::lock_slow() noexcept {
   for (;;) {
     if (seen == queued) {
       // acquire pairs with the releases in unlock() and unlock_shared()
-      if (word_.compare_exchange_weak(seen, writer, std::memory_order_acquire, std::memory_order_relaxed)) return;
+      if (word_.compare_exchange_weak(seen, writer, std::memory_order_acquire, std::memory_order_relaxed))
+        return machine::annotate_unseen_acquire(&word_);
     } else {
       patience.wait(0);
       seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <txsync/locks/tatas.hpp>
+#include <txsync/machine/attempt.hpp>
 
 #include "backoff.hpp"
 
@@ -18,6 +19,7 @@ bool tatas_lock::lock_slow(pastime* meanwhile) noexcept {
       if (spent == pastime::spent::nothing) backoff.wait();
     } while (held_.load(std::memory_order_relaxed) != 0);  // relaxed: a look only, the exchange decides
   } while (held_.exchange(1, std::memory_order_acquire) != 0);  // pairs with the release in unlock()
+  machine::annotate_unseen_acquire(&held_);
   return true;
 }
 
@@ -27,6 +29,7 @@ bool tatas_lock::lock_slow(std::uint64_t deadline) noexcept {
     if (detail::is_past(deadline)) return false;
     backoff.wait();
   } while (!try_lock());
+  machine::annotate_unseen_acquire(&held_);
   return true;
 }
 

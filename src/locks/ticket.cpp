@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <txsync/locks/ticket.hpp>
+#include <txsync/machine/attempt.hpp>
 
 #include "backoff.hpp"
 #include "left_tickets.hpp"
@@ -11,6 +12,11 @@ constexpr std::uint64_t pause_a_place = 256;  // cycles of pause for each thread
 }  // namespace
 
 namespace detail {
+
+bool ticket_queue::note_served_if(bool got) const noexcept {
+  return machine::annotate_unseen_acquire_if(got, &serving_);
+}
+void ticket_queue::note_end() const noexcept { machine::annotate_unseen_release(&serving_); }
 
 bool ticket_queue::wait(std::uint32_t ticket, pastime* meanwhile) noexcept {
   const auto is_over = [](const void* queue, std::uint64_t mine) noexcept {
@@ -27,6 +33,7 @@ bool ticket_queue::wait(std::uint32_t ticket, pastime* meanwhile) noexcept {
     }
     patience.wait((ahead - 1) * pause_a_place, ahead);
   }
+  machine::annotate_unseen_acquire(&serving_);
   machine::fence();  // before this holder looks who is outside (admission.cpp)
   return true;
 }
@@ -34,7 +41,8 @@ bool ticket_queue::wait(std::uint32_t ticket, pastime* meanwhile) noexcept {
 bool ticket_behind_door::lock_at_door(ticket_behind_door whole, pastime* meanwhile) noexcept {
   if (!whole.door_.crowded(whole.queue_.inside(), meanwhile != nullptr)) {
     const std::uint32_t ticket = whole.queue_.draw();
-    return whole.queue_.is_served(ticket) || whole.queue_.wait(ticket, meanwhile);
+    const bool got = whole.queue_.is_served(ticket) || whole.queue_.wait(ticket, meanwhile);
+    return whole.queue_.note_served_if(got);
   }
   const auto still_crowded = [](void* self) {
     const auto& lock = *static_cast<const ticket_behind_door*>(self);
@@ -56,12 +64,14 @@ bool ticket_behind_door::lock_at_door(ticket_behind_door whole, pastime* meanwhi
 }
 
 void ticket_behind_door::unlock_at_door(ticket_behind_door whole) noexcept {
+  whole.queue_.note_end();
   const admission::hand_over passed_on(whole.door_, whole.others_inside());
   whole.queue_.serve_next();
 }
 
 bool ticket_behind_door::unlock_at_door_if_held(ticket_behind_door whole) noexcept {
   if (!whole.queue_.is_held()) return false;
+  whole.queue_.note_end();
   const admission::hand_over passed_on(whole.door_, whole.others_inside());
   return whole.queue_.serve_next_if_held();
 }

@@ -120,16 +120,26 @@ bool is_coarse(const experience& known, const elision_policy& policy) noexcept {
   return policy.most_sections > 1 && known.commits >= policy.coarsens_after && known.grain > 1;
 }
 
+/// For a race detector, the library's or the program's alone: it does not see attempts. To be called within them.
+void order_behind_sections(const void* lock) noexcept {
+  machine::annotate_acquire(lock);
+  machine::annotate_unseen_acquire(lock);
+}
+void order_before_sections(const void* lock) noexcept {
+  machine::annotate_release(lock);
+  machine::annotate_unseen_release(lock);
+}
+
 /// In an attempt: the section is part of it.
 void record(section_log& mine, const void* lock, latch_mode mode) noexcept {
   if (mine.count == section_log::most) machine::abort<attempt_status::code_fall_back>();
-  machine::annotate_acquire(lock);
+  order_behind_sections(lock);
   mine.sections[mine.count++] = {lock, mode};
   mine.become(section_log::in_section);
 }
 
 void record_outermost(section_log& mine, elision& how, const void* lock, latch_mode mode) noexcept {
-  machine::annotate_acquire(lock);
+  order_behind_sections(lock);
   mine.how = &how;
   mine.outermost = lock;
   mine.done = 0;
@@ -305,7 +315,7 @@ bool leave_elided(const void* lock) noexcept {
   section_log& mine = my_sections;
   elided_section* const found = find(mine, lock);
   if (found == nullptr) return false;
-  machine::annotate_release(lock);
+  order_before_sections(lock);
   --mine.count;
   for (elided_section* at = found; at != mine.sections + mine.count; ++at) *at = at[1];
   if (mine.count != 0) return true;

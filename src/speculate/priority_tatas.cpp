@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <txsync/machine/attempt.hpp>
 #include <txsync/speculate/priority_tatas.hpp>
 
 #include "locks/backoff.hpp"
@@ -23,10 +24,11 @@ bool priority_tatas_lock::lock_slow(pastime* meanwhile) noexcept {
       detail::patient_spin patience;
       while (!take()) patience.wait(0);
       ready_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as above
-      return true;
+      break;
     }
     backoff.wait();
   }
+  machine::annotate_unseen_acquire(&held_);
   return true;
 }
 

@@ -193,6 +193,7 @@ bool still_runs(const seen_running& one) noexcept { return activity_of(*one.who)
 
 void wait_for_running(const runner& me) noexcept {
   for_each_running(me, [](const seen_running& one) { wait_for(one); });
+  order_behind_blocks();
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

@@ -47,6 +47,7 @@ void free_one(const heap_object& one) noexcept {
 
 /// Each is forgotten before it goes: the child of a fork beside this, which frees what is left, must not free it again.
 void free_all(growing_log<heap_object>& which) noexcept {
+  order_behind_blocks();
   while (!which.empty()) {
     const heap_object last = *(which.end() - 1);
     which.truncate(which.size() - 1);

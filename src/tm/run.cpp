@@ -148,6 +148,7 @@ void wake_if_asleep(runner& me) noexcept {
 
 void commit_attempt(runner& me) {
   const run_mode mode = me.mode;
+  order_before_blocks();
   const bool wrote = commit_by_algorithm(me) || mode == run_mode::irrevocable;
   leave_by_mode(me);
   if (wrote) wake_if_asleep(me);
@@ -160,6 +161,7 @@ void commit_attempt(runner& me) {
 
 /// The same of one that began by the gate's bias.
 void commit_biased(runner& me) {
+  order_before_blocks();
   const bool wrote = commit_alone(me);
   leave(me);
   if (wrote) wake_if_asleep(me);
@@ -194,6 +196,7 @@ void give_up(runner& me) {
 }  // namespace
 
 void abandon(runner& me) noexcept {
+  order_before_blocks();
   me.how->roll_back(me);
   drop_made(me);
   leave_by_mode(me);
@@ -290,6 +293,7 @@ void run(block& where, const erased_body& body, void* data) {
   me.beginning = &start;
   static_cast<void>(TXSYNC_LAND(start));  // every attempt begins here
   const kind begun = begin_attempt(me);
+  order_behind_blocks();
   try {
     if (begun == kind::irrevocable) [[unlikely]] {
       body.directly(data, me.directly);

@@ -69,6 +69,7 @@ runner& runner::take() {
     free_guard.unlock();
   }
   if (got == nullptr) got = &make();
+  order_behind_blocks();  // those of the thread that had it before
   // relaxed, here and where it is asked for: it guards nothing
   got->born_in.store(machine::fork_count(), std::memory_order_relaxed);
   begin_to_look(*got);
@@ -76,6 +77,7 @@ runner& runner::take() {
   const auto give_back = [](void* raw) {
     auto& ended = *static_cast<runner*>(raw);
     empty_limbo(ended);
+    order_before_blocks();
     my_runner = nullptr;
     free_guard.lock();
     ended.next_free_ = free_runners;

@@ -38,9 +38,22 @@ extern shared_words shared;
 /// For a race detector: an attempt, or a block that excludes attempts, is ordered after all of them that have ended.
 /// The machine ensures that, but the detector does not see attempts, and they read gate and lock by relaxed loads. To
 /// be called within the attempt or the exclusion. No effect in other builds.
-inline void order_behind_attempts() noexcept { machine::annotate_acquire(&shared.attempts); }
+inline void order_behind_attempts() noexcept {
+  machine::annotate_acquire(&shared.attempts);
+  machine::annotate_unseen_acquire(&shared.attempts);
+}
 /// Orders this one before those that follow. To be called before the attempt, or the exclusion, ends.
-inline void order_before_attempts() noexcept { machine::annotate_release(&shared.attempts); }
+inline void order_before_attempts() noexcept {
+  machine::annotate_release(&shared.attempts);
+  machine::annotate_unseen_release(&shared.attempts);
+}
+
+/// For a race detector of the program's, which the library was compiled without: what follows is ordered behind all
+/// blocks that have ended, or begun to commit. To be called when one begins, and when it is known that others have
+/// ended.
+inline void order_behind_blocks() noexcept { machine::annotate_unseen_acquire(order_of_blocks()); }
+/// Before a block commits, or ends without that.
+inline void order_before_blocks() noexcept { machine::annotate_unseen_release(order_of_blocks()); }
 /// To be called once the thread has taken the gate or the global lock, which attempts read: on return no attempt runs.
 inline void exclude_attempts() noexcept {
   machine::await_attempts();

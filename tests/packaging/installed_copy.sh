@@ -73,6 +73,11 @@ if [[ $kind == shared ]]; then
   readelf -d "$work/moved/lib/libtxsync.so" | grep -E 'SONAME.*\[libtxsync\.so\.[0-9]+\.[0-9]+\]'
   "$source_dir/tests/packaging/exported_symbols.sh" "$work/moved/lib/libtxsync.so"
 
+  echo "== all that inlined functions of the headers call is exported"
+  (cd "$work/moved/include" && find txsync -name '*.hpp' ! -path 'txsync/machine/native/*' | sort | sed 's/.*/#include <&>/') > "$work/all.cpp"
+  "$compiler" -std=c++20 -O1 -fkeep-inline-functions -fPIC -shared "-I$work/moved/include" "-I$work/moved/include/txsync/machine/native" \
+    "$work/all.cpp" "$work/moved/lib/libtxsync.so" -Wl,-z,defs -pthread -o "$work/all.so"
+
   echo "== a program may load it late: its thread-local memory fits into what the C library keeps for that"
   printf '%s\n' '#include <dlfcn.h>' '#include <cstdio>' 'int main(int, char** words) {' \
     '  if (dlopen(words[1], RTLD_NOW) != nullptr) return 0;' '  std::fprintf(stderr, "%s\n", dlerror());' '  return 1;' '}' > "$work/late.cpp"

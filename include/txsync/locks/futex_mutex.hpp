@@ -209,6 +209,7 @@ class futex_mutex : public detail::timed<futex_mutex> {
   bool claim(std::uint64_t& seen, waiter who) noexcept;
   struct spinning;
   struct waiting;
+  bool wait_to_lock(std::uint64_t deadline, waits how) noexcept;
   bool spin(const spinning& how, waiter who) noexcept;
   bool draw(std::uint16_t& mine) noexcept;
   void wait_in_line(const waiting& how, std::uint64_t before) noexcept;

@@ -128,7 +128,7 @@ class futex_rwlock : public detail::timed<futex_rwlock>, public detail::timed_sh
   bool spin(const party& who, std::uint64_t given_back) noexcept;
   bool sleep(const party& who, std::uint64_t deadline) noexcept;
   void give_up(const party& who) noexcept;
-  void wake(std::uint64_t seen) noexcept;
+  TXSYNC_EXPORT void wake(std::uint64_t seen) noexcept;
 
   /// As a writer, where nobody sleeps or is being woken: without a look at the word first, which would have to wait for
   /// the exchange that took the lock.

@@ -62,6 +62,9 @@ class mcs_queue {
   }
   // relaxed: an attempt's read is ordered by the attempt, and everybody else decides nothing by it
   bool is_held() const noexcept { return tail_.load(std::memory_order_relaxed) != nullptr; }
+  /// As ticket_queue's. Answers what it was given.
+  bool note_turn_if(bool got) const noexcept;
+  void note_end() const noexcept;
   /// Threads in the queue without the lock. seq_cst: read by threads outside the door (admission.cpp).
   std::uint32_t waiting() const noexcept { return waiting_.load(std::memory_order_seq_cst); }
   /// With the holder.
@@ -217,6 +220,7 @@ class mcs_lock {
     return queue_.lock_begun(mine, meanwhile);
   }
   TXSYNC_EXPORT bool lock_at_door(node& mine, pastime* meanwhile) noexcept;
+  bool lock_in_queue(node& mine, pastime* meanwhile) noexcept;
   TXSYNC_EXPORT void unlock_at_door(node& mine) noexcept;
   TXSYNC_EXPORT bool unlock_at_door_if_held(node& mine) noexcept;
   admission::others others_inside() const noexcept;

@@ -25,6 +25,10 @@ class ticket_queue {
   }
   /// Waits in proportion to the distance; returns once served, with a fence behind it. False as in lock(pastime&).
   TXSYNC_EXPORT bool wait(std::uint32_t ticket, pastime* meanwhile = nullptr) noexcept;
+  /// For a race detector that does not see what src/ does: the thread has been served, if `got`, which is answered; or
+  /// it is about to serve the next.
+  bool note_served_if(bool got) const noexcept;
+  void note_end() const noexcept;
   /// Draws a ticket only where it is served at once.
   bool draw_if_served() noexcept {
     std::uint32_t ticket = serving_.load(std::memory_order_acquire);  // pairs with the release in serve_next()

@@ -137,6 +137,18 @@ template <std::uint8_t Code>
 [[gnu::always_inline]] inline void annotate_acquire(const void* lock) noexcept;
 [[gnu::always_inline]] inline void annotate_release(const void* lock) noexcept;
 
+/// For functions in src/: a program may have a race detector that the library was compiled without, which then does not
+/// see what these do. Acquire: behind the access that acquires by that word; release: before the one that releases. The
+/// program's own accesses to the word, from inlined functions, pair with them. No effect where the library is compiled
+/// with the detector, whose job it is to find what is missing there. Cost in other programs: a load, on slow paths.
+[[gnu::always_inline]] inline void annotate_unseen_acquire(const void* word) noexcept;
+[[gnu::always_inline]] inline void annotate_unseen_release(const void* word) noexcept;
+/// The former where `got`, which is answered.
+inline bool annotate_unseen_acquire_if(bool got, const void* word) noexcept {
+  if (got) annotate_unseen_acquire(word);
+  return got;
+}
+
 /// True inside an attempt, also one that HLE began (XTEST). Safe, and false, on CPUs that have no such instruction.
 /// Call htm() once before the first attempt: the first look asks CPUID, which would abort an attempt.
 [[gnu::always_inline]] inline bool active() noexcept;

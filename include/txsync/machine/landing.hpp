@@ -22,9 +22,13 @@
 #endif
 
 #if TXSYNC_BUILTIN_LANDING
-// AddressSanitizer's, in programs that have it, whether or not the library is compiled with it: the frames that a jump
-// leaves are no longer poisoned. It does so for longjmp() by itself.
-extern "C" [[gnu::weak]] void __asan_handle_no_return();
+// Of sanitizers, in programs that have them, whether or not the library is compiled with them. AddressSanitizer's: the
+// frames that a jump leaves are no longer poisoned. It does so for longjmp() by itself. ThreadSanitizer's says that it
+// is there.
+extern "C" {
+[[gnu::weak]] void __asan_handle_no_return();
+[[gnu::weak]] void __tsan_acquire(void* address);
+}
 #endif
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
@@ -37,12 +41,19 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 ///
 /// Cost: 1 ns to mark, 2 ns to jump, where the compiler's own jumps can be had (x86-64); else those of setjmp, about 6.
 /// ThreadSanitizer, whose hooks the simulated machine is compiled with, keeps books of calls and knows of setjmp only.
+/// So where the program has it, the jumps are setjmp's too.
 #if TXSYNC_BUILTIN_LANDING
 struct landing {
   void* state[5];
+  std::jmp_buf state_for_detector;
 };
-#define TXSYNC_LAND(place) (__builtin_setjmp((place).state) != 0)
+inline bool has_race_detector() noexcept { return &__tsan_acquire != nullptr; }
+// NOLINTNEXTLINE(cert-err52-cpp): as below
+#define TXSYNC_LAND(place)                                                          \
+  (::txsync::machine::has_race_detector() ? setjmp((place).state_for_detector) != 0 \
+                                          : __builtin_setjmp((place).state) != 0)
 [[noreturn, gnu::noinline]] inline void jump_to(landing& place) noexcept {
+  if (has_race_detector()) std::longjmp(place.state_for_detector, 1);  // NOLINT(cert-err52-cpp): as below
   if (&__asan_handle_no_return != nullptr) __asan_handle_no_return();
   __builtin_longjmp(place.state, 1);
 }

@@ -13,21 +13,35 @@
 #endif
 #endif
 
-#ifdef TXSYNC_RACE_DETECTOR
 extern "C" {
+#ifdef TXSYNC_RACE_DETECTOR
 void __tsan_acquire(void* address);
 void __tsan_release(void* address);
-}
+#else
+// In programs that have the detector, whether or not the library is compiled with it.
+[[gnu::weak]] void __tsan_acquire(void* address);
+[[gnu::weak]] void __tsan_release(void* address);
 #endif
+}
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
 #ifdef TXSYNC_RACE_DETECTOR
 inline void annotate_acquire(const void* lock) noexcept { __tsan_acquire(const_cast<void*>(lock)); }
 inline void annotate_release(const void* lock) noexcept { __tsan_release(const_cast<void*>(lock)); }
+inline void annotate_unseen_acquire(const void*) noexcept {}
+inline void annotate_unseen_release(const void*) noexcept {}
 #else
 inline void annotate_acquire(const void*) noexcept {}
 inline void annotate_release(const void*) noexcept {}
+inline void annotate_unseen_acquire(const void* word) noexcept {
+  if (&__tsan_acquire != nullptr) [[unlikely]]
+    __tsan_acquire(const_cast<void*>(word));
+}
+inline void annotate_unseen_release(const void* word) noexcept {
+  if (&__tsan_release != nullptr) [[unlikely]]
+    __tsan_release(const_cast<void*>(word));
+}
 #endif
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine

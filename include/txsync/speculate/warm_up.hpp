@@ -251,14 +251,14 @@ struct warm_call_of : warm_call {
 
 /// What a thread does before it asks for a lock, and while it waits: one of these for each call of lock(), used on that
 /// thread.
-class warm_wait final : public pastime {
+class TXSYNC_EXPORT warm_wait final : public pastime {
  public:
   /// Without a call, always-abort attempts at the caller's section, where the machine has them.
   explicit warm_wait(warm_up& role, detail::warm_call* call = nullptr) noexcept
       : role_(role), call_(call), tries_(role.policy().tries) {}
   /// Runs the call before the lock is asked for. Requires: there is one.
-  TXSYNC_EXPORT void spend_early() noexcept;
-  TXSYNC_EXPORT spent spend(const lock_wait& wait) noexcept override;
+  void spend_early() noexcept;
+  spent spend(const lock_wait& wait) noexcept override;
 
  private:
   spent attempt(const lock_wait& wait) noexcept;

@@ -11,6 +11,7 @@
 
 #include <txsync/machine/thread.hpp>
 
+#include "copies.hpp"
 #include "permit.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
@@ -102,6 +103,7 @@ std::atomic<std::uint32_t>* make_fork_page() noexcept {
 }
 
 [[gnu::constructor]] void start() noexcept {
+  detail::look_for_other_copies();
   (void)fork_count();
   if (fork_page.load(std::memory_order_relaxed) != &page_by_handler) return;
   pthread_atfork(nullptr, nullptr, [] { page_by_handler.store(0, std::memory_order_relaxed); });

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include <txsync/machine/abort_cause.hpp>
+#include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/speculate/elision.hpp>
 #include <txsync/tm/block.hpp>
@@ -29,6 +30,10 @@ union zeroed_records {
   orec all[record_count];
 };
 TXSYNC_EXPORT extern zeroed_records records;
+
+/// By this a race detector of the program's, which the library was compiled without, knows the order of blocks: what is
+/// read in one comes behind all that have begun to commit (order_before_blocks()). No value is there.
+inline const void* order_of_blocks() noexcept { return &records.nothing + 1; }
 
 class engine;
 
@@ -135,6 +140,11 @@ class engine {
   }
 
   [[gnu::always_inline]] std::uint64_t read_word(const word& cell) {
+    const std::uint64_t value = read_unannotated(cell);
+    machine::annotate_acquire(order_of_blocks());
+    return value;
+  }
+  [[gnu::always_inline]] std::uint64_t read_unannotated(const word& cell) {
     const std::uint64_t limit = bound();
     if (limit == every_version) return cell.load(std::memory_order_relaxed);  // a word that only this thread may write
     orec& record = orec_of(cell);

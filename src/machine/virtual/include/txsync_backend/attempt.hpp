@@ -39,6 +39,8 @@ inline void store_in_attempt(std::atomic<std::uint64_t>& place, std::uint64_t va
 inline void await_attempts() noexcept {}
 inline void annotate_acquire(const void*) noexcept {}
 inline void annotate_release(const void*) noexcept {}
+inline void annotate_unseen_acquire(const void*) noexcept {}
+inline void annotate_unseen_release(const void*) noexcept {}
 inline bool attempts_work() noexcept { return (txsync_sim_capability() & 1) != 0; }
 inline bool active() noexcept { return txsync_sim_depth() != 0; }
 inline unsigned depth() noexcept { return txsync_sim_depth(); }

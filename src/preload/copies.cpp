@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// In place of machine/native/copies.cpp: a program that links the library shares no object with this copy of it, which
+// serves pthread's locks only.
+#include "machine/posix/copies.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::machine::detail {
+
+void look_for_other_copies() noexcept {}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
