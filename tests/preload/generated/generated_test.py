@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """generated_test.py TXSYNC PROGRAM PLUGIN FULL: generated programs (program.hpp) go right alone, and under `txsync run` with
 the program's own locks and with each policy that `txsync list policies` names. Seeds 1 to 300, of which each policy gets 200;
-with TXSYNC_TEST_BUDGET=full FULL programs, and each policy all. Those that went wrong once (seeds.txt) always run.
+with TXSYNC_TEST_BUDGET=full FULL programs, and each policy all, with --brief. Those that went wrong once (seeds.txt) always run.
 GENERATED_FIRST gives another first seed, and GENERATED_COUNT how many.
 
 A program hangs that takes longer than a minute: a failure at once. One that takes longer than 5 s and ten times as long as
@@ -89,9 +89,10 @@ def main():
     full = os.environ.get("TXSYNC_TEST_BUDGET") == "full"
     first = int(os.environ.get("GENERATED_FIRST", "1"))
     count = int(os.environ.get("GENERATED_COUNT", programs_full if full else "300"))
-    alone = Way("alone", [program, plugin])
+    generated = [program, plugin, *["--brief"] * full]
+    alone = Way("alone", generated)
     ways = [alone] + [
-        Way("under " + name, [txsync, "run", "--policy", name, "--", program, plugin]) for name in policies(txsync)
+        Way("under " + name, [txsync, "run", "--policy", name, "--", *generated]) for name in policies(txsync)
     ]
     failed, slow = 0, []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() + WAITING) as pool:

@@ -5,6 +5,7 @@
 // --slow SECONDS     prints which programs took longer, and how long
 // --times N          each program so often
 // --without NAME     leaves out operations of that name, which finds what a fault is in
+// --brief            a quarter of what takes longest
 // --defined          leaves out programs that POSIX leaves undefined
 // --on-hang COMMAND  run by the shell, with the number of the program's process group, before a program that hangs is
 //                    killed: finds where it hangs
@@ -93,7 +94,7 @@ std::string result_of(const program& made, const surroundings& around, const opt
   std::fprintf(
       stderr,
       "generated: %s\nusage: generated PLUGIN [--limit SECONDS] [--slow SECONDS] [--times N] [--without NAME]... "
-      "[--defined] [--on-hang COMMAND] [--show] FIRST[-LAST]...\n",
+      "[--brief] [--defined] [--on-hang COMMAND] [--show] FIRST[-LAST]...\n",
       what);
   std::exit(2);
 }
@@ -152,6 +153,8 @@ int main(int count, char** arguments) {
     const std::string argument = arguments[i];
     if (argument == "--show")
       asked.show = true;
+    else if (argument == "--brief")
+      asked.without |= brief;
     else if (argument == "--defined")
       asked.defined = true;
     else if (argument == "--limit" && i + 1 < count)

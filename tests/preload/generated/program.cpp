@@ -114,6 +114,14 @@ void add_later_operations(std::uint64_t seed, program& made) {
   }
 }
 
+/// Sections and patience are two thirds of all time. A quarter of them finds most of what all of them find.
+void shorten(program& made) {
+  for (operation& one : made.operations)
+    if (one.what == deed::sections || one.what == deed::reads) one.times = (one.times + 3) / 4;
+  if (made.seed % 4 != 0)
+    std::erase_if(made.operations, [](const operation& one) { return one.what == deed::patience; });
+}
+
 }  // namespace
 
 program generate(std::uint64_t seed, omitted without) {
@@ -135,6 +143,7 @@ program generate(std::uint64_t seed, omitted without) {
   const int count = 3 + draw.below(max_operations - max_later_operations - 3);
   for (int i = 0; i < count; ++i) made.operations.push_back(some_operation(draw, made));
   add_later_operations(seed, made);
+  if ((without & brief) != 0) shorten(made);
   std::erase_if(made.operations,
                 [&](const operation& one) { return ((bit_of(one.what) | bit_of(one.by)) & without) != 0; });
   return made;

@@ -56,8 +56,10 @@ constexpr int ways = static_cast<int>(how::old_attempt) + 1;
 extern const char* const deed_names[deeds];
 extern const char* const way_names[ways];
 
-/// Operations that are left out, a bit each: deeds, then ways.
+/// Operations that are left out, a bit each: deeds, then ways; and whether what takes long is done less often.
 using omitted = std::uint32_t;
+constexpr omitted brief = 1u << 31;
+static_assert(deeds + ways < 31);
 constexpr omitted bit_of(deed what) { return 1u << static_cast<int>(what); }
 constexpr omitted bit_of(how by) { return 1u << (deeds + static_cast<int>(by)); }
 
