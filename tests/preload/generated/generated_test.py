@@ -43,7 +43,7 @@ class Way:
         self.name = name
         self.command = command
 
-    def run(self, seeds, slow_s=SLOW_S):
+    def run(self, seeds, slow_s):
         """The status, the seeds that went wrong, the seconds of those that were slow, and all output."""
         limits = ["--limit", str(HANGS_S), "--slow", str(slow_s)]
         done = subprocess.run([*self.command, *limits, *seeds], capture_output=True, text=True)
@@ -97,7 +97,7 @@ def main():
     failed, slow = 0, []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() + WAITING) as pool:
         todo = list(jobs(ways, first, count, full))
-        for (way, _), (status, wrong, took, text) in zip(todo, pool.map(lambda job: job[0].run(job[1]), todo)):
+        for (way, _), (status, wrong, took, text) in zip(todo, pool.map(lambda job: job[0].run(job[1], SLOW_S), todo)):
             slow += [(way, seed, s) for seed, s in took]
             if status != 0:
                 failed += 1
@@ -111,7 +111,7 @@ def main():
         else:
             remarks.append(text)
     if remarks:
-        print(f"remark: {len(remarks)} generated programs were slow, and not always: {', '.join(remarks)}")
+        print(f"test remark: {len(remarks)} generated programs were slow, and not always: {', '.join(remarks)}")
     print(f"{count} programs, {len(ways)} ways, {failed} runs went wrong, {len(remarks)} remarks")
     return failed != 0
 
