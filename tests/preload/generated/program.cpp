@@ -96,8 +96,7 @@ operation some_operation(random& draw, const program& made) {
 
 operation some_later_operation(random& draw, const program& made) {
   operation one;
-  do one.what = static_cast<deed>(first_later_deed + draw.below(deeds - first_later_deed));
-  while (one.what == deed::rw_expire && made.processes > 1 && !made.rwlock_shared);  // it waits for long
+  one.what = static_cast<deed>(first_later_deed + draw.below(deeds - first_later_deed));
   one.threads = some_threads(draw, made, one.what);
   one.objects = static_cast<std::uint32_t>(draw.next()) & all_mutexes;
   one.by = static_cast<how>(draw.below(ways));
