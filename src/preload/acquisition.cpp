@@ -78,12 +78,34 @@ bool wait_running_ahead(mutex_state& mutex, algorithm how, warm_up& role) noexce
   return wait_in_line(mutex, how, &ahead);
 }
 
+// acquire pairs with the release in settle_here()
+std::uint16_t mark_of(const mutex_state& mutex) noexcept { return mutex.mark.load(std::memory_order_acquire); }
+
 /// A thread of another process has had the lock last: of the parent, whose threads in its queue or outside its door do
-/// not exist here; or of a process that uses the same memory, whose queue this is as long as its threads are in it.
+/// not exist here; or of a process that uses the same memory, whose queue this is as long as its threads are in it. Or
+/// nobody has had it, and it is not known whose queue it will be.
 bool is_of_another(const mutex_state& mutex) noexcept {
-  // acquire pairs with the release in settle_here()
-  const std::uint16_t last = mutex.mark.load(std::memory_order_acquire);
-  return last != 0 && last != process_mark();
+  return (mark_of(mutex) & ~unsigned{mutex_state::of_several}) != process_mark();
+}
+
+/// Of several processes that use the same memory. The child of a fork clears the flag on memory of its own.
+bool is_of_several(mutex_state& mutex) noexcept {
+  std::uint16_t seen = mark_of(mutex);
+  if ((seen & mutex_state::of_several) == 0) return false;
+  if (is_shared_memory(&mutex)) return true;
+  // relaxed: nobody else has this memory, and within the process the flag decides nothing that others rely on
+  mutex.mark.compare_exchange_strong(seen, static_cast<std::uint16_t>(seen & ~unsigned{mutex_state::of_several}),
+                                     std::memory_order_relaxed);
+  return false;
+}
+
+/// Whether all that are in line before a thread of this process are of this process, too, and see its list of left
+/// tickets. A thread of another one stands in line only once an owner of its process has left its mark. It may have the
+/// lock before that: then the lock has no owner yet.
+bool is_line_of_this_process(const mutex_state& mutex) noexcept {
+  if (mutex.owner() == 0) return false;
+  machine::fence();  // pairs with that in settle_here(): the owner's mark is seen
+  return mark_of(mutex) == process_mark();
 }
 
 /// As others wait for that lock, until the deadline.
@@ -96,14 +118,16 @@ bool wait_for_tatas(tatas_lock& lock, std::uint64_t deadline) noexcept {
   return true;
 }
 
-/// In the queue, but not at its door: a timed waiter is one thread more inside. It does not leave while a thread of
-/// another process has the lock, which would not see that.
+/// In the queue, but not at its door: a timed waiter is one thread more inside. It does not leave where a thread of
+/// another process may have to see that, and does not stand in line where several processes have the lock by turns.
 bool wait_for_ticket(mutex_state& mutex, algorithm how, std::uint64_t deadline) noexcept {
   constexpr std::uint64_t pause_ns = 100'000;
   const detail::may_leave ask{
-      [](const void* lock) noexcept { return !is_of_another(*static_cast<const mutex_state*>(lock)); }, &mutex};
-  for (;;) {
-    const detail::timed_wait came_to = is_of_another(mutex)
+      [](const void* lock) noexcept { return is_line_of_this_process(*static_cast<const mutex_state*>(lock)); },
+      &mutex};
+  for (bool alone = true;;) {
+    alone = alone && !is_of_several(mutex);  // asks the system once at most
+    const detail::timed_wait came_to = !alone || is_of_another(mutex)
                                            ? detail::timed_wait::no_room
                                            : detail::draw_and_wait_until(mutex.word.queue, deadline, ask);
     if (came_to != detail::timed_wait::no_room) return came_to == detail::timed_wait::served;
@@ -225,11 +249,13 @@ void settle_here(mutex_state& mutex, algorithm how) noexcept {
     return;
   const std::uint16_t mine = process_mark();
   const std::uint16_t last = mutex.mark.load(std::memory_order_relaxed);  // relaxed: ordered by the lock
-  if (last == mine) [[likely]]
+  if ((last & ~unsigned{mutex_state::of_several}) == mine) [[likely]]
     return;
   if (last != 0) new (&mutex.door) admission;
   // release: the new door, before others go up to it
-  mutex.mark.store(mine, std::memory_order_release);
+  mutex.mark.store(static_cast<std::uint16_t>(last != 0 ? mine | mutex_state::of_several : mine),
+                   std::memory_order_release);
+  machine::fence();  // before the caller says that it is the owner: is_line_of_this_process()
 }
 
 namespace {

@@ -41,7 +41,7 @@ inline bool is_callers(std::uint32_t owner, const void* lock) noexcept {
 /// The kernel's number of the calling process, also in the child of a fork from its first instruction on. Never 0.
 std::uint32_t process_number() noexcept;
 
-/// The same in 16 bits: never 0, never the number of a parent, and rarely that of another process.
+/// The same in 15 bits: never 0, never the number of a parent, and rarely that of another process.
 std::uint16_t process_mark() noexcept;
 
 /// Whether there is no such process any more. False where the system does not answer.

@@ -67,11 +67,14 @@ struct mutex_state {
   /// the high half two flags, and how often a recursive mutex is locked, less one. One word, so that the fast unlock
   /// looks at all of it. Programs read the low half (their assertions that a mutex is held).
   std::atomic<std::uint64_t> hold;
-  std::atomic<std::int32_t> kind;  // PTHREAD_MUTEX_NORMAL.., with the C library's flags; -1: destroyed
-  std::atomic<std::uint16_t>
-      mark;  // of a ticket lock: process_mark() of its last owner; 0: none yet. The C library's spins
-  std::atomic<std::uint16_t> tag;  // lock_tag; in the C library the field of its former elision
-  admission door;                  // of a ticket lock
+  std::atomic<std::int32_t> kind;   // PTHREAD_MUTEX_NORMAL.., with the C library's flags; -1: destroyed
+  std::atomic<std::uint16_t> mark;  // of a ticket lock: process_mark() of its last owner, 0: none yet; and a flag. The
+                                    // C library's spins
+  std::atomic<std::uint16_t> tag;   // lock_tag; in the C library the field of its former elision
+  admission door;                   // of a ticket lock
+
+  /// Of the mark: it has had owners of several processes.
+  static constexpr std::uint16_t of_several = 1u << 15;
 
   static constexpr std::uint64_t sampled = std::uint64_t{1} << 63;
   /// The unlock wakes threads that the owner has signalled (condition.cpp).

@@ -98,7 +98,7 @@ std::uint64_t known_process() noexcept {
 std::uint32_t process_number() noexcept { return static_cast<std::uint32_t>(known_process()); }
 
 std::uint16_t process_mark() noexcept {
-  constexpr std::uint32_t fork_bits = 0xF;
+  constexpr std::uint32_t fork_bits = 0x7;
   constexpr unsigned id_bits = 12;
   const std::uint64_t process = known_process();
   const auto number = static_cast<std::uint32_t>(process);

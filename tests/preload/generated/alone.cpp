@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one thread of a generated program does, with threads and processes that it starts.
 #include <dlfcn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <ctime>
 
+#include "c11.h"
 #include "state.hpp"
 
 namespace generated {
@@ -117,10 +117,7 @@ void fork_and_count(const place& here) {
     count_under_mutexes(here);
     _exit(0);
   }
-  int status = -1;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  check(here, "a child's status", status, 0);
+  check(here, "a child's status", status_of(child), 0);
 }
 
 void start_threads(const place& here) {
@@ -139,6 +136,15 @@ void start_threads(const place& here) {
   for (const pthread_t one : started) check(here, "a thread is joined", pthread_join(one, nullptr), 0);
 }
 
+void use_c11(const place& here) {
+  const operation& one = here.now();
+  const c11_asked asked{static_cast<int>(one.objects & 1), one.by == how::attempt || one.by == how::old_attempt,
+                        one.by == how::timed || one.by == how::clock || one.by == how::poll, one.signal,
+                        c11_rounds * one.times};
+  const char* const wrong = run_c11(&asked, &here.shared.counted.operation[here.number]);
+  if (wrong != nullptr) fail(here, wrong, 0, 1);
+}
+
 }  // namespace
 
 void run_alone(const place& here) {
@@ -153,6 +159,15 @@ void run_alone(const place& here) {
       return open_plugin(here);
     case deed::fork_inside:
       return fork_and_count(here);
+    case deed::rw_expire:
+      return let_rwlock_expire(here);
+    case deed::executed:
+    case deed::replaced:
+      return execute(here);
+    case deed::c11:
+      return use_c11(here);
+    case deed::renewed:
+      return renew(here);
     default:
       return start_threads(here);
   }

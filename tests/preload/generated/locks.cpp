@@ -8,28 +8,8 @@
 #include <cstdio>
 #include <ctime>
 
+#include "old_names.hpp"
 #include "state.hpp"
-
-// The names that programs linked before glibc 2.34 hold.
-#if defined(__x86_64__)
-#define TXSYNC_OLD "GLIBC_2.2.5"
-#elif defined(__aarch64__)
-#define TXSYNC_OLD "GLIBC_2.17"
-#endif
-#ifdef TXSYNC_OLD
-extern "C" {
-int old_mutex_lock(pthread_mutex_t*);
-int old_mutex_trylock(pthread_mutex_t*);
-int old_mutex_unlock(pthread_mutex_t*);
-}
-__asm__(".symver old_mutex_lock,__pthread_mutex_lock@" TXSYNC_OLD);
-__asm__(".symver old_mutex_trylock,__pthread_mutex_trylock@" TXSYNC_OLD);
-__asm__(".symver old_mutex_unlock,__pthread_mutex_unlock@" TXSYNC_OLD);
-#else
-#define old_mutex_lock pthread_mutex_lock
-#define old_mutex_trylock pthread_mutex_trylock
-#define old_mutex_unlock pthread_mutex_unlock
-#endif
 
 namespace generated {
 
@@ -53,8 +33,6 @@ void fail(const place& here, const char* what, int got, int want) {
 }
 
 namespace {
-
-constexpr long patient_ms = 30'000;
 
 int type_of(mutex_kind kind) {
   switch (kind) {
@@ -86,7 +64,7 @@ void make(pthread_mutex_t& mutex, const object& as) {
 }
 
 void make_slot(const program& made, const operation& one, slot& own) {
-  const bool several = made.processes > 1;
+  const bool several = made.processes > 1 || one.what == deed::executed || one.what == deed::replaced;
   make(own.mutex, {static_cast<mutex_kind>(one.objects % 4), false, several});
   pthread_condattr_t attributes;
   pthread_condattr_init(&attributes);

@@ -53,6 +53,13 @@ void on_bare_stack(void (*body)(void*), void* argument, unsigned char* stack, st
 void on_bare_stack(void (*body)(void*), void* argument, unsigned char*, std::size_t) { body(argument); }
 #endif
 
+int status_of(pid_t child) {
+  int status = -1;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
 std::size_t state_bytes() { return sizeof(state); }
 
 namespace {
@@ -79,12 +86,10 @@ void run_threads(const program& made, state& shared, const surroundings& around,
   for (std::size_t i = 1; i < places.size(); ++i) pthread_join(started[i], nullptr);
 }
 
-[[noreturn]] void become(const program& made, const surroundings& around, int process) {
-  const std::string seed = std::to_string(made.seed), which = std::to_string(process);
-  const std::string memory = std::to_string(around.memory), without = std::to_string(made.without);
-  execl(around.self, around.self, "--process", around.plugin, seed.c_str(), which.c_str(), memory.c_str(),
-        without.c_str(), nullptr);
-  _exit(9);
+command as_process(const program& made, const surroundings& around, int process) {
+  return {around,
+          {"--process", around.plugin, std::to_string(made.seed), std::to_string(process),
+           std::to_string(around.memory), std::to_string(made.without)}};
 }
 
 void compare(const place& here, const counts& got, const counts& want) {
@@ -105,16 +110,13 @@ void run_first(const program& made, state& shared, const surroundings& around) {
   for (int p = 1; p < made.processes; ++p) {
     children[p] = fork();
     if (children[p] != 0) continue;
-    if (made.executes) become(made, around, p);
+    if (made.executes) as_process(made, around, p).become();
     run_other(made, shared, around, p);
   }
   run_threads(made, shared, around, 0);
   const place end{made, shared, around, 0, static_cast<int>(made.operations.size())};
   for (int p = 1; p < made.processes; ++p) {
-    int status = -1;
-    while (waitpid(children[p], &status, 0) < 0 && errno == EINTR) {
-    }
-    check(end, "a process's status", status, 0);
+    check(end, "a process's status", status_of(children[p]), 0);
   }
   compare(end, shared.counted, expected(made));
   _exit(0);

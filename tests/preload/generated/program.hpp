@@ -13,7 +13,7 @@ namespace generated {
 
 constexpr int max_threads = 8;
 constexpr int max_processes = 3;
-constexpr int max_operations = 12;
+constexpr int max_operations = 14;
 constexpr int mutexes = 4;
 constexpr int rwlocks = 2;
 constexpr int spins = 2;
@@ -37,15 +37,29 @@ enum class deed {
   plugin,       ///< one: opens, calls and closes a library with locks of its own
   fork_inside,  ///< one: forks while others run, the child counts under mutexes
   start,        ///< one: starts threads that count under a mutex
+  rw_expire,    ///< one: deadlines of a reader-writer lock that pass for a thread that it starts, then some that do not
+  executed,     ///< one: starts another program, which counts under a mutex together with it
+  replaced,     ///< as executed; first the other program has threads that hold locks and wait, and becomes the next one
+  c11,          ///< one: threads, mutexes and conditions of C11
+  renewed,      ///< one: objects of all kinds at one address, one after the other
 };
-constexpr int deeds = static_cast<int>(deed::start) + 1;
+constexpr int deeds = static_cast<int>(deed::renewed) + 1;
+/// Deeds from here on came later. They are drawn apart, so that an older seed keeps the operations that it had.
+constexpr int first_later_deed = static_cast<int>(deed::rw_expire);
+constexpr int max_later_operations = 2;
+/// Sections of each side, for each of an operation's `times`.
+constexpr int executed_rounds = 20;
+constexpr int c11_rounds = 20;
+constexpr int renewed_rounds = 10;
 constexpr int ways = static_cast<int>(how::old_attempt) + 1;
 /// By the number of the deed or way.
 extern const char* const deed_names[deeds];
 extern const char* const way_names[ways];
 
-/// Operations that are left out, a bit each: deeds, then ways.
+/// Operations that are left out, a bit each: deeds, then ways; and whether what takes long is done less often.
 using omitted = std::uint32_t;
+constexpr omitted brief = 1u << 31;
+static_assert(deeds + ways < 31);
 constexpr omitted bit_of(deed what) { return 1u << static_cast<int>(what); }
 constexpr omitted bit_of(how by) { return 1u << (deeds + static_cast<int>(by)); }
 

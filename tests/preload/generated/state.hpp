@@ -3,8 +3,12 @@
 #pragma once
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #include <atomic>
+#include <ctime>
+#include <string>
+#include <vector>
 
 #include "program.hpp"
 
@@ -54,9 +58,32 @@ void initialize(const program& made, state& shared);
 void take(const place& here, pthread_mutex_t& mutex, how by);
 void release(const place& here, pthread_mutex_t& mutex, how by);
 void count_under_mutexes(const place& here);
+void read_and_write(const place& here);
+void let_rwlock_expire(const place& here);
+void renew(const place& here);
+void execute(const place& here);
+/// The other program of execute().
+[[noreturn]] void run_executed(place& here, bool with_threads);
 void run(const place& here);
 void run_alone(const place& here);
 
+/// For deadlines that do not pass.
+constexpr long patient_ms = 30'000;
 timespec after_ms(clockid_t clock, long ms);
+
+/// What waitpid says of a child once it has ended.
+int status_of(pid_t child);
+
+/// This program again, with other arguments: made before a fork, as afterwards a child may not use the heap.
+class command {
+ public:
+  command(const surroundings& around, std::vector<std::string> words);
+  [[noreturn]] void become();
+  char* const* arguments() const { return arguments_.data(); }
+
+ private:
+  std::vector<std::string> words_;
+  std::vector<char*> arguments_;
+};
 
 }  // namespace generated

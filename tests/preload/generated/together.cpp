@@ -11,54 +11,6 @@
 namespace generated {
 namespace {
 
-void read_lock(const place& here, pthread_rwlock_t& rwlock, how by) {
-  timespec until = after_ms(by == how::clock ? CLOCK_MONOTONIC : CLOCK_REALTIME, 30'000);
-  int answer = 0;
-  if (by == how::attempt || by == how::old_attempt)
-    while ((answer = pthread_rwlock_tryrdlock(&rwlock)) == EBUSY) sched_yield();
-  else if (by == how::timed)
-    answer = pthread_rwlock_timedrdlock(&rwlock, &until);
-  else if (by == how::clock)
-    answer = pthread_rwlock_clockrdlock(&rwlock, CLOCK_MONOTONIC, &until);
-  else
-    answer = pthread_rwlock_rdlock(&rwlock);
-  check(here, "a lock is taken to read", answer, 0);
-}
-
-void write_lock(const place& here, pthread_rwlock_t& rwlock, how by) {
-  timespec until = after_ms(by == how::clock ? CLOCK_MONOTONIC : CLOCK_REALTIME, 30'000);
-  int answer = 0;
-  if (by == how::attempt || by == how::old_attempt)
-    while ((answer = pthread_rwlock_trywrlock(&rwlock)) == EBUSY) sched_yield();
-  else if (by == how::timed)
-    answer = pthread_rwlock_timedwrlock(&rwlock, &until);
-  else if (by == how::clock)
-    answer = pthread_rwlock_clockwrlock(&rwlock, CLOCK_MONOTONIC, &until);
-  else
-    answer = pthread_rwlock_wrlock(&rwlock);
-  check(here, "a lock is taken to write", answer, 0);
-}
-
-void read_and_write(const place& here) {
-  const auto which = here.now().objects % rwlocks;
-  pthread_rwlock_t& rwlock = here.shared.rwlock[which];
-  volatile long& counted = here.shared.counted.rwlock[which];
-  volatile long& mirror = here.shared.mirror[which];
-  for (int i = 0; i < here.now().times; ++i) {
-    const bool dwells = i % 8 == 3;
-    for (int reads = 0; reads < 3; ++reads) {
-      read_lock(here, rwlock, here.now().by);
-      check(here, "readers see what a writer wrote", static_cast<int>(counted - mirror), 0);
-      check(here, "a lock is released by a reader", pthread_rwlock_unlock(&rwlock), 0);
-    }
-    write_lock(here, rwlock, here.now().by);
-    counted = counted + 1;
-    if (dwells) sched_yield();
-    mirror = mirror + 1;
-    check(here, "a lock is released by a writer", pthread_rwlock_unlock(&rwlock), 0);
-  }
-}
-
 void spin(const place& here) {
   const auto which = here.now().objects % spins;
   pthread_spinlock_t& lock = here.shared.spin[which];
@@ -143,7 +95,7 @@ void be_patient(const place& here, int index) {
   slot& own = here.own();
   if (index == 0) {
     for (int i = 0; i < here.now().times; ++i) {
-      timespec until = after_ms(here.now().signal ? CLOCK_MONOTONIC : CLOCK_REALTIME, 1'500);
+      timespec until = after_ms(here.now().signal ? CLOCK_MONOTONIC : CLOCK_REALTIME, 10'000);
       check(here, "a lock with a deadline that is free again and again is got",
             here.now().signal ? pthread_mutex_clocklock(&own.mutex, CLOCK_MONOTONIC, &until)
                               : pthread_mutex_timedlock(&own.mutex, &until),
