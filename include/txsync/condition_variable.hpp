@@ -31,6 +31,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// is one system call. 16 bytes, constant-initialised, all zero is a valid one. Condition waits are counted at the
 /// mutex's site, apart from lock waits. Thread-safe.
 /// At most 65,535 threads wait at one time. A further one returns after a millisecond, as if spuriously.
+/// In the child of a fork the parent's waiters do not count, also not for the destructor.
 class condition_variable {
  public:
   constexpr condition_variable() noexcept = default;
@@ -98,13 +99,16 @@ class condition_variable {
 
  private:
   // From the low end: threads that wait and have not been notified; those that were and have not left yet; whether one
-  // of those that wait, the one that has waited longest, watches instead of sleeping; the number of notifications.
+  // of those that wait, the one that has waited longest, watches instead of sleeping; of which process they are, by the
+  // count of forks; the number of notifications.
   static constexpr std::uint64_t waiter = 1;
   static constexpr std::uint64_t waiters_bits = 0xFFFF;
   static constexpr std::uint64_t leaver = std::uint64_t{1} << 16;
   static constexpr std::uint64_t leavers_bits = 0xFFFF'0000;
   static constexpr std::uint64_t watched = std::uint64_t{1} << 32;
-  static constexpr unsigned number_shift = 33;
+  static constexpr unsigned process_shift = 33;
+  static constexpr std::uint64_t process_bits = std::uint64_t{0xF} << process_shift;
+  static constexpr unsigned number_shift = 37;
   static constexpr std::uint64_t notification = std::uint64_t{1} << number_shift;
   static constexpr std::uint64_t no_room = 1;  ///< in place of what enter() answers
 
@@ -112,6 +116,7 @@ class condition_variable {
   static constexpr bool differ(std::uint64_t one, std::uint64_t other) noexcept {
     return (one ^ other) >> number_shift != 0;
   }
+  static std::uint64_t without_parents_threads(std::uint64_t seen) noexcept;
   /// The number before the thread came, and `watched` if this thread is to watch; or `no_room`, and it has not come in.
   /// `guard` is null where wakes cannot be deferred to its unlock.
   TXSYNC_EXPORT std::uint64_t enter(mutex* guard) noexcept;

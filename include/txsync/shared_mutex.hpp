@@ -74,11 +74,13 @@ class shared_mutex : public detail::timed<shared_mutex>, public detail::timed_sh
   static constexpr std::uint64_t reader = 1;
   static constexpr std::uint64_t readers_bits = 0xFFFF'FFFF;
   static constexpr std::uint64_t full = std::uint64_t{1} << 30;  ///< of them: no more may come, but those that wait
-  // The high half, on which readers sleep: how many wait, of which there are fewer than threads; the writer; and what
-  // flips whenever those that wait are let in.
+  // The high half, on which readers sleep: how many wait, of which there are fewer than threads; whose they are, by the
+  // count of forks; the writer; and what flips whenever those that wait are let in.
   static constexpr unsigned waiting_shift = 32;
   static constexpr std::uint64_t waiting_reader = std::uint64_t{1} << waiting_shift;
-  static constexpr std::uint64_t waiting_bits = std::uint64_t{0x3FFF'FFFF} << waiting_shift;
+  static constexpr std::uint64_t waiting_bits = std::uint64_t{0xFF'FFFF} << waiting_shift;
+  static constexpr unsigned process_shift = 56;
+  static constexpr std::uint64_t process_bits = std::uint64_t{0x3F} << process_shift;
   static constexpr std::uint64_t writer = std::uint64_t{1} << 62;
   static constexpr std::uint64_t parity = std::uint64_t{1} << 63;
 
@@ -100,6 +102,7 @@ class shared_mutex : public detail::timed<shared_mutex>, public detail::timed_sh
       observe::detail::sample(observe::detail::counted_id(place()), nullptr);
   }
   TXSYNC_EXPORT bool lock_shared_slow(std::uint64_t deadline) noexcept;
+  static std::uint64_t without_parents_readers(std::uint64_t seen) noexcept;
   bool wait_to_read(std::uint64_t deadline) noexcept;
   bool await_turn(std::uint64_t before, std::uint64_t deadline) noexcept;
   bool await_readers(std::uint64_t seen, std::uint64_t deadline) noexcept;

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::uint32_t look_at_clock_every = 64;
 constexpr unsigned looks_at_free_lock = 20;
+constexpr std::uint32_t process_bits = 0x7F;
 constexpr std::uint64_t pause_between_looks = 500;  // cycles
 constinit std::uint32_t patience_now = admission::patience;
 
@@ -81,16 +82,18 @@ bool admission::stays_free(const lock_view& lock) noexcept {
 void admission::came_in() noexcept {
   // relaxed: hints for newcomers; the next holder sees them through the lock
   called_.store(called::nobody, std::memory_order_relaxed);
-  shut_.store(false, std::memory_order_relaxed);
+  shut_.store(static_cast<std::uint8_t>(shut_.load(std::memory_order_relaxed) & ~shut), std::memory_order_relaxed);
   machine::fence();  // before this holder looks who is outside: a thread that still saw it called has a number by then
   passed_ = 0;
   last_call_ = coarse_clock();
 }
 
 detail::sleeping_place* admission::release_passed(others inside) noexcept {
+  if (!is_of_this_process()) return call_all();
   if (passed_ < 0xFFFF) ++passed_;
   if (called_.load(std::memory_order_relaxed) != called::nobody) {  // relaxed: set to and from nobody by holders only
-    if (passed_ >= patience_now) shut_.store(true, std::memory_order_relaxed);  // relaxed: a hint for newcomers
+    // relaxed, both: a hint for newcomers, written by holders only
+    if (passed_ >= patience_now) shut_.store(shut_.load(std::memory_order_relaxed) | shut, std::memory_order_relaxed);
     return nullptr;
   }
   // seq_cst: with the fences of contended owners and of those outside
@@ -114,6 +117,30 @@ detail::sleeping_place* admission::release_passed(others inside) noexcept {
   last_call_ = coarse_clock();
   outside_called_.store(number + 1, std::memory_order_seq_cst);  // before the place changes: see wait_outside()
   return &detail::place_of(this, number);
+}
+
+/// By the count of forks, as many bits as have room. relaxed: written by holders only
+bool admission::is_of_this_process() const noexcept {
+  return shut_.load(std::memory_order_relaxed) / (2 * shut) == (machine::fork_count() & process_bits);
+}
+
+bool admission::is_parents() const noexcept {
+  // relaxed: as in busy()
+  return busy() && !is_of_this_process();
+}
+
+/// In the child of a fork, by the holder: those of the parent will not come. Threads of the child see that they have
+/// been called when they look the next time; one is woken, since it came last.
+detail::sleeping_place* admission::call_all() noexcept {
+  // relaxed, both: hints for newcomers
+  called_.store(called::nobody, std::memory_order_relaxed);
+  shut_.store(static_cast<std::uint8_t>((machine::fork_count() & process_bits) * (2 * shut)),
+              std::memory_order_relaxed);
+  passed_ = 0;
+  last_call_ = coarse_clock();
+  const std::uint32_t all = outside_.load(std::memory_order_seq_cst);  // seq_cst, both: as in release_passed()
+  outside_called_.store(all, std::memory_order_seq_cst);
+  return &detail::place_of(this, all - 1);
 }
 
 void admission::wake(detail::sleeping_place* called) noexcept {

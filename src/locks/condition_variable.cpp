@@ -28,17 +28,24 @@ constexpr std::uint64_t most_inside = 0xFFFF;  // as each of the two counts can 
 constexpr std::uint64_t nap_ns = 1'000'000;
 }  // namespace
 
+/// In the child of a fork the parent's other threads do not exist: who counts there has entered there.
+std::uint64_t condition_variable::without_parents_threads(std::uint64_t seen) noexcept {
+  const std::uint64_t here = std::uint64_t{machine::fork_count()} << process_shift & process_bits;
+  return (seen & process_bits) == here ? seen : (seen & ~(notification - 1)) | here;
+}
+
 std::uint64_t condition_variable::enter(mutex* guard) noexcept {
   // relaxed, both: published by the exchange below
   if (guard_.load(std::memory_order_relaxed) != guard) guard_.store(guard, std::memory_order_relaxed);
   std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   for (;;) {
-    if ((seen & waiters_bits) + (seen & leavers_bits) / leaver == most_inside) [[unlikely]]
+    const std::uint64_t before = without_parents_threads(seen);
+    if ((before & waiters_bits) + (before & leavers_bits) / leaver == most_inside) [[unlikely]]
       return no_room;
-    const bool alone = (seen & waiters_bits) == 0 && detail::may_watch();
+    const bool alone = (before & waiters_bits) == 0 && detail::may_watch();
     const std::uint64_t mine = alone ? watched : 0;
     // release pairs with the acquire in notify(), for `guard_`; the rest is published by the unlock that follows
-    if (state_.compare_exchange_weak(seen, (seen | mine) + waiter, std::memory_order_release,
+    if (state_.compare_exchange_weak(seen, (before | mine) + waiter, std::memory_order_release,
                                      std::memory_order_relaxed))
       return (seen & ~(notification - 1)) | mine;
   }
@@ -133,7 +140,7 @@ void condition_variable::await_leavers() noexcept {
   machine::unpark_high(state_, machine::everyone);
   detail::patient_spin patience;
   // acquire pairs with the release in sleep()
-  while ((state_.load(std::memory_order_acquire) & leavers_bits) != 0) patience.wait(0);
+  while ((without_parents_threads(state_.load(std::memory_order_acquire)) & leavers_bits) != 0) patience.wait(0);
 }
 
 std::cv_status condition_variable::wait_until_ns(std::unique_lock<mutex>& lock, std::uint64_t deadline) noexcept {

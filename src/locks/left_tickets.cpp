@@ -81,7 +81,7 @@ timed_wait draw_and_wait_until(ticket_queue& queue, std::uint64_t deadline, may_
       if (leaves(*place, queue, ticket)) return timed_wait::expired;
       break;
     }
-    const std::uint32_t ahead = ticket - queue.ticket_of_holder();
+    const std::uint32_t ahead = queue.distance_to(ticket);
     const std::uint64_t affordable = is_late ? 1 : std::max<std::uint64_t>((deadline - now) / ns_a_place_asleep, 1);
     patience.wait(ahead > 1 ? (ahead - 1) * cycles_a_place : 0,
                   static_cast<std::uint32_t>(std::clamp<std::uint64_t>(ahead, 1, affordable)));
@@ -95,7 +95,7 @@ timed_wait draw_and_wait_until(ticket_queue& queue, std::uint64_t deadline, may_
   const auto take = [&](listed_ticket& one) noexcept { return one.take(&queue, served, listed_ticket::free); };
   // A thread that is served and lives gives the lock up itself.
   while (std::any_of(std::begin(listed), std::end(listed), take)) {
-    ++served;
+    served = ticket_queue::ticket_after(served);
     queue.serve_next();
     machine::light_fence();  // as in pass_on_left()
   }

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+// In the child of a fork, nodes of the parent's threads may be gone: nothing may be written there. The thread that
+// forked may hold the lock with such nodes behind its own. So nobody joins the queue in the child before it is made for
+// the child: until then threads only try. Whoever holds the lock until then, and finds nodes behind its own, leaves
+// them; and whoever gets the lock by trying makes the queue for the child.
 #include <txsync/locks/mcs.hpp>
 #include <txsync/machine/attempt.hpp>
 
@@ -10,6 +14,47 @@ namespace detail {
 
 bool mcs_queue::note_turn_if(bool got) const noexcept { return machine::annotate_unseen_acquire_if(got, &tail_); }
 void mcs_queue::note_end() const noexcept { machine::annotate_unseen_release(&tail_); }
+
+/// Requires: nobody waits, since threads of this process only try.
+void mcs_queue::make_for(std::uint32_t process) noexcept {
+  // relaxed: nobody of this process has written it yet; published by the next line
+  waiting_.store(0, std::memory_order_relaxed);
+  made_for_.store(process, std::memory_order_release);  // pairs with the acquire in wait_in_line()
+}
+
+/// True: the calling thread has got the lock.
+bool mcs_queue::try_until_made_for(std::uint32_t process, node& mine) noexcept {
+  patient_spin patience;
+  // acquire pairs with the release in make_for()
+  while (made_for_.load(std::memory_order_acquire) != process) {
+    node* expected = nullptr;
+    // acq_rel: as in lock_begun()
+    if (!is_held() && tail_.compare_exchange_strong(expected, &mine, std::memory_order_acq_rel)) {
+      make_for(process);
+      machine::fence();  // as in wait_behind()
+      return true;
+    }
+    patience.wait(0);
+  }
+  return false;
+}
+
+bool mcs_queue::wait_in_line(node& mine, pastime* meanwhile) noexcept {
+  const std::uint32_t here = machine::fork_count();
+  if (try_until_made_for(here, mine)) return true;
+  // acq_rel: as in lock_begun()
+  node* const ahead = tail_.exchange(&mine, std::memory_order_acq_rel);
+  return ahead == nullptr || wait_behind(*ahead, mine, meanwhile);
+}
+
+bool mcs_queue::leave_parents_threads() noexcept {
+  const std::uint32_t here = machine::fork_count();
+  // relaxed: who has joined the queue had seen it made, and the caller has seen that thread
+  if (made_for_.load(std::memory_order_relaxed) == here) return false;
+  waiting_.store(0, std::memory_order_relaxed);     // relaxed: published by the next line
+  tail_.store(nullptr, std::memory_order_release);  // pairs with the acquires of those that try
+  return true;
+}
 
 bool mcs_queue::wait_behind(node& ahead, node& mine, pastime* meanwhile) noexcept {
   machine::annotate_unseen_release(&ahead.next);

@@ -25,6 +25,12 @@ bool shared_mutex::lock_shared_slow(std::uint64_t deadline) noexcept {
   return got;
 }
 
+/// In the child of a fork the parent's waiting readers do not exist.
+std::uint64_t shared_mutex::without_parents_readers(std::uint64_t seen) noexcept {
+  const std::uint64_t here = std::uint64_t{machine::fork_count()} << process_shift & process_bits;
+  return (seen & process_bits) == here ? seen : (seen & ~(waiting_bits | process_bits)) | here;
+}
+
 bool shared_mutex::wait_to_read(std::uint64_t deadline) noexcept {
   std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   for (;;) {
@@ -36,8 +42,8 @@ bool shared_mutex::wait_to_read(std::uint64_t deadline) noexcept {
     }
     const bool free = (seen & writer) == 0;
     // acquire pairs with the release in unlock(), where this is the entry
-    if (state_.compare_exchange_weak(seen, seen + (free ? reader : waiting_reader), std::memory_order_acquire,
-                                     std::memory_order_relaxed))
+    const std::uint64_t next = free ? seen + reader : without_parents_readers(seen) + waiting_reader;
+    if (state_.compare_exchange_weak(seen, next, std::memory_order_acquire, std::memory_order_relaxed))
       return free || await_turn(seen & parity, deadline);
   }
 }
@@ -153,6 +159,8 @@ void shared_mutex::unlock() noexcept {
   std::uint64_t next;
   do {
     waiting = (seen & waiting_bits) >> waiting_shift;
+    if (waiting != 0) [[unlikely]]
+      waiting = (without_parents_readers(seen) & waiting_bits) >> waiting_shift;
     next = waiting != 0 ? waiting * reader | ((seen & parity) ^ parity) : seen & parity;
     // release pairs with the acquire of readers and the next writer
   } while (!state_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed));

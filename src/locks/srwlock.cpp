@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <new>
+
 #include <txsync/locks/srwlock.hpp>
 #include <txsync/machine/attempt.hpp>
 
 #include "backoff.hpp"
+#include "once_in_child.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND {
 
 // The holder of the queue's lock is the first in line. It sets `queued`, so that nobody slips past, waits until it can
 // enter, and takes the mark away as it does; the next in line sets it again.
 
+bool srwlock::forget_parents_queue() noexcept {
+  return detail::once_in_child(queue_made_for_, [this]() noexcept {
+    new (&queue_) mcs_lock;
+    word_.fetch_and(~queued, std::memory_order_relaxed);  // relaxed: as where it is set
+  });
+}
+
 void srwlock::lock_shared_slow() noexcept {
+  (void)forget_parents_queue();
   const mcs_lock::guard first(queue_);
   std::uint32_t seen =
       word_.fetch_or(queued, std::memory_order_relaxed) | queued;  // relaxed: keeps others out, no data
@@ -29,6 +40,7 @@ void srwlock::lock_shared_slow() noexcept {
 }
 
 void srwlock::lock_slow() noexcept {
+  (void)forget_parents_queue();
   const mcs_lock::guard first(queue_);
   std::uint32_t seen =
       word_.fetch_or(queued, std::memory_order_relaxed) | queued;  // relaxed: keeps others out, no data

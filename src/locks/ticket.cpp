@@ -19,13 +19,21 @@ bool ticket_queue::note_served_if(bool got) const noexcept {
 void ticket_queue::note_end() const noexcept { machine::annotate_unseen_release(&serving_); }
 
 bool ticket_queue::wait(std::uint32_t ticket, pastime* meanwhile) noexcept {
-  const auto is_over = [](const void* queue, std::uint64_t mine) noexcept {
-    return static_cast<const ticket_queue*>(queue)->is_served(static_cast<std::uint32_t>(mine));
+  const auto is_over = [](const void* self, std::uint64_t mine) noexcept {
+    const auto& queue = *static_cast<const ticket_queue*>(self);
+    const auto drawn = static_cast<std::uint32_t>(mine);
+    // relaxed: wait() looks again
+    return queue.is_served(drawn) || is_passed_over(drawn, queue.serving_.load(std::memory_order_relaxed));
   };
   patient_spin patience;
   for (;;) {
-    const std::uint32_t ahead = ticket - serving_.load(std::memory_order_acquire);  // pairs with serve_next()
-    if (ahead == 0) break;
+    const std::uint32_t serving = serving_.load(std::memory_order_acquire);  // pairs with serve_next()
+    if (serving == ticket) break;
+    if (is_passed_over(ticket, serving)) {
+      ticket = draw();
+      continue;
+    }
+    const std::uint32_t ahead = (ticket - serving) / turn;
     if (meanwhile != nullptr) {
       const pastime::spent spent = meanwhile->spend({is_over, this, ticket, ahead});
       if (spent == pastime::spent::inside_attempt) return false;
@@ -36,6 +44,19 @@ bool ticket_queue::wait(std::uint32_t ticket, pastime* meanwhile) noexcept {
   machine::annotate_unseen_acquire(&serving_);
   machine::fence();  // before this holder looks who is outside (admission.cpp)
   return true;
+}
+
+/// Those that draw meanwhile get tickets of the child's, and are served in their turn.
+void ticket_queue::renew_in_child() noexcept {
+  const std::uint32_t here = machine::fork_count() & process_bits;
+  std::uint32_t next = next_.load(std::memory_order_relaxed);  // relaxed, here and below: only numbers
+  const std::uint32_t serving = serving_.load(std::memory_order_relaxed);
+  if ((serving & process_bits) == here || serving == next) return;
+  std::uint32_t mine;
+  do {
+    mine = (ticket_after(next) & ~process_bits) | here;
+  } while (!next_.compare_exchange_weak(next, ticket_after(mine), std::memory_order_relaxed));
+  serving_.store(mine, std::memory_order_relaxed);  // relaxed: the lock stays the caller's
 }
 
 bool ticket_behind_door::lock_at_door(ticket_behind_door whole, pastime* meanwhile) noexcept {
@@ -50,11 +71,11 @@ bool ticket_behind_door::lock_at_door(ticket_behind_door whole, pastime* meanwhi
   };
   const auto kick = [](void* self) {
     const auto& lock = *static_cast<const ticket_behind_door*>(self);
-    const std::uint32_t ticket = lock.queue_.draw();
-    lock.queue_.wait(ticket);
+    lock.queue_.wait(lock.queue_.draw());
     const admission::hand_over passed_on(lock.door_, admission::others::visitor);
+    const std::uint32_t next = ticket_queue::ticket_after(lock.queue_.ticket_of_holder());
     lock.queue_.serve_next();
-    pass_on_left(lock.queue_, ticket + 1);
+    pass_on_left(lock.queue_, next);
   };
   const auto is_held = [](void* self) { return static_cast<const ticket_behind_door*>(self)->queue_.is_held(); };
   whole.door_.wait_outside({still_crowded, kick, is_held, &whole});

@@ -261,7 +261,7 @@ void settle_here(mutex_state& mutex, algorithm how) noexcept {
 namespace {
 
 void release_ticket(mutex_state& mutex, algorithm how) noexcept {
-  const std::uint32_t next = mutex.word.queue.ticket_of_holder() + 1;
+  const std::uint32_t next = detail::ticket_queue::ticket_after(mutex.word.queue.ticket_of_holder());
   if (how == algorithm::ticket)
     detail::ticket_behind_door(mutex.word.queue, mutex.door).unlock();
   else

@@ -15,6 +15,7 @@
 #include "deadline.hpp"
 #include "identity.hpp"
 #include "interpose.hpp"
+#include "locks/once_in_child.hpp"
 #include "next.hpp"
 #include "roles.hpp"
 #include "rwlock_state.hpp"
@@ -94,20 +95,7 @@ bool enter_until(rwlock_state& lock, entry how, std::uint64_t deadline) noexcept
 /// In the child of a fork: threads of the parent that slept do not exist, and must not keep readers out, who wait where
 /// writers do. Before the first thread of this process is counted as a sleeper.
 void forget_parents_sleepers(rwlock_state& lock) noexcept {
-  const std::uint32_t done = 2 * machine::fork_count();
-  if (done == 0) return;
-  const std::uint32_t at_it = done - 1;
-  std::uint32_t seen = lock.shared.forks.load(std::memory_order_acquire);  // pairs with the release below
-  while (seen != done) {
-    // relaxed: only who is first matters
-    if (seen != at_it && lock.shared.forks.compare_exchange_strong(seen, at_it, std::memory_order_relaxed)) {
-      lock.shared.rwlock.forget_sleepers();
-      lock.shared.forks.store(done, std::memory_order_release);
-      return;
-    }
-    machine::yield();
-    seen = lock.shared.forks.load(std::memory_order_acquire);
-  }
+  (void)detail::once_in_child(lock.shared.forks, [&]() noexcept { lock.shared.rwlock.forget_sleepers(); });
 }
 
 bool try_enter_settled(rwlock_state& lock, entry how) noexcept {

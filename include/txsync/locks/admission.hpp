@@ -44,14 +44,14 @@ class admission {
     if (inside >= always_inside) [[unlikely]]
       return false;
     // relaxed: as in crowded()
-    if (shut_.load(std::memory_order_relaxed)) [[unlikely]]
+    if (is_shut()) [[unlikely]]
       return false;
     return called_.load(std::memory_order_relaxed) == called::nobody;
   }
   /// True when it has to stay outside. `works`: it warms up, so that two inside do more than one after the other.
   bool crowded(std::uint32_t inside, bool works) const noexcept {
     // relaxed: a wrong answer costs time only; a thread that stays outside looks again, in order
-    return shut_.load(std::memory_order_relaxed) || inside >= limit(works);
+    return (is_shut() || inside >= limit(works)) && !is_parents();
   }
 
   /// Somebody is outside or on the way in: the holder has to give the lock up within a hand_over.
@@ -95,6 +95,12 @@ class admission {
   };
 
  private:
+  bool is_shut() const noexcept { return (shut_.load(std::memory_order_relaxed) & shut) != 0; }  // relaxed: a hint
+  /// Whether those outside and on the way in may be threads of the parent, in the child of a fork: nobody may wait for
+  /// them. The first release there calls in all.
+  TXSYNC_EXPORT bool is_parents() const noexcept;
+  bool is_of_this_process() const noexcept;
+  detail::sleeping_place* call_all() noexcept;
   /// The place where a thread sleeps that is called in now, or null.
   [[nodiscard]] TXSYNC_EXPORT detail::sleeping_place* release_passed(others inside) noexcept;
   TXSYNC_EXPORT static void wake(detail::sleeping_place* called) noexcept;
@@ -103,10 +109,11 @@ class admission {
   TXSYNC_EXPORT std::uint32_t limit(bool works) const noexcept;
   static bool stays_free(const lock_view& lock) noexcept;
   static constexpr std::uint32_t always_inside = 2;  ///< have room, if nobody is on the way in
+  static constexpr std::uint8_t shut = 1;
 
   std::atomic<std::uint32_t> outside_{0};         // numbers given to threads outside
   std::atomic<std::uint32_t> outside_called_{0};  // numbers called; written by the holder
-  std::atomic<bool> shut_{false};                 // written by the holder
+  std::atomic<std::uint8_t> shut_{0};             // and above it, whose it is; written by the holder
   std::atomic<called> called_{called::nobody};    // nobody and comes are set by the holder
   std::uint16_t passed_ = 0;                      // acquisitions since then, or since the last call; the holder's
   std::uint32_t last_call_ = 0;                   // in units of 1024 cycles; the holder's

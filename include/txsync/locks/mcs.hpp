@@ -35,11 +35,13 @@ class mcs_queue {
   }
   /// lock() behind begin_turn().
   [[gnu::always_inline]] bool lock_begun(node& mine, pastime* meanwhile = nullptr) noexcept {
+    // relaxed: a look only
+    node* ahead = tail_.load(std::memory_order_relaxed);
     // acquire pairs with the release in unlock() of a free lock, release publishes the node to the successor
-    node* const ahead = tail_.exchange(&mine, std::memory_order_acq_rel);
-    if (ahead == nullptr) [[likely]]
+    if (ahead == nullptr &&
+        tail_.compare_exchange_strong(ahead, &mine, std::memory_order_acq_rel, std::memory_order_relaxed)) [[likely]]
       return true;
-    return wait_behind(*ahead, mine, meanwhile);
+    return wait_in_line(mine, meanwhile);
   }
   bool try_lock(node& mine) noexcept {
     // relaxed: a look only
@@ -81,17 +83,21 @@ class mcs_queue {
     node* next = mine.next.load(std::memory_order_acquire);  // pairs with the release in wait_behind()
     if (next == nullptr) [[likely]] {
       node* expected = &mine;
-      // release pairs with the acquire in lock()
-      if (tail_.compare_exchange_strong(expected, nullptr, std::memory_order_release, std::memory_order_relaxed))
+      // release pairs with the acquire in lock(); acquire for leave_parents_threads()
+      if (tail_.compare_exchange_strong(expected, nullptr, std::memory_order_release, std::memory_order_acquire))
           [[likely]] {
         if (checks) end_turn(mine);
         return true;
       }
       if (checks && expected == nullptr) return false;
-      next = await_successor(mine);
     } else if (checks && (next == &mine || !is_held())) {
       return false;  // the node has no turn, or had it elsewhere
     }
+    if (leave_parents_threads()) [[unlikely]] {
+      if (checks) end_turn(mine);
+      return true;
+    }
+    if (next == nullptr) next = await_successor(mine);
     // seq_cst, and before the successor can be seen inside: what a newcomer counts is waiters without the lock
     // (admission.cpp)
     waiting_.fetch_sub(1, std::memory_order_seq_cst);
@@ -99,11 +105,18 @@ class mcs_queue {
     if (checks) end_turn(mine);
     return true;
   }
-  TXSYNC_EXPORT bool wait_behind(node& ahead, node& mine, pastime* meanwhile) noexcept;
+  TXSYNC_EXPORT bool wait_in_line(node& mine, pastime* meanwhile) noexcept;
+  bool wait_behind(node& ahead, node& mine, pastime* meanwhile) noexcept;
+  bool try_until_made_for(std::uint32_t process, node& mine) noexcept;
+  void make_for(std::uint32_t process) noexcept;
+  /// By the holder behind which others are, in the child of a fork: threads of the parent, before the queue is made for
+  /// the child. Gives the lock up without them, or false.
+  TXSYNC_EXPORT bool leave_parents_threads() noexcept;
   TXSYNC_EXPORT static node* await_successor(node& mine) noexcept;
 
   std::atomic<node*> tail_{nullptr};
   std::atomic<std::uint32_t> waiting_{0};
+  std::atomic<std::uint32_t> made_for_{0};  ///< of those in the queue: machine::fork_count() in their process
 };
 
 /// The guard that both locks offer: a node on the stack for the length of a scope.
@@ -130,6 +143,7 @@ class node_guard {
 /// Use it for: many cores, short contended sections, order.
 /// Cost: one exchange and one compare-exchange uncontended.
 /// The node lives until unlock(node) has returned, is passed to it again, and is used for one lock at a time.
+/// In the child of a fork the thread that held it can unlock and use it: the queue there is empty.
 /// Constant-initialised; all zero is unlocked; 16 bytes, a node 64.
 class fifo_mcs_lock {
  public:
@@ -170,7 +184,7 @@ class fifo_mcs_lock {
 /// Fairness: first come, first served inside; with T threads a thread is passed by at most bypass_bound(T) times.
 /// Use it for: contended sections on many cores that want fairness.
 /// Cost: as fifo_mcs_lock, plus a few loads of the same line.
-/// Nodes as in fifo_mcs_lock.
+/// Nodes, and children of forks, as in fifo_mcs_lock.
 /// Constant-initialised; all zero is unlocked; 32 bytes, a node 64.
 class mcs_lock {
  public:

@@ -20,6 +20,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// With more waiters than cores, the excess ones are let into a busy queue at about one a millisecond (mcs_lock).
 /// Use it for: latches held for short, known work. Do not: sections that sleep for long (shared_mutex).
 /// Cost: one compare-exchange to enter and one fetch-sub to leave when nobody queues.
+/// In the child of a fork the thread that held it, in either mode, can unlock and use it: the queue there is empty.
 /// Named requirements: SharedLockable.
 /// Not recursive, for readers neither: a thread that holds it shared must not lock it shared again, since a thread that
 /// has queued up in between keeps the second one out and waits for the first.
@@ -32,30 +33,24 @@ class srwlock {
   srwlock& operator=(const srwlock&) = delete;
 
   void lock_shared() noexcept {
-    if (!try_lock_shared()) [[unlikely]]
+    if (!try_enter_shared()) [[unlikely]]
       lock_shared_slow();
   }
   [[nodiscard]] bool try_lock_shared() noexcept {
-    // relaxed: a look; the exchange decides, and its acquire pairs with the releases in unlock() and unlock_shared()
-    std::uint32_t seen = word_.load(std::memory_order_relaxed);
-    while ((seen & (writer | queued | full)) == 0) {
-      if (word_.compare_exchange_weak(seen, seen + reader, std::memory_order_acquire, std::memory_order_relaxed))
-        return true;
-    }
-    return false;
+    if (try_enter_shared()) return true;
+    return is_queued() && forget_parents_queue() && try_enter_shared();
   }
   void unlock_shared() noexcept {
     word_.fetch_sub(reader, std::memory_order_release);
   }  // pairs with the writer's acquire
 
   void lock() noexcept {
-    if (!try_lock()) [[unlikely]]
+    if (!try_enter()) [[unlikely]]
       lock_slow();
   }
   [[nodiscard]] bool try_lock() noexcept {
-    std::uint32_t expected = 0;
-    // acquire pairs with the releases in unlock() and unlock_shared()
-    return word_.compare_exchange_strong(expected, writer, std::memory_order_acquire, std::memory_order_relaxed);
+    if (try_enter()) return true;
+    return is_queued() && forget_parents_queue() && try_enter();
   }
   void unlock() noexcept {
     word_.fetch_and(~writer, std::memory_order_release);
@@ -88,10 +83,30 @@ class srwlock {
   static constexpr std::uint32_t reader = 4;
   static constexpr std::uint32_t full = std::uint32_t{1} << 31;  // of the readers' bits: no more may come
 
+  bool try_enter_shared() noexcept {
+    // relaxed: a look; the exchange decides, and its acquire pairs with the releases in unlock() and unlock_shared()
+    std::uint32_t seen = word_.load(std::memory_order_relaxed);
+    while ((seen & (writer | queued | full)) == 0) {
+      if (word_.compare_exchange_weak(seen, seen + reader, std::memory_order_acquire, std::memory_order_relaxed))
+        return true;
+    }
+    return false;
+  }
+  bool try_enter() noexcept {
+    std::uint32_t expected = 0;
+    // acquire pairs with the releases in unlock() and unlock_shared()
+    return word_.compare_exchange_strong(expected, writer, std::memory_order_acquire, std::memory_order_relaxed);
+  }
+  // relaxed: a look
+  bool is_queued() const noexcept { return (word_.load(std::memory_order_relaxed) & queued) != 0; }
+  /// In the child of a fork, before its first thread queues up: whoever queued in the parent does not exist here, while
+  /// the forking thread, and so who holds the lock for it, did not. False: there was nothing to do.
+  TXSYNC_EXPORT bool forget_parents_queue() noexcept;
   TXSYNC_EXPORT void lock_shared_slow() noexcept;
   TXSYNC_EXPORT void lock_slow() noexcept;
 
   std::atomic<std::uint32_t> word_{0};
+  std::atomic<std::uint32_t> queue_made_for_{0};
   mcs_lock queue_;
 };
 

@@ -13,17 +13,23 @@ namespace txsync::inline TXSYNC_BACKEND {
 namespace detail {
 
 /// Tickets: the part that both ticket locks share (Mellor-Crummey and Scott 1991, with proportional backoff).
+///
+/// The low bits of a ticket say in which process it was drawn, by the count of forks. In the child of a fork the
+/// holder passes over all tickets of other processes, since their threads do not exist there. Threads that do exist
+/// see that, and draw again.
 class ticket_queue {
  public:
   constexpr ticket_queue() noexcept = default;
 
   [[gnu::always_inline]] std::uint32_t draw() noexcept {
-    return next_.fetch_add(1, std::memory_order_relaxed);  // relaxed: only the number matters
+    return next_.fetch_add(turn, std::memory_order_relaxed);  // relaxed: only the number matters
   }
+  static constexpr std::uint32_t ticket_after(std::uint32_t ticket) noexcept { return ticket + turn; }
   [[gnu::always_inline]] bool is_served(std::uint32_t ticket) const noexcept {
     return serving_.load(std::memory_order_acquire) == ticket;  // pairs with the release in serve_next()
   }
   /// Waits in proportion to the distance; returns once served, with a fence behind it. False as in lock(pastime&).
+  /// Where the ticket is passed over, another one is served.
   TXSYNC_EXPORT bool wait(std::uint32_t ticket, pastime* meanwhile = nullptr) noexcept;
   /// For a race detector that does not see what src/ does: the thread has been served, if `got`, which is answered; or
   /// it is about to serve the next.
@@ -33,7 +39,7 @@ class ticket_queue {
   bool draw_if_served() noexcept {
     std::uint32_t ticket = serving_.load(std::memory_order_acquire);  // pairs with the release in serve_next()
     // relaxed on success: acquired by the load above, nobody can have been served since
-    return next_.compare_exchange_strong(ticket, ticket + 1, std::memory_order_relaxed);
+    return next_.compare_exchange_strong(ticket, ticket_after(ticket), std::memory_order_relaxed);
   }
   /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
   // relaxed: an attempt's reads are ordered by the attempt, and everybody else decides nothing by it
@@ -46,25 +52,43 @@ class ticket_queue {
     // seq_cst: read by threads outside the door after their number is out (admission.cpp)
     const std::uint32_t next = next_.load(std::memory_order_seq_cst);
     const auto drawn = static_cast<std::int32_t>(next - serving_.load(std::memory_order_seq_cst));
-    return drawn > 0 ? static_cast<std::uint32_t>(drawn) : 0;
+    return drawn > 0 ? static_cast<std::uint32_t>(drawn) / turn : 0;
   }
   /// By the holder. To others it says how far the queue is, at some moment of the call.
   // relaxed: only the holder writes it
   std::uint32_t ticket_of_holder() const noexcept { return serving_.load(std::memory_order_relaxed); }
+  /// How many have their turn before that ticket, which is in the queue.
+  std::uint32_t distance_to(std::uint32_t ticket) const noexcept { return (ticket - ticket_of_holder()) / turn; }
   [[gnu::always_inline]] void serve_next() noexcept {
     // relaxed: only the holder writes it. release pairs with is_served()
-    serving_.store(serving_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    serving_.store(ticket_after(serving_.load(std::memory_order_relaxed)), std::memory_order_release);
   }
   /// False, and nothing done, where nobody holds it.
   [[gnu::always_inline]] bool serve_next_if_held() noexcept {
     // relaxed: only the holder writes it, and who holds it has drawn
     const std::uint32_t serving = serving_.load(std::memory_order_relaxed);
     if (serving == next_.load(std::memory_order_relaxed)) return false;
-    serving_.store(serving + 1, std::memory_order_release);  // pairs with is_served()
+    serving_.store(ticket_after(serving), std::memory_order_release);  // pairs with is_served()
     return true;
+  }
+  /// By the holder, before it gives the lock up. In the child of a fork, once for each lock: if others have tickets,
+  /// all of them are passed over.
+  [[gnu::always_inline]] void forget_parents_threads() noexcept {
+    // relaxed, both: only the holder writes the second; of the first, what was copied by the fork is seen
+    if (next_.load(std::memory_order_relaxed) - serving_.load(std::memory_order_relaxed) != turn) [[unlikely]]
+      renew_in_child();
   }
 
  private:
+  static constexpr std::uint32_t turn = 16;                ///< between two tickets
+  static constexpr std::uint32_t process_bits = turn - 1;  ///< the count of forks; after 16 it starts again
+
+  /// Whether the holder has gone on to the tickets of another process.
+  static constexpr bool is_passed_over(std::uint32_t ticket, std::uint32_t serving) noexcept {
+    return ((ticket ^ serving) & process_bits) != 0 && static_cast<std::int32_t>(serving - ticket) > 0;
+  }
+  TXSYNC_EXPORT void renew_in_child() noexcept;
+
   std::atomic<std::uint32_t> next_{0};
   std::atomic<std::uint32_t> serving_{0};
 };
@@ -78,6 +102,8 @@ class ticket_queue {
 /// not run costs a time slice of the scheduler.
 /// Use it for: short sections among at most as many threads as cores, where order matters.
 /// Cost: one fetch-add, one store.
+/// In the child of a fork the thread that held it can unlock and use it: waiters of the parent are passed over. The
+/// first unlock there for which others wait lets newcomers pass them.
 /// Named requirements: Lockable.
 /// Constant-initialised; all zero is unlocked; 8 bytes.
 class fifo_ticket_lock {
@@ -98,9 +124,15 @@ class fifo_ticket_lock {
   }
   [[nodiscard]] bool try_lock() noexcept { return queue_.draw_if_served(); }
   /// Requires: the calling thread holds the lock.
-  void unlock() noexcept { queue_.serve_next(); }
+  void unlock() noexcept {
+    queue_.forget_parents_threads();
+    queue_.serve_next();
+  }
   /// unlock(), or false, and nothing done, where nobody holds the lock. Cost: a load more.
-  bool unlock_if_held() noexcept { return queue_.serve_next_if_held(); }
+  bool unlock_if_held() noexcept {
+    queue_.forget_parents_threads();
+    return queue_.serve_next_if_held();
+  }
   bool is_held() const noexcept { return queue_.is_held(); }
 
  private:
@@ -153,7 +185,7 @@ class ticket_behind_door {
 /// practice it waits about a millisecond for each thread that was outside before it, while the lock is busy. If the
 /// lock stays free, those outside come in one after the other (admission.hpp).
 /// Use it for: short contended sections that want fairness. Do not: sections that block (mutex).
-/// Cost: as fifo_ticket_lock, plus three loads of the same line.
+/// Cost: as fifo_ticket_lock, plus three loads of the same line. In the child of a fork: as fifo_ticket_lock.
 /// Named requirements: Lockable.
 /// Constant-initialised; all zero is unlocked; 24 bytes.
 class ticket_lock {
@@ -171,9 +203,15 @@ class ticket_lock {
   bool lock(pastime& meanwhile) noexcept { return both().lock(&meanwhile); }
   [[nodiscard]] bool try_lock() noexcept { return both().try_lock(); }
   /// Requires: the calling thread holds the lock.
-  [[gnu::always_inline]] void unlock() noexcept { both().unlock(); }
+  [[gnu::always_inline]] void unlock() noexcept {
+    queue_.forget_parents_threads();
+    both().unlock();
+  }
   /// As fifo_ticket_lock::unlock_if_held().
-  [[gnu::always_inline]] bool unlock_if_held() noexcept { return both().unlock_if_held(); }
+  [[gnu::always_inline]] bool unlock_if_held() noexcept {
+    queue_.forget_parents_threads();
+    return both().unlock_if_held();
+  }
   bool is_held() const noexcept { return queue_.is_held(); }
 
  private:

@@ -38,7 +38,7 @@ struct left_tickets_test {
     return true;
   }
   void unlock() noexcept {
-    const std::uint32_t next = queue.ticket_of_holder() + 1;
+    const std::uint32_t next = detail::ticket_queue::ticket_after(queue.ticket_of_holder());
     if (has_door)
       detail::ticket_behind_door(queue, door).unlock();
     else

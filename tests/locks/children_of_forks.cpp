@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the child of a fork can do with a lock that the forking thread held, while other threads of the parent waited.
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <txsync/condition_variable.hpp>
+#include <txsync/machine/thread.hpp>
+
+#include "../sanitizers.hpp"
+#include "locks_under_test.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int all_is_well = 7;
+
+/// Whether the child that runs body() comes to its end. One that hangs ends by itself, and so do its own children.
+template <class Body>
+testing::AssertionResult child_succeeds(Body body) {
+  constexpr unsigned limit_s = 20;
+  const pid_t child = fork();
+  if (child < 0) return testing::AssertionFailure() << "no child";
+  if (child == 0) {
+    alarm(limit_s);
+    body();
+    _exit(all_is_well);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == all_is_well) return testing::AssertionSuccess();
+  const bool hung = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+  return testing::AssertionFailure() << (hung ? "the child hangs" : "the child failed, status ") << status;
+}
+
+void expect_in_child(bool condition) {
+  if (!condition) _exit(1);
+}
+
+/// A lock as one type for all: MCS locks have a node for each turn.
+template <class Lock>
+struct turn {
+  Lock& lock;
+  void take() { lock.lock(); }
+  bool try_take() { return lock.try_lock(); }
+  void give_up() { lock.unlock(); }
+};
+template <class Lock>
+  requires requires { typename Lock::node; }
+struct turn<Lock> {
+  Lock& lock;
+  typename Lock::node node{};
+  void take() { lock.lock(node); }
+  bool try_take() { return lock.try_lock(node); }
+  void give_up() { lock.unlock(node); }
+};
+
+/// Threads that run body(), and have most probably come as far as they can.
+template <class Body>
+std::vector<std::thread> start_waiting(unsigned count, Body body) {
+  std::atomic<unsigned> started{0};
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < count; ++i) {
+    threads.emplace_back([&started, body] {
+      started.fetch_add(1);
+      body();
+    });
+  }
+  while (started.load() != count) std::this_thread::yield();
+  std::this_thread::sleep_for(20ms);
+  return threads;
+}
+
+void join(std::vector<std::thread>& threads) {
+  for (std::thread& one : threads) one.join();
+}
+
+/// In the child, which has given up what the forking thread held.
+template <class Lock>
+void use(Lock& lock) {
+  turn<Lock> mine{lock};
+  mine.take();
+  mine.give_up();
+  expect_in_child(mine.try_take());
+  mine.give_up();
+  constexpr unsigned threads = 3;
+  constexpr unsigned rounds = 200;
+  if (under_tsan) return;  // starts none in the child of a fork
+  unsigned sum = 0;
+  std::vector<std::thread> all;
+  for (unsigned i = 0; i < threads; ++i) {
+    all.emplace_back([&] {
+      turn<Lock> own{lock};
+      for (unsigned round = 0; round < rounds; ++round) {
+        own.take();
+        ++sum;
+        own.give_up();
+      }
+    });
+  }
+  join(all);
+  expect_in_child(sum == threads * rounds);
+}
+
+constexpr unsigned many = 6;  // more than have room inside ticket_lock and mcs_lock, on small machines
+
+template <class Lock>
+struct HeldAcrossAFork : testing::Test {};
+using library_locks =
+    testing::Types<txsync::tatas_lock, txsync::ticket_lock, txsync::fifo_ticket_lock, txsync::mcs_lock,
+                   txsync::fifo_mcs_lock, txsync::futex_mutex, txsync::spinning_mutex, txsync::mutex,
+                   txsync::occ_rwlock, txsync::futex_rwlock, txsync::srwlock, txsync::shared_mutex>;
+TYPED_TEST_SUITE(HeldAcrossAFork, library_locks, conformance::lock_names);
+
+TYPED_TEST(HeldAcrossAFork, IsOfUseInTheChild) {
+  for (const unsigned waiters : {1u, many}) {
+    const auto lock = std::make_unique<TypeParam>();
+    turn<TypeParam> mine{*lock};
+    mine.take();
+    std::vector<std::thread> others = start_waiting(waiters, [&] {
+      turn<TypeParam> own{*lock};
+      own.take();
+      own.give_up();
+    });
+    EXPECT_TRUE(child_succeeds([&] {
+      mine.give_up();
+      use(*lock);
+    })) << waiters;
+    mine.give_up();
+    join(others);
+  }
+}
+
+/// The child's threads come before the lock is given up there.
+TYPED_TEST(HeldAcrossAFork, IsOfUseInTheChildWithWaitersThere) {
+  if (under_tsan) GTEST_SKIP() << "ThreadSanitizer starts no thread in the child of a fork";
+  const auto lock = std::make_unique<TypeParam>();
+  turn<TypeParam> mine{*lock};
+  mine.take();
+  const auto take_and_give_up = [&] {
+    turn<TypeParam> own{*lock};
+    own.take();
+    own.give_up();
+  };
+  std::vector<std::thread> others = start_waiting(many, take_and_give_up);
+  EXPECT_TRUE(child_succeeds([&] {
+    std::vector<std::thread> own = start_waiting(many, take_and_give_up);
+    mine.give_up();
+    join(own);
+    use(*lock);
+  }));
+  mine.give_up();
+  join(others);
+}
+
+/// The child forks, too, and its child.
+TYPED_TEST(HeldAcrossAFork, IsOfUseInAChildsChild) {
+  const auto lock = std::make_unique<TypeParam>();
+  turn<TypeParam> mine{*lock};
+  mine.take();
+  std::vector<std::thread> others = start_waiting(many, [&] {
+    turn<TypeParam> own{*lock};
+    own.take();
+    own.give_up();
+  });
+  EXPECT_TRUE(child_succeeds([&] {
+    expect_in_child(static_cast<bool>(child_succeeds([&] {
+      mine.give_up();
+      use(*lock);
+    })));
+    mine.give_up();
+    use(*lock);
+    mine.take();
+    expect_in_child(static_cast<bool>(child_succeeds([&] {
+      mine.give_up();
+      use(*lock);
+    })));
+  }));
+  mine.give_up();
+  join(others);
+}
+
+template <class Lock>
+struct ReadersAcrossAFork : testing::Test {};
+using library_shared_locks =
+    testing::Types<txsync::occ_rwlock, txsync::futex_rwlock, txsync::srwlock, txsync::shared_mutex>;
+TYPED_TEST_SUITE(ReadersAcrossAFork, library_shared_locks, conformance::lock_names);
+
+TYPED_TEST(ReadersAcrossAFork, DoNotKeepTheChildsWritersOut) {
+  const auto lock = std::make_unique<TypeParam>();
+  lock->lock();
+  std::vector<std::thread> others = start_waiting(many, [&] {
+    lock->lock_shared();
+    lock->unlock_shared();
+  });
+  EXPECT_TRUE(child_succeeds([&] {
+    lock->unlock();
+    use(*lock);
+    lock->lock_shared();
+    lock->unlock_shared();
+  }));
+  lock->unlock();
+  join(others);
+}
+
+using locks_for_readers = testing::Types<txsync::futex_rwlock, txsync::srwlock>;
+template <class Lock>
+struct HeldSharedAcrossAFork : testing::Test {};
+TYPED_TEST_SUITE(HeldSharedAcrossAFork, locks_for_readers, conformance::lock_names);
+
+TYPED_TEST(HeldSharedAcrossAFork, IsOfUseInTheChild) {
+  const auto lock = std::make_unique<TypeParam>();
+  lock->lock_shared();
+  std::vector<std::thread> others = start_waiting(many, [&] {
+    lock->lock();
+    lock->unlock();
+  });
+  EXPECT_TRUE(child_succeeds([&] {
+    lock->unlock_shared();
+    expect_in_child(lock->try_lock_shared());
+    lock->unlock_shared();
+    use(*lock);
+  }));
+  lock->unlock_shared();
+  join(others);
+}
+
+/// The destructor waits for notified threads, of which there are none in the child.
+TEST(ConditionVariable, IsDestroyedInTheChildOfAFork) {
+  txsync::mutex guard;
+  bool told = false;
+  const auto condition = std::make_unique<txsync::condition_variable>();
+  std::vector<std::thread> others = start_waiting(1, [&] {
+    std::unique_lock hold(guard);
+    condition->wait(hold, [&] { return told; });
+  });
+  {
+    const std::lock_guard hold(guard);
+    told = true;
+    condition->notify_all();
+    EXPECT_TRUE(child_succeeds([&] { std::destroy_at(condition.get()); }));
+  }
+  join(others);
+}
+
+/// In the child one waits, beside those that it does not have.
+TEST(ConditionVariable, IsOfUseInTheChildOfAFork) {
+  if (under_tsan) GTEST_SKIP() << "ThreadSanitizer starts no thread in the child of a fork";
+  txsync::mutex guard;
+  bool told = false;
+  const auto condition = std::make_unique<txsync::condition_variable>();
+  const auto wait = [&] {
+    std::unique_lock hold(guard);
+    condition->wait(hold, [&] { return told; });
+  };
+  const auto tell = [&] {
+    const std::lock_guard hold(guard);
+    told = true;
+    condition->notify_all();
+  };
+  std::vector<std::thread> others = start_waiting(many, wait);
+  EXPECT_TRUE(child_succeeds([&] {
+    std::vector<std::thread> own = start_waiting(1, wait);
+    tell();
+    join(own);
+    std::destroy_at(condition.get());
+  }));
+  tell();
+  join(others);
+}
+
+}  // namespace
