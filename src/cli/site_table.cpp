@@ -89,7 +89,8 @@ void print_speculation(std::FILE* out, int width, const std::string& lead_headin
     char lost[48];
     std::snprintf(lost, sizeof lost, "%.3f (%.3f)", as_double(one.lost_ns) / 1e9, one.lost_error_ns / 1e9);
     std::fprintf(out, "%-*s%12llu %11.1f %12llu %12llu %20s  %s; %s\n", width, rows[i].lead.c_str(),
-                 static_cast<unsigned long long>(one.attempts), percent(as_double(one.commits), as_double(one.attempts)),
+                 static_cast<unsigned long long>(one.attempts),
+                 percent(as_double(one.commits), as_double(one.attempts)),
                  static_cast<unsigned long long>(one.fallbacks), static_cast<unsigned long long>(one.failed), lost,
                  observe::printable(rows[i].site->name).c_str(), causes_of(one).c_str());
   }

@@ -15,7 +15,8 @@ std::string attempts_row(const json& point) {
   if (attempts == 0) return lead + "<td colspan=\"5\">no attempts</td></tr>\n";
   return lead + number_cell(grouped(attempts)) + number_cell(part(number_of(point, "commits"), attempts)) +
          number_cell(part(number_of(cycles, "transactional"), number_of(cycles, "total"))) +
-         number_cell(part(number_of(cycles, "aborted"), number_of(cycles, "total"))) + cell(causes_of_aborts(point)) + "</tr>\n";
+         number_cell(part(number_of(cycles, "aborted"), number_of(cycles, "total"))) + cell(causes_of_aborts(point)) +
+         "</tr>\n";
 }
 
 /// What it is, and where.

@@ -59,11 +59,13 @@ std::string speculation_table(const std::vector<counted>& list, bool with_where)
             cell(causes_of_aborts(one)) + "</tr>\n";
   }
   if (rows.empty()) return {};
-  const std::string head = std::string("<th>site</th>") + (with_where ? "<th>measured with</th>" : "") +
-                           "<th class=\"n\">attempts</th><th class=\"n\">committed</th><th class=\"n\">fallbacks</th>"
-                           "<th class=\"n\">after attempts</th><th class=\"n\">lost</th><th>aborts, of the attempts</th>";
+  const std::string head =
+      std::string("<th>site</th>") + (with_where ? "<th>measured with</th>" : "") +
+      "<th class=\"n\">attempts</th><th class=\"n\">committed</th><th class=\"n\">fallbacks</th>"
+      "<th class=\"n\">after attempts</th><th class=\"n\">lost</th><th>aborts, of the attempts</th>";
   return "<h3>Critical sections as hardware transactions</h3>\n" + table(head, rows) +
-         "<p class=\"note\">Attempts, commits and causes are exact. Fallbacks are critical sections that took the lock, "
+         "<p class=\"note\">Attempts, commits and causes are exact. Fallbacks are critical sections that took the "
+         "lock, "
          "after attempts or without one; they are estimated from samples. Lost is the time in attempts that aborted, "
          "estimated from one section in 16, with its standard error.</p>\n";
 }

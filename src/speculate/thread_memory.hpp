@@ -18,18 +18,22 @@ class timed_sections {
  public:
   /// Outside attempts, before the first one of a section.
   void begin() noexcept {
-    if (--left_ == 0) [[unlikely]] begin_timing();
+    if (--left_ == 0) [[unlikely]]
+      begin_timing();
   }
   /// The attempt has aborted; and, below, another one begins.
   void aborted() noexcept {
-    if (began_ != 0) [[unlikely]] lost_ += machine::cycles() - began_;
+    if (began_ != 0) [[unlikely]]
+      lost_ += machine::cycles() - began_;
   }
   void again() noexcept {
-    if (began_ != 0) [[unlikely]] began_ = machine::cycles();
+    if (began_ != 0) [[unlikely]]
+      began_ = machine::cycles();
   }
   /// The section has ended, or takes the lock: counts what it has lost.
   void end(site& place) noexcept {
-    if (began_ != 0) [[unlikely]] end_timing(place);
+    if (began_ != 0) [[unlikely]]
+      end_timing(place);
   }
 
  private:

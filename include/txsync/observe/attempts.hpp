@@ -17,7 +17,7 @@ struct attempt_totals {
   /// Critical sections that ran in attempts, those within others too. Estimated, as site_totals::acquisitions is.
   std::uint64_t elided = 0;
   std::uint64_t failed = 0;  ///< exact: sections that took the lock after their attempts had aborted
-  /// Time in attempts that aborted. Estimated: about one section in 16 is timed.
+  /// Time that aborted attempts took, rollback included. Estimated: about one section in 16 is timed.
   std::uint64_t lost_ns = 0;
   std::uint64_t lost_samples = 0;   ///< timed sections of which an attempt aborted
   std::uint64_t lost_variance = 0;  ///< of lost_ns, in units of 1024 ns^2: its standard error is 32 times the root

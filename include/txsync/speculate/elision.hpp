@@ -59,7 +59,7 @@ class elision {
   TXSYNC_EXPORT static elision unnamed_;
 
   alignas(machine::pad_bytes) const elision_policy& policy_;
-  site* site_ = nullptr;  ///< null in objects that programs built with older headers have
+  site* site_ = nullptr;   ///< null in objects that programs built with older headers have
   detail::two_ways ways_;  ///< elided first, the lock second
 };
 

@@ -97,10 +97,14 @@ void put_details(json& into, const point& one) {
 
 namespace {
 json to_json(const speculation_record& one) {
-  return {{"attempts", one.attempts}, {"commits", one.commits},
-          {"failed", one.failed},     {"elided", one.elided},
-          {"fallbacks", one.fallbacks}, {"aborts", object_of(one.aborts)},
-          {"lost_ns", one.lost_ns},   {"lost_error_ns", one.lost_error_ns},
+  return {{"attempts", one.attempts},
+          {"commits", one.commits},
+          {"failed", one.failed},
+          {"elided", one.elided},
+          {"fallbacks", one.fallbacks},
+          {"aborts", object_of(one.aborts)},
+          {"lost_ns", one.lost_ns},
+          {"lost_error_ns", one.lost_error_ns},
           {"lost_samples", one.lost_samples}};
 }
 }  // namespace

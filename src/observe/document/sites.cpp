@@ -75,8 +75,8 @@ void add(speculation_record& sum, const speculation_record& part) {
   sum.elided += part.elided;
   sum.fallbacks += part.fallbacks;
   for (const auto& [cause, count] : part.aborts) {
-    const auto known = std::find_if(sum.aborts.begin(), sum.aborts.end(),
-                                    [&](const auto& one) { return one.first == cause; });
+    const auto known =
+        std::find_if(sum.aborts.begin(), sum.aborts.end(), [&](const auto& one) { return one.first == cause; });
     if (known == sum.aborts.end())
       sum.aborts.emplace_back(cause, count);
     else
