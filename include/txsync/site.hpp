@@ -50,6 +50,8 @@ class site {
  private:
   friend class observe::site_registry;
   static constexpr std::uint32_t unregistered = ~std::uint32_t{0};
+  /// Of a number that was given elsewhere (site_registry).
+  constexpr site(const char* name, std::uint32_t id) noexcept : name_(name), id_(id) {}
   TXSYNC_EXPORT static site unnamed_;
 
   TXSYNC_EXPORT std::uint32_t register_site() noexcept;

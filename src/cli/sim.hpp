@@ -54,6 +54,8 @@ int run_program(session& with, const program_request& request);
 
 /// Adds what became of the attempts of a run, which took so many cycles on each thread.
 void add_attempts(observe::point& point, const sim::image_result& seen, std::uint64_t cycles);
+/// Adds what the program's own sites counted of them.
+void add_sites(observe::point& point, const sim::image_result& seen);
 /// Where they ended.
 std::vector<observe::abort_place> abort_places(const launch::module_symbols& symbols, const sim::image_result& seen);
 

@@ -72,6 +72,7 @@ void add_run(observe::point& point, const sim::image_result& seen, const program
   point.threads = static_cast<unsigned>(std::max<std::uint64_t>(1, seen.number("threads")));
   point.values = {static_cast<double>(cycles) / (request.machine.model.core_mhz * 1e6)};
   add_attempts(point, seen, cycles);
+  add_sites(point, seen);
   point.abort_places = abort_places(symbols, seen);
   point.end_hash = hexadecimal(seen.number("end_hash")).substr(2);
 }

@@ -57,6 +57,46 @@ void print_conditions(std::FILE* out, int width, const std::string& lead_heading
   print_more(out, rows.size(), most);
 }
 
+/// "conflict 61 %, lock-busy 30 %": of the attempts, the most frequent first.
+std::string causes_of(const observe::speculation_record& one) {
+  constexpr std::size_t max_named = 4;
+  auto causes = one.aborts;
+  std::stable_sort(causes.begin(), causes.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string made;
+  for (std::size_t i = 0; i < causes.size() && i < max_named; ++i) {
+    char part[64];
+    std::snprintf(part, sizeof part, "%s%s %.1f %%", i == 0 ? "" : ", ", causes[i].first.c_str(),
+                  percent(as_double(causes[i].second), as_double(one.attempts)));
+    made += part;
+  }
+  if (causes.size() > max_named) made += ", ...";
+  return made.empty() ? "-" : made;
+}
+
+void print_speculation(std::FILE* out, int width, const std::string& lead_heading, std::vector<site_row> rows,
+                       std::size_t most) {
+  std::erase_if(rows, [](const site_row& row) { return !row.site->speculation; });
+  if (rows.empty()) return;
+  std::stable_sort(rows.begin(), rows.end(), [](const site_row& a, const site_row& b) {
+    return a.site->speculation->attempts > b.site->speculation->attempts;
+  });
+  std::fprintf(out, "\ncritical sections as hardware transactions\n");
+  std::fprintf(out, "%*s%12s %11s %12s %12s %20s\n", width, "", "", "committed", "fallbacks", "after", "lost, s");
+  std::fprintf(out, "%-*s%12s %11s %12s %12s %20s  site; aborts by first cause, of the attempts\n", width,
+               lead_heading.c_str(), "attempts", "%", "in all", "attempts", "(standard error)");
+  for (std::size_t i = 0; i < rows.size() && i < most; ++i) {
+    const observe::speculation_record& one = *rows[i].site->speculation;
+    char lost[48];
+    std::snprintf(lost, sizeof lost, "%.3f (%.3f)", as_double(one.lost_ns) / 1e9, one.lost_error_ns / 1e9);
+    std::fprintf(out, "%-*s%12llu %11.1f %12llu %12llu %20s  %s; %s\n", width, rows[i].lead.c_str(),
+                 static_cast<unsigned long long>(one.attempts),
+                 percent(as_double(one.commits), as_double(one.attempts)),
+                 static_cast<unsigned long long>(one.fallbacks), static_cast<unsigned long long>(one.failed), lost,
+                 observe::printable(rows[i].site->name).c_str(), causes_of(one).c_str());
+  }
+  print_more(out, rows.size(), most);
+}
+
 }  // namespace
 
 double percentile(const observe::percentile_record& times, const char* name) {
@@ -83,6 +123,7 @@ void print_site_table(std::FILE* out, const std::string& lead_heading, const std
                "acquisitions", "%", "time, s", "waiting %", "p50", "p99", "max", "p50", "p99");
   for (std::size_t i = 0; i < rows.size() && i < most; ++i) print_row(out, width, rows[i], waiting[rows[i].lead]);
   print_more(out, rows.size(), most);
+  print_speculation(out, width, lead_heading, all, most);
   print_conditions(out, width, lead_heading, all, most);
 }
 

@@ -4,7 +4,6 @@
 // Blocks may be shared with another process that reads them (blocks.hpp).
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <utility>
 
@@ -17,72 +16,14 @@
 #include "blocks.hpp"
 #include "ownership.hpp"
 #include "registry.hpp"
+#include "thread_block.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
 namespace {
 
-/// One number with one writer. Relaxed throughout: readers take each as it is.
-class tally {
- public:
-  void add(std::uint64_t amount) noexcept {
-    value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
-  }
-  void raise_to(std::uint64_t amount) noexcept {
-    if (value_.load(std::memory_order_relaxed) < amount) value_.store(amount, std::memory_order_relaxed);
-  }
-  std::uint64_t read() const noexcept { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<std::uint64_t> value_{0};
-};
-
-struct site_counters {
-  wait_sum waited, held_up;  // the owning thread's: since its last call chain
-  tally acquisitions, contended, wait_ns, max_wait_ns, failed_waits, failed_wait_ns, hold_ns, condition_waits,
-      condition_wait_ns;
-  histogram wait, hold;
-};
-
 /// As many samples may pass while a lock is held and timed before it is taken for lost.
 constexpr std::uint32_t most_skipped = 4096;
-
-struct thread_block {
-  thread_block* next = nullptr;  // fixed before the block is published
-  ownership owner{};             // made when the block is taken
-  std::atomic<std::uint32_t> waiting_site{0};
-  std::atomic<std::uint64_t> waiting_since{0};  // cycles; 0: the thread does not wait for a lock
-  std::atomic<std::uint64_t> ended_at{0};       // cycles; of the process. 0: it runs, or was killed
-  // What the owning thread needs for sampling:
-  std::uint64_t random = 0;
-  std::uint32_t samples = 0;
-  std::uint32_t weight = 1;      // acquisitions that the next sample stands for
-  std::uint64_t held_since = 0;  // cycles; of detail::timed_lock
-  std::uint32_t held_weight = 0;
-  std::uint32_t held_site = 0;
-  std::uint32_t skipped = 0;  // samples since then that were not timed
-  // Where the counters of its sites are, by the parts below, for the process that has the block. Written by the thread,
-  // release; others read with acquire. Null: that part is not mapped.
-  static constexpr unsigned part_count = 9;
-  std::uint32_t number = 0;  // of the source
-  std::atomic<site_counters*> parts[part_count] = {};
-};
-
-/// The counters follow the head, those of site 0 first. Part 0 has 32 sites and is taken with the head; each other part
-/// goes up to the next power of two.
-constexpr std::size_t head_bytes = (sizeof(thread_block) + 63) / 64 * 64;
-constexpr unsigned part_of(std::uint32_t site_id) noexcept {
-  return site_id < 32 ? 0 : static_cast<unsigned>(std::bit_width(site_id)) - 5;
-}
-constexpr std::uint32_t first_of(unsigned part) noexcept { return part == 0 ? 0 : 16u << part; }
-constexpr std::size_t offset_of(std::uint32_t site_id) noexcept {
-  return head_bytes + std::min(site_id, site::site_limit + 1) * sizeof(site_counters);
-}
-static_assert(part_of(site::site_limit) == thread_block::part_count - 1);
-
-const site_counters& counters_in_whole(const void* block, std::uint32_t site_id) noexcept {
-  return *reinterpret_cast<const site_counters*>(static_cast<const char*>(block) + offset_of(site_id));
-}
 
 block_source::taken take_pages(std::size_t) noexcept { return {machine::map_pages(block_bytes()), 0}; }
 constexpr block_source own_pages = {take_pages, nullptr, nullptr};
@@ -101,13 +42,6 @@ thread_block* adopt() noexcept {
   for (thread_block* block = all_blocks.load(std::memory_order_acquire); block != nullptr; block = block->next)
     if (own(block->owner)) return block;
   return nullptr;
-}
-
-/// The site's counters, or null where they are not mapped.
-site_counters* mapped_counters(const thread_block& block, std::uint32_t site_id) noexcept {
-  const unsigned part = part_of(site_id);
-  site_counters* const begin = block.parts[part].load(std::memory_order_acquire);  // pairs with map_counters()
-  return begin == nullptr ? nullptr : begin + (site_id - first_of(part));
 }
 
 /// By the block's thread: maps them where they are not.
@@ -152,7 +86,8 @@ thread_block* publish() noexcept {
   return mine ? block : nullptr;
 }
 
-/// The calling thread's block, or null where nothing may be counted now.
+}  // namespace
+
 thread_block* block_of_thread() noexcept {
   if (my_block != nullptr) return my_block;
   if (!may_own() || machine::active()) return nullptr;  // no mapping inside an attempt
@@ -176,16 +111,15 @@ thread_block* block_of_thread() noexcept {
   return block;
 }
 
-/// The counters of a site in the thread's block, or null where they cannot be written.
 site_counters* counters_of(thread_block& block, std::uint32_t site_id) noexcept {
   if (site_id == 0 || site_id > site::site_limit) return nullptr;
   site_counters* const counters = map_counters(block, site_id);
   const block_source& from = *source.load(std::memory_order_relaxed);
-  if (counters == nullptr || from.reserve == nullptr || counters->acquisitions.read() != 0 ||
-      counters->contended.read() != 0 || counters->failed_waits.read() != 0 || counters->condition_waits.read() != 0)
-    return counters;
+  if (counters == nullptr || from.reserve == nullptr || counters->is_in_use()) return counters;
   return from.reserve(counters, sizeof *counters) ? counters : nullptr;
 }
+
+namespace {
 
 /// The counters of a site in the block of the calling thread, which has ended a wait there.
 site_counters* counters_after_wait(std::uint32_t site_id) noexcept {
@@ -194,6 +128,8 @@ site_counters* counters_after_wait(std::uint32_t site_id) noexcept {
   block->waiting_since.store(0, std::memory_order_relaxed);
   return counters_of(*block, site_id);
 }
+
+}  // namespace
 
 std::uint64_t to_ns(std::uint64_t cycles) noexcept {
   // Nanoseconds a cycle in 1/2^20; relaxed: a constant, whoever finds it first.
@@ -205,6 +141,8 @@ std::uint64_t to_ns(std::uint64_t cycles) noexcept {
   }
   return static_cast<std::uint64_t>((static_cast<unsigned __int128>(cycles) * known) >> 20);
 }
+
+namespace {
 
 /// Who is told of each hold; then each acquisition is a sample. Relaxed: set before anything is counted.
 constinit std::atomic<hold_watcher> watcher{nullptr};
@@ -267,18 +205,32 @@ namespace detail {
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::int32_t until_sample = 1;
 [[gnu::tls_model("initial-exec")]] constinit thread_local const void* timed_lock = nullptr;
 
-bool sample(std::uint32_t site_id, const void* lock) noexcept {
-  thread_block* const block = block_of_thread();
+namespace {
+/// Counts an acquisition that is a sample, and begins the next period. Null: nothing is counted.
+site_counters* count_sample(thread_block* block, std::uint32_t site_id, std::uint32_t& stood_for) noexcept {
   if (block == nullptr) {
     until_sample = sampling_period;
-    return false;
+    return nullptr;
   }
-  const std::uint32_t stood_for = block->weight;
+  stood_for = block->weight;
   block->weight = next_weight(*block);
   until_sample = static_cast<std::int32_t>(block->weight);
   site_counters* const counters = counters_of(*block, site_id);
-  if (counters == nullptr) return false;
-  counters->acquisitions.add(stood_for);
+  if (counters != nullptr) counters->acquisitions.add(stood_for);
+  return counters;
+}
+}  // namespace
+
+void sample_elided(std::uint32_t site_id) noexcept {
+  std::uint32_t stood_for = 0;
+  site_counters* const counters = count_sample(block_of_thread(), site_id, stood_for);
+  if (counters != nullptr) counters->attempts.elided.add(stood_for);
+}
+
+bool sample(std::uint32_t site_id, const void* lock) noexcept {
+  thread_block* const block = block_of_thread();
+  std::uint32_t stood_for = 0;
+  if (count_sample(block, site_id, stood_for) == nullptr) return false;
   // An outer lock is being timed; or another thread has given it up, which this one will never hear of.
   if (timed_lock != nullptr && ++block->skipped < most_skipped) return false;
   block->skipped = 0;
@@ -341,6 +293,7 @@ void add(site_totals& total, const site_counters& counters) noexcept {
   total.condition_wait_ns += counters.condition_wait_ns.read();
   total.wait.add(counters.wait);
   total.hold.add(counters.hold);
+  add(total.attempts, counters.attempts);
 }
 
 /// Threads of this process that wait at the moment.
@@ -460,6 +413,7 @@ site_totals difference(const site_totals& later, const site_totals& earlier) noe
     result.wait.slots[i] -= earlier.wait.slots[i];
     result.hold.slots[i] -= earlier.hold.slots[i];
   }
+  result.attempts = difference(later.attempts, earlier.attempts);
   return result;
 }
 

@@ -230,6 +230,7 @@ bool reserve(void* begin, std::size_t bytes) noexcept {
 channel* open_file() noexcept { return the_channel().head; }
 
 policy::packed default_policy() noexcept { return the_channel().everywhere; }
+std::uint32_t site_without_channel() noexcept { return 0; }
 
 std::uint32_t launchers_number(const channel& file) noexcept {
   struct stat about{};

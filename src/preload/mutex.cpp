@@ -152,20 +152,8 @@ detail::try_outcome try_elide(mutex_state& mutex, lock_tag tag) noexcept {
   return try_enter_elided(mutex, tag);
 }
 
-/// As one that held the mutex for no time. Where the attempt goes on its sample waits for the end, of whichever
-/// section: counters are not written in attempts.
-void count_elided(const mutex_state& mutex, lock_tag tag) noexcept {
-  if (--until_sample > 0 || detail::in_elided_attempt()) [[likely]]
-    return;
-  if (observe::detail::sample(tag.site(), &mutex)) observe::detail::hold_ends(&mutex);
-}
-
 /// Ends the section where an attempt runs it.
-bool end_elided(const mutex_state& mutex, lock_tag tag) noexcept {
-  if (!tag.has_role() || !leave_elided(mutex)) return false;
-  count_elided(mutex, tag);
-  return true;
-}
+bool end_elided(const mutex_state& mutex, lock_tag tag) noexcept { return tag.has_role() && leave_elided(mutex, tag); }
 
 // ----
 

@@ -61,8 +61,8 @@ bool make_role(std::uint32_t site, const role_choices& choices, const policy::pa
   if (present != nullptr) return true;
   void* const page = machine::map_pages(sizeof(lock_role));
   if (page == nullptr) return false;
-  auto* const made = new (page) lock_role{elision(preset_of(policy.elision)), warm_up(preset_of(policy.warm_up)),
-                                          choices.under, choices.elides, choices.warms};
+  auto* const made =
+      new (page) lock_role(policy.counting ? site : 0, preset_of(policy.elision), preset_of(policy.warm_up), choices);
   // release: the role, before others find it; pairs with the acquire in role_of(). relaxed: another's is as good
   if (!mine.compare_exchange_strong(present, made, std::memory_order_release, std::memory_order_relaxed)) {
     machine::unmap_pages(page, sizeof(lock_role));

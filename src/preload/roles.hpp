@@ -6,10 +6,12 @@
 #include <atomic>
 #include <cstdint>
 
+#include <txsync/site.hpp>
 #include <txsync/speculate/elision.hpp>
 #include <txsync/speculate/warm_up.hpp>
 
 #include "mutex_state.hpp"
+#include "observe/registry.hpp"
 #include "policy/packed.hpp"
 #include "sites.hpp"
 
@@ -23,8 +25,19 @@ struct role_choices {
 };
 
 struct lock_role {
+  /// `counted_as`: the number of its site, or 0.
+  lock_role(std::uint32_t counted_as, const elision_policy& elides_by, const warm_up_policy& warms_by,
+            const role_choices& choices) noexcept
+      : eliding(elides_by, place),
+        warming(warms_by),
+        place(observe::site_registry::numbered(counted_as)),
+        under(choices.under),
+        elides(choices.elides),
+        warms(choices.warms) {}
+
   elision eliding;
   warm_up warming;
+  site place;  ///< where attempts are counted
   algorithm under;
   bool elides;
   bool warms;

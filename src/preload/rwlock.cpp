@@ -142,19 +142,9 @@ bool runs_elided(const rwlock_state& lock) noexcept {
   return detail::in_elided_attempt() && detail::elided_mode(word_of(lock)) != latch_mode::none;
 }
 
-/// As one that held the lock for no time. Where the attempt goes on its sample waits for the end, of whichever section:
-/// counters are not written in attempts.
-void count_elided(std::uint32_t site) noexcept {
-  if (--observe::detail::until_sample > 0 || detail::in_elided_attempt()) [[likely]]
-    return;
-  observe::detail::sample(site, nullptr);
-}
-
 /// Ends the section where an attempt runs it.
-[[gnu::noinline]] bool end_elided(const rwlock_state& lock, std::uint32_t site) noexcept {
-  if (!detail::in_elided_attempt() || !detail::leave_elided(word_of(lock))) return false;
-  count_elided(site);
-  return true;
+[[gnu::noinline]] bool end_elided(const rwlock_state& lock, std::uint32_t role) noexcept {
+  return detail::in_elided_attempt() && detail::leave_elided(word_of(lock), role_of(role).place);
 }
 
 template <futex_rwlock::admit how>
@@ -262,7 +252,7 @@ int lock_ours(rwlock_state& lock, rw_tag tag, entry how, const patience& how_lon
 int unlock_as_mutex(rwlock_state& lock, rw_tag tag) noexcept {
   mutex_state& mutex = lock.mutex;
   const lock_tag by = mutex_tag(lock);
-  if (by.has_role() && end_elided(lock, tag.site())) return 0;
+  if (by.has_role() && end_elided(lock, by.role())) return 0;
   if (runs_ahead()) {
     unlock_ahead(mutex);
     return 0;
@@ -286,7 +276,7 @@ int unlock_as_mutex(rwlock_state& lock, rw_tag tag) noexcept {
 }
 
 int unlock_rwlock(rwlock_state& lock, rw_tag tag) noexcept {
-  if (tag.is_elided() && end_elided(lock, tag.site())) return 0;
+  if (tag.is_elided() && end_elided(lock, tag.role())) return 0;
   if (runs_ahead()) return 0;
   observe::detail::hold_ends_if_timed(&lock);
   if (lock.shared.rwlock.has_writer()) {

@@ -17,12 +17,15 @@
 #include "identity.hpp"
 #include "loaded_code.hpp"
 #include "next.hpp"
+#include "observe/site_records.hpp"
 #include "policy/words.hpp"
 #include "sites.hpp"
 
 extern "C" {
 // sim/program.h and the program library (src/sim/toolchain/library)
 [[noreturn]] void txsync_sim_unsupported(const char* name);
+void txsync_sim_record(const char* name, std::uint64_t value);
+void txsync_sim_at_end();
 int txsync_sim_libc_mutex_init(pthread_mutex_t* made, const pthread_mutexattr_t* how) noexcept;
 int txsync_sim_libc_rwlock_init(pthread_rwlock_t* made, const pthread_rwlockattr_t* how) noexcept;
 int txsync_sim_libc_cond_init(pthread_cond_t* made, const pthread_condattr_t* how) noexcept;
@@ -134,6 +137,11 @@ policy::packed default_policy() noexcept {
   return policy::packed::of(answer);
 }
 
+std::uint32_t site_without_channel() noexcept {
+  static constinit site all_locks{"all locks"};
+  return all_locks.id();
+}
+
 std::uint32_t kernels_thread_number() noexcept { return machine::thread_id(); }
 std::uint32_t process_number() noexcept { return machine::fork_count() + 1; }
 std::uint16_t process_mark() noexcept { return static_cast<std::uint16_t>(process_number()); }
@@ -167,3 +175,5 @@ void fail_wait(std::uint32_t site, const void*, lock_call, const begun_wait& wai
 void forget_wait(const begun_wait&) noexcept {}
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload
+
+void txsync_sim_at_end() { txsync::observe::record_attempts(txsync_sim_record); }

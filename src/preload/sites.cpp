@@ -253,7 +253,7 @@ void tell_standard_error(notice_kind kind, const call_chain& chain) noexcept {
 
 [[gnu::noinline]] site_answer find_site(object_kind kind, const void* object) noexcept {
   channel* const file = open_file();
-  if (file == nullptr) return {0, default_policy()};
+  if (file == nullptr) return {site_without_channel(), default_policy()};
   if (!is_on_stack(object)) {
     const static_place place = find_static(object);
     if (place.path != nullptr) return site_of_object(*file, place, kind);

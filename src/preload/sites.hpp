@@ -24,6 +24,8 @@ site_answer find_site(object_kind kind, const void* object) noexcept;
 /// Where no launcher says anything. If there is one whose file cannot be opened: its default, which is in the
 /// environment.
 policy::packed default_policy() noexcept;
+/// Where locks are counted in a program that no launcher watches; 0: they are not.
+std::uint32_t site_without_channel() noexcept;
 
 /// Tells the launcher (else the standard error) of something that the program did. Each place and kind is told once.
 void tell(notice_kind kind, std::uint32_t site, std::uint32_t other_site = 0) noexcept;

@@ -8,15 +8,6 @@ namespace {
 
 std::string part(double some, double all) { return all == 0 ? "–" : percent(some / all); }
 
-std::string causes(const json& point) {
-  std::string made;
-  const double attempts = number_of(point, "attempts");
-  for (const auto& [cause, count] : part_of(point, "aborts").items()) {
-    made += (made.empty() ? "" : ", ") + cause + " " + part(count.get<double>(), attempts);
-  }
-  return made.empty() ? "none" : made;
-}
-
 std::string attempts_row(const json& point) {
   const json& cycles = part_of(point, "cycles");
   const double attempts = number_of(point, "attempts");
@@ -24,7 +15,8 @@ std::string attempts_row(const json& point) {
   if (attempts == 0) return lead + "<td colspan=\"5\">no attempts</td></tr>\n";
   return lead + number_cell(grouped(attempts)) + number_cell(part(number_of(point, "commits"), attempts)) +
          number_cell(part(number_of(cycles, "transactional"), number_of(cycles, "total"))) +
-         number_cell(part(number_of(cycles, "aborted"), number_of(cycles, "total"))) + cell(causes(point)) + "</tr>\n";
+         number_cell(part(number_of(cycles, "aborted"), number_of(cycles, "total"))) + cell(causes_of_aborts(point)) +
+         "</tr>\n";
 }
 
 /// What it is, and where.

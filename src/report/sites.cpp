@@ -45,6 +45,31 @@ std::string row(const counted& one, double all_waiting, bool with_where) {
   return made + "</tr>\n";
 }
 
+std::string speculation_table(const std::vector<counted>& list, bool with_where) {
+  std::string rows;
+  for (std::size_t i = 0; i < std::min(list.size(), most_rows); ++i) {
+    const json& one = part_of(*list[i].site, "speculation");
+    if (one.empty()) continue;
+    const double attempts = number_of(one, "attempts");
+    rows += "<tr><td class=\"w\">" + escaped(text_of(*list[i].site, "name")) + "</td>" +
+            (with_where ? cell(list[i].where) : "") + number_cell(grouped(attempts)) +
+            number_cell(attempts == 0 ? "–" : percent(number_of(one, "commits") / attempts)) +
+            number_cell(grouped(number_of(one, "fallbacks"))) + number_cell(grouped(number_of(one, "failed"))) +
+            number_cell(duration(number_of(one, "lost_ns")) + " ± " + duration(number_of(one, "lost_error_ns"), 2)) +
+            cell(causes_of_aborts(one)) + "</tr>\n";
+  }
+  if (rows.empty()) return {};
+  const std::string head =
+      std::string("<th>site</th>") + (with_where ? "<th>measured with</th>" : "") +
+      "<th class=\"n\">attempts</th><th class=\"n\">committed</th><th class=\"n\">fallbacks</th>"
+      "<th class=\"n\">after attempts</th><th class=\"n\">lost</th><th>aborts, of the attempts</th>";
+  return "<h3>Critical sections as hardware transactions</h3>\n" + table(head, rows) +
+         "<p class=\"note\">Attempts, commits and causes are exact. Fallbacks are critical sections that took the "
+         "lock, "
+         "after attempts or without one; they are estimated from samples. Lost is the time in attempts that aborted, "
+         "estimated from one section in 16, with its standard error.</p>\n";
+}
+
 std::string chart_of(const std::vector<counted>& list, double all_waiting) {
   if (list.size() < 2 || all_waiting == 0) return {};
   const scale unit = scale_for(waiting_of(*list.front().site), "ns");
@@ -122,7 +147,7 @@ std::string sites_section(const json& document) {
       "all threads and repetitions, and is exact; acquisitions and holding times are estimated from samples. p50 and "
       "p99: half, and "
       "99 of 100, were shorter; they are exact to some 12 %.</p>\n";
-  return made + chart_of(list, all_waiting) + "</section>\n";
+  return made + speculation_table(list, with_where) + chart_of(list, all_waiting) + "</section>\n";
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::report

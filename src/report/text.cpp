@@ -206,4 +206,13 @@ const json& part_of(const json& object, const char* member) {
   return it == object.end() ? nothing : *it;
 }
 
+std::string causes_of_aborts(const json& counted) {
+  std::string made;
+  const double attempts = number_of(counted, "attempts");
+  for (const auto& [cause, count] : part_of(counted, "aborts").items()) {
+    made += (made.empty() ? "" : ", ") + cause + " " + (attempts == 0 ? "–" : percent(count.get<double>() / attempts));
+  }
+  return made.empty() ? "none" : made;
+}
+
 }  // namespace txsync::inline TXSYNC_BACKEND::report

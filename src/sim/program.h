@@ -32,6 +32,10 @@ extern "C" {
 // not change from run to run. Weak in the runtime: an image without it has a main() of its own.
 int txsync_sim_user_main(int argc, char** argv, char** environment);
 
+// Called when the program has ended, outside the simulation: to write records (runtime.h) of what was counted. Weak in
+// the runtime.
+void txsync_sim_at_end(void);
+
 // ---- Memory that a library function is going to touch. A wrapper calls step() once, then says all that it reads and
 // writes, then lets libc do it: check and access are one step for all other threads.
 // step() may switch threads and must be called before anything is measured (strlen). reads() and writes() never switch:

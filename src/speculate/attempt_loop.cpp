@@ -9,6 +9,7 @@
 #include "locks/backoff.hpp"
 #include "speculate/commit_actions.hpp"
 #include "speculate/experience.hpp"
+#include "speculate/thread_memory.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -181,6 +182,10 @@ struct section_request {
   return status;
 }
 
+void count_abort(const elision& how, attempt_status status) noexcept {
+  observe::detail::attempt_aborted(observe::detail::counted_id(how.place()), status.cause());
+}
+
 /// What an abort leaves of the record, by hand (see above).
 void forget_sections(section_log& mine, std::uint8_t actions, std::uint32_t guards) noexcept {
   mine.count = 0;
@@ -195,9 +200,12 @@ void forget_sections(section_log& mine, std::uint8_t actions, std::uint32_t guar
                                    bool coarse) noexcept {
   const elision_policy& policy = asked.how.policy();
   retries decide(asked.how, known, asked.lock, asked.held);
+  timed_sections& timed = my_memory_if_any()->timed;
   const std::uint8_t actions = mine.actions;
   const std::uint32_t guards = mine.guards;
   for (;;) {
+    timed.aborted();
+    count_abort(asked.how, status);
     if (coarse) {
       coarse_attempt_aborted(known, is_capacity(status.cause()));
     } else {
@@ -205,17 +213,21 @@ void forget_sections(section_log& mine, std::uint8_t actions, std::uint32_t guar
       if (!decide.again(status)) break;
     }
     coarse = is_coarse(known, policy);
+    timed.again();
     status = try_attempt(mine, asked);
     if (status.started()) return true;
     forget_sections(mine, actions, guards);
   }
   attempts_failed(known, policy, decide.why());
+  timed.end(asked.how.place());
+  observe::detail::attempts_failed(observe::detail::counted_id(asked.how.place()));
   if (decide.why() == failure::hopeless) bring_in_actions();
   return false;
 }
 
 bool enter_from_outside(section_log& mine, const section_request& asked, experience& known) noexcept {
   const bool coarse = is_coarse(known, asked.how.policy());
+  my_memory_if_any()->timed.begin();
   const std::uint8_t actions = mine.actions;
   const std::uint32_t guards = mine.guards;
   const attempt_status status = try_attempt(mine, asked);
@@ -240,6 +252,8 @@ void commit(section_log& mine) noexcept {
   if (sections > 1) [[unlikely]]
     my_turns.add(mine.how, sections - 1);
   attempt_committed(known, policy, sections);
+  observe::detail::attempt_committed(observe::detail::counted_id(mine.how->place()));
+  my_memory_if_any()->timed.end(mine.how->place());
   if (mine.actions != 0 && mine.guards == 0) [[unlikely]]
     run_deferred();
 }
@@ -299,20 +313,25 @@ try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, he
   const attempt_status status = begin_timed(mine, how);
   if (!status.started()) {
     forget_sections(mine, actions, guards);
+    count_abort(how, status);
     attempt_aborted(*known, how.policy());
     attempts_failed(*known, how.policy(), failure_of(status, lock, held));
+    observe::detail::attempts_failed(observe::detail::counted_id(how.place()));
     return try_outcome::try_lock;
   }
   if (held(lock)) {
     machine::end();
+    observe::detail::attempt_committed(observe::detail::counted_id(how.place()));
     return try_outcome::busy;
   }
   record_outermost(mine, how, lock, mode);
   return try_outcome::elided;
 }
 
-bool leave_elided(const void* lock) noexcept {
-  section_log& mine = my_sections;
+namespace {
+
+/// False: no attempt runs it.
+bool end_section(section_log& mine, const void* lock) noexcept {
   elided_section* const found = find(mine, lock);
   if (found == nullptr) return false;
   order_before_sections(lock);
@@ -331,6 +350,19 @@ bool leave_elided(const void* lock) noexcept {
   commit(mine);
   return true;
 }
+
+}  // namespace
+
+bool leave_elided(const void* lock, site& place) noexcept {
+  section_log& mine = my_sections;
+  if (!end_section(mine, lock)) return false;
+  // Counters are not written in attempts. Where the attempt goes on, the sample waits for the end of a later section.
+  if (--observe::detail::until_sample <= 0 && !mine.is(section_log::inside)) [[unlikely]]
+    observe::detail::sample_elided(observe::detail::counted_id(place));
+  return true;
+}
+
+bool leave_elided(const void* lock) noexcept { return end_section(my_sections, lock); }
 
 latch_mode elided_mode(const void* lock) noexcept {
   const elided_section* const found = find(my_sections, lock);

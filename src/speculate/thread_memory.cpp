@@ -68,12 +68,25 @@ owned_memory* make() noexcept {
   if (got == nullptr && observe::may_own()) got = make();
   if (got == nullptr) return nullptr;
   for (experience& one : got->kept.table) one = {};
+  got->kept.timed = {};
   mine = got;
   my_state = state::has_memory;
   return &got->kept;
 }
 
 }  // namespace
+
+void timed_sections::begin_timing() noexcept {
+  random_ = random_ * 1'664'525 + 1'013'904'223;  // Numerical Recipes' generator
+  left_ = static_cast<std::uint8_t>(period / 2 + (random_ >> 28));
+  lost_ = 0;
+  began_ = machine::cycles() | 1;
+}
+
+void timed_sections::end_timing(site& place) noexcept {
+  began_ = 0;
+  if (lost_ != 0) observe::detail::lost_in_attempts(observe::detail::counted_id(place), lost_, period);
+}
 
 thread_memory* my_memory() noexcept {
   owned_memory* const known = mine;

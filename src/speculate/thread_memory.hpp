@@ -3,11 +3,49 @@
 // that, and small stacks pay for it. Pages of the system, not of malloc(), whose locks may be ours.
 #pragma once
 
+#include <cstdint>
+
+#include <txsync/machine/cpu.hpp>
 #include <txsync/speculate/elision.hpp>
 
 #include "speculate/experience.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::detail {
+
+/// Which of the thread's sections are timed, to estimate the time that aborted attempts lose: one in 16, at distances
+/// that vary, so that no pattern of the program falls together with them.
+class timed_sections {
+ public:
+  /// Outside attempts, before the first one of a section.
+  void begin() noexcept {
+    if (--left_ == 0) [[unlikely]]
+      begin_timing();
+  }
+  /// The attempt has aborted; and, below, another one begins.
+  void aborted() noexcept {
+    if (began_ != 0) [[unlikely]]
+      lost_ += machine::cycles() - began_;
+  }
+  void again() noexcept {
+    if (began_ != 0) [[unlikely]]
+      began_ = machine::cycles();
+  }
+  /// The section has ended, or takes the lock: counts what it has lost.
+  void end(site& place) noexcept {
+    if (began_ != 0) [[unlikely]]
+      end_timing(place);
+  }
+
+ private:
+  static constexpr std::uint8_t period = 16;
+  void begin_timing() noexcept;
+  void end_timing(site& place) noexcept;
+
+  std::uint8_t left_ = period;
+  std::uint32_t random_ = 0;
+  std::uint64_t began_ = 0;  ///< machine::cycles(); 0: the section is not timed
+  std::uint64_t lost_ = 0;   ///< cycles, of the section that is timed
+};
 
 struct thread_memory {
   static constexpr unsigned max_actions = 16;
@@ -15,6 +53,7 @@ struct thread_memory {
 
   deferred_action actions[max_actions];
   experience table[1u << table_bits];
+  timed_sections timed;
 };
 
 /// The calling thread's, taken at its first call, outside attempts; it is given back as the thread ends. Null where the

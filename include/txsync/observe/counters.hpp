@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include <txsync/export.hpp>
+#include <txsync/observe/attempts.hpp>
 #include <txsync/observe/histogram.hpp>
 #include <txsync/site.hpp>
 
@@ -30,6 +31,12 @@ struct site_totals {
   std::uint64_t condition_wait_ns = 0;
   histogram_total wait;  ///< ns, contended acquisitions
   histogram_total hold;  ///< ns, sampled acquisitions
+  attempt_totals attempts;
+
+  /// Critical sections that took the lock: after attempts, or because attempts had not paid. Estimated.
+  std::uint64_t fallbacks() const noexcept {
+    return acquisitions > attempts.elided ? acquisitions - attempts.elided : 0;
+  }
 };
 
 /// At full rate one acquisition in so many is sampled, with jitter of half of it.
@@ -53,6 +60,8 @@ namespace detail {
 /// 0.
 TXSYNC_EXPORT bool sample(std::uint32_t site_id, const void* lock) noexcept;
 TXSYNC_EXPORT void hold_ends(const void* lock) noexcept;
+/// The same of a section that has run in an attempt. No hold is timed: it held nothing.
+TXSYNC_EXPORT void sample_elided(std::uint32_t site_id) noexcept;
 /// The lock whose hold by the calling thread is being timed, or null.
 [[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local const void* timed_lock;
 /// For locks without room for a mark: the calling thread is about to give the lock up. Cost: a load and a comparison.

@@ -63,7 +63,10 @@ class elided_base {
 
  protected:
   bool enter(latch_mode mode = latch_mode::exclusive, held_test held = is_held_at_all<Lock>) noexcept {
-    return machine::attempts_work() && enter_elided(how_, &lock_, mode, held);
+    if (!machine::attempts_work()) return false;
+    if (enter_elided(how_, &lock_, mode, held)) return true;
+    count_taken();
+    return false;
   }
   /// For a wait with a deadline: true in an attempt. An attempt would not bear to wait: what runs within one starts
   /// anew with the lock.
@@ -75,7 +78,15 @@ class elided_base {
   try_outcome try_enter(latch_mode mode = latch_mode::exclusive, held_test held = is_held_at_all<Lock>) noexcept {
     return machine::attempts_work() ? try_enter_elided(how_, &lock_, mode, held) : try_outcome::try_lock;
   }
-  bool leave() noexcept { return in_elided_attempt() && leave_elided(&lock_); }
+  bool leave() noexcept { return in_elided_attempt() && leave_elided(&lock_, how_.place()); }
+
+  /// The section takes the lock. It is counted here, where the role's site is known; and once only.
+  void count_taken() const noexcept {
+    if constexpr (!counts_itself) {
+      if (--observe::detail::until_sample <= 0) [[unlikely]]
+        observe::detail::sample(observe::detail::counted_id(how_.place()), nullptr);
+    }
+  }
 
   /// Around the lock itself, where no attempt runs the section. What the thread has taken last it may unlock without a
   /// look at the lock: a load right behind an atomic instruction on the same line costs up to a third of a section.
@@ -87,8 +98,10 @@ class elided_base {
     if constexpr (!looks_at_lock<Lock> && !remembers_itself) my_sections.taken.remember(&lock_, mode);
   }
   bool acquired_if(bool got, latch_mode mode = latch_mode::exclusive) const noexcept {
-    if (got) acquired(mode);
-    return got;
+    if (!got) return false;
+    acquired(mode);
+    if (machine::attempts_work()) count_taken();
+    return true;
   }
   /// True: the calling thread has the lock in this mode and is about to unlock it.
   bool releases_last_taken(latch_mode mode) const noexcept {
@@ -137,6 +150,7 @@ class elided_base {
  private:
   /// The lock tells whether it is the last one that the thread has taken (mutex).
   static constexpr bool remembers_itself = requires(const Lock& one) { one.is_newest_held(); };
+  static constexpr bool counts_itself = requires(const Lock& one) { one.place(); };
 
   /// Whether somebody holds it as unlock() lets it go.
   bool is_held_to_unlock() const noexcept {
@@ -223,6 +237,7 @@ class elided_with_node : protected detail::elided_base<Lock> {
     if (how != detail::try_outcome::try_lock) return how == detail::try_outcome::elided;
     if (!this->lock_.try_lock(mine)) return false;
     machine::annotate_acquire(&this->lock_);
+    if (machine::attempts_work()) this->count_taken();
     return true;
   }
   /// Requires: the calling thread is in a section of this lock with this node. Told where its last one has ended,

@@ -13,6 +13,8 @@
 #include <txsync/locks/latch_mode.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
+#include <txsync/observe/counters.hpp>
+#include <txsync/site.hpp>
 #include <txsync/speculate/elision_policy.hpp>
 #include <txsync/speculate/two_ways.hpp>
 
@@ -27,22 +29,28 @@ TXSYNC_EXPORT void look_at_trial(elision& how) noexcept;
 /// policy are the role's, so that its locks learn together: give locks whose sections differ roles of their own. (What
 /// the causes of aborts teach is kept by each thread, by lock.)
 ///
-///     constinit txsync::elision accounts;
+///     constinit txsync::site accounts_site{"bank.accounts"};
+///     constinit txsync::elision accounts{txsync::elision_presets::standard, accounts_site};
 ///     constinit txsync::elided<txsync::tatas_lock> account_lock{accounts};
 ///
-/// Requires: outlives its locks; so does the policy. Constant-initialised. Thread-safe. 1,408 bytes.
+/// Attempts are counted at its site, and so are critical sections (observe/attempts.hpp): attempts, commits, aborts by
+/// cause and the time lost in them. Nothing is counted where the machine makes no attempts.
+/// Requires: outlives its locks; so do the policy and the site. Constant-initialised. Thread-safe. 1,408 bytes.
 /// Cost: a section reads one word of it, which is written only when a trial changes its mind. While the policy has
 /// trials, it counts down a word of the thread's, and one section in 16 to 64 also reads the clock; in a trial each
 /// looks for its count.
 class elision {
  public:
   constexpr explicit elision(const elision_policy& policy = elision_presets::standard) noexcept : policy_(policy) {}
+  constexpr elision(const elision_policy& policy, site& place) noexcept : policy_(policy), site_(&place) {}
   elision(const elision&) = delete;
   elision& operator=(const elision&) = delete;
 
   const elision_policy& policy() const noexcept { return policy_; }
   /// Whether sections take the lock for now, because that has been faster.
   bool takes_lock() const noexcept { return ways_.second(); }
+  /// Where its attempts are counted.
+  site& place() const noexcept { return site_ != nullptr ? *site_ : site::unnamed(); }
   /// The role of all locks that were given none: the standard policy.
   static constexpr elision& unnamed() noexcept { return unnamed_; }
 
@@ -51,6 +59,7 @@ class elision {
   TXSYNC_EXPORT static elision unnamed_;
 
   alignas(machine::pad_bytes) const elision_policy& policy_;
+  site* site_ = nullptr;   ///< null in objects that programs built with older headers have
   detail::two_ways ways_;  ///< elided first, the lock second
 };
 
@@ -130,7 +139,10 @@ inline bool enter_elided(elision& how, const void* lock, latch_mode mode, held_t
 enum class try_outcome : std::uint8_t { elided, busy, try_lock };
 TXSYNC_EXPORT try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, held_test held) noexcept;
 
-/// Ends the section where an attempt runs it. False: it is the lock that is to be released.
+/// Ends the section where an attempt runs it, and counts it at its lock's site. False: it is the lock that is to be
+/// released.
+TXSYNC_EXPORT bool leave_elided(const void* lock, site& place) noexcept;
+/// For programs that were built with older headers: counts it nowhere.
 TXSYNC_EXPORT bool leave_elided(const void* lock) noexcept;
 
 /// How the calling thread's attempt runs a section of the lock; none: it does not.

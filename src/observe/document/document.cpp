@@ -95,6 +95,20 @@ void put_details(json& into, const point& one) {
 
 }  // namespace
 
+namespace {
+json to_json(const speculation_record& one) {
+  return {{"attempts", one.attempts},
+          {"commits", one.commits},
+          {"failed", one.failed},
+          {"elided", one.elided},
+          {"fallbacks", one.fallbacks},
+          {"aborts", object_of(one.aborts)},
+          {"lost_ns", one.lost_ns},
+          {"lost_error_ns", one.lost_error_ns},
+          {"lost_samples", one.lost_samples}};
+}
+}  // namespace
+
 json to_json(const site_record& site) {
   json made = {{"name", site.name},
                {"acquisitions", site.acquisitions},
@@ -120,6 +134,7 @@ json to_json(const site_record& site) {
   }
   if (site.wait.samples != 0) made["wait_percentiles_ns"] = to_json(site.wait);
   if (site.hold.samples != 0) made["hold_percentiles_ns"] = to_json(site.hold);
+  if (site.speculation) made["speculation"] = to_json(*site.speculation);
   put_text(made, "kind", site.kind);
   put_text(made, "where", site.where);
   put_text(made, "module", site.module);

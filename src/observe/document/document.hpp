@@ -92,6 +92,19 @@ inline constexpr std::pair<const char*, double> written_percentiles[] = {{"p10",
                                                                          {"p75", 0.75}, {"p90", 0.9},    {"p95", 0.95},
                                                                          {"p99", 0.99}, {"p99.9", 0.999}};
 
+/// What became of a site's attempts (observe/attempts.hpp); present where it made some.
+struct speculation_record {
+  std::uint64_t attempts = 0;   ///< exact, as the next two and the causes
+  std::uint64_t commits = 0;    ///< an attempt may run several critical sections
+  std::uint64_t failed = 0;     ///< critical sections that took the lock after their attempts had aborted
+  std::uint64_t elided = 0;     ///< critical sections that ran in attempts; estimated from samples
+  std::uint64_t fallbacks = 0;  ///< critical sections that took the lock, after attempts or without; estimated
+  std::vector<std::pair<std::string, std::uint64_t>> aborts = {};  ///< first cause of each abort; words of abort_cause
+  std::uint64_t lost_ns = 0;       ///< time in attempts that aborted; estimated from timed sections
+  double lost_error_ns = 0;        ///< its standard error
+  std::uint64_t lost_samples = 0;  ///< timed sections of which an attempt aborted
+};
+
 /// A lock site over one point, all repetitions and threads together.
 struct site_record {
   std::string name;
@@ -115,6 +128,7 @@ struct site_record {
   std::uint64_t failed_wait_ns = 0;      ///< the time of those
   std::uint32_t unfinished_waits = 0;    ///< threads that still waited at the end
   std::uint64_t unfinished_wait_ns = 0;  ///< the time of those, which failed_wait_ns has, too
+  std::optional<speculation_record> speculation = {};
 
   /// Of threads that waited, whether they got the lock or not.
   std::uint64_t all_wait_ns() const { return wait_ns + failed_wait_ns; }

@@ -16,6 +16,24 @@ percentile_record percentiles_of(const histogram_total& times) {
   return made;
 }
 
+std::optional<speculation_record> speculation_of(const site_totals& counted) {
+  const attempt_totals& from = counted.attempts;
+  if (from.attempts() == 0) return {};
+  speculation_record made;
+  made.attempts = from.attempts();
+  made.commits = from.commits;
+  made.failed = from.failed;
+  made.elided = from.elided;
+  made.fallbacks = counted.fallbacks();
+  for (std::size_t i = 0; i < abort_cause_count; ++i) {
+    if (from.aborts[i] != 0) made.aborts.emplace_back(to_string(static_cast<abort_cause>(i)), from.aborts[i]);
+  }
+  made.lost_ns = from.lost_ns;
+  made.lost_error_ns = 32 * std::sqrt(static_cast<double>(from.lost_variance));
+  made.lost_samples = from.lost_samples;
+  return made;
+}
+
 }  // namespace
 
 double carried_figures(double percentile) noexcept {
@@ -26,7 +44,7 @@ double carried_figures(double percentile) noexcept {
 
 bool is_idle(const site_totals& counted) noexcept {
   return counted.acquisitions == 0 && counted.contended == 0 && counted.condition_waits == 0 &&
-         counted.failed_waits == 0;
+         counted.failed_waits == 0 && counted.attempts.attempts() == 0;
 }
 
 void add(site_totals& sum, const site_totals& part) noexcept {
@@ -47,6 +65,26 @@ void add(site_totals& sum, const site_totals& part) noexcept {
     sum.wait.slots[i] += part.wait.slots[i];
     sum.hold.slots[i] += part.hold.slots[i];
   }
+  add(sum.attempts, part.attempts);
+}
+
+void add(speculation_record& sum, const speculation_record& part) {
+  sum.attempts += part.attempts;
+  sum.commits += part.commits;
+  sum.failed += part.failed;
+  sum.elided += part.elided;
+  sum.fallbacks += part.fallbacks;
+  for (const auto& [cause, count] : part.aborts) {
+    const auto known =
+        std::find_if(sum.aborts.begin(), sum.aborts.end(), [&](const auto& one) { return one.first == cause; });
+    if (known == sum.aborts.end())
+      sum.aborts.emplace_back(cause, count);
+    else
+      known->second += count;
+  }
+  sum.lost_ns += part.lost_ns;
+  sum.lost_error_ns = std::hypot(sum.lost_error_ns, part.lost_error_ns);
+  sum.lost_samples += part.lost_samples;
 }
 
 site_record record_of(const site_totals& counted) {
@@ -65,6 +103,7 @@ site_record record_of(const site_totals& counted) {
   made.condition_wait_ns = counted.condition_wait_ns;
   made.wait = percentiles_of(counted.wait);
   made.hold = percentiles_of(counted.hold);
+  made.speculation = speculation_of(counted);
   return made;
 }
 

@@ -213,6 +213,7 @@ using namespace txsync::sim;
 extern "C" {
 
 int txsync_sim_user_main(int argc, char** argv, char** environment) __attribute__((weak));
+void txsync_sim_at_end(void) __attribute__((weak));
 
 void txsync_sim_record(const char* name, std::uint64_t value) {
   state.traces = false;  // the program has seen what it wanted to see
@@ -257,6 +258,7 @@ int run(int count, char** words, char** environment) noexcept {
   load_hot_state();
   run_scheduler(is_finished);
   set_current(nullptr);
+  if (txsync_sim_at_end != nullptr) txsync_sim_at_end();
   write_end();
   return exit_status;
 }

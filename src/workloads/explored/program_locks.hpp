@@ -21,8 +21,7 @@ inline constexpr std::uint32_t program_site = 1;
 inline void make_program_role(const preload::role_choices& what) noexcept {
   using role = preload::lock_role;
   alignas(role) static unsigned char place[sizeof(role)];
-  preload::roles[program_site].store(new (place) role{elision(elision_presets::eager), warm_up(warm_up_presets::eager),
-                                                      what.under, what.elides, what.warms});
+  preload::roles[program_site].store(new (place) role(0, elision_presets::eager, warm_up_presets::eager, what));
 }
 
 /// A time on CLOCK_MONOTONIC, which is machine::clock_ns().

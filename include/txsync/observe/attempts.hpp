@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is counted of a site's attempts: of elided locks, of waiters that warm up in attempts, of atomic blocks.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <txsync/export.hpp>
+#include <txsync/machine/abort_cause.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::observe {
+
+/// Over all threads. An attempt is counted after its end, at the site of the outermost lock that it elides.
+struct attempt_totals {
+  std::uint64_t commits = 0;                     ///< exact: attempts that committed; one may run several sections
+  std::uint64_t aborts[abort_cause_count] = {};  ///< exact: attempts that aborted, by first cause
+  /// Critical sections that ran in attempts, those within others too. Estimated, as site_totals::acquisitions is.
+  std::uint64_t elided = 0;
+  std::uint64_t failed = 0;  ///< exact: sections that took the lock after their attempts had aborted
+  /// Time that aborted attempts took, rollback included. Estimated: about one section in 16 is timed.
+  std::uint64_t lost_ns = 0;
+  std::uint64_t lost_samples = 0;   ///< timed sections of which an attempt aborted
+  std::uint64_t lost_variance = 0;  ///< of lost_ns, in units of 1024 ns^2: its standard error is 32 times the root
+
+  std::uint64_t all_aborts() const noexcept {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t one : aborts) sum += one;
+    return sum;
+  }
+  /// All attempts that ended.
+  std::uint64_t attempts() const noexcept { return commits + all_aborts(); }
+};
+
+/// What happened between two snapshots. Requires: `later` was taken after `earlier`.
+TXSYNC_EXPORT attempt_totals difference(const attempt_totals& later, const attempt_totals& earlier) noexcept;
+inline void add(attempt_totals& sum, const attempt_totals& part) noexcept {
+  sum.commits += part.commits;
+  sum.elided += part.elided;
+  sum.failed += part.failed;
+  sum.lost_ns += part.lost_ns;
+  sum.lost_samples += part.lost_samples;
+  sum.lost_variance += part.lost_variance;
+  for (std::size_t i = 0; i < abort_cause_count; ++i) sum.aborts[i] += part.aborts[i];
+}
+
+namespace detail {
+
+// Outside attempts; the site's number as counted_id() has it. Cost: about two nanoseconds.
+/// An attempt of the site has committed.
+TXSYNC_EXPORT void attempt_committed(std::uint32_t site_id) noexcept;
+TXSYNC_EXPORT void attempt_aborted(std::uint32_t site_id, abort_cause why) noexcept;
+/// A section takes the lock after its attempts have aborted.
+TXSYNC_EXPORT void attempts_failed(std::uint32_t site_id) noexcept;
+/// A section that was timed, one of `weight`, has lost that many machine::cycles() in aborted attempts.
+TXSYNC_EXPORT void lost_in_attempts(std::uint32_t site_id, std::uint64_t cycles, std::uint32_t weight) noexcept;
+
+}  // namespace detail
+
+}  // namespace txsync::inline TXSYNC_BACKEND::observe

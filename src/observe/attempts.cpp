@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <txsync/observe/attempts.hpp>
+
+#include <algorithm>
+
+#include "thread_block.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::observe {
+
+namespace {
+
+std::uint64_t less(std::uint64_t from, std::uint64_t what) noexcept { return from - std::min(from, what); }
+
+attempt_counters* counters_here(std::uint32_t site_id) noexcept {
+  thread_block* const block = block_of_thread();
+  site_counters* const counters = block != nullptr ? counters_of(*block, site_id) : nullptr;
+  return counters != nullptr ? &counters->attempts : nullptr;
+}
+
+}  // namespace
+
+/// Counts of threads that run are not all of one moment: none is less than nothing.
+attempt_totals difference(const attempt_totals& later, const attempt_totals& earlier) noexcept {
+  attempt_totals result;
+  result.commits = less(later.commits, earlier.commits);
+  result.elided = less(later.elided, earlier.elided);
+  result.failed = less(later.failed, earlier.failed);
+  result.lost_ns = less(later.lost_ns, earlier.lost_ns);
+  result.lost_samples = less(later.lost_samples, earlier.lost_samples);
+  result.lost_variance = less(later.lost_variance, earlier.lost_variance);
+  for (std::size_t i = 0; i < abort_cause_count; ++i) result.aborts[i] = less(later.aborts[i], earlier.aborts[i]);
+  return result;
+}
+
+void add(attempt_totals& total, const attempt_counters& counters) noexcept {
+  std::uint64_t aborted = 0;
+  for (std::size_t i = 0; i < abort_cause_count; ++i) {
+    const std::uint64_t one = counters.aborts[i].read();
+    total.aborts[i] += one;
+    aborted += one;
+  }
+  total.commits += less(counters.begun.read(), aborted);
+  total.elided += counters.elided.read();
+  total.failed += counters.failed.read();
+  total.lost_ns += counters.lost_ns.read();
+  total.lost_samples += counters.lost_samples.read();
+  total.lost_variance += counters.lost_variance.read();
+}
+
+namespace detail {
+
+void attempt_committed(std::uint32_t site_id) noexcept {
+  if (attempt_counters* const counters = counters_here(site_id)) counters->begun.add(1);
+}
+
+void attempt_aborted(std::uint32_t site_id, abort_cause why) noexcept {
+  attempt_counters* const counters = counters_here(site_id);
+  if (counters == nullptr) return;
+  counters->begun.add(1);
+  counters->aborts[static_cast<std::size_t>(why)].add(1);
+}
+
+void attempts_failed(std::uint32_t site_id) noexcept {
+  if (attempt_counters* const counters = counters_here(site_id)) counters->failed.add(1);
+}
+
+void lost_in_attempts(std::uint32_t site_id, std::uint64_t cycles, std::uint32_t weight) noexcept {
+  attempt_counters* const counters = counters_here(site_id);
+  if (counters == nullptr) return;
+  const std::uint64_t ns = to_ns(cycles);
+  counters->lost_ns.add(ns * weight);
+  counters->lost_samples.add(1);
+  // Horvitz and Thompson's estimate, of sections that are timed independently with probability 1/weight.
+  const std::uint64_t bounded = std::min<std::uint64_t>(ns, 1u << 28);  // the square of more would not fit
+  counters->lost_variance.add(bounded * bounded * weight * (weight - 1) / 1024);
+}
+
+}  // namespace detail
+
+}  // namespace txsync::inline TXSYNC_BACKEND::observe

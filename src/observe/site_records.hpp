@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the sites of a simulated program counted, as records of its run: numbers by name, which `txsync sim` reads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <txsync/observe/counters.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::observe {
+
+/// Writes records "sites.ID.MEMBER" by `record` for each site with attempts, up to number 64: commits, elided, failed,
+/// acquisitions, lost_ns, lost_samples, lost_variance, "aborts.NUMBER" by number of
+/// the cause, and "is.NAME" (1). Call it where all threads that
+/// count have ended.
+inline void record_attempts(void (*record)(const char* name, std::uint64_t value)) noexcept {
+  constexpr std::uint32_t max_sites = 64;
+  static site_totals totals[max_sites];
+  const std::uint32_t known = snapshot(totals, max_sites);
+  for (std::uint32_t i = 0; i < known && i < max_sites; ++i) {
+    const site_totals& one = totals[i];
+    if (one.attempts.attempts() == 0) continue;
+    // "sites.12.aborts.capacity-read": the parts one behind the other, cut where there is no room.
+    char name[160];
+    std::size_t length = 0;
+    const auto append = [&](const char* text) noexcept {
+      while (*text != 0 && length + 1 < sizeof name) {
+        name[length++] = *text == ' ' ? '_' : *text;
+        ++text;
+      }
+      name[length] = 0;
+    };
+    append("sites.");
+    const auto append_number = [&](std::size_t number) noexcept {
+      const char digits[] = {static_cast<char>('0' + number / 10), static_cast<char>('0' + number % 10), 0};
+      append(digits);
+    };
+    append_number(one.id);
+    append(".");
+    const std::size_t beginning = length;
+    const auto write = [&](const char* group, const char* member, std::uint64_t value) noexcept {
+      length = beginning;
+      append(group);
+      append(member);
+      record(name, value);
+    };
+    write("is.", one.name != nullptr && *one.name != 0 ? one.name : "(all)", 1);
+    write("", "acquisitions", one.acquisitions);
+    write("", "commits", one.attempts.commits);
+    write("", "elided", one.attempts.elided);
+    write("", "failed", one.attempts.failed);
+    write("", "lost_ns", one.attempts.lost_ns);
+    write("", "lost_samples", one.attempts.lost_samples);
+    write("", "lost_variance", one.attempts.lost_variance);
+    for (std::size_t cause = 0; cause < abort_cause_count; ++cause) {
+      if (one.attempts.aborts[cause] == 0) continue;
+      length = beginning;
+      append("aborts.");
+      append_number(cause);
+      record(name, one.attempts.aborts[cause]);
+    }
+  }
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::observe

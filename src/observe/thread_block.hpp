@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread's block of counters, and the counters of a site in it: the layout that other processes read (blocks.hpp).
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include <txsync/machine/abort_cause.hpp>
+#include <txsync/observe/counters.hpp>
+
+#include "blocks.hpp"
+#include "ownership.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::observe {
+
+/// One number with one writer. Relaxed throughout: readers take each as it is.
+class tally {
+ public:
+  void add(std::uint64_t amount) noexcept {
+    value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+  }
+  void raise_to(std::uint64_t amount) noexcept {
+    if (value_.load(std::memory_order_relaxed) < amount) value_.store(amount, std::memory_order_relaxed);
+  }
+  std::uint64_t read() const noexcept { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+/// What became of a site's attempts. Those that committed are those that began and did not abort.
+struct attempt_counters {
+  tally begun, elided, failed, lost_ns, lost_variance, lost_samples;
+  tally aborts[abort_cause_count];
+};
+
+struct site_counters {
+  wait_sum waited, held_up;  // the owning thread's: since its last call chain
+  tally acquisitions, contended, wait_ns, max_wait_ns, failed_waits, failed_wait_ns, hold_ns, condition_waits,
+      condition_wait_ns;
+  histogram wait, hold;
+  attempt_counters attempts;
+
+  /// Something was counted: the counters can be written.
+  bool is_in_use() const noexcept {
+    return acquisitions.read() != 0 || contended.read() != 0 || failed_waits.read() != 0 ||
+           condition_waits.read() != 0 || attempts.begun.read() != 0;
+  }
+};
+
+struct thread_block {
+  thread_block* next = nullptr;  // fixed before the block is published
+  ownership owner{};             // made when the block is taken
+  std::atomic<std::uint32_t> waiting_site{0};
+  std::atomic<std::uint64_t> waiting_since{0};  // cycles; 0: the thread does not wait for a lock
+  std::atomic<std::uint64_t> ended_at{0};       // cycles; of the process. 0: it runs, or was killed
+  // What the owning thread needs for sampling:
+  std::uint64_t random = 0;
+  std::uint32_t samples = 0;
+  std::uint32_t weight = 1;      // acquisitions that the next sample stands for
+  std::uint64_t held_since = 0;  // cycles; of detail::timed_lock
+  std::uint32_t held_weight = 0;
+  std::uint32_t held_site = 0;
+  std::uint32_t skipped = 0;  // samples since then that were not timed
+  // Where the counters of its sites are, by the parts below, for the process that has the block. Written by the thread,
+  // release; others read with acquire. Null: that part is not mapped.
+  static constexpr unsigned part_count = 9;
+  std::uint32_t number = 0;  // of the source
+  std::atomic<site_counters*> parts[part_count] = {};
+};
+
+/// The counters follow the head, those of site 0 first. Part 0 has 32 sites and is taken with the head; each other part
+/// goes up to the next power of two.
+inline constexpr std::size_t head_bytes = (sizeof(thread_block) + 63) / 64 * 64;
+constexpr unsigned part_of(std::uint32_t site_id) noexcept {
+  return site_id < 32 ? 0 : static_cast<unsigned>(std::bit_width(site_id)) - 5;
+}
+constexpr std::uint32_t first_of(unsigned part) noexcept { return part == 0 ? 0 : 16u << part; }
+constexpr std::size_t offset_of(std::uint32_t site_id) noexcept {
+  return head_bytes + std::min(site_id, site::site_limit + 1) * sizeof(site_counters);
+}
+static_assert(part_of(site::site_limit) == thread_block::part_count - 1);
+
+inline const site_counters& counters_in_whole(const void* block, std::uint32_t site_id) noexcept {
+  return *reinterpret_cast<const site_counters*>(static_cast<const char*>(block) + offset_of(site_id));
+}
+
+/// The calling thread's block, taken at its first call; null where nothing may be counted now.
+thread_block* block_of_thread() noexcept;
+/// The counters of a site in the block of the calling thread, or null where they cannot be written.
+site_counters* counters_of(thread_block& block, std::uint32_t site_id) noexcept;
+/// The site's counters, or null where they are not mapped.
+inline site_counters* mapped_counters(const thread_block& block, std::uint32_t site_id) noexcept {
+  const unsigned part = part_of(site_id);
+  site_counters* const begin = block.parts[part].load(std::memory_order_acquire);  // pairs with map_counters()
+  return begin == nullptr ? nullptr : begin + (site_id - first_of(part));
+}
+
+void add(attempt_totals& total, const attempt_counters& counters) noexcept;
+
+/// Of machine::cycles().
+std::uint64_t to_ns(std::uint64_t cycles) noexcept;
+
+}  // namespace txsync::inline TXSYNC_BACKEND::observe

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is counted of attempts at the site of a role, on the scripted machine: each end of an attempt by its cause, and
+// what became of the critical section.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <thread>
+
+#include <machine/scripted/script.hpp>
+#include <txsync/locks/mcs.hpp>
+#include <txsync/locks/occ_rwlock.hpp>
+#include <txsync/locks/tatas.hpp>
+#include <txsync/mutex.hpp>
+#include <txsync/speculate/elided.hpp>
+
+#include "../observe/site_totals.hpp"
+#include "unlearnt.hpp"
+
+namespace {
+
+namespace machine = txsync::machine;
+namespace observe = txsync::observe;
+using machine::attempt_status;
+using txsync::abort_cause;
+using txsync::elided;
+using txsync::elision;
+using txsync::elision_policy;
+using txsync::site;
+using txsync::tatas_lock;
+using txsync::script::machine_script;
+using txsync::script::plan;
+
+constexpr std::uint32_t conflict = attempt_status::conflict_bit | attempt_status::retry_bit;
+constexpr elision_policy three_tries{.attempts = 3, .adapts = txsync::adaptation::none};
+
+constinit site counted_place{"attempt_counts.counted"};
+constinit site other_place{"attempt_counts.other"};
+
+class AttemptCounts : public testing::Test {
+ protected:
+  AttemptCounts() {
+    have_unlearnt_rtm(script);
+    before = totals_of(counted_place);
+  }
+
+  observe::site_totals since() { return observe::difference(totals_of(counted_place), before); }
+  static std::uint64_t of(const observe::site_totals& totals, abort_cause why) {
+    return totals.attempts.aborts[static_cast<std::size_t>(why)];
+  }
+  template <class Lock>
+  static void sections(Lock& lock, unsigned count) {
+    for (unsigned i = 0; i < count; ++i) {
+      lock.lock();
+      lock.unlock();
+    }
+  }
+
+  machine_script script;
+  observe::site_totals before;
+};
+
+TEST_F(AttemptCounts, ASectionThatCommitsIsElided) {
+  elision role(three_tries, counted_place);
+  elided<tatas_lock> lock(role);
+  sections(lock, 5);
+  const observe::site_totals seen = since();
+  EXPECT_EQ(seen.attempts.commits, 5u);
+  EXPECT_EQ(seen.attempts.attempts(), 5u);
+  EXPECT_EQ(seen.attempts.all_aborts(), 0u);
+  EXPECT_EQ(seen.attempts.failed, 0u);
+  EXPECT_EQ(seen.attempts.lost_ns, 0u);
+}
+
+TEST_F(AttemptCounts, EachAbortHasItsCause) {
+  const std::pair<std::uint32_t, abort_cause> ends[] = {
+      {conflict, abort_cause::conflict},
+      {attempt_status::capacity_bit, abort_cause::capacity},
+      {attempt_status::capacity_write_bit, abort_cause::capacity_write},
+      {attempt_status::syscall_bit, abort_cause::syscall},
+      {attempt_status::fault_bit, abort_cause::fault},
+      {attempt_status::explicit_bit | 7u << 24, abort_cause::explicit_abort},
+      {0, abort_cause::unknown}};
+  for (const auto& [status, cause] : ends) {
+    before = totals_of(counted_place);
+    elision role(three_tries, counted_place);
+    elided<tatas_lock> lock(role);
+    txsync::detail::forget_experience();
+    script.on_begin_by_default(plan::aborts(status));
+    const std::uint64_t begins = script.counted().begins;
+    sections(lock, 1);
+    const observe::site_totals seen = since();
+    EXPECT_EQ(of(seen, cause), script.counted().begins - begins) << to_string(cause);
+    EXPECT_EQ(seen.attempts.all_aborts(), of(seen, cause)) << to_string(cause);
+    EXPECT_EQ(seen.attempts.commits, 0u) << to_string(cause);
+    EXPECT_EQ(seen.attempts.failed, 1u) << to_string(cause);
+  }
+}
+
+TEST_F(AttemptCounts, SectionsThatTakeTheLockAreFallbacks) {
+  elision role(three_tries, counted_place);
+  elided<tatas_lock> lock(role);
+  // So many that the samples are close.
+  constexpr unsigned count = 200'000;
+  for (unsigned i = 0; i < count / 2; ++i) {
+    script.on_begin_by_default(plan::commits());
+    sections(lock, 1);
+    script.on_begin_by_default(plan::aborts(attempt_status::capacity_bit));
+    sections(lock, 1);
+  }
+  const observe::site_totals seen = since();
+  EXPECT_EQ(seen.attempts.commits, count / 2);
+  EXPECT_EQ(seen.attempts.failed, count / 2);
+  EXPECT_NEAR(static_cast<double>(seen.acquisitions), count, 0.05 * count);
+  EXPECT_NEAR(static_cast<double>(seen.fallbacks()), count / 2, 0.05 * count);
+  EXPECT_NEAR(static_cast<double>(seen.attempts.commits + seen.fallbacks()), count, 0.05 * count);
+}
+
+TEST_F(AttemptCounts, WithoutAttemptsNothingIsCounted) {
+  constexpr elision_policy never{.attempts = 0};
+  elision role(never, counted_place);
+  elided<tatas_lock> lock(role);
+  sections(lock, 100);
+  EXPECT_EQ(since().attempts.attempts(), 0u);
+  EXPECT_GT(since().acquisitions, 0u);
+  EXPECT_EQ(since().attempts.elided, 0u);
+}
+
+TEST_F(AttemptCounts, TheOutermostLocksSiteHasTheAttempt) {
+  elision outer_role(three_tries, counted_place);
+  elision inner_role(three_tries, other_place);
+  elided<tatas_lock> outer(outer_role);
+  elided<tatas_lock> inner(inner_role);
+  const observe::site_totals other_before = totals_of(other_place);
+  for (int i = 0; i < 10; ++i) {
+    outer.lock();
+    sections(inner, 2);
+    outer.unlock();
+  }
+  EXPECT_EQ(since().attempts.commits, 10u);
+  const observe::site_totals inner_seen = observe::difference(totals_of(other_place), other_before);
+  EXPECT_EQ(inner_seen.attempts.attempts(), 0u);
+}
+
+TEST_F(AttemptCounts, ATryIsAnAttempt) {
+  elision role(three_tries, counted_place);
+  elided<tatas_lock> lock(role);
+  EXPECT_TRUE(lock.try_lock());
+  lock.unlock();
+  script.on_begin_by_default(plan::aborts(conflict));
+  EXPECT_TRUE(lock.try_lock());
+  lock.unlock();
+  EXPECT_EQ(since().attempts.commits, 1u);
+  EXPECT_EQ(of(since(), abort_cause::conflict), 1u);
+  EXPECT_EQ(since().attempts.failed, 1u);
+}
+
+TEST_F(AttemptCounts, OfQueueLocksAndReadersToo) {
+  elision role(three_tries, counted_place);
+  txsync::elided_with_node<txsync::mcs_lock> queue(role);
+  txsync::mcs_lock::node node;
+  queue.lock(node);
+  queue.unlock(node);
+  txsync::elided_shared<txsync::occ_rwlock> table(role);
+  table.lock_shared();
+  table.unlock_shared();
+  sections(table, 1);
+  EXPECT_EQ(since().attempts.commits, 3u);
+}
+
+TEST_F(AttemptCounts, OfThreadsThatHaveEndedToo) {
+  elision role(three_tries, counted_place);
+  elided<tatas_lock> lock(role);
+  std::thread([&] { sections(lock, 7); }).join();
+  EXPECT_EQ(since().attempts.commits, 7u);
+}
+
+TEST_F(AttemptCounts, TheTimeOfAbortedAttemptsIsEstimated) {
+  elision role(three_tries, counted_place);
+  elided<tatas_lock> lock(role);
+  script.on_begin_by_default(plan::aborts(conflict));
+  sections(lock, 3'200);
+  const observe::attempt_totals seen = since().attempts;
+  EXPECT_NEAR(static_cast<double>(seen.lost_samples), 200, 40);
+  EXPECT_GT(seen.lost_ns, 0u);
+  const double error_ns = 32 * std::sqrt(static_cast<double>(seen.lost_variance));
+  EXPECT_GT(error_ns, 0);
+  EXPECT_LT(error_ns, static_cast<double>(seen.lost_ns));
+}
+
+TEST_F(AttemptCounts, ASiteMayBeLeftUncounted) {
+  counted_place.set_policy(txsync::policy_word::counting_off);
+  elision role(three_tries, counted_place);
+  elided<tatas_lock> lock(role);
+  sections(lock, 300);
+  counted_place.set_policy(0);
+  EXPECT_EQ(since().attempts.attempts(), 0u);
+  EXPECT_EQ(since().acquisitions, 0u);
+}
+
+}  // namespace
