@@ -17,8 +17,9 @@ extern "C" {
 #ifdef TXSYNC_RACE_DETECTOR
 void __tsan_acquire(void* address);
 void __tsan_release(void* address);
-#else
-// In programs that have the detector, whether or not the library is compiled with it.
+#elif !defined(TXSYNC_PRELOADED)
+// In programs that have the detector, whether or not the library is compiled with it. Not in what is preloaded, which
+// comes before the detector has begun, and whose locks are pthread's: the detector knows those.
 [[gnu::weak]] void __tsan_acquire(void* address);
 [[gnu::weak]] void __tsan_release(void* address);
 #endif
@@ -34,6 +35,10 @@ inline void annotate_unseen_release(const void*) noexcept {}
 #else
 inline void annotate_acquire(const void*) noexcept {}
 inline void annotate_release(const void*) noexcept {}
+#ifdef TXSYNC_PRELOADED
+inline void annotate_unseen_acquire(const void*) noexcept {}
+inline void annotate_unseen_release(const void*) noexcept {}
+#else
 inline void annotate_unseen_acquire(const void* word) noexcept {
   if (&__tsan_acquire != nullptr) [[unlikely]]
     __tsan_acquire(const_cast<void*>(word));
@@ -42,6 +47,7 @@ inline void annotate_unseen_release(const void* word) noexcept {
   if (&__tsan_release != nullptr) [[unlikely]]
     __tsan_release(const_cast<void*>(word));
 }
+#endif
 #endif
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine
