@@ -107,6 +107,7 @@ class shared_mutex : public detail::timed<shared_mutex>, public detail::timed_sh
   bool await_turn(std::uint64_t before, std::uint64_t deadline) noexcept;
   bool await_readers(std::uint64_t seen, std::uint64_t deadline) noexcept;
   bool withdraw(std::uint64_t& seen) noexcept;
+  void unlock_to_readers() noexcept;
   TXSYNC_EXPORT void wake_writer() noexcept;
 
   std::atomic<std::uint64_t> state_{0};

@@ -30,7 +30,8 @@ bool mcs_queue::try_until_made_for(std::uint32_t process, node& mine) noexcept {
     node* expected = nullptr;
     // acq_rel: as in lock_begun()
     if (!is_held() && tail_.compare_exchange_strong(expected, &mine, std::memory_order_acq_rel)) {
-      make_for(process);
+      // Somebody else may have done it meanwhile, and others may wait. relaxed: that one has had the lock
+      if (made_for_.load(std::memory_order_relaxed) != process) make_for(process);
       machine::fence();  // as in wait_behind()
       return true;
     }

@@ -155,14 +155,23 @@ bool shared_mutex::try_lock() noexcept {
 void shared_mutex::unlock() noexcept {
   machine::annotate_unseen_release(&state_);
   std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+  do {
+    if ((seen & waiting_bits) != 0) [[unlikely]]
+      return unlock_to_readers();
+    // release pairs with the acquire of readers and the next writer
+  } while (!state_.compare_exchange_weak(seen, seen & parity, std::memory_order_release, std::memory_order_relaxed));
+  writers_.unlock();
+}
+
+/// Where readers wait, of this process or, in the child of a fork, of its parent.
+[[gnu::noinline]] void shared_mutex::unlock_to_readers() noexcept {
+  std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   std::uint64_t waiting;
   std::uint64_t next;
   do {
-    waiting = (seen & waiting_bits) >> waiting_shift;
-    if (waiting != 0) [[unlikely]]
-      waiting = (without_parents_readers(seen) & waiting_bits) >> waiting_shift;
+    waiting = (without_parents_readers(seen) & waiting_bits) >> waiting_shift;
     next = waiting != 0 ? waiting * reader | ((seen & parity) ^ parity) : seen & parity;
-    // release pairs with the acquire of readers and the next writer
+    // release: as in unlock()
   } while (!state_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed));
   // Those that see the old parity and are about to sleep find that the high half has changed.
   if (waiting != 0) machine::unpark_high(state_, machine::everyone);

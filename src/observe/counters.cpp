@@ -31,6 +31,7 @@ constexpr block_source own_pages = {take_pages, nullptr, nullptr};
 constinit std::atomic<const block_source*> source{&own_pages};
 
 constinit std::atomic<thread_block*> all_blocks{nullptr};
+constinit ownerships owners_of_blocks;
 [[gnu::tls_model("initial-exec")]] constinit thread_local thread_block* my_block = nullptr;
 /// A thread that got no block asks again after so many calls: to look for one takes a walk along all blocks.
 constexpr std::uint32_t calls_without_block = 4096;
@@ -38,6 +39,7 @@ constexpr std::uint32_t calls_without_block = 4096;
 
 /// A block whose thread has ended, or null.
 thread_block* adopt() noexcept {
+  if (!may_be_unowned(owners_of_blocks)) return nullptr;
   // acquire pairs with the release in publish()
   for (thread_block* block = all_blocks.load(std::memory_order_acquire); block != nullptr; block = block->next)
     if (own(block->owner)) return block;
@@ -77,7 +79,7 @@ thread_block* publish() noexcept {
   if (block == nullptr) return nullptr;
   if (from.reserve != nullptr && !from.reserve(block, sizeof(thread_block))) return nullptr;
   begin_anew(*block, got.number);
-  make_unowned(block->owner);
+  make_unowned(block->owner, owners_of_blocks);
   const bool mine = own(block->owner);
   block->weight = 1;
   block->next = all_blocks.load(std::memory_order_relaxed);

@@ -10,34 +10,53 @@ namespace txsync::inline TXSYNC_BACKEND::observe {
 
 namespace {
 
-using owned_flag = std::atomic<bool>;
-static_assert(sizeof(owned_flag) <= sizeof(ownership::room));
+struct owner_state {
+  explicit owner_state(ownerships& among) noexcept : all(among) {}
 
-owned_flag& flag_of(ownership& block) noexcept { return *std::launder(reinterpret_cast<owned_flag*>(block.room)); }
+  ownerships& all;
+  std::atomic<bool> owned{false};
+
+  void leave() noexcept {
+    all.unowned.fetch_add(1, std::memory_order_relaxed);  // relaxed: says whether to look at the flags
+    owned.store(false, std::memory_order_release);        // pairs with the acquire in own()
+  }
+};
+static_assert(sizeof(owner_state) <= sizeof(ownership::room));
+
+owner_state& state_of(ownership& block) noexcept { return *std::launder(reinterpret_cast<owner_state*>(block.room)); }
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool ended = false;
 
 void give_back(void* raw) {
   auto& block = *static_cast<ownership*>(raw);
   if (!stop_counting(block)) return;
-  ended = true;                                            // locks taken by later exit handlers are not counted
-  flag_of(block).store(false, std::memory_order_release);  // pairs with the acquire in own()
+  ended = true;  // locks taken by later exit handlers are not counted
+  state_of(block).leave();
 }
 
 }  // namespace
 
-void make_unowned(ownership& block) noexcept { new (block.room) owned_flag(false); }
+bool may_be_unowned(const ownerships& blocks) noexcept {
+  // relaxed: a block that is given up meanwhile is found by the next thread
+  return blocks.unowned.load(std::memory_order_relaxed) != 0;
+}
+
+void make_unowned(ownership& block, ownerships& among) noexcept {
+  new (block.room) owner_state(among);
+  among.unowned.fetch_add(1, std::memory_order_relaxed);  // relaxed: as in leave()
+}
 
 bool own(ownership& block) noexcept {
-  owned_flag& owned = flag_of(block);
+  owner_state& state = state_of(block);
   bool free = false;
-  // relaxed: a look only. acquire pairs with the releases below and in give_back()
-  if (owned.load(std::memory_order_relaxed) ||
-      !owned.compare_exchange_strong(free, true, std::memory_order_acquire, std::memory_order_relaxed))
+  // relaxed: a look only. acquire pairs with the release in leave()
+  if (state.owned.load(std::memory_order_relaxed) ||
+      !state.owned.compare_exchange_strong(free, true, std::memory_order_acquire, std::memory_order_relaxed))
     return false;
+  state.all.unowned.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as in leave()
   if (machine::at_thread_exit(give_back, &block)) return true;
   ended = true;
-  owned.store(false, std::memory_order_release);  // pairs with the acquire above
+  state.leave();
   return false;
 }
 

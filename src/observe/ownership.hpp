@@ -3,6 +3,9 @@
 // preloaded library has a file of its own instead, which needs no key of the program (src/preload/ownership.cpp).
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+
 #include <txsync_backend/name.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
@@ -12,8 +15,15 @@ struct ownership {
   alignas(void*) unsigned char room[48];
 };
 
-/// Requires: nobody else knows the block yet.
-void make_unowned(ownership& block) noexcept;
+/// Blocks among which a thread looks for one without an owner.
+struct ownerships {
+  std::atomic<std::uint32_t> unowned{0};  ///< at least so many have none, where the end of a thread is told
+};
+/// False: a search would be in vain. Among ten thousand threads it would take each of them some 100 us.
+bool may_be_unowned(const ownerships& blocks) noexcept;
+
+/// Requires: nobody else knows the block yet. `among` lives for ever.
+void make_unowned(ownership& block, ownerships& among) noexcept;
 
 /// Makes the calling thread the owner until it ends. False: a living thread is the owner, or the end of the calling
 /// thread would not be noticed. The owner sees all that the owner before has written.

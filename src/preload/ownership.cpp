@@ -33,7 +33,9 @@ bool may_be_free(ownership& block) noexcept {
 
 }  // namespace
 
-void make_unowned(ownership& block) noexcept {
+bool may_be_unowned(const ownerships&) noexcept { return true; }
+
+void make_unowned(ownership& block, ownerships&) noexcept {
   pthread_mutexattr_t attributes;
   pthread_mutexattr_init(&attributes);
   pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);

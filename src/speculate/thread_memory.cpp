@@ -19,6 +19,7 @@ struct owned_memory {
 };
 
 constinit std::atomic<owned_memory*> all{nullptr};
+constinit observe::ownerships owners;
 enum class state : std::uint8_t { new_thread, has_memory, never };
 [[gnu::tls_model("initial-exec")]] constinit thread_local owned_memory* mine = nullptr;
 [[gnu::tls_model("initial-exec")]] constinit thread_local state my_state = state::new_thread;
@@ -31,6 +32,7 @@ bool give_back(const observe::ownership& block) noexcept {
 }
 
 owned_memory* adopt() noexcept {
+  if (!observe::may_be_unowned(owners)) return nullptr;
   // acquire pairs with the release in publish()
   for (owned_memory* one = all.load(std::memory_order_acquire); one != nullptr; one = one->next) {
     if (observe::own(one->owner)) return one;
@@ -52,7 +54,7 @@ owned_memory* make() noexcept {
   owned_memory* first = nullptr;
   for (std::size_t at = 0; at + sizeof(owned_memory) <= bytes; at += sizeof(owned_memory)) {
     auto* const made = new (pages + at) owned_memory;
-    observe::make_unowned(made->owner);
+    observe::make_unowned(made->owner, owners);
     // Where a thread's end is not noticed, nobody can own it.
     if (first == nullptr && observe::own(made->owner)) first = made;
     publish(*made);

@@ -48,6 +48,7 @@ TESTS = {
     "srwlock": "srwlock",
     "tatas": "(tatas|elided_tatas|warm_tatas)(-|$)",
     "timed": "condition_variable-timed|txsync::shared_mutex-timed",
+    "once_in_child": "srwlock-forked",
     "left_tickets": r"(fifo_)?ticket-left.*",
     "ticket": "((warm|elided)_)?(ticket|fifo_ticket)(-|$)|pthread_ticket-ahead",
     "priority_tatas": "warm_priority",

@@ -35,11 +35,9 @@ class mcs_queue {
   }
   /// lock() behind begin_turn().
   [[gnu::always_inline]] bool lock_begun(node& mine, pastime* meanwhile = nullptr) noexcept {
-    // relaxed: a look only
-    node* ahead = tail_.load(std::memory_order_relaxed);
+    node* ahead = nullptr;
     // acquire pairs with the release in unlock() of a free lock, release publishes the node to the successor
-    if (ahead == nullptr &&
-        tail_.compare_exchange_strong(ahead, &mine, std::memory_order_acq_rel, std::memory_order_relaxed)) [[likely]]
+    if (tail_.compare_exchange_strong(ahead, &mine, std::memory_order_acq_rel, std::memory_order_relaxed)) [[likely]]
       return true;
     return wait_in_line(mine, meanwhile);
   }

@@ -35,6 +35,7 @@ std::span<const exploration> lock_explorations() noexcept;          ///< lock_ex
 std::span<const exploration> fairness_explorations() noexcept;      ///< fairness_explorations.cpp
 std::span<const exploration> hand_over_explorations() noexcept;     ///< hand_over_explorations.cpp
 std::span<const exploration> left_ticket_explorations() noexcept;   ///< left_ticket_explorations.cpp
+std::span<const exploration> fork_explorations() noexcept;          ///< fork_explorations.cpp
 std::span<const exploration> sharing_explorations() noexcept;       ///< sharing_explorations.cpp
 std::span<const exploration> eliding_explorations() noexcept;       ///< eliding_explorations.cpp
 std::span<const exploration> waiting_explorations() noexcept;       ///< waiting_explorations.cpp

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Locks with queues in the child of a fork: the forking thread holds the lock, and threads of the parent, which do not
+// exist, wait for it. Written into the lock as the fork leaves it.
+#include <txsync_backend/runtime.h>
+#include <mutex>
+
+#include <txsync/condition_variable.hpp>
+#include <txsync/locks/admission.hpp>
+#include <txsync/locks/mcs.hpp>
+#include <txsync/locks/srwlock.hpp>
+#include <txsync/locks/ticket.hpp>
+#include <txsync/mutex.hpp>
+#include <txsync/shared_mutex.hpp>
+
+#include "workloads/explored/exploration.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+namespace {
+
+template <class Value>
+void write_at(void* lock, std::size_t offset, Value value) noexcept {
+  *reinterpret_cast<volatile Value*>(static_cast<std::byte*>(lock) + offset) = value;
+}
+
+/// A node in the memory of a thread that does not exist: nobody may write there.
+using mcs_node = fifo_mcs_lock::node;
+
+/// The second and third ticket are drawn.
+void add_parents(fifo_ticket_lock& lock, mcs_node&) noexcept {
+  constexpr std::uint32_t second = detail::ticket_queue::ticket_after(0);
+  write_at(&lock, 0, detail::ticket_queue::ticket_after(detail::ticket_queue::ticket_after(second)));
+}
+/// Two are outside, of which one is called.
+void add_parents_outside(void* door) noexcept {
+  write_at<std::uint32_t>(door, 0, 2);
+  write_at<std::uint32_t>(door, 4, 1);
+  write_at<std::uint8_t>(door, 8, 1);
+  write_at<std::uint8_t>(door, 9, 1);
+}
+void add_parents(ticket_lock& lock, mcs_node& gone) noexcept {
+  add_parents(reinterpret_cast<fifo_ticket_lock&>(lock), gone);
+  add_parents_outside(&reinterpret_cast<fifo_ticket_lock*>(&lock)[1]);
+}
+/// One has joined the queue; the holder's node does not lead to it yet.
+void add_parents(fifo_mcs_lock& lock, mcs_node& gone) noexcept {
+  write_at(&lock, 0, &gone);
+  write_at<std::uint32_t>(&lock, sizeof(&gone), 1);
+}
+void add_parents(mcs_lock& lock, mcs_node& gone) noexcept {
+  add_parents(reinterpret_cast<fifo_mcs_lock&>(lock), gone);
+  add_parents_outside(&reinterpret_cast<fifo_mcs_lock*>(&lock)[1]);
+}
+/// One is the first of the queue, and keeps others out.
+void add_parents(srwlock& lock, mcs_node& gone) noexcept {
+  write_at<std::uint32_t>(&lock, 0, 3);
+  add_parents(*reinterpret_cast<fifo_mcs_lock*>(reinterpret_cast<std::byte*>(&lock) + sizeof(lock) - sizeof(mcs_lock)),
+              gone);
+}
+
+/// Two readers wait for the writer inside.
+void add_parents(shared_mutex& lock, mcs_node&) noexcept {
+  write_at(&lock, 0, std::uint64_t{1} << 62 | std::uint64_t{2} << 32);
+}
+
+/// For as long as it lives, the program is the child of a fork.
+struct child_of_fork {
+  child_of_fork() noexcept { txsync_sim_show_forks(1); }
+  ~child_of_fork() { txsync_sim_show_forks(0); }
+};
+
+template <class Lock>
+struct turn_at {
+  void take(Lock& lock) noexcept { lock.lock(); }
+  void give_up(Lock& lock) noexcept { lock.unlock(); }
+};
+template <class Lock>
+  requires requires { typename Lock::node; }
+struct turn_at<Lock> {
+  typename Lock::node mine{};
+  void take(Lock& lock) noexcept { lock.lock(mine); }
+  void give_up(Lock& lock) noexcept { lock.unlock(mine); }
+};
+
+template <class Lock>
+struct forked_queue_test {
+  static constexpr unsigned sections = 2;
+
+  child_of_fork here{};
+  Lock lock{};
+  turn_at<Lock> first{};
+  mcs_node gone{};
+  unsigned inside = 1;
+  bool met = false;
+
+  forked_queue_test() {
+    first.take(lock);
+    add_parents(lock, gone);
+  }
+
+  static void body(forked_queue_test& me, unsigned index) {
+    if (index == 0) {
+      --me.inside;
+      me.first.give_up(me.lock);
+    }
+    for (unsigned i = 0; i < sections; ++i) {
+      turn_at<Lock> mine{};
+      mine.take(me.lock);
+      if (me.inside++ != 0) me.met = true;
+      machine::yield();
+      --me.inside;
+      mine.give_up(me.lock);
+    }
+  }
+  const char* check() const {
+    if (met) return "two threads were in the section";
+    if (gone.next.load() != &gone || gone.waiting.load()) return "memory of a thread that is gone was written";
+    return lock.is_held() ? "the lock is not free at the end" : nullptr;
+  }
+};
+
+/// Two threads of the parent wait at the condition, one has been notified.
+struct forked_condition_test {
+  child_of_fork here{};
+  mutex guard{};
+  bool told = false;
+  condition_variable condition{};
+
+  forked_condition_test() noexcept { write_at<std::uint64_t>(&condition, 0, std::uint64_t{1} << 16 | 2); }
+
+  static void body(forked_condition_test& me, unsigned index) {
+    std::unique_lock hold(me.guard);
+    if (index == 0) {
+      me.condition.wait(hold, [&me]() noexcept { return me.told; });
+    } else {
+      me.told = true;
+      me.condition.notify_one();
+    }
+  }
+  const char* check() const { return nullptr; }  // that the destructor comes to its end
+};
+struct forked_condition_alone_test : forked_condition_test {
+  static void body(forked_condition_alone_test& me, unsigned) { forked_condition_test::body(me, 1); }
+};
+
+template <class Lock, unsigned threads>
+constexpr exploration forked_queue(const char* name, const char* summary, unsigned cpus = 0) {
+  return {name, summary, verdict::right, run_anew<forked_queue_test<Lock>, threads>, cpus};
+}
+
+constexpr exploration table[] = {
+    forked_queue<fifo_ticket_lock, 1>("fifo_ticket-forked-alone", "in a child, two of the parent wait, one thread"),
+    forked_queue<fifo_ticket_lock, 2>("fifo_ticket-forked", "the same, two threads"),
+    forked_queue<fifo_ticket_lock, 3>("fifo_ticket-forked-3", "the same, three threads"),
+    forked_queue<ticket_lock, 3>("ticket-forked", "in a child, two of the parent wait inside and two outside"),
+    forked_queue<ticket_lock, 3>("ticket-forked-door", "the same, and there is a CPU for one", 1),
+    forked_queue<fifo_mcs_lock, 1>("fifo_mcs-forked-alone", "in a child, one of the parent waits, one thread"),
+    forked_queue<fifo_mcs_lock, 2>("fifo_mcs-forked", "the same, two threads"),
+    forked_queue<fifo_mcs_lock, 3>("fifo_mcs-forked-3", "the same, three threads"),
+    forked_queue<mcs_lock, 3>("mcs-forked", "in a child, one of the parent waits inside and two outside"),
+    forked_queue<mcs_lock, 3>("mcs-forked-door", "the same, and there is a CPU for one", 1),
+    forked_queue<srwlock, 1>("srwlock-forked-alone", "in a child, one of the parent is the first in line, one thread"),
+    forked_queue<srwlock, 3>("srwlock-forked", "the same, three threads"),
+    forked_queue<shared_mutex, 2>("txsync::shared_mutex-forked", "in a child, two of the parent wait to read"),
+    {"condition_variable-forked", "in a child, three of the parent are there, two threads", verdict::right,
+     run_anew<forked_condition_test, 2>},
+    {"condition_variable-forked-alone", "the same, one that notifies", verdict::right,
+     run_anew<forked_condition_alone_test, 1>},
+};
+
+}  // namespace
+
+std::span<const exploration> fork_explorations() noexcept { return table; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads
