@@ -7,6 +7,8 @@
 #include <pthread.h>
 
 #include <cerrno>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include <machine/scripted/script.hpp>
@@ -210,6 +212,49 @@ TEST_F(ElidedMutexes, AWaitWithADeadlineForOneselfTimesOut) {
   EXPECT_EQ(scripted_mutex_timedlock(&mutex, &long_ago), 0);
   EXPECT_TRUE(machine::active());
   EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
+}
+
+/// The part of a thread of another process that uses the same memory is played: it has the lock, and is not yet known.
+TEST_F(ElidedMutexes, AWaiterWithADeadlineLeavesNoTicketToAnOwnerThatItDoesNotKnow) {
+  for (const policy::lock_kind lock : {policy::lock_kind::ticket, policy::lock_kind::fifo_ticket}) {
+    site_asks(1, policy::elision_kind::off, true, lock);
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    EXPECT_EQ(scripted_mutex_lock(&mutex), 0);
+    EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
+    mutex_state& state = state_of(&mutex);
+    ASSERT_TRUE(state.word.queue.draw_if_served());
+    int status = -1;
+    std::thread waiter([&] {
+      const timespec past{};
+      status = scripted_mutex_timedlock(&mutex, &past);
+      if (status == 0) status = scripted_mutex_unlock(&mutex);
+    });
+    while (state.word.queue.inside() < 2) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    state.mark.store(static_cast<std::uint16_t>(state.mark.load() ^ 1) | mutex_state::of_several);
+    state.word.queue.serve_next();  // without a look at this process's list
+    waiter.join();
+    EXPECT_EQ(status, 0);
+    EXPECT_FALSE(state.word.queue.is_held()) << "or nobody ever gets it";
+  }
+}
+
+TEST_F(ElidedMutexes, NobodyStandsInLineBeforeAnOwnerIsKnown) {
+  for (const policy::lock_kind lock : {policy::lock_kind::ticket, policy::lock_kind::fifo_ticket}) {
+    site_asks(1, policy::elision_kind::off, true, lock);
+    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    EXPECT_EQ(scripted_mutex_lock(&mutex), 0);
+    EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
+    mutex_state& state = state_of(&mutex);
+    state.mark.store(0);
+    ASSERT_TRUE(state.word.queue.draw_if_served());
+    const timespec past{};
+    EXPECT_EQ(scripted_mutex_timedlock(&mutex, &past), ETIMEDOUT);
+    EXPECT_EQ(state.word.queue.inside(), 1U);
+    state.word.queue.serve_next();
+    EXPECT_EQ(scripted_mutex_timedlock(&mutex, &past), 0);
+    EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
+  }
 }
 
 TEST_F(ElidedMutexes, CountOutsideAttempts) {
