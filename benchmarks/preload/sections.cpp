@@ -20,6 +20,8 @@ struct objects {
   pthread_mutex_t normal = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_t adaptive = PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP;
   pthread_mutex_t recursive = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+  pthread_mutex_t nested = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;  // held already
+  pthread_mutex_t errorcheck = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
   pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
   pthread_spinlock_t spinlock;
   long volatile inside = 0;
@@ -51,6 +53,8 @@ double measure(const char* section, double duration_ns, objects& all) {
   if (std::strcmp(section, "normal") == 0) return mutex(all.normal);
   if (std::strcmp(section, "adaptive") == 0) return mutex(all.adaptive);
   if (std::strcmp(section, "recursive") == 0) return mutex(all.recursive);
+  if (std::strcmp(section, "nested") == 0) return mutex(all.nested);
+  if (std::strcmp(section, "errorcheck") == 0) return mutex(all.errorcheck);
   const auto rwlock = [&](int (*lock)(pthread_rwlock_t*)) {
     return time_of(duration_ns, all, [lock](objects& shared) {
       lock(&shared.rwlock);
@@ -77,6 +81,7 @@ int main(int count, char** words) {
   if (count != 3) return 2;
   static objects all;
   pthread_spin_init(&all.spinlock, PTHREAD_PROCESS_PRIVATE);
+  pthread_mutex_lock(&all.nested);
   // The C library leaves out the atomic instructions of a process that never had a second thread.
   pthread_t thread{};
   if (pthread_create(&thread, nullptr, second_thread, nullptr) != 0) return 1;

@@ -27,7 +27,7 @@ namespace {
 constexpr int bad_input = 2;
 constexpr double goal_counting_off = 1.3;
 constexpr double goal_sampling = 0.8;
-constexpr const char* sections[] = {"normal", "adaptive", "recursive", "read", "write", "spin"};
+constexpr const char* sections[] = {"normal", "adaptive", "recursive", "nested", "errorcheck", "read", "write", "spin"};
 /// The first so many are what A2-4 speaks of: mutexes without anything to check, as nearly all of a program's are.
 constexpr std::size_t claimed = 2;
 

@@ -43,9 +43,10 @@ algorithm plain_lock(const policy::packed& policy, std::int32_t kind) noexcept {
     case policy::lock_kind::mutex:
       break;
   }
+  if (watches_order()) return algorithm::watched_futex;
   const std::int32_t type = kind & mutex_state::kind_bits;
   const bool checked = type == PTHREAD_MUTEX_RECURSIVE || type == PTHREAD_MUTEX_ERRORCHECK;
-  return checked || watches_order() ? algorithm::checked_futex : algorithm::futex;
+  return checked ? algorithm::checked_futex : algorithm::futex;
 }
 
 bool has_queue(algorithm how) noexcept { return how == algorithm::ticket || how == algorithm::fifo_ticket; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pthread_mutex_*. The fast path is a normal or adaptive mutex under futex_mutex; all else goes through one switch.
+// pthread_mutex_*. The fast path is a mutex under futex_mutex whose order nobody watches; all else goes through one
+// switch.
 #include <algorithm>
 #include <cerrno>
 
@@ -157,7 +158,17 @@ bool end_elided(const mutex_state& mutex, lock_tag tag) noexcept { return tag.ha
 
 // ----
 
+[[gnu::always_inline]] inline lock_tag quick_tag(const mutex_state& mutex) noexcept {
+  return lock_tag(mutex.tag.load(std::memory_order_relaxed));
+}
+
+/// A recursive or error-checking one of the caller's. False says nothing: the caller may hold it since before a fork.
+bool is_plainly_callers(const mutex_state& mutex) noexcept {
+  return quick_tag(mutex).how() == algorithm::checked_futex && mutex.owner() == my_number;
+}
+
 [[gnu::noinline]] int lock_slowly(pthread_mutex_t* raw) noexcept {
+  if (is_plainly_callers(state_of(raw))) return relock(state_of(raw), quick_tag(state_of(raw)), true);
   const lock_tag tag = tag_of(state_of(raw));
   if (tag.how() == algorithm::libc) return lock_foreign(raw, tag);
   if (elide(state_of(raw), tag)) return 0;
@@ -200,6 +211,7 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
 
 [[gnu::noinline]] int unlock_slowly(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
+  if (is_plainly_callers(mutex) && mutex.unlock_once_of_several()) return 0;
   const lock_tag tag = tag_of(mutex);
   if (tag.how() == algorithm::libc) return unlock_foreign(raw, tag);
   if (tag.how() == algorithm::unknown) return EINVAL;
@@ -219,12 +231,6 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
   return 0;
 }
 
-[[gnu::always_inline]] inline bool is_fast(lock_tag tag) noexcept { return tag.how() == algorithm::futex; }
-
-[[gnu::always_inline]] inline lock_tag quick_tag(const mutex_state& mutex) noexcept {
-  return lock_tag(mutex.tag.load(std::memory_order_relaxed));
-}
-
 /// The first acquisition of a thread, or one that is counted: out of line, so that the fast path keeps nothing.
 [[gnu::noinline]] int own_and_count(mutex_state& mutex) noexcept {
   become_owner(mutex, quick_tag(mutex).site());
@@ -233,7 +239,7 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
 
 [[gnu::always_inline]] inline int lock_mutex(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
-  if (!is_fast(quick_tag(mutex)) || !mutex.word.futex.acquire_if_free()) [[unlikely]]
+  if (!quick_tag(mutex).is_fast() || !mutex.word.futex.acquire_if_free()) [[unlikely]]
     return lock_slowly(raw);
   const std::int32_t left = until_sample;
   const std::uint32_t number = my_number;
@@ -246,7 +252,7 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
 
 [[gnu::always_inline]] inline int unlock_mutex(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
-  if (!is_fast(quick_tag(mutex)) || mutex.hold.load(std::memory_order_relaxed) != my_number) [[unlikely]]
+  if (!quick_tag(mutex).is_fast() || mutex.hold.load(std::memory_order_relaxed) != my_number) [[unlikely]]
     return unlock_slowly(raw);
   mutex.hold.store(0, std::memory_order_relaxed);
   mutex.word.futex.unlock();

@@ -23,12 +23,13 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 enum class algorithm : std::uint8_t {
   unknown,
   libc,
-  futex,          ///< futex_mutex with nothing to check: the only one with a fast path
-  checked_futex,  ///< futex_mutex, recursive or error-checking, or its order is watched
+  futex,          ///< futex_mutex, normal or adaptive; this and the next one have a fast path
+  checked_futex,  ///< futex_mutex, recursive or error-checking
   tatas,
   ticket,
   fifo_ticket,
-  spin,  ///< futex_mutex whose waiters spin, as spinning_mutex
+  spin,           ///< futex_mutex whose waiters spin, as spinning_mutex
+  watched_futex,  ///< futex_mutex of any type whose order is watched
   /// The site's role says which of them, and that sections run as attempts where they can (elision.hpp) or ahead of
   /// time while they wait (warm_up.hpp).
   by_role,
@@ -42,6 +43,12 @@ class lock_tag {
   constexpr lock_tag(algorithm how, std::uint32_t site) noexcept
       : bits_(static_cast<std::uint16_t>(static_cast<unsigned>(how) << 12 | site)) {}
   constexpr algorithm how() const noexcept { return static_cast<algorithm>(bits_ >> 12); }
+  /// Whether a free one is taken, and one that is held once given up, with nothing to ask but that. Who else comes to a
+  /// recursive or error-checking one finds it held. One comparison.
+  constexpr bool is_fast() const noexcept {
+    static_assert(static_cast<unsigned>(algorithm::futex) >> 1 == static_cast<unsigned>(algorithm::checked_futex) >> 1);
+    return bits_ >> 13 == static_cast<unsigned>(algorithm::futex) >> 1;
+  }
   /// Where it is counted; 0: nowhere.
   constexpr std::uint32_t site() const noexcept { return how() == algorithm::by_role_uncounted ? 0 : bits_ & 0xFFF; }
   constexpr bool has_role() const noexcept { return how() >= algorithm::by_role; }

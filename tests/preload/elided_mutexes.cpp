@@ -140,6 +140,19 @@ TEST_F(ElidedMutexes, OfEveryTypeButErrorCheckingAndCanBeDestroyed) {
   EXPECT_TRUE(told.empty());
 }
 
+TEST_F(ElidedMutexes, HaveAFastPathWhateverTheirTypeUnlessTheirOrderIsWatched) {
+  site_asks(1, policy::elision_kind::off);
+  for (const bool watches : {false, true}) {
+    order_watched.store(watches);
+    for (const int type : {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK}) {
+      pthread_mutex_t mutex = made(type);
+      EXPECT_EQ(scripted_mutex_lock(&mutex), 0);
+      EXPECT_EQ(tag_of(mutex).is_fast(), !watches) << type;
+      EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
+    }
+  }
+}
+
 TEST_F(ElidedMutexes, AttributesThatWereNeverInitialised) {
   static const pthread_mutexattr_t zero{};
   pthread_mutex_t mutex;
