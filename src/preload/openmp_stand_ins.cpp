@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands for the counters of sites in libtxsync-openmp.so. Its barriers end coarsened attempts, of which its own
+// copy of elision never has any: nothing is counted here.
+#include <txsync/observe/attempts.hpp>
+#include <txsync/site.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+constinit site site::unnamed_{"(unnamed)"};
+std::uint32_t site::register_site() noexcept { return 0; }
+
+namespace observe::detail {
+void attempt_committed(std::uint32_t) noexcept {}
+void lost_in_attempts(std::uint32_t, std::uint64_t, std::uint32_t) noexcept {}
+}  // namespace observe::detail
+
+}  // namespace txsync::inline TXSYNC_BACKEND
