@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdio>
+#include <string>
 
 #include "cli/bench.hpp"
+#include "cli/site_table.hpp"
 #include "cli/words.hpp"
 
 namespace cli = txsync::cli;
@@ -153,6 +156,38 @@ TEST(words, are_numbers_with_an_ending_too) {
   for (const char* wrong : {"K", "2k", "2 K", "2KK", "2T", "99999999999999999G"}) {
     EXPECT_FALSE(cli::parse_number(wrong, ~std::uint64_t{0}, value)) << wrong;
   }
+}
+
+TEST(site_table, says_what_became_of_attempts) {
+  txsync::observe::site_record bank;
+  bank.name = "bank";
+  bank.acquisitions = 1000;
+  bank.speculation = {.attempts = 1200,
+                      .commits = 900,
+                      .failed = 40,
+                      .elided = 900,
+                      .fallbacks = 100,
+                      .aborts = {{"conflict", 180}, {"lock-busy", 120}},
+                      .lost_ns = 2'000'000'000,
+                      .lost_error_ns = 1e8,
+                      .lost_samples = 9};
+  txsync::observe::site_record plain;
+  plain.name = "plain";
+  std::FILE* const file = std::tmpfile();
+  ASSERT_NE(file, nullptr);
+  cli::print_site_table(file, "", {{"", &bank}, {"", &plain}}, 10);
+  std::rewind(file);
+  std::string text;
+  for (int one = std::fgetc(file); one != EOF; one = std::fgetc(file)) text += static_cast<char>(one);
+  std::fclose(file);
+  const std::size_t table = text.find("critical sections as hardware transactions\n");
+  ASSERT_NE(table, std::string::npos) << text;
+  EXPECT_NE(text.find("        1200        75.0          100           40        2.000 (0.100)  bank; conflict 15.0 %, "
+                      "lock-busy 10.0 %\n",
+                      table),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("plain", table), std::string::npos) << text;
 }
 
 TEST(words, are_split_at_each_comma) {

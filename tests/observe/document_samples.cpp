@@ -75,6 +75,15 @@ observe::point full_point() {
   made.sites[0].max_wait_ns = 900;
   made.sites[0].unfinished_waits = 1;
   made.sites[0].unfinished_wait_ns = 700;
+  made.sites[0].speculation = {.attempts = 90,
+                               .commits = 70,
+                               .failed = 8,
+                               .elided = 70,
+                               .fallbacks = 30,
+                               .aborts = {{"conflict", 15}, {"lock-busy", 5}},
+                               .lost_ns = 4000,
+                               .lost_error_ns = 250.5,
+                               .lost_samples = 3};
   made.sites[1].slowest = {.share = 0.25, .rank = 0, .threads = 2, .wait_ns = 800};
   made.end_hash = "9f86d081884c7d65";
   made.key = "arraybench/1/9f86";
