@@ -379,7 +379,7 @@ void futex_mutex::replace_the_dead() noexcept {
   }
 }
 
-bool futex_mutex::wait_to_lock(std::uint64_t deadline, waits how) noexcept {
+[[gnu::always_inline]] inline bool futex_mutex::wait_to_lock(std::uint64_t deadline, waits how) noexcept {
   static constexpr waiting as_parking = {{20'000, 8'192}, {5'000, 8'192}};
   static constexpr waiting as_spinning = {{60'000, 1'024}, {60'000, 1'024}};
   const waiting& chosen = how == waits::parking ? as_parking : as_spinning;

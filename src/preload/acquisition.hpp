@@ -56,7 +56,7 @@ inline bool runs_elided(const mutex_state& mutex) noexcept {
   return detail::in_elided_attempt() && detail::elided_mode(&mutex.word) != latch_mode::none;
 }
 inline bool leave_elided(const mutex_state& mutex, lock_tag tag) noexcept {
-  return detail::in_elided_attempt() && detail::leave_elided(&mutex.word, role_of(tag.role()).place);
+  return detail::in_elided_attempt() && detail::leave_elided(&mutex.word, &role_of(tag.role()).place);
 }
 
 // ---- sections run ahead of time: warm-up

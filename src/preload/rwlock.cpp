@@ -144,7 +144,7 @@ bool runs_elided(const rwlock_state& lock) noexcept {
 
 /// Ends the section where an attempt runs it.
 [[gnu::noinline]] bool end_elided(const rwlock_state& lock, std::uint32_t role) noexcept {
-  return detail::in_elided_attempt() && detail::leave_elided(word_of(lock), role_of(role).place);
+  return detail::in_elided_attempt() && detail::leave_elided(word_of(lock), &role_of(role).place);
 }
 
 template <futex_rwlock::admit how>

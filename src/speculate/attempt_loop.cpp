@@ -182,8 +182,21 @@ struct section_request {
   return status;
 }
 
+/// What became of an attempt or a section is counted where the role has a site.
+std::uint32_t counted_as(const elision& how) noexcept {
+  return how.place() != nullptr ? observe::detail::counted_id(*how.place()) : 0;
+}
 void count_abort(const elision& how, attempt_status status) noexcept {
-  observe::detail::attempt_aborted(observe::detail::counted_id(how.place()), status.cause());
+  const std::uint32_t number = counted_as(how);
+  if (number != 0) observe::detail::attempt_aborted(number, status.cause());
+}
+void count_failure(const elision& how) noexcept {
+  const std::uint32_t number = counted_as(how);
+  if (number != 0) observe::detail::attempts_failed(number);
+}
+void count_commit(const elision& how) noexcept {
+  const std::uint32_t number = counted_as(how);
+  if (number != 0) observe::detail::attempt_committed(number);
 }
 
 /// What an abort leaves of the record, by hand (see above).
@@ -219,15 +232,15 @@ void forget_sections(section_log& mine, std::uint8_t actions, std::uint32_t guar
     forget_sections(mine, actions, guards);
   }
   attempts_failed(known, policy, decide.why());
-  timed.end(asked.how.place());
-  observe::detail::attempts_failed(observe::detail::counted_id(asked.how.place()));
+  timed.end(asked.how);
+  count_failure(asked.how);
   if (decide.why() == failure::hopeless) bring_in_actions();
   return false;
 }
 
 bool enter_from_outside(section_log& mine, const section_request& asked, experience& known) noexcept {
   const bool coarse = is_coarse(known, asked.how.policy());
-  my_memory_if_any()->timed.begin();
+  my_memory_if_any()->timed.begin(asked.how);
   const std::uint8_t actions = mine.actions;
   const std::uint32_t guards = mine.guards;
   const attempt_status status = try_attempt(mine, asked);
@@ -252,8 +265,8 @@ void commit(section_log& mine) noexcept {
   if (sections > 1) [[unlikely]]
     my_turns.add(mine.how, sections - 1);
   attempt_committed(known, policy, sections);
-  observe::detail::attempt_committed(observe::detail::counted_id(mine.how->place()));
-  my_memory_if_any()->timed.end(mine.how->place());
+  count_commit(*mine.how);
+  my_memory_if_any()->timed.end(*mine.how);
   if (mine.actions != 0 && mine.guards == 0) [[unlikely]]
     run_deferred();
 }
@@ -316,12 +329,12 @@ try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, he
     count_abort(how, status);
     attempt_aborted(*known, how.policy());
     attempts_failed(*known, how.policy(), failure_of(status, lock, held));
-    observe::detail::attempts_failed(observe::detail::counted_id(how.place()));
+    count_failure(how);
     return try_outcome::try_lock;
   }
   if (held(lock)) {
     machine::end();
-    observe::detail::attempt_committed(observe::detail::counted_id(how.place()));
+    count_commit(how);
     return try_outcome::busy;
   }
   record_outermost(mine, how, lock, mode);
@@ -353,12 +366,12 @@ bool end_section(section_log& mine, const void* lock) noexcept {
 
 }  // namespace
 
-bool leave_elided(const void* lock, site& place) noexcept {
+bool leave_elided(const void* lock, site* place) noexcept {
   section_log& mine = my_sections;
   if (!end_section(mine, lock)) return false;
   // Counters are not written in attempts. Where the attempt goes on, the sample waits for the end of a later section.
-  if (--observe::detail::until_sample <= 0 && !mine.is(section_log::inside)) [[unlikely]]
-    observe::detail::sample_elided(observe::detail::counted_id(place));
+  if (place != nullptr && --observe::detail::until_sample <= 0 && !mine.is(section_log::inside)) [[unlikely]]
+    observe::detail::sample_elided(observe::detail::counted_id(*place));
   return true;
 }
 

@@ -17,8 +17,8 @@ namespace txsync::inline TXSYNC_BACKEND::detail {
 class timed_sections {
  public:
   /// Outside attempts, before the first one of a section.
-  void begin() noexcept {
-    if (--left_ == 0) [[unlikely]]
+  void begin(const elision& how) noexcept {
+    if (how.place() != nullptr && --left_ == 0) [[unlikely]]
       begin_timing();
   }
   /// The attempt has aborted; and, below, another one begins.
@@ -31,9 +31,9 @@ class timed_sections {
       began_ = machine::cycles();
   }
   /// The section has ended, or takes the lock: counts what it has lost.
-  void end(site& place) noexcept {
+  void end(const elision& how) noexcept {
     if (began_ != 0) [[unlikely]]
-      end_timing(place);
+      end_timing(*how.place());
   }
 
  private:

@@ -83,8 +83,8 @@ class elided_base {
   /// The section takes the lock. It is counted here, where the role's site is known; and once only.
   void count_taken() const noexcept {
     if constexpr (!counts_itself) {
-      if (--observe::detail::until_sample <= 0) [[unlikely]]
-        observe::detail::sample(observe::detail::counted_id(how_.place()), nullptr);
+      if (how_.place() != nullptr && --observe::detail::until_sample <= 0) [[unlikely]]
+        observe::detail::sample(observe::detail::counted_id(*how_.place()), nullptr);
     }
   }
 

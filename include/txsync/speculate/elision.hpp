@@ -34,7 +34,8 @@ TXSYNC_EXPORT void look_at_trial(elision& how) noexcept;
 ///     constinit txsync::elided<txsync::tatas_lock> account_lock{accounts};
 ///
 /// Attempts are counted at its site, and so are critical sections (observe/attempts.hpp): attempts, commits, aborts by
-/// cause and the time lost in them. Nothing is counted where the machine makes no attempts.
+/// cause and the time lost in them. Nothing is counted of a role without a site, nor where the machine makes no
+/// attempts.
 /// Requires: outlives its locks; so do the policy and the site. Constant-initialised. Thread-safe. 1,408 bytes.
 /// Cost: a section reads one word of it, which is written only when a trial changes its mind. While the policy has
 /// trials, it counts down a word of the thread's, and one section in 16 to 64 also reads the clock; in a trial each
@@ -49,8 +50,8 @@ class elision {
   const elision_policy& policy() const noexcept { return policy_; }
   /// Whether sections take the lock for now, because that has been faster.
   bool takes_lock() const noexcept { return ways_.second(); }
-  /// Where its attempts are counted.
-  site& place() const noexcept { return site_ != nullptr ? *site_ : site::unnamed(); }
+  /// Where its attempts are counted; null: nowhere.
+  site* place() const noexcept { return site_; }
   /// The role of all locks that were given none: the standard policy.
   static constexpr elision& unnamed() noexcept { return unnamed_; }
 
@@ -59,7 +60,7 @@ class elision {
   TXSYNC_EXPORT static elision unnamed_;
 
   alignas(machine::pad_bytes) const elision_policy& policy_;
-  site* site_ = nullptr;   ///< null in objects that programs built with older headers have
+  site* site_ = nullptr;
   detail::two_ways ways_;  ///< elided first, the lock second
 };
 
@@ -139,9 +140,9 @@ inline bool enter_elided(elision& how, const void* lock, latch_mode mode, held_t
 enum class try_outcome : std::uint8_t { elided, busy, try_lock };
 TXSYNC_EXPORT try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, held_test held) noexcept;
 
-/// Ends the section where an attempt runs it, and counts it at its lock's site. False: it is the lock that is to be
-/// released.
-TXSYNC_EXPORT bool leave_elided(const void* lock, site& place) noexcept;
+/// Ends the section where an attempt runs it, and counts it at its lock's site, if it has one. False: it is the lock
+/// that is to be released.
+TXSYNC_EXPORT bool leave_elided(const void* lock, site* place) noexcept;
 /// For programs that were built with older headers: counts it nowhere.
 TXSYNC_EXPORT bool leave_elided(const void* lock) noexcept;
 
