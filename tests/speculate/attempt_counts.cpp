@@ -99,7 +99,7 @@ TEST_F(AttemptCounts, EachAbortHasItsCause) {
 TEST_F(AttemptCounts, SectionsThatTakeTheLockAreFallbacks) {
   elision role(three_tries, counted_place);
   elided<tatas_lock> lock(role);
-  // So many that the samples are close.
+  // One section in 256 is a sample: of these, 780; what half of them says has a standard error of 3.6 %.
   constexpr unsigned count = 200'000;
   for (unsigned i = 0; i < count / 2; ++i) {
     script.on_begin_by_default(plan::commits());
@@ -111,8 +111,8 @@ TEST_F(AttemptCounts, SectionsThatTakeTheLockAreFallbacks) {
   EXPECT_EQ(seen.attempts.commits, count / 2);
   EXPECT_EQ(seen.attempts.failed, count / 2);
   EXPECT_NEAR(static_cast<double>(seen.acquisitions), count, 0.05 * count);
-  EXPECT_NEAR(static_cast<double>(seen.fallbacks()), count / 2, 0.05 * count);
-  EXPECT_NEAR(static_cast<double>(seen.attempts.commits + seen.fallbacks()), count, 0.05 * count);
+  EXPECT_NEAR(static_cast<double>(seen.fallbacks()), count / 2, 0.1 * count);
+  EXPECT_NEAR(static_cast<double>(seen.attempts.commits + seen.fallbacks()), count, 0.1 * count);
 }
 
 TEST_F(AttemptCounts, WithoutAttemptsNothingIsCounted) {
