@@ -119,7 +119,7 @@ TEST_F(AttemptCounts, WithoutAttemptsNothingIsCounted) {
   constexpr elision_policy never{.attempts = 0};
   elision role(never, counted_place);
   elided<tatas_lock> lock(role);
-  sections(lock, 100);
+  sections(lock, 1'000);  // enough for a sample
   EXPECT_EQ(since().attempts.attempts(), 0u);
   EXPECT_GT(since().acquisitions, 0u);
   EXPECT_EQ(since().attempts.elided, 0u);
@@ -191,7 +191,7 @@ TEST_F(AttemptCounts, ASiteMayBeLeftUncounted) {
   counted_place.set_policy(txsync::policy_word::counting_off);
   elision role(three_tries, counted_place);
   elided<tatas_lock> lock(role);
-  sections(lock, 300);
+  sections(lock, 1'000);
   counted_place.set_policy(0);
   EXPECT_EQ(since().attempts.attempts(), 0u);
   EXPECT_EQ(since().acquisitions, 0u);
