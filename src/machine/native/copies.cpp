@@ -43,7 +43,7 @@ namespace txsync::inline TXSYNC_BACKEND::machine::detail {
 
 namespace {
 
-constexpr std::string_view note_name{"txsync", 7};  // with the zero byte
+constexpr char note_name[] = "txsync";
 constexpr std::uint32_t note_type = 1;
 
 struct copy {
@@ -66,7 +66,9 @@ constexpr std::size_t rounded_up(std::size_t size, std::size_t to) noexcept { re
 
 /// The copy that a note speaks of, if it is ours.
 copy copy_of_note(const ElfW(Nhdr) & head, const char* name, const char* description) noexcept {
-  if (head.n_type != note_type || std::string_view{name, head.n_namesz} != note_name) return {};
+  if (head.n_type != note_type ||
+      std::string_view{name, head.n_namesz} != std::string_view{note_name, sizeof note_name})
+    return {};
   std::int32_t distance;
   if (head.n_descsz <= sizeof distance) return {};
   std::memcpy(&distance, description, sizeof distance);
