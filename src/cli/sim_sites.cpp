@@ -46,7 +46,7 @@ void add(std::vector<observe::site_record>& list, const std::string& name, const
     return;
   }
   known->acquisitions += made.acquisitions;
-  if (known->speculation) observe::add(*known->speculation, *made.speculation);
+  observe::add(known->speculation, made.speculation);
 }
 
 }  // namespace

@@ -77,15 +77,17 @@ void print_speculation(std::FILE* out, int width, const std::string& lead_headin
                        std::size_t most) {
   std::erase_if(rows, [](const site_row& row) { return !row.site->speculation; });
   if (rows.empty()) return;
-  std::stable_sort(rows.begin(), rows.end(), [](const site_row& a, const site_row& b) {
-    return a.site->speculation->attempts > b.site->speculation->attempts;
-  });
+  const auto counted = [](const site_row& row) {
+    return row.site->speculation.value_or(observe::speculation_record());
+  };
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const site_row& a, const site_row& b) { return counted(a).attempts > counted(b).attempts; });
   std::fprintf(out, "\ncritical sections as hardware transactions\n");
   std::fprintf(out, "%*s%12s %11s %12s %12s %20s\n", width, "", "", "committed", "fallbacks", "after", "lost, s");
   std::fprintf(out, "%-*s%12s %11s %12s %12s %20s  site; aborts by first cause, of the attempts\n", width,
                lead_heading.c_str(), "attempts", "%", "in all", "attempts", "(standard error)");
   for (std::size_t i = 0; i < rows.size() && i < most; ++i) {
-    const observe::speculation_record& one = *rows[i].site->speculation;
+    const observe::speculation_record one = counted(rows[i]);
     char lost[48];
     std::snprintf(lost, sizeof lost, "%.3f (%.3f)", as_double(one.lost_ns) / 1e9, one.lost_error_ns / 1e9);
     std::fprintf(out, "%-*s%12llu %11.1f %12llu %12llu %20s  %s; %s\n", width, rows[i].lead.c_str(),

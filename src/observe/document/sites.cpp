@@ -68,6 +68,7 @@ void add(site_totals& sum, const site_totals& part) noexcept {
   add(sum.attempts, part.attempts);
 }
 
+namespace {
 void add(speculation_record& sum, const speculation_record& part) {
   sum.attempts += part.attempts;
   sum.commits += part.commits;
@@ -85,6 +86,13 @@ void add(speculation_record& sum, const speculation_record& part) {
   sum.lost_ns += part.lost_ns;
   sum.lost_error_ns = std::hypot(sum.lost_error_ns, part.lost_error_ns);
   sum.lost_samples += part.lost_samples;
+}
+}  // namespace
+
+void add(std::optional<speculation_record>& sum, const std::optional<speculation_record>& part) {
+  if (!part) return;
+  if (!sum) sum.emplace();
+  add(*sum, *part);
 }
 
 site_record record_of(const site_totals& counted) {

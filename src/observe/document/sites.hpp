@@ -14,8 +14,8 @@ bool is_idle(const site_totals& counted) noexcept;
 /// Adds `part` to `sum`, name and number too.
 void add(site_totals& sum, const site_totals& part) noexcept;
 
-/// What two runs counted.
-void add(speculation_record& sum, const speculation_record& part);
+/// Of what two runs counted, each of which may have made no attempts.
+void add(std::optional<speculation_record>& sum, const std::optional<speculation_record>& part);
 
 /// All but kind, where and module, which the counts do not tell. The name too, unless it is null.
 site_record record_of(const site_totals& counted);

@@ -45,7 +45,7 @@ void add_parents(ticket_lock& lock, mcs_node& gone) noexcept {
 /// One has joined the queue; the holder's node does not lead to it yet.
 void add_parents(fifo_mcs_lock& lock, mcs_node& gone) noexcept {
   write_at(&lock, 0, &gone);
-  write_at<std::uint32_t>(&lock, sizeof(&gone), 1);
+  write_at<std::uint32_t>(&lock, sizeof(void*), 1);
 }
 void add_parents(mcs_lock& lock, mcs_node& gone) noexcept {
   add_parents(reinterpret_cast<fifo_mcs_lock&>(lock), gone);
