@@ -111,6 +111,9 @@ void use(Lock& lock) {
   expect_in_child(sum == threads * rounds);
 }
 
+/// They do not tell the child of a fork by its memory (MADV_WIPEONFORK), and lose locks of their own in it.
+constexpr const char* no_forks = "the emulator's forks are not the kernel's";
+
 constexpr unsigned many = 6;  // more than have room inside ticket_lock and mcs_lock, on small machines
 
 template <class Lock>
@@ -122,6 +125,7 @@ using library_locks =
 TYPED_TEST_SUITE(HeldAcrossAFork, library_locks, conformance::lock_names);
 
 TYPED_TEST(HeldAcrossAFork, IsOfUseInTheChild) {
+  if (conformance::maybe_emulated) GTEST_SKIP() << no_forks;
   for (const unsigned waiters : {1u, many}) {
     const auto lock = std::make_unique<TypeParam>();
     turn<TypeParam> mine{*lock};
@@ -142,6 +146,7 @@ TYPED_TEST(HeldAcrossAFork, IsOfUseInTheChild) {
 
 /// The child's threads come before the lock is given up there.
 TYPED_TEST(HeldAcrossAFork, IsOfUseInTheChildWithWaitersThere) {
+  if (conformance::maybe_emulated) GTEST_SKIP() << no_forks;
   if (under_tsan) GTEST_SKIP() << "ThreadSanitizer starts no thread in the child of a fork";
   const auto lock = std::make_unique<TypeParam>();
   turn<TypeParam> mine{*lock};
@@ -164,6 +169,7 @@ TYPED_TEST(HeldAcrossAFork, IsOfUseInTheChildWithWaitersThere) {
 
 /// The child forks, too, and its child.
 TYPED_TEST(HeldAcrossAFork, IsOfUseInAChildsChild) {
+  if (conformance::maybe_emulated) GTEST_SKIP() << no_forks;
   const auto lock = std::make_unique<TypeParam>();
   turn<TypeParam> mine{*lock};
   mine.take();
@@ -196,6 +202,7 @@ using library_shared_locks =
 TYPED_TEST_SUITE(ReadersAcrossAFork, library_shared_locks, conformance::lock_names);
 
 TYPED_TEST(ReadersAcrossAFork, DoNotKeepTheChildsWritersOut) {
+  if (conformance::maybe_emulated) GTEST_SKIP() << no_forks;
   const auto lock = std::make_unique<TypeParam>();
   lock->lock();
   std::vector<std::thread> others = start_waiting(many, [&] {
@@ -218,6 +225,7 @@ struct HeldSharedAcrossAFork : testing::Test {};
 TYPED_TEST_SUITE(HeldSharedAcrossAFork, locks_for_readers, conformance::lock_names);
 
 TYPED_TEST(HeldSharedAcrossAFork, IsOfUseInTheChild) {
+  if (conformance::maybe_emulated) GTEST_SKIP() << no_forks;
   const auto lock = std::make_unique<TypeParam>();
   lock->lock_shared();
   std::vector<std::thread> others = start_waiting(many, [&] {
@@ -236,6 +244,7 @@ TYPED_TEST(HeldSharedAcrossAFork, IsOfUseInTheChild) {
 
 /// The destructor waits for notified threads, of which there are none in the child.
 TEST(ConditionVariable, IsDestroyedInTheChildOfAFork) {
+  if (conformance::maybe_emulated) GTEST_SKIP() << no_forks;
   txsync::mutex guard;
   bool told = false;
   const auto condition = std::make_unique<txsync::condition_variable>();
@@ -254,6 +263,7 @@ TEST(ConditionVariable, IsDestroyedInTheChildOfAFork) {
 
 /// In the child one waits, beside those that it does not have.
 TEST(ConditionVariable, IsOfUseInTheChildOfAFork) {
+  if (conformance::maybe_emulated) GTEST_SKIP() << no_forks;
   if (under_tsan) GTEST_SKIP() << "ThreadSanitizer starts no thread in the child of a fork";
   txsync::mutex guard;
   bool told = false;
