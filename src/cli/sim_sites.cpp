@@ -5,6 +5,7 @@
 
 #include "cli/sim.hpp"
 #include "observe/document/sites.hpp"
+#include "observe/site_records.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
@@ -18,7 +19,7 @@ void put(observe::site_totals& into, std::string& name, std::string_view member,
   observe::attempt_totals& attempts = into.attempts;
   if (member.starts_with(is)) {
     name = member.substr(is.size());
-    std::replace(name.begin(), name.end(), '_', ' ');
+    std::replace(name.begin(), name.end(), observe::space_in_name, ' ');
   } else if (member.starts_with(aborts)) {
     const auto cause = static_cast<std::size_t>(std::stoul(std::string(member.substr(aborts.size()))));
     if (cause < abort_cause_count) attempts.aborts[cause] = value;

@@ -9,6 +9,9 @@
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
+/// In place of a space in a site's name: records are words.
+inline constexpr char space_in_name = 1;
+
 /// Writes records "sites.ID.MEMBER" by `record` for each site with attempts, up to number 64: commits, elided, failed,
 /// acquisitions, lost_ns, lost_samples, lost_variance, "aborts.NUMBER" by number of
 /// the cause, and "is.NAME" (1). Call it where all threads that
@@ -25,7 +28,7 @@ inline void record_attempts(void (*record)(const char* name, std::uint64_t value
     std::size_t length = 0;
     const auto append = [&](const char* text) noexcept {
       while (*text != 0 && length + 1 < sizeof name) {
-        name[length++] = *text == ' ' ? '_' : *text;
+        name[length++] = *text == ' ' ? space_in_name : *text;
         ++text;
       }
       name[length] = 0;

@@ -115,6 +115,15 @@ TEST_F(AttemptCounts, SectionsThatTakeTheLockAreFallbacks) {
   EXPECT_NEAR(static_cast<double>(seen.attempts.commits + seen.fallbacks()), count, 0.1 * count);
 }
 
+/// A mutex counts at a site of its own besides.
+TEST_F(AttemptCounts, FallbacksOfALockThatCountsAreAtTheRolesSiteToo) {
+  elision role(three_tries, counted_place);
+  elided<txsync::mutex> lock(role);
+  script.on_begin_by_default(plan::aborts(attempt_status::capacity_bit));
+  sections(lock, 20'000);
+  EXPECT_NEAR(static_cast<double>(since().fallbacks()), 20'000, 0.2 * 20'000);
+}
+
 TEST_F(AttemptCounts, WithoutAttemptsNothingIsCounted) {
   constexpr elision_policy never{.attempts = 0};
   elision role(never, counted_place);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is counted of a site's attempts: of elided locks, of waiters that warm up in attempts, of atomic blocks.
+// What is counted of a site's attempts: those of elided locks.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace txsync::inline TXSYNC_BACKEND::observe {
 struct attempt_totals {
   std::uint64_t commits = 0;                     ///< exact: attempts that committed; one may run several sections
   std::uint64_t aborts[abort_cause_count] = {};  ///< exact: attempts that aborted, by first cause
-  /// Critical sections that ran in attempts, those within others too. Estimated, as site_totals::acquisitions is.
+  /// Critical sections that ran in attempts, of nested ones the outermost. Estimated, as site_totals::acquisitions is.
   std::uint64_t elided = 0;
   std::uint64_t failed = 0;  ///< exact: sections that took the lock after their attempts had aborted
   /// Time that aborted attempts took, rollback included. Estimated: about one section in 16 is timed.

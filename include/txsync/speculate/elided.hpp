@@ -80,12 +80,10 @@ class elided_base {
   }
   bool leave() noexcept { return in_elided_attempt() && leave_elided(&lock_, how_.place()); }
 
-  /// The section takes the lock. It is counted here, where the role's site is known; and once only.
+  /// The section takes the lock. A lock that counts does so at a site of its own.
   void count_taken() const noexcept {
-    if constexpr (!counts_itself) {
-      if (how_.place() != nullptr && --observe::detail::until_sample <= 0) [[unlikely]]
-        observe::detail::sample(observe::detail::counted_id(*how_.place()), nullptr);
-    }
+    if (how_.place() != nullptr && --observe::detail::until_sample <= 0) [[unlikely]]
+      observe::detail::sample(observe::detail::counted_id(*how_.place()), nullptr);
   }
 
   /// Around the lock itself, where no attempt runs the section. What the thread has taken last it may unlock without a
@@ -150,7 +148,6 @@ class elided_base {
  private:
   /// The lock tells whether it is the last one that the thread has taken (mutex).
   static constexpr bool remembers_itself = requires(const Lock& one) { one.is_newest_held(); };
-  static constexpr bool counts_itself = requires(const Lock& one) { one.place(); };
 
   /// Whether somebody holds it as unlock() lets it go.
   bool is_held_to_unlock() const noexcept {

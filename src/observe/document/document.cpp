@@ -93,9 +93,6 @@ void put_details(json& into, const point& one) {
   put_text(into, "key", one.key);
 }
 
-}  // namespace
-
-namespace {
 json to_json(const speculation_record& one) {
   return {{"attempts", one.attempts},
           {"commits", one.commits},
@@ -107,6 +104,7 @@ json to_json(const speculation_record& one) {
           {"lost_error_ns", one.lost_error_ns},
           {"lost_samples", one.lost_samples}};
 }
+
 }  // namespace
 
 json to_json(const site_record& site) {
