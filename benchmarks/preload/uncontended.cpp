@@ -172,7 +172,7 @@ int run(const options& asked, int count, char** arguments) {
     result.machine = txsync::doctor::machine_object(txsync::doctor::collect());
     output->write(result);
   }
-  return 0;
+  return result.interrupted ? 1 : 0;
 }
 
 }  // namespace

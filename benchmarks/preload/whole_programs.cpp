@@ -115,9 +115,24 @@ std::vector<way> all_ways() {
 /// What the runs of a program in one way came to, by round.
 struct cell {
   std::vector<double> wall_s, cpu_s;
+  observe::fairness_record fairness;                     // of counted runs
   std::vector<double> own_wait_ns, own_hold_ns;          // own_times: what it measured itself
   std::vector<double> counted_wait_ns, counted_hold_ns;  // ... and what was counted of it
 };
+
+/// The longest wait of all sites; and at the site with the most waiting the turns of the slowest thread, to an equal
+/// share.
+void put_fairness(const launch::result& ended, observe::fairness_record& into) {
+  if (ended.sites.empty()) return;
+  std::uint64_t max_wait_ns = 0;
+  for (const observe::site_record& site : ended.sites) max_wait_ns = std::max(max_wait_ns, site.max_wait_ns);
+  into.max_wait_ns.push_back(static_cast<double>(max_wait_ns));
+  const std::optional<observe::slow_thread>& slowest = ended.sites.front().slowest;
+  if (slowest) into.slowest_share.push_back(slowest->share * static_cast<double>(slowest->threads));
+}
+
+/// A signal came for this process while a program ran.
+struct interruption {};
 
 void run_once(launch::launcher& runs, const program& what, const way& how, cell& into) {
   launch::options options;
@@ -127,10 +142,13 @@ void run_once(launch::launcher& runs, const program& what, const way& how, cell&
   options.capture = true;
   options.end_family = true;
   const launch::result ended = runs.launch(options);
+  // Servers end with status 0 then.
+  if (ended.interrupted != 0) throw interruption{};
   if (ended.exit_status != 0)
     throw std::runtime_error(what.name + " failed under " + how.name + ": " + tune::last_lines(ended.output));
   into.wall_s.push_back(ended.wall_s);
   into.cpu_s.push_back(ended.user_s + ended.system_s);
+  put_fairness(ended, into.fairness);
   if (what.name != own_times_name) return;
   const observe::json own = observe::json::parse(ended.output);
   into.own_wait_ns.push_back(own.at("wait_ns").get<double>());
@@ -150,7 +168,7 @@ class report {
 
   void put() {
     for (std::size_t i = 0; i < ways_.size(); ++i) {
-      put_point(i, "wall time", "s", cells_[i].wall_s);
+      into_.points[put_point(i, "wall time", "s", cells_[i].wall_s)].fairness = cells_[i].fairness;
       put_point(i, "CPU time", "s", cells_[i].cpu_s);
       print(i);
     }
@@ -197,6 +215,11 @@ class report {
       std::fprintf(table_, "   time %5.3f [%5.3f, %5.3f]   CPU %5.3f [%5.3f, %5.3f]", wall.median, wall.low95,
                    wall.high95, cpu.median, cpu.low95, cpu.high95);
     }
+    const observe::fairness_record& fair = one.fairness;
+    if (!fair.max_wait_ns.empty())
+      std::fprintf(table_, "   longest wait %8.2f ms", observe::summarize(fair.max_wait_ns).median / 1e6);
+    if (!fair.slowest_share.empty())
+      std::fprintf(table_, "   slowest thread %4.2f", observe::summarize(fair.slowest_share).median);
     std::fputc('\n', table_);
     std::fflush(table_);
   }
@@ -229,7 +252,8 @@ class report {
     const auto now = [] {
       return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
     };
-    const tune::outcome found = tune::tune(runs, question, {now, [] { return false; }});
+    const tune::outcome found = tune::tune(runs, question, {now, [&runs] { return runs.interrupted(); }});
+    if (found.interrupted) throw interruption{};
     std::string status = "it did not run";
     bool rejected = false;
     for (const tune::table_row& row : tune::table_of(found, question.way)) {
@@ -294,6 +318,7 @@ void run_before(launch::launcher& runs, const program& what) {
   options.preload = false;
   options.capture = true;
   const launch::result ended = runs.launch(options);
+  if (ended.interrupted != 0) throw interruption{};
   if (ended.exit_status != 0)
     throw std::runtime_error(what.before.front() + " failed: " + tune::last_lines(ended.output));
 }
@@ -335,8 +360,13 @@ void measure_whole_programs(observe::document& into, const whole_programs_option
       std::fprintf(table, "%-10s left out: %s is not installed\n", one.name.c_str(), missing->c_str());
       continue;
     }
-    const std::vector<cell> cells = measure(runs, one, ways, asked.rounds);
-    report(into, table, one, ways, cells).put();
+    try {
+      const std::vector<cell> cells = measure(runs, one, ways, asked.rounds);
+      report(into, table, one, ways, cells).put();
+    } catch (const interruption&) {
+      into.interrupted = true;
+      return;
+    }
   }
 }
 

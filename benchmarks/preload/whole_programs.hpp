@@ -22,7 +22,8 @@ struct whole_programs_options {
 std::vector<std::string> whole_program_names();
 
 /// Adds points and claims, and prints a table. A program that is not installed is left out, and named. Some ten minutes
-/// with 20 rounds. Throws std::runtime_error if a program fails.
+/// with 20 rounds. A signal ends the measurement: `into` is then marked as interrupted, and has the programs that were
+/// complete. Throws std::runtime_error if a program fails.
 void measure_whole_programs(observe::document& into, const whole_programs_options& asked, std::FILE* table);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

@@ -50,6 +50,7 @@ std::uint32_t admission::limit(bool works) const noexcept {
 }
 
 void admission::wait_outside(const lock_view& lock) noexcept {
+  if (!busy()) become_this_process();
   const std::uint32_t number = outside_.fetch_add(1, std::memory_order_seq_cst);
   machine::fence();  // the number before the second look; pairs with the fence of contended owners
   detail::sleeping_place& place = detail::place_of(this, number);
@@ -127,6 +128,16 @@ bool admission::is_of_this_process() const noexcept {
 bool admission::is_parents() const noexcept {
   // relaxed: as in busy()
   return busy() && !is_of_this_process();
+}
+
+/// Nobody is outside, so nobody of a parent is: a lock that a child uses for the first time does not let everybody in.
+/// Where the holder writes the old number over it, its next release calls all of them in.
+void admission::become_this_process() noexcept {
+  // relaxed, all: a hint for newcomers
+  const auto here = static_cast<std::uint8_t>((machine::fork_count() & process_bits) * (2 * shut));
+  std::uint8_t seen = shut_.load(std::memory_order_relaxed);
+  if (seen / (2 * shut) == here / (2 * shut)) return;
+  shut_.compare_exchange_strong(seen, static_cast<std::uint8_t>(here | (seen & shut)), std::memory_order_relaxed);
 }
 
 /// In the child of a fork, by the holder: those of the parent will not come. Threads of the child see that they have

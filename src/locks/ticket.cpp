@@ -90,13 +90,6 @@ void ticket_behind_door::unlock_at_door(ticket_behind_door whole) noexcept {
   whole.queue_.serve_next();
 }
 
-bool ticket_behind_door::unlock_at_door_if_held(ticket_behind_door whole) noexcept {
-  if (!whole.queue_.is_held()) return false;
-  whole.queue_.note_end();
-  const admission::hand_over passed_on(whole.door_, whole.others_inside());
-  return whole.queue_.serve_next_if_held();
-}
-
 admission::others ticket_behind_door::others_inside() const noexcept {
   return queue_.inside() == 1 ? admission::others::nobody : admission::others::some;
 }

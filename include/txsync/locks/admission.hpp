@@ -100,6 +100,7 @@ class admission {
   /// them. The first release there calls in all.
   TXSYNC_EXPORT bool is_parents() const noexcept;
   bool is_of_this_process() const noexcept;
+  void become_this_process() noexcept;
   detail::sleeping_place* call_all() noexcept;
   /// The place where a thread sleeps that is called in now, or null.
   [[nodiscard]] TXSYNC_EXPORT detail::sleeping_place* release_passed(others inside) noexcept;

@@ -63,11 +63,12 @@ class ticket_queue {
     // relaxed: only the holder writes it. release pairs with is_served()
     serving_.store(ticket_after(serving_.load(std::memory_order_relaxed)), std::memory_order_release);
   }
-  /// False, and nothing done, where nobody holds it.
-  [[gnu::always_inline]] bool serve_next_if_held() noexcept {
-    // relaxed: only the holder writes it, and who holds it has drawn
+  /// Where exactly one thread has a ticket, who is then the holder: serves the next. False, and nothing done: nobody
+  /// holds it, or others have tickets.
+  [[gnu::always_inline]] bool serve_next_if_alone() noexcept {
+    // relaxed, both: only the holder writes the first, and who holds it has drawn
     const std::uint32_t serving = serving_.load(std::memory_order_relaxed);
-    if (serving == next_.load(std::memory_order_relaxed)) return false;
+    if (next_.load(std::memory_order_relaxed) != ticket_after(serving)) return false;
     serving_.store(ticket_after(serving), std::memory_order_release);  // pairs with is_served()
     return true;
   }
@@ -128,10 +129,13 @@ class fifo_ticket_lock {
     queue_.forget_parents_threads();
     queue_.serve_next();
   }
-  /// unlock(), or false, and nothing done, where nobody holds the lock. Cost: a load more.
+  /// unlock(), or false, and nothing done, where nobody holds the lock. Cost: as unlock() where nobody waits.
   bool unlock_if_held() noexcept {
-    queue_.forget_parents_threads();
-    return queue_.serve_next_if_held();
+    if (queue_.serve_next_if_alone()) return true;
+    if (!queue_.is_held()) [[unlikely]]
+      return false;
+    unlock();
+    return true;
   }
   bool is_held() const noexcept { return queue_.is_held(); }
 
@@ -158,17 +162,21 @@ class ticket_behind_door {
       return unlock_at_door(*this);
     queue_.serve_next();
   }
+  /// Nothing done, where nobody holds it.
   [[gnu::always_inline]] bool unlock_if_held() noexcept {
-    if (door_.busy()) [[unlikely]]
-      return unlock_at_door_if_held(*this);
-    return queue_.serve_next_if_held();
+    if (!door_.busy() && queue_.serve_next_if_alone()) [[likely]]
+      return true;
+    if (!queue_.is_held()) [[unlikely]]
+      return false;
+    queue_.forget_parents_threads();
+    unlock();
+    return true;
   }
 
  private:
   /// By value: two references whose address nobody asks for live in registers.
   TXSYNC_EXPORT static bool lock_at_door(ticket_behind_door whole, pastime* meanwhile) noexcept;
   TXSYNC_EXPORT static void unlock_at_door(ticket_behind_door whole) noexcept;
-  TXSYNC_EXPORT static bool unlock_at_door_if_held(ticket_behind_door whole) noexcept;
   admission::others others_inside() const noexcept;
 
   ticket_queue& queue_;
@@ -208,10 +216,7 @@ class ticket_lock {
     both().unlock();
   }
   /// As fifo_ticket_lock::unlock_if_held().
-  [[gnu::always_inline]] bool unlock_if_held() noexcept {
-    queue_.forget_parents_threads();
-    return both().unlock_if_held();
-  }
+  [[gnu::always_inline]] bool unlock_if_held() noexcept { return both().unlock_if_held(); }
   bool is_held() const noexcept { return queue_.is_held(); }
 
  private:

@@ -31,6 +31,7 @@
 namespace txsync::inline TXSYNC_BACKEND {
 
 class fifo_ticket_lock;
+class ticket_lock;
 
 namespace detail {
 
@@ -50,6 +51,8 @@ template <class Lock>
 inline constexpr bool looks_at_lock = false;
 template <>
 inline constexpr bool looks_at_lock<fifo_ticket_lock> = true;
+template <>
+inline constexpr bool looks_at_lock<ticket_lock> = true;
 
 /// What both faces of elision share. Calls are inlined up to the first look at what the machine can do.
 template <class Lock>
