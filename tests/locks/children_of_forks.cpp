@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include <txsync/condition_variable.hpp>
+#include <txsync/machine/cpu.hpp>
 #include <txsync/machine/thread.hpp>
 
 #include "../sanitizers.hpp"
@@ -115,6 +117,27 @@ void use(Lock& lock) {
 constexpr const char* no_forks = "the emulator's forks are not the kernel's";
 
 constexpr unsigned many = 6;  // more than have room inside ticket_lock and mcs_lock, on small machines
+
+/// Whose door is not one of the parent's: it was all zero when the child took it first.
+TEST(FirstUsedInAChild, TicketLockKeepsItsWaitersOutside) {
+  if (conformance::maybe_emulated) GTEST_SKIP() << no_forks;
+  if (under_tsan) GTEST_SKIP() << "ThreadSanitizer starts no threads in the child of a fork";
+  EXPECT_TRUE(child_succeeds([] {
+    txsync::detail::ticket_queue queue;
+    txsync::admission door;
+    txsync::detail::ticket_behind_door lock(queue, door);
+    lock.lock();
+    const unsigned room = std::max(2u, txsync::machine::cpu_count());
+    std::vector<std::thread> others = start_waiting(room + many, [&queue, &door] {
+      txsync::detail::ticket_behind_door own(queue, door);
+      own.lock();
+      own.unlock();
+    });
+    expect_in_child(queue.inside() <= room);
+    lock.unlock();
+    join(others);
+  }));
+}
 
 template <class Lock>
 struct HeldAcrossAFork : testing::Test {};
