@@ -29,6 +29,8 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// one out and waits for the first (futex_rwlock lets readers come again).
 /// At most 2^30 shared holds, of however many threads: further ones are refused, or wait until one is given up, for
 /// which they look once a millisecond.
+/// In the child of a fork the thread that held it exclusively can unlock and use it. One that held it shared while a
+/// writer waited can unlock it; the lock then waits for that writer for ever.
 /// Constant-initialised; 24 bytes.
 class shared_mutex : public detail::timed<shared_mutex>, public detail::timed_shared<shared_mutex> {
  public:

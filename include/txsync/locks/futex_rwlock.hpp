@@ -23,6 +23,8 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// Named requirements: SharedTimedLockable (SharedTimedMutex). Thread-safe; not recursive for
 /// writers. At most 2^30 shared holds, of however many threads: further ones are refused, or wait until one is given
 /// up, for which they look once a millisecond. Of each kind 4,095 threads can sleep; more wait by looking now and then.
+/// In the child of a fork the thread that held it, in either mode, can unlock and use it. Where writers waited, readers
+/// with admit::after_writers wait there for ever, unless forget_sleepers() was called.
 /// Constant-initialised; all zero is unlocked; 8 bytes. May be destroyed by the next owner right after it has got and
 /// given up the lock.
 class futex_rwlock : public detail::timed<futex_rwlock>, public detail::timed_shared<futex_rwlock> {

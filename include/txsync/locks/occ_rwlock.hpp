@@ -24,6 +24,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// one out and waits for the first.
 /// At most 2^30 shared holds, of however many threads: further ones are refused, or wait until one is given up, for
 /// which they look once a millisecond.
+/// In the child of a fork: as shared_mutex.
 /// Constant-initialised; all zero is unlocked; 16 bytes.
 class occ_rwlock : public detail::timed<occ_rwlock>, public detail::timed_shared<occ_rwlock> {
  public:
