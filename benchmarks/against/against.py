@@ -28,12 +28,14 @@ WARM_LOCKS = ["ticket", "warm_ticket", "mcs", "warm_mcs", "tatas", "warm_tatas",
 RUNS = {
     "locks": [(15, ["--quick", "--rounds", "2", "--duration", "{ms}", "--locks", OUR_LOCKS]),
               (50, ["--quick", "--rounds", "6", "--duration", "{ms}", "--elision-only"])],
-    "warmup": [(10, ["--rounds", "2", "--duration", "{ms}", "--locks", WARM_LOCKS])],
+    "warmup": [(10, ["--rounds", "2", "--duration", "{ms}", "--no-structures", "--locks", WARM_LOCKS])],
     "tm": [(10, ["--rounds", "2", "--duration", "{ms}", "--churn", "0"])],
-    "preload": [(40, ["--rounds", "6", "--duration", "{ms}", "--pairs", "0"]),
+    "preload": [(20, ["--rounds", "3", "--duration", "{ms}", "--pairs", "0"]),
                 (40, ["--rounds", "2", "--duration", "{ms}", "--pairs", "1", "--only", ["own_times"]])],
     "instructions": [(0, [])],
 }
+# With --long: maps and tree, whose filling takes a minute in each run.
+LONG_RUNS = {"warmup": [(10, ["--rounds", "2", "--duration", "{ms}", "--no-arrays", "--locks", WARM_LOCKS])]}
 # Both builds have to have the same, or they measure different things.
 CACHE_NAMES = ("CMAKE_BUILD_TYPE", "CMAKE_CXX_COMPILER", "CMAKE_CXX_FLAGS", "CMAKE_CXX_FLAGS_RELWITHDEBINFO", "TXSYNC_SANITIZE")
 
@@ -83,6 +85,7 @@ def options_of(words):
     parser.add_argument("--against", metavar="COMMIT", required=True, help="the old build")
     parser.add_argument("--rounds", type=int, default=10, help="runs of each build, in turns (10)")
     parser.add_argument("--duration", type=int, help="milliseconds of one measurement, for all runs")
+    parser.add_argument("--long", action="store_true", help="of warmup also maps and tree, half an hour more")
     parser.add_argument("--allow-dirty", action="store_true", help="although benchmarks/ has uncommitted changes")
     parser.add_argument("--json", metavar="FILE", help="write a result document to this file")
 
@@ -91,6 +94,7 @@ def options_of(words):
 
     parser.error = refuse
     asked = parser.parse_args(words)
+    asked.runs = RUNS[asked.name] + (LONG_RUNS.get(asked.name, []) if asked.long else [])
     if not 1 <= asked.rounds <= 1000:
         refuse(f"--rounds {asked.rounds} is not in 1 to 1000")
     if asked.duration is not None and not 1 <= asked.duration <= 60_000:
@@ -158,9 +162,9 @@ def build(stop, tree, name, which):
     return done.stdout
 
 
-def check_help(name, which, text):
+def check_help(name, which, text, calls):
     known = set(re.findall(r"--[a-z-]+", text))
-    for _, words in RUNS[name]:
+    for _, words in calls:
         for word in [*words, "--json"]:
             if isinstance(word, str) and word.startswith("--") and word not in known:
                 raise BadInput(f"bench {name} of the {which} build has no option {word}")
@@ -191,10 +195,10 @@ def known_names(program, option):
 class Runs:
     """The benchmark of both builds."""
 
-    def __init__(self, stop, name, trees, duration):
-        self.stop, self.name, self.trees = stop, name, trees
-        self.programs = {build: str(tree / "build" / "release" / "bin" / f"bench_{name}") for build, tree in trees.items()}
-        self.calls = [[*self.words_of(call, duration or ms)] for ms, call in RUNS[name]]
+    def __init__(self, stop, asked, trees):
+        self.stop, self.name, self.trees = stop, asked.name, trees
+        self.programs = {build: str(tree / "build" / "release" / "bin" / f"bench_{self.name}") for build, tree in trees.items()}
+        self.calls = [[*self.words_of(call, asked.duration or ms)] for ms, call in asked.runs]
         self.folder = tempfile.TemporaryDirectory(prefix="against-", dir=ROOT / "build")
 
     def words_of(self, call, ms):
@@ -252,7 +256,7 @@ def compare(asked, command):
         refuse_dirty_benchmarks()
     trees = {OLD: old_tree(commit, asked.name), NEW: ROOT}
     for which, tree in trees.items():
-        check_help(asked.name, which, build(stop, tree, asked.name, which))
+        check_help(asked.name, which, build(stop, tree, asked.name, which), asked.runs)
     check_same_options(trees[OLD], ROOT)
     changed = git("diff", "--name-only", commit, "--", "benchmarks", ":!benchmarks/against")
     if changed:
@@ -260,7 +264,7 @@ def compare(asked, command):
     started = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     # Instructions are counted, not timed: they are the same in every round.
     count = 1 if asked.name == "instructions" else asked.rounds
-    rounds, why = measure(Runs(stop, asked.name, trees, asked.duration), count)
+    rounds, why = measure(Runs(stop, asked, trees), count)
     if not rounds:
         raise why if isinstance(why, Failed) else Failed("interrupted before the first round had ended; nothing is written")
     document = comparison.compare(asked.name, commit, rounds, command, started, interrupted=isinstance(why, Interrupted))

@@ -253,7 +253,7 @@ def table(document):
     lines += [f"wrong result: {sentence}" for sentence in against.get("faults", [])]
     for claim in document["claims"]:
         interval = f" [{claim['low95']:.3f}, {claim['high95']:.3f}]" if "low95" in claim else ""
-        value = f"{claim['value']:.3f}" if isinstance(claim["value"], float) else claim["value"]
+        value = f"{claim['value']:.3f}" if interval else f"{claim['value']:g}"
         judged = "-" if claim["rule"] == "printed as it is" else f"goal {claim['goal']}: {shown(claim['outcome'])}"
         lines.append(f"{claim['id']} {claim['claim']}: {value}{interval}, {judged}")
     return lines

@@ -138,8 +138,8 @@ class Cells(unittest.TestCase):
         self.assertEqual(len(made["against"]["left_out"]), 2)
 
     def test_a_cell_without_a_lock_is_a_control(self):
-        no_lock = document(point("none", [2.0]))
-        made = compared([{OLD: [document(point("tatas", [1.0])), no_lock], NEW: [document(point("tatas", [1.0])), document(point("none", [1.0]))]}])
+        both = document(point("tatas", [1.0]))
+        made = compared([{OLD: [both, document(point("none", [2.0]))], NEW: [both, document(point("none", [1.0]))]}])
         self.assertEqual([(claim["value"], claim["outcome"]) for claim in made["claims"]], [(1.0, "holds"), (0, "holds"), (0.5, "holds")])
 
     def test_instructions_are_judged_by_what_is_added(self):
@@ -169,9 +169,9 @@ class Command(unittest.TestCase):
                 against.options_of(words)
 
     def test_a_commit_that_lacks_an_option_is_refused(self):
-        against.check_help("tm", OLD, "--rounds --duration --churn --json")
+        against.check_help("tm", OLD, "--rounds --duration --churn --json", against.RUNS["tm"])
         with self.assertRaisesRegex(against.BadInput, "the old build has no option --churn"):
-            against.check_help("tm", OLD, "--rounds --duration --json")
+            against.check_help("tm", OLD, "--rounds --duration --json", against.RUNS["tm"])
 
     def test_what_is_no_commit_is_refused(self):
         with self.assertRaisesRegex(against.BadInput, "'no-such-branch' is no commit"):
