@@ -195,11 +195,11 @@ def known_names(program, option):
 class Runs:
     """The benchmark of both builds."""
 
-    def __init__(self, stop, asked, trees):
+    def __init__(self, stop, asked, trees, folder):
         self.stop, self.name, self.trees = stop, asked.name, trees
+        self.path = pathlib.Path(folder) / "run.json"
         self.programs = {build: str(tree / "build" / "release" / "bin" / f"bench_{self.name}") for build, tree in trees.items()}
         self.calls = [[*self.words_of(call, asked.duration or ms)] for ms, call in asked.runs]
-        self.folder = tempfile.TemporaryDirectory(prefix="against-", dir=ROOT / "build")
 
     def words_of(self, call, ms):
         option = None
@@ -215,11 +215,10 @@ class Runs:
         """The documents of one run. Throws Failed, Interrupted."""
         documents = []
         for call in self.calls:
-            path = pathlib.Path(self.folder.name) / "run.json"
-            path.unlink(missing_ok=True)
-            done = self.stop.run([self.programs[build], *call, "--json", str(path)], cwd=self.trees[build],
+            self.path.unlink(missing_ok=True)
+            done = self.stop.run([self.programs[build], *call, "--json", str(self.path)], cwd=self.trees[build],
                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-            document = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
+            document = json.loads(self.path.read_text(encoding="utf-8")) if self.path.exists() else None
             wrong = document is not None and comparison.faults_of([document])
             if done.returncode == 2:
                 raise BadInput(f"bench_{self.name} of the {build} build: {last_line(done.stderr)}")
@@ -264,7 +263,8 @@ def compare(asked, command):
     started = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     # Instructions are counted, not timed: they are the same in every round.
     count = 1 if asked.name == "instructions" else asked.rounds
-    rounds, why = measure(Runs(stop, asked, trees), count)
+    with tempfile.TemporaryDirectory(prefix="txsync-against-") as folder:
+        rounds, why = measure(Runs(stop, asked, trees, folder), count)
     if not rounds:
         raise why if isinstance(why, Failed) else Failed("interrupted before the first round had ended; nothing is written")
     document = comparison.compare(asked.name, commit, rounds, command, started, interrupted=isinstance(why, Interrupted))

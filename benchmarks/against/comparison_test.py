@@ -7,7 +7,6 @@ import json
 import pathlib
 import unittest
 
-import against
 import comparison
 from comparison import NEW, OLD
 from result_schema import complaints
@@ -157,25 +156,6 @@ class Cells(unittest.TestCase):
         self.assertEqual({row["ratio"] for row in made["against"]["cells"]}, {1.0})
         self.assertTrue(made["interrupted"])
         self.assertEqual(len(comparison.table(made)), 2 + len(made["against"]["cells"]) + len(made["claims"]))
-
-
-class Command(unittest.TestCase):
-    def test_bad_words_are_refused(self):
-        for words, says in ((["nothing", "--against", "HEAD"], "nothing"), (["locks", "--against", "HEAD", "--rounds", "0"], "1 to 1000"),
-                            (["locks", "--against", "HEAD", "--sections", "x"], "unrecognized"),
-                            (["locks", "--against", "HEAD", "--json", "/no/such/folder/x"], "no such folder"),
-                            (["locks", "--against"], "expected one argument")):
-            with self.assertRaisesRegex(against.BadInput, says):
-                against.options_of(words)
-
-    def test_a_commit_that_lacks_an_option_is_refused(self):
-        against.check_help("tm", OLD, "--rounds --duration --churn --json", against.RUNS["tm"])
-        with self.assertRaisesRegex(against.BadInput, "the old build has no option --churn"):
-            against.check_help("tm", OLD, "--rounds --duration --json", against.RUNS["tm"])
-
-    def test_what_is_no_commit_is_refused(self):
-        with self.assertRaisesRegex(against.BadInput, "'no-such-branch' is no commit"):
-            against.hash_of("no-such-branch")
 
 
 if __name__ == "__main__":
