@@ -45,6 +45,16 @@ using mutexes = testing::Types<txsync::tatas_lock, txsync::ticket_lock, txsync::
                                txsync::spinning_mutex, txsync::posix_mutex_with_word, txsync::mutex>;
 TYPED_TEST_SUITE(ElidedMutex, mutexes);
 
+/// "A pointer more" is what elided.hpp says, up to the alignment of a pointer.
+template <class Elided, class Lock>
+constexpr bool is_a_pointer_more =
+    sizeof(Elided) <= (sizeof(Lock) + 2 * sizeof(void*) - 1) / sizeof(void*) * sizeof(void*);
+
+TYPED_TEST(ElidedMutex, IsItsLockAndAPointer) {
+  static_assert(is_a_pointer_more<elided<TypeParam>, TypeParam>);
+  static_assert(sizeof(elided<txsync::mutex>) == 24);
+}
+
 TYPED_TEST(ElidedMutex, ElidesAndFallsBack) {
   elided<TypeParam> lock(this->role);
   lock.lock();
@@ -93,6 +103,10 @@ template <class Lock>
 class ElidedShared : public ElidedMutex<Lock> {};
 using shared_locks = testing::Types<txsync::occ_rwlock, txsync::srwlock, txsync::futex_rwlock, txsync::shared_mutex>;
 TYPED_TEST_SUITE(ElidedShared, shared_locks);
+
+TYPED_TEST(ElidedShared, IsItsLockAndAPointer) {
+  static_assert(is_a_pointer_more<elided_shared<TypeParam>, TypeParam>);
+}
 
 TYPED_TEST(ElidedShared, BothModesAreElided) {
   elided_shared<TypeParam> lock(this->role);

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "instructions/paths.hpp"
+
+#include <pthread.h>
+
+#include <txsync/locks/futex_mutex.hpp>
+#include <txsync/locks/futex_rwlock.hpp>
+#include <txsync/locks/mcs.hpp>
+#include <txsync/locks/srwlock.hpp>
+#include <txsync/locks/tatas.hpp>
+#include <txsync/locks/ticket.hpp>
+#include <txsync/mutex.hpp>
+#include <txsync/shared_mutex.hpp>
+#include <txsync/speculate/elided.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+
+namespace {
+
+/// Also past the first sections of a thread, which are all counted at their sites.
+constexpr unsigned learning = 5'000;
+
+template <class Entry>
+[[gnu::noinline]] void run(volatile unsigned* counts, unsigned pairs, void (*ready)()) {
+  static Entry entry;
+  for (unsigned i = 0; i < learning; ++i) {
+    entry.enter();
+    entry.leave();
+  }
+  ready();
+  for (unsigned i = 0; i < pairs; ++i) {
+    *counts = 1;
+    entry.enter();
+    entry.leave();
+    *counts = 0;
+  }
+}
+
+struct nothing {
+  void enter() {}
+  void leave() {}
+};
+template <class Lock>
+struct exclusively {
+  Lock lock{};
+  void enter() { lock.lock(); }
+  void leave() { lock.unlock(); }
+};
+template <class Lock>
+struct with_node {
+  Lock lock{};
+  typename Lock::node node{};
+  void enter() { lock.lock(node); }
+  void leave() { lock.unlock(node); }
+};
+template <class Lock>
+struct shared {
+  Lock lock{};
+  void enter() { lock.lock_shared(); }
+  void leave() { lock.unlock_shared(); }
+};
+
+constexpr uncontended_path of_library[] = {
+    {"tatas", run<exclusively<tatas_lock>>},
+    {"elided tatas", run<exclusively<elided<tatas_lock>>>},
+    {"ticket", run<exclusively<ticket_lock>>},
+    {"elided ticket", run<exclusively<elided<ticket_lock>>>},
+    {"fifo_ticket", run<exclusively<fifo_ticket_lock>>},
+    {"elided fifo_ticket", run<exclusively<elided<fifo_ticket_lock>>>},
+    {"mcs", run<with_node<mcs_lock>>},
+    {"elided mcs", run<with_node<elided_with_node<mcs_lock>>>},
+    {"futex", run<exclusively<futex_mutex>>},
+    {"elided futex", run<exclusively<elided<futex_mutex>>>},
+    {"txsync::mutex", run<exclusively<mutex>>},
+    {"elided txsync::mutex", run<exclusively<elided<mutex>>>},
+    {"futex_rwlock", run<exclusively<futex_rwlock>>},
+    {"futex_rwlock, shared", run<shared<futex_rwlock>>},
+    {"srwlock", run<exclusively<srwlock>>},
+    {"elided srwlock", run<exclusively<elided_shared<srwlock>>>},
+    {"srwlock, shared", run<shared<srwlock>>},
+    {"elided srwlock, shared", run<shared<elided_shared<srwlock>>>},
+    {"txsync::shared_mutex", run<exclusively<shared_mutex>>},
+    {"elided txsync::shared_mutex", run<exclusively<elided_shared<shared_mutex>>>},
+    {"txsync::shared_mutex, shared", run<shared<shared_mutex>>},
+    {"elided txsync::shared_mutex, shared", run<shared<elided_shared<shared_mutex>>>},
+};
+
+struct normal_mutex {
+  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  void enter() { pthread_mutex_lock(&lock); }
+  void leave() { pthread_mutex_unlock(&lock); }
+};
+struct recursive_mutex : normal_mutex {
+  recursive_mutex() { lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP; }
+};
+struct read_lock {
+  pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+  void enter() { pthread_rwlock_rdlock(&lock); }
+  void leave() { pthread_rwlock_unlock(&lock); }
+};
+struct write_lock : read_lock {
+  void enter() { pthread_rwlock_wrlock(&lock); }
+};
+struct spin_lock {
+  pthread_spinlock_t lock{};
+  spin_lock() { pthread_spin_init(&lock, PTHREAD_PROCESS_PRIVATE); }
+  void enter() { pthread_spin_lock(&lock); }
+  void leave() { pthread_spin_unlock(&lock); }
+};
+
+constexpr uncontended_path of_pthread[] = {
+    {"normal", run<normal_mutex>}, {"recursive", run<recursive_mutex>},
+    {"read", run<read_lock>},      {"write", run<write_lock>},
+    {"spin", run<spin_lock>},
+};
+
+}  // namespace
+
+const uncontended_path empty_path = {"nothing", run<nothing>};
+std::span<const uncontended_path> library_paths() { return of_library; }
+std::span<const uncontended_path> pthread_paths() { return of_pthread; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

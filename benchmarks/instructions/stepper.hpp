@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts instructions by single-stepping a child process.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "instructions/paths.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::benchmarks {
+
+/// This machine or system does not let a process single-step its child.
+struct no_single_steps : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// The instructions of each of `pairs` runs of the path's lock and unlock, the write of `*counts` behind it included.
+/// A system call counts as one. Attempts abort when they are single-stepped: ask for paths without (TXSYNC_HTM=off).
+/// Throws no_single_steps; std::runtime_error where the path does not end, as a loop of load-linked and
+/// store-conditional does not when every step takes the reservation away (AArch64 without LSE).
+std::vector<std::uint64_t> count_instructions(const uncontended_path& path, unsigned pairs);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::benchmarks
