@@ -13,6 +13,15 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
 endif()
 find_package(Threads REQUIRED)
 
+# Probes for perf, bpftrace and SystemTap (src/machine/probes.hpp): where the header is. Looked for anew where it was missing.
+if(NOT TXSYNC_HAVE_SDT)
+  unset(TXSYNC_HAVE_SDT CACHE)
+endif()
+check_cxx_source_compiles("#include <sys/sdt.h>\nint main(int argc, char**) { STAP_PROBE1(txsync, probe, argc); }" TXSYNC_HAVE_SDT)
+if(NOT TXSYNC_HAVE_SDT)
+  message(STATUS "<sys/sdt.h> (systemtap-sdt-dev) is missing: the libraries have no probes for perf and bpftrace.")
+endif()
+
 set(TXSYNC_COMPILE_OPTIONS -Wall -Wextra -Wshadow $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   # libstdc++'s std::stable_sort uses what libstdc++ deprecates, and Clang holds it against the caller.

@@ -8,6 +8,7 @@
 #include <txsync/tm/atomically.hpp>
 
 #include "locks/backoff.hpp"
+#include "observe/telling.hpp"
 #include "tm/algorithms.hpp"
 #include "tm/hybrid/hardware.hpp"
 #include "tm/stm/dctl.hpp"
@@ -175,6 +176,7 @@ void give_up(runner& me) {
   if (me.mode == run_mode::irrevocable) return commit_attempt(me);
   block_counts::add_one(me.counts->aborts[static_cast<std::size_t>(abort_cause::user)]);
   abandon(me);
+  observe::tell_abort(me.where->id(), me.where, abort_cause::user);
   run_actions(me.abort_actions);
 }
 
@@ -222,6 +224,7 @@ void restart(engine& engine, abort_cause why) {
   ++me.failures;
   me.is_marked = true;
   abandon(me);
+  observe::tell_abort(me.where->id(), me.where, why);
   jump_to_start(me);
 }
 

@@ -8,6 +8,7 @@
 #include <txsync/machine/attempt.hpp>
 
 #include "locks/backoff.hpp"
+#include "observe/telling.hpp"
 #include "tm/algorithms.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
@@ -30,6 +31,7 @@ bool somebody_is_alone() noexcept {
 bool wait_to_try_again(runner& me, attempt_status status, std::uint32_t& left, std::uint32_t& waits_left) noexcept {
   const abort_cause why = status.cause();
   block_counts::add_one(me.counts->aborts[static_cast<std::size_t>(why)]);
+  observe::tell_abort(me.where->id(), me.where, why);
   if (why == abort_cause::lock_busy || (why == abort_cause::conflict && somebody_is_alone())) {
     refuse_if_torn();
     if (--waits_left == 0) return false;
@@ -103,7 +105,9 @@ bool run_in_hardware(runner& me, const erased_body& body, void* data) {
     // The scripted machine restores the stack and what blocks have written, so the rest is restored here.
     me.mode = run_mode::idle;
     if (!me.made.empty()) drop_made(me);
-    if (!wait_to_try_again(me, status, left, waits_left)) return false;
+    if (wait_to_try_again(me, status, left, waits_left)) continue;
+    observe::tell_fallback(me.where->id(), me.where, status.cause());
+    return false;
   }
 }
 

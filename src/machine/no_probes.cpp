@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Of the scripted and the virtual machine.
+#include "probes.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::machine {
+
+void probe_wait_begin(std::uint32_t, const char*, const void*) noexcept {}
+void probe_wait_end(std::uint32_t, const char*, const void*, std::uint64_t, bool) noexcept {}
+void probe_abort(std::uint32_t, const char*, const void*, abort_cause) noexcept {}
+void probe_fallback(std::uint32_t, const char*, const void*, abort_cause) noexcept {}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::machine
