@@ -32,6 +32,22 @@ attempt_totals difference(const attempt_totals& later, const attempt_totals& ear
   return result;
 }
 
+transaction_totals difference(const transaction_totals& later, const transaction_totals& earlier) noexcept {
+  transaction_totals result;
+  result.commits = less(later.commits, earlier.commits);
+  result.alone = less(later.alone, earlier.alone);
+  result.waits = less(later.waits, earlier.waits);
+  for (std::size_t i = 0; i < abort_cause_count; ++i) result.aborts[i] = less(later.aborts[i], earlier.aborts[i]);
+  return result;
+}
+
+void add(transaction_totals& total, const transaction_counters& counters) noexcept {
+  total.commits += counters.commits.read();
+  total.alone += counters.alone.read();
+  total.waits += counters.waits.read();
+  for (std::size_t i = 0; i < abort_cause_count; ++i) total.aborts[i] += counters.aborts[i].read();
+}
+
 void add(attempt_totals& total, const attempt_counters& counters) noexcept {
   std::uint64_t aborted = 0;
   for (std::size_t i = 0; i < abort_cause_count; ++i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is counted of a site's attempts: those of elided locks.
+// What is counted of a site's speculation: its attempts, which are hardware transactions of elided locks and of atomic
+// blocks, and its transactions in software.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +11,16 @@
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
-/// Over all threads. An attempt is counted after its end, at the site of the outermost lock that it elides.
+/// Over all threads. An attempt is counted after its end, at the site of the outermost lock that it elides, or of the
+/// atomic block that it runs.
 struct attempt_totals {
   std::uint64_t commits = 0;                     ///< exact: attempts that committed; one may run several sections
   std::uint64_t aborts[abort_cause_count] = {};  ///< exact: attempts that aborted, by first cause
-  /// Critical sections that ran in attempts, of nested ones the outermost. Estimated, as site_totals::acquisitions is.
+  /// Critical sections that ran in attempts, of nested ones the outermost. Estimated, as site_totals::acquisitions is;
+  /// of atomic blocks exact.
   std::uint64_t elided = 0;
-  std::uint64_t failed = 0;  ///< exact: sections that took the lock after their attempts had aborted
+  /// Exact: critical sections that took the lock, and blocks that went on in software, after attempts that aborted.
+  std::uint64_t failed = 0;
   /// Time that aborted attempts took, rollback included. Estimated: about one section in 16 is timed.
   std::uint64_t lost_ns = 0;
   std::uint64_t lost_samples = 0;   ///< timed sections of which an attempt aborted
@@ -30,6 +34,31 @@ struct attempt_totals {
   /// All attempts that ended.
   std::uint64_t attempts() const noexcept { return commits + all_aborts(); }
 };
+
+/// What became of an atomic block's transactions in software, over all threads. All exact; none is an attempt.
+struct transaction_totals {
+  std::uint64_t commits = 0;                     ///< blocks that committed in software
+  std::uint64_t alone = 0;                       ///< of them, those that had to run alone, and irrevocable ones
+  std::uint64_t waits = 0;                       ///< times that tm::transaction::retry() slept
+  std::uint64_t aborts[abort_cause_count] = {};  ///< by cause: validation, locked, lock-busy, user
+
+  std::uint64_t all_aborts() const noexcept {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t one : aborts) sum += one;
+    return sum;
+  }
+  bool is_empty() const noexcept { return commits == 0 && waits == 0 && all_aborts() == 0; }
+};
+
+/// What happened between two snapshots. Requires: `later` was taken after `earlier`.
+TXSYNC_EXPORT transaction_totals difference(const transaction_totals& later,
+                                            const transaction_totals& earlier) noexcept;
+inline void add(transaction_totals& sum, const transaction_totals& part) noexcept {
+  sum.commits += part.commits;
+  sum.alone += part.alone;
+  sum.waits += part.waits;
+  for (std::size_t i = 0; i < abort_cause_count; ++i) sum.aborts[i] += part.aborts[i];
+}
 
 /// What happened between two snapshots. Requires: `later` was taken after `earlier`.
 TXSYNC_EXPORT attempt_totals difference(const attempt_totals& later, const attempt_totals& earlier) noexcept;
