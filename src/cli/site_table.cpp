@@ -57,16 +57,15 @@ void print_conditions(std::FILE* out, int width, const std::string& lead_heading
   print_more(out, rows.size(), most);
 }
 
-/// "conflict 61 %, lock-busy 30 %": of the attempts, the most frequent first.
-std::string causes_of(const observe::speculation_record& one) {
+/// "conflict 61 %, lock-busy 30 %": of all that were begun, the most frequent first.
+std::string causes_of(std::vector<std::pair<std::string, std::uint64_t>> causes, std::uint64_t begun) {
   constexpr std::size_t max_named = 4;
-  auto causes = one.aborts;
   std::stable_sort(causes.begin(), causes.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   std::string made;
   for (std::size_t i = 0; i < causes.size() && i < max_named; ++i) {
     char part[64];
     std::snprintf(part, sizeof part, "%s%s %.1f %%", i == 0 ? "" : ", ", causes[i].first.c_str(),
-                  percent(as_double(causes[i].second), as_double(one.attempts)));
+                  percent(as_double(causes[i].second), as_double(begun)));
     made += part;
   }
   if (causes.size() > max_named) made += ", ...";
@@ -82,7 +81,7 @@ void print_speculation(std::FILE* out, int width, const std::string& lead_headin
   };
   std::stable_sort(rows.begin(), rows.end(),
                    [&](const site_row& a, const site_row& b) { return counted(a).attempts > counted(b).attempts; });
-  std::fprintf(out, "\ncritical sections as hardware transactions\n");
+  std::fprintf(out, "\ncritical sections and atomic blocks as hardware transactions\n");
   std::fprintf(out, "%*s%12s %11s %12s %12s %20s\n", width, "", "", "committed", "fallbacks", "after", "lost, s");
   std::fprintf(out, "%-*s%12s %11s %12s %12s %20s  site; aborts by first cause, of the attempts\n", width,
                lead_heading.c_str(), "attempts", "%", "in all", "attempts", "(standard error)");
@@ -94,7 +93,53 @@ void print_speculation(std::FILE* out, int width, const std::string& lead_headin
                  static_cast<unsigned long long>(one.attempts),
                  percent(as_double(one.commits), as_double(one.attempts)),
                  static_cast<unsigned long long>(one.fallbacks), static_cast<unsigned long long>(one.failed), lost,
-                 observe::printable(rows[i].site->name).c_str(), causes_of(one).c_str());
+                 observe::printable(rows[i].site->name).c_str(), causes_of(one.aborts, one.attempts).c_str());
+  }
+  print_more(out, rows.size(), most);
+}
+
+std::uint64_t begun(const observe::transaction_record& one) {
+  std::uint64_t sum = one.commits;
+  for (const auto& [cause, count] : one.aborts) sum += count;
+  return sum;
+}
+
+void print_transactions(std::FILE* out, int width, const std::string& lead_heading, std::vector<site_row> rows,
+                        std::size_t most) {
+  std::erase_if(rows, [](const site_row& row) { return !row.site->transactions; });
+  if (rows.empty()) return;
+  const auto counted = [](const site_row& row) {
+    return row.site->transactions.value_or(observe::transaction_record());
+  };
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const site_row& a, const site_row& b) { return begun(counted(a)) > begun(counted(b)); });
+  std::fprintf(out,
+               "\natomic blocks in software\n%-*s%12s %11s %12s %12s  site; aborts by cause, of the transactions\n",
+               width, lead_heading.c_str(), "transactions", "committed %", "ran alone", "slept");
+  for (std::size_t i = 0; i < rows.size() && i < most; ++i) {
+    const observe::transaction_record one = counted(rows[i]);
+    std::fprintf(out, "%-*s%12llu %11.1f %12llu %12llu  %s; %s\n", width, rows[i].lead.c_str(),
+                 static_cast<unsigned long long>(begun(one)), percent(as_double(one.commits), as_double(begun(one))),
+                 static_cast<unsigned long long>(one.alone), static_cast<unsigned long long>(one.waits),
+                 observe::printable(rows[i].site->name).c_str(), causes_of(one.aborts, begun(one)).c_str());
+  }
+  print_more(out, rows.size(), most);
+}
+
+void print_warm_ups(std::FILE* out, int width, const std::string& lead_heading, std::vector<site_row> rows,
+                    std::size_t most) {
+  std::erase_if(rows, [](const site_row& row) { return !row.site->warm_ups; });
+  if (rows.empty()) return;
+  const auto counted = [](const site_row& row) { return row.site->warm_ups.value_or(observe::warm_record()); };
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const site_row& a, const site_row& b) { return counted(a).ns > counted(b).ns; });
+  std::fprintf(out, "\nwarm-ups (critical sections run ahead of time by waiters)\n%-*s%12s %12s %11s  site\n", width,
+               lead_heading.c_str(), "warm-ups", "in attempts", "time, s");
+  for (std::size_t i = 0; i < rows.size() && i < most; ++i) {
+    const observe::warm_record one = counted(rows[i]);
+    std::fprintf(out, "%-*s%12llu %12llu %11.3f  %s\n", width, rows[i].lead.c_str(),
+                 static_cast<unsigned long long>(one.runs), static_cast<unsigned long long>(one.attempts),
+                 as_double(one.ns) / 1e9, observe::printable(rows[i].site->name).c_str());
   }
   print_more(out, rows.size(), most);
 }
@@ -111,7 +156,8 @@ double percentile(const observe::percentile_record& times, const char* name) {
 void print_site_table(std::FILE* out, const std::string& lead_heading, const std::vector<site_row>& all,
                       std::size_t most) {
   std::vector<site_row> rows;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(rows), [](const site_row& row) { return !is_barrier(row); });
+  std::copy_if(all.begin(), all.end(), std::back_inserter(rows),
+               [](const site_row& row) { return !is_barrier(row) && !row.site->is_block(); });
   std::size_t longest = lead_heading.size();
   std::map<std::string, double> waiting;
   for (const site_row& row : rows) {
@@ -126,6 +172,8 @@ void print_site_table(std::FILE* out, const std::string& lead_heading, const std
   for (std::size_t i = 0; i < rows.size() && i < most; ++i) print_row(out, width, rows[i], waiting[rows[i].lead]);
   print_more(out, rows.size(), most);
   print_speculation(out, width, lead_heading, all, most);
+  print_transactions(out, width, lead_heading, all, most);
+  print_warm_ups(out, width, lead_heading, all, most);
   print_conditions(out, width, lead_heading, all, most);
 }
 

@@ -17,8 +17,8 @@ struct site_row {
 };
 
 /// At most `most` rows in the given order, units in the heading, and how many there are more. "-": nothing was sampled.
-/// Sites with attempts (hardware transactions) and waits on conditions follow in tables of their own, where there are
-/// some.
+/// Sites with attempts (hardware transactions), transactions in software and waits on conditions follow in tables of
+/// their own, where there are some.
 void print_site_table(std::FILE* out, const std::string& lead_heading, const std::vector<site_row>& rows,
                       std::size_t most);
 

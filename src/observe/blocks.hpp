@@ -44,6 +44,9 @@ void forget_blocks() noexcept;
 /// may be of a thread that runs; each number is one that was true within the call. Cost: sites times 0.3 us.
 void add_block(const void* block, site_totals* totals, std::uint32_t count) noexcept;
 
+/// Adds what all threads of this process counted of one site's speculation, as snapshot() does of all sites.
+void add_speculation(std::uint32_t site_id, attempt_totals& attempts, transaction_totals& transactions) noexcept;
+
 /// What the block's thread did at a site.
 thread_turns turns_in(const void* block, std::uint32_t site_id) noexcept;
 

@@ -311,6 +311,8 @@ void add(site_totals& total, const site_counters& counters) noexcept {
   total.wait.add(counters.wait);
   total.hold.add(counters.hold);
   add(total.attempts, counters.attempts);
+  add(total.transactions, counters.transactions);
+  add(total.warm_ups, counters.warm_ups);
 }
 
 /// Threads of this process that wait at the moment.
@@ -326,6 +328,17 @@ void add(site_totals& total, const unfinished_wait& wait) noexcept {
   total.failed_wait_ns += wait.ns;
   total.unfinished_wait_ns += wait.ns;
   total.max_wait_ns = std::max(total.max_wait_ns, wait.ns);
+}
+
+void add_speculation(std::uint32_t site_id, attempt_totals& attempts, transaction_totals& transactions) noexcept {
+  if (site_id == 0 || site_id > site::site_limit) return;
+  // acquire pairs with the release in publish()
+  for (thread_block* block = all_blocks.load(std::memory_order_acquire); block != nullptr; block = block->next) {
+    const site_counters* const counters = mapped_counters(*block, site_id);
+    if (counters == nullptr) continue;
+    add(attempts, counters->attempts);
+    add(transactions, counters->transactions);
+  }
 }
 
 std::uint32_t snapshot(site_totals* out, std::uint32_t capacity) noexcept {
@@ -431,6 +444,8 @@ site_totals difference(const site_totals& later, const site_totals& earlier) noe
     result.hold.slots[i] -= earlier.hold.slots[i];
   }
   result.attempts = difference(later.attempts, earlier.attempts);
+  result.transactions = difference(later.transactions, earlier.transactions);
+  result.warm_ups = difference(later.warm_ups, earlier.warm_ups);
   return result;
 }
 

@@ -12,17 +12,17 @@ namespace txsync::inline TXSYNC_BACKEND::observe {
 /// In place of a space in a site's name: records are words.
 inline constexpr char space_in_name = 1;
 
-/// Writes records "sites.ID.MEMBER" by `record` for each site with attempts, up to number 64: commits, elided, failed,
-/// acquisitions, lost_ns, lost_samples, lost_variance, "aborts.NUMBER" by number of
-/// the cause, and "is.NAME" (1). Call it where all threads that
-/// count have ended.
+/// Writes records "sites.ID.MEMBER" by `record` for each site with attempts or transactions in software, up to number
+/// 64: commits, elided, failed, acquisitions, lost_ns, lost_samples, lost_variance, "aborts.NUMBER" by number of the
+/// cause, "software.commits", "software.alone", "software.waits", "software.aborts.NUMBER", and "is.NAME" (1). Call it
+/// where all threads that count have ended.
 inline void record_attempts(void (*record)(const char* name, std::uint64_t value)) noexcept {
   constexpr std::uint32_t max_sites = 64;
   static site_totals totals[max_sites];
   const std::uint32_t known = snapshot(totals, max_sites);
   for (std::uint32_t i = 0; i < known && i < max_sites; ++i) {
     const site_totals& one = totals[i];
-    if (one.attempts.attempts() == 0) continue;
+    if (one.attempts.attempts() == 0 && one.transactions.is_empty()) continue;
     // "sites.12.aborts.capacity-read": the parts one behind the other, cut where there is no room.
     char name[160];
     std::size_t length = 0;
@@ -55,13 +55,20 @@ inline void record_attempts(void (*record)(const char* name, std::uint64_t value
     write("", "lost_ns", one.attempts.lost_ns);
     write("", "lost_samples", one.attempts.lost_samples);
     write("", "lost_variance", one.attempts.lost_variance);
-    for (std::size_t cause = 0; cause < abort_cause_count; ++cause) {
-      if (one.attempts.aborts[cause] == 0) continue;
-      length = beginning;
-      append("aborts.");
-      append_number(cause);
-      record(name, one.attempts.aborts[cause]);
-    }
+    write("software.", "commits", one.transactions.commits);
+    write("software.", "alone", one.transactions.alone);
+    write("software.", "waits", one.transactions.waits);
+    const auto write_aborts = [&](const char* group, const std::uint64_t(&aborts)[abort_cause_count]) noexcept {
+      for (std::size_t cause = 0; cause < abort_cause_count; ++cause) {
+        if (aborts[cause] == 0) continue;
+        length = beginning;
+        append(group);
+        append_number(cause);
+        record(name, aborts[cause]);
+      }
+    };
+    write_aborts("aborts.", one.attempts.aborts);
+    write_aborts("software.aborts.", one.transactions.aborts);
   }
 }
 

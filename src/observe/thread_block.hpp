@@ -37,17 +37,37 @@ struct attempt_counters {
   tally aborts[abort_cause_count];
 };
 
-struct site_counters {
+/// What became of an atomic block's transactions in software.
+struct transaction_counters {
+  tally commits, alone, waits;
+  tally aborts[abort_cause_count];
+};
+
+/// What the waiters of a site's warming locks ran ahead of time.
+struct warm_counters {
+  tally runs, attempts, ns;
+};
+
+struct speculation_counters {
+  attempt_counters attempts;
+  transaction_counters transactions;
+  warm_counters warm_ups;
+
+  bool is_in_use() const noexcept {
+    return attempts.begun.read() != 0 || transactions.commits.read() != 0 || warm_ups.runs.read() != 0;
+  }
+};
+
+struct site_counters : speculation_counters {
   wait_sum waited, held_up;  // the owning thread's: since its last call chain
   tally acquisitions, contended, wait_ns, max_wait_ns, failed_waits, failed_wait_ns, hold_ns, condition_waits,
       condition_wait_ns;
   histogram wait, hold;
-  attempt_counters attempts;
 
   /// Something was counted: the counters can be written.
   bool is_in_use() const noexcept {
     return acquisitions.read() != 0 || contended.read() != 0 || failed_waits.read() != 0 ||
-           condition_waits.read() != 0 || attempts.begun.read() != 0;
+           condition_waits.read() != 0 || speculation_counters::is_in_use();
   }
 };
 
@@ -102,6 +122,8 @@ inline site_counters* mapped_counters(const thread_block& block, std::uint32_t s
 }
 
 void add(attempt_totals& total, const attempt_counters& counters) noexcept;
+void add(transaction_totals& total, const transaction_counters& counters) noexcept;
+void add(warm_totals& total, const warm_counters& counters) noexcept;
 
 /// Of machine::cycles().
 std::uint64_t to_ns(std::uint64_t cycles) noexcept;

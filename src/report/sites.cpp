@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the lock sites counted.
 #include <algorithm>
+#include <iterator>
 
 #include "observe/document/document.hpp"
 #include "report/chart.hpp"
@@ -45,6 +46,35 @@ std::string row(const counted& one, double all_waiting, bool with_where) {
   return made + "</tr>\n";
 }
 
+/// Of an atomic block, which has no lock.
+bool is_block(const json& site) {
+  return number_of(site, "acquisitions") == 0 && waiting_of(site) == 0 && !site.contains("condition_waits") &&
+         (site.contains("speculation") || site.contains("transactions"));
+}
+
+std::string locks_table(const std::vector<counted>& list, double all_waiting, bool with_where) {
+  if (list.empty()) return {};
+  std::string rows;
+  for (std::size_t i = 0; i < std::min(list.size(), most_rows); ++i) rows += row(list[i], all_waiting, with_where);
+  const std::string head =
+      std::string("<th>site</th>") + (with_where ? "<th>measured with</th>" : "") +
+      "<th class=\"n\">acquisitions</th><th class=\"n\">had to wait</th><th class=\"n\">waiting, total</th>"
+      "<th class=\"n\">share of all waiting</th><th class=\"n\">wait p50</th><th class=\"n\">wait p99</th>"
+      "<th class=\"n\">longest wait</th>"
+      "<th class=\"n\">held p50</th><th class=\"n\">held p99</th>";
+  std::string made = table(head, rows);
+  if (list.size() > most_rows) {
+    double rest = 0;
+    for (std::size_t i = most_rows; i < list.size(); ++i) rest += waiting_of(*list[i].site);
+    made += "<p class=\"note\">" + std::to_string(list.size() - most_rows) + " further sites waited " + duration(rest) +
+            " together.</p>\n";
+  }
+  return made +
+         "<p class=\"note\">A site is a place in the program where locks of one role are made or first taken. Waiting "
+         "is summed over all threads and repetitions, and is exact; acquisitions and holding times are estimated from "
+         "samples. p50 and p99: half, and 99 of 100, were shorter; they are exact to some 12 %.</p>\n";
+}
+
 std::string speculation_table(const std::vector<counted>& list, bool with_where) {
   std::string rows;
   for (std::size_t i = 0; i < std::min(list.size(), most_rows); ++i) {
@@ -63,11 +93,51 @@ std::string speculation_table(const std::vector<counted>& list, bool with_where)
       std::string("<th>site</th>") + (with_where ? "<th>measured with</th>" : "") +
       "<th class=\"n\">attempts</th><th class=\"n\">committed</th><th class=\"n\">fallbacks</th>"
       "<th class=\"n\">after attempts</th><th class=\"n\">lost</th><th>aborts, of the attempts</th>";
-  return "<h3>Critical sections as hardware transactions</h3>\n" + table(head, rows) +
+  return "<h3>Critical sections and atomic blocks as hardware transactions</h3>\n" + table(head, rows) +
          "<p class=\"note\">Attempts, commits and causes are exact. Fallbacks are critical sections that took the "
          "lock, "
          "after attempts or without one; they are estimated from samples. Lost is the time in attempts that aborted, "
          "estimated from one section in 16, with its standard error.</p>\n";
+}
+
+std::string transactions_table(const std::vector<counted>& list, bool with_where) {
+  std::string rows;
+  for (std::size_t i = 0; i < std::min(list.size(), most_rows); ++i) {
+    const json& one = part_of(*list[i].site, "transactions");
+    if (one.empty()) continue;
+    std::string causes;
+    for (const auto& [cause, count] : part_of(one, "aborts").items()) {
+      causes += (causes.empty() ? "" : ", ") + cause + " " + grouped(count.get<double>());
+    }
+    rows += "<tr><td class=\"w\">" + escaped(text_of(*list[i].site, "name")) + "</td>" +
+            (with_where ? cell(list[i].where) : "") + number_cell(grouped(number_of(one, "commits"))) +
+            number_cell(grouped(number_of(one, "alone"))) + number_cell(grouped(number_of(one, "waits"))) +
+            cell(causes.empty() ? "–" : causes) + "</tr>\n";
+  }
+  if (rows.empty()) return {};
+  const std::string head = std::string("<th>site</th>") + (with_where ? "<th>measured with</th>" : "") +
+                           "<th class=\"n\">committed</th><th class=\"n\">ran alone</th><th class=\"n\">slept</th>"
+                           "<th>aborts</th>";
+  return "<h3>Atomic blocks in software</h3>\n" + table(head, rows) +
+         "<p class=\"note\">All exact. Blocks that committed in hardware are in the table of hardware "
+         "transactions.</p>\n";
+}
+
+std::string warm_ups_table(const std::vector<counted>& list, bool with_where) {
+  std::string rows;
+  for (std::size_t i = 0; i < std::min(list.size(), most_rows); ++i) {
+    const json& one = part_of(*list[i].site, "warm_ups");
+    if (one.empty()) continue;
+    rows += "<tr><td class=\"w\">" + escaped(text_of(*list[i].site, "name")) + "</td>" +
+            (with_where ? cell(list[i].where) : "") + number_cell(grouped(number_of(one, "runs"))) +
+            number_cell(grouped(number_of(one, "attempts"))) + number_cell(duration(number_of(one, "ns"))) + "</tr>\n";
+  }
+  if (rows.empty()) return {};
+  const std::string head = std::string("<th>site</th>") + (with_where ? "<th>measured with</th>" : "") +
+                           "<th class=\"n\">warm-ups</th><th class=\"n\">in always-abort attempts</th>"
+                           "<th class=\"n\">time</th>";
+  return "<h3>Warm-ups</h3>\n" + table(head, rows) +
+         "<p class=\"note\">Critical sections that waiters ran ahead of time, without effect. All exact.</p>\n";
 }
 
 std::string chart_of(const std::vector<counted>& list, double all_waiting) {
@@ -123,31 +193,15 @@ std::vector<counted> sites_of(const json& document, bool always) {
 std::string sites_section(const json& document) {
   const std::vector<counted> list = sites_of(document);
   if (list.empty()) return {};
+  std::vector<counted> locks;
+  std::copy_if(list.begin(), list.end(), std::back_inserter(locks),
+               [](const counted& one) { return !is_block(*one.site); });
   double all_waiting = 0;
-  for (const counted& one : list) all_waiting += waiting_of(*one.site);
+  for (const counted& one : locks) all_waiting += waiting_of(*one.site);
   const bool with_where = !list.front().where.empty();
-  std::string rows;
-  for (std::size_t i = 0; i < std::min(list.size(), most_rows); ++i) rows += row(list[i], all_waiting, with_where);
-  const std::string head =
-      std::string("<th>site</th>") + (with_where ? "<th>measured with</th>" : "") +
-      "<th class=\"n\">acquisitions</th><th class=\"n\">had to wait</th><th class=\"n\">waiting, total</th>"
-      "<th class=\"n\">share of all waiting</th><th class=\"n\">wait p50</th><th class=\"n\">wait p99</th>"
-      "<th class=\"n\">longest wait</th>"
-      "<th class=\"n\">held p50</th><th class=\"n\">held p99</th>";
-  std::string made = "<section>" + heading("Lock sites") + table(head, rows);
-  if (list.size() > most_rows) {
-    double rest = 0;
-    for (std::size_t i = most_rows; i < list.size(); ++i) rest += waiting_of(*list[i].site);
-    made += "<p class=\"note\">" + std::to_string(list.size() - most_rows) + " further sites waited " + duration(rest) +
-            " together.</p>\n";
-  }
-  made +=
-      "<p class=\"note\">A site is a place in the program where locks of one role are made or first taken. Waiting is "
-      "summed over "
-      "all threads and repetitions, and is exact; acquisitions and holding times are estimated from samples. p50 and "
-      "p99: half, and "
-      "99 of 100, were shorter; they are exact to some 12 %.</p>\n";
-  return made + speculation_table(list, with_where) + chart_of(list, all_waiting) + "</section>\n";
+  return "<section>" + heading("Lock sites") + locks_table(locks, all_waiting, with_where) +
+         speculation_table(list, with_where) + transactions_table(list, with_where) + warm_ups_table(list, with_where) +
+         chart_of(locks, all_waiting) + "</section>\n";
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::report

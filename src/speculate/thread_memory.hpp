@@ -18,7 +18,10 @@ class timed_sections {
  public:
   /// Outside attempts, before the first one of a section.
   void begin(const elision& how) noexcept {
-    if (how.place() != nullptr && --left_ == 0) [[unlikely]]
+    if (how.place() != nullptr) begin();
+  }
+  void begin() noexcept {
+    if (--left_ == 0) [[unlikely]]
       begin_timing();
   }
   /// The attempt has aborted; and, below, another one begins.
@@ -34,6 +37,10 @@ class timed_sections {
   void end(const elision& how) noexcept {
     if (began_ != 0) [[unlikely]]
       end_timing(*how.place());
+  }
+  void end(site& place) noexcept {
+    if (began_ != 0) [[unlikely]]
+      end_timing(place);
   }
 
  private:

@@ -154,9 +154,9 @@ void commit_attempt(runner& me) {
   leave_by_mode(me);
   if (wrote) wake_if_asleep(me);
   shut(me);
-  block_counts::add_one(me.counts->commits);
+  me.counts->transactions.commits.add(1);
   if (mode != run_mode::software) [[unlikely]]
-    block_counts::add_one(me.counts->alone);
+    me.counts->transactions.alone.add(1);
   settle(me);
 }
 
@@ -167,14 +167,14 @@ void commit_biased(runner& me) {
   leave(me);
   if (wrote) wake_if_asleep(me);
   shut_alone(me);
-  block_counts::add_one(me.counts->commits);
+  me.counts->transactions.commits.add(1);
   settle(me);
 }
 
 /// An exception leaves the body. What an irrevocable one has done stays.
 void give_up(runner& me) {
   if (me.mode == run_mode::irrevocable) return commit_attempt(me);
-  block_counts::add_one(me.counts->aborts[static_cast<std::size_t>(abort_cause::user)]);
+  me.counts->transactions.aborts[static_cast<std::size_t>(abort_cause::user)].add(1);
   abandon(me);
   observe::tell_abort(me.where->id(), me.where, abort_cause::user);
   run_actions(me.abort_actions);
@@ -220,7 +220,7 @@ void refuse_outside() noexcept { refuse("a transaction was used outside of its b
 
 void restart(engine& engine, abort_cause why) {
   runner& me = runner_of(engine);
-  block_counts::add_one(me.counts->aborts[static_cast<std::size_t>(why)]);
+  me.counts->transactions.aborts[static_cast<std::size_t>(why)].add(1);
   ++me.failures;
   me.is_marked = true;
   abandon(me);

@@ -5,6 +5,7 @@
 #include <new>
 #include <txsync/mutex.hpp>
 
+#include "observe/blocks.hpp"
 #include "tm/algorithms.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tm {
@@ -70,6 +71,7 @@ runner& runner::take() {
   }
   if (got == nullptr) got = &make();
   order_behind_blocks();  // those of the thread that had it before
+  got->forget_blocks();
   // relaxed, here and where it is asked for: it guards nothing
   got->born_in.store(machine::fork_count(), std::memory_order_relaxed);
   begin_to_look(*got);
@@ -105,18 +107,31 @@ void runner::free_orphans() noexcept {
   free_guard.unlock();
 }
 
-void runner::make_as_new(std::uint32_t last_id) {
+observe::speculation_counters* runner::counts_of(block& which) noexcept {
+  observe::thread_block* const of_thread = observe::block_of_thread();
+  observe::speculation_counters* const found =
+      of_thread != nullptr ? observe::counters_of(*of_thread, observe::detail::counted_id(which.place())) : nullptr;
+  return found != nullptr ? found : &uncounted_;
+}
+
+/// Counters belong to a thread, which ends before its runner does. A thread's counters are given back before its runner
+/// is, as they were taken later: blocks that run in between may lose a count to the next owner.
+void runner::forget_blocks() noexcept {
+  where = nullptr;
+  counts = nullptr;
+  other_block = nullptr;
+  other_counts = nullptr;
+  timed = {};
+}
+
+void runner::make_as_new() {
   empty_limbo(*this);
   activity.store(0);
   moves_clock = 0;
   begin_to_look(*this);
   looked = 0;
   others_activity = 0;
-  where = nullptr;
-  counts = nullptr;
-  other_block = nullptr;
-  other_counts = nullptr;
-  for (std::uint32_t id = 0; id <= last_id; ++id) counts_of(id);
+  forget_blocks();
   // Transactions begin by clearing what the last one has left, where it has left something.
   reads.clear();
   undo.clear();
@@ -138,14 +153,14 @@ void runner::make_as_new(std::uint32_t last_id) {
   make_read_bits(*this);
 }
 
-void runner::begin_anew(unsigned count, std::uint32_t last_id) {
+void runner::begin_anew(unsigned count) {
   look_as_usual();
   unsigned there = 0;
   for (const runner* one = first(); one != nullptr; one = one->next_) ++there;
   for (; there < count; ++there) make();
   free_runners = nullptr;
   for (runner* one = first(); one != nullptr; one = one->next_) {
-    one->make_as_new(last_id);
+    one->make_as_new();
     one->next_free_ = free_runners;
     free_runners = one;
   }
@@ -153,35 +168,18 @@ void runner::begin_anew(unsigned count, std::uint32_t last_id) {
   shared.clock.fetch_add(1);
 }
 
-runner::page* runner::new_page(std::uint32_t id) {
-  page* const fresh = new page;
-  pages_[id / page_length].store(fresh, std::memory_order_release);  // pairs with the acquire in counts_if_any()
-  return fresh;
-}
-
-const block_counts* runner::counts_if_any(std::uint32_t id) const noexcept {
-  const page* const found = pages_[id / page_length].load(std::memory_order_acquire);
-  return found != nullptr ? &found->blocks[id % page_length] : nullptr;
-}
-
 }  // namespace detail
 
 block_totals totals(block& where) noexcept {
-  using detail::runner;
+  observe::attempt_totals attempts;
+  observe::transaction_totals transactions;
+  observe::add_speculation(where.id(), attempts, transactions);
   block_totals sum;
-  const std::uint32_t id = where.id();
-  for (const runner* one = runner::first(); one != nullptr; one = one->next()) {
-    const detail::block_counts* const counts = one->counts_if_any(id);
-    if (counts == nullptr) continue;
-    // relaxed, all of them: numbers that guard nothing
-    sum.commits += counts->commits.load(std::memory_order_relaxed);
-    sum.alone += counts->alone.load(std::memory_order_relaxed);
-    sum.hardware += counts->hardware.load(std::memory_order_relaxed);
-    sum.waits += counts->waits.load(std::memory_order_relaxed);
-    for (unsigned i = 0; i < abort_cause_count; ++i) {
-      sum.aborts[i] += counts->aborts[i].load(std::memory_order_relaxed);
-    }
-  }
+  sum.commits = attempts.commits + transactions.commits;
+  sum.alone = transactions.alone;
+  sum.hardware = attempts.commits;
+  sum.waits = transactions.waits;
+  for (std::size_t i = 0; i < abort_cause_count; ++i) sum.aborts[i] = attempts.aborts[i] + transactions.aborts[i];
   return sum;
 }
 

@@ -11,23 +11,11 @@
 #include <txsync/machine/thread.hpp>
 #include <txsync/tm/transaction.hpp>
 
+#include "observe/thread_block.hpp"
+#include "speculate/thread_memory.hpp"
 #include "tm/write_set.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
-
-/// Of one block in one thread. Written by that thread alone.
-struct block_counts {
-  std::atomic<std::uint64_t> commits{0};
-  std::atomic<std::uint64_t> alone{0};
-  std::atomic<std::uint64_t> hardware{0};
-  std::atomic<std::uint64_t> waits{0};
-  std::atomic<std::uint64_t> aborts[abort_cause_count] = {};
-
-  static void add_one(std::atomic<std::uint64_t>& count) noexcept {
-    // relaxed: one writer; readers want a number, which guards nothing
-    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
-};
 
 class runner;
 /// A transaction that was running when something was made unreachable.
@@ -56,9 +44,9 @@ class alignas(machine::pad_bytes) runner : public transaction {
   static void free_orphans() noexcept;
   runner* next() const noexcept { return next_; }
   /// For explorations, whose every schedule is to begin in an equal state: `count` runners stand ready that have run
-  /// nothing, in the same order each time, with logs that need not grow and counts of all blocks up to `last_id`; and
-  /// no word has a version that a new transaction does not take. Requires: all threads that have run blocks have ended.
-  static void begin_anew(unsigned count, std::uint32_t last_id);
+  /// nothing, in the same order each time, with logs that need not grow; and no word has a version that a new
+  /// transaction does not take. Requires: all threads that have run blocks have ended.
+  static void begin_anew(unsigned count);
 
   // Others look at this: odd while the thread runs a transaction in software, and it grows.
   alignas(machine::pad_bytes) std::atomic<std::uint64_t> activity{0};
@@ -70,9 +58,11 @@ class alignas(machine::pad_bytes) runner : public transaction {
   std::atomic<std::atomic<std::uint64_t>*> read_bits{nullptr};  ///< by orec: read by this thread's transaction
 
   alignas(machine::pad_bytes) block* where = nullptr;
-  block_counts* counts = nullptr;  ///< of that block
-  block* other_block = nullptr;    ///< the one that the thread ran before
-  block_counts* other_counts = nullptr;
+  /// What is counted of that block, at its site (observe/attempts.hpp). Written outside of attempts.
+  observe::speculation_counters* counts = nullptr;
+  block* other_block = nullptr;  ///< the one that the thread ran before
+  observe::speculation_counters* other_counts = nullptr;
+  txsync::detail::timed_sections timed;     ///< of what runs in attempts
   machine::landing* beginning = nullptr;    ///< where an attempt begins
   machine::landing* alternative = nullptr;  ///< where the second one of or_else() begins
   std::uint32_t failures = 0;               ///< aborted attempts of the transaction
@@ -105,8 +95,8 @@ class alignas(machine::pad_bytes) runner : public transaction {
 
   /// Whether begin_block() finds its counts: of the last two that were learnt.
   bool knows(const block& which) const noexcept { return where == &which || other_block == &which; }
-  void learn(block& which) {
-    block_counts* const found = counts_of(which.id());
+  void learn(block& which) noexcept {
+    observe::speculation_counters* const found = counts_of(which);
     other_block = where;
     other_counts = counts;
     where = &which;
@@ -130,14 +120,6 @@ class alignas(machine::pad_bytes) runner : public transaction {
   }
   bool is_irrevocable() const noexcept { return wants_irrevocable || where->policy().irrevocable; }
   bool goes_by_itself() const noexcept { return is_irrevocable() || failures >= where->policy().attempts; }
-  block_counts* counts_of(std::uint32_t id) {
-    // relaxed: written by this thread alone
-    page* const found = pages_[id / page_length].load(std::memory_order_relaxed);
-    return &(found != nullptr ? found : new_page(id))->blocks[id % page_length];
-  }
-  /// Null where the block never ran in this thread.
-  const block_counts* counts_if_any(std::uint32_t id) const noexcept;
-
   log_mark mark() const noexcept {
     return {undo.size(), writes.size(),         writes.replaced(),   made.size(),
             gone.size(), commit_actions.size(), abort_actions.size()};
@@ -148,17 +130,15 @@ class alignas(machine::pad_bytes) runner : public transaction {
   runner() noexcept = default;
   static runner& take();
   static runner& make();
-  void make_as_new(std::uint32_t last_id);
+  void make_as_new();
   static void forget_other_threads() noexcept;
   static void note_orphans(const runner& left) noexcept;
-  static constexpr unsigned page_length = 64;
-  struct page {
-    block_counts blocks[page_length];
-  };
-  page* new_page(std::uint32_t id);
-  std::atomic<page*> pages_[site::site_limit / page_length + 1] = {};
-  runner* next_ = nullptr;       ///< of all
-  runner* next_free_ = nullptr;  ///< of those that belong to no thread
+  /// Of the calling thread.
+  observe::speculation_counters* counts_of(block& which) noexcept;
+  void forget_blocks() noexcept;
+  observe::speculation_counters uncounted_;  ///< written where a site is not counted, and never read
+  runner* next_ = nullptr;                   ///< of all
+  runner* next_free_ = nullptr;              ///< of those that belong to no thread
 };
 
 inline runner& runner_of(engine& me) noexcept { return static_cast<runner&>(me); }

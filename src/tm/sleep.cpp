@@ -80,7 +80,7 @@ bool sleep_until_changed(runner& me) noexcept {
   const bool same = me.how->is_valid == nullptr || me.how->is_valid(me);
   abandon(me);
   if (same) {
-    block_counts::add_one(me.counts->waits);
+    me.counts->transactions.waits.add(1);
     while (mine.told.load(std::memory_order_relaxed) == 0) static_cast<void>(machine::park(mine.told, 0));
   }
   remove(mine);

@@ -171,16 +171,20 @@ TEST(site_table, says_what_became_of_attempts) {
                       .lost_ns = 2'000'000'000,
                       .lost_error_ns = 1e8,
                       .lost_samples = 9};
+  txsync::observe::site_record transfer;
+  transfer.name = "transfer";
+  transfer.transactions = {.commits = 90, .alone = 2, .waits = 3, .aborts = {{"validation", 4}, {"locked", 6}}};
+  bank.warm_ups = {.runs = 12, .attempts = 4, .ns = 1'500'000'000};
   txsync::observe::site_record plain;
   plain.name = "plain";
   std::FILE* const file = std::tmpfile();
   ASSERT_NE(file, nullptr);
-  cli::print_site_table(file, "", {{"", &bank}, {"", &plain}}, 10);
+  cli::print_site_table(file, "", {{"", &bank}, {"", &transfer}, {"", &plain}}, 10);
   std::rewind(file);
   std::string text;
   for (int one = std::fgetc(file); one != EOF; one = std::fgetc(file)) text += static_cast<char>(one);
   std::fclose(file);
-  const std::size_t table = text.find("critical sections as hardware transactions\n");
+  const std::size_t table = text.find("critical sections and atomic blocks as hardware transactions\n");
   ASSERT_NE(table, std::string::npos) << text;
   EXPECT_NE(text.find("        1200        75.0          100           40        2.000 (0.100)  bank; conflict 15.0 %, "
                       "lock-busy 10.0 %\n",
@@ -188,6 +192,14 @@ TEST(site_table, says_what_became_of_attempts) {
             std::string::npos)
       << text;
   EXPECT_EQ(text.find("plain", table), std::string::npos) << text;
+  const std::size_t software = text.find("atomic blocks in software\n");
+  ASSERT_NE(software, std::string::npos) << text;
+  EXPECT_EQ(text.find("transfer"), text.rfind("transfer")) << text;  // it is no lock
+  EXPECT_NE(text.find("         100        90.0            2            3  transfer; locked 6.0 %, validation 4.0 %\n",
+                      software),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("          12            4       1.500  bank\n"), std::string::npos) << text;
 }
 
 TEST(words, are_split_at_each_comma) {

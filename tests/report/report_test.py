@@ -111,10 +111,10 @@ class Report(Pages):
 
     def test_attempts_of_sites_have_a_table(self):
         page, text = self.page(samples.SAMPLES["run"]())
-        self.assertIn("Critical sections as hardware transactions", page.texts["h3"])
+        self.assertIn("Critical sections and atomic blocks as hardware transactions", page.texts["h3"])
         self.assertRegex(text, r"<td>conflict 20 %, lock-busy 5(\.0)? %</td>")
         _, without = self.page(samples.SAMPLES["tune"]())
-        self.assertNotIn("Critical sections as hardware transactions", without)
+        self.assertNotIn("Critical sections and atomic blocks as hardware transactions", without)
 
     def test_the_verdict_is_the_first_heading(self):
         expected = {"bench": r"Failed: tatas, ticket\. On arraybench with 16 threads, \S+ had the best median of 17: [0-9.]+ \S+ sections/s\. "

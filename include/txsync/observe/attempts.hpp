@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is counted of a site's attempts: those of elided locks.
+// What is counted of a site's speculation: its attempts, which are hardware transactions of elided locks and of atomic
+// blocks, and its transactions in software.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +11,16 @@
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
-/// Over all threads. An attempt is counted after its end, at the site of the outermost lock that it elides.
+/// Over all threads. An attempt is counted after its end, at the site of the outermost lock that it elides, or of the
+/// atomic block that it runs.
 struct attempt_totals {
   std::uint64_t commits = 0;                     ///< exact: attempts that committed; one may run several sections
   std::uint64_t aborts[abort_cause_count] = {};  ///< exact: attempts that aborted, by first cause
-  /// Critical sections that ran in attempts, of nested ones the outermost. Estimated, as site_totals::acquisitions is.
+  /// Critical sections that ran in attempts, of nested ones the outermost. Estimated, as site_totals::acquisitions is;
+  /// of atomic blocks exact.
   std::uint64_t elided = 0;
-  std::uint64_t failed = 0;  ///< exact: sections that took the lock after their attempts had aborted
+  /// Exact: critical sections that took the lock, and blocks that went on in software, after attempts that aborted.
+  std::uint64_t failed = 0;
   /// Time that aborted attempts took, rollback included. Estimated: about one section in 16 is timed.
   std::uint64_t lost_ns = 0;
   std::uint64_t lost_samples = 0;   ///< timed sections of which an attempt aborted
@@ -30,6 +34,47 @@ struct attempt_totals {
   /// All attempts that ended.
   std::uint64_t attempts() const noexcept { return commits + all_aborts(); }
 };
+
+/// What became of an atomic block's transactions in software, over all threads. All exact; none is an attempt.
+struct transaction_totals {
+  std::uint64_t commits = 0;                     ///< blocks that committed in software
+  std::uint64_t alone = 0;                       ///< of them, those that had to run alone, and irrevocable ones
+  std::uint64_t waits = 0;                       ///< times that tm::transaction::retry() slept
+  std::uint64_t aborts[abort_cause_count] = {};  ///< by cause: validation, locked, lock-busy, user
+
+  std::uint64_t all_aborts() const noexcept {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t one : aborts) sum += one;
+    return sum;
+  }
+  bool is_empty() const noexcept { return commits == 0 && waits == 0 && all_aborts() == 0; }
+};
+
+/// What happened between two snapshots. Requires: `later` was taken after `earlier`.
+TXSYNC_EXPORT transaction_totals difference(const transaction_totals& later,
+                                            const transaction_totals& earlier) noexcept;
+inline void add(transaction_totals& sum, const transaction_totals& part) noexcept {
+  sum.commits += part.commits;
+  sum.alone += part.alone;
+  sum.waits += part.waits;
+  for (std::size_t i = 0; i < abort_cause_count; ++i) sum.aborts[i] += part.aborts[i];
+}
+
+/// What the waiters of a warming lock ran ahead of time (speculate/warm_up.hpp), over all threads. All exact. None of
+/// it is an attempt in attempt_totals: an always-abort attempt is never meant to commit.
+struct warm_totals {
+  std::uint64_t runs = 0;      ///< warm-ups: bodies that were run over a warm_memory, and always-abort attempts
+  std::uint64_t attempts = 0;  ///< of them, always-abort attempts
+  std::uint64_t ns = 0;        ///< the time of all of them, rollback included
+};
+
+/// What happened between two snapshots. Requires: `later` was taken after `earlier`.
+TXSYNC_EXPORT warm_totals difference(const warm_totals& later, const warm_totals& earlier) noexcept;
+inline void add(warm_totals& sum, const warm_totals& part) noexcept {
+  sum.runs += part.runs;
+  sum.attempts += part.attempts;
+  sum.ns += part.ns;
+}
 
 /// What happened between two snapshots. Requires: `later` was taken after `earlier`.
 TXSYNC_EXPORT attempt_totals difference(const attempt_totals& later, const attempt_totals& earlier) noexcept;
@@ -53,6 +98,9 @@ TXSYNC_EXPORT void attempt_aborted(std::uint32_t site_id, abort_cause why) noexc
 TXSYNC_EXPORT void attempts_failed(std::uint32_t site_id) noexcept;
 /// A section that was timed, one of `weight`, has lost that many machine::cycles() in aborted attempts.
 TXSYNC_EXPORT void lost_in_attempts(std::uint32_t site_id, std::uint64_t cycles, std::uint32_t weight) noexcept;
+
+/// A warm-up has ended, after that many machine::cycles(). Outside attempts.
+TXSYNC_EXPORT void warmed_up(std::uint32_t site_id, std::uint64_t cycles, bool in_attempt) noexcept;
 
 }  // namespace detail
 

@@ -29,13 +29,16 @@ struct site_totals {
   std::uint64_t hold_ns = 0;             ///< estimated from samples
   std::uint64_t condition_waits = 0;
   std::uint64_t condition_wait_ns = 0;
-  histogram_total wait;  ///< ns, contended acquisitions
-  histogram_total hold;  ///< ns, sampled acquisitions
-  attempt_totals attempts;
+  histogram_total wait;             ///< ns, contended acquisitions
+  histogram_total hold;             ///< ns, sampled acquisitions
+  attempt_totals attempts;          ///< in hardware
+  transaction_totals transactions;  ///< of an atomic block, in software
+  warm_totals warm_ups;             ///< of a warming lock whose role has the site
 
-  /// Critical sections that took the lock: after attempts, or because attempts had not paid. Estimated.
+  /// Critical sections that took the lock: after attempts, or because attempts had not paid. Estimated. Of an atomic
+  /// block those that committed in software, exact.
   std::uint64_t fallbacks() const noexcept {
-    return acquisitions > attempts.elided ? acquisitions - attempts.elided : 0;
+    return (acquisitions > attempts.elided ? acquisitions - attempts.elided : 0) + transactions.commits;
   }
 };
 

@@ -40,6 +40,8 @@ class block {
   const char* name() const noexcept { return site_.name(); }
   const block_policy& policy() const noexcept { return policy_; }
   std::uint32_t id() noexcept { return site_.id(); }
+  /// Where its transactions are counted: observe::snapshot() has them under the block's name.
+  site& place() noexcept { return site_; }
 
   /// Whether its transactions start without a record of what they read, since none of them has written yet. Relaxed: a
   /// thread that is wrong about it does one attempt more.
@@ -55,13 +57,15 @@ class block {
   std::atomic<bool> writes_{false};
 };
 
-/// The counts of one block over all threads since the start of the process, those that have ended included.
+/// The counts of one block over all threads since the start of the process, those that have ended included, in hardware
+/// and in software together; observe::site_totals has them apart. All zero where the block's site is not counted.
 struct block_totals {
   std::uint64_t commits = 0;
   std::uint64_t alone = 0;                       ///< of them, those that had to run alone, and irrevocable ones
   std::uint64_t hardware = 0;                    ///< of them, those in hardware
   std::uint64_t waits = 0;                       ///< times that transaction::retry() slept
-  std::uint64_t aborts[abort_cause_count] = {};  ///< by cause: validation, locked, user; in hardware the machine's
+  std::uint64_t aborts[abort_cause_count] = {};  ///< by cause: in software validation, locked, lock-busy or user; in
+                                                 ///< hardware the machine's
 };
 
 /// Runs beside transactions; each number is one that was true within the call.

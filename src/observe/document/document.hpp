@@ -92,7 +92,22 @@ inline constexpr std::pair<const char*, double> written_percentiles[] = {{"p10",
                                                                          {"p75", 0.75}, {"p90", 0.9},    {"p95", 0.95},
                                                                          {"p99", 0.99}, {"p99.9", 0.999}};
 
-/// What became of a site's attempts (observe/attempts.hpp); present where it made some.
+/// What became of an atomic block's transactions in software (observe/attempts.hpp); present where it ran some.
+struct transaction_record {
+  std::uint64_t commits = 0;
+  std::uint64_t alone = 0;  ///< of them, those that had to run alone, and irrevocable ones
+  std::uint64_t waits = 0;  ///< times that retry() slept
+  std::vector<std::pair<std::string, std::uint64_t>> aborts = {};  ///< by cause; words of abort_cause
+};
+
+/// What a site's waiters ran ahead of time (observe/attempts.hpp); present where they ran something.
+struct warm_record {
+  std::uint64_t runs = 0;
+  std::uint64_t attempts = 0;  ///< of them, always-abort attempts
+  std::uint64_t ns = 0;        ///< the time of all of them
+};
+
+/// What became of a site's attempts, in hardware (observe/attempts.hpp); present where it made some.
 struct speculation_record {
   std::uint64_t attempts = 0;   ///< exact, as the next two and the causes
   std::uint64_t commits = 0;    ///< an attempt may run several critical sections
@@ -129,6 +144,13 @@ struct site_record {
   std::uint32_t unfinished_waits = 0;    ///< threads that still waited at the end
   std::uint64_t unfinished_wait_ns = 0;  ///< the time of those, which failed_wait_ns has, too
   std::optional<speculation_record> speculation = {};
+  std::optional<transaction_record> transactions = {};
+  std::optional<warm_record> warm_ups = {};
+
+  /// The site is an atomic block's: it has no lock.
+  bool is_block() const {
+    return acquisitions == 0 && condition_waits == 0 && all_wait_ns() == 0 && (speculation || transactions);
+  }
 
   /// Of threads that waited, whether they got the lock or not.
   std::uint64_t all_wait_ns() const { return wait_ns + failed_wait_ns; }

@@ -16,6 +16,31 @@ percentile_record percentiles_of(const histogram_total& times) {
   return made;
 }
 
+using cause_counts = std::vector<std::pair<std::string, std::uint64_t>>;
+
+cause_counts causes_of(const std::uint64_t (&aborts)[abort_cause_count]) {
+  cause_counts made;
+  for (std::size_t i = 0; i < abort_cause_count; ++i) {
+    if (aborts[i] != 0) made.emplace_back(to_string(static_cast<abort_cause>(i)), aborts[i]);
+  }
+  return made;
+}
+
+void add(cause_counts& sum, const cause_counts& part) {
+  for (const auto& [cause, count] : part) {
+    const auto known = std::find_if(sum.begin(), sum.end(), [&](const auto& one) { return one.first == cause; });
+    if (known == sum.end())
+      sum.emplace_back(cause, count);
+    else
+      known->second += count;
+  }
+}
+
+std::optional<transaction_record> transactions_of(const transaction_totals& from) {
+  if (from.is_empty()) return {};
+  return transaction_record{from.commits, from.alone, from.waits, causes_of(from.aborts)};
+}
+
 std::optional<speculation_record> speculation_of(const site_totals& counted) {
   const attempt_totals& from = counted.attempts;
   if (from.attempts() == 0) return {};
@@ -25,9 +50,7 @@ std::optional<speculation_record> speculation_of(const site_totals& counted) {
   made.failed = from.failed;
   made.elided = from.elided;
   made.fallbacks = counted.fallbacks();
-  for (std::size_t i = 0; i < abort_cause_count; ++i) {
-    if (from.aborts[i] != 0) made.aborts.emplace_back(to_string(static_cast<abort_cause>(i)), from.aborts[i]);
-  }
+  made.aborts = causes_of(from.aborts);
   made.lost_ns = from.lost_ns;
   made.lost_error_ns = 32 * std::sqrt(static_cast<double>(from.lost_variance));
   made.lost_samples = from.lost_samples;
@@ -44,7 +67,8 @@ double carried_figures(double percentile) noexcept {
 
 bool is_idle(const site_totals& counted) noexcept {
   return counted.acquisitions == 0 && counted.contended == 0 && counted.condition_waits == 0 &&
-         counted.failed_waits == 0 && counted.attempts.attempts() == 0;
+         counted.failed_waits == 0 && counted.attempts.attempts() == 0 && counted.transactions.is_empty() &&
+         counted.warm_ups.runs == 0;
 }
 
 void add(site_totals& sum, const site_totals& part) noexcept {
@@ -66,6 +90,8 @@ void add(site_totals& sum, const site_totals& part) noexcept {
     sum.hold.slots[i] += part.hold.slots[i];
   }
   add(sum.attempts, part.attempts);
+  add(sum.transactions, part.transactions);
+  add(sum.warm_ups, part.warm_ups);
 }
 
 namespace {
@@ -75,17 +101,16 @@ void add(speculation_record& sum, const speculation_record& part) {
   sum.failed += part.failed;
   sum.elided += part.elided;
   sum.fallbacks += part.fallbacks;
-  for (const auto& [cause, count] : part.aborts) {
-    const auto known =
-        std::find_if(sum.aborts.begin(), sum.aborts.end(), [&](const auto& one) { return one.first == cause; });
-    if (known == sum.aborts.end())
-      sum.aborts.emplace_back(cause, count);
-    else
-      known->second += count;
-  }
+  add(sum.aborts, part.aborts);
   sum.lost_ns += part.lost_ns;
   sum.lost_error_ns = std::hypot(sum.lost_error_ns, part.lost_error_ns);
   sum.lost_samples += part.lost_samples;
+}
+void add(transaction_record& sum, const transaction_record& part) {
+  sum.commits += part.commits;
+  sum.alone += part.alone;
+  sum.waits += part.waits;
+  add(sum.aborts, part.aborts);
 }
 }  // namespace
 
@@ -93,6 +118,20 @@ void add(std::optional<speculation_record>& sum, const std::optional<speculation
   if (!part) return;
   if (!sum) sum.emplace();
   add(*sum, *part);
+}
+
+void add(std::optional<transaction_record>& sum, const std::optional<transaction_record>& part) {
+  if (!part) return;
+  if (!sum) sum.emplace();
+  add(*sum, *part);
+}
+
+void add(std::optional<warm_record>& sum, const std::optional<warm_record>& part) {
+  if (!part) return;
+  if (!sum) sum.emplace();
+  sum->runs += part->runs;
+  sum->attempts += part->attempts;
+  sum->ns += part->ns;
 }
 
 site_record record_of(const site_totals& counted) {
@@ -112,6 +151,8 @@ site_record record_of(const site_totals& counted) {
   made.wait = percentiles_of(counted.wait);
   made.hold = percentiles_of(counted.hold);
   made.speculation = speculation_of(counted);
+  made.transactions = transactions_of(counted.transactions);
+  if (const warm_totals& warm = counted.warm_ups; warm.runs != 0) made.warm_ups = {warm.runs, warm.attempts, warm.ns};
   return made;
 }
 

@@ -144,7 +144,10 @@ link() {
     [[ $word == -* ]] || audited+=(${source_of[$word]:+--source "${source_of[$word]}"} "$word")
   done
   [[ $audit -eq 0 ]] || run "$here/txsync-audit" --symbols "$parts/symbols.txt" --link "${audited[@]}" || exit 1
-  run @CMAKE_CXX_COMPILER@ -static -no-pie -o "${output:-a.out}" -u txsync_sim___cxa_atexit "${objects[@]}" \
+  # What the sites of a program that uses txsync counted is told at its end, though nothing calls for that.
+  local wanted=(-u txsync_sim___cxa_atexit)
+  [[ ${#floors[@]} -eq 0 ]] || wanted+=(-u txsync_sim_at_end)
+  run @CMAKE_CXX_COMPILER@ -static -no-pie -o "${output:-a.out}" "${wanted[@]}" "${objects[@]}" \
     ${given[@]+"${given[@]}"} -Wl,--start-group "${ours[@]}" -Wl,--end-group
 }
 

@@ -30,7 +30,8 @@ bool somebody_is_alone() noexcept {
 /// True: another attempt may help, and what had to be waited for is over.
 bool wait_to_try_again(runner& me, attempt_status status, std::uint32_t& left, std::uint32_t& waits_left) noexcept {
   const abort_cause why = status.cause();
-  block_counts::add_one(me.counts->aborts[static_cast<std::size_t>(why)]);
+  me.counts->attempts.begun.add(1);
+  me.counts->attempts.aborts[static_cast<std::size_t>(why)].add(1);
   observe::tell_abort(me.where->id(), me.where, why);
   if (why == abort_cause::lock_busy || (why == abort_cause::conflict && somebody_is_alone())) {
     refuse_if_torn();
@@ -50,8 +51,9 @@ void commit(runner& me) noexcept {
   me.mode = run_mode::idle;
   order_before_attempts();
   machine::end();
-  block_counts::add_one(me.counts->commits);
-  block_counts::add_one(me.counts->hardware);
+  me.counts->attempts.begun.add(1);
+  me.counts->attempts.elided.add(1);
+  me.timed.end(me.where->place());
   machine::light_fence();  // as in software
   if (shared.sleepers.load(std::memory_order_relaxed) != 0) {
     me.how = &alone;
@@ -89,6 +91,7 @@ bool run_in_hardware(runner& me, const erased_body& body, void* data) {
   std::uint32_t left = me.where->policy().hardware_attempts;
   std::uint32_t waits_left = most_waits;
   if (!machine::attempts_work() || left == 0 || me.is_irrevocable()) return false;
+  me.timed.begin();
   for (;;) {
     clear_extras(me);
     const attempt_status status = machine::begin();
@@ -105,10 +108,16 @@ bool run_in_hardware(runner& me, const erased_body& body, void* data) {
     // The scripted machine restores the stack and what blocks have written, so the rest is restored here.
     me.mode = run_mode::idle;
     if (!me.made.empty()) drop_made(me);
-    if (wait_to_try_again(me, status, left, waits_left)) continue;
-    observe::tell_fallback(me.where->id(), me.where, status.cause());
-    return false;
+    me.timed.aborted();
+    if (!wait_to_try_again(me, status, left, waits_left)) {
+      observe::tell_fallback(me.where->id(), me.where, status.cause());
+      break;
+    }
+    me.timed.again();
   }
+  me.counts->attempts.failed.add(1);
+  me.timed.end(me.where->place());
+  return false;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

@@ -38,11 +38,11 @@ class Simulated(unittest.TestCase):
         return subprocess.run(words, cwd=cls.at, capture_output=True, text=True, timeout=100, **options)
 
     @classmethod
-    def compile(cls, source, output="program", debug="-g"):
+    def compile(cls, source, output="program", debug="-g", more=()):
         if not isinstance(source, pathlib.Path):
             (cls.at / "source.cpp").write_text(source, encoding="utf-8")
             source = "source.cpp"
-        done = cls.call(BIN / "txsync-c++", debug, "-std=c++20", source, "-o", output)
+        done = cls.call(BIN / "txsync-c++", debug, "-std=c++20", source, "-o", output, *more)
         if done.returncode != 0:
             raise AssertionError(done.stderr)
 
