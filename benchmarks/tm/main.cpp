@@ -45,8 +45,9 @@ request make_request(const options& asked) {
     wanted.sections.push_back(preset_section(name.c_str(), "transactions", name.c_str()));
   }
   for (const workloads::subject& one : workloads::subjects()) {
-    // Without hardware transactions htm_sgl is sgl.
-    if (!one.is_algorithm || (std::string_view(one.name) == "tm_htm_sgl" && !machine::htm().attempts)) continue;
+    // Without hardware transactions htm_sgl and htm_sgl_adaptive are sgl.
+    const bool in_hardware = std::string_view(one.name).starts_with("tm_htm_sgl");
+    if (!one.is_algorithm || (in_hardware && !machine::htm().attempts)) continue;
     wanted.subjects.push_back(one);
   }
   wanted.subjects.push_back(*workloads::find_subject("std::mutex"));

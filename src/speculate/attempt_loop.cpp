@@ -27,8 +27,13 @@ using machine::attempt_status;
 constexpr std::uint64_t shortest_wait = 64;  // cycles between two looks at a lock that is held
 
 /// What the end of an attempt says of the next one.
-failure failure_of(attempt_status status, const void* lock, held_test held) noexcept {
+failure failure_of(attempt_status status, const elision_policy& policy, const void* lock, held_test held) noexcept {
   const abort_cause why = status.cause();
+  if (policy.adapts == adaptation::skip_after_failure) {
+    // glibc asks for the hint alone, and an attempt that finds the lock held has none.
+    if (why == abort_cause::lock_busy) return failure::busy;
+    return status.may_retry() ? failure::conflicts : failure::hopeless;
+  }
   // Who takes the lock aborts by a conflict those that have looked at it.
   if (why == abort_cause::lock_busy || (why == abort_cause::conflict && held(lock))) return failure::busy;
   return why == abort_cause::conflict || status.may_retry() ? failure::conflicts : failure::hopeless;
@@ -43,18 +48,22 @@ class retries {
         known_(known),
         lock_(lock),
         held_(held),
-        left_(attempts_now(known, policy_)),
         hintless_(policy_.tries_without_hint) {}
 
   /// True: try again now, after what had to be waited for.
   bool again(attempt_status status) noexcept {
-    why_ = failure_of(status, lock_, held_);
+    why_ = failure_of(status, policy_, lock_, held_);
+    if (policy_.every_abort_counts) {
+      if (uses_last()) return false;
+      back_off();
+      return true;
+    }
     if (why_ == failure::busy) return again_when_free();
     if (why_ == failure::hopeless && hintless_ != 0) {
       --hintless_;
       why_ = failure::conflicts;
     }
-    if (why_ == failure::hopeless || --left_ == 0) return false;
+    if (why_ == failure::hopeless || uses_last()) return false;
     if (status.cause() == abort_cause::conflict) back_off();
     return true;
   }
@@ -62,9 +71,11 @@ class retries {
   failure why() const noexcept { return why_; }
 
  private:
+  /// An abort has used up an attempt. True: there was no other, or the abort has just taken the others away.
+  bool uses_last() noexcept { return ++used_ >= attempts_now(known_, policy_); }
   bool again_when_free() noexcept {
     if (policy_.busy == when_busy::takes_lock) return false;
-    if (policy_.busy_counts && --left_ == 0) return false;
+    if (policy_.busy_counts && uses_last()) return false;
     if (policy_.busy_limit != 0 && ++times_busy_ > policy_.busy_limit) return false;
     if (policy_.busy == when_busy::retries) return true;
     // Another lock, perhaps, that a section within this one has found held: its end cannot be seen from here.
@@ -106,7 +117,7 @@ class retries {
   experience& known_;
   const void* const lock_;
   const held_test held_;
-  std::uint32_t left_;
+  std::uint32_t used_ = 0;
   std::uint32_t hintless_;
   std::uint32_t times_busy_ = 0;
   std::uint32_t pause_ = shortest_wait;
@@ -236,7 +247,7 @@ void forget_sections(section_log& mine, std::uint8_t actions, std::uint32_t guar
     if (status.started()) return true;
     forget_sections(mine, actions, guards);
   }
-  attempts_failed(known, policy, decide.why());
+  attempts_failed(known, asked.lock, policy, decide.why());
   timed.end(asked.how);
   count_failure(asked.how, asked.lock, status);
   if (decide.why() == failure::hopeless) bring_in_actions();
@@ -307,7 +318,7 @@ bool try_elision(elision& how, const void* lock, latch_mode mode, held_test held
   look_now_and_then(how);
   if (how.takes_lock()) return false;
   experience* const known = experience_of(lock);
-  if (known == nullptr || !wants_attempt(*known, policy)) return false;
+  if (known == nullptr || !wants_attempt(*known, lock, policy)) return false;
   return enter_from_outside(mine, {how, lock, mode, held}, *known);
 }
 
@@ -325,7 +336,7 @@ try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, he
   if (!held(lock)) look_now_and_then(how);
   if (how.takes_lock()) return try_outcome::try_lock;
   experience* const known = experience_of(lock);
-  if (known == nullptr || !wants_attempt(*known, how.policy())) return try_outcome::try_lock;
+  if (known == nullptr || !wants_attempt(*known, lock, how.policy())) return try_outcome::try_lock;
   const std::uint8_t actions = mine.actions;
   const std::uint32_t guards = mine.guards;
   const attempt_status status = begin_timed(mine, how);
@@ -333,7 +344,7 @@ try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, he
     forget_sections(mine, actions, guards);
     count_abort(how, lock, status);
     attempt_aborted(*known, how.policy());
-    attempts_failed(*known, how.policy(), failure_of(status, lock, held));
+    attempts_failed(*known, lock, how.policy(), failure_of(status, how.policy(), lock, held));
     count_failure(how, lock, status);
     return try_outcome::try_lock;
   }

@@ -2,6 +2,9 @@
 #include "speculate/experience.hpp"
 
 #include <algorithm>
+#include <atomic>
+
+#include <txsync/machine/cpu.hpp>
 
 #include "speculate/thread_memory.hpp"
 
@@ -13,10 +16,37 @@ namespace {
 /// no reason for others to be aborted by those that take the lock.
 unsigned forgiven(const elision_policy& policy) noexcept { return policy.adapts == adaptation::trial ? 4 : 0; }
 
-unsigned place_of(const void* lock) noexcept {
+unsigned hash_of(const void* lock, unsigned bits) noexcept {
   // Multiplicative hashing (Knuth, vol. 3, 6.4).
   const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(lock) * 0x9E3779B97F4A7C15u;
-  return static_cast<unsigned>(mixed >> (64 - thread_memory::table_bits));
+  return static_cast<unsigned>(mixed >> (64 - bits));
+}
+unsigned place_of(const void* lock) noexcept { return hash_of(lock, thread_memory::table_bits); }
+
+/// glibc's adapt_count: sections that take the lock before the next attempt, of all threads. A line each, as locks have
+/// lines of their own.
+struct alignas(machine::pad_bytes) shared_skips {
+  std::atomic<std::uint16_t> left{0};
+};
+constexpr unsigned skip_bits = 8;
+constinit shared_skips skips[1u << skip_bits];
+
+std::atomic<std::uint16_t>& skips_of(const void* lock) noexcept { return skips[hash_of(lock, skip_bits)].left; }
+
+/// Relaxed throughout, here and below: a count that decides nothing but how a section is run. As in glibc, one of two
+/// changes at a time may be lost.
+bool skips_one(const void* lock) noexcept {
+  std::atomic<std::uint16_t>& left = skips_of(lock);
+  const std::uint16_t count = left.load(std::memory_order_relaxed);
+  if (count == 0) return false;
+  left.store(static_cast<std::uint16_t>(count - 1), std::memory_order_relaxed);
+  return true;
+}
+
+void skip_next(const void* lock, std::uint16_t sections) noexcept {
+  std::atomic<std::uint16_t>& left = skips_of(lock);
+  // relaxed: see skips_one(). What is there already is not written: others read the line.
+  if (left.load(std::memory_order_relaxed) != sections) left.store(sections, std::memory_order_relaxed);
 }
 
 bool uses_badness(const elision_policy& policy) noexcept {
@@ -34,13 +64,12 @@ experience& experience_in_attempt(const void* lock) noexcept { return my_memory_
 
 void forget_experience() noexcept {
   if (thread_memory* const mine = my_memory_if_any()) std::ranges::fill(mine->table, experience{});
+  for (shared_skips& one : skips) one.left.store(0, std::memory_order_relaxed);  // relaxed: see skips_one()
 }
 
-bool wants_attempt(experience& mine, const elision_policy& policy) noexcept {
+bool wants_attempt(experience& mine, const void* lock, const elision_policy& policy) noexcept {
   if (uses_badness(policy)) return mine.badness == 0 || (++mine.turns & mine.badness >> forgiven(policy)) == 0;
-  if (policy.adapts != adaptation::skip_after_failure || mine.skips == 0) return true;
-  --mine.skips;
-  return false;
+  return policy.adapts != adaptation::skip_after_failure || !skips_one(lock);
 }
 
 std::uint32_t attempts_now(const experience& mine, const elision_policy& policy) noexcept {
@@ -55,14 +84,14 @@ void attempt_aborted(experience& mine, const elision_policy& policy) noexcept {
   }
 }
 
-void attempts_failed(experience& mine, const elision_policy& policy, failure why) noexcept {
+void attempts_failed(experience& mine, const void* lock, const elision_policy& policy, failure why) noexcept {
   // Who takes the lock aborts all others. Where trials tell whether elision pays, conflicts are no reason to go on so.
   if (policy.adapts == adaptation::trial && why != failure::hopeless) return;
   if (uses_badness(policy)) {
     const unsigned most = (policy.most_badness + 1u) << forgiven(policy);
     mine.badness = static_cast<std::uint16_t>(std::min(most, mine.badness * 2u + 2) - 1);
-  } else if (policy.adapts == adaptation::skip_after_failure) {
-    mine.skips = why == failure::busy ? policy.skip_after_busy : policy.skip_after_abort;
+  } else if (policy.adapts == adaptation::skip_after_failure && why != failure::conflicts) {
+    skip_next(lock, why == failure::busy ? policy.skip_after_busy : policy.skip_after_abort);
   }
 }
 

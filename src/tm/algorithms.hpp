@@ -7,18 +7,19 @@
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
-extern const algorithm dctl;        ///< stm/dctl.cpp
-extern const algorithm htm_sgl;     ///< stm/sgl.cpp, hybrid/hardware.cpp
-extern const algorithm norec;       ///< stm/norec.cpp
-extern const algorithm sgl;         ///< stm/sgl.cpp
-extern const algorithm tinystm_wb;  ///< stm/tinystm.cpp
-extern const algorithm tinystm_wt;  ///< stm/tinystm.cpp
-extern const algorithm tl2;         ///< stm/tl2.cpp
-extern const algorithm two_phase;   ///< stm/two_phase.cpp
+extern const algorithm dctl;              ///< stm/dctl.cpp
+extern const algorithm htm_sgl;           ///< stm/sgl.cpp, hybrid/hardware.cpp
+extern const algorithm htm_sgl_adaptive;  ///< likewise
+extern const algorithm norec;             ///< stm/norec.cpp
+extern const algorithm sgl;               ///< stm/sgl.cpp
+extern const algorithm tinystm_wb;        ///< stm/tinystm.cpp
+extern const algorithm tinystm_wt;        ///< stm/tinystm.cpp
+extern const algorithm tl2;               ///< stm/tl2.cpp
+extern const algorithm two_phase;         ///< stm/two_phase.cpp
 // Not in the table: what run a transaction that is alone, in place, with an undo log.
 extern const algorithm alone;   ///< stm/sgl.cpp
 extern const algorithm biased;  ///< stm/sgl.cpp: by the gate's bias; others may ask for its end
-/// By a transaction of sgl or htm_sgl.
+/// By a transaction of sgl, htm_sgl or htm_sgl_adaptive.
 bool global_lock_is_held() noexcept;
 /// In the child of a fork. Null: its thread has never run a block.
 void forget_global_lock(const runner* me) noexcept;

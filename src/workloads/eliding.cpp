@@ -46,6 +46,8 @@ constexpr subject table[] = {
     speculating<tatas, by::thesis_100>("thesis_tatas", "tatas, elided by the thesis on TSX in InnoDB: 100 retries"),
     speculating<tatas, by::htm_1>("htm_1_tatas", "tatas, elided by the always-abort paper: one attempt"),
     speculating<tatas, by::htm_10>("htm_10_tatas", "tatas, elided by the always-abort paper: ten attempts"),
+    speculating<tatas, by::htm_1_patient>("htm_1_patient_tatas", "the same; who takes the lock costs no attempt"),
+    speculating<tatas, by::htm_10_patient>("htm_10_patient_tatas", "ten attempts; who takes the lock costs none"),
     speculating<tatas, by::xsync>("xsync_tatas", "tatas, elided by the LevelDB paper: adaptive, coarsening"),
     speculating<tatas, by::glibc>("glibc_tatas", "tatas, elided by glibc's rule: skips after failures"),
     speculating<tatas, by::libomp>("libomp_tatas", "tatas, elided by the rule of LLVM's libomp: badness"),

@@ -29,7 +29,7 @@ detected() {  # PROGRAM KIND...: without the random addresses that older ThreadS
   shift
   timeout 100 setarch -R "$work/$program" "$@"
 }
-algorithms=(dctl tl2 tinystm_wb tinystm_wt norec 2plsf sgl htm_sgl)
+algorithms=(dctl tl2 tinystm_wb tinystm_wt norec 2plsf sgl htm_sgl htm_sgl_adaptive)
 echo "== ThreadSanitizer in the program only: all types"
 [[ $(detected races all) == right ]]
 for algorithm in "${algorithms[@]}"; do

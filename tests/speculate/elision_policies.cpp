@@ -2,17 +2,15 @@
 // Policies, cause by cause, on the scripted machine: what is tried again, what is waited for, what is learnt.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <memory>
-#include <thread>
 #include <vector>
 
 #include <locks/backoff.hpp>
 #include <machine/scripted/script.hpp>
 #include <txsync/locks/tatas.hpp>
-#include <txsync/machine/thread.hpp>
 #include <txsync/speculate/elided.hpp>
 
+#include "held_lock.hpp"
 #include "unlearnt.hpp"
 
 namespace {
@@ -111,45 +109,7 @@ TEST_F(ElisionPolicies, NoAttemptsAtAll) {
   lock.unlock();
 }
 
-TEST_F(ElisionPolicies, ThePapersCountsOfAttempts) {
-  EXPECT_EQ(attempts_of(presets::shore, conflict), 2u);
-  EXPECT_EQ(attempts_of(presets::shore, capacity), 1u);
-  EXPECT_EQ(attempts_of(presets::thesis_100, conflict), 101u);
-  EXPECT_EQ(attempts_of(presets::thesis_100, 0), 1u);
-  EXPECT_EQ(attempts_of(presets::htm_1, conflict), 1u);
-  EXPECT_EQ(attempts_of(presets::htm_10, 0), 10u);
-  EXPECT_EQ(attempts_of(presets::glibc, conflict), 3u);
-  EXPECT_EQ(attempts_of(presets::libomp, conflict), 2u);
-}
-
 // ---- a lock that is held
-
-/// Held by another thread from the start; let go when the section under test has begun so many attempts. Not on the
-/// stack, where an abort would undo what the other thread has done.
-struct held_lock {
-  elision role;
-  elided<tatas_lock> lock{role};
-  machine_script& script;
-  std::uint64_t until;
-  std::atomic<bool> is_held{false};
-  machine::thread other;
-
-  held_lock(machine_script& on, const elision_policy& policy, std::uint64_t begins)
-      : role(policy), script(on), until(on.counted().begins + 1 + begins) {
-    script.on_begin(plan::aborts(capacity));
-    const auto holds = [](void* raw) {
-      auto& me = *static_cast<held_lock*>(raw);
-      me.lock.lock();
-      me.is_held.store(true);
-      while (me.script.counted().begins < me.until) machine::yield();
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the attempt that has begun finds it held
-      me.lock.unlock();
-    };
-    EXPECT_TRUE(other.start(holds, this));
-    while (!is_held.load()) machine::yield();
-  }
-  ~held_lock() { other.join(); }
-};
 
 TEST_F(ElisionPolicies, AHeldLockIsWaitedForAndDoesNotCount) {
   constexpr elision_policy once{.attempts = 1, .busy_limit = 0, .longest_wait = 0, .adapts = adaptation::none};
@@ -164,24 +124,6 @@ TEST_F(ElisionPolicies, AHeldLockUsesUpAttemptsWhereItCounts) {
   held->lock.lock();
   EXPECT_FALSE(machine::active());
   held->lock.unlock();
-}
-
-TEST_F(ElisionPolicies, BusyTakesTheLockByGlibcsRule) {
-  const auto held = std::make_unique<held_lock>(script, presets::glibc, 1);
-  held->lock.lock();
-  EXPECT_FALSE(machine::active());
-  held->lock.unlock();
-  // And so do the next three sections.
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(section(held->lock), 0u);
-  EXPECT_EQ(section(held->lock), 1u);
-}
-
-TEST_F(ElisionPolicies, WaitsInsideTheAttempt) {
-  const auto held = std::make_unique<held_lock>(script, presets::htm_1, 1);
-  const std::uint64_t before = script.counted().begins;
-  held->lock.lock();  // no conflict ends the wait on this machine: it finds the lock free, and ends itself
-  held->lock.unlock();
-  EXPECT_LE(script.counted().begins - before, 1u + 16u);
 }
 
 TEST_F(ElisionPolicies, AConflictWithWhoTakesTheLockDoesNotCount) {
@@ -222,32 +164,6 @@ TEST_F(ElisionPolicies, ALockThatIsNeverSeenFreeIsTakenInLine) {
 }
 
 // ---- what is learnt
-
-TEST_F(ElisionPolicies, GlibcSkipsAfterFailure) {
-  elision role(presets::glibc);
-  elided<tatas_lock> lock(role);
-  script.on_begin(plan::aborts(capacity));
-  EXPECT_EQ(section(lock), 1u);
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(section(lock), 0u);
-  EXPECT_EQ(section(lock), 1u);
-  EXPECT_TRUE(was_elided);
-  EXPECT_EQ(section(lock), 1u);
-}
-
-TEST_F(ElisionPolicies, RetryLimitFallsToOneAndGrowsByOne) {
-  constexpr elision_policy narrow{.attempts = 4, .longest_backoff = 0, .adapts = adaptation::retry_limit};
-  elision one(narrow);
-  elided<tatas_lock> lock(one);
-  script.on_begin({plan::aborts(conflict), plan::aborts(conflict), plan::aborts(conflict), plan::aborts(conflict)});
-  EXPECT_EQ(section(lock), 4u);
-  script.on_begin(plan::aborts(conflict));
-  EXPECT_EQ(section(lock), 1u);  // the limit is one
-  EXPECT_FALSE(was_elided);
-  EXPECT_EQ(section(lock), 1u);  // commits: two from now on
-  script.on_begin({plan::aborts(conflict), plan::aborts(conflict)});
-  EXPECT_EQ(section(lock), 2u);
-  EXPECT_FALSE(was_elided);
-}
 
 TEST_F(ElisionPolicies, FailuresInARowAreTriedEverMoreSeldom) {
   elision role(presets::libomp);

@@ -24,7 +24,7 @@ constinit stm::block by_itself{"test.order.alone", {.irrevocable = true}};
 
 class AttemptOrder : public testing::Test {
  protected:
-  void SetUp() override { ASSERT_TRUE(stm::use_algorithm("htm_sgl")); }
+  void SetUp() override { ASSERT_TRUE(stm::use_algorithm("htm_sgl_adaptive")); }
   void TearDown() override { ASSERT_TRUE(stm::use_algorithm("dctl")); }
 
   struct node {

@@ -18,7 +18,7 @@ struct block_policy {
   /// in that order while no more wait than there are CPUs. Where more do, with T threads, up to
   /// ticket_lock::bypass_bound(T) turns of others, T * (32,768 + T), may come first.
   std::uint32_t attempts = 32;
-  /// Attempts in hardware before that, by the algorithms that make any.
+  /// Attempts in hardware before that, by htm_sgl_adaptive; 0: none, by htm_sgl too, which otherwise makes ten.
   std::uint32_t hardware_attempts = 5;
   /// Run alone and once, not to be undone: for blocks that do I/O always. See transaction::irrevocable(), which such a
   /// block calls for the outer one where it stands within another.

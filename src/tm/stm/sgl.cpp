@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One transaction at a time, in place, with an undo log: under a single global lock (sgl; htm_sgl, where attempts of
-// the hardware do not commit), behind the gate that transactions run alone behind (alone), or in front of a gate that
-// is open for one thread only (biased).
+// One transaction at a time, in place, with an undo log: under a single global lock (sgl; htm_sgl and htm_sgl_adaptive,
+// where attempts of the hardware do not commit), behind the gate that transactions run alone behind (alone), or in
+// front of a gate that is open for one thread only (biased).
 #include <txsync/mutex.hpp>
 
 #include "tm/stm/orecs.hpp"
@@ -78,9 +78,22 @@ constexpr algorithm make_sgl() {
 constexpr algorithm make_htm_sgl() {
   algorithm made = make_sgl();
   made.name = "htm_sgl";
-  made.summary = "attempts of the hardware; a single global lock where they do not commit";
+  made.summary = "ten attempts of the hardware, whatever their aborts; then a single global lock";
+  made.in_hardware = true;
+  made.hardware_tries = 10;
+  return made;
+}
+
+constexpr algorithm make_htm_sgl_adaptive() {
+  algorithm made = make_sgl();
+  made.name = "htm_sgl_adaptive";
+  made.summary = "attempts of the hardware while their aborts say that another may help; then a single global lock";
   made.in_hardware = true;
   return made;
+}
+
+bool takes_global_lock(const algorithm* how) noexcept {
+  return how == &sgl || how == &htm_sgl || how == &htm_sgl_adaptive;
 }
 
 }  // namespace
@@ -88,7 +101,7 @@ constexpr algorithm make_htm_sgl() {
 bool global_lock_is_held() noexcept { return global_lock.is_held(); }
 
 void forget_global_lock(const runner* me) noexcept {
-  const bool mine = me != nullptr && me->mode == run_mode::software && (me->how == &sgl || me->how == &htm_sgl);
+  const bool mine = me != nullptr && me->mode == run_mode::software && takes_global_lock(me->how);
   // relaxed: there is one thread
   if (global_lock.is_held() && !mine) shared.torn_by_fork.store(true, std::memory_order_relaxed);
 }
@@ -97,5 +110,6 @@ constinit const algorithm alone = one_at_a_time;
 constinit const algorithm biased = make_biased();
 constinit const algorithm sgl = make_sgl();
 constinit const algorithm htm_sgl = make_htm_sgl();
+constinit const algorithm htm_sgl_adaptive = make_htm_sgl_adaptive();
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

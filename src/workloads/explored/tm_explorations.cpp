@@ -77,7 +77,8 @@ struct changing {
   static void run(place* all, unsigned thread) {
     if (thread == 2) {
       const char* const before = tm::algorithm_in_use();
-      const bool by_global_lock = before == tm::detail::sgl.name || before == tm::detail::htm_sgl.name;
+      const bool by_global_lock = before == tm::detail::sgl.name || before == tm::detail::htm_sgl.name ||
+                                  before == tm::detail::htm_sgl_adaptive.name;
       const std::string_view another = by_global_lock ? "dctl" : "sgl";
       if (!tm::use_algorithm(another) || tm::algorithm_in_use() != another) note_wrong();
       transact(blocks::writing, all, thread, [](auto& on) {

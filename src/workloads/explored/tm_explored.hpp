@@ -52,9 +52,10 @@ constexpr exploration explored_by(const char* name, const char* summary, verdict
 }
 
 /// `rows(name, how...)` for each algorithm, whose `how` is what explored_by() takes.
-#define TXSYNC_EXPLORED_BY_ALL(rows)                                                                                 \
-  rows("dctl", tm::detail::dctl), rows("dctl-biased", tm::detail::dctl, true), rows("htm_sgl", tm::detail::htm_sgl), \
-      rows("norec", tm::detail::norec), rows("sgl", tm::detail::sgl), rows("tinystm_wb", tm::detail::tinystm_wb),    \
+#define TXSYNC_EXPLORED_BY_ALL(rows)                                                            \
+  rows("dctl", tm::detail::dctl), rows("dctl-biased", tm::detail::dctl, true),                  \
+      rows("htm_sgl_adaptive", tm::detail::htm_sgl_adaptive), rows("norec", tm::detail::norec), \
+      rows("sgl", tm::detail::sgl), rows("tinystm_wb", tm::detail::tinystm_wb),                 \
       rows("tinystm_wt", tm::detail::tinystm_wt), rows("tl2", tm::detail::tl2), rows("2plsf", tm::detail::two_phase)
 
 /// Notes an event, and answers a value that no other note has.

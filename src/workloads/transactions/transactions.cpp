@@ -72,7 +72,8 @@ struct atomic_blocks {
   }
 };
 
-constexpr const char* names[] = {"dctl", "tinystm_wt", "tinystm_wb", "tl2", "norec", "2plsf", "sgl", "htm_sgl"};
+constexpr const char* names[] = {"dctl", "tinystm_wt", "tinystm_wb",      "tl2", "norec", "2plsf",
+                                 "sgl",  "htm_sgl",    "htm_sgl_adaptive"};
 
 /// The one of that place in the list of names.
 template <unsigned index>
@@ -99,7 +100,9 @@ constexpr subject table[] = {
     subject_of<5>("tm_2plsf", waiting::spins,
                   "atomic blocks: two-phase locking, distributed read indicators, starvation-free"),
     subject_of<6>("tm_sgl", waiting::parks, "atomic blocks: a single global lock"),
-    subject_of<7>("tm_htm_sgl", waiting::parks, "atomic blocks: hardware attempts, then the global lock"),
+    subject_of<7>("tm_htm_sgl", waiting::parks, "atomic blocks: ten hardware attempts, then the global lock"),
+    subject_of<8>("tm_htm_sgl_adaptive", waiting::parks,
+                  "atomic blocks: hardware attempts while they may help, then the global lock"),
 };
 
 }  // namespace

@@ -92,6 +92,8 @@ struct algorithm {
   /// Adds what it has written.
   void (*add_writes)(engine& me, stripe_set& into) noexcept;
   bool in_hardware = false;  ///< attempts of the machine first
+  /// So many of them, whatever the causes of their aborts; 0: as the block's policy and the causes say.
+  std::uint32_t hardware_tries = 0;
 };
 
 enum class run_mode : std::uint8_t {
