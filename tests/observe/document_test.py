@@ -47,7 +47,8 @@ class Document(unittest.TestCase):
         points = self.full["points"]
         written = set().union(*points)
         described = set(result_schema.schema()["$defs"]["point"]["properties"])
-        self.assertEqual(described - written, set())
+        # `build` is written by benchmarks/against, whose test holds its documents to the closed schema.
+        self.assertEqual(described - written, {"build"})
         self.assertEqual(set(result_schema.schema()["$defs"]["claim"]["properties"]) - set().union(*self.full["claims"]), set())
 
         experiments = self.full["lab"]["experiments"]
