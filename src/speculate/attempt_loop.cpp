@@ -198,14 +198,15 @@ struct section_request {
 std::uint32_t counted_as(const elision& how) noexcept {
   return how.place() != nullptr ? observe::detail::counted_id(*how.place()) : 0;
 }
-void count_abort(const elision& how, const void* lock, attempt_status status) noexcept {
+// Not inlined: a try that commits takes no registers for them.
+[[gnu::noinline]] void count_abort(const elision& how, const void* lock, attempt_status status) noexcept {
   const std::uint32_t number = counted_as(how);
   const abort_cause why = status.cause();
   if (number != 0) observe::detail::attempt_aborted(number, why);
   observe::tell_abort(number, lock, why);
 }
 /// `status`: of the last attempt.
-void count_failure(const elision& how, const void* lock, attempt_status status) noexcept {
+[[gnu::noinline]] void count_failure(const elision& how, const void* lock, attempt_status status) noexcept {
   const std::uint32_t number = counted_as(how);
   if (number != 0) observe::detail::attempts_failed(number);
   observe::tell_fallback(number, lock, status.cause());

@@ -8,7 +8,6 @@
 #include <txsync/tm/atomically.hpp>
 
 #include "locks/backoff.hpp"
-#include "observe/telling.hpp"
 #include "tm/algorithms.hpp"
 #include "tm/hybrid/hardware.hpp"
 #include "tm/stm/dctl.hpp"
@@ -176,7 +175,7 @@ void give_up(runner& me) {
   if (me.mode == run_mode::irrevocable) return commit_attempt(me);
   me.counts->transactions.aborts[static_cast<std::size_t>(abort_cause::user)].add(1);
   abandon(me);
-  observe::tell_abort(me.where->id(), me.where, abort_cause::user);
+  tell_abort(me, abort_cause::user);
   run_actions(me.abort_actions);
 }
 
@@ -224,7 +223,7 @@ void restart(engine& engine, abort_cause why) {
   ++me.failures;
   me.is_marked = true;
   abandon(me);
-  observe::tell_abort(me.where->id(), me.where, why);
+  tell_abort(me, why);
   jump_to_start(me);
 }
 

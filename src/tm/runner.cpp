@@ -6,6 +6,7 @@
 #include <txsync/mutex.hpp>
 
 #include "observe/blocks.hpp"
+#include "observe/telling.hpp"
 #include "tm/algorithms.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tm {
@@ -122,6 +123,11 @@ void runner::forget_blocks() noexcept {
   other_block = nullptr;
   other_counts = nullptr;
   timed = {};
+}
+
+void tell_abort(const runner& me, abort_cause why) noexcept { observe::tell_abort(me.where->id(), me.where, why); }
+void tell_fallback(const runner& me, abort_cause why) noexcept {
+  observe::tell_fallback(me.where->id(), me.where, why);
 }
 
 void runner::make_as_new() {

@@ -13,7 +13,6 @@
 #include <txsync/machine/attempt.hpp>
 
 #include "locks/backoff.hpp"
-#include "observe/telling.hpp"
 #include "tm/algorithms.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
@@ -51,7 +50,7 @@ bool wait_to_try_again(runner& me, attempt_status status, hardware_tries& tries)
   std::uint32_t& left = tries.left;
   me.counts->attempts.begun.add(1);
   me.counts->attempts.aborts[static_cast<std::size_t>(why)].add(1);
-  observe::tell_abort(me.where->id(), me.where, why);
+  tell_abort(me, why);
   if (tries.every_abort_counts) {
     if (--left == 0) return false;
     wait_until_nobody_is_alone();
@@ -67,6 +66,14 @@ bool wait_to_try_again(runner& me, attempt_status status, hardware_tries& tries)
   const std::uint32_t made = me.where->policy().hardware_attempts - left;
   txsync::detail::pause_for(random.upto(shortest_wait << (made < most_doublings ? made : most_doublings)));
   return true;
+}
+
+/// The last attempt has aborted. Answers what run_in_hardware() does then.
+[[gnu::noinline]] bool fall_back_after(runner& me, attempt_status status) noexcept {
+  me.counts->attempts.failed.add(1);
+  me.timed.end(me.where->place());
+  tell_fallback(me, status.cause());
+  return false;
 }
 
 void commit(runner& me) noexcept {
@@ -132,15 +139,9 @@ bool run_in_hardware(runner& me, const erased_body& body, void* data) {
     me.mode = run_mode::idle;
     if (!me.made.empty()) drop_made(me);
     me.timed.aborted();
-    if (!wait_to_try_again(me, status, tries)) {
-      observe::tell_fallback(me.where->id(), me.where, status.cause());
-      break;
-    }
+    if (!wait_to_try_again(me, status, tries)) return fall_back_after(me, status);
     me.timed.again();
   }
-  me.counts->attempts.failed.add(1);
-  me.timed.end(me.where->place());
-  return false;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tm::detail
