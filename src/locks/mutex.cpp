@@ -15,17 +15,17 @@ void mutex::count_sampled() noexcept {
 
 void mutex::lock_contended() noexcept {
   const std::uint32_t site_id = observe::detail::counted_id(place());
-  const std::uint64_t start = observe::detail::wait_begins(site_id);
+  const std::uint64_t start = observe::detail::wait_begins(site_id, this);
   core_.lock_slow(machine::no_deadline);
-  observe::detail::waited(site_id, machine::cycles() - start);
+  observe::detail::waited(site_id, this, machine::cycles() - start);
   count();
 }
 
 bool mutex::lock_contended(pastime& meanwhile) noexcept {
   const std::uint32_t site_id = observe::detail::counted_id(place());
-  const std::uint64_t start = observe::detail::wait_begins(site_id);
+  const std::uint64_t start = observe::detail::wait_begins(site_id, this);
   if (!core_.lock_slow(meanwhile)) return false;
-  observe::detail::waited(site_id, machine::cycles() - start);
+  observe::detail::waited(site_id, this, machine::cycles() - start);
   count();
   return true;
 }
@@ -33,12 +33,12 @@ bool mutex::lock_contended(pastime& meanwhile) noexcept {
 bool mutex::try_lock_until_ns(std::uint64_t deadline) noexcept {
   if (machine::annotate_unseen_acquire_if(try_lock(), &core_)) return true;
   const std::uint32_t site_id = observe::detail::counted_id(place());
-  const std::uint64_t start = observe::detail::wait_begins(site_id);
+  const std::uint64_t start = observe::detail::wait_begins(site_id, this);
   if (!core_.lock_slow(deadline)) {
-    observe::detail::wait_timed_out(site_id, machine::cycles() - start);
+    observe::detail::wait_timed_out(site_id, this, machine::cycles() - start);
     return false;
   }
-  observe::detail::waited(site_id, machine::cycles() - start);
+  observe::detail::waited(site_id, this, machine::cycles() - start);
   count();
   return true;
 }

@@ -65,8 +65,8 @@ struct wait_sum {
 /// As detail::waited() and detail::wait_timed_out(). Besides adds the wait to a sum of the calling thread and the site,
 /// and answers what it has come to where that is `full_at` nanoseconds or more; the sum then begins anew. Else all
 /// zero. The sums stay in the block, so that short-lived threads fill them together. `full_at` 0: nothing is added.
-wait_sum waited(std::uint32_t site_id, std::uint64_t cycles, std::uint64_t full_at) noexcept;
-wait_sum wait_timed_out(std::uint32_t site_id, std::uint64_t cycles, std::uint64_t full_at) noexcept;
+wait_sum waited(std::uint32_t site_id, const void* lock, std::uint64_t cycles, std::uint64_t full_at) noexcept;
+wait_sum wait_timed_out(std::uint32_t site_id, const void* lock, std::uint64_t cycles, std::uint64_t full_at) noexcept;
 /// Likewise for waits of others that the calling thread has caused. Counts nothing.
 wait_sum held_up(std::uint32_t site_id, std::uint64_t waits, std::uint64_t cycles, std::uint64_t full_at) noexcept;
 

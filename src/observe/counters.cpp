@@ -16,6 +16,7 @@
 #include "blocks.hpp"
 #include "ownership.hpp"
 #include "registry.hpp"
+#include "telling.hpp"
 #include "thread_block.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
@@ -171,12 +172,9 @@ wait_sum overflow(wait_sum& sum, std::uint64_t waits, std::uint64_t ns, std::uin
   return sum.ns < full_at ? wait_sum{} : std::exchange(sum, {});
 }
 
-}  // namespace
-
-wait_sum waited(std::uint32_t site_id, std::uint64_t cycles, std::uint64_t full_at) noexcept {
-  site_counters* const counters = counters_after_wait(site_id);
+/// The wait is counted before it is told of.
+wait_sum count_wait(site_counters* counters, std::uint64_t ns, std::uint64_t full_at) noexcept {
   if (counters == nullptr) return {};
-  const std::uint64_t ns = to_ns(cycles);
   counters->contended.add(1);
   counters->wait_ns.add(ns);
   counters->max_wait_ns.raise_to(ns);
@@ -184,14 +182,28 @@ wait_sum waited(std::uint32_t site_id, std::uint64_t cycles, std::uint64_t full_
   return overflow(counters->waited, 1, ns, full_at);
 }
 
-wait_sum wait_timed_out(std::uint32_t site_id, std::uint64_t cycles, std::uint64_t full_at) noexcept {
-  site_counters* const counters = counters_after_wait(site_id);
+wait_sum count_failed_wait(site_counters* counters, std::uint64_t ns, std::uint64_t full_at) noexcept {
   if (counters == nullptr) return {};
-  const std::uint64_t ns = to_ns(cycles);
   counters->failed_waits.add(1);
   counters->failed_wait_ns.add(ns);
   counters->max_wait_ns.raise_to(ns);
   return overflow(counters->waited, 1, ns, full_at);
+}
+
+}  // namespace
+
+wait_sum waited(std::uint32_t site_id, const void* lock, std::uint64_t cycles, std::uint64_t full_at) noexcept {
+  const std::uint64_t ns = to_ns(cycles);
+  const wait_sum sum = count_wait(counters_after_wait(site_id), ns, full_at);
+  tell_wait_end(site_id, lock, ns, true);
+  return sum;
+}
+
+wait_sum wait_timed_out(std::uint32_t site_id, const void* lock, std::uint64_t cycles, std::uint64_t full_at) noexcept {
+  const std::uint64_t ns = to_ns(cycles);
+  const wait_sum sum = count_failed_wait(counters_after_wait(site_id), ns, full_at);
+  tell_wait_end(site_id, lock, ns, false);
+  return sum;
 }
 
 wait_sum held_up(std::uint32_t site_id, std::uint64_t waits, std::uint64_t cycles, std::uint64_t full_at) noexcept {
@@ -257,7 +269,8 @@ void hold_ends(const void* lock) noexcept {
   counters->hold.add(held);
 }
 
-std::uint64_t wait_begins(std::uint32_t site_id) noexcept {
+std::uint64_t wait_begins(std::uint32_t site_id, const void* lock) noexcept {
+  tell_wait_begin(site_id, lock);
   const std::uint64_t start = machine::cycles();
   thread_block* const block = site_id != 0 ? block_of_thread() : nullptr;
   if (block == nullptr) return start;
@@ -266,11 +279,13 @@ std::uint64_t wait_begins(std::uint32_t site_id) noexcept {
   return start;
 }
 
-void wait_timed_out(std::uint32_t site_id, std::uint64_t cycles) noexcept {
-  (void)observe::wait_timed_out(site_id, cycles, 0);
+void wait_timed_out(std::uint32_t site_id, const void* lock, std::uint64_t cycles) noexcept {
+  (void)observe::wait_timed_out(site_id, lock, cycles, 0);
 }
 
-void waited(std::uint32_t site_id, std::uint64_t cycles) noexcept { (void)observe::waited(site_id, cycles, 0); }
+void waited(std::uint32_t site_id, const void* lock, std::uint64_t cycles) noexcept {
+  (void)observe::waited(site_id, lock, cycles, 0);
+}
 
 void condition_waited(std::uint32_t site_id, std::uint64_t cycles) noexcept {
   thread_block* const block = block_of_thread();

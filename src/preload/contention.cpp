@@ -149,14 +149,14 @@ void forget_contention() noexcept {
 begun_wait begin_wait(std::uint32_t site, const void* lock, lock_call call) noexcept {
   begun_wait made;
   if (site != 0 && takes_chains()) made.at = arrive(site, lock, call);
-  made.since = observe::detail::wait_begins(site);
+  made.since = observe::detail::wait_begins(site, lock);
   return made;
 }
 
 void end_wait(std::uint32_t site, const void* lock, lock_call call, const begun_wait& wait) noexcept {
   const std::uint64_t now = machine::cycles();
   const std::uint64_t cycles = now - wait.since;
-  owe({lock, site, call, observe::waited(site, cycles, ns_per_chain.load(std::memory_order_relaxed))});
+  owe({lock, site, call, observe::waited(site, lock, cycles, ns_per_chain.load(std::memory_order_relaxed))});
   leave(wait.at, now);
   if (writes_events.load(std::memory_order_relaxed)) write_event(event_kind::wait, site, lock, wait.since, cycles);
 }
@@ -164,7 +164,8 @@ void end_wait(std::uint32_t site, const void* lock, lock_call call, const begun_
 void fail_wait(std::uint32_t site, const void* lock, lock_call call, const begun_wait& wait) noexcept {
   const std::uint64_t now = machine::cycles();
   const std::uint64_t cycles = now - wait.since;
-  const observe::wait_sum sum = observe::wait_timed_out(site, cycles, ns_per_chain.load(std::memory_order_relaxed));
+  const observe::wait_sum sum =
+      observe::wait_timed_out(site, lock, cycles, ns_per_chain.load(std::memory_order_relaxed));
   leave(wait.at, now);
   if (sum.ns != 0) write_chain(chain_kind::waits, call, site, sum);
   if (writes_events.load(std::memory_order_relaxed))

@@ -163,14 +163,14 @@ quick_walk::quick_walk(const void*) noexcept {}
 std::uintptr_t quick_walk::next() noexcept { return 0; }
 bool is_on_stack(const void*) noexcept { return false; }
 
-begun_wait begin_wait(std::uint32_t site, const void*, lock_call) noexcept {
-  return {observe::detail::wait_begins(site), nullptr};
+begun_wait begin_wait(std::uint32_t site, const void* lock, lock_call) noexcept {
+  return {observe::detail::wait_begins(site, lock), nullptr};
 }
-void end_wait(std::uint32_t site, const void*, lock_call, const begun_wait& wait) noexcept {
-  observe::detail::waited(site, machine::cycles() - wait.since);
+void end_wait(std::uint32_t site, const void* lock, lock_call, const begun_wait& wait) noexcept {
+  observe::detail::waited(site, lock, machine::cycles() - wait.since);
 }
-void fail_wait(std::uint32_t site, const void*, lock_call, const begun_wait& wait) noexcept {
-  observe::detail::wait_timed_out(site, machine::cycles() - wait.since);
+void fail_wait(std::uint32_t site, const void* lock, lock_call, const begun_wait& wait) noexcept {
+  observe::detail::wait_timed_out(site, lock, machine::cycles() - wait.since);
 }
 void forget_wait(const begun_wait&) noexcept {}
 

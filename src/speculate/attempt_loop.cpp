@@ -7,6 +7,7 @@
 #include <txsync/speculate/elision.hpp>
 
 #include "locks/backoff.hpp"
+#include "observe/telling.hpp"
 #include "speculate/commit_actions.hpp"
 #include "speculate/experience.hpp"
 #include "speculate/thread_memory.hpp"
@@ -186,13 +187,18 @@ struct section_request {
 std::uint32_t counted_as(const elision& how) noexcept {
   return how.place() != nullptr ? observe::detail::counted_id(*how.place()) : 0;
 }
-void count_abort(const elision& how, attempt_status status) noexcept {
+// Not inlined: a try that commits takes no registers for them.
+[[gnu::noinline]] void count_abort(const elision& how, const void* lock, attempt_status status) noexcept {
   const std::uint32_t number = counted_as(how);
-  if (number != 0) observe::detail::attempt_aborted(number, status.cause());
+  const abort_cause why = status.cause();
+  if (number != 0) observe::detail::attempt_aborted(number, why);
+  observe::tell_abort(number, lock, why);
 }
-void count_failure(const elision& how) noexcept {
+/// `status`: of the last attempt.
+[[gnu::noinline]] void count_failure(const elision& how, const void* lock, attempt_status status) noexcept {
   const std::uint32_t number = counted_as(how);
   if (number != 0) observe::detail::attempts_failed(number);
+  observe::tell_fallback(number, lock, status.cause());
 }
 void count_commit(const elision& how) noexcept {
   const std::uint32_t number = counted_as(how);
@@ -218,7 +224,7 @@ void forget_sections(section_log& mine, std::uint8_t actions, std::uint32_t guar
   const std::uint32_t guards = mine.guards;
   for (;;) {
     timed.aborted();
-    count_abort(asked.how, status);
+    count_abort(asked.how, asked.lock, status);
     if (coarse) {
       coarse_attempt_aborted(known, is_capacity(status.cause()));
     } else {
@@ -233,7 +239,7 @@ void forget_sections(section_log& mine, std::uint8_t actions, std::uint32_t guar
   }
   attempts_failed(known, policy, decide.why());
   timed.end(asked.how);
-  count_failure(asked.how);
+  count_failure(asked.how, asked.lock, status);
   if (decide.why() == failure::hopeless) bring_in_actions();
   return false;
 }
@@ -326,10 +332,10 @@ try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, he
   const attempt_status status = begin_timed(mine, how);
   if (!status.started()) {
     forget_sections(mine, actions, guards);
-    count_abort(how, status);
+    count_abort(how, lock, status);
     attempt_aborted(*known, how.policy());
     attempts_failed(*known, how.policy(), failure_of(status, lock, held));
-    count_failure(how);
+    count_failure(how, lock, status);
     return try_outcome::try_lock;
   }
   if (held(lock)) {

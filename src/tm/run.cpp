@@ -175,6 +175,7 @@ void give_up(runner& me) {
   if (me.mode == run_mode::irrevocable) return commit_attempt(me);
   block_counts::add_one(me.counts->aborts[static_cast<std::size_t>(abort_cause::user)]);
   abandon(me);
+  tell_abort(me, abort_cause::user);
   run_actions(me.abort_actions);
 }
 
@@ -222,6 +223,7 @@ void restart(engine& engine, abort_cause why) {
   ++me.failures;
   me.is_marked = true;
   abandon(me);
+  tell_abort(me, why);
   jump_to_start(me);
 }
 

@@ -5,6 +5,7 @@
 #include <new>
 #include <txsync/mutex.hpp>
 
+#include "observe/telling.hpp"
 #include "tm/algorithms.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tm {
@@ -103,6 +104,11 @@ void runner::free_orphans() noexcept {
     note_orphans(*one);
   }
   free_guard.unlock();
+}
+
+void tell_abort(const runner& me, abort_cause why) noexcept { observe::tell_abort(me.where->id(), me.where, why); }
+void tell_fallback(const runner& me, abort_cause why) noexcept {
+  observe::tell_fallback(me.where->id(), me.where, why);
 }
 
 void runner::make_as_new(std::uint32_t last_id) {

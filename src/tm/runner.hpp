@@ -210,6 +210,9 @@ void forget_sleepers() noexcept;
 void abandon(runner& me) noexcept;
 /// Undoes the attempt and begins the next one.
 [[noreturn]] void restart(engine& me, abort_cause why);
+/// Tells tools, outside of the attempt. Functions, so that the code around them takes no registers for it.
+void tell_abort(const runner& me, abort_cause why) noexcept;
+void tell_fallback(const runner& me, abort_cause why) noexcept;
 [[noreturn]] void refuse(const char* why) noexcept;
 /// Ends the program where the thread runs no transaction.
 inline void require_block(const engine& me) noexcept {

@@ -140,7 +140,7 @@ void count(std::uint32_t site, unsigned times, unsigned waits) {
   for (unsigned i = 0; i < times; ++i) {
     if (--observe::detail::until_sample <= 0 && observe::detail::sample(site, &lock)) observe::detail::hold_ends(&lock);
   }
-  for (unsigned i = 0; i < waits; ++i) observe::detail::waited(site, 1'000'000);
+  for (unsigned i = 0; i < waits; ++i) observe::detail::waited(site, nullptr, 1'000'000);
 }
 
 void tell(preload::notice_kind kind, std::uint32_t site, std::uint32_t other) {

@@ -75,12 +75,13 @@ inline void acquired(std::uint32_t site_id, const void* lock) noexcept {
     (void)sample(site_id, lock);
 }
 /// The calling thread begins to wait for a lock; returns machine::cycles(). One of the next two calls ends the wait.
-/// Locks that do not call this are counted all the same, but their waits are not seen while they last.
-TXSYNC_EXPORT std::uint64_t wait_begins(std::uint32_t site_id) noexcept;
+/// Locks that do not call this are counted all the same, but their waits are not seen while they last. `lock`: what
+/// tools are told of it (events.hpp).
+TXSYNC_EXPORT std::uint64_t wait_begins(std::uint32_t site_id, const void* lock) noexcept;
 /// The thread gave up at a deadline, after that many machine::cycles().
-TXSYNC_EXPORT void wait_timed_out(std::uint32_t site_id, std::uint64_t cycles) noexcept;
+TXSYNC_EXPORT void wait_timed_out(std::uint32_t site_id, const void* lock, std::uint64_t cycles) noexcept;
 /// The calling thread waited that many machine::cycles() for a lock, or on a condition.
-TXSYNC_EXPORT void waited(std::uint32_t site_id, std::uint64_t cycles) noexcept;
+TXSYNC_EXPORT void waited(std::uint32_t site_id, const void* lock, std::uint64_t cycles) noexcept;
 TXSYNC_EXPORT void condition_waited(std::uint32_t site_id, std::uint64_t cycles) noexcept;
 
 /// The number under which acquisitions of the site are counted now.

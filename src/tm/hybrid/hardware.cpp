@@ -30,6 +30,7 @@ bool somebody_is_alone() noexcept {
 bool wait_to_try_again(runner& me, attempt_status status, std::uint32_t& left, std::uint32_t& waits_left) noexcept {
   const abort_cause why = status.cause();
   block_counts::add_one(me.counts->aborts[static_cast<std::size_t>(why)]);
+  tell_abort(me, why);
   if (why == abort_cause::lock_busy || (why == abort_cause::conflict && somebody_is_alone())) {
     refuse_if_torn();
     if (--waits_left == 0) return false;
@@ -42,6 +43,12 @@ bool wait_to_try_again(runner& me, attempt_status status, std::uint32_t& left, s
   const std::uint32_t made = me.where->policy().hardware_attempts - left;
   txsync::detail::pause_for(random.upto(shortest_wait << (made < most_doublings ? made : most_doublings)));
   return true;
+}
+
+/// The last attempt has aborted. Answers what run_in_hardware() does then.
+[[gnu::noinline]] bool fall_back_after(const runner& me, attempt_status status) noexcept {
+  tell_fallback(me, status.cause());
+  return false;
 }
 
 void commit(runner& me) noexcept {
@@ -103,7 +110,8 @@ bool run_in_hardware(runner& me, const erased_body& body, void* data) {
     // The scripted machine restores the stack and what blocks have written, so the rest is restored here.
     me.mode = run_mode::idle;
     if (!me.made.empty()) drop_made(me);
-    if (!wait_to_try_again(me, status, left, waits_left)) return false;
+    if (wait_to_try_again(me, status, left, waits_left)) continue;
+    return fall_back_after(me, status);
   }
 }
 

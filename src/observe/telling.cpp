@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "telling.hpp"
+
+#include <atomic>
+
+#include <txsync/machine/attempt.hpp>
+
+#include "machine/probes.hpp"
+#include "registry.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::observe {
+
+namespace {
+
+constinit std::atomic<listener> heard_by{nullptr};
+/// The thread is in its listener.
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool is_telling = false;
+
+const char* name_of(std::uint32_t site_id) noexcept {
+  return site_id <= site::site_limit ? site_registry::name(site_id) : "";
+}
+
+[[gnu::cold, gnu::noinline]] void call(listener told, const event& what) noexcept {
+  // An attempt that waits for a lock will abort: then this comes again outside of it.
+  if (is_telling || machine::active() || machine::warm_active()) return;
+  is_telling = true;
+  told(what);
+  is_telling = false;
+}
+
+/// Who is to be told, or null.
+listener listener_now() noexcept {
+  // acquire pairs with the release in set_listener(): what the listener's owner has made before is seen
+  return heard_by.load(std::memory_order_acquire);
+}
+
+}  // namespace
+
+listener set_listener(listener told) noexcept {
+  // release pairs with the acquire in listener_now(), acquire with the release of whoever set the one that is returned
+  return heard_by.exchange(told, std::memory_order_acq_rel);
+}
+
+void tell_wait_begin(std::uint32_t site_id, const void* lock) noexcept {
+  const char* const name = name_of(site_id);
+  if (const listener told = listener_now(); told != nullptr) [[unlikely]]
+    call(told, {.kind = event_kind::wait_begin, .site_id = site_id, .site_name = name, .lock = lock});
+  machine::probe_wait_begin(site_id, name, lock);
+}
+
+void tell_wait_end(std::uint32_t site_id, const void* lock, std::uint64_t ns, bool acquired) noexcept {
+  const char* const name = name_of(site_id);
+  if (const listener told = listener_now(); told != nullptr) [[unlikely]] {
+    call(told, {.kind = event_kind::wait_end,
+                .acquired = acquired,
+                .site_id = site_id,
+                .site_name = name,
+                .lock = lock,
+                .wait_ns = ns});
+  }
+  machine::probe_wait_end(site_id, name, lock, ns, acquired);
+}
+
+void tell_abort(std::uint32_t site_id, const void* lock, abort_cause why) noexcept {
+  const char* const name = name_of(site_id);
+  if (const listener told = listener_now(); told != nullptr) [[unlikely]]
+    call(told, {.kind = event_kind::abort, .cause = why, .site_id = site_id, .site_name = name, .lock = lock});
+  machine::probe_abort(site_id, name, lock, why);
+}
+
+void tell_fallback(std::uint32_t site_id, const void* lock, abort_cause why) noexcept {
+  const char* const name = name_of(site_id);
+  if (const listener told = listener_now(); told != nullptr) [[unlikely]]
+    call(told, {.kind = event_kind::fallback, .cause = why, .site_id = site_id, .site_name = name, .lock = lock});
+  machine::probe_fallback(site_id, name, lock, why);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::observe
