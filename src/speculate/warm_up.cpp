@@ -22,7 +22,8 @@ std::uint64_t begin_counted(const warm_up& role) noexcept {
 }
 void end_counted(const warm_up& role, std::uint64_t began, bool in_attempt) noexcept {
   if (began == 0) return;
-  observe::detail::warmed_up(observe::detail::counted_id(*role.place()), machine::cycles() - began, in_attempt);
+  const std::uint64_t now = machine::cycles();
+  observe::detail::warmed_up(observe::detail::counted_id(*role.place()), now > began ? now - began : 0, in_attempt);
 }
 }  // namespace
 

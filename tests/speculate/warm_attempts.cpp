@@ -28,7 +28,7 @@ using txsync::warm_up_policy;
 using txsync::script::machine_script;
 using txsync::script::plan;
 
-constinit txsync::site counted_place{"warm_attempts.counted"};
+constinit txsync::site warmed_place{"warm_attempts.counted"};
 
 /// What the threads of a test share: on the heap, because an abort puts back the stack.
 template <class Lock>
@@ -39,7 +39,7 @@ struct shared_state {
   std::atomic<bool> let_go{false};
   std::atomic<unsigned> ran_ahead{0};
 
-  explicit shared_state(const warm_up_policy& policy) : role(policy, counted_place) {}
+  explicit shared_state(const warm_up_policy& policy) : role(policy, warmed_place) {}
 
   static void hold(void* raw) {
     auto& me = *static_cast<shared_state*>(raw);
@@ -88,14 +88,13 @@ TYPED_TEST(WarmAttempts, RunTheSectionAndComeBack) {
 }
 
 TYPED_TEST(WarmAttempts, AreCountedAtTheSiteOfTheRole) {
-  const txsync::observe::site_totals before = totals_of(counted_place);
+  const txsync::observe::site_totals before = totals_of(warmed_place);
   const std::uint64_t begins = this->script.counted().warm_begins;
   run_behind_a_holder<TypeParam>(txsync::warm_up_presets::eager, 1);
-  const txsync::observe::site_totals seen = txsync::observe::difference(totals_of(counted_place), before);
+  const txsync::observe::site_totals seen = txsync::observe::difference(totals_of(warmed_place), before);
   EXPECT_GE(seen.warm_ups.runs, 1u);
   EXPECT_EQ(seen.warm_ups.runs, this->script.counted().warm_begins - begins);
   EXPECT_EQ(seen.warm_ups.attempts, seen.warm_ups.runs);
-  EXPECT_GT(seen.warm_ups.ns, 0u);
   EXPECT_EQ(seen.attempts.attempts(), 0u);
 }
 
