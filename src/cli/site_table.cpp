@@ -126,6 +126,24 @@ void print_transactions(std::FILE* out, int width, const std::string& lead_headi
   print_more(out, rows.size(), most);
 }
 
+void print_warm_ups(std::FILE* out, int width, const std::string& lead_heading, std::vector<site_row> rows,
+                    std::size_t most) {
+  std::erase_if(rows, [](const site_row& row) { return !row.site->warm_ups; });
+  if (rows.empty()) return;
+  const auto counted = [](const site_row& row) { return row.site->warm_ups.value_or(observe::warm_record()); };
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const site_row& a, const site_row& b) { return counted(a).ns > counted(b).ns; });
+  std::fprintf(out, "\nwarm-ups (critical sections run ahead of time by waiters)\n%-*s%12s %12s %11s  site\n", width,
+               lead_heading.c_str(), "warm-ups", "in attempts", "time, s");
+  for (std::size_t i = 0; i < rows.size() && i < most; ++i) {
+    const observe::warm_record one = counted(rows[i]);
+    std::fprintf(out, "%-*s%12llu %12llu %11.3f  %s\n", width, rows[i].lead.c_str(),
+                 static_cast<unsigned long long>(one.runs), static_cast<unsigned long long>(one.attempts),
+                 as_double(one.ns) / 1e9, observe::printable(rows[i].site->name).c_str());
+  }
+  print_more(out, rows.size(), most);
+}
+
 }  // namespace
 
 double percentile(const observe::percentile_record& times, const char* name) {
@@ -155,6 +173,7 @@ void print_site_table(std::FILE* out, const std::string& lead_heading, const std
   print_more(out, rows.size(), most);
   print_speculation(out, width, lead_heading, all, most);
   print_transactions(out, width, lead_heading, all, most);
+  print_warm_ups(out, width, lead_heading, all, most);
   print_conditions(out, width, lead_heading, all, most);
 }
 

@@ -11,9 +11,13 @@ namespace {
 
 std::uint64_t less(std::uint64_t from, std::uint64_t what) noexcept { return from - std::min(from, what); }
 
-attempt_counters* counters_here(std::uint32_t site_id) noexcept {
+site_counters* all_counters_here(std::uint32_t site_id) noexcept {
   thread_block* const block = block_of_thread();
-  site_counters* const counters = block != nullptr ? counters_of(*block, site_id) : nullptr;
+  return block != nullptr ? counters_of(*block, site_id) : nullptr;
+}
+
+attempt_counters* counters_here(std::uint32_t site_id) noexcept {
+  site_counters* const counters = all_counters_here(site_id);
   return counters != nullptr ? &counters->attempts : nullptr;
 }
 
@@ -39,6 +43,16 @@ transaction_totals difference(const transaction_totals& later, const transaction
   result.waits = less(later.waits, earlier.waits);
   for (std::size_t i = 0; i < abort_cause_count; ++i) result.aborts[i] = less(later.aborts[i], earlier.aborts[i]);
   return result;
+}
+
+warm_totals difference(const warm_totals& later, const warm_totals& earlier) noexcept {
+  return {less(later.runs, earlier.runs), less(later.attempts, earlier.attempts), less(later.ns, earlier.ns)};
+}
+
+void add(warm_totals& total, const warm_counters& counters) noexcept {
+  total.runs += counters.runs.read();
+  total.attempts += counters.attempts.read();
+  total.ns += counters.ns.read();
 }
 
 void add(transaction_totals& total, const transaction_counters& counters) noexcept {
@@ -78,6 +92,14 @@ void attempt_aborted(std::uint32_t site_id, abort_cause why) noexcept {
 
 void attempts_failed(std::uint32_t site_id) noexcept {
   if (attempt_counters* const counters = counters_here(site_id)) counters->failed.add(1);
+}
+
+void warmed_up(std::uint32_t site_id, std::uint64_t cycles, bool in_attempt) noexcept {
+  site_counters* const counters = all_counters_here(site_id);
+  if (counters == nullptr) return;
+  counters->warm_ups.runs.add(1);
+  if (in_attempt) counters->warm_ups.attempts.add(1);
+  counters->warm_ups.ns.add(to_ns(cycles));
 }
 
 void lost_in_attempts(std::uint32_t site_id, std::uint64_t cycles, std::uint32_t weight) noexcept {

@@ -297,6 +297,7 @@ void add(site_totals& total, const site_counters& counters) noexcept {
   total.hold.add(counters.hold);
   add(total.attempts, counters.attempts);
   add(total.transactions, counters.transactions);
+  add(total.warm_ups, counters.warm_ups);
 }
 
 /// Threads of this process that wait at the moment.
@@ -429,6 +430,7 @@ site_totals difference(const site_totals& later, const site_totals& earlier) noe
   }
   result.attempts = difference(later.attempts, earlier.attempts);
   result.transactions = difference(later.transactions, earlier.transactions);
+  result.warm_ups = difference(later.warm_ups, earlier.warm_ups);
   return result;
 }
 

@@ -43,11 +43,19 @@ struct transaction_counters {
   tally aborts[abort_cause_count];
 };
 
+/// What the waiters of a site's warming locks ran ahead of time.
+struct warm_counters {
+  tally runs, attempts, ns;
+};
+
 struct speculation_counters {
   attempt_counters attempts;
   transaction_counters transactions;
+  warm_counters warm_ups;
 
-  bool is_in_use() const noexcept { return attempts.begun.read() != 0 || transactions.commits.read() != 0; }
+  bool is_in_use() const noexcept {
+    return attempts.begun.read() != 0 || transactions.commits.read() != 0 || warm_ups.runs.read() != 0;
+  }
 };
 
 struct site_counters : speculation_counters {
@@ -113,6 +121,7 @@ inline site_counters* mapped_counters(const thread_block& block, std::uint32_t s
 
 void add(attempt_totals& total, const attempt_counters& counters) noexcept;
 void add(transaction_totals& total, const transaction_counters& counters) noexcept;
+void add(warm_totals& total, const warm_counters& counters) noexcept;
 
 /// Of machine::cycles().
 std::uint64_t to_ns(std::uint64_t cycles) noexcept;

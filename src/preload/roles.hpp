@@ -29,7 +29,7 @@ struct lock_role {
   lock_role(std::uint32_t counted_as, const elision_policy& elides_by, const warm_up_policy& warms_by,
             const role_choices& choices) noexcept
       : eliding(elides_by, place),
-        warming(warms_by),
+        warming(warms_by, place),
         place(observe::site_registry::numbered(counted_as)),
         under(choices.under),
         elides(choices.elides),
@@ -37,7 +37,7 @@ struct lock_role {
 
   elision eliding;
   warm_up warming;
-  site place;  ///< where attempts are counted
+  site place;  ///< where attempts and warm-ups are counted
   algorithm under;
   bool elides;
   bool warms;

@@ -123,6 +123,23 @@ std::string transactions_table(const std::vector<counted>& list, bool with_where
          "transactions.</p>\n";
 }
 
+std::string warm_ups_table(const std::vector<counted>& list, bool with_where) {
+  std::string rows;
+  for (std::size_t i = 0; i < std::min(list.size(), most_rows); ++i) {
+    const json& one = part_of(*list[i].site, "warm_ups");
+    if (one.empty()) continue;
+    rows += "<tr><td class=\"w\">" + escaped(text_of(*list[i].site, "name")) + "</td>" +
+            (with_where ? cell(list[i].where) : "") + number_cell(grouped(number_of(one, "runs"))) +
+            number_cell(grouped(number_of(one, "attempts"))) + number_cell(duration(number_of(one, "ns"))) + "</tr>\n";
+  }
+  if (rows.empty()) return {};
+  const std::string head = std::string("<th>site</th>") + (with_where ? "<th>measured with</th>" : "") +
+                           "<th class=\"n\">warm-ups</th><th class=\"n\">in always-abort attempts</th>"
+                           "<th class=\"n\">time</th>";
+  return "<h3>Warm-ups</h3>\n" + table(head, rows) +
+         "<p class=\"note\">Critical sections that waiters ran ahead of time, without effect. All exact.</p>\n";
+}
+
 std::string chart_of(const std::vector<counted>& list, double all_waiting) {
   if (list.size() < 2 || all_waiting == 0) return {};
   const scale unit = scale_for(waiting_of(*list.front().site), "ns");
@@ -183,8 +200,8 @@ std::string sites_section(const json& document) {
   for (const counted& one : locks) all_waiting += waiting_of(*one.site);
   const bool with_where = !list.front().where.empty();
   return "<section>" + heading("Lock sites") + locks_table(locks, all_waiting, with_where) +
-         speculation_table(list, with_where) + transactions_table(list, with_where) + chart_of(locks, all_waiting) +
-         "</section>\n";
+         speculation_table(list, with_where) + transactions_table(list, with_where) + warm_ups_table(list, with_where) +
+         chart_of(locks, all_waiting) + "</section>\n";
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::report

@@ -3,6 +3,7 @@
 #include <txsync/speculate/warm_up.hpp>
 
 #include <txsync/machine/attempt.hpp>
+#include <txsync/observe/counters.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -14,6 +15,16 @@ constexpr auto relaxed = std::memory_order_relaxed;
 /// What is run before the lock needs no waiters that settle into sleeping and looking in turns, and where it hurts, it
 /// hurts each section.
 constexpr std::uint32_t early_trials_shorter = 4;
+
+/// When a warm-up begins: machine::cycles(). 0: it is not counted.
+std::uint64_t begin_counted(const warm_up& role) noexcept {
+  return role.place() != nullptr ? machine::cycles() | 1 : 0;
+}
+void end_counted(const warm_up& role, std::uint64_t began, bool in_attempt) noexcept {
+  if (began == 0) return;
+  const std::uint64_t now = machine::cycles();
+  observe::detail::warmed_up(observe::detail::counted_id(*role.place()), now > began ? now - began : 0, in_attempt);
+}
 }  // namespace
 
 /// The one under way, else the one whose time comes first. One may begin without a closure only to find that the other
@@ -67,7 +78,10 @@ bool run_warm(warm_call& call) noexcept {
 /// Runs the call. True: it need not be run again.
 bool warm_wait::run(warm_memory& memory) noexcept {
   call_->memory = &memory;
-  return detail::run_warm(*call_);
+  const std::uint64_t began = begin_counted(role_);
+  const bool is_done = detail::run_warm(*call_);
+  end_counted(role_, began, false);
+  return is_done;
 }
 
 void warm_wait::spend_early() noexcept {
@@ -115,7 +129,11 @@ void warm_wait::leave() noexcept {
 
 /// One always-abort attempt; inside it returns at once, and again when it has aborted.
 pastime::spent warm_wait::attempt(const lock_wait& wait) noexcept {
-  if (!machine::warm_begin().started()) return spent::time;
+  const std::uint64_t began = begin_counted(role_);
+  if (!machine::warm_begin().started()) {
+    end_counted(role_, began, true);
+    return spent::time;
+  }
   // III-D does so with the release of a barrier: what is written then aborts the attempt.
   if (role_.policy_.watches && wait.ahead == 1 && wait.over()) machine::abort_busy(wait.place);
   return spent::inside_attempt;

@@ -37,6 +37,7 @@ void add(std::vector<site_seen>& sum, const std::vector<site_seen>& part) {
     known->counted.hold_ns += one.counted.hold_ns;
     observe::add(known->counted.speculation, one.counted.speculation);
     observe::add(known->counted.transactions, one.counted.transactions);
+    observe::add(known->counted.warm_ups, one.counted.warm_ups);
     known->counted.condition_waits += one.counted.condition_waits;
     known->counted.condition_wait_ns += one.counted.condition_wait_ns;
     // Percentiles do not add up; those of the longest run with samples stand for all.

@@ -174,6 +174,7 @@ TEST(site_table, says_what_became_of_attempts) {
   txsync::observe::site_record transfer;
   transfer.name = "transfer";
   transfer.transactions = {.commits = 90, .alone = 2, .waits = 3, .aborts = {{"validation", 4}, {"locked", 6}}};
+  bank.warm_ups = {.runs = 12, .attempts = 4, .ns = 1'500'000'000};
   txsync::observe::site_record plain;
   plain.name = "plain";
   std::FILE* const file = std::tmpfile();
@@ -198,6 +199,7 @@ TEST(site_table, says_what_became_of_attempts) {
                       software),
             std::string::npos)
       << text;
+  EXPECT_NE(text.find("          12            4       1.500  bank\n"), std::string::npos) << text;
 }
 
 TEST(words, are_split_at_each_comma) {

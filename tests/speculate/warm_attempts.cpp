@@ -16,6 +16,7 @@
 #include <txsync/speculate/priority_tatas.hpp>
 #include <txsync/speculate/warming.hpp>
 
+#include "../observe/site_totals.hpp"
 #include "unlearnt.hpp"
 
 namespace {
@@ -27,6 +28,8 @@ using txsync::warm_up_policy;
 using txsync::script::machine_script;
 using txsync::script::plan;
 
+constinit txsync::site warmed_place{"warm_attempts.counted"};
+
 /// What the threads of a test share: on the heap, because an abort puts back the stack.
 template <class Lock>
 struct shared_state {
@@ -36,7 +39,7 @@ struct shared_state {
   std::atomic<bool> let_go{false};
   std::atomic<unsigned> ran_ahead{0};
 
-  explicit shared_state(const warm_up_policy& policy) : role(policy) {}
+  explicit shared_state(const warm_up_policy& policy) : role(policy, warmed_place) {}
 
   static void hold(void* raw) {
     auto& me = *static_cast<shared_state*>(raw);
@@ -82,6 +85,17 @@ TYPED_TEST(WarmAttempts, RunTheSectionAndComeBack) {
   EXPECT_GE(ran_ahead, 1U);
   EXPECT_LE(ran_ahead, txsync::warm_up_presets::eager.tries);
   EXPECT_FALSE(txsync::is_warming());
+}
+
+TYPED_TEST(WarmAttempts, AreCountedAtTheSiteOfTheRole) {
+  const txsync::observe::site_totals before = totals_of(warmed_place);
+  const std::uint64_t begins = this->script.counted().warm_begins;
+  run_behind_a_holder<TypeParam>(txsync::warm_up_presets::eager, 1);
+  const txsync::observe::site_totals seen = txsync::observe::difference(totals_of(warmed_place), before);
+  EXPECT_GE(seen.warm_ups.runs, 1u);
+  EXPECT_EQ(seen.warm_ups.runs, this->script.counted().warm_begins - begins);
+  EXPECT_EQ(seen.warm_ups.attempts, seen.warm_ups.runs);
+  EXPECT_EQ(seen.attempts.attempts(), 0u);
 }
 
 TYPED_TEST(WarmAttempts, AreNotMadeWhereThereIsNobodyToWaitFor) {

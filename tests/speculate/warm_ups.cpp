@@ -21,6 +21,7 @@
 #include <txsync/speculate/priority_tatas.hpp>
 #include <txsync/speculate/warming.hpp>
 
+#include "../observe/site_totals.hpp"
 #include "modulo.hpp"
 
 namespace {
@@ -201,6 +202,18 @@ TYPED_TEST(Waiter, IsWarmBeforeItAsksForAFreeLock) {
     EXPECT_EQ(early, policy == &txsync::warm_up_presets::early ? 1U : 0U);
     EXPECT_EQ(number, 2U);
   }
+}
+
+TEST(Early, BodiesAreCountedAtTheSiteOfTheRole) {
+  static constinit txsync::site place{"warm_ups.early"};
+  warm_up role(txsync::warm_up_presets::early, place);
+  txsync::warming<txsync::tatas_lock> lock(role);
+  std::uint64_t number = 0;
+  for (int i = 0; i < 3; ++i) lock.section([&](auto& memory) { memory.store(number, memory.load(number) + 1); });
+  const txsync::observe::warm_totals seen = totals_of(place).warm_ups;
+  EXPECT_EQ(seen.runs, 3u);
+  EXPECT_EQ(seen.attempts, 0u);
+  EXPECT_GT(seen.ns, 0u);
 }
 
 TEST(Early, BodiesEndByFaultsExceptionsAndTheirAccesses) {

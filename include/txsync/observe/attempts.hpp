@@ -60,6 +60,22 @@ inline void add(transaction_totals& sum, const transaction_totals& part) noexcep
   for (std::size_t i = 0; i < abort_cause_count; ++i) sum.aborts[i] += part.aborts[i];
 }
 
+/// What the waiters of a warming lock ran ahead of time (speculate/warm_up.hpp), over all threads. All exact. None of
+/// it is an attempt in attempt_totals: an always-abort attempt is never meant to commit.
+struct warm_totals {
+  std::uint64_t runs = 0;      ///< warm-ups: bodies that were run over a warm_memory, and always-abort attempts
+  std::uint64_t attempts = 0;  ///< of them, always-abort attempts
+  std::uint64_t ns = 0;        ///< the time of all of them, rollback included
+};
+
+/// What happened between two snapshots. Requires: `later` was taken after `earlier`.
+TXSYNC_EXPORT warm_totals difference(const warm_totals& later, const warm_totals& earlier) noexcept;
+inline void add(warm_totals& sum, const warm_totals& part) noexcept {
+  sum.runs += part.runs;
+  sum.attempts += part.attempts;
+  sum.ns += part.ns;
+}
+
 /// What happened between two snapshots. Requires: `later` was taken after `earlier`.
 TXSYNC_EXPORT attempt_totals difference(const attempt_totals& later, const attempt_totals& earlier) noexcept;
 inline void add(attempt_totals& sum, const attempt_totals& part) noexcept {
@@ -82,6 +98,9 @@ TXSYNC_EXPORT void attempt_aborted(std::uint32_t site_id, abort_cause why) noexc
 TXSYNC_EXPORT void attempts_failed(std::uint32_t site_id) noexcept;
 /// A section that was timed, one of `weight`, has lost that many machine::cycles() in aborted attempts.
 TXSYNC_EXPORT void lost_in_attempts(std::uint32_t site_id, std::uint64_t cycles, std::uint32_t weight) noexcept;
+
+/// A warm-up has ended, after that many machine::cycles(). Outside attempts.
+TXSYNC_EXPORT void warmed_up(std::uint32_t site_id, std::uint64_t cycles, bool in_attempt) noexcept;
 
 }  // namespace detail
 

@@ -15,6 +15,7 @@
 #include <txsync/locks/pastime.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/guarded.hpp>
+#include <txsync/site.hpp>
 #include <txsync/speculate/two_ways.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
@@ -84,6 +85,9 @@ class warm_up {
       : policy_(policy),
         learns_(policy.adapts && policy.early != warm_early::always),
         when_(policy.early == warm_early::always ? detail::warmth::early : detail::warmth::waiting) {}
+  /// Its warm-ups are counted at the site (observe/attempts.hpp). Requires: `place` outlives the role. Cost: two reads
+  /// of the clock and a call for each warm-up. Of a role without a site nothing is counted.
+  constexpr warm_up(const warm_up_policy& policy, site& place) noexcept : warm_up(policy) { site_ = &place; }
   warm_up(const warm_up&) = delete;
   warm_up& operator=(const warm_up&) = delete;
 
@@ -92,6 +96,8 @@ class warm_up {
   bool off() const noexcept { return when() == detail::warmth::never; }
   /// Whether closures are run before the lock is asked for, because that has been faster.
   bool early() const noexcept { return when() == detail::warmth::early; }
+  /// Null where it has none.
+  site* place() const noexcept { return site_; }
   /// The role of all locks that were given none: the standard policy.
   static constexpr warm_up& unnamed() noexcept { return unnamed_; }
 
@@ -110,6 +116,7 @@ class warm_up {
   alignas(machine::pad_bytes) const warm_up_policy& policy_;
   const bool learns_;
   std::atomic<detail::warmth> when_;  ///< as the trials below say
+  site* site_ = nullptr;              ///< where its warm-ups are counted
   alignas(machine::pad_bytes) std::atomic<std::uint32_t> speculators_{0};
   detail::two_ways ways_;                                 ///< with warm-up first, without it second
   detail::two_ways early_{detail::two_ways::tie::first};  ///< by ways_ first, before the lock is asked for second

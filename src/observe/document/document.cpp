@@ -138,6 +138,10 @@ json to_json(const site_record& site) {
   if (site.hold.samples != 0) made["hold_percentiles_ns"] = to_json(site.hold);
   if (site.speculation) made["speculation"] = to_json(*site.speculation);
   if (site.transactions) made["transactions"] = to_json(*site.transactions);
+  if (site.warm_ups) {
+    made["warm_ups"] = {
+        {"runs", site.warm_ups->runs}, {"attempts", site.warm_ups->attempts}, {"ns", site.warm_ups->ns}};
+  }
   put_text(made, "kind", site.kind);
   put_text(made, "where", site.where);
   put_text(made, "module", site.module);

@@ -100,6 +100,13 @@ struct transaction_record {
   std::vector<std::pair<std::string, std::uint64_t>> aborts = {};  ///< by cause; words of abort_cause
 };
 
+/// What a site's waiters ran ahead of time (observe/attempts.hpp); present where they ran something.
+struct warm_record {
+  std::uint64_t runs = 0;
+  std::uint64_t attempts = 0;  ///< of them, always-abort attempts
+  std::uint64_t ns = 0;        ///< the time of all of them
+};
+
 /// What became of a site's attempts, in hardware (observe/attempts.hpp); present where it made some.
 struct speculation_record {
   std::uint64_t attempts = 0;   ///< exact, as the next two and the causes
@@ -138,6 +145,7 @@ struct site_record {
   std::uint64_t unfinished_wait_ns = 0;  ///< the time of those, which failed_wait_ns has, too
   std::optional<speculation_record> speculation = {};
   std::optional<transaction_record> transactions = {};
+  std::optional<warm_record> warm_ups = {};
 
   /// The site is an atomic block's: it has no lock.
   bool is_block() const {

@@ -67,7 +67,8 @@ double carried_figures(double percentile) noexcept {
 
 bool is_idle(const site_totals& counted) noexcept {
   return counted.acquisitions == 0 && counted.contended == 0 && counted.condition_waits == 0 &&
-         counted.failed_waits == 0 && counted.attempts.attempts() == 0 && counted.transactions.is_empty();
+         counted.failed_waits == 0 && counted.attempts.attempts() == 0 && counted.transactions.is_empty() &&
+         counted.warm_ups.runs == 0;
 }
 
 void add(site_totals& sum, const site_totals& part) noexcept {
@@ -90,6 +91,7 @@ void add(site_totals& sum, const site_totals& part) noexcept {
   }
   add(sum.attempts, part.attempts);
   add(sum.transactions, part.transactions);
+  add(sum.warm_ups, part.warm_ups);
 }
 
 namespace {
@@ -124,6 +126,14 @@ void add(std::optional<transaction_record>& sum, const std::optional<transaction
   add(*sum, *part);
 }
 
+void add(std::optional<warm_record>& sum, const std::optional<warm_record>& part) {
+  if (!part) return;
+  if (!sum) sum.emplace();
+  sum->runs += part->runs;
+  sum->attempts += part->attempts;
+  sum->ns += part->ns;
+}
+
 site_record record_of(const site_totals& counted) {
   site_record made;
   if (counted.name != nullptr) made.name = counted.name;
@@ -142,6 +152,7 @@ site_record record_of(const site_totals& counted) {
   made.hold = percentiles_of(counted.hold);
   made.speculation = speculation_of(counted);
   made.transactions = transactions_of(counted.transactions);
+  if (const warm_totals& warm = counted.warm_ups; warm.runs != 0) made.warm_ups = {warm.runs, warm.attempts, warm.ns};
   return made;
 }
 

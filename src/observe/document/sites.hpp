@@ -18,6 +18,8 @@ void add(site_totals& sum, const site_totals& part) noexcept;
 void add(std::optional<speculation_record>& sum, const std::optional<speculation_record>& part);
 /// Likewise, of transactions in software.
 void add(std::optional<transaction_record>& sum, const std::optional<transaction_record>& part);
+/// Likewise, of warm-ups.
+void add(std::optional<warm_record>& sum, const std::optional<warm_record>& part);
 
 /// All but kind, where and module, which the counts do not tell. The name too, unless it is null.
 site_record record_of(const site_totals& counted);
