@@ -57,6 +57,8 @@ void add_attempts(observe::point& point, const sim::image_result& seen, std::uin
 /// Adds what the program's own sites counted of them.
 void add_sites(observe::point& point, const sim::image_result& seen);
 /// Where they ended.
+/// Where attempts were as they ended, most frequent first.
+std::vector<observe::abort_end> abort_ends(const launch::module_symbols& symbols, const sim::image_result& seen);
 std::vector<observe::abort_place> abort_places(const launch::module_symbols& symbols, const sim::image_result& seen);
 
 /// What the documents say of the machine.

@@ -167,6 +167,20 @@ std::vector<observe::abort_place> abort_places(const launch::module_symbols& sym
   return places;
 }
 
+std::vector<observe::abort_end> abort_ends(const launch::module_symbols& symbols, const sim::image_result& seen) {
+  constexpr std::size_t max_ends = 64;
+  place_names names(symbols);
+  std::map<std::pair<std::string, std::string>, std::uint64_t> counts;  // instructions of a line are one
+  for (const sim::abort_end& end : seen.ends) {
+    counts[{names.of(end.code), end.caller != 0 ? names.of(end.caller) : ""}] += end.count;
+  }
+  std::vector<observe::abort_end> ends;
+  for (const auto& [places, count] : counts) ends.push_back({places.first, places.second, count});
+  std::stable_sort(ends.begin(), ends.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
+  if (ends.size() > max_ends) ends.resize(max_ends);
+  return ends;
+}
+
 void add_attempts(observe::point& point, const sim::image_result& seen, std::uint64_t cycles) {
   if (!point.attempts) point.attempts.emplace();
   if (!point.cycles) point.cycles.emplace();

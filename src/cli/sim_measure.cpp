@@ -100,7 +100,10 @@ class simulation {
           point.faults.back() += again(lock, threads, seed);
           break;
         }
-        if (round == 0) point.abort_places = abort_places(symbols_, seen);
+        if (round == 0) {
+          point.abort_places = abort_places(symbols_, seen);
+          point.abort_ends = abort_ends(symbols_, seen);
+        }
       } catch (const sim::image_error& error) {
         if (stop_on_signal::asked()) break;
         point.faults.push_back("repetition " + std::to_string(round + 1) + ": " + with_places(symbols_, error.what()) +

@@ -74,6 +74,7 @@ void add_run(observe::point& point, const sim::image_result& seen, const program
   add_attempts(point, seen, cycles);
   add_sites(point, seen);
   point.abort_places = abort_places(symbols, seen);
+  point.abort_ends = abort_ends(symbols, seen);
   point.end_hash = hexadecimal(seen.number("end_hash")).substr(2);
 }
 

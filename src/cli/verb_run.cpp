@@ -8,6 +8,7 @@
 #include <cstring>
 #include <optional>
 
+#include "cli/abort_samples.hpp"
 #include "cli/options.hpp"
 #include "cli/profile_files.hpp"
 #include "cli/site_table.hpp"
@@ -82,7 +83,8 @@ class run_verb final : public verb {
     const launch::options what = checked(with);
     open_files(with.table == stderr);
     try {
-      const launch::result result = launch::launch(what);
+      launch::result result = launch::launch(what);
+      if (const std::string why = why_no_abort_samples(result.sites); !why.empty()) result.remarks.push_back(why);
       print(what, result);
       put_document(with.document, what, result);
       for (const profile_file* one : files()) {

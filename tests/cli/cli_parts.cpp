@@ -4,8 +4,10 @@
 
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 
+#include "cli/abort_samples.hpp"
 #include "cli/bench.hpp"
 #include "cli/site_table.hpp"
 #include "cli/words.hpp"
@@ -200,6 +202,18 @@ TEST(site_table, says_what_became_of_attempts) {
             std::string::npos)
       << text;
   EXPECT_NE(text.find("          12            4       1.500  bank\n"), std::string::npos) << text;
+}
+
+TEST(abort_samples, are_missing_for_a_reason) {
+  txsync::observe::site_record bank;
+  bank.speculation = {.attempts = 7, .commits = 7};
+  EXPECT_EQ(cli::why_no_abort_samples({bank}, "/nowhere"), "");
+  bank.speculation = {.attempts = 8, .commits = 7};
+  EXPECT_NE(cli::why_no_abort_samples({bank}, "/nowhere").find("no hardware counters"), std::string::npos);
+  const std::filesystem::path sources = std::filesystem::path(testing::TempDir()) / "event_sources";
+  std::filesystem::create_directories(sources / "cpu");
+  EXPECT_NE(cli::why_no_abort_samples({bank}, sources).find("does not read the samples"), std::string::npos);
+  std::filesystem::remove_all(sources);
 }
 
 TEST(words, are_split_at_each_comma) {

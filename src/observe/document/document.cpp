@@ -83,6 +83,11 @@ void put_details(json& into, const point& one) {
     if (!place.other_calls.empty()) made["other_calls"] = place.other_calls;
     into["abort_places"].push_back(std::move(made));
   }
+  for (const abort_end& end : one.abort_ends) {
+    json made = {{"line", end.line}, {"count", end.count}};
+    put_text(made, "caller", end.caller);
+    into["abort_ends"].push_back(std::move(made));
+  }
   for (const auto& [operation, percentiles] : one.latency) into["latency_ns"][operation] = to_json(percentiles);
   put_list(into, "series", one.series);
   if (!one.sites.empty()) {

@@ -70,6 +70,13 @@ struct abort_place {
   std::vector<std::string> other_calls = {};  ///< where the thread was that ended it
 };
 
+/// Where attempts were as they ended; estimated from some of the aborts.
+struct abort_end {
+  std::string line;    ///< "function (file:line)" that the attempt had come to
+  std::string caller;  ///< "function (file:line)" that had called that function; empty where it is not known
+  std::uint64_t count = 0;
+};
+
 /// In units of machine::cycles(), summed over the threads.
 struct cycle_record {
   std::uint64_t total = 0;
@@ -191,7 +198,8 @@ struct point {
 
   std::optional<attempt_record> attempts;
   std::optional<cycle_record> cycles;
-  std::vector<abort_place> abort_places;  ///< most frequent first; of the first repetition
+  std::vector<abort_place> abort_places;   ///< most frequent first; of the first repetition
+  std::vector<abort_end> abort_ends = {};  ///< likewise
   /// By kind of operation, "op" where there is only one.
   std::vector<std::pair<std::string, percentile_record>> latency;
   std::vector<std::pair<double, double>> series;  ///< (seconds since the start, operations until then)

@@ -222,6 +222,10 @@ void read_records(const std::string& text, image_result& into) {
       into.aborts.push_back(read_abort(words));
     } else if (name == "calls") {
       read_calls(words, into.aborts);
+    } else if (name == "ended") {
+      abort_end end;
+      words >> std::hex >> end.code >> end.caller >> std::dec >> end.count;
+      into.ends.push_back(end);
     } else if (name == "schedule") {
       into.steps.clear();  // the last one is what counts
     } else if (name == "step") {

@@ -96,6 +96,13 @@ struct abort_entry {
   std::vector<std::uint64_t> other_calls;  ///< and where the thread was that ended it
 };
 
+/// Where attempts were as they ended; estimated from some of the aborts.
+struct abort_end {
+  std::uint64_t code = 0;    ///< behind the instruction that the attempt came to
+  std::uint64_t caller = 0;  ///< behind the call of that function; 0: not known
+  std::uint64_t count = 0;   ///< aborts
+};
+
 /// What one thread did at one place, of a traced run.
 struct trace_step {
   unsigned thread = 0;
@@ -112,7 +119,8 @@ struct image_result {
   std::string failure;   ///< why the simulation could not go on (deadlock, livelock, ...); empty where it did
   std::map<std::string, std::uint64_t> records;
   std::vector<abort_entry> aborts;  ///< most frequent first
-  std::vector<trace_step> steps;    ///< in the order of execution, where it was traced; of the last schedule
+  std::vector<abort_end> ends;
+  std::vector<trace_step> steps;  ///< in the order of execution, where it was traced; of the last schedule
 
   /// The last line of them; empty where there is none.
   std::string last_message() const;

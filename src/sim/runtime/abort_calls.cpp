@@ -33,9 +33,48 @@ void put_chain(line_text& line, const call_chain& chain) noexcept {
   for (unsigned i = 0; i < chain.count; ++i) (line << " ").hexadecimal(chain.codes[i]);
 }
 
+// A walk takes some ten microseconds of the host, and there may be a million aborts.
+constexpr std::uint64_t all_sampled = 256;  // aborts of a run, at its beginning
+constexpr std::uint64_t sampled_every = 64;
+
+struct sampled_end {
+  std::uintptr_t code;
+  std::uintptr_t caller;
+  std::uint64_t aborts;
+};
+constexpr unsigned most_ends = 512;  // others are not counted
+constinit sampled_end ends[most_ends] = {};
+constinit unsigned end_count = 0;
+constinit std::uint64_t seen_aborts = 0;
+
+void add_end(std::uintptr_t code, std::uintptr_t caller, std::uint64_t weight) noexcept {
+  for (unsigned i = 0; i < end_count; ++i) {
+    if (ends[i].code != code || ends[i].caller != caller) continue;
+    ends[i].aborts += weight;
+    return;
+  }
+  if (end_count < most_ends) ends[end_count++] = {code, caller, weight};
+}
+
+void sample_end(thread_record& victim) noexcept {
+  if (exploring() || !counts_attempts()) return;
+  ++seen_aborts;
+  const bool is_early = seen_aborts <= all_sampled;
+  if (!is_early && seen_aborts % sampled_every != 0) return;
+  const call_chain chain = calls_of(victim);
+  if (chain.count == 0) return;
+  add_end(chain.codes[0], chain.count > 1 ? chain.codes[1] : 0, is_early ? 1 : sampled_every);
+}
+
 }  // namespace
 
+void begin_to_sample_ends() noexcept {
+  end_count = 0;
+  seen_aborts = 0;
+}
+
 void note_calls(thread_record& victim, const abort_reason& reason) noexcept {
+  sample_end(victim);
   const std::uint32_t own_site = own_site_of(victim, reason);
   if (count == most_noted || exploring() || is_known(own_site, reason.other_site)) return;
   noted_calls& made = noted[count++];
@@ -53,6 +92,12 @@ void write_abort_calls() noexcept {
     put_chain(line, noted[i].own);
     put_chain(line, noted[i].other);
     write_record(line << "\n");
+  }
+  for (unsigned i = 0; i < end_count; ++i) {
+    line_text line;
+    line << "ended ";
+    (line.hexadecimal(ends[i].code) << " ").hexadecimal(ends[i].caller) << " " << ends[i].aborts << "\n";
+    write_record(line);
   }
 }
 

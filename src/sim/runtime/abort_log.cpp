@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "abort_log.hpp"
 
+#include "abort_calls.hpp"
 #include "data_places.hpp"
 #include "failure.hpp"
 #include "records.hpp"
@@ -84,6 +85,8 @@ std::uint32_t own_site_of(const thread_record& thread, const abort_reason& reaso
   return reason.own_site != 0 ? reason.own_site : static_cast<std::uint32_t>(thread.last_site);
 }
 
+bool counts_attempts() noexcept { return counting; }
+
 void log_commit(const thread_record& thread) noexcept {
   if (!counting) return;
   ++committed;
@@ -133,6 +136,7 @@ void count_attempts(bool measured) noexcept {
     counting = counting && !has_measured;
     return;
   }
+  begin_to_sample_ends();
   for (entry& one : entries) one = {};
   for (std::uint64_t& count : aborted) count = 0;
   committed = 0;

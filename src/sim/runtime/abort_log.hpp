@@ -17,4 +17,7 @@ void write_abort_log() noexcept;
 /// end in it, and of their time what lies in it.
 void count_attempts(bool measured) noexcept;
 
+/// Whether what becomes of attempts is counted now.
+bool counts_attempts() noexcept;
+
 }  // namespace txsync::sim

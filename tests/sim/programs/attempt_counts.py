@@ -3,6 +3,7 @@
 """attempt_counts.py BIN PLAIN_MODEL MACHINES: what a program's locks count of their attempts."""
 
 import collections
+import math
 import pathlib
 import sys
 import unittest
@@ -27,6 +28,20 @@ class Counts(programs.ByCommand):
         self.assertAlmostEqual(took, sections, delta=0.05 * sections)
 
 
+    def assert_ends(self, point):
+        """The line that makes the system call ends attempts as often as system calls do."""
+        source = (programs.HERE / "attempt_counts.cpp").read_text(encoding="utf-8").splitlines()
+        line = next(number for number, text in enumerate(source, 1) if "getppid" in text)
+        ends = point["abort_ends"]
+        aborts = point["attempts"] - point["commits"]
+        self.assertAlmostEqual(sum(end["count"] for end in ends), aborts, delta=0.1 * aborts + 64)
+        here = f"attempt_counts.cpp:{line})"
+        calls = sum(end["count"] for end in ends if end["line"].endswith(here) or end.get("caller", "").endswith(here))
+        # All of the first 256 aborts are looked at, then one in 64.
+        error = 2 if aborts <= 256 else 3 * math.sqrt(64 * point["aborts"]["syscall"])
+        self.assertAlmostEqual(calls, point["aborts"]["syscall"], delta=error)
+
+
 class AttemptCounts(Counts):
     """What the locks of an unmodified program count of their attempts."""
 
@@ -43,6 +58,7 @@ class AttemptCounts(Counts):
                 point, = made["points"]
                 counted = max(point["sites"], key=lambda site: site["acquisitions"])["speculation"]
                 self.assert_agrees(counted, point, threads * sections)
+                self.assert_ends(point)
                 lost_s = point["cycles"]["aborted"] / point["cycles"]["total"] * point["values"][0] * point["threads"]
                 # The machine counts from the begin to the abort; the program's clock sees begin, rollback and clock, too.
                 error_s = 3 * counted["lost_error_ns"] / 1e9
