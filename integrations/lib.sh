@@ -15,7 +15,7 @@ set -uo pipefail
 
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 txsync=${TXSYNC:-$root/build/release/bin/txsync}
-policies=(libc mutex spin tatas ticket fifo_ticket as-mutex)
+policies=(libc mutex spin tatas ticket fifo-ticket as-mutex)
 limit=${TXSYNC_INTEGRATION_LIMIT:-120}  # seconds for each run
 most_waiting=0
 work=

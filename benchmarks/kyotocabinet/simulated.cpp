@@ -55,13 +55,13 @@ constexpr kind kinds[] = {
     {"tatas", "rwlock=as-mutex lock=tatas", "test and test-and-set", observe::subject_kind::peer},
     {"tatas-aahtm", "rwlock=as-mutex lock=tatas warm_up=paper", "the same, waiters run ahead",
      observe::subject_kind::ours},
-    {"ticket", "rwlock=as-mutex lock=fifo_ticket", "tickets", observe::subject_kind::peer},
-    {"ticket-aahtm", "rwlock=as-mutex lock=fifo_ticket warm_up=paper_ticket", "the same, waiters run ahead",
+    {"ticket", "rwlock=as-mutex lock=fifo-ticket", "tickets", observe::subject_kind::peer},
+    {"ticket-aahtm", "rwlock=as-mutex lock=fifo-ticket warm_up=paper-ticket", "the same, waiters run ahead",
      observe::subject_kind::ours},
     {"ticket-standard", "rwlock=as-mutex lock=ticket warm_up=standard", "txsync's ticket lock and its own policy",
      observe::subject_kind::ours},
-    {"htm-1", "rwlock=as-mutex lock=tatas elision=htm_1", "tatas elided, one attempt", observe::subject_kind::ours},
-    {attempted, "rwlock=as-mutex lock=tatas elision=htm_10", "tatas elided, ten attempts", observe::subject_kind::ours},
+    {"htm-1", "rwlock=as-mutex lock=tatas elision=htm-1", "tatas elided, one attempt", observe::subject_kind::ours},
+    {attempted, "rwlock=as-mutex lock=tatas elision=htm-10", "tatas elided, ten attempts", observe::subject_kind::ours},
 };
 
 const kind& kind_of(const std::string& name) {

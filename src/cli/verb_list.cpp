@@ -9,6 +9,7 @@
 #include "cli/words.hpp"
 #include "experiments/experiment.hpp"
 #include "policy/policy.hpp"
+#include "policy/presets.hpp"
 #include "sim/models/machine_file.hpp"
 #include "workloads/text.hpp"
 #include "workloads/workload.hpp"
@@ -75,6 +76,20 @@ json policy_items() {
   for (const policy::named_policy& one : policy::named_policies()) {
     items.push_back({{"name", one.name}, {"summary", one.summary}});
   }
+  return items;
+}
+
+json preset_items() {
+  json items = json::array();
+  const auto add = [&items](const char* key, const auto& table) {
+    for (const auto& one : table) {
+      json item = {{"name", one.word}, {"key", key}, {"summary", one.summary}};
+      if (*one.source != 0) item["source"] = one.source;
+      items.push_back(std::move(item));
+    }
+  };
+  add("elision", policy::elision_table);
+  add("warm_up", policy::warm_up_table);
   return items;
 }
 
@@ -170,6 +185,14 @@ void print_policies(std::FILE* out, const json& items) {
   }
 }
 
+void print_presets(std::FILE* out, const json& items) {
+  for (const json& item : items) {
+    const std::string word = text(item, "key") + " = \"" + text(item, "name") + "\"";
+    const std::string source = item.contains("source") ? " (" + text(item, "source") + ")" : "";
+    std::fprintf(out, "%-27s %s%s\n", word.c_str(), text(item, "summary").c_str(), source.c_str());
+  }
+}
+
 void print_tests(std::FILE* out, const json& items) {
   for (const json& item : items) {
     std::fprintf(out, "%-32s %s\n", text(item, "name").c_str(), text(item, "summary").c_str());
@@ -212,6 +235,7 @@ constexpr kind kinds[] = {
     {"machines", machine_items, print_machines, "none beside this program; TXSYNC_MACHINES names a folder of them"},
     {"locks", lock_items, print_locks, "none"},
     {"policies", policy_items, print_policies, "none"},
+    {"presets", preset_items, print_presets, "none"},
     {"algorithms", algorithm_items, print_policies, "none"},
     {"experiments", experiment_items, print_experiments, "none"},
     {"tests", test_items, print_tests,

@@ -57,7 +57,7 @@ class tune_verb final : public verb {
     text_option(app, "--from", options_.from, "POLICY",
                 "What you have: a policy or its file (unmodified); of a workload a lock (pthread_mutex)");
     text_option(app, "--candidates", options_.candidates, "NAME,...",
-                "Policies or their files (all but tatas, fifo_ticket); of a workload locks (all of txsync)");
+                "Policies or their files (all but tatas, fifo-ticket); of a workload locks (all of txsync)");
     text_option(app, "--rounds", options_.rounds, "N", "Rounds of each contest, at least 6 (10)");
     text_option(app, "--time", options_.time, "SECONDS", "For everything (no limit)");
     text_option(app, "--threads", options_.threads, "N", "Of a workload: number of threads (the CPUs, at least 2)");

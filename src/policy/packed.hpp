@@ -3,6 +3,7 @@
 // library: the preloaded library reads it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <txsync/site.hpp>
@@ -16,24 +17,12 @@ enum class rwlock_kind : std::uint8_t { unsaid, libc, rwlock, as_mutex };
 /// What a pthread_spinlock_t of a site is.
 enum class spinlock_kind : std::uint8_t { unsaid, libc, tatas };
 /// How sections of a pthread_mutex_t or pthread_rwlock_t are tried as hardware attempts, where there are such and its
-/// kind is not `libc`: the elision_presets of their names (txsync/speculate/elision_policy.hpp).
-enum class elision_kind : std::uint8_t {
-  unsaid,
-  off,
-  standard,
-  eager,
-  shore,
-  glibc,
-  libomp,
-  xsync,
-  thesis_100,
-  htm_1,
-  htm_10
-};
+/// kind is not `libc`. From `standard` on: the rows of elision_table (policy/presets.hpp), in its order.
+enum class elision_kind : std::uint8_t { unsaid, off, standard, eager };
 
 /// What those who wait for a pthread_mutex_t do meanwhile, where the machine has always-abort attempts and its
-/// lock_kind is not `libc`: the warm_up_presets of their names (txsync/speculate/warm_up.hpp).
-enum class warm_up_kind : std::uint8_t { unsaid, off, standard, eager, paper, paper_ticket };
+/// lock_kind is not `libc`. From `standard` on: the rows of warm_up_table.
+enum class warm_up_kind : std::uint8_t { unsaid, off, standard, eager };
 
 /// What the barrier of OpenMP programs that GCC compiled is, for a whole program.
 enum class openmp_kind : std::uint8_t { library, warm };
@@ -47,15 +36,17 @@ struct packed {
   elision_kind elision = elision_kind::unsaid;
   warm_up_kind warm_up = warm_up_kind::unsaid;
 
+  static constexpr std::size_t max_presets = 256;  ///< kinds of elision, and of warm-up
+
   constexpr std::uint32_t word() const noexcept {
     return (counting ? 0 : policy_word::counting_off) | static_cast<std::uint32_t>(lock) << 4 |
            static_cast<std::uint32_t>(rwlock) << 8 | static_cast<std::uint32_t>(spinlock) << 12 |
-           static_cast<std::uint32_t>(elision) << 16 | static_cast<std::uint32_t>(warm_up) << 20;
+           static_cast<std::uint32_t>(elision) << 16 | static_cast<std::uint32_t>(warm_up) << 24;
   }
   static constexpr packed of(std::uint32_t word) noexcept {
     return {static_cast<lock_kind>(word >> 4 & 15),      static_cast<rwlock_kind>(word >> 8 & 15),
             static_cast<spinlock_kind>(word >> 12 & 15), (word & policy_word::counting_off) == 0,
-            static_cast<elision_kind>(word >> 16 & 15),  static_cast<warm_up_kind>(word >> 20 & 15)};
+            static_cast<elision_kind>(word >> 16 & 255), static_cast<warm_up_kind>(word >> 24)};
   }
 };
 

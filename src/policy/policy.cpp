@@ -31,7 +31,7 @@ constexpr named_policy by_name[] = {
     {"tatas", "the papers' spin lock, test and test-and-set with backoff: a waiter may starve",
      with_lock(lock_kind::tatas)},
     {"ticket", "a ticket lock, fair, that parks waiters beyond the cores", with_lock(lock_kind::ticket)},
-    {"fifo_ticket", "a ticket lock, strictly first come first served: for no more threads than cores",
+    {"fifo-ticket", "a ticket lock, strictly first come first served: for no more threads than cores",
      with_lock(lock_kind::fifo_ticket)},
     {"as-mutex",
      "reader-writer locks as mutexes: a program whose readers meet inside one hangs",
@@ -85,7 +85,7 @@ std::span<const named_policy> named_policies() noexcept { return by_name; }
 
 std::optional<policy_set> find_named(std::string_view name) {
   for (const named_policy& one : by_name) {
-    if (name == one.name) return policy_set{one.defaults, {}, openmp_kind::library};
+    if (is_word(name, one.name)) return policy_set{one.defaults, {}, openmp_kind::library};
   }
   return std::nullopt;
 }

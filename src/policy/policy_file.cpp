@@ -156,7 +156,7 @@ class reader {
     std::string allowed;
     const auto word = value.value_exact<std::string>();
     for (const auto& [known, meaning] : words_of<Kind>::all) {
-      if (word && *word == known) {
+      if (word && is_word(*word, known)) {
         into = meaning;
         return;
       }

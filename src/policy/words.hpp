@@ -2,9 +2,12 @@
 // The words of policy files, each with its meaning.
 #pragma once
 
+#include <array>
+#include <iterator>
 #include <utility>
 
 #include "policy/packed.hpp"
+#include "policy/presets.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::policy {
 
@@ -15,7 +18,7 @@ template <>
 struct words_of<lock_kind> {
   static constexpr std::pair<const char*, lock_kind> all[] = {
       {"libc", lock_kind::libc},   {"mutex", lock_kind::mutex},   {"spin", lock_kind::spin},
-      {"tatas", lock_kind::tatas}, {"ticket", lock_kind::ticket}, {"fifo_ticket", lock_kind::fifo_ticket}};
+      {"tatas", lock_kind::tatas}, {"ticket", lock_kind::ticket}, {"fifo-ticket", lock_kind::fifo_ticket}};
 };
 
 template <>
@@ -36,22 +39,24 @@ struct words_of<openmp_kind> {
                                                                 {"warm", openmp_kind::warm}};
 };
 
+/// "off", and the words of the table of presets.
+template <class Kind>
+consteval auto words_of_presets() {
+  const auto& table = preset_table<Kind>;
+  std::array<std::pair<const char*, Kind>, std::size(preset_table<Kind>) + 1> words{};
+  words[0] = {"off", Kind::off};
+  for (std::size_t row = 0; row < std::size(table); ++row) words[row + 1] = {table[row].word, kind_of_row<Kind>(row)};
+  return words;
+}
+
 template <>
 struct words_of<elision_kind> {
-  static constexpr std::pair<const char*, elision_kind> all[] = {
-      {"off", elision_kind::off},      {"standard", elision_kind::standard},     {"eager", elision_kind::eager},
-      {"shore", elision_kind::shore},  {"glibc", elision_kind::glibc},           {"libomp", elision_kind::libomp},
-      {"xsync", elision_kind::xsync},  {"thesis_100", elision_kind::thesis_100}, {"htm_1", elision_kind::htm_1},
-      {"htm_10", elision_kind::htm_10}};
+  static constexpr auto all = words_of_presets<elision_kind>();
 };
 
 template <>
 struct words_of<warm_up_kind> {
-  static constexpr std::pair<const char*, warm_up_kind> all[] = {{"off", warm_up_kind::off},
-                                                                 {"standard", warm_up_kind::standard},
-                                                                 {"eager", warm_up_kind::eager},
-                                                                 {"paper", warm_up_kind::paper},
-                                                                 {"paper_ticket", warm_up_kind::paper_ticket}};
+  static constexpr auto all = words_of_presets<warm_up_kind>();
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::policy

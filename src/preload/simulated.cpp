@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/thread.hpp>
@@ -75,12 +76,10 @@ constinit const next_functions functions = make();
 namespace {
 
 /// Whether `text` begins with "KEY=WORD" and that word ends there.
-bool says(const char* text, const char* key, const char* word) noexcept {
-  const std::size_t key_length = std::strlen(key);
-  const std::size_t length = std::strlen(word);
-  return std::strncmp(text, key, key_length) == 0 && text[key_length] == '=' &&
-         std::strncmp(text + key_length + 1, word, length) == 0 &&
-         (text[key_length + 1 + length] == ' ' || text[key_length + 1 + length] == 0);
+bool says(std::string_view text, std::string_view key, std::string_view word) noexcept {
+  if (!text.starts_with(key) || text.size() == key.size() || text[key.size()] != '=') return false;
+  const std::string_view value = text.substr(key.size() + 1);
+  return policy::is_word(value.substr(0, value.find(' ')), word);
 }
 
 /// True where `text` begins with the key and one of its words, which is then in `into`.
@@ -112,7 +111,7 @@ policy::packed asked_policy() noexcept {
   if (const char* const elision = std::getenv("TXSYNC_SIM_ELIDE")) {
     if (std::strcmp(elision, "1") == 0) made.elision = policy::elision_kind::standard;
     for (const auto& [word, kind] : policy::words_of<policy::elision_kind>::all) {
-      if (std::strcmp(word, elision) == 0) made.elision = kind;
+      if (policy::is_word(elision, word)) made.elision = kind;
     }
   }
   if (const char* const locks = std::getenv("TXSYNC_SIM_LOCKS")) read_all(locks, made);

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include <txsync/speculate/elision_policy.hpp>
+#include <txsync/policy/elision_policy.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::detail {
 

@@ -37,7 +37,7 @@ bool is_tried(const std::string& object, const std::string& kind, policy::packed
   const bool usual = kind.ends_with("=off") || kind.ends_with("=standard");
   if (kind.starts_with("elision=")) return ours && usual && machine::htm().attempts;
   if (kind.starts_with("warm_up=")) return ours && usual && machine::htm().always_abort;
-  return kind != "lock=fifo_ticket" && kind != "lock=tatas" && kind != "rwlock=as-mutex";
+  return kind != "lock=fifo-ticket" && kind != "lock=tatas" && kind != "rwlock=as-mutex";
 }
 
 /// "lock=ticket" for each word but the one that the site has.

@@ -8,7 +8,8 @@
 namespace txsync::inline TXSYNC_BACKEND::tune {
 
 const char* why_left_out(std::string_view policy) {
-  if (policy == "fifo_ticket") return "a lock of strict order waits for threads that do not run";
+  if (policy == "fifo-ticket" || policy == "fifo_ticket")
+    return "a lock of strict order waits for threads that do not run";
   if (policy == "tatas") return "it may starve a thread";
   if (policy == "as-mutex") return "a program whose readers meet inside a reader-writer lock would hang";
   if (policy == "elide" && !machine::htm().attempts) return "without hardware transactions it is 'mutex'";

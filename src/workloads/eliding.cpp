@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our locks, elided: sections run as hardware attempts where the machine has them, and as plain ones elsewhere. One
-// lock, tatas, also under the policies of the papers and of other libraries; occ_rwlock also under its own paper's.
+// lock, tatas, under all presets, which are those of the papers and of other libraries; others under some of them.
+// Which there are is read from the table of presets (policy/presets.hpp).
+#include <array>
+#include <bit>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/occ_rwlock.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/speculate/elided.hpp>
 
+#include "policy/presets.hpp"
 #include "workloads/by_policy.hpp"
 #include "workloads/make_subject.hpp"
 #include "workloads/subjects.hpp"
@@ -31,31 +39,76 @@ constexpr subject mcs = make_subject<with_node<of_run<elided_with_node<mcs_lock>
 constexpr subject futex = make_subject<lockable<of_run<elided<futex_mutex>>>>("", peer, waiting::parks, "");
 constexpr subject occ = make_subject<lockable<of_run<elided_shared<occ_rwlock>>>>("", peer, waiting::parks, "");
 
-namespace by = elision_presets;
+/// The lock behind a bit of elision_preset::over.
+template <unsigned lock>
+constexpr const subject& lock_of() noexcept {
+  if constexpr (lock == policy::over_mcs) {
+    return mcs;
+  } else if constexpr (lock == policy::over_futex) {
+    return futex;
+  } else if constexpr (lock == policy::over_occ_rwlock) {
+    return occ;
+  } else {
+    return tatas;
+  }
+}
+constexpr std::string_view name_of(unsigned lock) noexcept {
+  return lock == policy::over_mcs          ? "mcs"
+         : lock == policy::over_futex      ? "futex"
+         : lock == policy::over_occ_rwlock ? "occ_rwlock"
+                                           : "tatas";
+}
 
-constexpr subject table[] = {
-    speculating<tatas, by::standard>("elided_tatas", "tatas, elided where trials find that faster"),
-    speculating<mcs, by::standard>("elided_mcs", "mcs, elided where trials find that faster"),
-    speculating<futex, by::standard>("elided_futex", "futex, elided where trials find that faster"),
-    speculating<occ, by::standard>("elided_occ_rwlock", "occ_rwlock, elided where trials find that faster"),
-    speculating<tatas, by::eager>("eager_tatas", "tatas, every section tried as an attempt"),
-    speculating<mcs, by::eager>("eager_mcs", "mcs, every section tried as an attempt"),
-    speculating<futex, by::eager>("eager_futex", "futex, every section tried as an attempt"),
-    speculating<tatas, by::shore>("shore_tatas", "tatas, elided by the Shore-MT paper's policy: two attempts"),
-    speculating<occ, by::shore>("shore_occ_rwlock", "occ_rwlock, elided by the Shore-MT paper's policy: two attempts"),
-    speculating<tatas, by::thesis_100>("thesis_tatas", "tatas, elided by the thesis on TSX in InnoDB: 100 retries"),
-    speculating<tatas, by::htm_1>("htm_1_tatas", "tatas, elided by the always-abort paper: one attempt"),
-    speculating<tatas, by::htm_10>("htm_10_tatas", "tatas, elided by the always-abort paper: ten attempts"),
-    speculating<tatas, by::htm_1_patient>("htm_1_patient_tatas", "the same; who takes the lock costs no attempt"),
-    speculating<tatas, by::htm_10_patient>("htm_10_patient_tatas", "ten attempts; who takes the lock costs none"),
-    speculating<tatas, by::xsync>("xsync_tatas", "tatas, elided by the LevelDB paper: adaptive, coarsening"),
-    speculating<tatas, by::glibc>("glibc_tatas", "tatas, elided by glibc's rule: skips after failures"),
-    speculating<tatas, by::libomp>("libomp_tatas", "tatas, elided by the rule of LLVM's libomp: badness"),
-    speculating<mcs, by::glibc>("glibc_mcs", "mcs, elided by glibc's rule: skips after failures"),
-    speculating<mcs, by::libomp>("libomp_mcs", "mcs, elided by the rule of LLVM's libomp: badness"),
-    speculating<mcs, by::xsync>("xsync_mcs", "mcs, elided by the LevelDB paper: adaptive, coarsening"),
-    speculating<tatas, by::lemming>("lemming_tatas", "tatas, elided by a rule that makes lemmings: not for use"),
+/// A preset over a lock.
+struct combination {
+  unsigned row;
+  unsigned lock;
 };
+constexpr unsigned lock_bits = 4;
+constexpr unsigned count_combinations() noexcept {
+  unsigned count = 0;
+  for (const policy::elision_preset& one : policy::elision_table)
+    count += static_cast<unsigned>(std::popcount(one.over));
+  return count;
+}
+constexpr auto combinations = [] {
+  std::array<combination, count_combinations()> all{};
+  unsigned next = 0;
+  for (unsigned row = 0; row < std::size(policy::elision_table); ++row) {
+    for (unsigned bit = 0; bit < lock_bits; ++bit) {
+      if ((policy::elision_table[row].over >> bit & 1) != 0) all[next++] = {row, 1u << bit};
+    }
+  }
+  return all;
+}();
+
+/// Three texts as one that ends with a zero.
+using text = std::array<char, 96>;
+constexpr text joined(std::string_view first, std::string_view second, std::string_view third) noexcept {
+  text made{};
+  char* at = made.data();
+  for (const std::string_view part : {first, second, third}) {
+    for (const char letter : part) *at++ = letter;
+  }
+  return made;
+}
+template <unsigned row, unsigned lock>
+constexpr text subject_name = joined(policy::elision_table[row].subject, "_", name_of(lock));
+template <unsigned row, unsigned lock>
+constexpr text subject_summary = joined(name_of(lock), ", ", policy::elision_table[row].summary);
+
+template <unsigned row, unsigned lock>
+constexpr subject subject_of() noexcept {
+  return speculating<lock_of<lock>(), *policy::elision_table[row].policy>(subject_name<row, lock>.data(),
+                                                                          subject_summary<row, lock>.data());
+}
+
+/// One each, and the rule that is not for use.
+constexpr auto table = []<unsigned... which>(std::integer_sequence<unsigned, which...>) {
+  return std::array{subject_of<combinations[which].row, combinations[which].lock>()...,
+                    speculating<tatas, elision_presets::lemming>(
+                        "lemming_tatas", "tatas, elided by a rule that makes lemmings: not for use")};
+}(std::make_integer_sequence<unsigned, combinations.size()>());
 
 }  // namespace
 

@@ -61,7 +61,7 @@ TEST(Policies, EveryNamedOneSaysAllAndIsFound) {
     EXPECT_TRUE(found->sites.empty());
     EXPECT_EQ(policy::load_policy(one.name).defaults.word(), one.defaults.word());
   }
-  EXPECT_EQ(names, (std::set<std::string>{"as-mutex", "elide", "fifo_ticket", "libc", "mutex", "spin", "tatas",
+  EXPECT_EQ(names, (std::set<std::string>{"as-mutex", "elide", "fifo-ticket", "libc", "mutex", "spin", "tatas",
                                           "ticket", "warm"}));
   EXPECT_EQ(policy::find_named("elide")->defaults.elision, elision_kind::standard);
   EXPECT_EQ(policy::find_named("mutex")->defaults.elision, elision_kind::off);
@@ -102,7 +102,7 @@ TEST(Policies, InWords) {
   EXPECT_EQ(policy::to_string(policy::built_in),
             "lock=mutex elision=off warm_up=off rwlock=rwlock spinlock=tatas counting=true");
   EXPECT_EQ(policy::to_string(packed{lock_kind::fifo_ticket, rwlock_kind::as_mutex, spinlock_kind::unsaid, false}),
-            "lock=fifo_ticket rwlock=as-mutex counting=false");
+            "lock=fifo-ticket rwlock=as-mutex counting=false");
   EXPECT_EQ(policy::to_string(lock_kind::unsaid), nullptr);
 }
 

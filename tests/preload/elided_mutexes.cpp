@@ -16,6 +16,7 @@
 #include <txsync/machine/memory.hpp>
 #include <txsync/observe/counters.hpp>
 
+#include "policy/presets.hpp"
 #include "preload/order.hpp"
 #include "preload/roles.hpp"
 #include "scripted_locks.hpp"
@@ -47,25 +48,14 @@ class ElidedMutexes : public ScriptedLocks {
 };
 
 TEST_F(ElidedMutexes, AreWhatTheSiteAsksFor) {
-  const std::pair<policy::elision_kind, const elision_policy*> presets[] = {
-      {policy::elision_kind::standard, &elision_presets::standard},
-      {policy::elision_kind::eager, &elision_presets::eager},
-      {policy::elision_kind::shore, &elision_presets::shore},
-      {policy::elision_kind::glibc, &elision_presets::glibc},
-      {policy::elision_kind::libomp, &elision_presets::libomp},
-      {policy::elision_kind::xsync, &elision_presets::xsync},
-      {policy::elision_kind::thesis_100, &elision_presets::thesis_100},
-      {policy::elision_kind::htm_1, &elision_presets::htm_1},
-      {policy::elision_kind::htm_10, &elision_presets::htm_10}};
   std::uint32_t site = most_sites - 20;
-  for (const auto& [kind, preset] : presets) {
-    site_asks(++site, kind);
+  for (std::size_t row = 0; row < std::size(policy::elision_table); ++row) {
+    site_asks(++site, policy::kind_of_row<policy::elision_kind>(row));
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     EXPECT_TRUE(is_elided(mutex));
-    EXPECT_EQ(&role_of(site).eliding.policy(), preset);
+    EXPECT_EQ(&role_of(site).eliding.policy(), policy::elision_table[row].policy);
     EXPECT_EQ(tag_of(mutex).site(), site);
   }
-  EXPECT_EQ(std::size(presets) + 1, std::size(policy::words_of<policy::elision_kind>::all));
 }
 
 TEST_F(ElidedMutexes, OfOneSiteShareARoleAndOfTwoDoNot) {
@@ -87,7 +77,7 @@ TEST_F(ElidedMutexes, FallBackOnTheLockThatThePolicyNames) {
   std::uint32_t site = 20;
   for (const policy::lock_kind lock :
        {policy::lock_kind::spin, policy::lock_kind::tatas, policy::lock_kind::ticket, policy::lock_kind::fifo_ticket}) {
-    site_asks(++site, policy::elision_kind::shore, true, lock);
+    site_asks(++site, policy::named<policy::elision_kind>("shore"), true, lock);
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     EXPECT_TRUE(is_elided(mutex));
     script.on_begin(plan::aborts(0));

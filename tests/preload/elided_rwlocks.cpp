@@ -22,6 +22,7 @@
 #include <txsync/observe/counters.hpp>
 
 #include "../locks/harness/budget.hpp"
+#include "policy/presets.hpp"
 #include "preload/order.hpp"
 #include "preload/roles.hpp"
 #include "preload/rwlock_state.hpp"
@@ -117,7 +118,7 @@ class ElidedRwlocks : public ScriptedLocks {
 };
 
 TEST_F(ElidedRwlocks, AreWhatTheSiteAsksFor) {
-  site_asks(7, policy::elision_kind::shore);
+  site_asks(7, policy::named<policy::elision_kind>("shore"));
   pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
   EXPECT_TRUE(is_elided(lock));
   EXPECT_EQ(&role_of(7).eliding.policy(), &elision_presets::shore);
@@ -210,7 +211,7 @@ TEST_F(ElidedRwlocks, RunBesideReadersThatHoldTheLockAndNotBesideWriters) {
 // A reader that finds a writer inside waits for its end, and is elided then; by a policy that waits for as long as it
 // takes.
 TEST_F(ElidedRwlocks, ReadersWaitForAWriterOutside) {
-  site_asks(7, policy::elision_kind::shore);
+  site_asks(7, policy::named<policy::elision_kind>("shore"));
   struct shared_state {
     pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
     std::atomic<bool> inside{false};

@@ -133,7 +133,7 @@ TEST_F(LocksRunAhead, WaitForNothingInAnAttempt) {
 }
 
 TEST_F(LocksRunAhead, AlsoWhereElisionHasGivenUp) {
-  site_asks(1, policy::lock_kind::tatas, policy::warm_up_kind::eager, policy::elision_kind::shore);
+  site_asks(1, policy::lock_kind::tatas, policy::warm_up_kind::eager, policy::named<policy::elision_kind>("shore"));
   const auto shared = std::make_unique<shared_state>();
   for (int i = 0; i < 4; ++i) script.on_begin(script::plan::aborts(0));
   run_behind_a_holder(*shared);

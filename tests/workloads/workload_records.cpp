@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "policy/presets.hpp"
 #include "workloads/histogram.hpp"
 #include "workloads/text.hpp"
 #include "workloads/workload.hpp"
@@ -230,6 +231,9 @@ TEST(Subjects, AreFoundByNameAndRunEveryWorkload) {
                                      "warm_barrier",
                                      "pthread_barrier"}) {
     EXPECT_NE(w::find_subject(expected), nullptr) << expected;
+  }
+  for (const txsync::policy::elision_preset& one : txsync::policy::elision_table) {
+    EXPECT_NE(w::find_subject(std::string(one.subject) + "_tatas"), nullptr) << one.word;
   }
   EXPECT_EQ(w::find_subject("no such lock"), nullptr);
   EXPECT_TRUE(w::find_subject("std::shared_mutex")->has_shared);

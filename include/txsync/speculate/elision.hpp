@@ -14,8 +14,8 @@
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/observe/counters.hpp>
+#include <txsync/policy/elision_policy.hpp>
 #include <txsync/site.hpp>
-#include <txsync/speculate/elision_policy.hpp>
 #include <txsync/speculate/two_ways.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
