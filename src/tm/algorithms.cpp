@@ -16,7 +16,8 @@ alignas(machine::pad_bytes) constinit zeroed_records records;
 
 namespace {
 
-constexpr const algorithm* table[] = {&dctl, &htm_sgl, &htm_sgl_adaptive, &norec, &sgl, &tinystm_wb, &tinystm_wt, &tl2, &two_phase};
+constexpr const algorithm* table[] = {&dctl,       &htm_sgl, &htm_sgl_adaptive, &norec, &sgl, &tinystm_wb,
+                                      &tinystm_wt, &tl2,     &two_phase};
 constexpr std::size_t count = sizeof table / sizeof *table;
 
 const algorithm* find(std::string_view name) noexcept {
