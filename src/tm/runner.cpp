@@ -110,8 +110,9 @@ void runner::free_orphans() noexcept {
 
 observe::speculation_counters* runner::counts_of(block& which) noexcept {
   observe::thread_block* const of_thread = observe::block_of_thread();
+  if (of_thread == nullptr) return &uncounted_;
   observe::speculation_counters* const found =
-      of_thread != nullptr ? observe::counters_of(*of_thread, observe::detail::counted_id(which.place())) : nullptr;
+      observe::counters_of(*of_thread, observe::detail::counted_id(which.place()));
   return found != nullptr ? found : &uncounted_;
 }
 
