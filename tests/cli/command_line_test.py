@@ -408,7 +408,8 @@ class GoodInput(unittest.TestCase):
         self.assertGreaterEqual(len(seeded), 4)
         for needs_a_mode in "seeded:missing-fence", "seeded:late-subscription":
             seeded.remove(needs_a_mode)
-        made, table = self.document("explore", *seeded, "elided_tatas", "--schedules", "10000")
+        # The fault that is found last takes some 6,000 schedules on average.
+        made, table = self.document("explore", *seeded, "elided_tatas", "--schedules", "100000")
         keys = {point["subject"]: point.get("key") for point in made["points"]}
         self.assertIsNone(keys.pop("elided_tatas"))
         for name in seeded:

@@ -30,7 +30,7 @@ class BlockCounts : public testing::Test {
   BlockCounts() {
     script.have_rtm();
     script.attempts_exclude_each_other();
-    EXPECT_TRUE(stm::use_algorithm("htm_sgl"));
+    EXPECT_TRUE(stm::use_algorithm("htm_sgl_adaptive"));
     before = totals_of(counted.place());
   }
   ~BlockCounts() override { EXPECT_TRUE(stm::use_algorithm("dctl")); }

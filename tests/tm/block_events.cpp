@@ -44,7 +44,7 @@ class BlockEvents : public testing::Test {
 };
 
 TEST_F(BlockEvents, AttemptsInHardwareAreToldWithTheirCause) {
-  ASSERT_TRUE(tm::use_algorithm("htm_sgl"));
+  ASSERT_TRUE(tm::use_algorithm("htm_sgl_adaptive"));
   count();
   EXPECT_TRUE(told.empty()) << "it commits";
   script.on_begin(plan::aborts(attempt_status::conflict_bit | attempt_status::retry_bit));
