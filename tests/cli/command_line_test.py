@@ -420,7 +420,7 @@ class GoodInput(unittest.TestCase):
                 self.assertIn("exploration.hpp:", replayed.stdout)  # lines of the source, by thread
                 self.assertIn("thread 2", replayed.stdout)
                 self.assertEqual(call("replay", keys[name]).stdout, replayed.stdout)
-        self.assertEqual((made["machine"]["backend"], made["explore"]["orders"], made["explore"]["schedules"]), ("simulated", ["random"], 10000))
+        self.assertEqual((made["machine"]["backend"], made["explore"]["orders"], made["explore"]["schedules"]), ("simulated", ["random"], 100000))
         for told in made["explore"]["tests"]:
             key = made["points"][told["point"]].get("key")
             self.assertEqual((told["right"], told.get("seeded", False)), (True, key is not None))
@@ -428,7 +428,7 @@ class GoodInput(unittest.TestCase):
             for seed in re.findall(r"\(seed ([0-9]+)\)", told.get("complaint", "")):
                 self.assertEqual(seed, key.rsplit("@", 1)[1], "the seed of the schedule")
         page = self.page(made)
-        self.assertIn("Explored on a simulated machine: nothing wrong was found in elided_tatas with 10,000 schedules; the faults put into ", page)
+        self.assertIn("Explored on a simulated machine: nothing wrong was found in elided_tatas with 100,000 schedules; the faults put into ", page)
         for name in seeded:
             self.assertIn(f"<pre>txsync replay {keys[name]}</pre>", page)
         self.assertEqual(call("replay", "tatas@round-robin@1").returncode, 0)
