@@ -175,6 +175,7 @@ std::vector<observe::abort_end> abort_ends(const launch::module_symbols& symbols
     counts[{names.of(end.code), end.caller != 0 ? names.of(end.caller) : ""}] += end.count;
   }
   std::vector<observe::abort_end> ends;
+  ends.reserve(counts.size());
   for (const auto& [places, count] : counts) ends.push_back({places.first, places.second, count});
   std::stable_sort(ends.begin(), ends.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
   if (ends.size() > max_ends) ends.resize(max_ends);

@@ -104,7 +104,7 @@ constexpr std::size_t offset_of(std::uint32_t site_id) noexcept {
 }
 static_assert(part_of(site::site_limit) == thread_block::part_count - 1);
 static_assert(sizeof(site_counters) <= 2048, "two kilobytes at most, as site.hpp says: two sites a page of 4 KiB");
-static_assert(offset_of(first_of(1)) <= 16 * 4096, "a thread's first 32 sites take 16 pages at most");
+static_assert(offset_of(first_of(1)) <= std::size_t{16} * 4096, "a thread's first 32 sites take 16 pages at most");
 
 inline const site_counters& counters_in_whole(const void* block, std::uint32_t site_id) noexcept {
   return *reinterpret_cast<const site_counters*>(static_cast<const char*>(block) + offset_of(site_id));
