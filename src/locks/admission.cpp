@@ -120,9 +120,14 @@ detail::sleeping_place* admission::release_passed(others inside) noexcept {
   return &detail::place_of(this, number);
 }
 
-/// By the count of forks, as many bits as have room. relaxed: written by holders only
+/// By the count of forks, as many bits as have room.
+std::uint8_t admission::mark_here() noexcept {
+  return static_cast<std::uint8_t>((machine::fork_count() & process_bits) * (2 * shut));
+}
+
 bool admission::is_of_this_process() const noexcept {
-  return shut_.load(std::memory_order_relaxed) / (2 * shut) == (machine::fork_count() & process_bits);
+  // relaxed: the holder sees what holders wrote through the lock; to others it is a hint
+  return (shut_.load(std::memory_order_relaxed) & ~shut) == mark_here();
 }
 
 bool admission::is_parents() const noexcept {
@@ -133,11 +138,10 @@ bool admission::is_parents() const noexcept {
 /// Nobody is outside, so nobody of a parent is: a lock that a child uses for the first time does not let everybody in.
 /// Where the holder writes the old number over it, its next release calls all of them in.
 void admission::become_this_process() noexcept {
-  // relaxed, all: a hint for newcomers
-  const auto here = static_cast<std::uint8_t>((machine::fork_count() & process_bits) * (2 * shut));
-  std::uint8_t seen = shut_.load(std::memory_order_relaxed);
-  if (seen / (2 * shut) == here / (2 * shut)) return;
-  shut_.compare_exchange_strong(seen, static_cast<std::uint8_t>(here | (seen & shut)), std::memory_order_relaxed);
+  if (is_of_this_process()) return;
+  std::uint8_t seen = shut_.load(std::memory_order_relaxed);  // relaxed, here and below: a hint for newcomers
+  const auto marked = static_cast<std::uint8_t>(mark_here() | (seen & shut));
+  shut_.compare_exchange_strong(seen, marked, std::memory_order_relaxed);
 }
 
 /// In the child of a fork, by the holder: those of the parent will not come. Threads of the child see that they have
@@ -145,8 +149,7 @@ void admission::become_this_process() noexcept {
 detail::sleeping_place* admission::call_all() noexcept {
   // relaxed, both: hints for newcomers
   called_.store(called::nobody, std::memory_order_relaxed);
-  shut_.store(static_cast<std::uint8_t>((machine::fork_count() & process_bits) * (2 * shut)),
-              std::memory_order_relaxed);
+  shut_.store(mark_here(), std::memory_order_relaxed);
   passed_ = 0;
   last_call_ = coarse_clock();
   const std::uint32_t all = outside_.load(std::memory_order_seq_cst);  // seq_cst, both: as in release_passed()

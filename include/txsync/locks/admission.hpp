@@ -99,6 +99,8 @@ class admission {
   /// Whether those outside and on the way in may be threads of the parent, in the child of a fork: nobody may wait for
   /// them. The first release there calls in all.
   TXSYNC_EXPORT bool is_parents() const noexcept;
+  /// What `shut_` holds above its flag in this process.
+  static std::uint8_t mark_here() noexcept;
   bool is_of_this_process() const noexcept;
   void become_this_process() noexcept;
   detail::sleeping_place* call_all() noexcept;
@@ -114,10 +116,11 @@ class admission {
 
   std::atomic<std::uint32_t> outside_{0};         // numbers given to threads outside
   std::atomic<std::uint32_t> outside_called_{0};  // numbers called; written by the holder
-  std::atomic<std::uint8_t> shut_{0};             // and above it, whose it is; written by the holder
-  std::atomic<called> called_{called::nobody};    // nobody and comes are set by the holder
-  std::uint16_t passed_ = 0;                      // acquisitions since then, or since the last call; the holder's
-  std::uint32_t last_call_ = 0;                   // in units of 1024 cycles; the holder's
+  // Above the flag `shut` whose it is. Written by the holder, and by a thread that goes outside where nobody is.
+  std::atomic<std::uint8_t> shut_{0};
+  std::atomic<called> called_{called::nobody};  // nobody and comes are set by the holder
+  std::uint16_t passed_ = 0;                    // acquisitions since then, or since the last call; the holder's
+  std::uint32_t last_call_ = 0;                 // in units of 1024 cycles; the holder's
 };
 static_assert(sizeof(admission) == 16);
 static_assert(admission::patience < 0xFFFF);
