@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""mutants.py IMAGE MUTANTS PLAIN_MODEL MACHINE [ID...]: explores mutants (generate.py) until each has failed.
+"""mutants.py IMAGE MUTANTS PLAIN_MODEL MACHINE [ID|SOURCE...]: explores mutants (generate.py) until each has failed.
 
 Prints the kill rate, and whoever survived without an argument. A survivor has to have an argument in survivors.txt, and
-what is argued there has to survive. Without TXSYNC_TEST_BUDGET=full a fixed sample is run, with IDs those mutants. All
-of them take half an hour with two jobs (TXSYNC_MUTANT_JOBS; one for each CPU where all are run, else one)."""
+what is argued there has to survive. Without TXSYNC_TEST_BUDGET=full a fixed sample is run; with IDs, or sources (ticket.cpp),
+those mutants. All of them take half an hour with two jobs (TXSYNC_MUTANT_JOBS; one for each CPU where all are run, else
+one). What is wrong is printed as soon as it is known: who ends the run early has that much of its result."""
 
 import collections
 import concurrent.futures
@@ -21,6 +22,7 @@ ORDERS = {"random": 1, "priorities": 2, "round-robin": 3, "delay-bounded": 4}
 CPUS = 8
 MOST_STEPS = 20_000
 PATIENCE_S = 5
+TOLD_EVERY = 50  # mutants
 SAMPLE_OF = 61  # one in this many mutants is run when the budget is small
 
 # Which explorations reach a source, by its name.
@@ -176,9 +178,14 @@ def in_sample(mutant):
     return zlib.crc32(f"{mutant.file} {mutant.what} {mutant.words}".encode()) % SAMPLE_OF == 0
 
 
-def choose(mutants, arguments, ids):
-    if ids:
-        return [one for one in mutants if one.id in ids]
+def choose(mutants, arguments, words):
+    if words:
+        chosen = [one for one in mutants if str(one.id) in words or pathlib.Path(one.file).name in words]
+        found = {str(one.id) for one in chosen} | {pathlib.Path(one.file).name for one in chosen}
+        for word in words:
+            if word not in found:
+                sys.exit(f"mutants.py: {word}: no mutant of that number or source")
+        return chosen
     if os.environ.get("TXSYNC_TEST_BUDGET") == "full":
         return mutants
     return [one for one in mutants if key_of(one, arguments) is None and in_sample(one)]
@@ -189,40 +196,64 @@ def jobs():
     return int(os.environ.get("TXSYNC_MUTANT_JOBS", usual))
 
 
+def fault_of(mutant, killer, arguments):
+    """What is wrong with the outcome, or None."""
+    argued = key_of(mutant, arguments)
+    if killer is None and argued is None:
+        return f"survived, and nobody argues why: {told(mutant)}"
+    if killer is not None and argued is not None and argued[1] != "*":
+        return f"argued, but killed: {told(mutant)}\n    {killer}"
+    return None
+
+
+def faults_without_mutants(machine, tests):
+    for test in tests:
+        if not any(re.match(pattern, test) for pattern in TESTS.values()):
+            continue  # of what has no mutants
+        if seen := machine.fails(test, "random", 1, HARMLESS, 200, 0):
+            yield f"fails without a mutant: {test}: {seen}"
+
+
+def outcomes(machine, tests, chosen, arguments):
+    """Each mutant with what killed it, in their order, as soon as it is known."""
+    with concurrent.futures.ThreadPoolExecutor(jobs()) as workers:
+        killers = workers.map(
+            lambda one: explore(machine, tests, one, ROUNDS if key_of(one, arguments) else ROUNDS + MORE_ROUNDS), chosen)
+        for number, (mutant, killer) in enumerate(zip(chosen, killers), 1):
+            if number % TOLD_EVERY == 0:
+                print(f"{number} of {len(chosen)} mutants done", flush=True)
+            yield mutant, killer
+
+
 def main():
     if len(sys.argv) < 5:
-        sys.exit("usage: mutants.py IMAGE MUTANTS PLAIN_MODEL MACHINE [ID...]")
+        sys.exit("usage: mutants.py IMAGE MUTANTS PLAIN_MODEL MACHINE [ID|SOURCE...]")
     mutants, not_shown = read_mutants(sys.argv[2])
     arguments = read_arguments()
-    chosen = choose(mutants, arguments, {int(word) for word in sys.argv[5:]})
+    words = set(sys.argv[5:])
+    chosen = choose(mutants, arguments, words)
     faults = [f"argued, but there is no such mutant: {' :: '.join(key)}"
               for key in arguments if not any(key_of(one, arguments) == key for one in mutants)]
+    survivors = []
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(sys.argv[1], sys.argv[3], sys.argv[4], folder)
         tests = machine.tests()
-        for test in tests:
-            if not any(re.match(pattern, test) for pattern in TESTS.values()):
-                continue  # of what has no mutants
-            if seen := machine.fails(test, "random", 1, HARMLESS, 200, 0):
-                faults.append(f"fails without a mutant: {test}: {seen}")
-        with concurrent.futures.ThreadPoolExecutor(jobs()) as workers:
-            results = list(workers.map(
-                lambda one: explore(machine, tests, one, ROUNDS if key_of(one, arguments) else ROUNDS + MORE_ROUNDS), chosen))
-    survivors = [mutant for mutant, killer in zip(chosen, results) if killer is None]
-    for mutant, killer in zip(chosen, results):
-        argued = key_of(mutant, arguments)
-        if len(sys.argv) > 5:
-            print(f"{told(mutant)}\n    {killer or 'survived'}")
-        if killer is None and argued is None:
-            faults.append(f"survived, and nobody argues why: {told(mutant)}")
-        elif killer is not None and argued is not None and argued[1] != "*":
-            faults.append(f"argued, but killed: {told(mutant)}\n    {killer}")
-    which = "" if len(chosen) == len(mutants) or len(sys.argv) > 5 else ", a sample of those without an argument"
+        faults += faults_without_mutants(machine, tests)
+        for fault in faults:
+            print(fault, flush=True)
+        for mutant, killer in outcomes(machine, tests, chosen, arguments):
+            if killer is None:
+                survivors.append(mutant)
+            if words:
+                print(f"{told(mutant)}\n    {killer or 'survived'}", flush=True)
+            if fault := fault_of(mutant, killer, arguments):
+                faults.append(fault)
+                print(fault, flush=True)
+    which = "" if words or len(chosen) == len(mutants) else ", a sample of those without an argument"
     print(f"{len(chosen)} of {len(mutants)} mutants{which}: {len(chosen) - len(survivors)} killed "
           f"({100 * (len(chosen) - len(survivors)) / max(1, len(chosen)):.1f} %), {len(survivors)} survived, "
           f"{len([one for one in survivors if key_of(one, arguments)])} of them argued; {not_shown} weaker orders that x86 "
-          "does not show were not tried")
-    print("\n".join(faults))
+          f"does not show were not tried; {len(faults)} faults")
     sys.exit(1 if faults else 0)
 
 

@@ -168,6 +168,10 @@ void run_alone(const place& here) {
       return use_c11(here);
     case deed::renewed:
       return renew(here);
+    case deed::robust:
+      return lose_owners(here);
+    case deed::inherits:
+      return inherit_priority(here);
     default:
       return start_threads(here);
   }

@@ -94,37 +94,37 @@ void initialize(const program& made, state& shared) {
   for (std::size_t i = 0; i < made.operations.size(); ++i) make_slot(made, made.operations[i], shared.slots[i]);
 }
 
-void take(const place& here, pthread_mutex_t& mutex, how by) {
+int answer_of(pthread_mutex_t& mutex, how by) {
   int answer = 0;
   timespec until{};
   switch (by) {
     case how::lock:
-      answer = pthread_mutex_lock(&mutex);
-      break;
+      return pthread_mutex_lock(&mutex);
     case how::old:
-      answer = old_mutex_lock(&mutex);
-      break;
+      return old_mutex_lock(&mutex);
     case how::attempt:
     case how::old_attempt:
       while ((answer = by == how::attempt ? pthread_mutex_trylock(&mutex) : old_mutex_trylock(&mutex)) == EBUSY)
         sched_yield();
-      break;
+      return answer;
     case how::timed:
       until = after_ms(CLOCK_REALTIME, patient_ms);
-      answer = pthread_mutex_timedlock(&mutex, &until);
-      break;
+      return pthread_mutex_timedlock(&mutex, &until);
     case how::clock:
       until = after_ms(CLOCK_MONOTONIC, patient_ms);
-      answer = pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &until);
-      break;
+      return pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &until);
     case how::poll:
       do {
         until = after_ms(CLOCK_REALTIME, 1);
         answer = pthread_mutex_timedlock(&mutex, &until);
       } while (answer == ETIMEDOUT);
-      break;
+      return answer;
   }
-  check(here, "a mutex is taken", answer, 0);
+  return answer;
+}
+
+void take(const place& here, pthread_mutex_t& mutex, how by) {
+  check(here, "a mutex is taken", answer_of(mutex, by), 0);
 }
 
 void release(const place& here, pthread_mutex_t& mutex, how by) {

@@ -5,9 +5,10 @@
 
 namespace generated {
 
-const char* const deed_names[deeds] = {
-    "sections",  "reads",  "spin",        "tokens", "turns",     "barrier",  "answers",  "expire", "patience", "cancel",
-    "coroutine", "plugin", "fork_inside", "start",  "rw_expire", "executed", "replaced", "c11",    "renewed"};
+const char* const deed_names[deeds] = {"sections",    "reads",  "spin",      "tokens",   "turns",     "barrier",
+                                       "answers",     "expire", "patience",  "cancel",   "coroutine", "plugin",
+                                       "fork_inside", "start",  "rw_expire", "executed", "replaced",  "c11",
+                                       "renewed",     "robust", "inherits"};
 const char* const way_names[ways] = {"lock", "attempt", "timed", "clock", "poll", "old", "old_attempt"};
 
 namespace {
@@ -94,9 +95,9 @@ operation some_operation(random& draw, const program& made) {
   return one;
 }
 
-operation some_later_operation(random& draw, const program& made) {
+operation some_later_operation(random& draw, const program& made, int first, int behind) {
   operation one;
-  one.what = static_cast<deed>(first_later_deed + draw.below(deeds - first_later_deed));
+  one.what = static_cast<deed>(first + draw.below(behind - first));
   one.threads = some_threads(draw, made, one.what);
   one.objects = static_cast<std::uint32_t>(draw.next()) & all_mutexes;
   one.by = static_cast<how>(draw.below(ways));
@@ -105,12 +106,19 @@ operation some_later_operation(random& draw, const program& made) {
   return one;
 }
 
-void add_later_operations(std::uint64_t seed, program& made) {
-  random draw(seed * 2 + 2);
-  for (int count = draw.below(max_later_operations + 1); count > 0; --count) {
+void add_later_operations(random draw, int count, int first, int behind, program& made) {
+  for (; count > 0; --count) {
     const auto place = made.operations.begin() + draw.below(static_cast<int>(made.operations.size()) + 1);
-    made.operations.insert(place, some_later_operation(draw, made));
+    made.operations.insert(place, some_later_operation(draw, made, first, behind));
   }
+}
+
+void add_later_operations(std::uint64_t seed, program& made) {
+  random later(seed * 2 + 2);
+  const int count = later.below(max_later_operations + 1);
+  add_later_operations(later, count, first_later_deed, first_latest_deed, made);
+  random latest(~seed);
+  if (latest.one_in(3)) add_later_operations(latest, max_latest_operations, first_latest_deed, deeds, made);
 }
 
 /// Sections, patience and the start of programs are four fifths of all time. A quarter of them finds most of what all
@@ -143,7 +151,7 @@ program generate(std::uint64_t seed, omitted without) {
   }
   made.rwlock_shared = made.processes > 1 ? !made.undefined || draw.one_in(2) : draw.one_in(4);
   made.condition_shared = made.processes > 1 && (!made.undefined || draw.one_in(2));
-  const int count = 3 + draw.below(max_operations - max_later_operations - 3);
+  const int count = 3 + draw.below(max_operations - max_latest_operations - max_later_operations - 2);
   for (int i = 0; i < count; ++i) made.operations.push_back(some_operation(draw, made));
   add_later_operations(seed, made);
   if ((without & brief) != 0) shorten(made);
@@ -168,6 +176,9 @@ counts expected(const program& made) {
     if (one.what == deed::executed || one.what == deed::replaced) sum.operation[i] = 2L * executed_rounds * one.times;
     if (one.what == deed::c11) sum.operation[i] = 3L * c11_rounds * one.times;
     if (one.what == deed::renewed) sum.operation[i] = 16L * renewed_rounds * one.times;  // two threads, eight objects
+    if (one.what == deed::robust) sum.operation[i] = robust_turns(one);
+    if (one.what == deed::inherits)
+      sum.operation[i] = static_cast<long>(inherits_threads) * inherits_rounds * one.times;
     if (one.what == deed::turns || one.what == deed::barrier || one.what == deed::cancel) sum.operation[i] = all;
   }
   return sum;

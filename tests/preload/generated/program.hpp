@@ -42,15 +42,22 @@ enum class deed {
   replaced,     ///< as executed; first the other program has threads that hold locks and wait, and becomes the next one
   c11,          ///< one: threads, mutexes and conditions of C11
   renewed,      ///< one: objects of all kinds at one address, one after the other
+  robust,       ///< one: a robust mutex whose owners end while they hold it
+  inherits,     ///< one: threads that count under a priority-inheriting mutex, and wait on a condition with it
 };
-constexpr int deeds = static_cast<int>(deed::renewed) + 1;
+constexpr int deeds = static_cast<int>(deed::inherits) + 1;
 /// Deeds from here on came later. They are drawn apart, so that an older seed keeps the operations that it had.
 constexpr int first_later_deed = static_cast<int>(deed::rw_expire);
 constexpr int max_later_operations = 2;
+/// And from here on later still; one of them in three programs.
+constexpr int first_latest_deed = static_cast<int>(deed::robust);
+constexpr int max_latest_operations = 1;
 /// Sections of each side, for each of an operation's `times`.
 constexpr int executed_rounds = 20;
 constexpr int c11_rounds = 20;
 constexpr int renewed_rounds = 10;
+constexpr int inherits_threads = 3;
+constexpr int inherits_rounds = 10;
 constexpr int ways = static_cast<int>(how::old_attempt) + 1;
 /// By the number of the deed or way.
 extern const char* const deed_names[deeds];
@@ -74,6 +81,9 @@ struct operation {
   int participants() const { return __builtin_popcount(threads); }
   int index_of(int thread) const { return __builtin_popcount(threads & ((1u << thread) - 1)); }
 };
+
+/// How many owners a robust mutex loses: where `signal` says so, one more, after which it is not made consistent.
+inline long robust_turns(const operation& one) { return one.times + (one.signal ? 1 : 0); }
 
 struct object {
   mutex_kind kind = mutex_kind::normal;

@@ -56,11 +56,15 @@ inline void check(const place& here, const char* what, int got, int want) {
 void initialize(const program& made, state& shared);
 /// Takes and releases the mutex as asked.
 void take(const place& here, pthread_mutex_t& mutex, how by);
+/// What the mutex answers in the end, which is neither EBUSY nor that a millisecond has passed.
+int answer_of(pthread_mutex_t& mutex, how by);
 void release(const place& here, pthread_mutex_t& mutex, how by);
 void count_under_mutexes(const place& here);
 void read_and_write(const place& here);
 void let_rwlock_expire(const place& here);
 void renew(const place& here);
+void lose_owners(const place& here);
+void inherit_priority(const place& here);
 void execute(const place& here);
 /// The other program of execute().
 [[noreturn]] void run_executed(place& here, bool with_threads);
