@@ -26,7 +26,23 @@ constexpr bool is_word(std::string_view text, std::string_view word) noexcept {
 }
 
 /// Locks, as bits, whose subjects in bench and sim follow a preset: SUBJECT_tatas and so on.
-enum elided_locks : std::uint8_t { over_tatas = 1, over_mcs = 2, over_futex = 4, over_occ_rwlock = 8 };
+enum subject_locks : std::uint16_t {
+  over_tatas = 1,
+  over_mcs = 2,
+  over_futex = 4,
+  over_occ_rwlock = 8,
+  over_srwlock = 16,
+  over_aahtm_tatas = 32,  ///< of elision: tatas, whose waiters run ahead by warm_up_presets::paper
+  over_ticket = 64,
+  over_fifo_ticket = 128,
+  over_priority_tatas = 256,
+  over_mutex = 512,
+  over_posix = 1024
+};
+/// By the number of the bit.
+inline constexpr const char* subject_lock_names[] = {"tatas",          "mcs",         "futex",  "occ_rwlock",
+                                                     "srwlock",        "aahtm_tatas", "ticket", "fifo_ticket",
+                                                     "priority_tatas", "mutex",       "posix"};
 
 struct elision_preset {
   const char* word;  ///< with hyphens
@@ -34,7 +50,7 @@ struct elision_preset {
   const char* source;  ///< paper and section, or library; empty: ours
   const elision_policy* policy;
   const char* subject;  ///< what the names of its subjects begin with
-  std::uint8_t over = over_tatas;
+  std::uint16_t over = over_tatas;
 };
 
 /// The first two have names in elision_kind, and stay there.
@@ -44,7 +60,7 @@ inline constexpr elision_preset elision_table[] = {
     {"eager", "every section tried as an attempt", "", &elision_presets::eager, "eager",
      over_tatas | over_mcs | over_futex},
     {"shore", "elided by the Shore-MT paper's policy: two attempts", "Shore-MT paper, 3.2", &elision_presets::shore,
-     "shore", over_tatas | over_occ_rwlock},
+     "shore", over_tatas | over_mcs | over_occ_rwlock | over_srwlock},
     {"glibc", "elided by glibc's rule: skips after failures", "glibc 2.18 to 2.42", &elision_presets::glibc, "glibc",
      over_tatas | over_mcs},
     {"libomp", "elided by the rule of LLVM's libomp: badness", "LLVM's libomp", &elision_presets::libomp, "libomp",
@@ -56,7 +72,7 @@ inline constexpr elision_preset elision_table[] = {
     {"htm-1", "elided by the always-abort paper: one attempt", "always-abort paper, IV-A", &elision_presets::htm_1,
      "htm_1"},
     {"htm-10", "elided by the always-abort paper: ten attempts", "always-abort paper, IV-A", &elision_presets::htm_10,
-     "htm_10"},
+     "htm_10", over_tatas | over_aahtm_tatas},
     {"htm-1-patient", "one attempt; a thread that takes the lock costs none", "", &elision_presets::htm_1_patient,
      "htm_1_patient"},
     {"htm-10-patient", "ten attempts; a thread that takes the lock costs none", "", &elision_presets::htm_10_patient,
@@ -68,14 +84,24 @@ struct warm_up_preset {
   const char* summary;
   const char* source;  ///< paper and section; empty: ours
   const warm_up_policy* policy;
+  const char* subject;  ///< what the names of its subjects begin with
+  /// Whether waiters of its subjects run the critical section itself, in always-abort attempts. Otherwise they run what
+  /// the workload foretells.
+  bool attempts;
+  std::uint16_t over;
 };
 
 /// Likewise of warm_up_kind.
 inline constexpr warm_up_preset warm_up_table[] = {
-    {"standard", "waiters run ahead where trials find that faster", "", &warm_up_presets::standard},
-    {"eager", "waiters always run ahead", "", &warm_up_presets::eager},
-    {"paper", "waiters run ahead in four tries at most", "always-abort paper, IV-A", &warm_up_presets::paper},
-    {"paper-ticket", "the same, at a distance of 2 or 3", "always-abort paper, IV-A", &warm_up_presets::paper_ticket},
+    {"standard", "waiters run ahead where trials find that faster", "", &warm_up_presets::standard, "warm", false,
+     over_tatas | over_mcs | over_ticket | over_priority_tatas | over_mutex},
+    {"eager", "waiters always run ahead", "", &warm_up_presets::eager, "eager_warm", false, over_mcs | over_ticket},
+    {"paper", "waiters run ahead in four tries at most", "always-abort paper, IV-A", &warm_up_presets::paper, "aahtm",
+     true, over_tatas | over_posix},
+    {"paper-ticket", "waiters at a distance of 2 or 3 run ahead in four tries at most", "always-abort paper, IV-A",
+     &warm_up_presets::paper_ticket, "aahtm", true, over_fifo_ticket},
+    {"paper-priority", "waiters run ahead in one try, and then go first", "always-abort paper, III-B and IV-A",
+     &warm_up_presets::paper_priority, "aahtm", true, over_priority_tatas},
 };
 
 template <class Kind>

@@ -2,20 +2,17 @@
 // Our locks, elided: sections run as hardware attempts where the machine has them, and as plain ones elsewhere. One
 // lock, tatas, under all presets, which are those of the papers and of other libraries; others under some of them.
 // Which there are is read from the table of presets (policy/presets.hpp).
-#include <array>
-#include <bit>
-#include <iterator>
-#include <string_view>
-#include <utility>
-
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/occ_rwlock.hpp>
+#include <txsync/locks/srwlock.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/speculate/elided.hpp>
+#include <txsync/speculate/warming.hpp>
 
 #include "policy/presets.hpp"
 #include "workloads/by_policy.hpp"
+#include "workloads/by_preset.hpp"
 #include "workloads/make_subject.hpp"
 #include "workloads/subjects.hpp"
 
@@ -38,6 +35,12 @@ constexpr subject tatas = make_subject<lockable<of_run<elided<tatas_lock>>>>("",
 constexpr subject mcs = make_subject<with_node<of_run<elided_with_node<mcs_lock>>>>("", peer, waiting::spins, "");
 constexpr subject futex = make_subject<lockable<of_run<elided<futex_mutex>>>>("", peer, waiting::parks, "");
 constexpr subject occ = make_subject<lockable<of_run<elided_shared<occ_rwlock>>>>("", peer, waiting::parks, "");
+constexpr subject srw = make_subject<lockable<of_run<elided_shared<srwlock>>>>("", peer, waiting::spins, "");
+
+// Whoever takes the lock after all runs ahead while it waits (always-abort paper, IV-A 5: htm-10-fb-aahtm).
+using aahtm_lock = with_role_of_run<warming<tatas_lock>, warm_up>;
+constexpr subject aahtm_of_any = make_subject<lockable<of_run<elided<aahtm_lock>>>>("", peer, waiting::spins, "");
+constexpr subject aahtm_tatas = by_policy<warm_up, aahtm_of_any, warm_up_presets::paper>("", "");
 
 /// The lock behind a bit of elision_preset::over.
 template <unsigned lock>
@@ -48,67 +51,24 @@ constexpr const subject& lock_of() noexcept {
     return futex;
   } else if constexpr (lock == policy::over_occ_rwlock) {
     return occ;
+  } else if constexpr (lock == policy::over_srwlock) {
+    return srw;
+  } else if constexpr (lock == policy::over_aahtm_tatas) {
+    return aahtm_tatas;
   } else {
+    static_assert(lock == policy::over_tatas);
     return tatas;
   }
 }
-constexpr std::string_view name_of(unsigned lock) noexcept {
-  return lock == policy::over_mcs          ? "mcs"
-         : lock == policy::over_futex      ? "futex"
-         : lock == policy::over_occ_rwlock ? "occ_rwlock"
-                                           : "tatas";
-}
 
-/// A preset over a lock.
-struct combination {
-  unsigned row;
-  unsigned lock;
+constexpr auto of_row = []<unsigned row, unsigned lock>(const char* name, const char* summary) {
+  return speculating<lock_of<lock>(), *policy::elision_table[row].policy>(name, summary);
 };
-constexpr unsigned lock_bits = 4;
-constexpr unsigned count_combinations() noexcept {
-  unsigned count = 0;
-  for (const policy::elision_preset& one : policy::elision_table)
-    count += static_cast<unsigned>(std::popcount(one.over));
-  return count;
-}
-constexpr auto combinations = [] {
-  std::array<combination, count_combinations()> all{};
-  unsigned next = 0;
-  for (unsigned row = 0; row < std::size(policy::elision_table); ++row) {
-    for (unsigned bit = 0; bit < lock_bits; ++bit) {
-      if ((policy::elision_table[row].over >> bit & 1) != 0) all[next++] = {row, 1u << bit};
-    }
-  }
-  return all;
-}();
-
-/// Three texts as one that ends with a zero.
-using text = std::array<char, 96>;
-constexpr text joined(std::string_view first, std::string_view second, std::string_view third) noexcept {
-  text made{};
-  char* at = made.data();
-  for (const std::string_view part : {first, second, third}) {
-    for (const char letter : part) *at++ = letter;
-  }
-  return made;
-}
-template <unsigned row, unsigned lock>
-constexpr text subject_name = joined(policy::elision_table[row].subject, "_", name_of(lock));
-template <unsigned row, unsigned lock>
-constexpr text subject_summary = joined(name_of(lock), ", ", policy::elision_table[row].summary);
-
-template <unsigned row, unsigned lock>
-constexpr subject subject_of() noexcept {
-  return speculating<lock_of<lock>(), *policy::elision_table[row].policy>(subject_name<row, lock>.data(),
-                                                                          subject_summary<row, lock>.data());
-}
 
 /// One each, and the rule that is not for use.
-constexpr auto table = []<unsigned... which>(std::integer_sequence<unsigned, which...>) {
-  return std::array{subject_of<combinations[which].row, combinations[which].lock>()...,
-                    speculating<tatas, elision_presets::lemming>(
-                        "lemming_tatas", "tatas, elided by a rule that makes lemmings: not for use")};
-}(std::make_integer_sequence<unsigned, combinations.size()>());
+constexpr auto table = subjects_by<policy::elision_table>(
+    of_row, speculating<tatas, elision_presets::lemming>("lemming_tatas",
+                                                         "tatas, elided by a rule that makes lemmings: not for use"));
 
 }  // namespace
 

@@ -7,7 +7,7 @@ namespace {
 
 /// All groups one after the other, put together at the first question.
 struct subject_table {
-  static constexpr unsigned most = 96;
+  static constexpr unsigned most = 128;
 
   subject_table() noexcept {
     for (const auto group :

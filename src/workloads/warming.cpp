@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our locks with warm-up: in software by what the workload foretells, or in always-abort attempts at the
-// section itself, as the always-abort paper has it, where the machine has those.
+// section itself, as the always-abort paper has it, where the machine has those. Which there are is read from the table
+// of presets (policy/presets.hpp).
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/posix_mutex.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
 #include <txsync/mutex.hpp>
-#include <txsync/speculate/elided.hpp>
 #include <txsync/speculate/priority_tatas.hpp>
 #include <txsync/speculate/warming.hpp>
 
+#include "policy/presets.hpp"
 #include "workloads/by_policy.hpp"
+#include "workloads/by_preset.hpp"
 #include "workloads/make_subject.hpp"
 #include "workloads/subjects.hpp"
 
@@ -33,33 +35,35 @@ constexpr subject priority_attempts =
     make_subject<lockable<of_run<warming<priority_tatas_lock>>>>("", peer, waiting::spins, "");
 constexpr subject ticket_attempts =
     make_subject<lockable<of_run<warming<fifo_ticket_lock>>>>("", peer, waiting::spins, "");
+constexpr subject posix_attempts = make_subject<lockable<of_run<warming<posix_mutex>>>>("", peer, waiting::parks, "");
 constexpr subject mutexes = make_subject<warmed<of_run<warming<mutex>>>>("", peer, waiting::parks, "");
 
-namespace by = warm_up_presets;
+/// The lock behind a bit of warm_up_preset::over: with a closure of the workload's, or with attempts.
+template <unsigned lock, bool attempts>
+constexpr const subject& lock_of() noexcept {
+  if constexpr (lock == policy::over_tatas) {
+    return attempts ? tatas_attempts : tatas;
+  } else if constexpr (lock == policy::over_priority_tatas) {
+    return attempts ? priority_attempts : priority;
+  } else if constexpr (attempts) {
+    static_assert(lock == policy::over_fifo_ticket || lock == policy::over_posix);
+    return lock == policy::over_posix ? posix_attempts : ticket_attempts;
+  } else if constexpr (lock == policy::over_mcs) {
+    return mcs;
+  } else {
+    static_assert(lock == policy::over_ticket || lock == policy::over_mutex);
+    return lock == policy::over_mutex ? mutexes : ticket;
+  }
+}
 
-template <const subject& locked, const warm_up_policy& policy>
-constexpr subject attempting(const char* name, const char* summary) noexcept {
-  subject made = by_policy<warm_up, locked, policy>(name, summary);
-  made.speculates = true;
+constexpr auto of_row = []<unsigned row, unsigned lock>(const char* name, const char* summary) {
+  constexpr const policy::warm_up_preset& preset = policy::warm_up_table[row];
+  subject made = by_policy<warm_up, lock_of<lock, preset.attempts>(), *preset.policy>(name, summary);
+  made.speculates = preset.attempts;
   return made;
-}
-template <const subject& locked, const warm_up_policy& policy>
-constexpr subject warm(const char* name, const char* summary) noexcept {
-  return by_policy<warm_up, locked, policy>(name, summary);
-}
-
-constexpr subject table[] = {
-    warm<ticket, by::standard>("warm_ticket", "ticket, warmed up where trials find that faster"),
-    warm<mcs, by::standard>("warm_mcs", "mcs, warmed up where trials find that faster"),
-    warm<tatas, by::standard>("warm_tatas", "tatas, warmed up where trials find that faster"),
-    warm<priority, by::standard>("warm_priority_tatas", "tatas that goes to warm waiters first"),
-    warm<mutexes, by::standard>("warm_mutex", "txsync::mutex, warmed up where trials find that faster"),
-    warm<ticket, by::eager>("eager_warm_ticket", "ticket, whose waiters always warm up"),
-    warm<mcs, by::eager>("eager_warm_mcs", "mcs, whose waiters always warm up"),
-    attempting<tatas_attempts, by::paper>("aahtm_tatas", "tatas, whose waiters run ahead in always-abort attempts"),
-    attempting<priority_attempts, by::paper_priority>("aahtm_priority_tatas", "the same; warm waiters go first"),
-    attempting<ticket_attempts, by::paper_ticket>("aahtm_fifo_ticket", "fifo_ticket, those near the front run ahead"),
 };
+
+constexpr auto table = subjects_by<policy::warm_up_table>(of_row);
 
 }  // namespace
 

@@ -3,14 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include <machine/scripted/script.hpp>
 #include <speculate/experience.hpp>
+#include <txsync/locks/mcs.hpp>
+#include <txsync/locks/srwlock.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/machine/thread.hpp>
 #include <txsync/speculate/elided.hpp>
+#include <txsync/speculate/warming.hpp>
 
 #include "held_lock.hpp"
 #include "unlearnt.hpp"
@@ -48,6 +53,28 @@ struct outcome {
   }
 };
 
+/// A queue lock with the node of the one thread that uses it.
+class elided_queue {
+ public:
+  explicit elided_queue(elision& how) noexcept : lock_(how) {}
+  void lock() noexcept { lock_.lock(mine_); }
+  void unlock() noexcept { lock_.unlock(mine_); }
+
+ private:
+  txsync::elided_with_node<txsync::mcs_lock> lock_;
+  txsync::mcs_lock::node mine_;
+};
+
+/// A reader-writer lock, for sections that read.
+class elided_reader : txsync::elided_shared<txsync::srwlock> {
+ public:
+  using elided_shared::elided_shared;
+  void lock() noexcept { lock_shared(); }
+  void unlock() noexcept { unlock_shared(); }
+  txsync::srwlock& inner() noexcept { return lock_; }
+};
+using elided_writer = txsync::elided_shared<txsync::srwlock>;
+
 elision_policy without_limit(elision_policy policy) {
   policy.longest_wait = 0;
   return policy;
@@ -67,9 +94,10 @@ class ElisionPresets : public testing::Test {
     return {after.begins - before.begins, after.relaxes != before.relaxes || after.yields != before.yields, took_lock};
   }
   /// A section of a new lock that nobody holds, where every attempt ends by `status`.
+  template <class Lock = elided<tatas_lock>>
   outcome where_all_end_by(std::uint32_t status, const elision_policy& policy) {
     elision role(policy);
-    elided<tatas_lock> lock(role);
+    Lock lock(role);
     txsync::detail::forget_experience();  // of the last call's, which had this address
     script.on_begin_by_default(plan::aborts(status));
     const outcome all = section(lock);
@@ -109,6 +137,34 @@ TEST_F(ElisionPresets, ShoreTriesTwiceAndAHeldLockCounts) {
   EXPECT_EQ(where_held_at_begin(presets::shore), held(2, !takes_lock));
 }
 
+template <class Lock>
+class ShoreOver : public ElisionPresets {};
+using locks_of_shore = testing::Types<elided_queue, elided_reader, elided_writer>;
+TYPED_TEST_SUITE(ShoreOver, locks_of_shore);
+
+TYPED_TEST(ShoreOver, TriesTwiceAndAHeldLockCounts) {
+  const auto where_all_end_by = [this](std::uint32_t status) {
+    return this->template where_all_end_by<TypeParam>(status, presets::shore);
+  };
+  EXPECT_EQ(where_all_end_by(conflict), (outcome{2, waits, takes_lock}));
+  EXPECT_EQ(where_all_end_by(found_held), (outcome{2, waits, takes_lock}));
+  EXPECT_EQ(where_all_end_by(capacity), (outcome{1, !waits, takes_lock}));
+}
+
+TYPED_TEST(ShoreOver, Commits) {
+  elision role(presets::shore);
+  TypeParam lock(role);
+  EXPECT_EQ(this->section(lock), (outcome{1, !waits, !takes_lock}));
+}
+
+TEST_F(ElisionPresets, ShoreReadsBesideAReaderOfSrwlock) {
+  elision role(presets::shore);
+  const auto lock = std::make_unique<elided_reader>(role);
+  lock->inner().lock_shared();
+  EXPECT_EQ(section(*lock), (outcome{1, !waits, !takes_lock}));
+  lock->inner().unlock_shared();
+}
+
 TEST_F(ElisionPresets, TheThesisRetriesWhatTheHintAllows) {
   EXPECT_EQ(where_all_end_by(conflict, presets::thesis_100), (outcome{101, !waits, takes_lock}));
   EXPECT_EQ(where_all_end_by(no_hint, presets::thesis_100), (outcome{1, !waits, takes_lock}));
@@ -136,6 +192,57 @@ TEST_F(ElisionPresets, Htm10TriesTenTimesWhateverTheCause) {
   script.on_begin(plan::aborts(capacity));
   EXPECT_EQ(section(lock), (outcome{10, waits, takes_lock}));
   EXPECT_EQ(where_held_at_begin(presets::htm_10), held(2, !takes_lock));
+}
+
+// ---- htm-10 with always-abort as its fallback (always-abort paper, IV-A 5)
+
+/// Its waiters run ahead as the paper's.
+struct aahtm_lock : txsync::warming<tatas_lock> {
+  static constinit txsync::warm_up papers;
+  aahtm_lock() noexcept : warming(papers) {}
+};
+constinit txsync::warm_up aahtm_lock::papers{txsync::warm_up_presets::paper};
+
+/// The lock itself is held by another thread until waiters have run ahead so many times.
+struct held_aahtm {
+  struct open_lock : elided<aahtm_lock> {
+    using elided<aahtm_lock>::elided;
+    aahtm_lock& inner() noexcept { return lock_; }
+  };
+
+  elision role{presets::htm_10};
+  open_lock lock{role};
+  machine_script& script;
+  std::uint64_t until;
+  std::atomic<bool> is_held{false};
+  machine::thread other;
+
+  held_aahtm(machine_script& on, std::uint64_t times) : script(on), until(on.counted().warm_begins + times) {
+    const auto holds = [](void* raw) {
+      auto& me = *static_cast<held_aahtm*>(raw);
+      me.lock.inner().lock();
+      me.is_held.store(true);
+      while (me.script.counted().warm_begins < me.until) machine::yield();
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // one try more would be seen
+      me.lock.inner().unlock();
+    };
+    EXPECT_TRUE(other.start(holds, this));
+    while (!is_held.load()) machine::yield();
+  }
+  ~held_aahtm() { other.join(); }
+};
+
+TEST_F(ElisionPresets, Htm10WithAnAlwaysAbortFallbackTakesAFreeLock) {
+  EXPECT_EQ(where_all_end_by<elided<aahtm_lock>>(conflict, presets::htm_10), (outcome{10, waits, takes_lock}));
+  EXPECT_EQ(where_all_end_by<elided<aahtm_lock>>(capacity, presets::htm_10), (outcome{10, waits, takes_lock}));
+  EXPECT_EQ(script.counted().warm_begins, 0u);
+}
+
+TEST_F(ElisionPresets, Htm10WithAnAlwaysAbortFallbackRunsAheadInFourTriesWhileItWaits) {
+  script.on_begin_by_default(plan::aborts(capacity));
+  const auto lock = std::make_unique<held_aahtm>(script, txsync::warm_up_presets::paper.tries);
+  EXPECT_EQ(section(lock->lock), (outcome{10, waits, takes_lock}));
+  EXPECT_EQ(script.counted().warm_begins, 4u);
 }
 
 TEST_F(ElisionPresets, ThePatientOnesDoNotCountWhoTakesTheLock) {
