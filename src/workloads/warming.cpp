@@ -4,10 +4,10 @@
 // of presets (policy/presets.hpp).
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/posix_mutex.hpp>
+#include <txsync/locks/priority_tatas.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
 #include <txsync/mutex.hpp>
-#include <txsync/speculate/priority_tatas.hpp>
 #include <txsync/speculate/warming.hpp>
 
 #include "policy/presets.hpp"

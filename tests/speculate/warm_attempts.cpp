@@ -8,12 +8,12 @@
 
 #include <machine/scripted/script.hpp>
 #include <txsync/locks/mcs.hpp>
+#include <txsync/locks/priority_tatas.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
 #include <txsync/machine/thread.hpp>
 #include <txsync/mutex.hpp>
 #include <txsync/speculate/elided.hpp>
-#include <txsync/speculate/priority_tatas.hpp>
 #include <txsync/speculate/warming.hpp>
 
 #include "../observe/site_totals.hpp"

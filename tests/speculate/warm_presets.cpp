@@ -11,10 +11,10 @@
 
 #include <machine/scripted/script.hpp>
 #include <txsync/locks/posix_mutex.hpp>
+#include <txsync/locks/priority_tatas.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
 #include <txsync/machine/thread.hpp>
-#include <txsync/speculate/priority_tatas.hpp>
 #include <txsync/speculate/warming.hpp>
 
 #include "unlearnt.hpp"

@@ -13,12 +13,12 @@
 
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/posix_mutex.hpp>
+#include <txsync/locks/priority_tatas.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
 #include <txsync/machine/guarded.hpp>
 #include <txsync/machine/memory.hpp>
 #include <txsync/mutex.hpp>
-#include <txsync/speculate/priority_tatas.hpp>
 #include <txsync/speculate/warming.hpp>
 
 #include "../observe/site_totals.hpp"

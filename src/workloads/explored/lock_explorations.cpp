@@ -10,6 +10,7 @@
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/occ_rwlock.hpp>
 #include <txsync/locks/posix_mutex.hpp>
+#include <txsync/locks/priority_tatas.hpp>
 #include <txsync/locks/spinning_mutex.hpp>
 #include <txsync/locks/srwlock.hpp>
 #include <txsync/locks/tatas.hpp>
@@ -20,7 +21,6 @@
 #include <txsync/mutex.hpp>
 #include <txsync/shared_mutex.hpp>
 #include <txsync/speculate/elided.hpp>
-#include <txsync/speculate/priority_tatas.hpp>
 
 #include "workloads/adapters.hpp"
 #include "workloads/explored/alone.hpp"

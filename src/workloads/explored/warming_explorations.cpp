@@ -3,11 +3,11 @@
 // them, and in always-abort attempts where the machine has those.
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/mcs.hpp>
+#include <txsync/locks/priority_tatas.hpp>
 #include <txsync/locks/spinning_mutex.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
 #include <txsync/mutex.hpp>
-#include <txsync/speculate/priority_tatas.hpp>
 #include <txsync/speculate/warming.hpp>
 
 #include "workloads/adapters.hpp"

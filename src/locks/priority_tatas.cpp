@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <txsync/locks/priority_tatas.hpp>
 #include <txsync/machine/attempt.hpp>
-#include <txsync/speculate/priority_tatas.hpp>
 
-#include "locks/backoff.hpp"
+#include "backoff.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND {
 
