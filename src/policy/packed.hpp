@@ -11,7 +11,7 @@
 namespace txsync::inline TXSYNC_BACKEND::policy {
 
 /// What a pthread_mutex_t of a site is. `unsaid` stands for the default of the one who asks.
-enum class lock_kind : std::uint8_t { unsaid, libc, mutex, tatas, ticket, fifo_ticket, spin };
+enum class lock_kind : std::uint8_t { unsaid, libc, mutex, tatas, ticket, fifo_ticket, spin, priority_tatas };
 /// What a pthread_rwlock_t of a site is. as_mutex: readers exclude each other, too (the site's lock_kind decides how).
 enum class rwlock_kind : std::uint8_t { unsaid, libc, rwlock, as_mutex };
 /// What a pthread_spinlock_t of a site is.

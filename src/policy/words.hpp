@@ -16,9 +16,13 @@ struct words_of;
 
 template <>
 struct words_of<lock_kind> {
-  static constexpr std::pair<const char*, lock_kind> all[] = {
-      {"libc", lock_kind::libc},   {"mutex", lock_kind::mutex},   {"spin", lock_kind::spin},
-      {"tatas", lock_kind::tatas}, {"ticket", lock_kind::ticket}, {"fifo-ticket", lock_kind::fifo_ticket}};
+  static constexpr std::pair<const char*, lock_kind> all[] = {{"libc", lock_kind::libc},
+                                                              {"mutex", lock_kind::mutex},
+                                                              {"spin", lock_kind::spin},
+                                                              {"tatas", lock_kind::tatas},
+                                                              {"ticket", lock_kind::ticket},
+                                                              {"fifo-ticket", lock_kind::fifo_ticket},
+                                                              {"priority-tatas", lock_kind::priority_tatas}};
 };
 
 template <>

@@ -39,6 +39,8 @@ algorithm plain_lock(const policy::packed& policy, std::int32_t kind) noexcept {
       return algorithm::fifo_ticket;
     case policy::lock_kind::spin:
       return algorithm::spin;
+    case policy::lock_kind::priority_tatas:
+      return algorithm::priority_tatas;
     case policy::lock_kind::unsaid:
     case policy::lock_kind::mutex:
       break;
@@ -50,6 +52,8 @@ algorithm plain_lock(const policy::packed& policy, std::int32_t kind) noexcept {
 }
 
 bool has_queue(algorithm how) noexcept { return how == algorithm::ticket || how == algorithm::fifo_ticket; }
+/// Whether it counts its waiters, those of a fork's parent among them.
+bool counts_waiters(algorithm how) noexcept { return has_queue(how) || how == algorithm::priority_tatas; }
 
 /// True: the lock is the caller's. False, only where there is something to do meanwhile: it runs ahead.
 bool wait_in_line(mutex_state& mutex, algorithm how, pastime* meanwhile) noexcept {
@@ -57,6 +61,10 @@ bool wait_in_line(mutex_state& mutex, algorithm how, pastime* meanwhile) noexcep
     case algorithm::tatas:
       if (meanwhile != nullptr) return mutex.word.tatas.lock(*meanwhile);
       mutex.word.tatas.lock();
+      return true;
+    case algorithm::priority_tatas:
+      if (meanwhile != nullptr) return mutex.word.priority.lock(*meanwhile);
+      mutex.word.priority.lock();
       return true;
     case algorithm::ticket:
       return detail::ticket_behind_door(mutex.word.queue, mutex.door).lock(meanwhile);
@@ -110,9 +118,9 @@ bool is_line_of_this_process(const mutex_state& mutex) noexcept {
 }
 
 /// As others wait for that lock, until the deadline.
-bool wait_for_tatas(tatas_lock& lock, std::uint64_t deadline) noexcept {
+bool wait_for_tatas(mutex_state& mutex, algorithm how, std::uint64_t deadline) noexcept {
   detail::exponential_backoff backoff(detail::spin_lock_waiting);
-  while (!lock.try_lock()) {
+  while (!try_acquire(mutex, how)) {
     if (machine::clock_ns() >= deadline) return false;
     backoff.wait();
   }
@@ -141,7 +149,7 @@ bool wait_for_ticket(mutex_state& mutex, algorithm how, std::uint64_t deadline) 
 }
 
 bool wait_until(mutex_state& mutex, algorithm how, std::uint64_t deadline) noexcept {
-  if (how == algorithm::tatas) return wait_for_tatas(mutex.word.tatas, deadline);
+  if (how == algorithm::tatas || how == algorithm::priority_tatas) return wait_for_tatas(mutex, how, deadline);
   if (has_queue(how)) return wait_for_ticket(mutex, how, deadline);
   return mutex.word.futex.try_lock_until_ns(deadline);
 }
@@ -149,7 +157,7 @@ bool wait_until(mutex_state& mutex, algorithm how, std::uint64_t deadline) noexc
 /// Instead of queueing up behind threads that do not exist. True when the lock was acquired; false: it has been
 /// settled.
 bool try_until_settled(mutex_state& mutex, algorithm how) noexcept {
-  if (!has_queue(how)) return false;
+  if (!counts_waiters(how)) return false;
   while (is_of_another(mutex)) {
     if (try_acquire(mutex, how)) return true;
     machine::sleep_ns(100'000);
@@ -168,7 +176,7 @@ warm_up* runs_ahead_by(lock_tag tag) noexcept {
 void tell_if_priority_is_ignored(lock_tag tag, algorithm how) noexcept {
   constexpr std::uint32_t bits = 64;
   static constinit std::atomic<std::uint64_t> told[most_sites / bits + 1] = {};
-  if (how != algorithm::tatas && !has_queue(how)) return;
+  if (how != algorithm::tatas && !counts_waiters(how)) return;
   // Within an attempt no system call is possible; its end comes here once more.
   if (tag.site() == 0 || machine::active() || !machine::has_realtime_priority()) return;
   const std::uint64_t bit = std::uint64_t{1} << tag.site() % bits;
@@ -216,6 +224,8 @@ bool try_acquire(mutex_state& mutex, algorithm how) noexcept {
   switch (how) {
     case algorithm::tatas:
       return mutex.word.tatas.try_lock();
+    case algorithm::priority_tatas:
+      return mutex.word.priority.try_lock() || (is_of_another(mutex) && mutex.word.priority.try_lock_past_ready());
     case algorithm::ticket:
     case algorithm::fifo_ticket:
       return mutex.word.queue.draw_if_served();
@@ -244,15 +254,29 @@ gain acquire(mutex_state& mutex, lock_tag tag, algorithm how, std::uint64_t dead
   return gain::lock;
 }
 
-/// By the owner of a lock with a queue. Until then the threads of this process only try, so that nobody is lost.
+namespace {
+
+/// Those of a parent. Of memory that several processes use they exist, and end their wait.
+void forget_ready(priority_tatas_lock& lock) noexcept {
+  if (lock.has_ready() && !is_shared_memory(&lock)) lock.forget_ready();
+}
+
+}  // namespace
+
+/// By the owner of a lock that counts its waiters. Until then the threads of this process only try, so that nobody is
+/// lost.
 void settle_here(mutex_state& mutex, algorithm how) noexcept {
-  if (!has_queue(how)) [[likely]]
+  if (!counts_waiters(how)) [[likely]]
     return;
   const std::uint16_t mine = process_mark();
   const std::uint16_t last = mutex.mark.load(std::memory_order_relaxed);  // relaxed: ordered by the lock
   if ((last & ~unsigned{mutex_state::of_several}) == mine) [[likely]]
     return;
-  if (last != 0) new (&mutex.door) admission;
+  if (how == algorithm::priority_tatas) {
+    forget_ready(mutex.word.priority);
+  } else if (last != 0) {
+    new (&mutex.door) admission;
+  }
   // release: the new door, before others go up to it
   mutex.mark.store(static_cast<std::uint16_t>(last != 0 ? mine | mutex_state::of_several : mine),
                    std::memory_order_release);
@@ -276,6 +300,8 @@ void release(mutex_state& mutex, algorithm how) noexcept {
   switch (how) {
     case algorithm::tatas:
       return mutex.word.tatas.unlock();
+    case algorithm::priority_tatas:
+      return mutex.word.priority.unlock();
     case algorithm::ticket:
     case algorithm::fifo_ticket:
       // Taken before the fork, by the thread that forked.
@@ -291,6 +317,7 @@ void release(mutex_state& mutex, algorithm how) noexcept {
 
 detail::held_test held_test_of(algorithm how) noexcept {
   if (how == algorithm::tatas) return is_held<tatas_lock>;
+  if (how == algorithm::priority_tatas) return is_held<priority_tatas_lock>;
   return has_queue(how) ? is_held<detail::ticket_queue> : is_held<futex_mutex>;
 }
 

@@ -13,6 +13,7 @@
 
 #include <txsync/locks/admission.hpp>
 #include <txsync/locks/futex_mutex.hpp>
+#include <txsync/locks/priority_tatas.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
 
@@ -30,6 +31,7 @@ enum class algorithm : std::uint8_t {
   fifo_ticket,
   spin,           ///< futex_mutex whose waiters spin, as spinning_mutex
   watched_futex,  ///< futex_mutex of any type whose order is watched
+  priority_tatas,
   /// The site's role says which of them, and that sections run as attempts where they can (elision.hpp) or ahead of
   /// time while they wait (warm_up.hpp).
   by_role,
@@ -67,6 +69,7 @@ struct mutex_state {
   union lock_word {
     futex_mutex futex;
     tatas_lock tatas;
+    priority_tatas_lock priority;
     detail::ticket_queue queue;
   };
   lock_word word;
@@ -75,10 +78,10 @@ struct mutex_state {
   /// looks at all of it. Programs read the low half (their assertions that a mutex is held).
   std::atomic<std::uint64_t> hold;
   std::atomic<std::int32_t> kind;   // PTHREAD_MUTEX_NORMAL.., with the C library's flags; -1: destroyed
-  std::atomic<std::uint16_t> mark;  // of a ticket lock: process_mark() of its last owner, 0: none yet; and a flag. The
-                                    // C library's spins
-  std::atomic<std::uint16_t> tag;   // lock_tag; in the C library the field of its former elision
-  admission door;                   // of a ticket lock
+  std::atomic<std::uint16_t> mark;  // of a ticket lock and of priority_tatas: process_mark() of its last owner, 0: none
+                                    // yet; and a flag. The C library's spins
+  std::atomic<std::uint16_t> tag;  // lock_tag; in the C library the field of its former elision
+  admission door;                  // of a ticket lock
 
   /// Of the mark: it has had owners of several processes.
   static constexpr std::uint16_t of_several = 1u << 15;

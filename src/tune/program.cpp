@@ -28,7 +28,7 @@ void for_kind(const std::string& object, Function&& call) {
   }
 }
 
-/// Strict order is only for no more threads than cores, the papers' spin lock may starve a thread, and readers that
+/// Strict order is only for no more threads than cores, the papers' spin locks may starve a thread, and readers that
 /// meet inside a mutex hang. None is tried unless it is named. Of elision and of warm-up what txsync means by them,
 /// where the machine can and the site has a lock of ours.
 bool is_tried(const std::string& object, const std::string& kind, policy::packed present) {
@@ -37,7 +37,8 @@ bool is_tried(const std::string& object, const std::string& kind, policy::packed
   const bool usual = kind.ends_with("=off") || kind.ends_with("=standard");
   if (kind.starts_with("elision=")) return ours && usual && machine::htm().attempts;
   if (kind.starts_with("warm_up=")) return ours && usual && machine::htm().always_abort;
-  return kind != "lock=fifo-ticket" && kind != "lock=tatas" && kind != "rwlock=as-mutex";
+  return kind != "lock=fifo-ticket" && kind != "lock=tatas" && kind != "lock=priority-tatas" &&
+         kind != "rwlock=as-mutex";
 }
 
 /// "lock=ticket" for each word but the one that the site has.

@@ -23,7 +23,7 @@ bool says_all(packed one) {
 }
 
 TEST(Policies, APackedWordIsReadBackAsItWas) {
-  for (unsigned lock = 0; lock <= 5; ++lock) {
+  for (unsigned lock = 0; lock <= static_cast<unsigned>(lock_kind::priority_tatas); ++lock) {
     for (unsigned rwlock = 0; rwlock <= 3; ++rwlock) {
       for (const bool counting : {false, true}) {
         const packed one{static_cast<lock_kind>(lock), static_cast<rwlock_kind>(rwlock), spinlock_kind::tatas,

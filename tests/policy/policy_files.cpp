@@ -55,7 +55,8 @@ TEST(PolicyFiles, EveryWordOfEveryKey) {
                                                      {"tatas", lock_kind::tatas},
                                                      {"ticket", lock_kind::ticket},
                                                      {"fifo-ticket", lock_kind::fifo_ticket},
-                                                     {"fifo_ticket", lock_kind::fifo_ticket}};
+                                                     {"fifo_ticket", lock_kind::fifo_ticket},
+                                                     {"priority-tatas", lock_kind::priority_tatas}};
   for (const auto& [word, kind] : locks) {
     EXPECT_EQ(parse_policy("schema = 1\n[default]\nlock = \"" + std::string(word) + "\"\n", "p").defaults.lock, kind);
   }

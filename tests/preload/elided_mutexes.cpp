@@ -75,8 +75,8 @@ TEST_F(ElidedMutexes, OfOneSiteShareARoleAndOfTwoDoNot) {
 
 TEST_F(ElidedMutexes, FallBackOnTheLockThatThePolicyNames) {
   std::uint32_t site = 20;
-  for (const policy::lock_kind lock :
-       {policy::lock_kind::spin, policy::lock_kind::tatas, policy::lock_kind::ticket, policy::lock_kind::fifo_ticket}) {
+  for (const policy::lock_kind lock : {policy::lock_kind::spin, policy::lock_kind::tatas, policy::lock_kind::ticket,
+                                       policy::lock_kind::fifo_ticket, policy::lock_kind::priority_tatas}) {
     site_asks(++site, policy::named<policy::elision_kind>("shore"), true, lock);
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     EXPECT_TRUE(is_elided(mutex));

@@ -12,6 +12,7 @@
 #include <txsync/machine/thread.hpp>
 #include <txsync/speculate/warming.hpp>
 
+#include "preload/acquisition.hpp"
 #include "scripted_locks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
@@ -87,7 +88,7 @@ TEST_F(LocksRunAhead, AndComeBack) {
   std::uint32_t site = 0;
   for (const face& how : {mutex_face, reader_face, writer_face}) {
     for (const policy::lock_kind lock : {policy::lock_kind::mutex, policy::lock_kind::tatas, policy::lock_kind::ticket,
-                                         policy::lock_kind::fifo_ticket}) {
+                                         policy::lock_kind::fifo_ticket, policy::lock_kind::priority_tatas}) {
       site_asks(++site, lock);
       const auto shared = std::make_unique<shared_state>();
       shared->how = how;
@@ -98,6 +99,16 @@ TEST_F(LocksRunAhead, AndComeBack) {
     }
   }
   EXPECT_TRUE(told.empty());
+}
+
+TEST_F(LocksRunAhead, ByThePapersPriorityOnceEach) {
+  site_asks(1, policy::lock_kind::priority_tatas, policy::named<policy::warm_up_kind>("paper-priority"));
+  const auto shared = std::make_unique<shared_state>();
+  run_behind_a_holder(*shared);
+  EXPECT_EQ(shared->ran_ahead.load(), 1U);
+  EXPECT_EQ(script.counted().warm_begins, 1U);
+  EXPECT_EQ(lock_under(lock_tag(state_of(&shared->mutex).tag.load())), algorithm::priority_tatas);
+  EXPECT_FALSE(state_of(&shared->mutex).word.priority.has_ready());
 }
 
 TEST_F(LocksRunAhead, LeaveOtherLocksAlone) {

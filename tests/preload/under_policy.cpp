@@ -36,6 +36,7 @@ bool parse(const std::string& name, policy::packed& out) {
   if (name == "tatas") out.lock = policy::lock_kind::tatas;
   if (name == "ticket") out.lock = policy::lock_kind::ticket;
   if (name == "fifo-ticket") out.lock = policy::lock_kind::fifo_ticket;
+  if (name == "priority-tatas") out.lock = policy::lock_kind::priority_tatas;
   if (name == "as-mutex") out.rwlock = policy::rwlock_kind::as_mutex;
   if (name == "as-ticket") out.rwlock = policy::rwlock_kind::as_mutex, out.lock = policy::lock_kind::ticket;
   if (name == "as-tatas") out.rwlock = policy::rwlock_kind::as_mutex, out.lock = policy::lock_kind::tatas;

@@ -37,6 +37,14 @@ class priority_tatas_lock {
   /// Requires: the calling thread holds the lock.
   void unlock() noexcept { held_.store(0, std::memory_order_release); }  // pairs with the acquire in take()
 
+  // In the child of a fork, whose parent's ready waiters do not exist, but are still counted:
+  /// As try_lock(), whoever is ready.
+  [[nodiscard]] bool try_lock_past_ready() noexcept { return take(); }
+  /// Whether a waiter is ready, at some moment of the call.
+  bool has_ready() const noexcept { return ready_.load(std::memory_order_relaxed) != 0; }  // relaxed: a look only
+  /// Forgets them. Requires: the calling thread holds the lock, and no thread of this process waits in lock().
+  void forget_ready() noexcept { ready_.store(0, std::memory_order_relaxed); }  // relaxed: ordered by the lock
+
   /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
   // relaxed: an attempt's read is ordered by the attempt, and everybody else decides nothing by it
   bool is_held() const noexcept { return held_.load(std::memory_order_relaxed) != 0; }

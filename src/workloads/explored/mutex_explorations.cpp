@@ -85,10 +85,25 @@ constexpr exploration test_of(const char* name, const char* summary) {
   return {name, summary, verdict::right, run_anew<nested_test<under, threads, sections>, threads>};
 }
 
+/// In the child of a fork: a waiter of the parent is counted as ready, and the last owner was of the parent.
+class forked_mutex : public program_warming_mutex<algorithm::priority_tatas> {
+ public:
+  forked_mutex() noexcept {
+    constexpr std::uint16_t parent = 7;
+    preload::mutex_state& state = preload::state_of(native_handle());
+    void* const ready = reinterpret_cast<std::byte*>(&state.word.priority) + sizeof(std::uint32_t);
+    *static_cast<volatile std::uint32_t*>(ready) = 1;
+    state.mark.store(parent);
+  }
+};
+
 constexpr exploration table[] = {
     test_of<algorithm::fifo_ticket, 3, 2>("pthread_fifo_ticket-ahead", "a program's mutexes that run ahead, in order"),
     test_of<algorithm::ticket, 3, 1>("pthread_ticket-ahead", "the same behind a door"),
     test_of<algorithm::tatas, 3, 2>("pthread_tatas-ahead", "the same, tatas"),
+    test_of<algorithm::priority_tatas, 3, 2>("pthread_priority_tatas-ahead", "the same; who has run ahead goes first"),
+    {"pthread_priority_tatas-forked", "the same in the child of a fork", verdict::right,
+     exclusion_test<trying<forked_mutex>, 2, 3>::run},
     test_of<algorithm::futex, 3, 2>("pthread_futex-ahead", "the same, the futex mutex"),
 };
 
