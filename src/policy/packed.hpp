@@ -20,8 +20,8 @@ enum class spinlock_kind : std::uint8_t { unsaid, libc, tatas };
 /// kind is not `libc`. From `standard` on: the rows of elision_table (policy/presets.hpp), in its order.
 enum class elision_kind : std::uint8_t { unsaid, off, standard, eager };
 
-/// What those who wait for a pthread_mutex_t do meanwhile, where the machine has always-abort attempts and its
-/// lock_kind is not `libc`. From `standard` on: the rows of warm_up_table.
+/// What those who wait for a pthread_mutex_t do meanwhile, where the machine has always-abort attempts. From `standard`
+/// on: the rows of warm_up_table.
 enum class warm_up_kind : std::uint8_t { unsaid, off, standard, eager };
 
 /// What the barrier of OpenMP programs that GCC compiled is, for a whole program.

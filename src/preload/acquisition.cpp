@@ -83,7 +83,7 @@ bool wait_in_line(mutex_state& mutex, algorithm how, pastime* meanwhile) noexcep
 
 bool wait_running_ahead(mutex_state& mutex, algorithm how, warm_up& role) noexcept {
   warm_wait ahead(role);
-  waited_for = &mutex;
+  runs_ahead_of(mutex);
   return wait_in_line(mutex, how, &ahead);
 }
 
@@ -165,13 +165,6 @@ bool try_until_settled(mutex_state& mutex, algorithm how) noexcept {
   return false;
 }
 
-/// The role by which a wait runs ahead; null: it does not. Within an elided section it would end that.
-warm_up* runs_ahead_by(lock_tag tag) noexcept {
-  if (!tag.has_role() || detail::in_elided_attempt()) return nullptr;
-  lock_role& role = role_of(tag.role());
-  return role.warms && !role.warming.off() ? &role.warming : nullptr;
-}
-
 /// Locks whose waiters are all alike keep a thread with a real-time priority from its turn. Told once for each site.
 void tell_if_priority_is_ignored(lock_tag tag, algorithm how) noexcept {
   constexpr std::uint32_t bits = 64;
@@ -200,10 +193,11 @@ bool wants_elision(const policy::packed& policy) noexcept {
 lock_tag decide(const site_answer& answer, std::int32_t kind) noexcept {
   const policy::packed& policy = answer.policy;
   const algorithm how = plain_lock(policy, kind);
+  const bool is_libcs = how == algorithm::libc;
   // An attempt leaves no owner, which error-checking mutexes and the order of locks want to know.
   const bool wants_owner = (kind & mutex_state::kind_bits) == PTHREAD_MUTEX_ERRORCHECK || watches_order();
-  if (how != algorithm::libc && !wants_owner) {
-    const bool elides = wants_elision(policy) && machine::htm().attempts;
+  if (!wants_owner && (kind & mutex_state::foreign_bits) == 0) {
+    const bool elides = wants_elision(policy) && !is_libcs && machine::htm().attempts;
     const bool warms = wants_warm_up(policy) && machine::htm().always_abort;
     if ((elides || warms) && make_role(answer.site, {how, elides, warms}, policy)) {
       return {policy.counting ? algorithm::by_role : algorithm::by_role_uncounted, answer.site};
@@ -213,6 +207,15 @@ lock_tag decide(const site_answer& answer, std::int32_t kind) noexcept {
 }
 
 algorithm lock_under(lock_tag tag) noexcept { return tag.has_role() ? role_of(tag.role()).under : tag.how(); }
+
+/// Within an elided section it would end that.
+warm_up* runs_ahead_by(lock_tag tag) noexcept {
+  if (!tag.has_role() || detail::in_elided_attempt()) return nullptr;
+  lock_role& role = role_of(tag.role());
+  return role.warms && !role.warming.off() ? &role.warming : nullptr;
+}
+
+void runs_ahead_of(const mutex_state& mutex) noexcept { waited_for = &mutex; }
 
 void count_for_trials(lock_tag tag) noexcept {
   if (tag.has_role() && role_of(tag.role()).warms) {

@@ -25,6 +25,11 @@ lock_tag decide(const site_answer& answer, std::int32_t kind) noexcept;
 /// The lock itself: what is taken where nothing is run in its stead.
 algorithm lock_under(lock_tag tag) noexcept;
 
+/// Whether the C library's functions take it. A site may have a role all the same, by which waiters run ahead.
+inline bool is_left_to_libc(lock_tag tag) noexcept {
+  return tag.how() == algorithm::libc || (tag.has_role() && role_of(tag.role()).under == algorithm::libc);
+}
+
 /// Before a section that takes the lock: trials of warm-up want to know how many there are.
 void count_for_trials(lock_tag tag) noexcept;
 bool try_acquire(mutex_state& mutex, algorithm how) noexcept;
@@ -64,6 +69,10 @@ inline bool leave_elided(const mutex_state& mutex, lock_tag tag) noexcept {
 /// Whether all that the calling thread does is for nothing. Locks are then neither taken nor given up: whoever has them
 /// runs on, and is to be disturbed as little as can be.
 inline bool runs_ahead() noexcept { return machine::warm_active(); }
+/// The role by which a wait for the lock runs ahead; null: it does not.
+warm_up* runs_ahead_by(lock_tag tag) noexcept;
+/// Before an attempt: whose unlock ends it.
+void runs_ahead_of(const mutex_state& mutex) noexcept;
 /// An unlock while running ahead: that of the lock that is waited for ends the attempt, and does not return.
 void unlock_ahead(const mutex_state& mutex) noexcept;
 

@@ -5,7 +5,9 @@
 #include <cerrno>
 
 #include <txsync/observe/counters.hpp>
+#include <txsync/speculate/warm_up.hpp>
 
+#include "acquisition.hpp"
 #include "contention.hpp"
 #include "identity.hpp"
 #include "next.hpp"
@@ -63,10 +65,36 @@ void give_up(pthread_mutex_t* raw) noexcept {
     released_in_order(raw);
 }
 
+/// In place of a status: the calling thread is in an always-abort attempt that runs the section ahead.
+constexpr int inside_attempt = -1;
+
+/// What the last try came to; EBUSY: there is nothing more to do ahead.
+int run_ahead(pthread_mutex_t* raw, warm_up& role) noexcept {
+  const auto is_over = [](const void* mutex, std::uint64_t) noexcept {
+    return word_of(static_cast<pthread_mutex_t*>(const_cast<void*>(mutex))) == 0;
+  };
+  warm_wait ahead(role);
+  runs_ahead_of(state_of(raw));
+  int status = EBUSY;
+  while (status == EBUSY) {
+    const pastime::spent spent = ahead.spend({is_over, raw, 0, 1});
+    if (spent == pastime::spent::inside_attempt) return inside_attempt;
+    if (spent == pastime::spent::nothing) break;
+    status = next().mutex_trylock(raw);
+  }
+  return status;
+}
+
+/// `role`: by which the waiter runs ahead; null: it does not.
 template <class Lock>
-int wait_for(pthread_mutex_t* raw, lock_tag tag, Lock lock) noexcept {
+int wait_for(pthread_mutex_t* raw, lock_tag tag, warm_up* role, Lock lock) noexcept {
   const begun_wait wait = begin_wait(tag.site(), raw, lock_call::mutex);
-  const int status = lock();
+  int status = role != nullptr ? run_ahead(raw, *role) : EBUSY;
+  if (status == inside_attempt) {
+    forget_wait(wait);
+    return status;
+  }
+  if (status == EBUSY) status = lock();
   if (is_acquired(status)) {
     end_wait(tag.site(), raw, lock_call::mutex, wait);
   } else {
@@ -75,19 +103,20 @@ int wait_for(pthread_mutex_t* raw, lock_tag tag, Lock lock) noexcept {
   return status;
 }
 
-/// `lock`: the real call, which may wait. If nothing is counted, it is the only call. The word of a robust mutex is
-/// only read: a try that finds it not recoverable leaves it locked for ever (glibc 2.36), unlike a lock call.
+/// `lock`: the real call, which may wait. If nothing is counted or run ahead, it is the only call. The word of a robust
+/// mutex is only read: a try that finds it not recoverable leaves it locked for ever (glibc 2.36), unlike a lock call.
 template <class Lock>
-int lock_and_count(pthread_mutex_t* raw, lock_tag tag, Lock lock) noexcept {
-  if (tag.site() == 0) return lock();
+int lock_and_count(pthread_mutex_t* raw, lock_tag tag, warm_up* role, Lock lock) noexcept {
+  if (tag.site() == 0 && role == nullptr) return lock();
   int status;
   if (is_robust(raw)) {
-    status = word_of(raw) != 0 ? wait_for(raw, tag, lock) : lock();
+    status = word_of(raw) != 0 ? wait_for(raw, tag, nullptr, lock) : lock();
   } else {
     // The real call would return any other result, too.
     status = next().mutex_trylock(raw);
-    if (status == EBUSY) status = wait_for(raw, tag, lock);
+    if (status == EBUSY) status = wait_for(raw, tag, role, lock);
   }
+  if (status == inside_attempt) return 0;
   if (is_acquired(status)) count(raw, tag, arrival::waits);
   return status;
 }
@@ -100,7 +129,9 @@ void tell_if_relocked(pthread_mutex_t* raw, lock_tag tag) noexcept {
 }  // namespace
 
 int lock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
-  return lock_and_count(raw, tag, [raw, tag]() noexcept {
+  if (runs_ahead()) return 0;
+  count_for_trials(tag);
+  return lock_and_count(raw, tag, runs_ahead_by(tag), [raw, tag]() noexcept {
     tell_if_relocked(raw, tag);
     return next().mutex_lock(raw);
   });
@@ -108,19 +139,26 @@ int lock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
 
 int lock_foreign_until(pthread_mutex_t* raw, lock_tag tag, clockid_t clock, const timespec* time) noexcept {
   if (clock != CLOCK_REALTIME && next().mutex_clocklock == nullptr) return ENOTSUP;
-  return lock_and_count(raw, tag, [&]() noexcept {
+  if (runs_ahead()) return 0;
+  count_for_trials(tag);
+  return lock_and_count(raw, tag, nullptr, [&]() noexcept {
     tell_if_relocked(raw, tag);
     return clock == CLOCK_REALTIME ? next().mutex_timedlock(raw, time) : next().mutex_clocklock(raw, clock, time);
   });
 }
 
 int try_lock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
+  if (runs_ahead()) return 0;
   const int status = next().mutex_trylock(raw);
   if (is_acquired(status)) count(raw, tag, arrival::tries);
   return status;
 }
 
 int unlock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
+  if (runs_ahead()) {
+    unlock_ahead(state_of(raw));
+    return 0;
+  }
   if (tag.site() != 0) {
     give_up(raw);
     const ownership whose = is_watched(raw) ? ownership_of(raw) : ownership::mine;
@@ -133,6 +171,7 @@ int unlock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
 }
 
 int destroy_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
+  if (runs_ahead()) leave_attempt();
   const int status = next().mutex_destroy(raw);
   if (status == EBUSY) tell(notice_kind::destroyed_locked, tag.site());
   if (status != 0) return status;

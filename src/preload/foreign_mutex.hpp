@@ -11,7 +11,9 @@
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
-/// As the functions of pthread. Requires: the mutex has that tag, which says algorithm::libc.
+/// As the functions of pthread. Where the site's policy asks for warm-up, a waiter runs its critical section ahead, and
+/// tries in between, before it waits (always-abort paper, III-A, Fig 3); not a waiter with a deadline.
+/// Requires: the mutex has that tag, and is_left_to_libc(tag).
 int lock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept;
 int lock_foreign_until(pthread_mutex_t* raw, lock_tag tag, clockid_t clock, const timespec* time) noexcept;
 int try_lock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept;

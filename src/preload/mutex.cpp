@@ -170,14 +170,14 @@ bool is_plainly_callers(const mutex_state& mutex) noexcept {
 [[gnu::noinline]] int lock_slowly(pthread_mutex_t* raw) noexcept {
   if (is_plainly_callers(state_of(raw))) return relock(state_of(raw), quick_tag(state_of(raw)), true);
   const lock_tag tag = tag_of(state_of(raw));
-  if (tag.how() == algorithm::libc) return lock_foreign(raw, tag);
+  if (is_left_to_libc(tag)) return lock_foreign(raw, tag);
   if (elide(state_of(raw), tag)) return 0;
   return lock_any(raw, tag, no_deadline_asked);
 }
 
 int lock_until(pthread_mutex_t* raw, clockid_t clock, const timespec* time) noexcept {
   const lock_tag tag = tag_of(state_of(raw));
-  if (tag.how() == algorithm::libc) return lock_foreign_until(raw, tag, clock, time);
+  if (is_left_to_libc(tag)) return lock_foreign_until(raw, tag, clock, time);
   // A lock that is held is waited for below, with the deadline.
   const detail::try_outcome tried = try_elide(state_of(raw), tag);
   if (tried == detail::try_outcome::elided) return 0;
@@ -213,7 +213,7 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
   mutex_state& mutex = state_of(raw);
   if (is_plainly_callers(mutex) && mutex.unlock_once_of_several()) return 0;
   const lock_tag tag = tag_of(mutex);
-  if (tag.how() == algorithm::libc) return unlock_foreign(raw, tag);
+  if (is_left_to_libc(tag)) return unlock_foreign(raw, tag);
   if (tag.how() == algorithm::unknown) return EINVAL;
   if (end_elided(mutex, tag)) return 0;
   if (runs_ahead()) {
@@ -262,7 +262,7 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
 int try_lock_mutex(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
   const lock_tag tag = tag_of(mutex);
-  if (tag.how() == algorithm::libc) return try_lock_foreign(raw, tag);
+  if (is_left_to_libc(tag)) return try_lock_foreign(raw, tag);
   if (tag.how() == algorithm::unknown) return EINVAL;
   const detail::try_outcome tried = try_elide(mutex, tag);
   if (tried != detail::try_outcome::try_lock) return tried == detail::try_outcome::elided ? 0 : EBUSY;
@@ -294,7 +294,7 @@ int destroy(pthread_mutex_t* raw) noexcept {
   if (mutex.kind.load(std::memory_order_relaxed) < 0) return 0;
   // Never locked: nothing is known of it, and nothing needs to be.
   const lock_tag tag(mutex.tag.load(std::memory_order_relaxed));
-  if (tag.how() == algorithm::libc) return destroy_foreign(raw, tag);
+  if (is_left_to_libc(tag)) return destroy_foreign(raw, tag);
   if (runs_elided(mutex) || runs_ahead()) leave_attempt();
   if (mutex.owner() != 0) {
     leave_attempt();
@@ -309,7 +309,7 @@ int destroy(pthread_mutex_t* raw) noexcept {
 
 }  // namespace
 
-bool is_foreign(pthread_mutex_t* mutex) noexcept { return decided_tag(mutex).how() == algorithm::libc; }
+bool is_foreign(pthread_mutex_t* mutex) noexcept { return is_left_to_libc(decided_tag(mutex)); }
 
 std::uint32_t site_of(pthread_mutex_t* mutex) noexcept { return decided_tag(mutex).site(); }
 
@@ -318,7 +318,7 @@ lock_tag decided_tag(pthread_mutex_t* mutex) noexcept { return tag_of(state_of(m
 bool is_held_by_caller(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
   const lock_tag tag(mutex.tag.load(std::memory_order_relaxed));
-  if (tag.how() == algorithm::unknown || tag.how() == algorithm::libc || machine::active()) return false;
+  if (tag.how() == algorithm::unknown || is_left_to_libc(tag) || machine::active()) return false;
   return is_callers(mutex);
 }
 
@@ -336,7 +336,7 @@ int release_for_wait(pthread_mutex_t* raw) noexcept {
   // A wait in an attempt: the section starts again with the lock.
   leave_attempt();
   if (tag.how() == algorithm::unknown) return EINVAL;  // destroyed
-  if (tag.how() != algorithm::libc && !is_callers(mutex)) {
+  if (!is_left_to_libc(tag) && !is_callers(mutex)) {
     tell(notice_kind::wait_without_mutex, tag.site());
     // relaxed: constant since the initialisation
     if (is_checked(mutex.kind.load(std::memory_order_relaxed))) return EPERM;

@@ -6,8 +6,10 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <thread>
 
 #include <txsync/machine/thread.hpp>
 #include <txsync/speculate/warming.hpp>
@@ -99,6 +101,81 @@ TEST_F(LocksRunAhead, AndComeBack) {
     }
   }
   EXPECT_TRUE(told.empty());
+}
+
+/// Another thread holds the mutex until attempts have begun `times` times, and a little longer.
+class held_mutex {
+ public:
+  held_mutex(shared_state& shared, script::machine_script& on, std::uint64_t times)
+      : shared_(shared), script_(on), until_(on.counted().warm_begins + times) {
+    EXPECT_TRUE(holder_.start(shared_state::hold, &shared));
+    while (!shared.held.load()) machine::yield();
+    EXPECT_TRUE(watch_.start(let_go, this));
+  }
+  ~held_mutex() {
+    watch_.join();
+    holder_.join();
+  }
+  held_mutex(const held_mutex&) = delete;
+  held_mutex& operator=(const held_mutex&) = delete;
+
+ private:
+  static void let_go(void* raw) {
+    auto& me = *static_cast<held_mutex*>(raw);
+    while (me.script_.counted().warm_begins < me.until_) machine::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // one attempt more would be seen
+    me.shared_.let_go = true;
+  }
+
+  shared_state& shared_;
+  script::machine_script& script_;
+  std::uint64_t until_;
+  machine::thread holder_, watch_;
+};
+
+TEST_F(LocksRunAhead, OverTheCLibrarysMutexFourTimesBeforeItSleeps) {
+  for (const bool counting : {true, false}) {
+    const std::uint32_t site = counting ? 1 : 2;
+    site_asks(site, policy::lock_kind::libc, policy::named<policy::warm_up_kind>("paper"));
+    answer.policy.counting = counting;
+    const std::uint64_t before = script.counted().warm_begins;
+    const auto shared = std::make_unique<shared_state>();
+    const auto held = std::make_unique<held_mutex>(*shared, script, 4);
+    EXPECT_EQ(scripted_mutex_lock(&shared->mutex), 0);
+    ++(is_warming() ? shared->ran_ahead : shared->ran);
+    EXPECT_EQ(scripted_mutex_unlock(&shared->mutex), 0);
+    EXPECT_EQ(shared->ran_ahead.load(), 4U);
+    EXPECT_EQ(shared->ran.load(), 1U);
+    EXPECT_EQ(script.counted().warm_begins - before, 4U);
+    const lock_tag tag(state_of(&shared->mutex).tag.load());
+    EXPECT_TRUE(is_left_to_libc(tag));
+    EXPECT_EQ(tag.site(), counting ? site : 0);
+  }
+}
+
+TEST_F(LocksRunAhead, OverTheCLibrarysMutexOnlyWhereThePolicyAsks) {
+  const auto tag_of = [](pthread_mutex_t mutex) { return lock_tag(state_of(&mutex).tag.load()); };
+  site_asks(1, policy::lock_kind::libc, policy::warm_up_kind::off, policy::elision_kind::eager);
+  EXPECT_EQ(tag_of(made(PTHREAD_MUTEX_NORMAL)).how(), algorithm::libc) << "its word is not ours to look at";
+  site_asks(2, policy::lock_kind::libc);
+  EXPECT_EQ(tag_of(made(PTHREAD_MUTEX_ERRORCHECK)).how(), algorithm::libc);
+  EXPECT_TRUE(tag_of(made(PTHREAD_MUTEX_RECURSIVE)).has_role());
+}
+
+TEST_F(LocksRunAhead, AndPassByMutexesOfTheCLibrary) {
+  const auto shared = std::make_unique<shared_state>();
+  site_asks(1, policy::lock_kind::libc, policy::warm_up_kind::off);
+  EXPECT_EQ(scripted_mutex_lock(&shared->inner), 0);
+  EXPECT_EQ(scripted_mutex_unlock(&shared->inner), 0);
+  site_asks(2, policy::lock_kind::libc);
+  run_behind_a_holder(*shared, [&] {
+    EXPECT_EQ(scripted_mutex_lock(&shared->inner), 0);
+    EXPECT_EQ(shared->inner.__data.__lock, 0) << "not taken";
+    EXPECT_EQ(scripted_mutex_trylock(&shared->mutex), 0) << "not even the one that is held";
+    EXPECT_EQ(scripted_mutex_unlock(&shared->inner), 0);
+    EXPECT_TRUE(is_warming()) << "its unlock ends nothing";
+  });
+  EXPECT_GE(shared->ran_ahead.load(), 1U);
 }
 
 TEST_F(LocksRunAhead, ByThePapersPriorityOnceEach) {
