@@ -372,6 +372,15 @@ TEST_F(ElisionPresets, OneThreadThatTakesTheLockUsesUpTheTriesOfAllInside) {
   EXPECT_EQ(script.counted().begins - before, crowd::size);
 }
 
+TEST_F(ElisionPresets, OneThreadThatTakesTheLockUsesUpATryOfAllInside) {
+  const auto lock = std::make_unique<held_lock>(script, presets::htm_10, crowd::size);
+  script.on_begin_by_default(plan::aborts(conflict));
+  const std::uint64_t before = script.counted().begins;
+  const crowd all(*lock);
+  EXPECT_EQ(all.took_lock.load(), crowd::size);
+  EXPECT_EQ(script.counted().begins - before, 10 * crowd::size) << "the one by the lock, and nine more each";
+}
+
 TEST_F(ElisionPresets, OneThreadThatTakesTheLockCostsThePatientNoTry) {
   const elision_policy patient = without_limit(presets::htm_1_patient);
   const auto lock = std::make_unique<held_lock>(script, patient, crowd::size);
