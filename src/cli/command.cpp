@@ -118,7 +118,6 @@ int run(verb& verb, const common& shared, words command, words program) {
   with.program = std::move(program);
   with.document.command = std::move(command);
   with.document.started = observe::utc_now();
-  with.keeps_document = output.has_value();
   if (output) with.document.machine = doctor::machine_object(doctor::collect());
   const int status = verb.run(with);
   if (output) output->write(with.document);

@@ -34,7 +34,6 @@ struct session {
   /// Command, tool, machine and start are filled; the verb adds the rest. Written when run() comes back, whatever
   /// status it answers, if the user asked for it by --json.
   observe::document document;
-  bool keeps_document = false;  ///< the user asked for it
 };
 
 class verb {

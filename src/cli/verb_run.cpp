@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "cli/abort_samples.hpp"
+#include "cli/holder_table.hpp"
 #include "cli/options.hpp"
 #include "cli/profile_files.hpp"
 #include "cli/site_table.hpp"
@@ -21,6 +22,7 @@ namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
 
 constexpr std::size_t most_rows = 20;
+constexpr std::size_t max_holders = 8;
 constexpr double longest_limit = 1e8;  // three years
 constexpr std::uint64_t fallback_bucket_us = 1000;
 constexpr std::uint64_t greatest_bucket_us = 1'000'000'000;
@@ -148,8 +150,7 @@ class run_verb final : public verb {
       throw bad_input("--policy: " + std::string(error.what()));
     }
     const std::uint64_t bucket_us = number_of("--bucket", bucket_, 0, greatest_bucket_us, fallback_bucket_us);
-    // The table shows none.
-    if (with.keeps_document || folded_.file || pprof_.file) made.ns_per_chain = 1000 * bucket_us;
+    made.ns_per_chain = 1000 * bucket_us;
     made.events = trace_.file.has_value();
     if (limit_) made.limit_seconds = checked_limit(*limit_);
     return made;
@@ -199,6 +200,7 @@ class run_verb final : public verb {
       rows.reserve(result.sites.size());
       for (const observe::site_record& site : result.sites) rows.push_back({"", &site});
       print_site_table(stderr, "", rows, most_rows);
+      print_holders(stderr, result.hold_chains, max_holders);
       print_waits(result);
     }
     for (const std::string& notice : result.notices)

@@ -9,6 +9,7 @@
 
 #include "cli/abort_samples.hpp"
 #include "cli/bench.hpp"
+#include "cli/holder_table.hpp"
 #include "cli/site_table.hpp"
 #include "cli/words.hpp"
 
@@ -50,6 +51,18 @@ workloads::outcome run_idle(const workloads::parameters&, const workloads::plan&
 workloads::outcome run_interrupted(const workloads::parameters&, const workloads::plan&) {
   std::raise(SIGINT);
   return good_outcome();
+}
+
+/// What `print` writes into a file.
+std::string printed(const auto& print) {
+  std::FILE* const file = std::tmpfile();
+  if (file == nullptr) return "no file";
+  print(file);
+  std::rewind(file);
+  std::string text;
+  for (int one = std::fgetc(file); one != EOF; one = std::fgetc(file)) text += static_cast<char>(one);
+  std::fclose(file);
+  return text;
 }
 
 workloads::subject lock_of(const char* name, workloads::subject::runner run) {
@@ -179,13 +192,8 @@ TEST(site_table, says_what_became_of_attempts) {
   bank.warm_ups = {.runs = 12, .attempts = 4, .ns = 1'500'000'000};
   txsync::observe::site_record plain;
   plain.name = "plain";
-  std::FILE* const file = std::tmpfile();
-  ASSERT_NE(file, nullptr);
-  cli::print_site_table(file, "", {{"", &bank}, {"", &transfer}, {"", &plain}}, 10);
-  std::rewind(file);
-  std::string text;
-  for (int one = std::fgetc(file); one != EOF; one = std::fgetc(file)) text += static_cast<char>(one);
-  std::fclose(file);
+  const std::string text = printed(
+      [&](std::FILE* file) { cli::print_site_table(file, "", {{"", &bank}, {"", &transfer}, {"", &plain}}, 10); });
   const std::size_t table = text.find("critical sections and atomic blocks as hardware transactions\n");
   ASSERT_NE(table, std::string::npos) << text;
   EXPECT_NE(text.find("        1200        75.0          100           40        2.000 (0.100)  bank; conflict 15.0 %, "
@@ -202,6 +210,30 @@ TEST(site_table, says_what_became_of_attempts) {
             std::string::npos)
       << text;
   EXPECT_NE(text.find("          12            4       1.500  bank\n"), std::string::npos) << text;
+}
+
+txsync::launch::named_call call(const char* name, const char* file = "", unsigned line = 0) {
+  txsync::launch::named_call made;
+  made.name = name;
+  made.file = file;
+  made.line = line;
+  return made;
+}
+
+TEST(holder_table, adds_up_the_waiting_by_line_and_site) {
+  using txsync::launch::blame;
+  const auto unlock = call("pthread_mutex_unlock");
+  const blame put{{call("main", "main.c", 5), call("put", "src/queue.c", 40), unlock}, "queue", 3, 2'000'000'000};
+  const blame other_caller{{call("work"), call("put", "src/queue.c", 40), unlock}, "queue", 1, 1'000'000'000};
+  const blame without_line{{call("take"), unlock}, "queue", 1, 1'000'000'000};
+  EXPECT_EQ(printed([&](std::FILE* file) { cli::print_holders(file, {without_line, put, other_caller}, 1); }),
+            "\nwho held locks while others waited (from samples)\n"
+            "waited for, s  of these %  unlocked at; lock site\n"
+            "        3.000        75.0  put@queue.c:40; queue\n"
+            "... and 1 more\n");
+  EXPECT_NE(printed([&](std::FILE* file) { cli::print_holders(file, {without_line}, 1); }).find("  take; queue\n"),
+            std::string::npos);
+  EXPECT_EQ(printed([&](std::FILE* file) { cli::print_holders(file, {}, 1); }), "");
 }
 
 TEST(abort_samples, are_missing_for_a_reason) {

@@ -172,6 +172,15 @@ class ProfileFiles(programs.WithPrograms):
             # A wait counts as a whole for who unlocks last before it ends: the second in line waited for the first, too.
             self.assertGreater(held.get("keeper", 0), 20_000_000, held)
 
+    def test_the_table_names_the_line_that_held(self):
+        line = CONTENDED[:CONTENDED.index("pthread_mutex_unlock(&slow)")].count("\n") + 1
+        done = call("run", "--", self.contended)
+        table = done.stderr[done.stderr.index("who held locks while others waited"):].splitlines()
+        self.assertEqual(table[1].split("  ")[-1], "unlocked at; lock site")
+        rows = {row.split(None, 2)[2]: float(row.split()[0]) for row in table[2:table.index("")]}
+        self.assertGreater(rows.get(f"keeper@contended.c:{line}; slow in contended", 0), 0.02, done.stderr)
+        self.assertLessEqual(len(rows), 8)
+
     def test_chains_add_up_to_what_the_sites_waited(self):
         for document, _, _ in self.each_run():
             for site in document["points"][0]["sites"]:
@@ -237,10 +246,12 @@ class ProfileFiles(programs.WithPrograms):
 
     def test_without_buckets_there_are_no_chains(self):
         file = self.folder / "none.json"
-        self.assertEqual(call("run", "--bucket", "0", "--json", str(file), "--", self.contended).returncode, 0)
+        done = call("run", "--bucket", "0", "--json", str(file), "--", self.contended)
+        self.assertEqual(done.returncode, 0)
         document = load(file.read_text())
         self.assertEqual(complaints(document), [])
         self.assertFalse({"wait_chains", "hold_chains"} & set(document))
+        self.assertNotIn("who held locks", done.stderr)
 
     def test_one_file_may_be_the_standard_output(self):
         done = call("run", "--folded", "-", "--", self.contended)

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/holder_table.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "observe/document/printable.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cli {
+namespace {
+
+/// "put_page@cache.c:120", as sites are named: the nearest caller of the unlock that is no lock wrapper. Chains end
+/// with the lock call; callers that only wrap locks have been left out before it.
+std::string holder_of(const launch::blame& one) {
+  if (one.calls.size() < 2) return "(unknown)";
+  const launch::named_call& call = one.calls[one.calls.size() - 2];
+  if (call.file.empty() || call.line == 0) return call.name;
+  return call.name + "@" + call.file.substr(call.file.rfind('/') + 1) + ":" + std::to_string(call.line);
+}
+
+}  // namespace
+
+void print_holders(std::FILE* out, const std::vector<launch::blame>& holds, std::size_t max_rows) {
+  std::map<std::pair<std::string, std::string>, std::uint64_t> sums;  // ns by holder and site
+  std::uint64_t all_ns = 0;
+  for (const launch::blame& one : holds) {
+    sums[{holder_of(one), one.site}] += one.wait_ns;
+    all_ns += one.wait_ns;
+  }
+  if (all_ns == 0) return;
+  std::vector<std::pair<std::pair<std::string, std::string>, std::uint64_t>> rows(sums.begin(), sums.end());
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::fprintf(out, "\nwho held locks while others waited (from samples)\n%13s %11s  unlocked at; lock site\n",
+               "waited for, s", "of these %");
+  for (std::size_t i = 0; i < rows.size() && i < max_rows; ++i) {
+    const auto& [code, ns] = rows[i];
+    std::fprintf(out, "%13.3f %11.1f  %s; %s\n", static_cast<double>(ns) / 1e9,
+                 100 * static_cast<double>(ns) / static_cast<double>(all_ns), observe::printable(code.first).c_str(),
+                 observe::printable(code.second).c_str());
+  }
+  if (rows.size() > max_rows) std::fprintf(out, "... and %zu more\n", rows.size() - max_rows);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cli
