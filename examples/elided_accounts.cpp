@@ -14,8 +14,8 @@
 
 namespace {
 
-/// How sections of the bank's lock are tried, and what is learnt of that.
-constinit txsync::elision accounts_role;
+/// Names the bank's lock in tables and policy files, and learns whether elision pays.
+constinit txsync::site accounts_site{"bank.accounts"};
 
 constexpr std::size_t accounts = 64;
 constexpr long at_first = 100;
@@ -60,7 +60,7 @@ class bank {
   }
 
  private:
-  txsync::elided<txsync::futex_mutex> lock_{accounts_role};
+  txsync::elided<txsync::futex_mutex> lock_{accounts_site};
   txsync::elided_condition_variable paid_in_;
   // Guarded by lock_.
   std::array<long, accounts> balances_{};
@@ -104,7 +104,7 @@ int main() {
       for (long paid = 0; paid < rents * rent; paid += wage) all.pay_in(tenants_account, wage);
     });
   }
-  if (attempts) std::printf("faster in the end: %s\n", accounts_role.takes_lock() ? "the lock" : "elision");
+  if (attempts) std::printf("faster in the end: %s\n", txsync::takes_lock(accounts_site) ? "the lock" : "elision");
   const long expected = static_cast<long>(accounts) * at_first;
   std::printf("%ld of %ld\n", all.total(), expected);
   return all.total() == expected ? 0 : 1;

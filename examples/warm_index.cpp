@@ -12,7 +12,7 @@
 
 namespace {
 
-constinit txsync::warm_up index_role;
+constinit txsync::site index_site{"index"};
 
 class index {
  public:
@@ -53,7 +53,7 @@ class index {
   };
   static constexpr std::size_t room = 1 << 16;
 
-  txsync::warming<txsync::ticket_lock> lock_{index_role};
+  txsync::warming<txsync::ticket_lock> lock_{index_site};
   std::vector<node> nodes_ = [] {
     std::vector<node> empty;
     empty.reserve(room);

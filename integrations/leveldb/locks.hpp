@@ -16,14 +16,14 @@
 
 namespace leveldb_locks {
 
-/// A lock whose role all of LevelDB's locks share.
+/// A lock whose site all of LevelDB's locks share.
 template <class Lock, const txsync::elision_policy& policy>
 class elided_by : public txsync::elided<Lock> {
  public:
-  elided_by() noexcept : txsync::elided<Lock>(role) {}
+  elided_by() noexcept : txsync::elided<Lock>(place) {}
 
  private:
-  static inline constinit txsync::elision role{policy};
+  static inline constinit txsync::site_with_policy place{"leveldb", policy, txsync::site::counting::off};
 };
 
 namespace by = txsync::elision_presets;

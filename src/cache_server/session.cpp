@@ -23,13 +23,13 @@ using workloads::warmed;
 using workloads::warmed_with_node;
 using workloads::with_node;
 
-constinit warm_up eager_role{warm_up_presets::eager};
+constinit site_with_policy eager_site{"cache.eager", warm_up_presets::eager, site::counting::off};
 
 /// A lock whose waiters always warm up.
 template <class Warming>
 class eager : public Warming {
  public:
-  eager() noexcept : Warming(eager_role) {}
+  eager() noexcept : Warming(eager_site) {}
 };
 
 template <class Adapter>

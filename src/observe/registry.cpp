@@ -1,9 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "registry.hpp"
 
+#include <txsync/observe/site_state.hpp>
+
 namespace txsync::inline TXSYNC_BACKEND {
 
+constinit detail::site_state detail::undecided;
 constinit site site::unnamed_{"(unnamed)"};
+
+void site::set_policy(std::uint32_t packed) noexcept {
+  // relaxed: the bit is constant
+  const std::uint32_t kept = policy_.load(std::memory_order_relaxed) & policy_word::in_code;
+  // seq_cst, the store and the load: as in site_state::replace().
+  policy_.store((packed & ~policy_word::in_code) | kept, std::memory_order_seq_cst);
+  const detail::site_state& state = *state_.load(std::memory_order_seq_cst);
+  if (state.changed() != nullptr) state.changed()(*this);
+}
 
 std::uint32_t site::register_site() noexcept { return observe::site_registry::enter(*this); }
 

@@ -12,7 +12,7 @@
 #include "locks/backoff.hpp"
 #include "locks/left_tickets.hpp"
 #include "order.hpp"
-#include "roles.hpp"
+#include "speculating_sites.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
@@ -81,8 +81,8 @@ bool wait_in_line(mutex_state& mutex, algorithm how, pastime* meanwhile) noexcep
   }
 }
 
-bool wait_running_ahead(mutex_state& mutex, algorithm how, warm_up& role) noexcept {
-  warm_wait ahead(role);
+bool wait_running_ahead(mutex_state& mutex, algorithm how, site& place) noexcept {
+  warm_wait ahead(place);
   runs_ahead_of(mutex);
   return wait_in_line(mutex, how, &ahead);
 }
@@ -199,28 +199,30 @@ lock_tag decide(const site_answer& answer, std::int32_t kind) noexcept {
   if (!wants_owner && (kind & mutex_state::foreign_bits) == 0) {
     const bool elides = wants_elision(policy) && !is_libcs && machine::htm().attempts;
     const bool warms = wants_warm_up(policy) && machine::htm().always_abort;
-    if ((elides || warms) && make_role(answer.site, {how, elides, warms}, policy)) {
+    if ((elides || warms) && make_speculating(answer.site, {how, elides, warms}, policy)) {
       return {policy.counting ? algorithm::by_role : algorithm::by_role_uncounted, answer.site};
     }
   }
   return {how, policy.counting ? answer.site : 0};
 }
 
-algorithm lock_under(lock_tag tag) noexcept { return tag.has_role() ? role_of(tag.role()).under : tag.how(); }
+algorithm lock_under(lock_tag tag) noexcept {
+  return tag.has_role() ? speculating_site_of(tag.role()).choices().under : tag.how();
+}
 
 /// Within an elided section it would end that.
-warm_up* runs_ahead_by(lock_tag tag) noexcept {
+site* runs_ahead_by(lock_tag tag) noexcept {
   if (!tag.has_role() || detail::in_elided_attempt()) return nullptr;
-  lock_role& role = role_of(tag.role());
-  return role.warms && !role.warming.off() ? &role.warming : nullptr;
+  speculating_site& its = speculating_site_of(tag.role());
+  return its.choices().warms && !warm_up_is_off(its.place) ? &its.place : nullptr;
 }
 
 void runs_ahead_of(const mutex_state& mutex) noexcept { waited_for = &mutex; }
 
 void count_for_trials(lock_tag tag) noexcept {
-  if (tag.has_role() && role_of(tag.role()).warms) {
-    detail::count_warm_section(role_of(tag.role()).warming, false);
-  }
+  if (!tag.has_role()) return;
+  const speculating_site& its = speculating_site_of(tag.role());
+  if (its.choices().warms) detail::count_warm_section(its.place, false);
 }
 
 bool try_acquire(mutex_state& mutex, algorithm how) noexcept {
@@ -246,7 +248,7 @@ gain acquire(mutex_state& mutex, lock_tag tag, algorithm how, std::uint64_t dead
       return gain::nothing;
     }
   } else if (!try_until_settled(mutex, how)) {
-    warm_up* const ahead = runs_ahead_by(tag);
+    site* const ahead = runs_ahead_by(tag);
     const bool got = ahead == nullptr ? wait_in_line(mutex, how, nullptr) : wait_running_ahead(mutex, how, *ahead);
     if (!got) {
       forget_wait(wait);
@@ -325,13 +327,13 @@ detail::held_test held_test_of(algorithm how) noexcept {
 }
 
 bool enter_elided(mutex_state& mutex, lock_tag tag) noexcept {
-  lock_role& role = role_of(tag.role());
-  return detail::enter_elided(role.eliding, &mutex.word, latch_mode::exclusive, held_test_of(role.under));
+  speculating_site& its = speculating_site_of(tag.role());
+  return detail::enter_elided(its.place, &mutex.word, latch_mode::exclusive, held_test_of(its.choices().under));
 }
 
 detail::try_outcome try_enter_elided(mutex_state& mutex, lock_tag tag) noexcept {
-  lock_role& role = role_of(tag.role());
-  return detail::try_enter_elided(role.eliding, &mutex.word, latch_mode::exclusive, held_test_of(role.under));
+  speculating_site& its = speculating_site_of(tag.role());
+  return detail::try_enter_elided(its.place, &mutex.word, latch_mode::exclusive, held_test_of(its.choices().under));
 }
 
 void unlock_ahead(const mutex_state& mutex) noexcept {

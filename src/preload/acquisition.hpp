@@ -11,8 +11,8 @@
 
 #include "contention.hpp"
 #include "mutex_state.hpp"
-#include "roles.hpp"
 #include "sites.hpp"
+#include "speculating_sites.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
@@ -25,9 +25,10 @@ lock_tag decide(const site_answer& answer, std::int32_t kind) noexcept;
 /// The lock itself: what is taken where nothing is run in its stead.
 algorithm lock_under(lock_tag tag) noexcept;
 
-/// Whether the C library's functions take it. A site may have a role all the same, by which waiters run ahead.
+/// Whether the C library's functions take it. Its waiters may run ahead all the same.
 inline bool is_left_to_libc(lock_tag tag) noexcept {
-  return tag.how() == algorithm::libc || (tag.has_role() && role_of(tag.role()).under == algorithm::libc);
+  return tag.how() == algorithm::libc ||
+         (tag.has_role() && speculating_site_of(tag.role()).choices().under == algorithm::libc);
 }
 
 /// Before a section that takes the lock: trials of warm-up want to know how many there are.
@@ -61,7 +62,7 @@ inline bool runs_elided(const mutex_state& mutex) noexcept {
   return detail::in_elided_attempt() && detail::elided_mode(&mutex.word) != latch_mode::none;
 }
 inline bool leave_elided(const mutex_state& mutex, lock_tag tag) noexcept {
-  return detail::in_elided_attempt() && detail::leave_elided(&mutex.word, &role_of(tag.role()).place);
+  return detail::in_elided_attempt() && detail::leave_elided(&mutex.word, &speculating_site_of(tag.role()).place);
 }
 
 // ---- sections run ahead of time: warm-up
@@ -69,8 +70,8 @@ inline bool leave_elided(const mutex_state& mutex, lock_tag tag) noexcept {
 /// Whether all that the calling thread does is for nothing. Locks are then neither taken nor given up: whoever has them
 /// runs on, and is to be disturbed as little as can be.
 inline bool runs_ahead() noexcept { return machine::warm_active(); }
-/// The role by which a wait for the lock runs ahead; null: it does not.
-warm_up* runs_ahead_by(lock_tag tag) noexcept;
+/// The site by whose policy a wait for the lock runs ahead; null: it does not.
+site* runs_ahead_by(lock_tag tag) noexcept;
 /// Before an attempt: whose unlock ends it.
 void runs_ahead_of(const mutex_state& mutex) noexcept;
 /// An unlock while running ahead: that of the lock that is waited for ends the attempt, and does not return.

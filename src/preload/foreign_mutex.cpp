@@ -69,11 +69,11 @@ void give_up(pthread_mutex_t* raw) noexcept {
 constexpr int inside_attempt = -1;
 
 /// What the last try came to; EBUSY: there is nothing more to do ahead.
-int run_ahead(pthread_mutex_t* raw, warm_up& role) noexcept {
+int run_ahead(pthread_mutex_t* raw, site& place) noexcept {
   const auto is_over = [](const void* mutex, std::uint64_t) noexcept {
     return word_of(static_cast<pthread_mutex_t*>(const_cast<void*>(mutex))) == 0;
   };
-  warm_wait ahead(role);
+  warm_wait ahead(place);
   runs_ahead_of(state_of(raw));
   int status = EBUSY;
   while (status == EBUSY) {
@@ -85,11 +85,11 @@ int run_ahead(pthread_mutex_t* raw, warm_up& role) noexcept {
   return status;
 }
 
-/// `role`: by which the waiter runs ahead; null: it does not.
+/// `ahead`: by whose policy the waiter runs ahead; null: it does not.
 template <class Lock>
-int wait_for(pthread_mutex_t* raw, lock_tag tag, warm_up* role, Lock lock) noexcept {
+int wait_for(pthread_mutex_t* raw, lock_tag tag, site* ahead, Lock lock) noexcept {
   const begun_wait wait = begin_wait(tag.site(), raw, lock_call::mutex);
-  int status = role != nullptr ? run_ahead(raw, *role) : EBUSY;
+  int status = ahead != nullptr ? run_ahead(raw, *ahead) : EBUSY;
   if (status == inside_attempt) {
     forget_wait(wait);
     return status;
@@ -106,15 +106,15 @@ int wait_for(pthread_mutex_t* raw, lock_tag tag, warm_up* role, Lock lock) noexc
 /// `lock`: the real call, which may wait. If nothing is counted or run ahead, it is the only call. The word of a robust
 /// mutex is only read: a try that finds it not recoverable leaves it locked for ever (glibc 2.36), unlike a lock call.
 template <class Lock>
-int lock_and_count(pthread_mutex_t* raw, lock_tag tag, warm_up* role, Lock lock) noexcept {
-  if (tag.site() == 0 && role == nullptr) return lock();
+int lock_and_count(pthread_mutex_t* raw, lock_tag tag, site* ahead, Lock lock) noexcept {
+  if (tag.site() == 0 && ahead == nullptr) return lock();
   int status;
   if (is_robust(raw)) {
     status = word_of(raw) != 0 ? wait_for(raw, tag, nullptr, lock) : lock();
   } else {
     // The real call would return any other result, too.
     status = next().mutex_trylock(raw);
-    if (status == EBUSY) status = wait_for(raw, tag, role, lock);
+    if (status == EBUSY) status = wait_for(raw, tag, ahead, lock);
   }
   if (status == inside_attempt) return 0;
   if (is_acquired(status)) count(raw, tag, arrival::waits);

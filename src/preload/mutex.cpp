@@ -18,8 +18,8 @@
 #include "mutex_state.hpp"
 #include "next.hpp"
 #include "order.hpp"
-#include "roles.hpp"
 #include "sites.hpp"
+#include "speculating_sites.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
@@ -131,7 +131,7 @@ int no_deadline_asked(std::uint64_t&) noexcept { return 0; }
 
 /// An attempt leaves the owner alone, or all would conflict.
 bool may_elide(const mutex_state& mutex, lock_tag tag) noexcept {
-  return tag.has_role() && role_of(tag.role()).elides && !runs_ahead() && !is_callers(mutex);
+  return tag.has_role() && speculating_site_of(tag.role()).choices().elides && !runs_ahead() && !is_callers(mutex);
 }
 
 bool is_recursive(const mutex_state& mutex) noexcept {

@@ -32,8 +32,8 @@ enum class algorithm : std::uint8_t {
   spin,           ///< futex_mutex whose waiters spin, as spinning_mutex
   watched_futex,  ///< futex_mutex of any type whose order is watched
   priority_tatas,
-  /// The site's role says which of them, and that sections run as attempts where they can (elision.hpp) or ahead of
-  /// time while they wait (warm_up.hpp).
+  /// The site says which of them, and that sections run as attempts where they can (elision.hpp) or ahead of time
+  /// while they wait (warm_up.hpp).
   by_role,
   by_role_uncounted,
 };
@@ -54,7 +54,7 @@ class lock_tag {
   /// Where it is counted; 0: nowhere.
   constexpr std::uint32_t site() const noexcept { return how() == algorithm::by_role_uncounted ? 0 : bits_ & 0xFFF; }
   constexpr bool has_role() const noexcept { return how() >= algorithm::by_role; }
-  /// Where it has one (roles.hpp).
+  /// The site's number where it has one (speculating_sites.hpp).
   constexpr std::uint32_t role() const noexcept { return bits_ & 0xFFF; }
   constexpr std::uint16_t bits() const noexcept { return bits_; }
 

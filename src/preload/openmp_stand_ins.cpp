@@ -2,10 +2,12 @@
 // What stands for the counters of sites in libtxsync-openmp.so. Its barriers end coarsened attempts, of which its own
 // copy of elision never has any: nothing is counted here.
 #include <txsync/observe/attempts.hpp>
+#include <txsync/observe/site_state.hpp>
 #include <txsync/site.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
 
+constinit detail::site_state detail::undecided;
 constinit site site::unnamed_{"(unnamed)"};
 std::uint32_t site::register_site() noexcept { return 0; }
 

@@ -17,9 +17,9 @@
 #include "interpose.hpp"
 #include "locks/once_in_child.hpp"
 #include "next.hpp"
-#include "roles.hpp"
 #include "rwlock_state.hpp"
 #include "sites.hpp"
+#include "speculating_sites.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
@@ -33,11 +33,11 @@ lock_tag decide_as_mutex(const site_answer& answer) noexcept {
   return decide({answer.site, policy}, PTHREAD_MUTEX_NORMAL);
 }
 
-/// Then the site has a role: the one that mutexes there would have.
+/// Then the site speculates, as for mutexes there.
 bool is_to_elide(const site_answer& answer) noexcept {
   if (!wants_elision(answer.policy)) return false;
   const lock_tag as_mutex = decide_as_mutex(answer);
-  return as_mutex.has_role() && role_of(as_mutex.role()).elides;
+  return as_mutex.has_role() && speculating_site_of(as_mutex.role()).choices().elides;
 }
 
 rw_tag decide_rwlock(rwlock_state& lock) noexcept {
@@ -143,8 +143,8 @@ bool runs_elided(const rwlock_state& lock) noexcept {
 }
 
 /// Ends the section where an attempt runs it.
-[[gnu::noinline]] bool end_elided(const rwlock_state& lock, std::uint32_t role) noexcept {
-  return detail::in_elided_attempt() && detail::leave_elided(word_of(lock), &role_of(role).place);
+[[gnu::noinline]] bool end_elided(const rwlock_state& lock, std::uint32_t number) noexcept {
+  return detail::in_elided_attempt() && detail::leave_elided(word_of(lock), &speculating_site_of(number).place);
 }
 
 template <futex_rwlock::admit how>
@@ -167,8 +167,7 @@ detail::held_test held_test_of(const rwlock_state& lock, entry how) noexcept {
 }
 
 /// 0: in an attempt that runs the section; EBUSY: a try finds the lock held; -1: it is the lock that is to be taken.
-int elide(const rwlock_state& lock, elision& role, detail::held_test held, entry how,
-          const patience& how_long) noexcept {
+int elide(const rwlock_state& lock, site& place, detail::held_test held, entry how, const patience& how_long) noexcept {
   const latch_mode mode = how == entry::read ? latch_mode::shared : latch_mode::exclusive;
   const void* const word = word_of(lock);
   if (how_long.waits && how_long.until == nullptr) {
@@ -176,9 +175,9 @@ int elide(const rwlock_state& lock, elision& role, detail::held_test held, entry
     // is found out outside.
     if (runs_elided(lock) && (how == entry::write || detail::elided_mode(word) == latch_mode::exclusive))
       leave_attempt();
-    return detail::enter_elided(role, word, mode, held) ? 0 : -1;
+    return detail::enter_elided(place, word, mode, held) ? 0 : -1;
   }
-  const detail::try_outcome tried = detail::try_enter_elided(role, word, mode, held);
+  const detail::try_outcome tried = detail::try_enter_elided(place, word, mode, held);
   if (tried == detail::try_outcome::elided) return 0;
   if (tried == detail::try_outcome::try_lock) return -1;
   if (!how_long.waits) return EBUSY;
@@ -189,7 +188,7 @@ int elide(const rwlock_state& lock, elision& role, detail::held_test held, entry
 /// Out of line, as what else only elided locks need: the others' way stays short.
 [[gnu::noinline]] int elide_as_rwlock(rwlock_state& lock, rw_tag tag, entry how, const patience& how_long) noexcept {
   forget_parents_sleepers(lock);  // or an attempt waits for one of them
-  return elide(lock, role_of(tag.role()).eliding, held_test_of(lock, how), how, how_long);
+  return elide(lock, speculating_site_of(tag.role()).place, held_test_of(lock, how), how, how_long);
 }
 
 // ---- as what it is
@@ -227,8 +226,8 @@ int lock_as_mutex(rwlock_state& lock, rw_tag tag, entry how, const patience& how
   if (is_callers(mutex.owner(), &lock)) return lock_again(lock, how, how_long);
   const lock_tag by = mutex_tag(lock);
   const algorithm under = lock_under(by);
-  if (by.has_role() && role_of(by.role()).elides) {
-    const int answer = elide(lock, role_of(by.role()).eliding, held_test_of(under), how, how_long);
+  if (by.has_role() && speculating_site_of(by.role()).choices().elides) {
+    const int answer = elide(lock, speculating_site_of(by.role()).place, held_test_of(under), how, how_long);
     if (answer >= 0) return answer;
   }
   count_for_trials(by);

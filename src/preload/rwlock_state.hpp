@@ -21,7 +21,7 @@ enum class rw_algorithm : std::uint8_t {
   libc,
   rwlock,
   as_mutex,
-  /// As `rwlock`, and the site's role says how sections run as attempts.
+  /// As `rwlock`, and the site says how sections run as attempts.
   elided,
   elided_uncounted,
 };
@@ -35,7 +35,7 @@ class rw_tag {
   /// Where it is counted; 0: nowhere.
   constexpr std::uint32_t site() const noexcept { return how() == rw_algorithm::elided_uncounted ? 0 : bits_ & 0xFFF; }
   constexpr bool is_elided() const noexcept { return how() >= rw_algorithm::elided; }
-  /// Where it is elided (roles.hpp).
+  /// The site's number where it is elided (speculating_sites.hpp).
   constexpr std::uint32_t role() const noexcept { return bits_ & 0xFFF; }
   constexpr std::uint16_t bits() const noexcept { return bits_; }
 

@@ -14,8 +14,6 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-constinit elision elision::unnamed_{};
-
 namespace detail {
 
 constinit thread_local section_log my_sections;
@@ -42,9 +40,9 @@ failure failure_of(attempt_status status, const elision_policy& policy, const vo
 /// What to do after each aborted attempt of one section.
 class retries {
  public:
-  retries(const elision& how, experience& known, const void* lock, held_test held) noexcept
+  retries(const site_page& how, experience& known, const void* lock, held_test held) noexcept
       : how_(how),
-        policy_(how.policy()),
+        policy_(how.elides_by()),
         known_(known),
         lock_(lock),
         held_(held),
@@ -112,7 +110,7 @@ class retries {
     if (pause_ < policy_.longest_backoff) pause_ *= 2;
   }
 
-  const elision& how_;
+  const site_page& how_;
   const elision_policy& policy_;
   experience& known_;
   const void* const lock_;
@@ -151,7 +149,7 @@ void record(section_log& mine, const void* lock, latch_mode mode) noexcept {
   mine.become(section_log::in_section);
 }
 
-void record_outermost(section_log& mine, elision& how, const void* lock, latch_mode mode) noexcept {
+void record_outermost(section_log& mine, site_page& how, const void* lock, latch_mode mode) noexcept {
   order_behind_sections(lock);
   mine.how = &how;
   mine.outermost = lock;
@@ -172,13 +170,13 @@ void record_outermost(section_log& mine, elision& how, const void* lock, latch_m
 
 /// What try_attempt() needs to know of a section.
 struct section_request {
-  elision& how;
+  site_page& how;
   const void* lock;
   latch_mode mode;
   held_test held;
 };
 
-[[gnu::always_inline]] inline attempt_status begin_timed(section_log& mine, const elision& how) noexcept {
+[[gnu::always_inline]] inline attempt_status begin_timed(section_log& mine, const site_page& how) noexcept {
   if (mine.timed_for == &how) [[unlikely]]
     mine.began = machine::cycles();
   return machine::begin();
@@ -188,30 +186,28 @@ struct section_request {
   const attempt_status status = begin_timed(mine, asked.how);
   if (status.started()) {
     if (asked.held(asked.lock)) [[unlikely]]
-      give_way(asked.how.policy().busy, asked.lock, asked.held);
+      give_way(asked.how.elides_by().busy, asked.lock, asked.held);
     record_outermost(mine, asked.how, asked.lock, asked.mode);
   }
   return status;
 }
 
-/// What became of an attempt or a section is counted where the role has a site.
-std::uint32_t counted_as(const elision& how) noexcept {
-  return how.place() != nullptr ? observe::detail::counted_id(*how.place()) : 0;
-}
+/// The site's number where what became of an attempt or a section is counted, or 0.
+std::uint32_t counted_as(const site_page& how) noexcept { return observe::detail::counted_id(*how.place()); }
 // Not inlined: a try that commits takes no registers for them.
-[[gnu::noinline]] void count_abort(const elision& how, const void* lock, attempt_status status) noexcept {
+[[gnu::noinline]] void count_abort(const site_page& how, const void* lock, attempt_status status) noexcept {
   const std::uint32_t number = counted_as(how);
   const abort_cause why = status.cause();
   if (number != 0) observe::detail::attempt_aborted(number, why);
   observe::tell_abort(number, lock, why);
 }
 /// `status`: of the last attempt.
-[[gnu::noinline]] void count_failure(const elision& how, const void* lock, attempt_status status) noexcept {
+[[gnu::noinline]] void count_failure(const site_page& how, const void* lock, attempt_status status) noexcept {
   const std::uint32_t number = counted_as(how);
   if (number != 0) observe::detail::attempts_failed(number);
   observe::tell_fallback(number, lock, status.cause());
 }
-void count_commit(const elision& how) noexcept {
+void count_commit(const site_page& how) noexcept {
   const std::uint32_t number = counted_as(how);
   if (number != 0) observe::detail::attempt_committed(number);
 }
@@ -228,7 +224,7 @@ void forget_sections(section_log& mine, std::uint8_t actions, std::uint32_t guar
 /// The first attempt has been aborted.
 [[gnu::noinline]] bool enter_after(attempt_status status, section_log& mine, section_request asked, experience& known,
                                    bool coarse) noexcept {
-  const elision_policy& policy = asked.how.policy();
+  const elision_policy& policy = asked.how.elides_by();
   retries decide(asked.how, known, asked.lock, asked.held);
   timed_sections& timed = my_memory_if_any()->timed;
   const std::uint8_t actions = mine.actions;
@@ -249,15 +245,15 @@ void forget_sections(section_log& mine, std::uint8_t actions, std::uint32_t guar
     forget_sections(mine, actions, guards);
   }
   attempts_failed(known, asked.lock, policy, decide.why());
-  timed.end(asked.how);
+  timed.end(*asked.how.place());
   count_failure(asked.how, asked.lock, status);
   if (decide.why() == failure::hopeless) bring_in_actions();
   return false;
 }
 
 bool enter_from_outside(section_log& mine, const section_request& asked, experience& known) noexcept {
-  const bool coarse = is_coarse(known, asked.how.policy());
-  my_memory_if_any()->timed.begin(asked.how);
+  const bool coarse = is_coarse(known, asked.how.elides_by());
+  if (asked.how.place()->is_counted()) my_memory_if_any()->timed.begin();
   const std::uint8_t actions = mine.actions;
   const std::uint32_t guards = mine.guards;
   const attempt_status status = try_attempt(mine, asked);
@@ -268,7 +264,7 @@ bool enter_from_outside(section_log& mine, const section_request& asked, experie
 }
 
 void commit(section_log& mine) noexcept {
-  const elision_policy& policy = mine.how->policy();
+  const elision_policy& policy = mine.how->elides_by();
   experience& known = experience_in_attempt(mine.outermost);
   const unsigned sections = mine.done;
   mine.become(0);
@@ -277,20 +273,26 @@ void commit(section_log& mine) noexcept {
     mine.timed_for = nullptr;
     // Readers run beside each other under the lock, too: how long they take says nothing of what it can do.
     if (mine.sections[0].mode != latch_mode::shared)
-      my_turns.took(mine.how, (machine::cycles() - mine.began) / sections, mine.outermost);
+      my_turns.took(&mine.how->elision_trial, (machine::cycles() - mine.began) / sections, mine.outermost);
   }
   if (sections > 1) [[unlikely]]
-    my_turns.add(mine.how, sections - 1);
+    my_turns.add(&mine.how->elision_trial, sections - 1);
   attempt_committed(known, policy, sections);
   count_commit(*mine.how);
-  my_memory_if_any()->timed.end(*mine.how);
+  my_memory_if_any()->timed.end(*mine.how->place());
   if (mine.actions != 0 && mine.guards == 0) [[unlikely]]
     run_deferred();
 }
 
-void look_now_and_then(elision& how) noexcept {
-  if (how.policy().adapts == adaptation::trial && my_turns.count(my_sections.left, &how)) [[unlikely]]
-    look_at_trial(how);
+[[gnu::noinline]] void look_at_trial(site_page& how, const elision_policy& policy) noexcept {
+  section_log& mine = my_sections;
+  if (my_turns.look(mine.left, &how.elision_trial, how.elision_trial, policy.trial_cycles)) mine.timed_for = &how;
+  how.keep_elision_answer();
+}
+
+void look_now_and_then(site_page& how, const elision_policy& policy) noexcept {
+  if (policy.adapts == adaptation::trial && my_turns.count(my_sections.left, &how.elision_trial)) [[unlikely]]
+    look_at_trial(how, policy);
 }
 
 elided_section* find(section_log& mine, const void* lock) noexcept {
@@ -300,52 +302,74 @@ elided_section* find(section_log& mine, const void* lock) noexcept {
   return nullptr;
 }
 
-}  // namespace
-
-void look_at_trial(elision& how) noexcept {
-  section_log& mine = my_sections;
-  if (my_turns.look(mine.left, &how, how.ways_, how.policy_.trial_cycles)) mine.timed_for = &how;
+/// Whether sections of the site run in attempts at all. In an attempt, where nothing is decided.
+bool is_elided_within(const site& place) noexcept {
+  const elision_policy* const decided = site_state::of(place).elision();
+  return (decided != nullptr ? *decided : elision_policy_of(place)).attempts != 0;
 }
 
-bool try_elision(elision& how, const void* lock, latch_mode mode, held_test held) noexcept {
+/// The site's policy and page, outside the thread's own attempts. No page: sections take the lock.
+struct elision_choice {
+  const elision_policy* policy;
+  site_page* how;
+};
+elision_choice choice_of(site& place) noexcept {
+  site_state* state = &site_state::of(place);
+  if (state->elision() == nullptr) [[unlikely]]
+    state = &decide_state(place, speculation::elision);
+  const elision_policy* const policy = state->elision();
+  // Whatever makes attempts has a page.
+  return {policy, policy->attempts == 0 ? nullptr : static_cast<site_page*>(state)};
+}
+
+}  // namespace
+
+bool try_elision(site& place, const void* lock, latch_mode mode, held_test held) noexcept {
   section_log& mine = my_sections;
-  const elision_policy& policy = how.policy();
-  if (policy.attempts == 0) return false;
   if (mine.is(section_log::inside)) {
+    if (!is_elided_within(place)) return false;
     if (held(lock)) machine::abort_busy(lock);
     record(mine, lock, mode);
     return true;
   }
-  look_now_and_then(how);
+  const elision_choice chosen = choice_of(place);
+  if (chosen.how == nullptr) return false;
+  site_page& how = *chosen.how;
+  const elision_policy& policy = *chosen.policy;
+  look_now_and_then(how, policy);
   if (how.takes_lock()) return false;
   experience* const known = experience_of(lock);
   if (known == nullptr || !wants_attempt(*known, lock, policy)) return false;
   return enter_from_outside(mine, {how, lock, mode, held}, *known);
 }
 
-try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, held_test held) noexcept {
+try_outcome try_enter_elided(site& place, const void* lock, latch_mode mode, held_test held) noexcept {
   section_log& mine = my_sections;
-  if (how.policy().attempts == 0) return try_outcome::try_lock;
   if (mine.is(section_log::inside)) {
+    if (!is_elided_within(place)) return try_outcome::try_lock;
     const latch_mode inside = elided_mode(lock);
     const bool own = inside == latch_mode::exclusive || (inside == latch_mode::shared && mode != latch_mode::shared);
     if (own || held(lock)) return try_outcome::busy;
     record(mine, lock, mode);
     return try_outcome::elided;
   }
+  const elision_choice chosen = choice_of(place);
+  if (chosen.how == nullptr) return try_outcome::try_lock;
+  site_page& how = *chosen.how;
+  const elision_policy& policy = *chosen.policy;
   // A try that fails is no section.
-  if (!held(lock)) look_now_and_then(how);
+  if (!held(lock)) look_now_and_then(how, policy);
   if (how.takes_lock()) return try_outcome::try_lock;
   experience* const known = experience_of(lock);
-  if (known == nullptr || !wants_attempt(*known, lock, how.policy())) return try_outcome::try_lock;
+  if (known == nullptr || !wants_attempt(*known, lock, policy)) return try_outcome::try_lock;
   const std::uint8_t actions = mine.actions;
   const std::uint32_t guards = mine.guards;
   const attempt_status status = begin_timed(mine, how);
   if (!status.started()) {
     forget_sections(mine, actions, guards);
     count_abort(how, lock, status);
-    attempt_aborted(*known, how.policy());
-    attempts_failed(*known, lock, how.policy(), failure_of(status, how.policy(), lock, held));
+    attempt_aborted(*known, policy);
+    attempts_failed(*known, lock, policy, failure_of(status, policy, lock, held));
     count_failure(how, lock, status);
     return try_outcome::try_lock;
   }
@@ -369,7 +393,7 @@ bool end_section(section_log& mine, const void* lock) noexcept {
   for (elided_section* at = found; at != mine.sections + mine.count; ++at) *at = at[1];
   if (mine.count != 0) return true;
   ++mine.done;
-  const elision_policy& policy = mine.how->policy();
+  const elision_policy& policy = mine.how->elides_by();
   if (policy.most_sections > 1 && mine.actions == 0) {
     const experience& known = experience_in_attempt(mine.outermost);
     if (is_coarse(known, policy) && mine.done < known.grain) {
@@ -387,7 +411,8 @@ bool leave_elided(const void* lock, site* place) noexcept {
   section_log& mine = my_sections;
   if (!end_section(mine, lock)) return false;
   // Counters are not written in attempts. Where the attempt goes on, the sample waits for the end of a later section.
-  if (place != nullptr && --observe::detail::until_sample <= 0 && !mine.is(section_log::inside)) [[unlikely]]
+  if (place != nullptr && place->is_counted() && --observe::detail::until_sample <= 0 && !mine.is(section_log::inside))
+      [[unlikely]]
     observe::detail::sample_elided(observe::detail::counted_id(*place));
   return true;
 }

@@ -17,9 +17,6 @@ namespace txsync::inline TXSYNC_BACKEND::detail {
 class timed_sections {
  public:
   /// Outside attempts, before the first one of a section.
-  void begin(const elision& how) noexcept {
-    if (how.place() != nullptr) begin();
-  }
   void begin() noexcept {
     if (--left_ == 0) [[unlikely]]
       begin_timing();
@@ -34,10 +31,6 @@ class timed_sections {
       began_ = machine::cycles();
   }
   /// The section has ended, or takes the lock: counts what it has lost.
-  void end(const elision& how) noexcept {
-    if (began_ != 0) [[unlikely]]
-      end_timing(*how.place());
-  }
   void end(site& place) noexcept {
     if (began_ != 0) [[unlikely]]
       end_timing(place);

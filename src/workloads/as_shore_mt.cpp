@@ -26,11 +26,11 @@ constexpr subject of_readers(const char* name, bool speculates, const char* summ
 
 using plain_lock = counting_rwlock<sleeping_mutex>;
 using small_lock_elided = counting_rwlock<hle_sleeping_mutex>;
-using section_elided = with_role_of_run<elided_shared<counting_rwlock_of_glibc<sleeping_mutex>>, elision>;
+using section_elided = of_run<elided_shared<counting_rwlock_of_glibc<sleeping_mutex>>>;
 
 outcome run_section_elided(const parameters& values, const plan& how) {
-  elision role(elision_presets::glibc);
-  role_of_run<elision> = &role;
+  scoped_site place(elision_presets::glibc);
+  site_of_run = &place;
   return run_readers<lockable<section_elided>>(values, how);
 }
 

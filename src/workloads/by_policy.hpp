@@ -1,50 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subjects whose locks belong to a role that learns (elision, warm_up): a new role for each run, so that a run learns
-// for itself. The same lock under several policies is compiled once.
+// Subjects whose locks speculate by a policy: a new site for each run, so that a run learns for itself. The same lock
+// under several policies is compiled once.
 #pragma once
 
 #include <utility>
 
+#include "speculate/scoped_site.hpp"
 #include "workloads/workload.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// The role of the locks of a run.
-template <class Role>
-constinit inline Role* role_of_run = nullptr;
+/// The site of the locks of a run.
+constinit inline site* site_of_run = nullptr;
 
-/// A lock of that role, as adapters want it.
-template <class Lock, class Role>
-class with_role_of_run : public Lock {
+/// A lock of that site, as adapters want it.
+template <class Lock>
+class of_run : public Lock {
  public:
-  with_role_of_run() noexcept : Lock(*role_of_run<Role>) {}
+  of_run() noexcept : Lock(*site_of_run) {}
 };
 
-template <class Role, const subject& locked, unsigned which, const auto& policy>
+template <const subject& locked, unsigned which, const auto&... policies>
 outcome run_by(const parameters& values, const plan& how) {
-  Role role(policy);
-  role_of_run<Role> = &role;
+  scoped_site place(policies...);
+  site_of_run = &place;
   return locked.run[which](values, how);
 }
 
-template <class Role, const subject& locked, const auto& policy, unsigned... which>
+template <const subject& locked, const auto&... policies, unsigned... which>
 constexpr void set_runners(subject& made, std::integer_sequence<unsigned, which...>) noexcept {
   // Locks that exclude have a runner for every workload but the barriers' and that of atomic blocks. (Runners are not
   // compared: UBSan's are no constants.)
   constexpr auto has_runner = [](workload_id one) {
     return one != workload_id::trisolve && one != workload_id::transactions;
   };
-  ((made.run[which] = has_runner(static_cast<workload_id>(which)) ? run_by<Role, locked, which, policy> : nullptr),
-   ...);
+  ((made.run[which] = has_runner(static_cast<workload_id>(which)) ? run_by<locked, which, policies...> : nullptr), ...);
 }
 
-/// The subject `locked`, whose locks are with_role_of_run, under a policy.
-template <class Role, const subject& locked, const auto& policy>
+/// The subject `locked`, whose locks are of_run, under a policy of elision, or of warm-up, or one of each.
+template <const subject& locked, const auto&... policies>
 constexpr subject by_policy(const char* name, const char* summary) noexcept {
   subject made = locked;
   made.name = name;
   made.summary = summary;
-  set_runners<Role, locked, policy>(made, std::make_integer_sequence<unsigned, workload_count>());
+  set_runners<locked, policies...>(made, std::make_integer_sequence<unsigned, workload_count>());
   return made;
 }
 

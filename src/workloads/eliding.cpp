@@ -20,12 +20,9 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-template <class Elided>
-using of_run = with_role_of_run<Elided, elision>;
-
-template <const subject& locked, const elision_policy& policy>
+template <const subject& locked, const auto&... policies>
 constexpr subject speculating(const char* name, const char* summary) noexcept {
-  subject made = by_policy<elision, locked, policy>(name, summary);
+  subject made = by_policy<locked, policies...>(name, summary);
   made.speculates = true;
   return made;
 }
@@ -38,9 +35,8 @@ constexpr subject occ = make_subject<lockable<of_run<elided_shared<occ_rwlock>>>
 constexpr subject srw = make_subject<lockable<of_run<elided_shared<srwlock>>>>("", peer, waiting::spins, "");
 
 // Whoever takes the lock after all runs ahead while it waits (always-abort paper, IV-A 5: htm-10-fb-aahtm).
-using aahtm_lock = with_role_of_run<warming<tatas_lock>, warm_up>;
-constexpr subject aahtm_of_any = make_subject<lockable<of_run<elided<aahtm_lock>>>>("", peer, waiting::spins, "");
-constexpr subject aahtm_tatas = by_policy<warm_up, aahtm_of_any, warm_up_presets::paper>("", "");
+constexpr subject aahtm_tatas =
+    make_subject<lockable<of_run<elided<warming<tatas_lock>>>>>("", peer, waiting::spins, "");
 
 /// The lock behind a bit of elision_preset::over.
 template <unsigned lock>
@@ -53,8 +49,6 @@ constexpr const subject& lock_of() noexcept {
     return occ;
   } else if constexpr (lock == policy::over_srwlock) {
     return srw;
-  } else if constexpr (lock == policy::over_aahtm_tatas) {
-    return aahtm_tatas;
   } else {
     static_assert(lock == policy::over_tatas);
     return tatas;
@@ -62,7 +56,12 @@ constexpr const subject& lock_of() noexcept {
 }
 
 constexpr auto of_row = []<unsigned row, unsigned lock>(const char* name, const char* summary) {
-  return speculating<lock_of<lock>(), *policy::elision_table[row].policy>(name, summary);
+  constexpr const elision_policy& by = *policy::elision_table[row].policy;
+  if constexpr (lock == policy::over_aahtm_tatas) {
+    return speculating<aahtm_tatas, by, warm_up_presets::paper>(name, summary);
+  } else {
+    return speculating<lock_of<lock>(), by>(name, summary);
+  }
 };
 
 /// One each, and the rule that is not for use.

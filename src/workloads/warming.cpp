@@ -20,9 +20,6 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-template <class Warming>
-using of_run = with_role_of_run<Warming, warm_up>;
-
 constexpr bool peer = false;
 constexpr subject ticket = make_subject<warmed<of_run<warming<ticket_lock>>>>("", peer, waiting::spins, "");
 constexpr subject mcs =
@@ -58,7 +55,7 @@ constexpr const subject& lock_of() noexcept {
 
 constexpr auto of_row = []<unsigned row, unsigned lock>(const char* name, const char* summary) {
   constexpr const policy::warm_up_preset& preset = policy::warm_up_table[row];
-  subject made = by_policy<warm_up, lock_of<lock, preset.attempts>(), *preset.policy>(name, summary);
+  subject made = by_policy<lock_of<lock, preset.attempts>(), *preset.policy>(name, summary);
   made.speculates = preset.attempts;
   return made;
 };

@@ -5,9 +5,11 @@
 
 #include <cstring>
 
+#include <txsync/speculate/site_page.hpp>
+
 #include "policy/policy.hpp"
 #include "policy/presets.hpp"
-#include "preload/roles.hpp"
+#include "preload/speculating_sites.hpp"
 
 namespace policy = txsync::policy;
 using policy::elision_kind;
@@ -37,8 +39,8 @@ TEST(OneMorePreset, IsWhatThePreloadedLibraryDoes) {
   asked.elision = one_more;
   asked.counting = false;
   const policy::packed crossed = policy::packed::of(asked.word());
-  ASSERT_TRUE(preload::make_role(7, {preload::algorithm::futex, true, false}, crossed));
-  EXPECT_EQ(preload::role_of(7).eliding.policy().attempts, 77u);
+  ASSERT_TRUE(preload::make_speculating(7, {preload::algorithm::futex, true, false}, crossed));
+  EXPECT_EQ(txsync::elision_policy_of(preload::speculating_site_of(7).place).attempts, 77u);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@
 
 #include "policy/presets.hpp"
 #include "preload/order.hpp"
-#include "preload/roles.hpp"
+#include "preload/speculating_sites.hpp"
 #include "scripted_locks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
@@ -53,22 +53,22 @@ TEST_F(ElidedMutexes, AreWhatTheSiteAsksFor) {
     site_asks(++site, policy::kind_of_row<policy::elision_kind>(row));
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     EXPECT_TRUE(is_elided(mutex));
-    EXPECT_EQ(&role_of(site).eliding.policy(), policy::elision_table[row].policy);
+    EXPECT_EQ(&elision_policy_of(speculating_site_of(site).place), policy::elision_table[row].policy);
     EXPECT_EQ(tag_of(mutex).site(), site);
   }
 }
 
-TEST_F(ElidedMutexes, OfOneSiteShareARoleAndOfTwoDoNot) {
+TEST_F(ElidedMutexes, OfOneSiteLearnTogetherAndOfTwoDoNot) {
   pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_t second = PTHREAD_MUTEX_INITIALIZER;
   EXPECT_TRUE(is_elided(first));
-  lock_role* const role = &role_of(1);
+  speculating_site* const first_site = &speculating_site_of(1);
   EXPECT_TRUE(is_elided(second));
-  EXPECT_EQ(&role_of(1), role);
+  EXPECT_EQ(&speculating_site_of(1), first_site);
   site_asks(2, policy::elision_kind::eager, false);
   pthread_mutex_t uncounted = PTHREAD_MUTEX_INITIALIZER;
   EXPECT_TRUE(is_elided(uncounted));
-  EXPECT_NE(&role_of(2), role);
+  EXPECT_NE(&speculating_site_of(2), first_site);
   EXPECT_EQ(tag_of(uncounted).site(), 0U);
   EXPECT_EQ(tag_of(uncounted).role(), 2U);
 }
@@ -102,9 +102,9 @@ TEST_F(ElidedMutexes, AreThePlainOnesWhereNothingAsksOrNothingWorks) {
   EXPECT_EQ(tag_of(foreign).how(), algorithm::libc);
   site_asks(1, policy::elision_kind::eager);
   script.fail_map_pages(1);
-  pthread_mutex_t without_role = PTHREAD_MUTEX_INITIALIZER;
-  EXPECT_FALSE(is_elided(without_role));
-  EXPECT_EQ(tag_of(without_role).how(), algorithm::futex);
+  pthread_mutex_t without_memory = PTHREAD_MUTEX_INITIALIZER;
+  EXPECT_FALSE(is_elided(without_memory));
+  EXPECT_EQ(tag_of(without_memory).how(), algorithm::futex);
   script.begin_is(script::begin_nature::always_aborts);
   pthread_mutex_t without_htm = PTHREAD_MUTEX_INITIALIZER;
   EXPECT_FALSE(is_elided(without_htm));

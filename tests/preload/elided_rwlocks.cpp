@@ -24,8 +24,8 @@
 #include "../locks/harness/budget.hpp"
 #include "policy/presets.hpp"
 #include "preload/order.hpp"
-#include "preload/roles.hpp"
 #include "preload/rwlock_state.hpp"
+#include "preload/speculating_sites.hpp"
 #include "scripted_locks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
@@ -121,11 +121,11 @@ TEST_F(ElidedRwlocks, AreWhatTheSiteAsksFor) {
   site_asks(7, policy::named<policy::elision_kind>("shore"));
   pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
   EXPECT_TRUE(is_elided(lock));
-  EXPECT_EQ(&role_of(7).eliding.policy(), &elision_presets::shore);
+  EXPECT_EQ(&elision_policy_of(speculating_site_of(7).place), &elision_presets::shore);
   site_asks(8, policy::elision_kind::eager, policy::rwlock_kind::rwlock, false, policy::lock_kind::libc);
   pthread_rwlock_t uncounted = made(PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
   EXPECT_TRUE(is_elided(uncounted)) << "lock = libc is for mutexes";
-  EXPECT_NE(&role_of(8), &role_of(7));
+  EXPECT_NE(&speculating_site_of(8), &speculating_site_of(7));
   EXPECT_EQ(script.counted().commits, 4U);
   EXPECT_EQ(script.counted().aborts, 0U);
 }
@@ -143,8 +143,8 @@ TEST_F(ElidedRwlocks, AreThePlainOnesWhereNothingAsksOrNothingWorks) {
   pthread_rwlock_t shared = made(PTHREAD_RWLOCK_PREFER_READER_NP, PTHREAD_PROCESS_SHARED);
   EXPECT_FALSE(is_elided(shared));
   script.fail_map_pages(1);
-  pthread_rwlock_t without_role = PTHREAD_RWLOCK_INITIALIZER;
-  EXPECT_FALSE(is_elided(without_role));
+  pthread_rwlock_t without_memory = PTHREAD_RWLOCK_INITIALIZER;
+  EXPECT_FALSE(is_elided(without_memory));
   order_watched.store(true);
   pthread_rwlock_t watched = PTHREAD_RWLOCK_INITIALIZER;
   EXPECT_FALSE(is_elided(watched));

@@ -12,6 +12,7 @@
 #include <machine/scripted/script.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/memory.hpp>
+#include <txsync/speculate/site_page.hpp>
 
 #include "../speculate/unlearnt.hpp"
 #include "policy/words.hpp"
@@ -19,7 +20,7 @@
 #include "preload/next.hpp"
 #include "preload/order.hpp"
 #include "preload/profile_writer.hpp"
-#include "preload/roles.hpp"
+#include "preload/speculating_sites.hpp"
 
 extern "C" {
 int scripted_mutex_init(pthread_mutex_t* mutex, const pthread_mutexattr_t* attributes) noexcept;
@@ -60,8 +61,8 @@ class ScriptedLocks : public testing::Test {
     have_unlearnt_rtm(script);
     told.clear();
     order_watched.store(false);
-    for (std::atomic<lock_role*>& role : roles) {
-      if (lock_role* const made = role.exchange(nullptr)) machine::unmap_pages(made, sizeof(lock_role));
+    for (std::atomic<site_block*>& block : site_blocks) {
+      if (site_block* const made = block.exchange(nullptr)) machine::unmap_pages(made, sizeof(site_block));
     }
   }
   ~ScriptedLocks() override { order_watched.store(false); }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <machine/scripted/script.hpp>
+#include <speculate/scoped_site.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/mutex.hpp>
 #include <txsync/observe/events.hpp>
@@ -21,15 +22,15 @@ using observe::event;
 using observe::event_kind;
 using txsync::abort_cause;
 using txsync::elided;
-using txsync::elision;
 using txsync::elision_policy;
+using txsync::scoped_site;
 using txsync::script::machine_script;
 using txsync::script::plan;
 
 constexpr std::uint32_t met_another = attempt_status::conflict_bit | attempt_status::retry_bit;
 constexpr elision_policy three_attempts{.attempts = 3, .adapts = txsync::adaptation::none};
 
-constinit txsync::site told_place{"attempt_events.told"};
+constinit txsync::site_with_policy told_place{"attempt_events.told", three_attempts};
 
 // Not in the listener: on the scripted machine an abort undoes the stack only.
 std::vector<event> told;
@@ -68,16 +69,14 @@ class AttemptEvents : public testing::Test {
 };
 
 TEST_F(AttemptEvents, NothingIsToldOfAnAttemptThatCommits) {
-  elision role(three_attempts, told_place);
-  elided<txsync::tatas_lock> lock(role);
+  elided<txsync::tatas_lock> lock(told_place);
   section(lock);
   EXPECT_EQ(script.counted().commits, 1u);
   EXPECT_TRUE(told.empty());
 }
 
 TEST_F(AttemptEvents, EachAbortAndTheFallbackHaveTheirCause) {
-  elision role(three_attempts, told_place);
-  elided<txsync::tatas_lock> lock(role);
+  elided<txsync::tatas_lock> lock(told_place);
   script.on_begin(plan::aborts(met_another));
   script.on_begin(plan::aborts(attempt_status::capacity_bit));
   section(lock);
@@ -95,17 +94,16 @@ TEST_F(AttemptEvents, EachAbortAndTheFallbackHaveTheirCause) {
 }
 
 TEST_F(AttemptEvents, AnAbortBeforeACommitHasNoFallback) {
-  elision role(three_attempts, told_place);
-  elided<txsync::tatas_lock> lock(role);
+  elided<txsync::tatas_lock> lock(told_place);
   script.on_begin(plan::aborts(met_another));
   section(lock);
   expect_told({event_kind::abort});
   EXPECT_EQ(script.counted().commits, 1u);
 }
 
-TEST_F(AttemptEvents, RolesWithoutASiteAreToldToo) {
-  elision role(three_attempts);
-  elided<txsync::mutex> lock(role);
+TEST_F(AttemptEvents, SitesThatCountNothingAreToldToo) {
+  scoped_site place(three_attempts);
+  elided<txsync::mutex> lock(place);
   script.on_begin(plan::aborts(attempt_status::syscall_bit));
   section(lock);
   expect_told({event_kind::abort, event_kind::fallback});
@@ -115,8 +113,7 @@ TEST_F(AttemptEvents, RolesWithoutASiteAreToldToo) {
 }
 
 TEST_F(AttemptEvents, ATryThatAbortsIsToldAsOneAttempt) {
-  elision role(three_attempts, told_place);
-  elided<txsync::tatas_lock> lock(role);
+  elided<txsync::tatas_lock> lock(told_place);
   script.on_begin(plan::aborts(met_another));
   EXPECT_TRUE(lock.try_lock());
   lock.unlock();
@@ -125,8 +122,7 @@ TEST_F(AttemptEvents, ATryThatAbortsIsToldAsOneAttempt) {
 
 /// A wait within an attempt is not told, as the attempt is undone; the section that takes the lock is.
 TEST_F(AttemptEvents, NothingIsToldWithinAnAttempt) {
-  elision role(three_attempts, told_place);
-  elided<txsync::tatas_lock> outer(role);
+  elided<txsync::tatas_lock> outer(told_place);
   txsync::mutex inner;
   inner.lock();
   outer.lock();

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include <machine/scripted/script.hpp>
+#include <speculate/scoped_site.hpp>
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/futex_rwlock.hpp>
 #include <txsync/locks/occ_rwlock.hpp>
@@ -51,9 +52,9 @@ class DoubleUnlocks : public testing::Test {
   }
 
   txsync::script::machine_script script;
-  txsync::elision role{txsync::elision_presets::eager};
-  Lock lock{role};
-  Lock other{role};
+  txsync::scoped_site place{txsync::elision_presets::eager};
+  Lock lock{place};
+  Lock other{place};
 };
 
 using elided_mutexes =

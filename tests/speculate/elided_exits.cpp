@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include <machine/scripted/script.hpp>
+#include <speculate/scoped_site.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/speculate/elided.hpp>
@@ -24,7 +25,7 @@ namespace {
 namespace machine = txsync::machine;
 using machine::attempt_status;
 using txsync::elided;
-using txsync::elision;
+using txsync::scoped_site;
 using txsync::tatas_lock;
 using txsync::script::machine_script;
 using txsync::script::plan;
@@ -61,7 +62,7 @@ class ElidedExits : public testing::TestWithParam<run> {
   }
 
   machine_script script;
-  elision role{txsync::elision_presets::eager};
+  scoped_site place{txsync::elision_presets::eager};
 };
 
 INSTANTIATE_TEST_SUITE_P(Ways, ElidedExits, testing::Values(run::elided, run::again, run::locked), [](const auto& way) {
@@ -71,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, ElidedExits, testing::Values(run::elided, run::ag
 // ---- exceptions
 
 TEST_P(ElidedExits, AnExceptionThatLeavesTheSectionUnlocks) {
-  Lock lock(role);
+  Lock lock(place);
   int value = 0;
   plan_section(interrupted());
   try {
@@ -89,7 +90,7 @@ TEST_P(ElidedExits, AnExceptionThatLeavesTheSectionUnlocks) {
 }
 
 TEST_P(ElidedExits, AnExceptionCaughtInTheSectionStaysThere) {
-  Lock lock(role);
+  Lock lock(place);
   int value = 0;
   plan_section();
   {
@@ -107,7 +108,7 @@ TEST_P(ElidedExits, AnExceptionCaughtInTheSectionStaysThere) {
 }
 
 TEST_P(ElidedExits, CommitActionsOfAScopeThatThrowsRunOnce) {
-  Lock lock(role);
+  Lock lock(place);
   static int done;
   done = 0;
   plan_section(interrupted());
@@ -137,7 +138,7 @@ std::jmp_buf out;
 // Guaranteed: the section goes on behind the jump, in its attempt or with the lock, as the plain lock would stay held,
 // and ends with an unlock(). An abort there goes back to the lock(), and the jump is done again.
 TEST_P(ElidedExits, AJumpOutOfTheSectionLeavesItOpen) {
-  Lock lock(role);
+  Lock lock(place);
   static volatile int value;
   value = 0;
   plan_section();
@@ -167,7 +168,7 @@ void run_in_thread(section& one, void* (*body)(void*), void** result = nullptr) 
 }
 
 TEST_P(ElidedExits, AThreadThatEndsInItsSectionLeavesTheLockHeld) {
-  Lock lock(role);
+  Lock lock(place);
   plan_system_call();
   section one{lock};
   run_in_thread(one, [](void* raw) -> void* {
@@ -183,7 +184,7 @@ TEST_P(ElidedExits, AThreadThatEndsInItsSectionLeavesTheLockHeld) {
 }
 
 TEST_P(ElidedExits, ACancelledThreadUnlocksOnItsWayOut) {
-  Lock lock(role);
+  Lock lock(place);
   section one{lock};
   plan_section(interrupted());
   void* result = nullptr;
@@ -210,7 +211,7 @@ TEST_P(ElidedExits, ACancelledThreadUnlocksOnItsWayOut) {
 // ---- fork
 
 TEST_P(ElidedExits, BothSidesOfAForkHoldTheLock) {
-  Lock lock(role);
+  Lock lock(place);
   plan_system_call();
   lock.lock();
   interrupt();

@@ -8,6 +8,7 @@
 #include <shared_mutex>
 
 #include <machine/scripted/script.hpp>
+#include <speculate/scoped_site.hpp>
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/futex_rwlock.hpp>
 #include <txsync/locks/occ_rwlock.hpp>
@@ -29,8 +30,8 @@ namespace machine = txsync::machine;
 using machine::attempt_status;
 using txsync::elided;
 using txsync::elided_shared;
-using txsync::elision;
 using txsync::latch_mode;
+using txsync::scoped_site;
 using txsync::script::machine_script;
 using txsync::script::plan;
 
@@ -39,7 +40,7 @@ class ElidedMutex : public testing::Test {
  protected:
   ElidedMutex() { have_unlearnt_rtm(script); }
   machine_script script;
-  elision role{txsync::elision_presets::eager};
+  scoped_site place{txsync::elision_presets::eager};
 };
 using mutexes = testing::Types<txsync::tatas_lock, txsync::ticket_lock, txsync::fifo_ticket_lock, txsync::futex_mutex,
                                txsync::spinning_mutex, txsync::posix_mutex_with_word, txsync::mutex>;
@@ -56,7 +57,7 @@ TYPED_TEST(ElidedMutex, IsItsLockAndAPointer) {
 }
 
 TYPED_TEST(ElidedMutex, ElidesAndFallsBack) {
-  elided<TypeParam> lock(this->role);
+  elided<TypeParam> lock(this->place);
   lock.lock();
   EXPECT_TRUE(machine::active());
   lock.unlock();
@@ -76,7 +77,7 @@ TYPED_TEST(ElidedMutex, OrdersSectionsOfBothKinds) {
     elided<TypeParam> lock;
     std::uint64_t value = 0;
     std::atomic<unsigned> turn{0};
-    explicit shared_state(elision& role) : lock(role) {}
+    explicit shared_state(txsync::site& place) : lock(place) {}
     void run(unsigned mine) {
       for (unsigned i = 0; i < 50; ++i) {
         // relaxed: the turn orders nothing
@@ -89,7 +90,7 @@ TYPED_TEST(ElidedMutex, OrdersSectionsOfBothKinds) {
     }
   };
   // Not on the stack, where an abort would undo what the other thread has done.
-  const auto state = std::make_unique<shared_state>(this->role);
+  const auto state = std::make_unique<shared_state>(this->place);
   shared_state& all = *state;
   for (unsigned i = 0; i < 50; ++i) this->script.on_begin({plan::aborts(0), plan::commits(), plan::commits()});
   machine::thread other;
@@ -109,7 +110,7 @@ TYPED_TEST(ElidedShared, IsItsLockAndAPointer) {
 }
 
 TYPED_TEST(ElidedShared, BothModesAreElided) {
-  elided_shared<TypeParam> lock(this->role);
+  elided_shared<TypeParam> lock(this->place);
   lock.lock_shared();
   EXPECT_TRUE(machine::active());
   EXPECT_EQ(lock.mode(), latch_mode::shared);
@@ -155,7 +156,7 @@ struct holder {
 };
 
 TYPED_TEST(ElidedShared, ReadersRunBesideReadersThatHoldIt) {
-  const auto kept = std::make_unique<elided_shared<TypeParam>>(this->role);
+  const auto kept = std::make_unique<elided_shared<TypeParam>>(this->place);
   auto& lock = *kept;
   const holder<TypeParam> reader(this->script, lock, true);
   EXPECT_EQ(lock.mode(), latch_mode::shared);
@@ -167,7 +168,7 @@ TYPED_TEST(ElidedShared, ReadersRunBesideReadersThatHoldIt) {
 }
 
 TYPED_TEST(ElidedShared, NobodyRunsBesideAWriterThatHoldsIt) {
-  const auto kept = std::make_unique<elided_shared<TypeParam>>(this->role);
+  const auto kept = std::make_unique<elided_shared<TypeParam>>(this->place);
   auto& lock = *kept;
   const holder<TypeParam> writer(this->script, lock, false);
   EXPECT_EQ(lock.mode(), latch_mode::exclusive);
@@ -179,7 +180,7 @@ TYPED_TEST(ElidedShared, NobodyRunsBesideAWriterThatHoldsIt) {
 class ElidedLatch : public ElidedMutex<txsync::srwlock> {};
 
 TEST_F(ElidedLatch, ChangesItsModeInAnAttempt) {
-  elided_shared<txsync::srwlock> latch(role);
+  elided_shared<txsync::srwlock> latch(place);
   latch.lock_shared();
   EXPECT_TRUE(latch.try_upgrade());
   EXPECT_EQ(latch.mode(), latch_mode::exclusive);
@@ -190,7 +191,7 @@ TEST_F(ElidedLatch, ChangesItsModeInAnAttempt) {
 }
 
 TEST_F(ElidedLatch, DoesNotUpgradeBesideAReaderThatHoldsIt) {
-  const auto kept = std::make_unique<elided_shared<txsync::srwlock>>(role);
+  const auto kept = std::make_unique<elided_shared<txsync::srwlock>>(place);
   auto& latch = *kept;
   const holder<txsync::srwlock> reader(script, latch, true);
   latch.lock_shared();
@@ -201,7 +202,7 @@ TEST_F(ElidedLatch, DoesNotUpgradeBesideAReaderThatHoldsIt) {
 }
 
 TEST_F(ElidedLatch, ChangesItsModeWithTheLock) {
-  elided_shared<txsync::srwlock> latch(role);
+  elided_shared<txsync::srwlock> latch(place);
   script.on_begin(plan::aborts(0));
   latch.lock_shared();
   EXPECT_TRUE(latch.try_upgrade());

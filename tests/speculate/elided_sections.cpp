@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <machine/scripted/script.hpp>
+#include <speculate/scoped_site.hpp>
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/posix_mutex.hpp>
 #include <txsync/locks/tatas.hpp>
@@ -22,8 +23,8 @@ namespace machine = txsync::machine;
 namespace presets = txsync::elision_presets;
 using machine::attempt_status;
 using txsync::elided;
-using txsync::elision;
 using txsync::on_commit;
+using txsync::scoped_site;
 using txsync::tatas_lock;
 using txsync::script::counts;
 using txsync::script::machine_script;
@@ -41,13 +42,13 @@ class ElidedSections : public testing::Test {
   }
 
   machine_script script;
-  elision role{presets::eager};
+  scoped_site place{presets::eager};
 };
 
 using Lock = elided<tatas_lock>;
 
 TEST_F(ElidedSections, RunInAnAttemptWithoutTheLock) {
-  Lock lock(role);
+  Lock lock(place);
   lock.lock();
   EXPECT_TRUE(machine::active());
   lock.unlock();
@@ -56,7 +57,7 @@ TEST_F(ElidedSections, RunInAnAttemptWithoutTheLock) {
 
 TEST_F(ElidedSections, TakeTheLockWithoutTransactions) {
   script.begin_is(txsync::script::begin_nature::always_aborts);
-  Lock lock(role);
+  Lock lock(place);
   lock.lock();
   EXPECT_FALSE(machine::active());
   EXPECT_FALSE(lock.try_lock());
@@ -67,8 +68,8 @@ TEST_F(ElidedSections, TakeTheLockWithoutTransactions) {
 }
 
 TEST_F(ElidedSections, NestAsOneAttempt) {
-  Lock outer(role);
-  Lock inner(role);
+  Lock outer(place);
+  Lock inner(place);
   outer.lock();
   inner.lock();
   outer.unlock();  // in any order
@@ -79,7 +80,7 @@ TEST_F(ElidedSections, NestAsOneAttempt) {
 
 TEST_F(ElidedSections, TooDeepNestingTakesTheLock) {
   std::vector<std::unique_ptr<Lock>> locks;
-  for (unsigned i = 0; i <= txsync::detail::section_log::most; ++i) locks.push_back(std::make_unique<Lock>(role));
+  for (unsigned i = 0; i <= txsync::detail::section_log::most; ++i) locks.push_back(std::make_unique<Lock>(place));
   for (auto& one : locks) one->lock();
   // The outermost is held by the thread; the others are in an attempt of their own.
   EXPECT_FALSE(locks.front()->try_lock());
@@ -88,8 +89,8 @@ TEST_F(ElidedSections, TooDeepNestingTakesTheLock) {
 }
 
 TEST_F(ElidedSections, InnerLockThatIsHeldIsNoDeadlock) {
-  Lock outer(role);
-  Lock inner(role);
+  Lock outer(place);
+  Lock inner(place);
   script.on_begin(plan::aborts(0));
   inner.lock();  // really
   EXPECT_FALSE(machine::active());
@@ -101,7 +102,7 @@ TEST_F(ElidedSections, InnerLockThatIsHeldIsNoDeadlock) {
 }
 
 TEST_F(ElidedSections, AnAbortForgetsTheSection) {
-  Lock lock(role);
+  Lock lock(place);
   script.on_begin(
       {plan::aborts_at_end(attempt_status::conflict_bit | attempt_status::retry_bit), plan::aborts_at_end(0)});
   volatile int runs = 0;
@@ -115,7 +116,7 @@ TEST_F(ElidedSections, AnAbortForgetsTheSection) {
 }
 
 TEST_F(ElidedSections, TryLockIsElidedToo) {
-  Lock lock(role);
+  Lock lock(place);
   ASSERT_TRUE(lock.try_lock());
   EXPECT_TRUE(machine::active());
   EXPECT_FALSE(lock.try_lock());  // the thread's own section, as with the lock itself
@@ -129,7 +130,7 @@ TEST_F(ElidedSections, TryLockIsElidedToo) {
 }
 
 TEST_F(ElidedSections, TryLockTellsThatTheLockIsHeld) {
-  Lock lock(role);
+  Lock lock(place);
   script.on_begin(plan::aborts(0));
   lock.lock();
   EXPECT_FALSE(lock.try_lock());  // by looking, in an attempt that commits
@@ -138,7 +139,7 @@ TEST_F(ElidedSections, TryLockTellsThatTheLockIsHeld) {
 }
 
 TEST_F(ElidedSections, NodeLocksHaveTheirAttempt) {
-  txsync::elided_with_node<txsync::mcs_lock> lock(role);
+  txsync::elided_with_node<txsync::mcs_lock> lock(place);
   txsync::mcs_lock::node node;
   ASSERT_TRUE(lock.try_lock(node));
   EXPECT_TRUE(machine::active());
@@ -152,7 +153,7 @@ TEST_F(ElidedSections, NodeLocksHaveTheirAttempt) {
 
 TEST_F(ElidedSections, DoubleUnlockIsToldAndHarmless) {
   script.clock_by_hand(10'000'000'000);
-  Lock lock(role);
+  Lock lock(place);
   testing::internal::CaptureStderr();
   lock.lock();
   lock.unlock();
@@ -167,8 +168,8 @@ TEST_F(ElidedSections, DoubleUnlockIsToldAndHarmless) {
 
 TEST_F(ElidedSections, DoubleUnlockInAnotherSectionIsToldOutsideAttempts) {
   script.clock_by_hand(20'000'000'000);
-  Lock lock(role);
-  Lock other(role);
+  Lock lock(place);
+  Lock other(place);
   testing::internal::CaptureStderr();
   other.lock();
   lock.unlock();  // never locked
@@ -180,7 +181,7 @@ TEST_F(ElidedSections, DoubleUnlockInAnotherSectionIsToldOutsideAttempts) {
 
 TEST_F(ElidedSections, DoubleUnlockByANodeIsToldWhileAnotherHoldsTheLock) {
   script.clock_by_hand(30'000'000'000);
-  txsync::elided_with_node<txsync::mcs_lock> lock(role);
+  txsync::elided_with_node<txsync::mcs_lock> lock(place);
   txsync::mcs_lock::node twice;
   txsync::mcs_lock::node failed;
   txsync::mcs_lock::node holder;
@@ -206,7 +207,7 @@ TEST_F(ElidedSections, DoubleUnlockByANodeIsToldWhileAnotherHoldsTheLock) {
 TEST_F(ElidedSections, DoubleUnlockOfTheSystemsMutexIsToldWithoutTransactions) {
   script.clock_by_hand(40'000'000'000);
   script.begin_is(txsync::script::begin_nature::always_aborts);
-  elided<txsync::posix_mutex_with_word> lock(role);
+  elided<txsync::posix_mutex_with_word> lock(place);
   lock.lock();
   lock.unlock();
   testing::internal::CaptureStderr();
@@ -239,8 +240,8 @@ TEST_F(CommitActions, RunAtOnceOutsideOfSections) {
 }
 
 TEST_F(CommitActions, RunInOrderAfterTheOutermostSection) {
-  Lock outer(role);
-  Lock inner(role);
+  Lock outer(place);
+  Lock inner(place);
   outer.lock();
   on_commit(note{1});
   inner.lock();
@@ -252,15 +253,15 @@ TEST_F(CommitActions, RunInOrderAfterTheOutermostSection) {
 }
 
 TEST_F(CommitActions, OfAnAbortedAttemptAreForgotten) {
-  Lock lock(role);
+  Lock lock(place);
   script.on_begin(plan::aborts_at_end(0));
   txsync::elided_guard guard(lock);
   on_commit(note{1});
 }
 
 TEST_F(CommitActions, RunWhenAGuardHasReleasedTheLock) {
-  Lock lock(role);
-  Lock inner(role);
+  Lock lock(place);
+  Lock inner(place);
   script.on_begin(plan::aborts_at_end(0));
   {
     const txsync::elided_guard guard(lock);  // tried for nothing: the section runs twice
@@ -279,14 +280,14 @@ TEST_F(CommitActions, WaitForTheOutermostOfVeryManyGuards) {
   script.begin_is(txsync::script::begin_nature::always_aborts);
   std::deque<Lock> locks;
   std::deque<txsync::elided_guard<Lock>> guards;
-  for (unsigned i = 0; i < 65'536; ++i) guards.emplace_back(locks.emplace_back(role));
+  for (unsigned i = 0; i < 65'536; ++i) guards.emplace_back(locks.emplace_back(place));
   on_commit(note{1});
   for (; !guards.empty(); guards.pop_back()) EXPECT_TRUE(seen.empty());
   EXPECT_EQ(seen, std::vector<int>{1});
 }
 
 TEST_F(CommitActions, MoreThanThereIsRoomForFallBack) {
-  Lock lock(role);
+  Lock lock(place);
   {
     const txsync::elided_guard guard(lock);
     for (int i = 0; i < 20; ++i) on_commit(note{i});
@@ -298,12 +299,12 @@ TEST_F(CommitActions, MoreThanThereIsRoomForFallBack) {
 }
 
 // Ready before any constructor of static storage runs.
-constinit elided<tatas_lock> without_role;
-constinit txsync::elided_with_node<txsync::mcs_lock> with_node_without_role;
+constinit elided<tatas_lock> without_site;
+constinit txsync::elided_with_node<txsync::mcs_lock> with_node_without_site;
 
-TEST(ElidedLock, WithoutARoleNeedsNoConstructor) {
-  EXPECT_EQ(&without_role.role(), &elision::unnamed());
-  EXPECT_EQ(&with_node_without_role.role(), &elision::unnamed());
+TEST(ElidedLock, WithoutASiteNeedsNoConstructor) {
+  EXPECT_EQ(&without_site.place(), &txsync::site::unnamed());
+  EXPECT_EQ(&with_node_without_site.place(), &txsync::site::unnamed());
 }
 
 }  // namespace

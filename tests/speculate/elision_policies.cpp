@@ -7,6 +7,7 @@
 
 #include <locks/backoff.hpp>
 #include <machine/scripted/script.hpp>
+#include <speculate/scoped_site.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/speculate/elided.hpp>
 
@@ -20,8 +21,8 @@ namespace presets = txsync::elision_presets;
 using machine::attempt_status;
 using txsync::adaptation;
 using txsync::elided;
-using txsync::elision;
 using txsync::elision_policy;
+using txsync::scoped_site;
 using txsync::tatas_lock;
 using txsync::when_busy;
 using txsync::script::machine_script;
@@ -45,8 +46,8 @@ class ElisionPolicies : public testing::Test {
   }
   /// The same where every attempt ends by `status`, with a lock of its own.
   std::uint64_t attempts_of(const elision_policy& policy, std::uint32_t status) {
-    elision role(policy);
-    const auto lock = std::make_unique<elided<tatas_lock>>(role);
+    scoped_site place(policy);
+    const auto lock = std::make_unique<elided<tatas_lock>>(place);
     txsync::detail::forget_experience();  // of the last call's, which may have had this address
     script.on_begin_by_default(plan::aborts(status));
     const std::uint64_t all = section(*lock);
@@ -101,8 +102,8 @@ TEST_F(ElisionPolicies, TriesWithoutHintAreALimitOfTheirOwn) {
 
 TEST_F(ElisionPolicies, NoAttemptsAtAll) {
   constexpr elision_policy never{.attempts = 0};
-  elision role(never);
-  elided<tatas_lock> lock(role);
+  scoped_site place(never);
+  elided<tatas_lock> lock(place);
   EXPECT_EQ(section(lock), 0u);
   EXPECT_TRUE(lock.try_lock());
   EXPECT_FALSE(machine::active());
@@ -148,11 +149,11 @@ struct lock_in_use {
 
 TEST_F(ElisionPolicies, ALockThatIsNeverSeenFreeIsTakenInLine) {
   constexpr elision_policy patient{.busy_limit = 0, .longest_wait = 10'000, .adapts = adaptation::none};
-  elision role(patient);
+  scoped_site place(patient);
   struct watched : elided<lock_in_use> {
     using elided<lock_in_use>::elided;
     lock_in_use& inner() { return this->lock_; }
-  } lock(role);
+  } lock(place);
   // Longer each time, up to 16 times as long.
   for (const unsigned factor : {1, 2, 4, 8, 16, 16}) {
     const std::uint64_t start = machine::cycles();
@@ -166,8 +167,8 @@ TEST_F(ElisionPolicies, ALockThatIsNeverSeenFreeIsTakenInLine) {
 // ---- what is learnt
 
 TEST_F(ElisionPolicies, FailuresInARowAreTriedEverMoreSeldom) {
-  elision role(presets::libomp);
-  elided<tatas_lock> lock(role);
+  scoped_site place(presets::libomp);
+  elided<tatas_lock> lock(place);
   script.on_begin_by_default(plan::aborts(capacity));
   std::uint64_t attempts = 0;
   for (int i = 0; i < 1000; ++i) attempts += section(lock);
@@ -181,8 +182,8 @@ TEST_F(ElisionPolicies, FailuresInARowAreTriedEverMoreSeldom) {
 }
 
 TEST_F(ElisionPolicies, TriesFailByTheCauseToo) {
-  elision role;
-  elided<tatas_lock> lock(role);
+  scoped_site place;
+  elided<tatas_lock> lock(place);
   const auto tries = [&](unsigned sections) {
     const std::uint64_t before = script.counted().begins;
     for (unsigned i = 0; i < sections; ++i) {
@@ -201,8 +202,8 @@ TEST_F(ElisionPolicies, TriesFailByTheCauseToo) {
 }
 
 TEST_F(ElisionPolicies, TheStandardCostsNothingWhereNothingEverCommits) {
-  elision role;
-  elided<tatas_lock> lock(role);
+  scoped_site place;
+  elided<tatas_lock> lock(place);
   script.on_begin_by_default(plan::aborts(0));
   for (int i = 0; i < 1000; ++i) (void)section(lock);
   std::uint64_t attempts = 0;
@@ -214,8 +215,8 @@ TEST_F(ElisionPolicies, TheStandardCostsNothingWhereNothingEverCommits) {
 
 TEST_F(ElisionPolicies, ATrialKeepsTheFasterWay) {
   constexpr elision_policy quick{.trial_cycles = 2'000};
-  elision role(quick);
-  elided<tatas_lock> lock(role);
+  scoped_site place(quick);
+  elided<tatas_lock> lock(place);
   // Sections take 10 ticks of the clock, and attempts 100 more.
   script.clock_by_hand(1'000'000);
   const auto run = [&](unsigned sections, std::uint64_t attempt_costs) {
@@ -230,18 +231,18 @@ TEST_F(ElisionPolicies, ATrialKeepsTheFasterWay) {
     return elided;
   };
   (void)run(1'000, 100);
-  EXPECT_TRUE(role.takes_lock());
+  EXPECT_TRUE(takes_lock(place));
   EXPECT_LT(run(10'000, 100), 2'000u);  // looks again, seldom
   // What elision costs has changed: less than nothing, as where others run beside.
   std::uint64_t sections = 0;
-  for (; sections < 1'000'000 && (role.takes_lock() || sections < 100'000); sections += 1'000) {
+  for (; sections < 1'000'000 && (takes_lock(place) || sections < 100'000); sections += 1'000) {
     for (unsigned i = 0; i < 1'000; ++i) {
       lock.lock();
       script.advance(machine::active() ? 2 : 10);
       lock.unlock();
     }
   }
-  EXPECT_FALSE(role.takes_lock());
+  EXPECT_FALSE(takes_lock(place));
 }
 
 // ---- coarsening
@@ -250,8 +251,8 @@ constexpr elision_policy coarse{
     .longest_backoff = 0, .adapts = adaptation::none, .most_sections = 8, .coarsens_after = 2};
 
 TEST_F(ElisionPolicies, CommitsInARowMakeAttemptsLarger) {
-  elision role(coarse);
-  elided<tatas_lock> lock(role);
+  scoped_site place(coarse);
+  elided<tatas_lock> lock(place);
   for (int i = 0; i < 200; ++i) (void)section(lock);
   const std::uint64_t before = script.counted().begins;
   for (int i = 0; i < 80; ++i) (void)section(lock);
@@ -261,8 +262,8 @@ TEST_F(ElisionPolicies, CommitsInARowMakeAttemptsLarger) {
 }
 
 TEST_F(ElisionPolicies, ConflictsEndCoarseningAndCapacityHalvesIt) {
-  elision role(coarse);
-  elided<tatas_lock> lock(role);
+  scoped_site place(coarse);
+  elided<tatas_lock> lock(place);
   for (int i = 0; i < 200; ++i) (void)section(lock);
   txsync::commit_coarsened();
   script.on_begin(plan::aborts(capacity));
@@ -277,8 +278,8 @@ TEST_F(ElisionPolicies, ConflictsEndCoarseningAndCapacityHalvesIt) {
 }
 
 TEST_F(ElisionPolicies, ActionsEndACoarsenedAttempt) {
-  elision role(coarse);
-  elided<tatas_lock> lock(role);
+  scoped_site place(coarse);
+  elided<tatas_lock> lock(place);
   for (int i = 0; i < 200 || !machine::active(); ++i) (void)section(lock);  // until one goes on behind its section
   static bool ran;
   ran = false;

@@ -10,6 +10,7 @@
 
 #include <machine/scripted/script.hpp>
 #include <speculate/experience.hpp>
+#include <speculate/scoped_site.hpp>
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/srwlock.hpp>
 #include <txsync/locks/tatas.hpp>
@@ -28,8 +29,8 @@ namespace machine = txsync::machine;
 namespace presets = txsync::elision_presets;
 using machine::attempt_status;
 using txsync::elided;
-using txsync::elision;
 using txsync::elision_policy;
+using txsync::scoped_site;
 using txsync::tatas_lock;
 using txsync::script::machine_script;
 using txsync::script::plan;
@@ -56,7 +57,7 @@ struct outcome {
 /// A queue lock with the node of the one thread that uses it.
 class elided_queue {
  public:
-  explicit elided_queue(elision& how) noexcept : lock_(how) {}
+  explicit elided_queue(txsync::site& place) noexcept : lock_(place) {}
   void lock() noexcept { lock_.lock(mine_); }
   void unlock() noexcept { lock_.unlock(mine_); }
 
@@ -96,8 +97,8 @@ class ElisionPresets : public testing::Test {
   /// A section of a new lock that nobody holds, where every attempt ends by `status`.
   template <class Lock = elided<tatas_lock>>
   outcome where_all_end_by(std::uint32_t status, const elision_policy& policy) {
-    elision role(policy);
-    Lock lock(role);
+    scoped_site place(policy);
+    Lock lock(place);
     txsync::detail::forget_experience();  // of the last call's, which had this address
     script.on_begin_by_default(plan::aborts(status));
     const outcome all = section(lock);
@@ -152,14 +153,14 @@ TYPED_TEST(ShoreOver, TriesTwiceAndAHeldLockCounts) {
 }
 
 TYPED_TEST(ShoreOver, Commits) {
-  elision role(presets::shore);
-  TypeParam lock(role);
+  scoped_site place(presets::shore);
+  TypeParam lock(place);
   EXPECT_EQ(this->section(lock), (outcome{1, !waits, !takes_lock}));
 }
 
 TEST_F(ElisionPresets, ShoreReadsBesideAReaderOfSrwlock) {
-  elision role(presets::shore);
-  const auto lock = std::make_unique<elided_reader>(role);
+  scoped_site place(presets::shore);
+  const auto lock = std::make_unique<elided_reader>(place);
   lock->inner().lock_shared();
   EXPECT_EQ(section(*lock), (outcome{1, !waits, !takes_lock}));
   lock->inner().unlock_shared();
@@ -184,8 +185,8 @@ TEST_F(ElisionPresets, Htm10TriesTenTimesWhateverTheCause) {
     EXPECT_EQ(where_all_end_by(status, presets::htm_10), (outcome{10, waits, takes_lock})) << status;
   }
   // Causes that alternate have no tries of their own.
-  elision role(presets::htm_10);
-  elided<tatas_lock> lock(role);
+  scoped_site place(presets::htm_10);
+  elided<tatas_lock> lock(place);
   for (int i = 0; i < 3; ++i) {
     script.on_begin({plan::aborts(conflict), plan::aborts(no_hint), plan::aborts(found_held)});
   }
@@ -198,10 +199,11 @@ TEST_F(ElisionPresets, Htm10TriesTenTimesWhateverTheCause) {
 
 /// Its waiters run ahead as the paper's.
 struct aahtm_lock : txsync::warming<tatas_lock> {
-  static constinit txsync::warm_up papers;
+  static constinit txsync::site_with_policy papers;
   aahtm_lock() noexcept : warming(papers) {}
 };
-constinit txsync::warm_up aahtm_lock::papers{txsync::warm_up_presets::paper};
+constinit txsync::site_with_policy aahtm_lock::papers{"papers", txsync::warm_up_presets::paper,
+                                                      txsync::site::counting::off};
 
 /// The lock itself is held by another thread until waiters have run ahead so many times.
 struct held_aahtm {
@@ -210,8 +212,8 @@ struct held_aahtm {
     aahtm_lock& inner() noexcept { return lock_; }
   };
 
-  elision role{presets::htm_10};
-  open_lock lock{role};
+  scoped_site place{presets::htm_10};
+  open_lock lock{place};
   machine_script& script;
   std::uint64_t until;
   std::atomic<bool> is_held{false};
@@ -304,8 +306,8 @@ bool attempted_elsewhere(machine_script& script, elided<tatas_lock>& lock) {
 
 TEST_F(ElisionPresets, GlibcSkipsForAllThreadsOfTheLock) {
   EXPECT_EQ(where_all_end_by(capacity, presets::glibc), (outcome{1, !waits, takes_lock}));
-  elision role(presets::glibc);
-  elided<tatas_lock> lock(role);
+  scoped_site place(presets::glibc);
+  elided<tatas_lock> lock(place);
   txsync::detail::forget_experience();
   script.on_begin(plan::aborts(capacity));
   EXPECT_EQ(section(lock), (outcome{1, !waits, takes_lock}));
@@ -317,16 +319,16 @@ TEST_F(ElisionPresets, GlibcSkipsForAllThreadsOfTheLock) {
 }
 
 TEST_F(ElisionPresets, GlibcSkipsNothingAfterConflicts) {
-  elision role(presets::glibc);
-  elided<tatas_lock> lock(role);
+  scoped_site place(presets::glibc);
+  elided<tatas_lock> lock(place);
   script.on_begin({plan::aborts(conflict), plan::aborts(conflict), plan::aborts(conflict)});
   EXPECT_EQ(section(lock), (outcome{3, !waits, takes_lock}));
   EXPECT_EQ(section(lock), (outcome{1, !waits, !takes_lock}));
 }
 
 TEST_F(ElisionPresets, GlibcLooksAtTheHintAlone) {
-  elision role(presets::glibc);
-  elided<tatas_lock> lock(role);
+  scoped_site place(presets::glibc);
+  elided<tatas_lock> lock(place);
   script.on_begin({plan::aborts(conflict), plan::aborts(attempt_status::conflict_bit)});
   EXPECT_EQ(section(lock), (outcome{2, !waits, takes_lock}));
   EXPECT_EQ(section(lock), (outcome{0, !waits, takes_lock}));

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include <machine/scripted/script.hpp>
+#include <speculate/scoped_site.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/thread.hpp>
@@ -23,15 +24,15 @@ struct held_lock {
     txsync::tatas_lock& inner() noexcept { return this->lock_; }
   };
 
-  txsync::elision role;
-  open_lock lock{role};
+  txsync::scoped_site place;
+  open_lock lock{place};
   txsync::script::machine_script& script;
   std::uint64_t until;
   std::atomic<bool> is_held{false};
   txsync::machine::thread other;
 
   held_lock(txsync::script::machine_script& on, const txsync::elision_policy& policy, std::uint64_t begins)
-      : role(policy), script(on), until(on.counted().begins + begins) {
+      : place(policy), script(on), until(on.counted().begins + begins) {
     const auto holds = [](void* raw) {
       auto& me = *static_cast<held_lock*>(raw);
       me.lock.inner().lock();

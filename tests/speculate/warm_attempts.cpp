@@ -7,6 +7,7 @@
 #include <memory>
 
 #include <machine/scripted/script.hpp>
+#include <speculate/scoped_site.hpp>
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/priority_tatas.hpp>
 #include <txsync/locks/tatas.hpp>
@@ -23,23 +24,24 @@ namespace {
 
 namespace machine = txsync::machine;
 using machine::attempt_status;
-using txsync::warm_up;
+using txsync::scoped_site;
 using txsync::warm_up_policy;
 using txsync::script::machine_script;
 using txsync::script::plan;
 
-constinit txsync::site warmed_place{"warm_attempts.counted"};
+constinit txsync::site_with_policy warmed_place{"warm_attempts.counted", txsync::warm_up_presets::eager};
 
 /// What the threads of a test share: on the heap, because an abort puts back the stack.
 template <class Lock>
 struct shared_state {
-  warm_up role;
-  txsync::warming<Lock> lock{role};
+  std::unique_ptr<scoped_site> own;
+  txsync::warming<Lock> lock;
   std::atomic<bool> held{false};
   std::atomic<bool> let_go{false};
   std::atomic<unsigned> ran_ahead{0};
 
-  explicit shared_state(const warm_up_policy& policy) : role(policy, warmed_place) {}
+  explicit shared_state(const warm_up_policy& policy) : own(std::make_unique<scoped_site>(policy)), lock(*own) {}
+  explicit shared_state(txsync::site& place) : lock(place) {}
 
   static void hold(void* raw) {
     auto& me = *static_cast<shared_state*>(raw);
@@ -51,9 +53,9 @@ struct shared_state {
 };
 
 /// A section while another thread holds the lock, which that gives up once the section has been run ahead `times`.
-template <class Lock>
-unsigned run_behind_a_holder(const warm_up_policy& policy, unsigned times) {
-  const auto shared = std::make_unique<shared_state<Lock>>(policy);
+template <class Lock, class SiteOrPolicy>
+unsigned run_behind_a_holder(SiteOrPolicy& of, unsigned times) {
+  const auto shared = std::make_unique<shared_state<Lock>>(of);
   machine::thread holder;
   if (!holder.start(shared_state<Lock>::hold, shared.get())) return ~0U;
   while (!shared->held.load()) machine::yield();
@@ -87,10 +89,10 @@ TYPED_TEST(WarmAttempts, RunTheSectionAndComeBack) {
   EXPECT_FALSE(txsync::is_warming());
 }
 
-TYPED_TEST(WarmAttempts, AreCountedAtTheSiteOfTheRole) {
+TYPED_TEST(WarmAttempts, AreCountedAtTheSiteOfTheLock) {
   const txsync::observe::site_totals before = totals_of(warmed_place);
   const std::uint64_t begins = this->script.counted().warm_begins;
-  run_behind_a_holder<TypeParam>(txsync::warm_up_presets::eager, 1);
+  run_behind_a_holder<TypeParam>(warmed_place, 1);
   const txsync::observe::site_totals seen = txsync::observe::difference(totals_of(warmed_place), before);
   EXPECT_GE(seen.warm_ups.runs, 1u);
   EXPECT_EQ(seen.warm_ups.runs, this->script.counted().warm_begins - begins);
@@ -147,8 +149,8 @@ TEST(WarmPolicies, TicketsWarmUpAtTheirDistance) {
 TEST(WarmFallBack, ElidedLocksFallBackOnOneThatWarmsUp) {
   machine_script script;
   have_unlearnt_rtm(script);
-  txsync::elision role(txsync::elision_presets::eager);
-  const auto lock = std::make_unique<txsync::elided<txsync::warming<txsync::tatas_lock>>>(role);
+  txsync::scoped_site place(txsync::elision_presets::eager);
+  const auto lock = std::make_unique<txsync::elided<txsync::warming<txsync::tatas_lock>>>(place);
   lock->lock();
   EXPECT_TRUE(machine::active());
   EXPECT_FALSE(txsync::is_warming());
@@ -163,8 +165,8 @@ TEST(WarmFallBack, ElidedLocksFallBackOnOneThatWarmsUp) {
 struct held_after_all {
   static constexpr txsync::elision_policy once{
       .attempts = 1, .busy = txsync::when_busy::takes_lock, .adapts = txsync::adaptation::none};
-  txsync::elision role{once};
-  txsync::elided<txsync::warming<txsync::tatas_lock>> lock{role};
+  txsync::scoped_site place{once};
+  txsync::elided<txsync::warming<txsync::tatas_lock>> lock{place};
   std::atomic<bool> held{false};
   std::atomic<bool> let_go{false};
   std::atomic<unsigned> ran_ahead{0};

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <machine/scripted/script.hpp>
+#include <speculate/scoped_site.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/machine/thread.hpp>
 #include <txsync/speculate/elided.hpp>
@@ -242,8 +243,8 @@ TEST_F(WarmBarriers, MoreThreadsThanCpusSleepAndDoNotRunAhead) {
 }
 
 TEST_F(WarmBarriers, ArrivingInAnElidedSectionTakesItsLock) {
-  txsync::elision role{txsync::elision_presets::eager};
-  txsync::elided<txsync::tatas_lock> lock(role);
+  txsync::scoped_site place{txsync::elision_presets::eager};
+  txsync::elided<txsync::tatas_lock> lock(place);
   warm_barrier alone(1);
   lock.lock();
   EXPECT_TRUE(alone.arrive_and_wait());
@@ -254,8 +255,8 @@ TEST_F(WarmBarriers, ArrivingInAnElidedSectionTakesItsLock) {
 }
 
 TEST_F(WarmBarriers, ArrivingCommitsWhatCoarseningLeftOpen) {
-  txsync::elision role{txsync::elision_presets::xsync};
-  txsync::elided<txsync::tatas_lock> lock(role);
+  txsync::scoped_site place{txsync::elision_presets::xsync};
+  txsync::elided<txsync::tatas_lock> lock(place);
   warm_barrier alone(1);
   constexpr unsigned enough_for_coarsening = 1'000;
   for (unsigned i = 0; i < enough_for_coarsening && !machine::active(); ++i) {

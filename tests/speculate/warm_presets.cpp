@@ -10,6 +10,7 @@
 #include <thread>
 
 #include <machine/scripted/script.hpp>
+#include <speculate/scoped_site.hpp>
 #include <txsync/locks/posix_mutex.hpp>
 #include <txsync/locks/priority_tatas.hpp>
 #include <txsync/locks/tatas.hpp>
@@ -43,15 +44,15 @@ template <class Lock>
 struct waiters {
   static constexpr unsigned most = 2;
 
-  txsync::warm_up role;
-  txsync::warming<Lock> lock{role};
+  txsync::scoped_site place;
+  txsync::warming<Lock> lock{place};
   machine_script& script;
   std::uint64_t until;  ///< attempts, after which the holder lets go
   std::atomic<bool> is_held{false};
   std::atomic<unsigned> sections{0};
 
   waiters(const txsync::warm_up_policy& policy, machine_script& on, std::uint64_t attempts)
-      : role(policy), script(on), until(attempts) {}
+      : place(policy), script(on), until(attempts) {}
 
   static void hold(void* raw) {
     auto& me = *static_cast<waiters*>(raw);

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A role leaves warm-up off where sections do more without it, and comes back to it: what sections cost with it and
+// A site leaves warm-up off where sections do more without it, and comes back to it: what sections cost with it and
 // without is made up, on a clock that the test moves (scripted machine).
 #include <gtest/gtest.h>
 
 #include <cstdint>
 
 #include <machine/scripted/script.hpp>
+#include <speculate/scoped_site.hpp>
 #include <txsync/locks/ticket.hpp>
 #include <txsync/speculate/warming.hpp>
 
 namespace {
 
+using txsync::scoped_site;
 using txsync::ticket_lock;
-using txsync::warm_up;
 using txsync::warm_up_policy;
 using txsync::warming;
 
@@ -31,7 +32,7 @@ class WarmTrials : public testing::Test {
     unsigned ran_without = 0;
     for (unsigned i = 0; i < sections; ++i) {
       lock.lock();
-      const bool off = lock.role().off();
+      const bool off = warm_up_is_off(lock.place());
       script.advance(off ? cold : warm);
       lock.unlock();
       if (off) ++ran_without;
@@ -58,67 +59,67 @@ class WarmTrials : public testing::Test {
 constexpr unsigned many = 50'000;
 
 TEST_F(WarmTrials, TurnWarmUpOffWhereItHurts) {
-  warm_up role(adapting);
-  warming<ticket_lock> lock(role);
-  EXPECT_FALSE(role.off()) << "before anything is known";
+  scoped_site place(adapting);
+  warming<ticket_lock> lock(place);
+  EXPECT_FALSE(warm_up_is_off(place)) << "before anything is known";
   EXPECT_GT(without(lock, many, dear, cheap), many * 8 / 10);
-  EXPECT_TRUE(role.off());
+  EXPECT_TRUE(warm_up_is_off(place));
 }
 
 TEST_F(WarmTrials, KeepItWhereItPays) {
-  warm_up role(adapting);
-  warming<ticket_lock> lock(role);
+  scoped_site place(adapting);
+  warming<ticket_lock> lock(place);
   EXPECT_LT(without(lock, many, cheap, dear), many * 2 / 10);
-  EXPECT_FALSE(role.off());
+  EXPECT_FALSE(warm_up_is_off(place));
 }
 
 TEST_F(WarmTrials, TurnItOnAgainWhenItPaysAgainAndOffAgainWhenNot) {
-  warm_up role(adapting);
-  warming<ticket_lock> lock(role);
+  scoped_site place(adapting);
+  warming<ticket_lock> lock(place);
   (void)without(lock, many, dear, cheap);
-  ASSERT_TRUE(role.off());
+  ASSERT_TRUE(warm_up_is_off(place));
   (void)without(lock, 10 * many, cheap, dear);  // trials whose answer was the same come seldom
-  EXPECT_FALSE(role.off());
+  EXPECT_FALSE(warm_up_is_off(place));
   EXPECT_LT(without(lock, many, cheap, dear), many * 2 / 10);
   (void)without(lock, 10 * many, dear, cheap);
   EXPECT_GT(without(lock, many, dear, cheap), many * 8 / 10);
 }
 
 TEST_F(WarmTrials, ClosuresAreRunBeforeTheLockWhereThatPays) {
-  warm_up role(adapting);
-  warming<ticket_lock> lock(role);
-  EXPECT_FALSE(role.early()) << "before anything is known";
+  scoped_site place(adapting);
+  warming<ticket_lock> lock(place);
+  EXPECT_FALSE(warm_up_is_early(place)) << "before anything is known";
   EXPECT_GT(early(lock, many, cheap, dear), many * 8 / 10);
-  EXPECT_TRUE(role.early());
-  EXPECT_FALSE(role.off());
+  EXPECT_TRUE(warm_up_is_early(place));
+  EXPECT_FALSE(warm_up_is_off(place));
 }
 
 TEST_F(WarmTrials, ClosuresWaitForAWaitWhereThatDoesAsMuch) {
-  warm_up role(adapting);
-  warming<ticket_lock> lock(role);
+  scoped_site place(adapting);
+  warming<ticket_lock> lock(place);
   const unsigned ran_early = early(lock, many, dear, dear);
   EXPECT_GT(ran_early, 0u) << "not tried";
   EXPECT_LT(ran_early, many * 2 / 10);
-  EXPECT_FALSE(role.early());
+  EXPECT_FALSE(warm_up_is_early(place));
 }
 
 TEST_F(WarmTrials, ClosuresAreRunBeforeTheLockAsLongAsThatPays) {
-  warm_up role(adapting);
-  warming<ticket_lock> lock(role);
+  scoped_site place(adapting);
+  warming<ticket_lock> lock(place);
   (void)early(lock, many, cheap, dear);
-  ASSERT_TRUE(role.early());
+  ASSERT_TRUE(warm_up_is_early(place));
   (void)early(lock, 10 * many, dear, cheap);  // trials whose answer was the same come seldom
-  EXPECT_FALSE(role.early());
+  EXPECT_FALSE(warm_up_is_early(place));
   (void)early(lock, 10 * many, cheap, dear);
-  EXPECT_TRUE(role.early());
+  EXPECT_TRUE(warm_up_is_early(place));
 }
 
 TEST_F(WarmTrials, NothingIsRunBeforeTheLockWithoutAClosureOrThePolicysLeave) {
-  warm_up role(adapting), other(in_waits_only);
-  warming<ticket_lock> lock(role), never(other);
+  scoped_site place(adapting), other(in_waits_only);
+  warming<ticket_lock> lock(place), never(other);
   for (unsigned i = 0; i < many; ++i) {
     lock.lock();
-    ASSERT_FALSE(role.early()) << i;
+    ASSERT_FALSE(warm_up_is_early(place)) << i;
     script.advance(cheap);
     lock.unlock();
   }
@@ -126,41 +127,41 @@ TEST_F(WarmTrials, NothingIsRunBeforeTheLockWithoutAClosureOrThePolicysLeave) {
 }
 
 TEST_F(WarmTrials, WhatWasEarlyIsGivenUpWhenNoClosureComesAnyMore) {
-  warm_up role(adapting);
-  warming<ticket_lock> lock(role);
+  scoped_site place(adapting);
+  warming<ticket_lock> lock(place);
   (void)early(lock, many, cheap, dear);
-  ASSERT_TRUE(role.early());
+  ASSERT_TRUE(warm_up_is_early(place));
   (void)without(lock, 10 * many, dear, cheap);
-  EXPECT_FALSE(role.early());
+  EXPECT_FALSE(warm_up_is_early(place));
   EXPECT_GT(without(lock, many, dear, cheap), many * 8 / 10);
 }
 
 TEST_F(WarmTrials, SectionsWithoutAClosureDoNotKeepOthersFromBeingEarly) {
-  warm_up role(adapting);
-  warming<ticket_lock> lock(role);
+  scoped_site place(adapting);
+  warming<ticket_lock> lock(place);
   for (unsigned i = 0; i < many; ++i) {
     (void)early(lock, 1, cheap, dear);
     (void)without(lock, 1, dear, dear);
   }
-  EXPECT_TRUE(role.early());
+  EXPECT_TRUE(warm_up_is_early(place));
 }
 
 TEST_F(WarmTrials, WhatWasEarlyIsComparedWithTheBetterOfBothOthers) {
-  warm_up role(adapting);
-  warming<ticket_lock> lock(role);
+  scoped_site place(adapting);
+  warming<ticket_lock> lock(place);
   // Waits that warm up are best but for what is early; then both are worse than nothing.
   const auto run = [&](unsigned sections, std::uint64_t before, std::uint64_t in_waits, std::uint64_t nothing) {
     for (unsigned i = 0; i < sections; ++i) {
       bool warmed = false;
       lock.lock([&](txsync::warm_memory&) { warmed = true; });
-      script.advance(warmed ? before : role.off() ? nothing : in_waits);
+      script.advance(warmed ? before : warm_up_is_off(place) ? nothing : in_waits);
       lock.unlock();
     }
   };
   run(many, 100, 200, 300);
-  ASSERT_TRUE(role.early());
+  ASSERT_TRUE(warm_up_is_early(place));
   run(20 * many, 250, 300, 200);
-  EXPECT_TRUE(role.off());
+  EXPECT_TRUE(warm_up_is_off(place));
 }
 
 /// Sections from one look to the next, with sections of such a length and the standard policy's window.
@@ -195,20 +196,20 @@ TEST_F(WarmTrials, ShortSectionsAreLookedAtLessOften) {
   EXPECT_GT(between_looks(script, 100), 200u);
 }
 
-TEST_F(WarmTrials, RolesLearnForThemselves) {
-  warm_up hurt(adapting), helped(adapting);
+TEST_F(WarmTrials, SitesLearnForThemselves) {
+  scoped_site hurt(adapting), helped(adapting);
   warming<ticket_lock> one(hurt), other(helped);
   for (int i = 0; i < 50; ++i) {
     (void)without(one, 1'000, dear, cheap);
     (void)without(other, 1'000, cheap, dear);
   }
-  EXPECT_TRUE(hurt.off());
-  EXPECT_FALSE(helped.off());
+  EXPECT_TRUE(warm_up_is_off(hurt));
+  EXPECT_FALSE(warm_up_is_off(helped));
 }
 
 TEST_F(WarmTrials, APolicyThatDoesNotAdaptTriesNothing) {
-  warm_up role(steadfast);
-  warming<ticket_lock> lock(role);
+  scoped_site place(steadfast);
+  warming<ticket_lock> lock(place);
   EXPECT_EQ(without(lock, many, dear, cheap), 0u);
 }
 

@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include <speculate/scoped_site.hpp>
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/posix_mutex.hpp>
 #include <txsync/locks/priority_tatas.hpp>
@@ -27,9 +28,9 @@
 namespace {
 
 namespace machine = txsync::machine;
+using txsync::scoped_site;
 using txsync::section_memory;
 using txsync::warm_memory;
-using txsync::warm_up;
 
 // ---- waiters
 
@@ -64,8 +65,8 @@ class Waiter : public testing::Test {
     EXPECT_FALSE(machine::is_guarded());
   }
 
-  warm_up role{txsync::warm_up_presets::eager};
-  of<Lock> lock{role};
+  scoped_site place{txsync::warm_up_presets::eager};
+  of<Lock> lock{place};
   std::atomic<bool> warmed{false};
   unsigned sections = 0;
 };
@@ -187,7 +188,7 @@ TYPED_TEST(Waiter, WalksOverNodesThatAreFreed) {
 TYPED_TEST(Waiter, IsWarmBeforeItAsksForAFreeLock) {
   for (const txsync::warm_up_policy* const policy :
        {&txsync::warm_up_presets::early, &txsync::warm_up_presets::eager}) {
-    warm_up before(*policy);
+    scoped_site before(*policy);
     txsync::warming<TypeParam> free(before);
     unsigned early = 0;
     std::uint64_t number = 1;
@@ -204,10 +205,9 @@ TYPED_TEST(Waiter, IsWarmBeforeItAsksForAFreeLock) {
   }
 }
 
-TEST(Early, BodiesAreCountedAtTheSiteOfTheRole) {
-  static constinit txsync::site place{"warm_ups.early"};
-  warm_up role(txsync::warm_up_presets::early, place);
-  txsync::warming<txsync::tatas_lock> lock(role);
+TEST(Early, BodiesAreCountedAtTheSiteOfTheLock) {
+  static constinit txsync::site_with_policy place{"warm_ups.early", txsync::warm_up_presets::early};
+  txsync::warming<txsync::tatas_lock> lock(place);
   std::uint64_t number = 0;
   for (int i = 0; i < 3; ++i) lock.section([&](auto& memory) { memory.store(number, memory.load(number) + 1); });
   const txsync::observe::warm_totals seen = totals_of(place).warm_ups;
@@ -217,8 +217,8 @@ TEST(Early, BodiesAreCountedAtTheSiteOfTheRole) {
 }
 
 TEST(Early, BodiesEndByFaultsExceptionsAndTheirAccesses) {
-  warm_up role{txsync::warm_up_presets::early};
-  txsync::warming_with_node<txsync::mcs_lock> lock(role);
+  scoped_site place{txsync::warm_up_presets::early};
+  txsync::warming_with_node<txsync::mcs_lock> lock(place);
   txsync::mcs_lock::node mine;
   std::uint64_t word = 1;
   unsigned loads = 0;
@@ -238,12 +238,12 @@ TEST(Early, BodiesEndByFaultsExceptionsAndTheirAccesses) {
 }
 
 TEST(Early, AWaiterThatIsWarmAlreadySaysSoOnceToItsLock) {
-  warm_up role{txsync::warm_up_presets::early};
+  scoped_site place{txsync::warm_up_presets::early};
   const txsync::lock_wait wait{[](const void*, std::uint64_t) noexcept { return false; }, nullptr, 0, 1};
   unsigned ran = 0;
   const auto body = [&](warm_memory&) { ++ran; };
   txsync::detail::warm_call_of<decltype(body)> call(body);
-  txsync::warm_wait mine(role, &call);
+  txsync::warm_wait mine(place, &call);
   mine.spend_early();
   EXPECT_EQ(mine.spend(wait), txsync::pastime::spent::time) << "by which priority_tatas_lock knows it";
   EXPECT_EQ(mine.spend(wait), txsync::pastime::spent::nothing);
@@ -252,8 +252,8 @@ TEST(Early, AWaiterThatIsWarmAlreadySaysSoOnceToItsLock) {
 
 TEST(Early, BodiesCountAmongTheSpeculators) {
   constexpr txsync::warm_up_policy one{.speculators = 1, .adapts = false, .early = txsync::warm_early::always};
-  warm_up role(one);
-  txsync::warming<txsync::ticket_lock> lock(role), other(role);
+  scoped_site place(one);
+  txsync::warming<txsync::ticket_lock> lock(place), other(place);
   unsigned within = 0, behind = 0;
   lock.lock([&](warm_memory&) {
     other.lock([&](warm_memory&) { ++within; });
@@ -267,8 +267,8 @@ TEST(Early, BodiesCountAmongTheSpeculators) {
 }
 
 TEST(WaiterWithNode, WalksOverNodesThatAreFreed) {
-  warm_up role{txsync::warm_up_presets::eager};
-  txsync::warming_with_node<txsync::mcs_lock> lock(role);
+  scoped_site place{txsync::warm_up_presets::eager};
+  txsync::warming_with_node<txsync::mcs_lock> lock(place);
   std::uint64_t sum = 0;
   change_a_list([&](const auto& body) { lock.section(body); }, sum);
   EXPECT_EQ(sum, sum_at_the_end);
@@ -292,8 +292,8 @@ TEST(Section, AnswersAndPassesExceptionsOn) {
 
 TEST(Section, WarmsUpNobodyWhereThePolicySaysSo) {
   constexpr txsync::warm_up_policy none{.tries = 0, .adapts = false};
-  warm_up role(none);
-  txsync::warming<txsync::tatas_lock> lock(role);
+  scoped_site place(none);
+  txsync::warming<txsync::tatas_lock> lock(place);
   std::atomic<unsigned> warmed{0};
   lock.lock();
   std::thread waiter([&] {
@@ -324,8 +324,8 @@ struct crowd {
 TEST(Speculators, AreAsManyAsThePolicySaysAndTheirPlacesAreGivenOn) {
   constexpr unsigned waiters = 5, limit = 2;
   constexpr txsync::warm_up_policy two{.speculators = limit, .adapts = false};
-  warm_up role(two);
-  txsync::warming<txsync::tatas_lock> lock(role);
+  scoped_site place(two);
+  txsync::warming<txsync::tatas_lock> lock(place);
   crowd bodies;
   std::atomic<unsigned> begun{0};
   std::atomic<bool> may_end{false};
@@ -355,7 +355,7 @@ TEST(Speculators, AreAsManyAsThePolicySaysAndTheirPlacesAreGivenOn) {
 TEST(Speculators, AreNeverMoreForAMoment) {
   constexpr unsigned waiters = 4, waits = 5'000;
   constexpr txsync::warm_up_policy one_at_a_time{.speculators = 1, .adapts = false};
-  warm_up role(one_at_a_time);
+  scoped_site place(one_at_a_time);
   crowd bodies;
   std::vector<std::thread> team;
   for (unsigned i = 0; i < waiters; ++i) {
@@ -367,7 +367,7 @@ TEST(Speculators, AreNeverMoreForAMoment) {
       const txsync::lock_wait wait{[](const void*, std::uint64_t) noexcept { return false; }, nullptr, 0, 1};
       for (unsigned n = 0; n < waits; ++n) {
         txsync::detail::warm_call_of<decltype(body)> call(body);
-        txsync::warm_wait mine(role, &call);
+        txsync::warm_wait mine(place, &call);
         (void)mine.spend(wait);
       }
     });
@@ -377,12 +377,12 @@ TEST(Speculators, AreNeverMoreForAMoment) {
 }
 
 // Ready before any constructor of static storage runs.
-constinit txsync::warming<txsync::ticket_lock> without_role;
-constinit txsync::warming_with_node<txsync::mcs_lock> with_node_without_role;
+constinit txsync::warming<txsync::ticket_lock> without_site;
+constinit txsync::warming_with_node<txsync::mcs_lock> with_node_without_site;
 
-TEST(WarmingLock, WithoutARoleNeedsNoConstructor) {
-  EXPECT_EQ(&without_role.role(), &warm_up::unnamed());
-  EXPECT_EQ(&with_node_without_role.role(), &warm_up::unnamed());
+TEST(WarmingLock, WithoutASiteNeedsNoConstructor) {
+  EXPECT_EQ(&without_site.place(), &txsync::site::unnamed());
+  EXPECT_EQ(&with_node_without_site.place(), &txsync::site::unnamed());
 }
 
 }  // namespace

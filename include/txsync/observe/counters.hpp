@@ -33,7 +33,7 @@ struct site_totals {
   histogram_total hold;             ///< ns, sampled acquisitions
   attempt_totals attempts;          ///< in hardware
   transaction_totals transactions;  ///< of an atomic block, in software
-  warm_totals warm_ups;             ///< of a warming lock whose role has the site
+  warm_totals warm_ups;             ///< of warming locks
 
   /// Critical sections that took the lock: after attempts, or because attempts had not paid. Estimated. Of an atomic
   /// block those that committed in software, exact.

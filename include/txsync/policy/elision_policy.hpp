@@ -19,7 +19,7 @@ enum class when_busy : std::uint8_t {
 };
 
 /// What is learnt from attempts that fail: by each thread of each lock, by all threads of a lock (skip_after_failure),
-/// and by trials of the role.
+/// and by trials of the site.
 enum class adaptation : std::uint8_t {
   none,
   /// An abort lowers the limit of attempts to one at once, a commit raises it by one (leveldb 4.2.1). So a section has
@@ -33,11 +33,11 @@ enum class adaptation : std::uint8_t {
   /// entry also share its number.
   skip_after_failure,
   badness,  ///< failures in a row double the distance between attempts, a commit ends that (LLVM's libomp)
-  trial,    ///< badness; and now and then the role is run both ways for a while, and the faster way is kept
+  trial,    ///< badness; and now and then the site is run both ways for a while, and the faster way is kept
 };
 
-/// How the sections of a role are tried. A role keeps a reference to its policy: a constant, in general one of
-/// elision_presets or a copy of one with some members changed. Requires: outlives the roles that have it, and does not
+/// How the sections of a site are tried. A site keeps a reference to its policy: a constant, in general one of
+/// elision_presets or a copy of one with some members changed. Requires: outlives the sites that have it, and does not
 /// change. Times are in units of machine::cycles(). The defaults are the standard preset.
 struct elision_policy {
   std::uint32_t attempts = 5;  ///< of a section that abort for a cause that counts, at most; 0: always take the lock

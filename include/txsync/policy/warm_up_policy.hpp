@@ -11,11 +11,11 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// Whether a closure is run before the lock is asked for, too: when nobody knows yet whether there will be a wait.
 enum class warm_early : std::uint8_t {
   never,
-  where_faster,  ///< where trials find that faster; never for roles that do not adapt
+  where_faster,  ///< where trials find that faster; never for policies that do not adapt
   always         ///< without trials
 };
 
-/// How and when threads warm up for sections of a role. Requires: outlives the roles that have it, and does not change.
+/// How and when threads warm up for sections of a site. Requires: outlives the sites that have it, and does not change.
 /// The defaults are the standard preset.
 struct warm_up_policy {
   /// Of one wait, at most. A body that has run to its end is not run again.
@@ -29,7 +29,7 @@ struct warm_up_policy {
   std::uint32_t most_accesses = 4096;
   /// Always-abort attempts of a waiter that is next look at the lock, and abort when it is given up.
   bool watches = true;
-  /// Runs the role's sections without warm-up now and then, and leaves it off where that was faster.
+  /// Runs the site's sections without warm-up now and then, and leaves it off where that was faster.
   bool adapts = true;
   /// Threads that find the lock free begin with cold caches, too, and what is not known while one waits is known
   /// before.

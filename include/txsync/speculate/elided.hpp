@@ -4,7 +4,8 @@
 //
 // For all of these locks:
 //  - Lock is one of ours: it tells whether it is held (is_held(); has_writer() and readers() for readers and writers).
-//    Each belongs to a role (elision.hpp), whose policy says how its sections are tried.
+//    Each belongs to a site (site.hpp), which says how its sections are tried, and counts them and their attempts.
+//    A Lock that has a site itself, as mutex has, has the same one.
 //  - Sections of several locks nest in any order, up to 8 in one attempt; the attempt of the outermost runs them all,
 //    by that lock's policy, and commits when the last has ended. Each lock is looked at once.
 //  - What cannot run in an attempt (a system call, a page fault, too much data, a condition wait in nested sections)
@@ -23,6 +24,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include <txsync/locks/timed.hpp>
 #include <txsync/machine/attempt.hpp>
@@ -54,20 +56,30 @@ inline constexpr bool looks_at_lock<fifo_ticket_lock> = true;
 template <>
 inline constexpr bool looks_at_lock<ticket_lock> = true;
 
+/// Whether the lock counts its acquisitions at the site that it is given. Locks that only hand the site on say so.
+template <class Lock>
+inline constexpr bool counts_itself = std::is_constructible_v<Lock, site&>;
+template <class Lock>
+  requires requires { Lock::counts_itself; }
+inline constexpr bool counts_itself<Lock> = Lock::counts_itself;
+
 /// What both faces of elision share. Calls are inlined up to the first look at what the machine can do.
 template <class Lock>
 class elided_base {
  public:
-  constexpr explicit elided_base(elision& how) noexcept : how_(how) {}
+  constexpr explicit elided_base(site& place) noexcept : place_(place) {}
+  constexpr explicit elided_base(site& place) noexcept
+    requires std::is_constructible_v<Lock, site&>
+      : place_(place), lock_(place) {}
   elided_base(const elided_base&) = delete;
   elided_base& operator=(const elided_base&) = delete;
 
-  elision& role() const noexcept { return how_; }
+  site& place() const noexcept { return place_; }
 
  protected:
   bool enter(latch_mode mode = latch_mode::exclusive, held_test held = is_held_at_all<Lock>) noexcept {
     if (!machine::attempts_work()) return false;
-    if (enter_elided(how_, &lock_, mode, held)) return true;
+    if (enter_elided(place_, &lock_, mode, held)) return true;
     count_taken();
     return false;
   }
@@ -79,14 +91,16 @@ class elided_base {
     return how == try_outcome::elided;
   }
   try_outcome try_enter(latch_mode mode = latch_mode::exclusive, held_test held = is_held_at_all<Lock>) noexcept {
-    return machine::attempts_work() ? try_enter_elided(how_, &lock_, mode, held) : try_outcome::try_lock;
+    return machine::attempts_work() ? try_enter_elided(place_, &lock_, mode, held) : try_outcome::try_lock;
   }
-  bool leave() noexcept { return in_elided_attempt() && leave_elided(&lock_, how_.place()); }
+  bool leave() noexcept { return in_elided_attempt() && leave_elided(&lock_, &place_); }
 
-  /// The section takes the lock. A lock that counts does so at a site of its own.
+  /// The section takes the lock, which may count it itself.
   void count_taken() const noexcept {
-    if (how_.place() != nullptr && --observe::detail::until_sample <= 0) [[unlikely]]
-      observe::detail::sample(observe::detail::counted_id(*how_.place()), nullptr);
+    if constexpr (!counts_itself<Lock>) {
+      if (place_.is_counted() && --observe::detail::until_sample <= 0) [[unlikely]]
+        observe::detail::sample(observe::detail::counted_id(place_), nullptr);
+    }
   }
 
   /// Around the lock itself, where no attempt runs the section. What the thread has taken last it may unlock without a
@@ -145,7 +159,7 @@ class elided_base {
     report_double_unlock(&lock_);
   }
 
-  elision& how_;
+  site& place_;
   Lock lock_;
 
  private:
@@ -180,8 +194,8 @@ class elided_base {
 template <class Lock>
 class elided : protected detail::elided_base<Lock>, public detail::timed<elided<Lock>> {
  public:
-  constexpr explicit elided(elision& how = elision::unnamed()) noexcept : detail::elided_base<Lock>(how) {}
-  using detail::elided_base<Lock>::role;
+  constexpr explicit elided(site& where = site::unnamed()) noexcept : detail::elided_base<Lock>(where) {}
+  using detail::elided_base<Lock>::place;
 
   [[gnu::always_inline]] void lock() noexcept {
     if (this->enter()) return;
@@ -221,8 +235,8 @@ template <class Lock>
 class elided_with_node : protected detail::elided_base<Lock> {
  public:
   using node = typename Lock::node;
-  constexpr explicit elided_with_node(elision& how = elision::unnamed()) noexcept : detail::elided_base<Lock>(how) {}
-  using detail::elided_base<Lock>::role;
+  constexpr explicit elided_with_node(site& where = site::unnamed()) noexcept : detail::elided_base<Lock>(where) {}
+  using detail::elided_base<Lock>::place;
 
   [[gnu::always_inline]] void lock(node& mine) noexcept {
     // Before the look at what the machine can do: beside that load, the store costs nothing.

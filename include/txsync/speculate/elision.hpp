@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What elided locks share: roles with their policy and what was learnt by it, the record of the calling thread's
-// sections, and actions for after their commit. The locks are in elided.hpp; how it all works together is in
+// What elided locks share: the record of the calling thread's sections, and actions for after their commit. Their site
+// has the policy and what was learnt by it (site.hpp). The locks are in elided.hpp; how it all works together is in
 // docs/elision.md.
 #pragma once
 
@@ -14,55 +14,18 @@
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/observe/counters.hpp>
+#include <txsync/observe/site_state.hpp>
 #include <txsync/policy/elision_policy.hpp>
+#include <txsync/policy/site_with_policy.hpp>
 #include <txsync/site.hpp>
+#include <txsync/speculate/site_page.hpp>
 #include <txsync/speculate/two_ways.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-class elision;
-namespace detail {
-TXSYNC_EXPORT void look_at_trial(elision& how) noexcept;
-}
-
-/// A role of elided locks: by which policy their sections are tried, and whether that pays. The trials of the standard
-/// policy are the role's, so that its locks learn together: give locks whose sections differ roles of their own. (What
-/// the causes of aborts teach is kept by each thread, by lock.)
-///
-///     constinit txsync::site accounts_site{"bank.accounts"};
-///     constinit txsync::elision accounts{txsync::elision_presets::standard, accounts_site};
-///     constinit txsync::elided<txsync::tatas_lock> account_lock{accounts};
-///
-/// Attempts are counted at its site, and so are critical sections (observe/attempts.hpp): attempts, commits, aborts by
-/// cause and the time lost in them. Nothing is counted of a role without a site, nor where the machine makes no
-/// attempts.
-/// Requires: outlives its locks; so do the policy and the site. Constant-initialised. Thread-safe. 1,408 bytes.
-/// Cost: a section reads one word of it, which is written only when a trial changes its mind. While the policy has
-/// trials, it counts down a word of the thread's, and one section in 16 to 64 also reads the clock; in a trial each
-/// looks for its count.
-class elision {
- public:
-  constexpr explicit elision(const elision_policy& policy = elision_presets::standard) noexcept : policy_(policy) {}
-  constexpr elision(const elision_policy& policy, site& place) noexcept : policy_(policy), site_(&place) {}
-  elision(const elision&) = delete;
-  elision& operator=(const elision&) = delete;
-
-  const elision_policy& policy() const noexcept { return policy_; }
-  /// Whether sections take the lock for now, because that has been faster.
-  bool takes_lock() const noexcept { return ways_.second(); }
-  /// Where its attempts are counted; null: nowhere.
-  site* place() const noexcept { return site_; }
-  /// The role of all locks that were given none: the standard policy.
-  static constexpr elision& unnamed() noexcept { return unnamed_; }
-
- private:
-  friend void detail::look_at_trial(elision& how) noexcept;
-  TXSYNC_EXPORT static elision unnamed_;
-
-  alignas(machine::pad_bytes) const elision_policy& policy_;
-  site* site_ = nullptr;
-  detail::two_ways ways_;  ///< elided first, the lock second
-};
+/// Whether sections of the site's elided locks take the lock for now: because trials have found that faster, or because
+/// the policy makes no attempts. False before the first section. Cost: two loads.
+inline bool takes_lock(const site& place) noexcept { return detail::site_state::of(place).takes_lock(); }
 
 namespace detail {
 
@@ -108,8 +71,8 @@ struct section_log {
   std::uint8_t actions = 0;  ///< deferred ones
   std::uint32_t guards = 0;  ///< scopes of elided_guard that hold their lock
   last_taken taken;
-  elision* how = nullptr;              ///< of the outermost section
-  const elision* timed_for = nullptr;  ///< whose next attempt is timed
+  site_page* how = nullptr;              ///< of the outermost section
+  const site_page* timed_for = nullptr;  ///< whose next attempt is timed
   const void* outermost = nullptr;
   elided_section sections[most] = {};
   std::uint64_t began = 0;  ///< machine::cycles() before an attempt that is timed
@@ -126,19 +89,19 @@ struct section_log {
 /// Whether the calling thread is in an attempt of an elided lock.
 inline bool in_elided_attempt() noexcept { return my_sections.is(section_log::inside); }
 
-TXSYNC_EXPORT bool try_elision(elision& how, const void* lock, latch_mode mode, held_test held) noexcept;
+TXSYNC_EXPORT bool try_elision(site& place, const void* lock, latch_mode mode, held_test held) noexcept;
 
 /// Begins a section, in an attempt that has looked at the lock: whoever takes it aborts the attempt. Within an attempt
 /// it becomes part of that. False: take the lock. Requires: machine::attempts_work().
-inline bool enter_elided(elision& how, const void* lock, latch_mode mode, held_test held) noexcept {
-  // A role whose sections take the lock for now pays for little more than being told so, and counting.
-  if (how.takes_lock() && !my_sections.left.ends()) return false;
-  return try_elision(how, lock, mode, held);
+inline bool enter_elided(site& place, const void* lock, latch_mode mode, held_test held) noexcept {
+  // A site whose sections take the lock for now pays for little more than being told so, and counting.
+  if (site_state::of(place).takes_lock() && !my_sections.left.ends()) return false;
+  return try_elision(place, lock, mode, held);
 }
 
 /// What try_lock() comes to.
 enum class try_outcome : std::uint8_t { elided, busy, try_lock };
-TXSYNC_EXPORT try_outcome try_enter_elided(elision& how, const void* lock, latch_mode mode, held_test held) noexcept;
+TXSYNC_EXPORT try_outcome try_enter_elided(site& place, const void* lock, latch_mode mode, held_test held) noexcept;
 
 /// Ends the section where an attempt runs it, and counts it at its lock's site, if it has one. False: it is the lock
 /// that is to be released.

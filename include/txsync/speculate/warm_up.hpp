@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Warm-up: threads that wait for a lock, or are about to ask for it, run their section ahead of time, without effect,
-// so that its data is in their caches when the lock is theirs (always-abort paper, sections II and III). Roles with
-// their policy, and the memory that a section's body is run over; the locks are in warming.hpp. How it works and when
-// it pays: docs/warm-up.md.
+// so that its data is in their caches when the lock is theirs (always-abort paper, sections II and III). Here is the
+// memory that a section's body is run over. Their site has the policy and what was learnt by it (site.hpp); the locks
+// are in warming.hpp. How it works and when it pays: docs/warm-up.md.
 #pragma once
 
 #include <atomic>
@@ -15,67 +15,24 @@
 #include <txsync/locks/pastime.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/guarded.hpp>
+#include <txsync/observe/site_state.hpp>
+#include <txsync/policy/site_with_policy.hpp>
 #include <txsync/policy/warm_up_policy.hpp>
 #include <txsync/site.hpp>
+#include <txsync/speculate/site_page.hpp>
 #include <txsync/speculate/two_ways.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-class warm_up;
-namespace detail {
-/// When the closure of a section is run for nothing.
-enum class warmth : std::uint8_t { never, waiting, early };
-TXSYNC_EXPORT void look_at_warm_trial(warm_up& role, bool has_call) noexcept;
-warmth warmth_of(const warm_up& role) noexcept;
-void count_warm_section(warm_up& role, bool has_call) noexcept;
-}  // namespace detail
-
-/// A role of locks whose waiters warm up: by which policy, and when that pays, which its locks learn together.
-/// Requires: outlives its locks. Constant-initialised. Thread-safe. 2,816 bytes.
-class warm_up {
- public:
-  constexpr explicit warm_up(const warm_up_policy& policy = warm_up_presets::standard) noexcept
-      : policy_(policy),
-        learns_(policy.adapts && policy.early != warm_early::always),
-        when_(policy.early == warm_early::always ? detail::warmth::early : detail::warmth::waiting) {}
-  /// Its warm-ups are counted at the site (observe/attempts.hpp). Requires: `place` outlives the role. Cost: two reads
-  /// of the clock and a call for each warm-up. Of a role without a site nothing is counted.
-  constexpr warm_up(const warm_up_policy& policy, site& place) noexcept : warm_up(policy) { site_ = &place; }
-  warm_up(const warm_up&) = delete;
-  warm_up& operator=(const warm_up&) = delete;
-
-  const warm_up_policy& policy() const noexcept { return policy_; }
-  /// Whether nothing is warmed up for now, because that has been faster.
-  bool off() const noexcept { return when() == detail::warmth::never; }
-  /// Whether closures are run before the lock is asked for, because that has been faster.
-  bool early() const noexcept { return when() == detail::warmth::early; }
-  /// Null where it has none.
-  site* place() const noexcept { return site_; }
-  /// The role of all locks that were given none: the standard policy.
-  static constexpr warm_up& unnamed() noexcept { return unnamed_; }
-
- private:
-  friend class warm_wait;
-  friend void detail::look_at_warm_trial(warm_up& role, bool has_call) noexcept;
-  friend detail::warmth detail::warmth_of(const warm_up& role) noexcept;
-  friend void detail::count_warm_section(warm_up& role, bool has_call) noexcept;
-  // relaxed: each answer is right at any time
-  [[gnu::always_inline]] detail::warmth when() const noexcept { return when_.load(std::memory_order_relaxed); }
-  bool tries_early_next(bool has_call) const noexcept;
-  void keep_answers() noexcept;
-  TXSYNC_EXPORT static warm_up unnamed_;
-
-  // One line that hardly ever changes: a section asks it before it asks for its lock.
-  alignas(machine::pad_bytes) const warm_up_policy& policy_;
-  const bool learns_;
-  std::atomic<detail::warmth> when_;  ///< as the trials below say
-  site* site_ = nullptr;              ///< where its warm-ups are counted
-  alignas(machine::pad_bytes) std::atomic<std::uint32_t> speculators_{0};
-  detail::two_ways ways_;                                 ///< with warm-up first, without it second
-  detail::two_ways early_{detail::two_ways::tie::first};  ///< by ways_ first, before the lock is asked for second
-};
-
-static_assert(sizeof(warm_up) == 2'816);
+/// Whether waiters of the site's warming locks just wait for now: because trials have found that faster, or because the
+/// policy has them do so. False before the first section. Cost, of both: two loads.
+inline bool warm_up_is_off(const site& place) noexcept {
+  return detail::site_state::of(place).when() == detail::warmth::never;
+}
+/// Whether closures are run before the lock is asked for, for now.
+inline bool warm_up_is_early(const site& place) noexcept {
+  return detail::site_state::of(place).when() == detail::warmth::early;
+}
 
 /// The memory that a section's body is run over ahead of time. The body is the section's own, written once as a
 /// template:
@@ -210,24 +167,33 @@ struct warm_call_of : warm_call {
 }  // namespace detail
 
 /// What a thread does before it asks for a lock, and while it waits: one of these for each call of lock(), used on that
-/// thread.
+/// thread. Warm-ups are counted at the site, if it counts. Cost of that: two reads of the clock and a call for each.
 class TXSYNC_EXPORT warm_wait final : public pastime {
  public:
   /// Without a call, always-abort attempts at the caller's section, where the machine has them.
-  explicit warm_wait(warm_up& role, detail::warm_call* call = nullptr) noexcept
-      : role_(role), call_(call), tries_(role.policy().tries) {}
+  explicit warm_wait(site& place, detail::warm_call* call = nullptr) noexcept : state_(state_of(place)), call_(call) {}
+  /// When the call is to be run.
+  detail::warmth when() const noexcept { return state_.when(); }
   /// Runs the call before the lock is asked for. Requires: there is one.
   void spend_early() noexcept;
   spent spend(const lock_wait& wait) noexcept override;
 
  private:
+  static detail::site_state& state_of(site& place) noexcept {
+    detail::site_state& state = detail::site_state::of(place);
+    if (state.warm_up() != nullptr) [[likely]]
+      return state;
+    return detail::decide_state(place, detail::speculation::warm_up);
+  }
   spent attempt(const lock_wait& wait) noexcept;
   bool run(warm_memory& memory) noexcept;
   bool join(std::uint32_t most) noexcept;
   void leave() noexcept;
-  warm_up& role_;
+  std::atomic<std::uint32_t>& speculators() const noexcept;
+  detail::site_state& state_;
   detail::warm_call* call_;
-  std::uint32_t tries_;
+  const warm_up_policy& policy_ = *state_.warm_up();
+  std::uint32_t tries_ = policy_.tries;
   bool is_warm_ = false;  ///< since before it asked for the lock, which the lock has not been told
 };
 
@@ -243,18 +209,21 @@ void warm_ahead(const Body& body, std::uint32_t accesses = warm_up_presets::stan
 
 namespace detail {
 
-/// The calling thread's sections of all roles, until the next look at a trial.
+/// The calling thread's sections of all sites, until the next look at a trial.
 [[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local count_down until_warm_look;
 
-/// When a section of the role is to be warmed up.
-[[gnu::always_inline]] inline warmth warmth_of(const warm_up& role) noexcept { return role.when(); }
+/// When a section of the site is to be warmed up.
+[[gnu::always_inline]] inline warmth warmth_of(const site& place) noexcept { return site_state::of(place).when(); }
 
-/// Counts a section, with a closure or without, for the role's trials. Its thread has the lock by now: what comes
+TXSYNC_EXPORT void look_at_warm_trial(site_page& page, bool has_call) noexcept;
+
+/// Counts a section, with a closure or without, for the site's trials. Its thread has the lock by now: what comes
 /// before a lock's atomic operation is waited for there, and what is done with it goes on beside the section's own
 /// misses.
-[[gnu::always_inline]] inline void count_warm_section(warm_up& role, bool has_call) noexcept {
-  if (role.learns_ && my_turns.count(until_warm_look, &role)) [[unlikely]]
-    look_at_warm_trial(role, has_call);
+[[gnu::always_inline]] inline void count_warm_section(const site& place, bool has_call) noexcept {
+  site_state& state = site_state::of(place);
+  if (state.counts_for_warm_up() && my_turns.count(until_warm_look, &state)) [[unlikely]]
+    look_at_warm_trial(static_cast<site_page&>(state), has_call);
 }
 
 }  // namespace detail

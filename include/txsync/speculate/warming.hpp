@@ -4,18 +4,21 @@
 //
 // For all of these locks:
 //  - section(body) locks, runs the body, and unlocks; waiters run the body over a warm_memory (warm_up.hpp), and so do
-//    all threads before they ask for the lock, where the role's trials find that faster. lock(warm) is for those who
+//    all threads before they ask for the lock, where the site's trials find that faster. lock(warm) is for those who
 //    lock and unlock apart: warm(memory) does or foretells what the section will touch.
 //  - lock() without either is for machines whose attempts can be made to abort always (machine::htm().always_abort):
 //    the waiter goes on into its own section in an attempt that never commits, and comes back. Elsewhere it just waits.
 //    is_warming() tells a section that it is run for nothing (the paper's AAHTM_TEST): the place to leave out what
 //    would only disturb the holder (its protective test, IV-A 6; its path "opt", II-A).
+//  - Each belongs to a site (site.hpp), which says how its waiters warm up, and counts that. A Lock that has a site
+//    itself, as mutex has, has the same one.
 //  - Thread-safe; not recursive. An unlock ends the attempt that a thread is in.
 //  - Cost where warm-up is off: the Lock's and about 2 ns. Waiting costs the energy of running, and lines that the
-//  holder
-//    has to fetch back where waiters ask for what it writes; a role that adapts leaves warm-up off where that costs
-//    more than it brings.
+//    holder has to fetch back where waiters ask for what it writes. A policy that adapts leaves warm-up off where that
+//    costs more than it brings.
 #pragma once
+
+#include <type_traits>
 
 #include <txsync/locks/timed.hpp>
 #include <txsync/machine/attempt.hpp>
@@ -32,45 +35,49 @@ namespace detail {
 template <class Lock>
 class warming_base {
  public:
-  constexpr explicit warming_base(warm_up& how) noexcept : how_(how) {}
+  constexpr explicit warming_base(site& place) noexcept : place_(place) {}
+  constexpr explicit warming_base(site& place) noexcept
+    requires std::is_constructible_v<Lock, site&>
+      : place_(place), lock_(place) {}
   warming_base(const warming_base&) = delete;
   warming_base& operator=(const warming_base&) = delete;
 
-  warm_up& role() const noexcept { return how_; }
+  site& place() const noexcept { return place_; }
   /// Whether somebody holds it, at some moment of the call: what an elided section looks at.
   bool is_held() const noexcept { return lock_.is_held(); }
+  /// Whether acquisitions are counted at the site (elided.hpp).
+  static constexpr bool counts_itself = std::is_constructible_v<Lock, site&>;
 
  protected:
   template <class... Node>
   void acquire(Node&... mine) noexcept {
     if (machine::warm_active()) [[unlikely]]
       return;  // a section within one that is run for nothing
-    if (warmth_of(how_) == warmth::never || !machine::htm().always_abort) {
+    if (warmth_of(place_) == warmth::never || !machine::htm().always_abort) {
       lock_.lock(mine...);
     } else {
-      warm_wait wait(how_);
+      warm_wait wait(place_);
       if (!lock_.lock(mine..., wait)) return;  // in an attempt
     }
-    count_warm_section(how_, false);
+    count_warm_section(place_, false);
   }
   template <class Warm, class... Node>
   void acquire_with(const Warm& warm, Node&... mine) noexcept {
     if (machine::warm_active()) [[unlikely]]
       return;
-    const warmth when = warmth_of(how_);
-    if (when == warmth::never) [[likely]] {
+    if (warmth_of(place_) == warmth::never) [[likely]] {
       lock_.lock(mine...);
     } else {
-      acquire_warm(when, warm, mine...);
+      acquire_warm(warm, mine...);
     }
-    count_warm_section(how_, true);
+    count_warm_section(place_, true);
   }
   /// Apart from what is run where warm-up does not pay.
   template <class Warm, class... Node>
-  [[gnu::noinline]] void acquire_warm(warmth when, const Warm& warm, Node&... mine) noexcept {
+  [[gnu::noinline]] void acquire_warm(const Warm& warm, Node&... mine) noexcept {
     warm_call_of<Warm> call(warm);
-    warm_wait wait(how_, &call);
-    if (when == warmth::early) wait.spend_early();
+    warm_wait wait(place_, &call);
+    if (wait.when() == warmth::early) wait.spend_early();
     (void)lock_.lock(mine..., wait);
   }
   template <class... Node>
@@ -80,7 +87,7 @@ class warming_base {
     lock_.unlock(mine...);
   }
 
-  warm_up& how_;
+  site& place_;
   Lock lock_;
 };
 
@@ -92,9 +99,10 @@ class warming_base {
 template <class Lock>
 class warming : protected detail::warming_base<Lock>, public detail::timed<warming<Lock>> {
  public:
-  constexpr explicit warming(warm_up& how = warm_up::unnamed()) noexcept : detail::warming_base<Lock>(how) {}
-  using detail::warming_base<Lock>::role;
+  constexpr explicit warming(site& where = site::unnamed()) noexcept : detail::warming_base<Lock>(where) {}
+  using detail::warming_base<Lock>::place;
   using detail::warming_base<Lock>::is_held;
+  using detail::warming_base<Lock>::counts_itself;
 
   void lock() noexcept { this->acquire(); }
   template <class Warm>
@@ -132,9 +140,10 @@ template <class Lock>
 class warming_with_node : protected detail::warming_base<Lock> {
  public:
   using node = typename Lock::node;
-  constexpr explicit warming_with_node(warm_up& how = warm_up::unnamed()) noexcept : detail::warming_base<Lock>(how) {}
-  using detail::warming_base<Lock>::role;
+  constexpr explicit warming_with_node(site& where = site::unnamed()) noexcept : detail::warming_base<Lock>(where) {}
+  using detail::warming_base<Lock>::place;
   using detail::warming_base<Lock>::is_held;
+  using detail::warming_base<Lock>::counts_itself;
 
   void lock(node& mine) noexcept { this->acquire(mine); }
   template <class Warm>

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elided locks for explorations.
+// Locks that speculate, for explorations.
 #pragma once
 
 #include <txsync/speculate/elided.hpp>
 
+#include "speculate/scoped_site.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// A role for each lock, since nothing may be learnt from one schedule to the next.
-template <const elision_policy& policy>
-struct own_role {
-  elision role{policy};
+/// A site for each lock, since nothing may be learnt from one schedule to the next.
+template <const auto& policy>
+struct own_site {
+  scoped_site own{policy};
 };
-template <class Elided, const elision_policy& policy = elision_presets::eager>
-class alone : private own_role<policy>, public Elided {
+template <class Lock, const auto& policy = elision_presets::eager>
+class alone : private own_site<policy>, public Lock {
  public:
-  alone() noexcept : Elided(own_role<policy>::role) {}
+  alone() noexcept : Lock(own_site<policy>::own) {}
 };
 
 /// Attempts that go on behind their section (leveldb paper, 4.2.2), after the first two, as far as conflicts let them.

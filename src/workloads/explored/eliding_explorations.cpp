@@ -4,9 +4,11 @@
 #include <new>
 
 #include <txsync/locks/tatas.hpp>
+#include <txsync/machine/memory.hpp>
 #include <txsync/machine/thread.hpp>
 #include <txsync/speculate/elided_condition_variable.hpp>
 
+#include "policy/packed.hpp"
 #include "workloads/explored/alone.hpp"
 #include "workloads/explored/condition_waits.hpp"
 #include "workloads/explored/exploration.hpp"
@@ -116,6 +118,33 @@ struct actions_test {
   }
 };
 
+/// A site whose sections ask for the first time what they do, while another thread says otherwise.
+struct changing_policy_test {
+  static constexpr std::uint32_t off = policy::packed{.counting = false, .elision = policy::elision_kind::off}.word();
+  site_with_policy place{"", elision_presets::eager, site::counting::off};
+  elided<tatas_lock> lock{place};
+  std::uint64_t sections = 0;
+
+  ~changing_policy_test() {
+    detail::site_state& state = detail::site_state::of(place);
+    if (state.place() != nullptr) machine::unmap_pages(&state, sizeof(detail::site_page));
+  }
+  static void body(changing_policy_test& me, unsigned index) {
+    if (index == 0) return me.place.set_policy(off);
+    for (unsigned i = 0; i < 2; ++i) {
+      me.lock.lock();
+      ++me.sections;
+      me.lock.unlock();
+    }
+  }
+  const char* check() {
+    if (sections != 4) return "an update was lost";
+    const detail::site_state& state = detail::decide_state(place, detail::speculation::elision);
+    if (state.elision() != &elision_policy_of(place)) return "the site has another policy than its word says";
+    return state.takes_lock() ? nullptr : "sections are elided, and the word says off";
+  }
+};
+
 using eager = alone<elided<tatas_lock>>;
 using patient = alone<elided<tatas_lock>, elision_presets::standard>;
 using coarsened = alone<elided<tatas_lock>, coarse>;
@@ -137,6 +166,8 @@ constexpr exploration table[] = {
     test_of<nested_wait_test<eager, elided_condition_variable>, 3>("elided_condition-nested",
                                                                    "a wait within sections of two locks"),
     test_of<own_variable_test<eager>, 2>("elided_condition-own", "a waiter's own variable is gone after the wait"),
+    test_of<changing_policy_test, 3>("elided_tatas-policy",
+                                     "a site's policy is set while it is asked for the first time"),
     test_of<actions_test<eager>, 2>("elided_actions", "actions run once, after the commit"),
 };
 

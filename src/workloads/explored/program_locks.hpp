@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program's pthread locks, as the preloaded library has them at a site with a role.
+// A program's pthread locks, as the preloaded library has them at a site whose locks speculate.
 #pragma once
 
 #include <pthread.h>
@@ -10,18 +10,27 @@
 #include <new>
 
 #include "preload/mutex_state.hpp"
-#include "preload/roles.hpp"
+#include "preload/speculating_sites.hpp"
+#include "speculate/scoped_site.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 /// The one site of all of them.
 inline constexpr std::uint32_t program_site = 1;
 
-/// Makes the site's role anew, with the eager presets: nothing may be learnt from one schedule to the next.
-inline void make_program_role(const preload::role_choices& what) noexcept {
-  using role = preload::lock_role;
-  alignas(role) static unsigned char place[sizeof(role)];
-  preload::roles[program_site].store(new (place) role(0, elision_presets::eager, warm_up_presets::eager, what));
+/// Makes the site anew, with the eager presets: nothing may be learnt from one schedule to the next.
+inline void make_program_site(const preload::site_choices& what) noexcept {
+  static preload::site_block block;
+  alignas(detail::site_page) static unsigned char page[sizeof(detail::site_page)];
+  auto* const made = new (block.room[program_site]) preload::speculating_site(0);
+  made->place.set_policy(
+      policy::packed{.counting = false, .elision = policy::elision_kind::eager, .warm_up = policy::warm_up_kind::eager}
+          .word());
+  auto* const state = new (page) detail::site_page(made->place);
+  state->apply_policy();
+  (void)detail::site_state::replace(made->place, detail::undecided, *state);
+  made->set_choices(what);
+  preload::site_blocks[0].store(&block);
 }
 
 /// A time on CLOCK_MONOTONIC, which is machine::clock_ns().
@@ -30,11 +39,11 @@ inline timespec monotonic_time(std::uint64_t ns) noexcept {
   return {static_cast<std::time_t>(ns / second), static_cast<long>(ns % second)};
 }
 
-template <preload::role_choices what, int kind = PTHREAD_MUTEX_NORMAL>
+template <preload::site_choices what, int kind = PTHREAD_MUTEX_NORMAL>
 class program_mutex {
  public:
   program_mutex() noexcept {
-    make_program_role(what);
+    make_program_site(what);
     preload::mutex_state& state = preload::state_of(&mutex_);
     state.kind.store(kind);
     state.tag.store(preload::lock_tag(preload::algorithm::by_role, program_site).bits());
@@ -52,9 +61,9 @@ class program_mutex {
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
 };
 template <preload::algorithm under, int kind = PTHREAD_MUTEX_NORMAL>
-using program_elided_mutex = program_mutex<preload::role_choices{.under = under, .elides = true, .warms = false}, kind>;
+using program_elided_mutex = program_mutex<preload::site_choices{.under = under, .elides = true, .warms = false}, kind>;
 template <preload::algorithm under>
-using program_warming_mutex = program_mutex<preload::role_choices{.under = under, .elides = false, .warms = true}>;
+using program_warming_mutex = program_mutex<preload::site_choices{.under = under, .elides = false, .warms = true}>;
 
 class program_condition {
  public:

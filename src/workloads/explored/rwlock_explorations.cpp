@@ -16,7 +16,7 @@ template <int preference>
 class pthread_rwlock {
  public:
   pthread_rwlock() noexcept {
-    make_program_role({.under = preload::algorithm::futex, .elides = true, .warms = false});
+    make_program_site({.under = preload::algorithm::futex, .elides = true, .warms = false});
     state().preference = preference;
     state().tag.store(preload::rw_tag(preload::rw_algorithm::elided, program_site).bits());
   }

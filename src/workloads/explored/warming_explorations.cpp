@@ -11,22 +11,15 @@
 #include <txsync/speculate/warming.hpp>
 
 #include "workloads/adapters.hpp"
+#include "workloads/explored/alone.hpp"
 #include "workloads/explored/exploration.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-/// A role for each lock, since nothing may be learnt from one schedule to the next.
-template <const warm_up_policy& policy>
-struct role_of {
-  warm_up role{policy};
-};
 template <class Warming, const warm_up_policy& policy = warm_up_presets::eager>
-class warm_alone : private role_of<policy>, public Warming {
- public:
-  warm_alone() noexcept : Warming(role_of<policy>::role) {}
-};
+using warm_alone = alone<Warming, policy>;
 
 constexpr std::uintptr_t no_address = 0xA5A5'A5A5'A5A5'A5A8;
 

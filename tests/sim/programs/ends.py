@@ -529,8 +529,8 @@ class CommitActions(programs.Simulated):
         #include <thread>
         #include <txsync/locks/tatas.hpp>
         #include <txsync/speculate/elided.hpp>
-        txsync::elision role{txsync::elision_presets::standard};
-        txsync::elided<txsync::tatas_lock> lock{role};
+        txsync::site place{"ends"};
+        txsync::elided<txsync::tatas_lock> lock{place};
         int done = 0;
         int main() {
           std::thread other([] {

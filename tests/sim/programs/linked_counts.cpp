@@ -26,8 +26,7 @@ struct alignas(64) variable {
 };
 variable variables[lines];
 
-constinit txsync::site accounts_site{"linked.accounts"};
-constinit txsync::elision accounts{txsync::elision_presets::eager, accounts_site};
+constinit txsync::site_with_policy accounts{"linked.accounts", txsync::elision_presets::eager};
 constinit txsync::elided<txsync::mutex> lock{accounts};
 constinit txsync::tm::block transfer{"linked.transfer"};
 

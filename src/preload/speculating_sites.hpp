@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sites whose locks are elided or run ahead while they wait. The site has the policy and what was learnt of it
+// (speculate/site_page.hpp); beside it stands what the policy comes to on this machine.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <txsync/site.hpp>
+
+#include "mutex_state.hpp"
+#include "observe/registry.hpp"
+#include "policy/packed.hpp"
+#include "sites.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::preload {
+
+/// What a site's policy comes to on this machine.
+struct site_choices {
+  algorithm under;  ///< the lock, where it is taken
+  bool elides;
+  bool warms;
+};
+
+class speculating_site {
+ public:
+  /// `number`: the launcher's for the site.
+  explicit speculating_site(std::uint32_t number) noexcept : place(observe::site_registry::numbered(number)) {}
+
+  /// Requires: set_choices(). acquire pairs with the release there.
+  site_choices choices() const noexcept {
+    const std::uint32_t kept = choices_.load(std::memory_order_acquire);
+    return {static_cast<algorithm>(kept & under_bits), (kept & elides_bit) != 0, (kept & warms_bit) != 0};
+  }
+  bool has_choices() const noexcept { return choices_.load(std::memory_order_acquire) != 0; }
+  /// The first ones stay.
+  void set_choices(const site_choices& made) noexcept {
+    std::uint32_t none = 0;
+    const std::uint32_t kept = set_bit | (made.elides ? elides_bit : 0) | (made.warms ? warms_bit : 0) |
+                               static_cast<std::uint32_t>(made.under);
+    // release: the policy, before others find the choices; relaxed: another's are as good
+    choices_.compare_exchange_strong(none, kept, std::memory_order_release, std::memory_order_relaxed);
+  }
+
+  site place;
+
+ private:
+  static constexpr std::uint32_t under_bits = 0xFF;
+  static constexpr std::uint32_t elides_bit = 1u << 8;
+  static constexpr std::uint32_t warms_bit = 1u << 9;
+  static constexpr std::uint32_t set_bit = 1u << 10;
+
+  std::atomic<std::uint32_t> choices_{0};
+};
+
+/// The sites of so many numbers that follow each other: a page of memory, mapped by the first of them, never given
+/// back.
+struct site_block {
+  static constexpr std::uint32_t sites = 128;
+  alignas(speculating_site) unsigned char room[sites][sizeof(speculating_site)];
+};
+static_assert(sizeof(site_block) == 4096);
+extern constinit std::atomic<site_block*> site_blocks[most_sites / site_block::sites + 1];
+
+/// Makes the site's choices, which asks for elision or warm-up, and its own page (speculate/site_page.hpp). False when
+/// there is no memory left: its locks are plain ones then. Sites that are not counted have a number, too. Thread-safe.
+bool make_speculating(std::uint32_t number, const site_choices& choices, const policy::packed& asked) noexcept;
+
+/// Requires: make_speculating(number, ...) has been true.
+inline speculating_site& speculating_site_of(std::uint32_t number) noexcept {
+  // acquire pairs with the release in make_speculating()
+  site_block& block = *site_blocks[number / site_block::sites].load(std::memory_order_acquire);
+  return *std::launder(reinterpret_cast<speculating_site*>(block.room[number % site_block::sites]));
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::preload

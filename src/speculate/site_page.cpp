@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which policy a site's locks follow, and the page that it takes for it.
+#include <txsync/speculate/site_page.hpp>
+
+#include <new>
+
+#include <txsync/machine/attempt.hpp>
+#include <txsync/machine/memory.hpp>
+
+#include "policy/presets.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+namespace {
+
+constexpr elision_policy no_elision{.attempts = 0, .adapts = adaptation::none};
+constexpr warm_up_policy no_warm_up{.tries = 0, .adapts = false, .early = warm_early::never};
+
+const elision_policy& choose_elision(const site& place, std::uint32_t word) noexcept {
+  const policy::elision_kind kind = policy::packed::of(word).elision;
+  if (kind == policy::elision_kind::off) return no_elision;
+  if (kind != policy::elision_kind::unsaid) return policy::policy_of(kind);
+  if ((word & policy_word::in_code) != 0) {
+    if (const elision_policy* const given = static_cast<const site_with_policy&>(place).elision()) return *given;
+  }
+  return elision_presets::standard;
+}
+
+const warm_up_policy& choose_warm_up(const site& place, std::uint32_t word) noexcept {
+  const policy::warm_up_kind kind = policy::packed::of(word).warm_up;
+  if (kind == policy::warm_up_kind::off) return no_warm_up;
+  if (kind != policy::warm_up_kind::unsaid) return policy::policy_of(kind);
+  if ((word & policy_word::in_code) != 0) {
+    if (const warm_up_policy* const given = static_cast<const site_with_policy&>(place).warm_up()) return *given;
+  }
+  return warm_up_presets::standard;
+}
+
+}  // namespace
+
+const elision_policy& elision_policy_of(const site& place) noexcept { return choose_elision(place, place.policy()); }
+const warm_up_policy& warm_up_policy_of(const site& place) noexcept { return choose_warm_up(place, place.policy()); }
+
+namespace detail {
+
+namespace {
+
+// What sites share that do not speculate, or of which one half is not asked for yet.
+constinit site_state without_elision{&no_elision, nullptr, site_page::policy_changed};
+constinit site_state without_warm_up{nullptr, &no_warm_up, site_page::policy_changed};
+constinit site_state without_both{&no_elision, &no_warm_up, site_page::policy_changed};
+
+bool is_decided(const site_state& state, speculation what) noexcept {
+  return what == speculation::elision ? state.elision() != nullptr : state.warm_up() != nullptr;
+}
+
+bool is_wanted(const site& place, std::uint32_t word, speculation what) noexcept {
+  return what == speculation::elision ? choose_elision(place, word).attempts != 0
+                                      : choose_warm_up(place, word).tries != 0;
+}
+
+/// `state` of a site that does not speculate so.
+site_state& without(const site_state& state, speculation what) noexcept {
+  if (&state != &undecided) return without_both;
+  return what == speculation::elision ? without_elision : without_warm_up;
+}
+
+site_page* make_page(site& place) noexcept {
+  void* const memory = machine::map_pages(sizeof(site_page));
+  if (memory == nullptr) return nullptr;
+  auto* const page = new (memory) site_page(place);
+  page->apply_policy();
+  return page;
+}
+
+}  // namespace
+
+site_state& decide_state(site& place, speculation what) noexcept {
+  if (machine::active() || machine::warm_active()) return without_both;
+  for (;;) {
+    site_state& state = site_state::of(place);
+    if (is_decided(state, what)) return state;
+    const std::uint32_t word = place.policy();
+    const bool speculates = is_wanted(place, word, what);
+    site_page* const page = speculates ? make_page(place) : nullptr;
+    site_state& made = page != nullptr ? *page : speculates ? without_both : without(state, what);
+    if (!site_state::replace(place, state, made)) {
+      if (page != nullptr) machine::unmap_pages(page, sizeof(site_page));
+    } else if (site_state::latest_word(place) != word) {
+      site_page::policy_changed(place);
+    }
+  }
+}
+
+void site_page::policy_changed(site& place) noexcept {
+  site_state& state = site_state::of(place);
+  if (state.place() != nullptr) {
+    static_cast<site_page&>(state).apply_policy();
+  } else {
+    // Who has replaced it meanwhile looks at the policy word after that.
+    (void)site_state::replace(place, state, undecided);
+  }
+}
+
+// A policy is written before its answers, and answers before the look whether the policy is still that one. So whoever
+// writes an answer last has seen the last policy. All of it is sequentially consistent for that.
+
+bool site_page::answer(const elision_policy& policy) const noexcept {
+  return policy.attempts == 0 || (policy.adapts == adaptation::trial && elision_trial.second());
+}
+
+void site_page::keep_elision_answer() noexcept {
+  for (;;) {
+    const elision_policy* const by = elision_.load();
+    const bool now = answer(*by);
+    if (takes_lock_.load() != now) takes_lock_.store(now);
+    if (elision_.load() == by) return;
+  }
+}
+
+/// Nothing is early while the first trial is under way: it asks what would be without.
+warmth site_page::answer(const warm_up_policy& policy) const noexcept {
+  if (policy.tries == 0) return warmth::never;
+  if (policy.early == warm_early::always) return warmth::early;
+  if (!policy.adapts) return warmth::waiting;
+  if (early_trial.second() && (early_trial.in_trial() || !warm_up_trial.in_trial())) return warmth::early;
+  return warm_up_trial.second() ? warmth::never : warmth::waiting;
+}
+
+void site_page::keep_warm_up_answer() noexcept {
+  for (;;) {
+    const warm_up_policy* const by = warm_up_.load();
+    const bool counts = by->tries != 0 && by->adapts && by->early != warm_early::always;
+    const warmth now = answer(*by);
+    if (when_.load() != now) when_.store(now);
+    if (counts_for_warm_up_.load() != counts) counts_for_warm_up_.store(counts);
+    if (warm_up_.load() == by) return;
+  }
+}
+
+void site_page::apply_policy() noexcept {
+  for (;;) {
+    const std::uint32_t word = latest_word(*place());
+    elision_.store(&choose_elision(*place(), word));
+    warm_up_.store(&choose_warm_up(*place(), word));
+    keep_elision_answer();
+    keep_warm_up_answer();
+    if (latest_word(*place()) == word) return;
+  }
+}
+
+}  // namespace detail
+
+}  // namespace txsync::inline TXSYNC_BACKEND
