@@ -3,6 +3,7 @@
 
 #include <new>
 
+#include <txsync/machine/attempt.hpp>
 #include <txsync/machine/memory.hpp>
 #include <txsync/speculate/site_page.hpp>
 
@@ -37,7 +38,11 @@ bool make_speculating(std::uint32_t number, const site_choices& choices, const p
   speculating_site& made = speculating_site_of(number);
   if (!made.has_choices()) made.place.set_policy(asked.word());
   const auto what = choices.elides ? detail::speculation::elision : detail::speculation::warm_up;
-  if (detail::decide_state(made.place, what).place() == nullptr) return false;
+  if (detail::decide_state(made.place, what).place() == nullptr) {
+    // Nothing is decided in an attempt, and a lock stays what it is said to be now: the section comes again outside.
+    machine::abort<machine::attempt_status::code_fall_back>();
+    return false;
+  }
   made.set_choices(choices);
   return true;
 }

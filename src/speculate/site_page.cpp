@@ -76,10 +76,10 @@ site_page* make_page(site& place) noexcept {
 }  // namespace
 
 site_state& decide_state(site& place, speculation what) noexcept {
-  if (machine::active() || machine::warm_active()) return without_both;
   for (;;) {
     site_state& state = site_state::of(place);
     if (is_decided(state, what)) return state;
+    if (machine::active() || machine::warm_active()) return without_both;
     const std::uint32_t word = place.policy();
     const bool speculates = is_wanted(place, word, what);
     site_page* const page = speculates ? make_page(place) : nullptr;

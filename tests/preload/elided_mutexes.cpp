@@ -73,6 +73,21 @@ TEST_F(ElidedMutexes, OfOneSiteLearnTogetherAndOfTwoDoNot) {
   EXPECT_EQ(tag_of(uncounted).role(), 2U);
 }
 
+/// A page cannot be mapped in an attempt. What is found there must not be what the lock stays.
+TEST_F(ElidedMutexes, OfASiteThatIsMetInAnAttemptAreElidedAllTheSame) {
+  pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;
+  EXPECT_TRUE(is_elided(outer));
+  EXPECT_EQ(scripted_mutex_lock(&outer), 0);
+  site_asks(2, policy::elision_kind::eager);
+  EXPECT_EQ(scripted_mutex_lock(&inner), 0);
+  EXPECT_EQ(scripted_mutex_unlock(&inner), 0);
+  EXPECT_EQ(scripted_mutex_unlock(&outer), 0);
+  EXPECT_EQ(tag_of(inner).role(), 2U);
+  EXPECT_TRUE(tag_of(inner).has_role());
+  EXPECT_TRUE(is_elided(inner));
+}
+
 TEST_F(ElidedMutexes, FallBackOnTheLockThatThePolicyNames) {
   std::uint32_t site = 20;
   for (const policy::lock_kind lock : {policy::lock_kind::spin, policy::lock_kind::tatas, policy::lock_kind::ticket,
