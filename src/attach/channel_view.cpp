@@ -22,10 +22,11 @@
 #include <txsync/machine/file.hpp>
 #include <txsync/machine/memory.hpp>
 
+#include "channel/channel.hpp"
+#include "channel/counting_threads.hpp"
 #include "launch/folder.hpp"
 #include "observe/blocks.hpp"
 #include "observe/document/printable.hpp"
-#include "preload/channel.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::attach {
 namespace {
@@ -38,33 +39,35 @@ constexpr std::size_t secret_digits = 32;
 constexpr std::size_t max_list_bytes = std::size_t{16} << 20;  // more than 4095 sites need
 
 /// The head of a channel, copied: no page of the file is relied upon to stay.
-std::unique_ptr<preload::channel> read_head(int file) {
-  auto head = std::make_unique<preload::channel>();
+std::unique_ptr<channel::head> read_head(int file) {
+  auto head = std::make_unique<channel::head>();
   if (pread(file, static_cast<void*>(head.get()), sizeof *head, 0) != static_cast<ssize_t>(sizeof *head))
     return nullptr;
-  const bool fits = head->magic == preload::channel::magic_number &&
-                    head->version == preload::channel::current_version && head->block_bytes >= observe::block_bytes() &&
-                    head->block_bytes % machine::page_size() == 0 && head->block_limit <= preload::channel::max_blocks;
+  const bool fits = head->magic == channel::head::magic_number && head->version == channel::head::current_version &&
+                    head->block_bytes >= observe::block_bytes() && head->block_layout == observe::block_layout() &&
+                    head->block_bytes % machine::page_size() == 0 && head->block_limit <= channel::head::max_blocks;
   return fits ? std::move(head) : nullptr;
 }
 
 /// By its sign of life; the lock of the file must not be tried, since its launcher may be about to take it.
-bool says_alive(const preload::channel& head) {
+bool says_alive(const channel::head& head) {
   // relaxed: a copy
   const std::uint64_t last = head.launcher_alive.load(std::memory_order_relaxed);
-  return last != 0 && machine::clock_ns() - last < preload::launcher_patience_ns;
+  return last != 0 && machine::clock_ns() - last < channel::launcher_patience_ns;
 }
 
-std::uint32_t blocks_of(const preload::channel& head) {
+std::uint32_t blocks_of(const channel::head& head) {
   return std::min(head.blocks_given.load(std::memory_order_relaxed), head.block_limit);  // relaxed: a copy
 }
 
 bool lives(int process) { return process > 0 && (kill(process, 0) == 0 || errno == EPERM); }
 
-std::vector<int> processes_in(const preload::channel& head) {
+std::vector<int> processes_in(const channel::head& head) {
   std::set<int> found;
   for (std::uint32_t i = 0; i < blocks_of(head); ++i) {
-    const auto one = static_cast<int>(head.block_processes[i].load(std::memory_order_relaxed));  // relaxed: a copy
+    // relaxed: a copy
+    const auto one =
+        static_cast<int>(channel::block_owner::process_in(head.block_owners[i].load(std::memory_order_relaxed)));
     if (lives(one)) found.insert(one);
   }
   return {found.begin(), found.end()};
@@ -99,7 +102,7 @@ void add_launch(const fs::path& folder, std::vector<running_launch>& found) {
     const std::string file_name = entry.filename();
     if (!file_name.starts_with(file_prefix) || file_name.size() != std::strlen(file_prefix) + secret_digits) continue;
     const launch::descriptor file = open_ours(entry);
-    const std::unique_ptr<preload::channel> head = file.get() < 0 ? nullptr : read_head(file.get());
+    const std::unique_ptr<channel::head> head = file.get() < 0 ? nullptr : read_head(file.get());
     if (head == nullptr || !says_alive(*head)) continue;
     running_launch one{std::atoi(name.c_str() + std::strlen(folder_prefix)), entry, processes_in(*head), {}};
     one.command = command_of(one.processes.empty() ? one.launcher : one.processes.front());
@@ -139,7 +142,7 @@ channel_view::channel_view(const std::string& path) : path_(path), file_(open_ou
 }
 
 bool channel_view::is_alive() const {
-  const std::unique_ptr<preload::channel> head = read_head(file_.get());
+  const std::unique_ptr<channel::head> head = read_head(file_.get());
   return head != nullptr && says_alive(*head);
 }
 
@@ -164,21 +167,24 @@ channel_counts channel_view::read() const {
   channel_counts made;
   made.at_ns = machine::clock_ns();
   made.totals.resize(sites_.size());
-  const std::unique_ptr<preload::channel> head = read_head(file_.get());
+  const std::unique_ptr<channel::head> head = read_head(file_.get());
   if (head == nullptr || sites_.empty()) return made;
   const auto count = static_cast<std::uint32_t>(sites_.size());
   const std::size_t bytes = observe::block_bytes_up_to(count);
   const std::unique_ptr<void, decltype(&std::free)> block(std::aligned_alloc(64, (bytes + 63) / 64 * 64), &std::free);
   if (block == nullptr) throw std::bad_alloc();
-  made.threads = blocks_of(*head);
-  for (std::uint32_t i = 0; i < made.threads; ++i) {
+  channel::counting_threads threads;
+  for (std::uint32_t i = 0; i < blocks_of(*head); ++i) {
     const auto at = static_cast<off_t>(head->first_block + i * head->block_bytes);
     if (pread(file_.get(), block.get(), bytes, at) != static_cast<ssize_t>(bytes)) continue;
     observe::add_block(block.get(), made.totals.data(), count);
-    const bool counts = lives(static_cast<int>(head->block_processes[i].load(std::memory_order_relaxed)));  // a copy
+    const std::uint32_t owner = head->block_owners[i].load(std::memory_order_relaxed);  // a copy
+    threads.add(owner, observe::thread_in(block.get()));
+    const bool counts = lives(static_cast<int>(channel::block_owner::process_in(owner)));
     const observe::unfinished_wait wait = observe::unfinished_in(block.get(), counts ? machine::cycles() : 0);
     if (wait.site_id != 0 && wait.site_id <= count) observe::add(made.totals[wait.site_id - 1], wait);
   }
+  made.threads = threads.count();
   return made;
 }
 

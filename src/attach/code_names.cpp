@@ -71,11 +71,11 @@ std::vector<named_frame> code_names::names(const memory_map& map, const call_cha
 
 std::string code_names::object_name(const memory_map& map, std::uint64_t address, int process) {
   const loaded_file* const file = map.file_at(address);
-  preload::place where{1, {}};
+  channel::place where{1, {}};
   if (file == nullptr || file->path.size() >= sizeof where.frames[0].module) return {};
   where.frames[0].offset = address - file->bias;
   file->path.copy(where.frames[0].module, sizeof where.frames[0].module - 1);
-  return objects_.name_object(where, static_cast<std::uint32_t>(process), preload::object_kind::mutex).name.name;
+  return objects_.name_object(where, static_cast<std::uint32_t>(process), channel::object_kind::mutex).name.name;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::attach

@@ -12,10 +12,13 @@
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/park.hpp>
 
+#include "observe/document/printable.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace {
 
-using preload::question;
+using channel::asked_by;
+using channel::question;
 
 constexpr std::uint64_t longest_sleep_ns = 50'000'000;
 /// A slot that has not changed for so long may be of a process that has ended.
@@ -27,16 +30,18 @@ bool has_ended(std::uint32_t process) {
 
 }  // namespace
 
-const char* to_string(preload::object_kind kind) noexcept {
+const char* to_string(channel::object_kind kind) noexcept {
   switch (kind) {
-    case preload::object_kind::mutex:
+    case channel::object_kind::mutex:
       return "mutex";
-    case preload::object_kind::rwlock:
+    case channel::object_kind::rwlock:
       return "rwlock";
-    case preload::object_kind::spinlock:
+    case channel::object_kind::spinlock:
       return "spinlock";
-    case preload::object_kind::barrier:
+    case channel::object_kind::barrier:
       return "barrier";
+    case channel::object_kind::named:
+      return "named";
   }
   return "";
 }
@@ -46,7 +51,7 @@ answerer::answerer(channel_file& channel, const policy::policy_set& policies, pl
       policies_(policies),
       names_(names),
       list_(channel.path()),
-      notice_read_(preload::channel::most_notices),
+      notice_read_(channel::head::most_notices),
       started_(std::move(preloaded)) {
   // Signals are for the thread that looks after the program.
   sigset_t all;
@@ -67,7 +72,7 @@ void answerer::stop() {
 }
 
 void answerer::work() {
-  preload::channel& head = channel_.head();
+  channel::head& head = channel_.head();
   for (;;) {
     // acquire: pairs with whoever rings after its question; read before looking, so that no ring is missed
     const std::uint32_t rung = head.doorbell.load(std::memory_order_acquire);
@@ -80,7 +85,7 @@ void answerer::work() {
 
 void answerer::look() {
   channel_.say_alive();
-  for (unsigned i = 0; i < preload::channel::questions_at_once; ++i) {
+  for (unsigned i = 0; i < channel::head::questions_at_once; ++i) {
     question& asked = channel_.head().questions[i];
     // acquire pairs with the asker's release: the place is all there
     const std::uint32_t state = asked.state.load(std::memory_order_acquire);
@@ -102,7 +107,15 @@ void answerer::answer(question& asked, std::uint32_t state) {
   asked.frames = known.frames;
   asked.same = known.same;
   const std::string_view name = asked.site == 0 ? std::string_view() : sites_[asked.site - 1].place.name;
-  asked.policy = policies_.find(name).word();
+  if (asked.by == asked_by::name) {
+    // The locks are the program's own: what nobody says of them stays as the program has it.
+    const observe::said_policy told = policies_.said(name);
+    asked.policy = told.word;
+    asked.said = told.said;
+    if (asked.site != 0) sites_[asked.site - 1].heeded |= asked.heeded;
+  } else {
+    asked.policy = policies_.find(name).word();
+  }
   // release: the asker reads the answer after it has seen this. It fails when the asker has given up.
   if (asked.state.compare_exchange_strong(state, state - question::asked + question::answered,
                                           std::memory_order_release, std::memory_order_relaxed))
@@ -121,12 +134,24 @@ void answerer::free_if_abandoned(question& asked, const last_look& seen) {
                                       std::memory_order_relaxed);
 }
 
+namespace {
+
+std::string name_in(const channel::place& where) {
+  std::string name;
+  for (std::uint32_t i = 0; i < where.count && i < channel::place::most; ++i)
+    name.append(where.frames[i].module, strnlen(where.frames[i].module, sizeof where.frames[i].module));
+  return name;
+}
+
+}  // namespace
+
 /// `program`: what the process runs, since processes of several programs may ask for the same offsets in theirs.
-std::string answerer::key_of(const preload::question& asked, const std::string& program) {
-  std::string key = program + '\0' + (asked.is_object != 0 ? 'o' : 'c');
-  const preload::place& where = asked.where;
-  for (std::uint32_t i = 0; i < where.count && i < preload::place::most; ++i) {
-    const preload::frame& frame = where.frames[i];
+std::string answerer::key_of(const channel::question& asked, const std::string& program) {
+  if (asked.by == asked_by::name) return std::string(1, '\0') + 'n' + name_in(asked.where);
+  std::string key = program + '\0' + (asked.by == asked_by::object ? 'o' : 'c');
+  const channel::place& where = asked.where;
+  for (std::uint32_t i = 0; i < where.count && i < channel::place::most; ++i) {
+    const channel::frame& frame = where.frames[i];
     key.append(reinterpret_cast<const char*>(&frame.offset), sizeof frame.offset);
     key.append(frame.module, strnlen(frame.module, sizeof frame.module));
     key += '\0';
@@ -143,12 +168,15 @@ const answerer::place_answer& answerer::answer_of(const question& asked) {
 
 answerer::place_answer answerer::find_answer(const question& asked, std::uint32_t process) {
   // Naming costs time, and the name would be for nothing.
-  if (sites_.size() >= preload::most_sites) {
+  if (sites_.size() >= channel::most_sites) {
     ++refused_;
     return {};
   }
   object_name named;
-  if (asked.is_object != 0) {
+  if (asked.by == asked_by::name) {
+    named.name.name = observe::printable(name_in(asked.where));
+    if (named.name.name.empty()) named.name.name = "(no name)";
+  } else if (asked.by == asked_by::object) {
     named = names_.name_object(asked.where, process, asked.kind);
   } else {
     named.name = names_.name(asked.where, process);
@@ -156,7 +184,7 @@ answerer::place_answer answerer::find_answer(const question& asked, std::uint32_
   place_answer made{0, named.name.frames, named.same};
   const auto [known, is_new_site] = by_name_.try_emplace(named.name.name, 0);
   if (is_new_site) {
-    sites_.push_back({std::move(named.name), asked.kind});
+    sites_.push_back({std::move(named.name), asked.kind, 0});
     known->second = static_cast<std::uint32_t>(sites_.size());
     const site& made_site = sites_.back();
     list_.add({known->second, to_string(made_site.kind), made_site.place.name, made_site.place.where,
@@ -167,15 +195,15 @@ answerer::place_answer answerer::find_answer(const question& asked, std::uint32_
 }
 
 void answerer::read_notices() {
-  preload::channel& head = channel_.head();
+  channel::head& head = channel_.head();
   // relaxed: how far to look; each record has its own release
   const std::uint32_t given = head.notices_given.load(std::memory_order_relaxed);
-  for (std::uint32_t i = 0; i < std::min(given, preload::channel::most_notices); ++i) {
-    preload::notice& one = head.notices[i];
+  for (std::uint32_t i = 0; i < std::min(given, channel::head::most_notices); ++i) {
+    channel::notice& one = head.notices[i];
     if (notice_read_[i]) continue;
     const auto kind =
-        static_cast<preload::notice_kind>(one.kind.load(std::memory_order_acquire));  // the record is whole
-    if (kind == preload::notice_kind{}) continue;
+        static_cast<channel::notice_kind>(one.kind.load(std::memory_order_acquire));  // the record is whole
+    if (kind == channel::notice_kind{}) continue;
     notice_read_[i] = true;
     notices_.push_back({kind, one.process, one.site, one.other_site, names_.name(one.where, one.process)});
   }

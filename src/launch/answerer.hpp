@@ -17,17 +17,18 @@
 namespace txsync::inline TXSYNC_BACKEND::launch {
 
 /// "mutex", "rwlock", ...
-const char* to_string(preload::object_kind kind) noexcept;
+const char* to_string(channel::object_kind kind) noexcept;
 
 /// A thread that answers while it lives.
 class answerer {
  public:
   struct site {
     place_name place;
-    preload::object_kind kind{};
+    channel::object_kind kind{};
+    std::uint32_t heeded = 0;  ///< of a named site: the parts of the policy that its locks heed (question::heeded)
   };
   struct noticed {
-    preload::notice_kind kind{};
+    channel::notice_kind kind{};
     std::uint32_t process = 0;
     std::uint32_t site = 0;
     std::uint32_t other_site = 0;
@@ -56,18 +57,18 @@ class answerer {
     std::uint32_t state = 0;
     std::uint64_t since = 0;  // when the slot was first seen so
   };
-  void answer(preload::question& asked, std::uint32_t state);
-  static void free_if_abandoned(preload::question& asked, const last_look& seen);
+  void answer(channel::question& asked, std::uint32_t state);
+  static void free_if_abandoned(channel::question& asked, const last_look& seen);
   void read_notices();
   /// What a place was answered with.
   struct place_answer {
     std::uint32_t site = 0;
     std::uint32_t frames = 0;
-    preload::object_places same;
+    channel::object_places same;
   };
-  const place_answer& answer_of(const preload::question& asked);
-  place_answer find_answer(const preload::question& asked, std::uint32_t process);
-  static std::string key_of(const preload::question& asked, const std::string& program);
+  const place_answer& answer_of(const channel::question& asked);
+  place_answer find_answer(const channel::question& asked, std::uint32_t process);
+  static std::string key_of(const channel::question& asked, const std::string& program);
 
   channel_file& channel_;
   const policy::policy_set& policies_;
@@ -79,7 +80,7 @@ class answerer {
   std::vector<noticed> notices_;
   std::vector<bool> notice_read_;
   started_programs started_;
-  last_look seen_[preload::channel::questions_at_once];
+  last_look seen_[channel::head::questions_at_once];
   std::uint64_t refused_ = 0;
   std::atomic<bool> ending_{false};
   std::thread thread_;

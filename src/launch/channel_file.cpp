@@ -25,6 +25,7 @@
 #include <txsync/machine/memory.hpp>
 #include <txsync/machine/park.hpp>
 
+#include "channel/counting_threads.hpp"
 #include "launch/folder.hpp"
 #include "observe/blocks.hpp"
 
@@ -156,7 +157,7 @@ bool channel_file::make_room(const contents& what, std::uint64_t head_bytes) {
   first_block_ = head_bytes;
   block_bytes_ = whole_pages(observe::block_bytes());
   // One a thread at a time.
-  block_limit_ = preload::channel::max_blocks;
+  block_limit_ = channel::head::max_blocks;
   for (;;) {
     std::uint64_t end = head_bytes + block_limit_ * block_bytes_;
     chains_ = what.ns_per_chain != 0 ? end : 0;
@@ -175,7 +176,7 @@ bool channel_file::make_in(const std::string& parent, const contents& what) {
   if (mkdtemp(folder.data()) == nullptr) return false;  // mode 0700
   if (!open_in(folder)) return false;
   const file_size_limit_raised raised;
-  const std::uint64_t head_bytes = whole_pages(sizeof(preload::channel));
+  const std::uint64_t head_bytes = whole_pages(sizeof(channel::head));
   if (!make_room(what, head_bytes)) return false;
   // Room for the head is taken now: a full disk must be an error here, not a signal later.
   if (const int error = posix_fallocate(file_.get(), 0, static_cast<off_t>(head_bytes)); error != 0) {
@@ -184,12 +185,13 @@ bool channel_file::make_in(const std::string& parent, const contents& what) {
   }
   void* const mapped = map(file_.get(), 0, head_bytes, PROT_READ | PROT_WRITE);
   if (mapped == nullptr) return false;
-  head_ = new (mapped) preload::channel;
-  head_->version = preload::channel::current_version;
+  head_ = new (mapped) channel::head;
+  head_->version = channel::head::current_version;
   head_->check_order = what.check_order ? 1 : 0;
   head_->default_policy = what.everywhere.word();
   head_->block_limit = block_limit_;
   head_->block_bytes = block_bytes_;
+  head_->block_layout = observe::block_layout();
   head_->first_block = first_block_;
   head_->chains = chains_;
   head_->events = events_;
@@ -197,7 +199,7 @@ bool channel_file::make_in(const std::string& parent, const contents& what) {
   struct stat numbers{};
   if (stat("/proc/self/ns/pid", &numbers) == 0) head_->processes_of = numbers.st_ino;
   head_->cycles_per_second = machine::cycles_per_second();
-  head_->magic = preload::channel::magic_number;
+  head_->magic = channel::head::magic_number;
   say_alive();
   return true;
 }
@@ -205,7 +207,7 @@ bool channel_file::make_in(const std::string& parent, const contents& what) {
 channel_file::~channel_file() { remove(); }
 
 void channel_file::remove() noexcept {
-  if (head_ != nullptr) munmap(head_, whole_pages(sizeof(preload::channel)));
+  if (head_ != nullptr) munmap(head_, whole_pages(sizeof(channel::head)));
   head_ = nullptr;
   file_.reset();
   if (!path_.empty()) unlink(path_.c_str());
@@ -222,10 +224,10 @@ void channel_file::say_alive() const noexcept {
 void channel_file::say_gone() const noexcept {
   // seq_cst: who asks after this reads it, and the question of whoever does not is found below
   head_->launcher_alive.store(0);
-  for (preload::question& asked : head_->questions) {
+  for (channel::question& asked : head_->questions) {
     std::uint32_t state = asked.state.load();
-    if ((state & preload::question::turn_bits) == preload::question::asked &&
-        asked.state.compare_exchange_strong(state, state - preload::question::asked + preload::question::free))
+    if ((state & channel::question::turn_bits) == channel::question::asked &&
+        asked.state.compare_exchange_strong(state, state - channel::question::asked + channel::question::free))
       machine::unpark_shared(asked.state, machine::everyone);
   }
 }
@@ -272,27 +274,32 @@ void add_threads(const void* block, std::uint64_t end_of_waits, channel_file::co
 /// When the unfinished waits of a block's threads count as ended; 0: it is not known.
 std::uint64_t channel_file::end_of_waits(std::uint32_t block, int process, std::uint64_t ended_at) const noexcept {
   // relaxed: written before the block was used
-  const auto owner = static_cast<int>(head_->block_processes[block].load(std::memory_order_relaxed));
+  const auto owner =
+      static_cast<int>(channel::block_owner::process_in(head_->block_owners[block].load(std::memory_order_relaxed)));
   if (owner <= 0) return 0;
   if (owner == process) return ended_at;
   return kill(owner, 0) == 0 ? machine::cycles() : 0;
 }
 
 channel_file::counts channel_file::read_counts(std::uint32_t sites, int process, std::uint64_t ended_at) const {
-  counts sum{std::vector<observe::site_totals>(sites), std::vector<std::vector<observe::thread_turns>>(sites)};
+  counts sum{std::vector<observe::site_totals>(sites), std::vector<std::vector<observe::thread_turns>>(sites), 0};
+  channel::counting_threads threads;
   // Read, not mapped: to look at a page that nobody has written takes memory, and there may be none. Of a block that
   // has room for all sites a program can have, no more than the known ones.
   const std::size_t page = machine::page_size();
   const std::size_t bytes = std::min(block_bytes_, (observe::block_bytes_up_to(sites) + page - 1) / page * page);
   const std::unique_ptr<void, decltype(&std::free)> block(std::aligned_alloc(page, bytes), &std::free);
   if (block == nullptr) throw std::bad_alloc();
-  for (std::uint32_t i = 0; i < blocks() && sites != 0; ++i) {
+  for (std::uint32_t i = 0; i < blocks(); ++i) {
     if (pread(file_.get(), block.get(), bytes, static_cast<off_t>(first_block_ + i * block_bytes_)) !=
         static_cast<ssize_t>(bytes))
       throw std::runtime_error("the counts of the program could not be read");
+    // relaxed: a number
+    threads.add(head_->block_owners[i].load(std::memory_order_relaxed), observe::thread_in(block.get()));
     observe::add_block(block.get(), sum.totals.data(), sites);
     add_threads(block.get(), end_of_waits(i, process, ended_at), sum);
   }
+  sum.threads = threads.count();
   for (observe::site_totals& one : sum.totals) {
     // Samples may lag behind what was counted exactly.
     if (one.acquisitions < one.contended) one.acquisitions = one.contended;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launcher's end of the file that a program under it counts in (preload/channel.hpp).
+// The launcher's end of the file that a program under it counts in (channel/channel.hpp).
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 #include <txsync/observe/counters.hpp>
 
+#include "channel/channel.hpp"
 #include "launch/handles.hpp"
 #include "observe/turns.hpp"
 #include "policy/packed.hpp"
-#include "preload/channel.hpp"
 #include "preload/profile_area.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
@@ -37,7 +37,7 @@ class channel_file {
   channel_file& operator=(const channel_file&) = delete;
 
   const std::string& path() const noexcept { return path_; }
-  preload::channel& head() const noexcept { return *head_; }
+  channel::head& head() const noexcept { return *head_; }
 
   /// Tells the program's processes that somebody answers.
   void say_alive() const noexcept;
@@ -47,6 +47,7 @@ class channel_file {
   struct counts {
     std::vector<observe::site_totals> totals;                   ///< of site i at [i - 1]
     std::vector<std::vector<observe::thread_turns>> by_thread;  ///< likewise; of the threads that were at the site
+    std::uint32_t threads = 0;                                  ///< that counted, at most so many at a time
   };
   /// What all processes have counted. The program was `process`, and ended at `ended_at` in machine::cycles(): its
   /// unfinished waits count up to then, those of its other processes up to their own exit, or up to now.
@@ -71,7 +72,7 @@ class channel_file {
   std::string folder_;
   std::string path_;
   descriptor file_;
-  preload::channel* head_ = nullptr;
+  channel::head* head_ = nullptr;
   // As they were made: what the program writes into the file is not relied upon.
   std::uint32_t block_limit_ = 0;
   std::uint64_t block_bytes_ = 0;

@@ -131,8 +131,9 @@ class counted_launch {
     into.without_library = answers_.started().without_library();
     into.priority_ignored_at = sites_that_ignored_a_priority(answers_);
     // relaxed, here and below: the program has ended
-    into.processes = channel_.head().processes.load(std::memory_order_relaxed);
-    into.threads = channel_.blocks();
+    // Those that link txsync have the preloaded library, too, unless somebody has changed their environment.
+    into.processes = std::max(channel_.head().processes.load(std::memory_order_relaxed),
+                              channel_.head().linked_processes.load(std::memory_order_relaxed));
     put_remarks(into);
   }
 
@@ -141,6 +142,7 @@ class counted_launch {
     const std::vector<answerer::site>& known = answers_.sites();
     channel_file::counts counted =
         channel_.read_counts(static_cast<std::uint32_t>(known.size()), ended.process, ended.ended_at);
+    into.threads = counted.threads;
     const auto run_ns = static_cast<std::uint64_t>(ended.wall_s * 1e9);
     for (std::size_t i = 0; i < known.size(); ++i) {
       waited_at_end_.push_back(counted.totals[i].unfinished_waits != 0);
@@ -152,6 +154,7 @@ class counted_launch {
       record.kind = to_string(known[i].kind);
       record.where = known[i].place.where;
       record.module = known[i].place.module;
+      record.heeded = known[i].heeded;
       into.sites.push_back(std::move(record));
     }
     put_profile(into, counted.totals);
@@ -210,13 +213,13 @@ class counted_launch {
   void put_remarks(result& into) {
     std::vector<std::string>& list = into.remarks;
     put_remark_on_names(into);
-    const preload::channel& head = channel_.head();
+    const channel::head& head = channel_.head();
     if (into.processes == 0) {
       list.emplace_back("nothing was counted: no process of the program took the library " + std::string(library_name));
     } else if (!is_counting(what_.policies)) {
       list.emplace_back("nothing was counted: the policy says counting = false");
     } else if (into.sites.empty()) {
-      list.emplace_back("nothing was counted: the program took no pthread lock");
+      list.emplace_back("nothing was counted: the program took no pthread lock, and no lock of a named site");
     }
     put_remarks_on_others(into);
     const std::uint32_t asked = head.blocks_given.load(std::memory_order_relaxed);
@@ -239,9 +242,9 @@ class counted_launch {
                      " not counted and had the default policy: a process remembers 32768 places that make locks");
     }
     const std::uint32_t notices = head.notices_given.load(std::memory_order_relaxed);
-    if (notices > preload::channel::most_notices) {
-      list.push_back(plural(notices - preload::channel::most_notices, "notice", "notices") + " beyond the first " +
-                     std::to_string(preload::channel::most_notices) + " were dropped");
+    if (notices > channel::head::most_notices) {
+      list.push_back(plural(notices - channel::head::most_notices, "notice", "notices") + " beyond the first " +
+                     std::to_string(channel::head::most_notices) + " were dropped");
     }
     if (const unsigned left = into.processes == 0 ? 0 : still_counting(channel_.path()); left != 0) {
       list.push_back(plural(left, "process", "processes") +
@@ -290,8 +293,8 @@ result launcher::launch(const options& what) {
     if (what.policies.openmp_barrier == policy::openmp_kind::warm && machine::htm().always_abort) {
       set.preload(find_library((fs::path(library).parent_path() / openmp_library_name).string()));
     }
-    set.set(preload::channel_variable, counted->channel().path());
-    set.set(preload::policy_variable, std::to_string(what.policies.find({}).word()));
+    set.set(channel::file_variable, counted->channel().path());
+    set.set(channel::policy_variable, std::to_string(what.policies.find({}).word()));
     request.while_waiting = [&counted] { counted->channel().say_alive(); };
   }
   request.environment = set.take();

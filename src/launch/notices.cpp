@@ -6,7 +6,7 @@
 namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace {
 
-using preload::notice_kind;
+using channel::notice_kind;
 
 std::string site_name(const answerer& from, std::uint32_t number) {
   const bool known = number != 0 && number <= from.sites().size();

@@ -48,15 +48,16 @@ constexpr std::uint64_t largest_told_apart = 4096;
 /// Of one file without symbols: further ones are of one site, so that a table of locks does not use up all of them.
 constexpr std::size_t most_nameless = 200;
 
-std::uint64_t size_of_lock(preload::object_kind kind) {
+std::uint64_t size_of_lock(channel::object_kind kind) {
   switch (kind) {
-    case preload::object_kind::rwlock:
+    case channel::object_kind::rwlock:
       return sizeof(pthread_rwlock_t);
-    case preload::object_kind::spinlock:
+    case channel::object_kind::spinlock:
       return sizeof(pthread_spinlock_t);
-    case preload::object_kind::barrier:
+    case channel::object_kind::barrier:
       return sizeof(pthread_barrier_t);
-    case preload::object_kind::mutex:
+    case channel::object_kind::mutex:
+    case channel::object_kind::named:
       break;
   }
   return sizeof(pthread_mutex_t);
@@ -69,7 +70,7 @@ std::string place_names::program_of(std::uint32_t process) const {
   return program.empty() ? program_ : program;
 }
 
-std::string place_names::path_of(const preload::frame& one, std::uint32_t process) const {
+std::string place_names::path_of(const channel::frame& one, std::uint32_t process) const {
   std::string path(one.module, strnlen(one.module, sizeof one.module));
   if (path == "/proc/self/exe") return program_of(process);
   if (path.front() == '/' || path.find('/') == std::string::npos) return path;
@@ -88,10 +89,10 @@ const std::vector<function_at>& place_names::around(module& in, std::uint64_t of
   return known != in.known.end() ? known->second : in.known.emplace(offset, in.symbols->around(offset)).first->second;
 }
 
-place_name place_names::name(const preload::place& where, std::uint32_t process) {
+place_name place_names::name(const channel::place& where, std::uint32_t process) {
   place_name outermost;  // of the wrappers, should there be nothing else
-  for (std::uint32_t i = 0; i < where.count && i < preload::place::most; ++i) {
-    const preload::frame& frame = where.frames[i];
+  for (std::uint32_t i = 0; i < where.count && i < channel::place::most; ++i) {
+    const channel::frame& frame = where.frames[i];
     if (frame.module[0] == '\0') continue;  // code that belongs to no file
     const std::string path = path_of(frame, process);
     const std::vector<function_at>& functions = around(module_of(path), frame.offset);
@@ -109,7 +110,7 @@ place_name place_names::name(const preload::place& where, std::uint32_t process)
   return outermost;
 }
 
-std::vector<named_call> place_names::calls(const preload::frame& one, std::uint32_t process) {
+std::vector<named_call> place_names::calls(const channel::frame& one, std::uint32_t process) {
   if (one.module[0] == '\0') return {{"(code of no file)", {}, 0, {}, one.offset, false}};
   const std::string path = path_of(one, process);
   std::vector<named_call> made;
@@ -122,8 +123,8 @@ std::vector<named_call> place_names::calls(const preload::frame& one, std::uint3
   return made;
 }
 
-object_name place_names::name_object(const preload::place& where, std::uint32_t process, preload::object_kind kind) {
-  const preload::frame& frame = where.frames[0];
+object_name place_names::name_object(const channel::place& where, std::uint32_t process, channel::object_kind kind) {
+  const channel::frame& frame = where.frames[0];
   const std::string path = path_of(frame, process);
   module& in = module_of(path);
   const static_object found = in.symbols->static_object_at(frame.offset);

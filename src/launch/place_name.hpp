@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
+#include "channel/channel.hpp"
 #include "launch/blame.hpp"
 #include "launch/symbols.hpp"
-#include "preload/channel.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
 
@@ -32,7 +32,7 @@ struct place_name {
 /// A lock in the static storage of a file.
 struct object_name {
   place_name name;              ///< "queue_lock in program", "engine+0x48 in program", or "program+0x4060"
-  preload::object_places same;  ///< the places that have the same name, where they are more than one
+  channel::object_places same;  ///< the places that have the same name, where they are more than one
 };
 
 /// Names places, and remembers what it found: a module is opened once (up to a second with its debug information), an
@@ -42,17 +42,17 @@ class place_names {
   /// What the frames of processes that have ended, and called their own program by no name, belong to.
   void set_program(const std::string& path) { program_ = path; }
 
-  place_name name(const preload::place& where, std::uint32_t process);
+  place_name name(const channel::place& where, std::uint32_t process);
 
   /// The functions that a call stands in, the innermost first; one that says where the place is if none is known.
-  std::vector<named_call> calls(const preload::frame& one, std::uint32_t process);
+  std::vector<named_call> calls(const channel::frame& one, std::uint32_t process);
 
   /// The file that the process runs.
   std::string program_of(std::uint32_t process) const;
 
   /// Of the lock whose place is the one frame. The name is that of its symbol, with or without debug information. An
   /// array of locks has one name, and so has an object of more than 4 KB: it may be an array of anything.
-  object_name name_object(const preload::place& where, std::uint32_t process, preload::object_kind kind);
+  object_name name_object(const channel::place& where, std::uint32_t process, channel::object_kind kind);
 
   /// Forgets files that have been replaced meanwhile. Between two programs.
   void forget_changed_files();
@@ -64,7 +64,7 @@ class place_names {
     std::set<std::uint64_t> nameless;  // places of locks in static storage without a symbol
   };
 
-  std::string path_of(const preload::frame& one, std::uint32_t process) const;
+  std::string path_of(const channel::frame& one, std::uint32_t process) const;
   module& module_of(const std::string& path);
   const std::vector<function_at>& around(module& in, std::uint64_t offset);
 

@@ -32,22 +32,23 @@ const char* name_of(lock_call call, chain_kind kind) {
 }
 
 /// The lock call of a site's rest, which may be of several.
-const char* name_of(preload::object_kind kind) {
+const char* name_of(channel::object_kind kind) {
   switch (kind) {
-    case preload::object_kind::rwlock:
+    case channel::object_kind::rwlock:
       return "pthread_rwlock_rdlock or _wrlock";
-    case preload::object_kind::spinlock:
+    case channel::object_kind::spinlock:
       return "pthread_spin_lock";
-    case preload::object_kind::mutex:
-    case preload::object_kind::barrier:
+    case channel::object_kind::mutex:
+    case channel::object_kind::barrier:
+    case channel::object_kind::named:
       break;
   }
   return "pthread_mutex_lock";
 }
 
 /// The place of one call of a record; what the program wrote there is not relied upon.
-preload::frame frame_of(const chain_area& area, const chain_record& one, std::uint32_t i) {
-  preload::frame made;
+channel::frame frame_of(const chain_area& area, const chain_record& one, std::uint32_t i) {
+  channel::frame made;
   made.offset = one.offsets[i];
   if (one.files[i] < chain_area::max_files) std::memcpy(made.module, area.files[one.files[i]].path, sizeof made.module);
   return made;

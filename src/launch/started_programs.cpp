@@ -25,8 +25,8 @@ bool gives_root_nothing(const std::string& file) {
 
 }  // namespace
 
-void started_programs::read(preload::channel& head) {
-  using preload::started_program;
+void started_programs::read(channel::head& head) {
+  using channel::started_program;
   for (started_program& one : head.started) {
     // acquire pairs with the program's release: the path is all there
     if (one.state.load(std::memory_order_acquire) != started_program::told) continue;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "preload/channel.hpp"
+#include "channel/channel.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
 
@@ -17,7 +17,7 @@ class started_programs {
   explicit started_programs(std::string preloaded) : preloaded_(std::move(preloaded)) {}
 
   /// Takes what has come since the last call.
-  void read(preload::channel& head);
+  void read(channel::head& head);
 
   /// Why each of them cannot have loaded it, one sentence.
   const std::vector<std::string>& without_library() const noexcept { return without_library_; }

@@ -12,6 +12,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
+/// What two builds have to agree in to read each other's blocks.
+std::uint64_t block_layout() noexcept;
 /// The size of a thread's block. Most of it is never touched: the part of a site is written when that site is counted.
 std::size_t block_bytes() noexcept;
 /// Of its first bytes, those that hold the counters of the sites up to `sites`.
@@ -46,6 +48,9 @@ void add_block(const void* block, site_totals* totals, std::uint32_t count) noex
 
 /// Adds what all threads of this process counted of one site's speculation, as snapshot() does of all sites.
 void add_speculation(std::uint32_t site_id, attempt_totals& attempts, transaction_totals& transactions) noexcept;
+
+/// The thread that counts in the block, or did last, by machine::thread_id().
+std::uint32_t thread_in(const void* block) noexcept;
 
 /// What the block's thread did at a site.
 thread_turns turns_in(const void* block, std::uint32_t site_id) noexcept;

@@ -14,6 +14,7 @@
 #include <txsync/observe/counters.hpp>
 
 #include "blocks.hpp"
+#include "outside.hpp"
 #include "ownership.hpp"
 #include "registry.hpp"
 #include "telling.hpp"
@@ -73,6 +74,7 @@ void begin_anew(thread_block& block, std::uint32_t number) noexcept {
 }
 
 thread_block* publish() noexcept {
+  open_outside();
   // Zeroed pages are a valid block (but for owner and next), and a new-expression would touch them all.
   const block_source& from = *source.load(std::memory_order_relaxed);
   const block_source::taken got = from.take(offset_of(first_of(1)));
@@ -110,6 +112,7 @@ thread_block* block_of_thread() noexcept {
   detail::timed_lock = nullptr;
   // relaxed, here and below: readers take the time of a wait as it is
   block->waiting_since.store(0, std::memory_order_relaxed);
+  block->thread.store(machine::thread_id(), std::memory_order_relaxed);
   my_block = block;
   return block;
 }
@@ -359,6 +362,7 @@ std::uint32_t snapshot(site_totals* out, std::uint32_t capacity) noexcept {
   return known;
 }
 
+std::uint64_t block_layout() noexcept { return layout_of_blocks; }
 std::size_t block_bytes() noexcept { return offset_of(site::site_limit + 1); }
 std::size_t block_bytes_up_to(std::uint32_t sites) noexcept { return offset_of(sites + 1); }
 
@@ -390,6 +394,10 @@ void forget_blocks() noexcept {
 void add_block(const void* block, site_totals* totals, std::uint32_t count) noexcept {
   for (std::uint32_t id = 1; id <= count && id <= site::site_limit; ++id)
     add(totals[id - 1], counters_in_whole(block, id));
+}
+
+std::uint32_t thread_in(const void* block) noexcept {
+  return static_cast<const thread_block*>(block)->thread.load(std::memory_order_relaxed);  // relaxed: a number
 }
 
 thread_turns turns_in(const void* block, std::uint32_t site_id) noexcept {

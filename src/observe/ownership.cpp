@@ -34,6 +34,23 @@ void give_back(void* raw) {
   state_of(block).leave();
 }
 
+/// Of the blocks that the calling thread gives back when it ends, the first; and in which process it is the thread's.
+[[gnu::tls_model("initial-exec")]] constinit thread_local ownership* first_block = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local std::uint32_t first_forks = 0;
+
+void give_back_first(void*) { give_back(first_block); }
+
+/// In the child of a fork the parent's block is not the thread's to give back, and there is room for few calls: a chain
+/// of forks takes up no more than one.
+bool give_back_at_exit(ownership& block) noexcept {
+  const bool is_parents = first_block != nullptr && first_forks != machine::fork_count();
+  if (first_block != nullptr && !is_parents) return machine::at_thread_exit(give_back, &block);
+  if (!is_parents && !machine::at_thread_exit(give_back_first, nullptr)) return false;
+  first_block = &block;
+  first_forks = machine::fork_count();
+  return true;
+}
+
 }  // namespace
 
 bool may_be_unowned(const ownerships& blocks) noexcept {
@@ -54,7 +71,7 @@ bool own(ownership& block) noexcept {
       !state.owned.compare_exchange_strong(free, true, std::memory_order_acquire, std::memory_order_relaxed))
     return false;
   state.all.unowned.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as in leave()
-  if (machine::at_thread_exit(give_back, &block)) return true;
+  if (give_back_at_exit(block)) return true;
   ended = true;
   state.leave();
   return false;

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "registry.hpp"
 
+#include <atomic>
+
+#include <txsync/machine/attempt.hpp>
+#include <txsync/observe/site_policy.hpp>
 #include <txsync/observe/site_state.hpp>
+
+#include "outside.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -22,11 +28,78 @@ std::uint32_t site::register_site() noexcept { return observe::site_registry::en
 namespace observe {
 
 namespace {
+
 constinit std::atomic<std::uint32_t> given{0};
 constinit std::atomic<const char*> names[site::site_limit + 1] = {};
+/// What the launcher said of a site: the bits that it says, above the word. relaxed: one number each
+constinit std::atomic<std::uint64_t> ruled[site::site_limit + 1] = {};
+/// The parts of its policy that the locks of a site heed. relaxed: a set that grows
+constinit std::atomic<std::uint32_t> heeded[site::site_limit + 1] = {};
+
+/// All sites that have numbers, for put_policies(). Sequentially consistent, with files_read(): whoever reads a file
+/// looks at the list afterwards, and whoever enters a site looks for files afterwards, so that one of the two sees the
+/// other.
+constinit std::atomic<site*> entered[site::site_limit] = {};
+
+void list(site& place) noexcept {
+  for (std::atomic<site*>& one : entered) {
+    site* seen = one.load();
+    if (seen == nullptr && one.compare_exchange_strong(seen, &place)) return;
+    if (seen == &place) return;
+  }
+}
+
+/// The launcher's word counts over those of files, and these over the program's own.
+void put_policy(site& place, std::uint32_t id) noexcept {
+  for (;;) {
+    const std::uint32_t files = files_read();
+    const std::uint64_t launcher = ruled[id].load(std::memory_order_relaxed);
+    const said_policy told{static_cast<std::uint32_t>(launcher), static_cast<std::uint32_t>(launcher >> 32)};
+    const said_policy all = told.over(policy_from_files(place.name()));
+    if (all.said != 0) place.set_policy(all.over(place.policy()));
+    // Another file may have come meanwhile, and its word before ours.
+    if (files_read() == files) return;
+  }
+}
+
+void raise_count(std::uint32_t id) noexcept {
+  // relaxed: the count only has to grow
+  std::uint32_t last = given.load(std::memory_order_relaxed);
+  while (last < id && !given.compare_exchange_weak(last, id, std::memory_order_relaxed)) {
+  }
+}
+
+/// Before the number is stored: who sees that has the name and the policy.
+void make_known(site& place, std::uint32_t id, bool takes_policies) noexcept {
+  if (id != 0) names[id].store(place.name(), std::memory_order_release);  // pairs with the acquire in name()
+  if (!takes_policies) return;
+  list(place);
+  put_policy(place, id);
+}
+
+/// A site that was not to be counted from the start is not counted this once either.
+std::uint32_t counted_now(const site& place, std::uint32_t id) noexcept {
+  return (place.policy() & policy_word::counting_off) != 0 ? 0 : id;
+}
+
 }  // namespace
 
+/// Threads that come at once with a site that the launcher numbers all ask, and get the same answer: so none waits for
+/// another one, which it may have interrupted.
 std::uint32_t site_registry::enter(site& place) noexcept {
+  const outside_number told = number_from_outside(place.name(), 0);
+  if (told.by == numbering::later) return 0;
+  if (told.by == numbering::here) return number_here(place, told.takes_policies);
+  if (told.id != 0) {
+    ruled[told.id].store(std::uint64_t{told.policy.said} << 32 | told.policy.word, std::memory_order_relaxed);
+    raise_count(told.id);
+  }
+  make_known(place, told.id, true);
+  place.id_.store(told.id, std::memory_order_release);  // pairs with the acquire in site::id()
+  return counted_now(place, told.id);
+}
+
+std::uint32_t site_registry::number_here(site& place, bool takes_policies) noexcept {
   // Two threads may come at once: a number is drawn only by the one that turns "unregistered" into "being entered" (0,
   // which reads as "not counted yet").
   std::uint32_t expected = site::unregistered;
@@ -35,19 +108,42 @@ std::uint32_t site_registry::enter(site& place) noexcept {
   // relaxed: the count only has to grow; name() answers "" until the store below
   std::uint32_t last = given.load(std::memory_order_relaxed);
   do {
-    if (last == site::site_limit) return 0;
+    if (last == site::site_limit) {
+      make_known(place, 0, takes_policies);
+      return 0;
+    }
   } while (!given.compare_exchange_weak(last, last + 1, std::memory_order_relaxed));
   const std::uint32_t id = last + 1;
-  names[id].store(place.name(), std::memory_order_release);  // pairs with the acquire in name()
-  place.id_.store(id, std::memory_order_release);            // pairs with the acquire in site::id()
-  return id;
+  make_known(place, id, takes_policies);
+  place.id_.store(id, std::memory_order_release);  // pairs with the acquire in site::id()
+  return counted_now(place, id);
+}
+
+void site_registry::put_policies() noexcept {
+  for (std::atomic<site*>& one : entered) {
+    site* const place = one.load();
+    if (place == nullptr) return;
+    // relaxed: of a site that is being entered its own thread puts the policy, too
+    const std::uint32_t id = place->id_.load(std::memory_order_relaxed);
+    put_policy(*place, id <= site::site_limit ? id : 0);
+  }
 }
 
 std::uint32_t site_registry::count() noexcept { return given.load(std::memory_order_relaxed); }
 
 const char* site_registry::name(std::uint32_t id) noexcept {
-  const char* const name = names[id].load(std::memory_order_acquire);  // pairs with the release in enter()
+  const char* const name = names[id].load(std::memory_order_acquire);  // pairs with the release in make_known()
   return name != nullptr ? name : "";
+}
+
+std::uint32_t detail::policy_at_first_use(site& place, std::uint32_t parts) noexcept {
+  const std::uint32_t id = place.id();
+  if (id == 0 || id > site::site_limit || machine::active() || machine::warm_active()) return place.policy();
+  const std::uint32_t before = heeded[id].load(std::memory_order_relaxed);
+  if ((before | parts) != before &&
+      number_from_outside(place.name(), before | parts).by != numbering::later)  // else the next one says it
+    heeded[id].fetch_or(parts, std::memory_order_relaxed);
+  return place.policy();
 }
 
 }  // namespace observe

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of sites: given in order, never taken back.
+// The numbers of sites: given in order, never taken back. Under `txsync run` the launcher gives them, with gaps for the
+// sites of pthread's locks, and sites of one name share one.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +11,19 @@ namespace txsync::inline TXSYNC_BACKEND::observe {
 
 class site_registry {
  public:
-  /// Numbers 1..count() are given.
+  /// No number beyond count() is given.
   static std::uint32_t count() noexcept;
-  /// The name of a given number; "" while its site is still being entered.
+  /// The name of a given number; "" while its site is still being entered, and in gaps.
   static const char* name(std::uint32_t id) noexcept;
   static std::uint32_t enter(site& place) noexcept;
   /// A site whose number somebody else has given, as the launcher does for programs under `txsync run`; it has no name.
   static constexpr site numbered(std::uint32_t id) noexcept { return site("", id); }
+
+  /// Policy files have been read (outside.hpp): what they say is put into the words of all sites that have numbers.
+  static void put_policies() noexcept;
+
+ private:
+  static std::uint32_t number_here(site& place, bool takes_policies) noexcept;
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::observe

@@ -88,7 +88,8 @@ struct thread_block {
   // Where the counters of its sites are, by the parts below, for the process that has the block. Written by the thread,
   // release; others read with acquire. Null: that part is not mapped.
   static constexpr unsigned part_count = 9;
-  std::uint32_t number = 0;  // of the source
+  std::uint32_t number = 0;              // of the source
+  std::atomic<std::uint32_t> thread{0};  // machine::thread_id() of the last owner; relaxed
   std::atomic<site_counters*> parts[part_count] = {};
 };
 
@@ -105,6 +106,18 @@ constexpr std::size_t offset_of(std::uint32_t site_id) noexcept {
 static_assert(part_of(site::site_limit) == thread_block::part_count - 1);
 static_assert(sizeof(site_counters) <= 2048, "two kilobytes at most, as site.hpp says: two sites a page of 4 KiB");
 static_assert(offset_of(first_of(1)) <= std::size_t{16} * 4096, "a thread's first 32 sites take 16 pages at most");
+
+/// Two builds of which this differs do not read each other's blocks. The first number is to be counted up where numbers
+/// change their meaning, and neither their places nor their sizes.
+inline constexpr std::uint64_t layout_of_blocks = [] {
+  std::uint64_t all = 1;
+  for (const std::size_t part :
+       {head_bytes, offsetof(thread_block, parts), sizeof(site_counters), sizeof(attempt_counters),
+        sizeof(transaction_counters), sizeof(warm_counters), sizeof(histogram), buckets::count,
+        std::size_t{abort_cause_count}, std::size_t{site::site_limit}})
+    all = all * 0x9E37'79B9'7F4A'7C15u + part;
+  return all;
+}();
 
 inline const site_counters& counters_in_whole(const void* block, std::uint32_t site_id) noexcept {
   return *reinterpret_cast<const site_counters*>(static_cast<const char*>(block) + offset_of(site_id));

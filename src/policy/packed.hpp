@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <txsync/observe/site_policy.hpp>
 #include <txsync/site.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::policy {
@@ -36,12 +37,20 @@ struct packed {
   elision_kind elision = elision_kind::unsaid;
   warm_up_kind warm_up = warm_up_kind::unsaid;
 
+  using parts = observe::detail::policy_parts;     ///< masks of word(), but for counting
   static constexpr std::size_t max_presets = 256;  ///< kinds of elision, and of warm-up
 
   constexpr std::uint32_t word() const noexcept {
     return (counting ? 0 : policy_word::counting_off) | static_cast<std::uint32_t>(lock) << 4 |
            static_cast<std::uint32_t>(rwlock) << 8 | static_cast<std::uint32_t>(spinlock) << 12 |
            static_cast<std::uint32_t>(elision) << 16 | static_cast<std::uint32_t>(warm_up) << 24;
+  }
+  /// The bits of word() that say something; counting, whose bit always does, is not among them.
+  constexpr std::uint32_t said_bits() const noexcept {
+    return (lock != lock_kind::unsaid ? parts::lock : 0) | (rwlock != rwlock_kind::unsaid ? parts::rwlock : 0) |
+           (spinlock != spinlock_kind::unsaid ? parts::spinlock : 0) |
+           (elision != elision_kind::unsaid ? parts::elision : 0) |
+           (warm_up != warm_up_kind::unsaid ? parts::warm_up : 0);
   }
   static constexpr packed of(std::uint32_t word) noexcept {
     return {static_cast<lock_kind>(word >> 4 & 15),      static_cast<rwlock_kind>(word >> 8 & 15),

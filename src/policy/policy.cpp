@@ -81,11 +81,43 @@ packed policy_set::find(std::string_view site) const {
   return at == sites.end() ? base : or_else(at->second, base);
 }
 
+namespace {
+
+/// The program's own locks have no such kind.
+observe::said_policy without_libc(packed choices, std::uint32_t said) {
+  using parts = packed::parts;
+  if (choices.lock == lock_kind::libc) said &= ~parts::lock;
+  if (choices.rwlock == rwlock_kind::libc) said &= ~parts::rwlock;
+  if (choices.spinlock == spinlock_kind::libc) said &= ~parts::spinlock;
+  return {choices.word() & said, said};
+}
+
+}  // namespace
+
+observe::said_policy policy_set::said_by_default() const { return without_libc(defaults, default_said); }
+
+observe::said_policy policy_set::said(std::string_view site) const {
+  const auto at = std::find_if(sites.begin(), sites.end(), [site](const auto& one) { return one.first == site; });
+  if (at == sites.end()) return said_by_default();
+  const packed choices = at->second;
+  const bool counting_said = choices.counting != defaults.counting || (default_said & policy_word::counting_off) != 0;
+  const std::uint32_t own = choices.said_bits() | (counting_said ? policy_word::counting_off : 0);
+  // Where the site says "libc", the default's word is not meant either.
+  const observe::said_policy before{said_by_default().word & ~own, said_by_default().said & ~own};
+  return without_libc(choices, own).over(before);
+}
+
 std::span<const named_policy> named_policies() noexcept { return by_name; }
 
 std::optional<policy_set> find_named(std::string_view name) {
   for (const named_policy& one : by_name) {
-    if (is_word(name, one.name)) return policy_set{one.defaults, {}, openmp_kind::library};
+    if (!is_word(name, one.name)) continue;
+    // The program's own locks, as they are: nothing is said of named sites.
+    const bool says = one.defaults.lock != lock_kind::libc;
+    policy_set made;
+    made.defaults = one.defaults;
+    made.default_said = says ? one.defaults.said_bits() | policy_word::counting_off : 0;
+    return made;
   }
   return std::nullopt;
 }

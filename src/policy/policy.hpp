@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "observe/said_policy.hpp"
 #include "policy/packed.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::policy {
@@ -40,9 +41,16 @@ struct policy_set {
   /// In any order, no name twice. What is unsaid is the default's; counting is always said.
   std::vector<std::pair<std::string, packed>> sites;
   openmp_kind openmp_barrier = openmp_kind::library;
+  /// Which bits of the defaults' word somebody has said; the others are there for pthread's locks, whose own way is not
+  /// wanted once there is a policy.
+  std::uint32_t default_said = 0;
 
-  /// What a site does, nothing unsaid.
+  /// What a site of pthread's locks does, nothing unsaid.
   packed find(std::string_view site) const;
+  /// What is said of a named site: its locks do the rest as the program has it. "libc" says nothing of those.
+  observe::said_policy said(std::string_view site) const;
+  /// The same of a site that is not among `sites`.
+  observe::said_policy said_by_default() const;
 };
 
 /// A policy that has a name: a default for all sites.

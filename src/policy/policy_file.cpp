@@ -112,8 +112,10 @@ class reader {
 
   void read_default(const toml::table& table, policy_set& into) {
     openmp_barrier_ = &into.openmp_barrier;
-    into.defaults = read_choices(table, built_in, "default");
+    const packed choices = read_choices(table, packed{}, "default");
     openmp_barrier_ = nullptr;
+    into.default_said = choices.said_bits() | (said_counting_.contains({}) ? policy_word::counting_off : 0);
+    into.defaults = packed::of(observe::said_policy{choices.word(), into.default_said}.over(built_in.word()));
   }
 
   packed read_choices(const toml::table& table, packed made, const std::string& where, const std::string& site = {}) {

@@ -3,9 +3,12 @@
 
 #include <cstdint>
 
-#include "channel.hpp"
+#include "channel/channel.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
+
+using channel::frame;
+using channel::place;
 
 /// Return addresses, the innermost first, without those of this library.
 struct call_chain {

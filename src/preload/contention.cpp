@@ -130,7 +130,7 @@ void write_hold(std::uint32_t site, const void* lock, std::uint64_t since, std::
 
 }  // namespace
 
-void watch_contention(const channel& file) noexcept {
+void watch_contention(const channel::head& file) noexcept {
   if (file.chains != 0) ns_per_chain.store(file.ns_per_chain, std::memory_order_relaxed);
   if (file.events == 0) return;
   writes_events.store(true, std::memory_order_relaxed);

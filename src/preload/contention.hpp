@@ -3,9 +3,9 @@
 // (profile_area.hpp).
 //
 // When chains are taken. The waits of a thread at a site are added up. The wait with which the sum reaches
-// channel::ns_per_chain gets a call chain, which stands for the whole sum: so a wait is chosen with a probability that
-// grows with its length, and many short waits are not lost. The chain is taken when the thread has given the lock up
-// again. It holds the lock when it learns how long it has waited; to unwind then would lengthen the waits of others.
+// channel::head::ns_per_chain gets a call chain, which stands for the whole sum: so a wait is chosen with a probability
+// that grows with its length, and many short waits are not lost. The chain is taken when the thread has given the lock
+// up again. It holds the lock when it learns how long it has waited; to unwind then would lengthen the waits of others.
 // Before the wait its length is unknown, and to unwind before each would cost microseconds a wait. So the innermost
 // call of a chain is the one that gave the lock up. The calls around it are those around the lock call, unless a
 // function gives up what another one has taken.
@@ -17,19 +17,19 @@
 #include <atomic>
 #include <cstdint>
 
-#include "channel.hpp"
+#include "channel/channel.hpp"
 #include "profile_area.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
 /// Before the process counts anything: what its launcher asks for.
-void watch_contention(const channel& file) noexcept;
+void watch_contention(const channel::head& file) noexcept;
 /// In the child of a fork: the other threads' waits are no more.
 void forget_contention() noexcept;
 
 namespace contended {
 
-/// channel::ns_per_chain; 0: no chains. relaxed: set before anything is counted
+/// channel::head::ns_per_chain; 0: no chains. relaxed: set before anything is counted
 extern constinit std::atomic<std::uint64_t> ns_per_chain;
 
 /// Threads that wait for one lock. A lock that finds the place of another one has no such record meanwhile. No guard:

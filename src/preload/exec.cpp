@@ -43,7 +43,7 @@ const start_functions& next_start() noexcept { return found_once<start_functions
 [[gnu::constructor]] void find_now() noexcept { (void)next_start(); }
 
 /// Puts a path where the launcher sees it: as it is, or behind the working directory. False where it does not fit.
-bool put_path(char (&out)[started_program::max_bytes], const char* path, bool along_path) noexcept {
+bool put_path(char (&out)[channel::started_program::max_bytes], const char* path, bool along_path) noexcept {
   const std::size_t length = std::strlen(path);
   std::size_t begin = 0;
   if (path[0] != '/' && !along_path) {
@@ -59,16 +59,18 @@ bool put_path(char (&out)[started_program::max_bytes], const char* path, bool al
 
 /// `searched`: a name without a slash is looked for along PATH.
 void tell_of_start(const char* path, bool searched) noexcept {
-  channel* const file = open_file();
+  channel::head* const file = open_file();
   if (file == nullptr || path == nullptr || path[0] == '\0') return;
   const bool along_path = searched && std::strchr(path, '/') == nullptr;
-  for (started_program& one : file->started) {
-    std::uint32_t state = started_program::free;
+  for (channel::started_program& one : file->started) {
+    std::uint32_t state = channel::started_program::free;
     // acquire pairs with the launcher's release. If all are taken, the launcher is late, and this one is not looked at.
-    if (!one.state.compare_exchange_strong(state, started_program::claimed, std::memory_order_acquire)) continue;
+    if (!one.state.compare_exchange_strong(state, channel::started_program::claimed, std::memory_order_acquire))
+      continue;
     const bool is_there = put_path(one.path, path, along_path);
     // release: the path; pairs with the launcher's acquire
-    one.state.store(is_there ? started_program::told : started_program::free, std::memory_order_release);
+    one.state.store(is_there ? channel::started_program::told : channel::started_program::free,
+                    std::memory_order_release);
     if (!is_there) return;
     file->doorbell.fetch_add(1, std::memory_order_seq_cst);
     machine::unpark_shared(file->doorbell, 1);

@@ -7,6 +7,8 @@
 
 #include <txsync_backend/name.hpp>
 
+#include "channel/processes.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
 /// What a thread has before it needs a number; the owner of no lock.
@@ -44,8 +46,7 @@ std::uint32_t process_number() noexcept;
 /// The same in 15 bits: never 0, never the number of a parent, and rarely that of another process.
 std::uint16_t process_mark() noexcept;
 
-/// Whether there is no such process any more. False where the system does not answer.
-bool has_ended(std::uint32_t process) noexcept;
+using channel::has_ended;
 
 /// Whether stores to it may be seen by other processes. Slow: asks the system for all mappings (some 0.1 ms). Where
 /// that does not answer: false in the child of a fork, else true.

@@ -4,13 +4,11 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <cerrno>
-#include <csignal>
 
 #include <txsync/machine/thread.hpp>
 
+#include "channel/not_cancelled.hpp"
 #include "identity.hpp"
-#include "not_cancelled.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
@@ -58,7 +56,7 @@ class mapping_search {
 };
 
 mapping_search::answer find_mapping(std::uintptr_t address) noexcept {
-  const not_cancelled whole;
+  const channel::not_cancelled whole;
   mapping_search search(address);
   const int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
   if (file < 0) return search.found();
@@ -106,13 +104,6 @@ std::uint16_t process_mark() noexcept {
   const std::uint32_t id = (number ^ number >> id_bits) & ((1u << id_bits) - 1);
   const std::uint32_t mark = (forks & fork_bits) << id_bits | id;
   return static_cast<std::uint16_t>(mark != 0 ? mark : 1);
-}
-
-bool has_ended(std::uint32_t process) noexcept {
-  const int saved_errno = errno;
-  const bool ended = kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH;
-  errno = saved_errno;
-  return ended;
 }
 
 bool is_shared_memory(const void* address) noexcept {

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of the launcher's file for single waits and holds: call chains of those that cost most, and events in the
-// order of time. They lie behind the blocks (channel::chains, channel::events), and are there only where the launcher
+// order of time. They lie behind the blocks (channel::head::chains and events), and are there only where the launcher
 // asks for them. All zero is valid.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
-#include "channel.hpp"
+#include "channel/channel.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
+
+using channel::frame;
 
 /// A file that code of call chains is in.
 struct loaded_file {

@@ -28,20 +28,20 @@ Area* mapped_part(std::uint64_t begin, std::size_t reserved) noexcept {
   // acquire pairs with the release of the exchange: the pages are there
   Area* seen = known.load(std::memory_order_acquire);
   if (seen != nullptr || begin == 0) return seen;
-  auto* const made = static_cast<Area*>(map_part(begin, begin + sizeof(Area)));
-  const bool is_ready = made != nullptr && reserve(made, reserved);
+  auto* const made = static_cast<Area*>(channel::map_part(begin, begin + sizeof(Area)));
+  const bool is_ready = made != nullptr && channel::reserve(made, reserved);
   if (is_ready && known.compare_exchange_strong(seen, made, std::memory_order_acq_rel)) return made;
   if (made != nullptr) munmap(made, sizeof(Area));
   return seen;
 }
 
 chain_area* the_chains() noexcept {
-  const channel* const file = open_file();
+  const channel::head* const file = open_file();
   return file != nullptr ? mapped_part<chain_area>(file->chains, offsetof(chain_area, records)) : nullptr;
 }
 
 event_area* the_events() noexcept {
-  const channel* const file = open_file();
+  const channel::head* const file = open_file();
   return file != nullptr ? mapped_part<event_area>(file->events, sizeof(event_area)) : nullptr;
 }
 
@@ -99,7 +99,7 @@ chain_record* find_record(chain_area& area, std::uint64_t key, bool& is_new) noe
     std::uint64_t seen = area.keys[i].load(std::memory_order_relaxed);
     // relaxed, both: who puts the key there writes the record, and publishes it itself
     is_new = seen == 0 && area.keys[i].compare_exchange_strong(seen, key, std::memory_order_relaxed);
-    if (is_new && !reserve(&area.records[i], sizeof area.records[i])) {
+    if (is_new && !channel::reserve(&area.records[i], sizeof area.records[i])) {
       area.keys[i].store(no_room, std::memory_order_relaxed);
       return nullptr;
     }

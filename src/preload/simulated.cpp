@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands for next.cpp, call_chain.cpp, contention.cpp, process.cpp and channel_file.cpp in a simulated program:
-// there is no other library behind this one, no process that watches, and sites are found by the simulated machine's
-// own reports.
+// What stands for next.cpp, call_chain.cpp, contention.cpp, process.cpp, default_policy.cpp and src/channel in a
+// simulated program: there is no other library behind this one, no process that watches, and sites are found by the
+// simulated machine's own reports.
 #include <unistd.h>
 
 #include <atomic>
@@ -14,6 +14,7 @@
 #include <txsync/observe/counters.hpp>
 
 #include "call_chain.hpp"
+#include "channel/questions.hpp"
 #include "contention.hpp"
 #include "identity.hpp"
 #include "loaded_code.hpp"
@@ -122,9 +123,6 @@ policy::packed asked_policy() noexcept {
 
 const next_functions& next() noexcept { return functions; }
 
-channel* open_file() noexcept { return nullptr; }
-std::uint32_t launchers_number(const channel&) noexcept { return 0; }
-
 policy::packed default_policy() noexcept {
   static constinit std::atomic<std::uint32_t> known{0};
   // relaxed: all would store the same; no policy that asked_policy() makes is 0
@@ -144,7 +142,6 @@ std::uint32_t site_without_channel() noexcept {
 std::uint32_t kernels_thread_number() noexcept { return machine::thread_id(); }
 std::uint32_t process_number() noexcept { return machine::fork_count() + 1; }
 std::uint16_t process_mark() noexcept { return static_cast<std::uint16_t>(process_number()); }
-bool has_ended(std::uint32_t) noexcept { return false; }
 bool is_shared_memory(const void*) noexcept { return false; }
 
 void say(const char* text, std::size_t length) noexcept { (void)!write(STDERR_FILENO, text, length); }
@@ -174,5 +171,18 @@ void fail_wait(std::uint32_t site, const void* lock, lock_call, const begun_wait
 void forget_wait(const begun_wait&) noexcept {}
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload
+
+namespace txsync::inline TXSYNC_BACKEND::channel {
+
+head* open_file() noexcept { return nullptr; }
+std::uint32_t launchers_number(const head&) noexcept { return 0; }
+bool has_ended(std::uint32_t) noexcept { return false; }
+
+// Nobody is asked.
+claim claim_question(head&) noexcept { return {}; }
+bool ask(head&, const claim&) noexcept { return false; }
+void give_back(const claim&) noexcept {}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::channel
 
 void txsync_sim_at_end() { txsync::observe::record_attempts(txsync_sim_record); }

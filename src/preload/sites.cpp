@@ -5,11 +5,8 @@
 
 #include <cstdio>
 
-#include <txsync/machine/cpu.hpp>
-#include <txsync/machine/park.hpp>
-#include <txsync/machine/thread.hpp>
-
 #include "call_chain.hpp"
+#include "channel/questions.hpp"
 #include "known_places.hpp"
 #include "loaded_code.hpp"
 
@@ -29,51 +26,6 @@ site_answer answer_of(std::uint64_t word) noexcept {
   return {static_cast<std::uint32_t>(word) >> 1, policy::packed::of(static_cast<std::uint32_t>(word >> 32))};
 }
 
-bool launcher_lives(const channel& file) noexcept {
-  // relaxed: a clock
-  const std::uint64_t last = file.launcher_alive.load(std::memory_order_relaxed);
-  return last != 0 && machine::clock_ns() < last + launcher_patience_ns;
-}
-
-struct claim {
-  question* slot = nullptr;
-  std::uint32_t number = 0;  // of the question, in place in `state`
-};
-
-claim claim_question(channel& file) noexcept {
-  const std::uint64_t patience_ends = machine::clock_ns() + launcher_patience_ns;
-  while (launcher_lives(file) && machine::clock_ns() < patience_ends) {
-    for (question& one : file.questions) {
-      std::uint32_t seen = one.state.load(std::memory_order_relaxed);  // relaxed: the exchange decides
-      if ((seen & question::turn_bits) != question::free) continue;
-      const std::uint32_t number = seen + question::number;
-      // acquire pairs with the release of the process that used it before
-      if (!one.state.compare_exchange_strong(seen, number | question::claimed, std::memory_order_acquire)) continue;
-      one.process.store(launchers_number(file), std::memory_order_relaxed);  // relaxed: a hint
-      return {&one, number};
-    }
-    machine::sleep_ns(100'000);
-  }
-  return {};
-}
-
-/// False when the launcher is gone, or too slow; then the slot is free again.
-bool await_answer(channel& file, const claim& mine) noexcept {
-  std::atomic<std::uint32_t>& state = mine.slot->state;
-  const std::uint32_t asked = mine.number | question::asked;
-  // acquire pairs with the launcher's release
-  while (state.load(std::memory_order_acquire) == asked) {
-    if (!launcher_lives(file)) {
-      std::uint32_t seen = asked;
-      // relaxed: what is in the slot is nobody's any more
-      if (state.compare_exchange_strong(seen, mine.number | question::free, std::memory_order_relaxed)) return false;
-    } else {
-      machine::park_shared(state, asked, machine::clock_ns() + launcher_patience_ns / 8);
-    }
-  }
-  return state.load(std::memory_order_acquire) == (mine.number | question::answered);
-}
-
 /// What the launcher said of a place.
 struct told_answer {
   site_answer answer;
@@ -83,26 +35,23 @@ struct told_answer {
 };
 
 template <class Place>
-told_answer ask(channel& file, const Place& where, bool is_object, object_kind kind) noexcept {
+told_answer ask_site(channel::head& file, const Place& where, channel::asked_by by, object_kind kind) noexcept {
   told_answer made{{0, policy::packed::of(file.default_policy)}, false, 0, {}};
-  const claim mine = claim_question(file);
+  const channel::claim mine = channel::claim_question(file);
   if (mine.slot == nullptr) return made;
-  question& asked = *mine.slot;
+  channel::question& asked = *mine.slot;
   asked.kind = kind;
-  asked.is_object = is_object ? 1 : 0;
+  asked.by = by;
   describe(where, asked.where);
-  asked.state.store(mine.number | question::asked, std::memory_order_release);  // pairs with the launcher's acquire
-  file.doorbell.fetch_add(1, std::memory_order_seq_cst);
-  machine::unpark_shared(file.doorbell, 1);
-  if (!await_answer(file, mine)) return made;
-  made = {
-      {asked.site <= most_sites ? asked.site : 0, policy::packed::of(asked.policy)}, true, asked.frames, asked.same};
-  asked.state.store(mine.number | question::free, std::memory_order_release);  // pairs with claim_question()
+  if (!channel::ask(file, mine)) return made;
+  const std::uint32_t site = asked.site <= channel::most_sites ? asked.site : 0;
+  made = {{site, policy::packed::of(asked.policy)}, true, asked.frames, asked.same};
+  channel::give_back(mine);
   return made;
 }
 
 /// There is no room to remember another place, and a question for each lock would cost 0.1 ms.
-site_answer without_place(channel& file) noexcept {
+site_answer without_place(channel::head& file) noexcept {
   file.locks_without_place.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
   return {0, policy::packed::of(file.default_policy)};
 }
@@ -142,13 +91,13 @@ std::uint64_t find_object(std::uint64_t file, std::uint64_t offset) noexcept {
   return 0;
 }
 
-site_answer site_of_object(channel& file, const static_place& object, object_kind kind) noexcept {
+site_answer site_of_object(channel::head& file, const static_place& object, object_kind kind) noexcept {
   const std::uint64_t in = mixed(object.file_hash(), static_cast<std::uint64_t>(kind));
   const std::uint64_t hash = mixed(in, object.offset) | 1;
   if (const std::uint64_t known = places.find(hash); known != 0) return answer_of(known);
   if (const std::uint64_t known = find_object(in, object.offset); known != 0) return answer_of(known);
   if (places.is_full()) return without_place(file);
-  const told_answer told = ask(file, object, true, kind);
+  const told_answer told = ask_site(file, object, channel::asked_by::object, kind);
   if (!told.is_told) return told.answer;  // asked again, if the launcher comes back
   remember_object(in, told);
   (void)places.remember(hash, word_of(told.answer));
@@ -189,7 +138,7 @@ void remember_chain(const call_chain& chain, object_kind kind, const told_answer
   (void)places.remember(whole ? hash_of_whole(hash) : hash, word_of(told.answer));
 }
 
-[[gnu::noinline]] site_answer site_by_unwinding(channel& file, object_kind kind) noexcept {
+[[gnu::noinline]] site_answer site_by_unwinding(channel::head& file, object_kind kind) noexcept {
   const call_chain chain = chain_of_caller();
   chain_search search(kind);
   for (std::uint32_t i = 0; i < chain.count; ++i) {
@@ -197,7 +146,7 @@ void remember_chain(const call_chain& chain, object_kind kind, const told_answer
   }
   if (const std::uint64_t known = search.find_whole(); known != 0) return answer_of(known);
   if (places.is_full()) return without_place(file);
-  const told_answer told = ask(file, chain, false, kind);
+  const told_answer told = ask_site(file, chain, channel::asked_by::calls, kind);
   if (told.is_told) remember_chain(chain, kind, told);  // else asked again, if the launcher comes back
   return told.answer;
 }
@@ -252,7 +201,7 @@ void tell_standard_error(notice_kind kind, const call_chain& chain) noexcept {
 }  // namespace
 
 [[gnu::noinline]] site_answer find_site(object_kind kind, const void* object) noexcept {
-  channel* const file = open_file();
+  channel::head* const file = open_file();
   if (file == nullptr) return {site_without_channel(), default_policy()};
   if (!is_on_stack(object)) {
     const static_place place = find_static(object);
@@ -273,10 +222,10 @@ void tell(notice_kind kind, std::uint32_t site, std::uint32_t other_site) noexce
   if (!is_news((chain.hash() ^ (std::uint64_t{site} << 32) ^ (std::uint64_t{other_site} << 48)) * 31 +
                static_cast<std::uint64_t>(kind)))
     return;
-  channel* const file = open_file();
+  channel::head* const file = open_file();
   if (file == nullptr) return tell_standard_error(kind, chain);
   const std::uint32_t number = file->notices_given.fetch_add(1, std::memory_order_relaxed);  // relaxed: a ticket
-  if (number >= channel::most_notices) return;
+  if (number >= channel::head::most_notices) return;
   notice& one = file->notices[number];
   one.process = launchers_number(*file);
   one.site = site;

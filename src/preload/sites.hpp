@@ -5,10 +5,22 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "channel.hpp"
+#include "channel/channel.hpp"
+#include "channel/file.hpp"
+#include "channel/processes.hpp"
 #include "policy/packed.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
+
+using channel::frame;
+using channel::launchers_number;
+using channel::most_sites;
+using channel::notice;
+using channel::notice_kind;
+using channel::object_kind;
+using channel::object_places;
+using channel::open_file;
+using channel::place;
 
 struct site_answer {
   std::uint32_t site = 0;
@@ -32,17 +44,5 @@ void tell(notice_kind kind, std::uint32_t site, std::uint32_t other_site = 0) no
 
 /// To the standard error, where there is no launcher.
 void say(const char* text, std::size_t length) noexcept;
-
-/// The launcher's file, or null. The first call opens that of TXSYNC_CHANNEL, if there is one; from then on the process
-/// counts in it. Thread-safe: constructors of libraries take locks before that of this library has run.
-channel* open_file() noexcept;
-/// The bytes of the launcher's file from `begin` to `end`, mapped anew; null where that fails. Requires: open_file() is
-/// not null.
-void* map_part(std::uint64_t begin, std::uint64_t end) noexcept;
-/// Has the pages of such bytes made now: on a full disk a store to a page that is not there ends the program. False
-/// where there is no room.
-bool reserve(void* begin, std::size_t bytes) noexcept;
-/// This process, as the launcher numbers it; 0: it has no number for it. A few microseconds.
-std::uint32_t launchers_number(const channel& file) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

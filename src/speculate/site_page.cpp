@@ -6,6 +6,7 @@
 
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/memory.hpp>
+#include <txsync/observe/site_policy.hpp>
 
 #include "policy/presets.hpp"
 
@@ -59,6 +60,11 @@ bool is_wanted(const site& place, std::uint32_t word, speculation what) noexcept
                                       : choose_warm_up(place, word).tries != 0;
 }
 
+constexpr std::uint32_t heeded_for(speculation what) noexcept {
+  using parts = observe::detail::policy_parts;
+  return what == speculation::elision ? parts::elision : parts::warm_up;
+}
+
 /// `state` of a site that does not speculate so.
 site_state& without(const site_state& state, speculation what) noexcept {
   if (&state != &undecided) return without_both;
@@ -80,7 +86,7 @@ site_state& decide_state(site& place, speculation what) noexcept {
     site_state& state = site_state::of(place);
     if (is_decided(state, what)) return state;
     if (machine::active() || machine::warm_active()) return without_both;
-    const std::uint32_t word = place.policy();
+    const std::uint32_t word = observe::detail::policy_at_first_use(place, heeded_for(what));
     const bool speculates = is_wanted(place, word, what);
     site_page* const page = speculates ? make_page(place) : nullptr;
     site_state& made = page != nullptr ? *page : speculates ? without_both : without(state, what);

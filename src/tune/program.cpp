@@ -14,9 +14,21 @@ namespace txsync::inline TXSYNC_BACKEND::tune {
 namespace {
 
 /// Calls with each key of policy files ("lock") and the table of its words, for the kind of object that a site has.
+/// `heeded`: of a named site, the parts of the policy that its locks heed.
 template <class Function>
-void for_kind(const std::string& object, Function&& call) {
-  if (object == "rwlock") {
+void for_kind(const std::string& object, std::uint32_t heeded, Function&& call) {
+  using parts = policy::packed::parts;
+  if (object == "named") {
+    if ((heeded & parts::lock) != 0) call("lock", policy::words_of<policy::lock_kind>::all, &policy::packed::lock);
+    if ((heeded & parts::rwlock) != 0)
+      call("rwlock", policy::words_of<policy::rwlock_kind>::all, &policy::packed::rwlock);
+    if ((heeded & parts::spinlock) != 0)
+      call("spinlock", policy::words_of<policy::spinlock_kind>::all, &policy::packed::spinlock);
+    if ((heeded & parts::elision) != 0)
+      call("elision", policy::words_of<policy::elision_kind>::all, &policy::packed::elision);
+    if ((heeded & parts::warm_up) != 0)
+      call("warm_up", policy::words_of<policy::warm_up_kind>::all, &policy::packed::warm_up);
+  } else if (object == "rwlock") {
     call("rwlock", policy::words_of<policy::rwlock_kind>::all, &policy::packed::rwlock);
     call("elision", policy::words_of<policy::elision_kind>::all, &policy::packed::elision);
   } else if (object == "spinlock") {
@@ -32,8 +44,8 @@ void for_kind(const std::string& object, Function&& call) {
 /// meet inside a mutex hang. None is tried unless it is named. Of elision and of warm-up what txsync means by them,
 /// where the machine can and the site has a lock of ours.
 bool is_tried(const std::string& object, const std::string& kind, policy::packed present) {
-  const bool ours =
-      object == "rwlock" ? present.rwlock != policy::rwlock_kind::libc : present.lock != policy::lock_kind::libc;
+  const bool ours = object == "named" || (object == "rwlock" ? present.rwlock != policy::rwlock_kind::libc
+                                                             : present.lock != policy::lock_kind::libc);
   const bool usual = kind.ends_with("=off") || kind.ends_with("=standard");
   if (kind.starts_with("elision=")) return ours && usual && machine::htm().attempts;
   if (kind.starts_with("warm_up=")) return ours && usual && machine::htm().always_abort;
@@ -42,9 +54,10 @@ bool is_tried(const std::string& object, const std::string& kind, policy::packed
 }
 
 /// "lock=ticket" for each word but the one that the site has.
-std::vector<std::string> others(const std::string& object, policy::packed present) {
+std::vector<std::string> others(const observe::site_record& site, policy::packed present) {
+  const std::string& object = site.kind;
   std::vector<std::string> list;
-  for_kind(object, [&](const char* key, const auto& words, auto member) {
+  for_kind(object, site.heeded, [&](const char* key, const auto& words, auto member) {
     for (const auto& [word, kind] : words) {
       const std::string text = std::string(key) + "=" + word;
       if (kind != present.*member && is_tried(object, text, present)) list.push_back(text);
@@ -56,7 +69,7 @@ std::vector<std::string> others(const std::string& object, policy::packed presen
 /// Puts "lock=ticket" into the choices.
 void apply(const std::string& kind, policy::packed& choices) {
   for (const char* object : {"mutex", "rwlock", "spinlock"}) {
-    for_kind(object, [&](const char* key, const auto& words, auto member) {
+    for_kind(object, 0, [&](const char* key, const auto& words, auto member) {
       for (const auto& [word, meaning] : words) {
         if (std::string(key) + "=" + word == kind) choices.*member = meaning;
       }
@@ -158,7 +171,7 @@ measured program_trial::judged(const launch::result& ended) const {
 site_seen program_trial::seen(const observe::site_record& counted,
                               const std::optional<policy::policy_set>& policy) const {
   const policy::packed present = policy ? policy->find(counted.name) : policy::packed{};
-  std::vector<std::string> kinds = others(counted.kind, present);
+  std::vector<std::string> kinds = others(counted, present);
   return {counted, std::move(kinds)};
 }
 

@@ -20,12 +20,12 @@
 #include <txsync/machine/park.hpp>
 #include <txsync/observe/counters.hpp>
 
+#include "channel/channel.hpp"
 #include "observe/blocks.hpp"
-#include "preload/channel.hpp"
 
 namespace machine = txsync::machine;
 namespace observe = txsync::observe;
-namespace preload = txsync::preload;
+namespace channel = txsync::channel;
 
 // The places of locks. Not inlined, and with a body of their own each, so that they stay apart.
 namespace shop {
@@ -40,7 +40,7 @@ struct SpecialMutex {
 
 namespace {
 
-preload::channel* file = nullptr;
+channel::head* file = nullptr;
 
 observe::block_source::taken take_block(std::size_t) noexcept {
   const std::uint32_t number = file->blocks_given.fetch_add(1);
@@ -50,46 +50,45 @@ observe::block_source::taken take_block(std::size_t) noexcept {
 constexpr observe::block_source blocks = {take_block, nullptr, nullptr};
 
 void open_channel() {
-  const int descriptor = open(std::getenv(preload::channel_variable), O_RDWR);
+  const int descriptor = open(std::getenv(channel::file_variable), O_RDWR);
   struct stat about{};
   if (descriptor < 0 || fstat(descriptor, &about) != 0) std::exit(90);
   void* const mapped = mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ | PROT_WRITE,
                             MAP_SHARED | MAP_NORESERVE, descriptor, 0);
   if (mapped == MAP_FAILED) std::exit(91);
-  file = static_cast<preload::channel*>(mapped);
-  if (file->magic != preload::channel::magic_number || file->version != preload::channel::current_version)
-    std::exit(92);
+  file = static_cast<channel::head*>(mapped);
+  if (file->magic != channel::head::magic_number || file->version != channel::head::current_version) std::exit(92);
   file->processes.fetch_add(1);
   observe::use_blocks_of(blocks);
 }
 
 /// A frame within a function: behind its first instruction.
 template <class Function>
-void add_frame(preload::place& where, Function* function) {
+void add_frame(channel::place& where, Function* function) {
   Dl_info info{};
   link_map* map = nullptr;
   const auto address = reinterpret_cast<std::uintptr_t>(function) + 1;
   dladdr1(reinterpret_cast<void*>(address), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP);
-  preload::frame& one = where.frames[where.count++];
+  channel::frame& one = where.frames[where.count++];
   one.offset = address - map->l_addr;
   std::strncpy(one.module, "/proc/self/exe", sizeof one.module - 1);
 }
 
-preload::place orders() {
-  preload::place made;
+channel::place orders() {
+  channel::place made;
   add_frame(made, shop::take_order);
   return made;
 }
 
-preload::place wrapped_bills() {
-  preload::place made;
+channel::place wrapped_bills() {
+  channel::place made;
   add_frame(made, shop::SpecialMutex::lock);
   add_frame(made, shop::bills::write);
   return made;
 }
 
-preload::place nowhere() {
-  preload::place made;
+channel::place nowhere() {
+  channel::place made;
   made.count = 1;
   made.frames[0].offset = 0x1234;
   std::strcpy(made.frames[0].module, "/nowhere/libgone.so.3");
@@ -100,36 +99,37 @@ struct answer {
   std::uint32_t site, policy;
 };
 
-preload::question& claim() {
+channel::question& claim() {
   for (;;) {
-    for (preload::question& one : file->questions) {
+    for (channel::question& one : file->questions) {
       std::uint32_t seen = one.state;
-      if ((seen & preload::question::turn_bits) != preload::question::free) continue;
-      const std::uint32_t next = seen + preload::question::number + preload::question::claimed;
+      if ((seen & channel::question::turn_bits) != channel::question::free) continue;
+      const std::uint32_t next = seen + channel::question::number + channel::question::claimed;
       if (one.state.compare_exchange_strong(seen, next)) return one;
     }
     std::this_thread::yield();
   }
 }
 
-preload::question& pose(const preload::place& where, preload::object_kind kind, std::uint32_t process) {
-  preload::question& one = claim();
+channel::question& pose(const channel::place& where, channel::object_kind kind, std::uint32_t process) {
+  channel::question& one = claim();
   one.process = process;
   one.kind = kind;
+  one.by = channel::asked_by::calls;
   one.where = where;
-  one.state += preload::question::asked - preload::question::claimed;
+  one.state += channel::question::asked - channel::question::claimed;
   ++file->doorbell;
   machine::unpark_shared(file->doorbell, 1);
   return one;
 }
 
-answer ask(const preload::place& where, preload::object_kind kind = preload::object_kind::mutex) {
-  preload::question& one = pose(where, kind, static_cast<std::uint32_t>(getpid()));
-  for (std::uint32_t seen = one.state; (seen & preload::question::turn_bits) != preload::question::answered;
+answer ask(const channel::place& where, channel::object_kind kind = channel::object_kind::mutex) {
+  channel::question& one = pose(where, kind, static_cast<std::uint32_t>(getpid()));
+  for (std::uint32_t seen = one.state; (seen & channel::question::turn_bits) != channel::question::answered;
        seen = one.state)
     (void)machine::park_shared(one.state, seen);
   const answer got{one.site, one.policy};
-  one.state -= preload::question::answered;
+  one.state -= channel::question::answered;
   return got;
 }
 
@@ -143,10 +143,10 @@ void count(std::uint32_t site, unsigned times, unsigned waits) {
   for (unsigned i = 0; i < waits; ++i) observe::detail::waited(site, nullptr, 1'000'000);
 }
 
-void tell(preload::notice_kind kind, std::uint32_t site, std::uint32_t other) {
+void tell(channel::notice_kind kind, std::uint32_t site, std::uint32_t other) {
   const std::uint32_t number = file->notices_given++;
-  if (number >= preload::channel::most_notices) return;
-  preload::notice& one = file->notices[number];
+  if (number >= channel::head::most_notices) return;
+  channel::notice& one = file->notices[number];
   one.process = static_cast<std::uint32_t>(getpid());
   one.site = site;
   one.other_site = other;
@@ -157,10 +157,10 @@ void tell(preload::notice_kind kind, std::uint32_t site, std::uint32_t other) {
 void tell_all() {
   const std::uint32_t site = ask(orders()).site;
   const std::uint32_t other = ask(wrapped_bills()).site;
-  for (std::uint32_t kind = 1; kind <= 6; ++kind) tell(static_cast<preload::notice_kind>(kind), site, other);
-  tell(preload::notice_kind::double_unlock, site, other);                              // once more
-  tell(preload::notice_kind::double_unlock, 999'999, 0);                               // of a site that is not known
-  for (int i = 0; i < 200; ++i) tell(preload::notice_kind::relock_by_owner, site, 0);  // more than there is room for
+  for (std::uint32_t kind = 1; kind <= 6; ++kind) tell(static_cast<channel::notice_kind>(kind), site, other);
+  tell(channel::notice_kind::double_unlock, site, other);                              // once more
+  tell(channel::notice_kind::double_unlock, 999'999, 0);                               // of a site that is not known
+  for (int i = 0; i < 200; ++i) tell(channel::notice_kind::relock_by_owner, site, 0);  // more than there is room for
 }
 
 /// Fills all slots with answers that nobody fetches, as of a process that was killed meanwhile.
@@ -168,8 +168,8 @@ void abandon_questions() {
   const pid_t child = fork();
   if (child == 0) _exit(0);
   waitpid(child, nullptr, 0);
-  for (unsigned i = 0; i < preload::channel::questions_at_once; ++i) {
-    pose(orders(), preload::object_kind::mutex, static_cast<std::uint32_t>(child));
+  for (unsigned i = 0; i < channel::head::questions_at_once; ++i) {
+    pose(orders(), channel::object_kind::mutex, static_cast<std::uint32_t>(child));
   }
 }
 
@@ -178,7 +178,7 @@ void ask_from_many_threads() {
   for (std::thread& one : all) {
     one = std::thread([] {
       for (int i = 0; i < 200; ++i) {
-        preload::place where = orders();
+        channel::place where = orders();
         where.frames[0].offset += static_cast<unsigned>(i % 3);
         if (ask(where).site == 0) std::_Exit(93);
       }
@@ -218,10 +218,10 @@ void leave_stubborn_child_behind() {
 
 /// One more than the library can tell apart.
 void ask_for_many_places() {
-  preload::place where = nowhere();
+  channel::place where = nowhere();
   std::uint32_t last = 0;
   std::uint32_t before = 0;
-  for (unsigned i = 0; i < preload::most_sites + 1; ++i) {
+  for (unsigned i = 0; i < channel::most_sites + 1; ++i) {
     before = last;
     where.frames[0].offset = i;
     last = ask(where).site;
@@ -256,8 +256,8 @@ using deed = void (*)();
 const std::map<std::string, deed> deeds = {
     {"open", open_channel},
     {"orders", [] { count(ask(orders()).site, 4, 3); }},
-    {"bills", [] { count(ask(wrapped_bills(), preload::object_kind::rwlock).site, 8, 7); }},
-    {"nowhere", [] { count(ask(nowhere(), preload::object_kind::spinlock).site, 1, 0); }},
+    {"bills", [] { count(ask(wrapped_bills(), channel::object_kind::rwlock).site, 8, 7); }},
+    {"nowhere", [] { count(ask(nowhere(), channel::object_kind::spinlock).site, 1, 0); }},
     {"condition", [] { observe::detail::condition_waited(ask(orders()).site, 1000); }},
     {"policies", [] { std::printf("%u %u\n", ask(orders()).policy, file->default_policy); }},
     {"notices", tell_all},

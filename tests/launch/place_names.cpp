@@ -13,7 +13,7 @@
 #include "launch/place_name.hpp"
 
 namespace launch = txsync::launch;
-namespace preload = txsync::preload;
+namespace channel = txsync::channel;
 namespace fs = std::filesystem;
 
 namespace shop {
@@ -156,24 +156,24 @@ TEST(LockWrappers, OthersDoNot) {
 
 /// A frame behind the first instruction of a function of this program.
 template <class Function>
-preload::frame frame_of(Function* function, const std::string& module = "/proc/self/exe") {
+channel::frame frame_of(Function* function, const std::string& module = "/proc/self/exe") {
   Dl_info info{};
   link_map* map = nullptr;
   const auto address = reinterpret_cast<std::uintptr_t>(function) + 1;
   dladdr1(reinterpret_cast<void*>(address), &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP);
-  preload::frame made;
+  channel::frame made;
   made.offset = address - map->l_addr;
   std::strncpy(made.module, module.c_str(), sizeof made.module - 1);
   return made;
 }
 
-preload::place place_of(std::initializer_list<preload::frame> frames) {
-  preload::place made;
-  for (const preload::frame& one : frames) made.frames[made.count++] = one;
+channel::place place_of(std::initializer_list<channel::frame> frames) {
+  channel::place made;
+  for (const channel::frame& one : frames) made.frames[made.count++] = one;
   return made;
 }
 
-std::string name_of(std::initializer_list<preload::frame> frames) {
+std::string name_of(std::initializer_list<channel::frame> frames) {
   launch::place_names names;
   return names.name(place_of(frames), static_cast<std::uint32_t>(getpid())).name;
 }
@@ -189,9 +189,9 @@ struct folder {
 };
 
 TEST(PlaceNames, TheNearestFrameThatIsNoWrapper) {
-  const preload::frame order = frame_of(shop::take_order);
-  const preload::frame put = frame_of(shop::store<int>::put);
-  const preload::frame lock = frame_of(shop::ScopedMutex::lock);
+  const channel::frame order = frame_of(shop::take_order);
+  const channel::frame put = frame_of(shop::store<int>::put);
+  const channel::frame lock = frame_of(shop::ScopedMutex::lock);
   EXPECT_EQ(name_of({order, put}).rfind("shop::take_order@place_names.cpp:", 0), 0u) << name_of({order, put});
   EXPECT_EQ(name_of({put, order}).rfind("shop::store<int>::put@place_names.cpp:", 0), 0u) << name_of({put, order});
   EXPECT_EQ(name_of({lock, order, put}), name_of({order}));
@@ -199,14 +199,14 @@ TEST(PlaceNames, TheNearestFrameThatIsNoWrapper) {
 }
 
 TEST(PlaceNames, UnknownFramesAndNone) {
-  preload::frame nowhere;
+  channel::frame nowhere;
   nowhere.offset = 0x7F0000001234;
-  const preload::frame order = frame_of(shop::take_order);
+  const channel::frame order = frame_of(shop::take_order);
   EXPECT_EQ(name_of({nowhere, order}), name_of({order})) << "code that belongs to no file";
   EXPECT_EQ(name_of({nowhere}), "(unknown)");
   EXPECT_EQ(name_of({}), "(unknown)");
   EXPECT_EQ(name_of({frame_of(shop::take_order, "/nowhere/lib.so.1")}).rfind("lib.so.1+0x", 0), 0u);
-  preload::place too_many;
+  channel::place too_many;
   too_many.count = 4'000'000;
   launch::place_names names;
   EXPECT_EQ(names.name(too_many, 1).name, "(unknown)");
@@ -231,7 +231,7 @@ TEST(PlaceNames, AReplacedFileIsReadAgain) {
   const folder here;
   const std::string file = here.path / "program";
   launch::place_names names;
-  const preload::place place = place_of({frame_of(shop::take_order, file)});
+  const channel::place place = place_of({frame_of(shop::take_order, file)});
   EXPECT_EQ(names.name(place, 1).name.rfind("program+0x", 0), 0u) << "it is not there";
   fs::copy_file("/proc/self/exe", file);
   EXPECT_EQ(names.name(place, 1).name.rfind("program+0x", 0), 0u) << "and was not looked for again";

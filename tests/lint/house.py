@@ -22,6 +22,7 @@ FLOORS = {
     "machine": 1,
     "observe": 2,
     "policy": 3,
+    "channel": 3,
     "locks": 4,
     "speculate": 5,
     "tm": 6,
@@ -41,6 +42,7 @@ FLOORS = {
 # Headers directly in include/txsync/ are the public faces of a floor.
 PUBLIC_FACES = {
     "site.hpp": "observe",
+    "load_policy.hpp": "policy",
     "mutex.hpp": "locks",
     "shared_mutex.hpp": "locks",
     "condition_variable.hpp": "locks",

@@ -98,6 +98,49 @@ TEST(Policies, ASiteGetsItsOwnThenTheDefaultThenTheBuiltIn) {
   EXPECT_TRUE(says_all(policy_set{}.find("any")));
 }
 
+/// What a named site of the program does, of which `before` is its own way.
+std::uint32_t named(const policy_set& set, const char* site, packed before = {}) {
+  return set.said(site).over(before.word());
+}
+
+TEST(Policies, OfANamedSiteOnlyWhatIsSaidCounts) {
+  EXPECT_EQ(policy_set{}.said("any"), (txsync::observe::said_policy{0, 0}));
+  const policy_set set = policy::parse_policy(
+      "schema = 1\n[default]\nelision = \"off\"\n[site.hot]\nlock = \"ticket\"\n"
+      "[site.own]\nlock = \"libc\"\ncounting = false\n",
+      "p");
+  packed own;
+  own.lock = lock_kind::spin;
+  own.elision = elision_kind::eager;
+  packed expected = own;
+  expected.elision = elision_kind::off;
+  EXPECT_EQ(named(set, "cold", own), expected.word());
+  expected.lock = lock_kind::ticket;
+  EXPECT_EQ(named(set, "hot", own), expected.word());
+  expected.lock = lock_kind::spin;
+  expected.counting = false;
+  EXPECT_EQ(named(set, "own", own), expected.word()) << "libc is the program's own lock";
+}
+
+TEST(Policies, OfANamedSiteAPolicyByNameSaysAllButLibcNothing) {
+  EXPECT_EQ(policy::find_named("libc")->said("any").said, 0u);
+  for (const policy::named_policy& one : policy::named_policies()) {
+    if (std::string_view(one.name) == "libc") continue;
+    EXPECT_EQ(named(*policy::find_named(one.name), "any"), one.defaults.word()) << one.name;
+  }
+}
+
+TEST(Policies, CountingOfANamedSiteIsSaidWhereTheFileSaysIt) {
+  packed uncounted;
+  uncounted.counting = false;
+  const auto after = [&](const char* text) {
+    return packed::of(named(policy::parse_policy(text, "p"), "hot", uncounted)).counting;
+  };
+  EXPECT_FALSE(after("schema = 1\n[site.hot]\nlock = \"mutex\"\n"));
+  EXPECT_TRUE(after("schema = 1\n[default]\ncounting = true\n"));
+  EXPECT_TRUE(after("schema = 1\n[default]\ncounting = false\n[site.hot]\ncounting = true\n"));
+}
+
 TEST(Policies, InWords) {
   EXPECT_EQ(policy::to_string(policy::built_in),
             "lock=mutex elision=off warm_up=off rwlock=rwlock spinlock=tatas counting=true");

@@ -15,17 +15,17 @@
 #include <new>
 #include <string>
 
+#include "channel/channel.hpp"
+#include "observe/thread_block.hpp"
 #include "policy/packed.hpp"
-#include "preload/channel.hpp"
 
 using namespace txsync;
-using preload::channel;
-using preload::question;
+using channel::question;
 
 namespace {
 
 constexpr std::size_t header_bytes = std::size_t{1} << 20;
-static_assert(sizeof(channel) <= header_bytes);
+static_assert(sizeof(channel::head) <= header_bytes);
 constexpr std::size_t block_bytes = std::size_t{16} << 20;  // more than enough; pages that nobody touches cost nothing
 constexpr std::uint32_t block_limit = 256;
 
@@ -54,25 +54,26 @@ std::uint64_t now_ns() {
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-channel* make_file(const char* path, policy::packed policy) {
+channel::head* make_file(const char* path, policy::packed policy) {
   const int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   const std::size_t bytes = header_bytes + block_limit * block_bytes;
   if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0) return nullptr;
   void* const address = mmap(nullptr, header_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   if (address == MAP_FAILED) return nullptr;
-  auto* const made = new (address) channel;
-  made->magic = channel::magic_number;
-  made->version = channel::current_version;
+  auto* const made = new (address) channel::head;
+  made->magic = channel::head::magic_number;
+  made->version = channel::head::current_version;
   made->default_policy = policy.word();
   made->block_limit = block_limit;
   made->block_bytes = block_bytes;
+  made->block_layout = observe::layout_of_blocks;
   made->first_block = header_bytes;
   made->launcher_alive.store(now_ns());
   return made;
 }
 
-void answer_all(channel& file, policy::packed policy) {
+void answer_all(channel::head& file, policy::packed policy) {
   static std::uint32_t sites = 0;
   for (question& one : file.questions) {
     const std::uint32_t state = one.state.load(std::memory_order_acquire);
@@ -95,7 +96,7 @@ int main(int count, char** words) {
     return 2;
   }
   const std::string path = "/tmp/txsync-test-" + std::to_string(getpid());
-  channel* const file = make_file(path.c_str(), policy);
+  channel::head* const file = make_file(path.c_str(), policy);
   if (file == nullptr) {
     std::perror("under_policy: the file");
     return 1;

@@ -138,12 +138,13 @@ struct site_record {
   std::uint64_t condition_wait_ns = 0;
   percentile_record wait;  ///< of the contended acquisitions
   percentile_record hold;  ///< of the sampled acquisitions
-  // Of the locks of an unmodified program; empty elsewhere:
-  std::string kind = {};    ///< "mutex", "rwlock", "spinlock", "barrier"
+  // Of programs under `txsync run`; empty elsewhere:
+  std::string kind = {};    ///< of pthread's locks "mutex", "rwlock", "spinlock", "barrier"; "named": a txsync::site
   std::string where = {};   ///< "FILE:LINE", the file as the compiler had it; empty without debug information
   std::string module = {};  ///< the program or library that the code is from
   std::optional<slow_thread> slowest = {};   ///< of its threads (observe/turns.hpp)
   std::vector<thread_turns> by_thread = {};  ///< not in documents
+  std::uint32_t heeded = 0;                  ///< named: policy_parts that its locks heed; not in documents
   // Of all:
   std::uint64_t max_wait_ns = 0;         ///< the longest single wait, also of those that ended without the lock
   std::uint64_t failed_waits = 0;        ///< those that ended without the lock: at a deadline, or not before the end

@@ -7,7 +7,7 @@
 
 #include <txsync_backend/name.hpp>
 
-namespace txsync::inline TXSYNC_BACKEND::preload {
+namespace txsync::inline TXSYNC_BACKEND::channel {
 
 /// Around calls of the system that are cancellation points: a lock call must not end the thread, nor change errno.
 class not_cancelled {
@@ -25,4 +25,4 @@ class not_cancelled {
   int state_ = PTHREAD_CANCEL_ENABLE;
 };
 
-}  // namespace txsync::inline TXSYNC_BACKEND::preload
+}  // namespace txsync::inline TXSYNC_BACKEND::channel

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// This process' view of the launcher's file, for the two libraries that count in it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "channel/channel.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::channel {
+
+/// The launcher's file, or null. The first call opens that of TXSYNC_CHANNEL, if there is one; from then on this
+/// library of the process counts in it. Thread-safe: constructors of libraries take locks before that of this library
+/// has run. Allocates nothing, and takes no lock.
+head* open_file() noexcept;
+
+/// The bytes of the launcher's file from `begin` to `end`, mapped anew; null where that fails. Requires: open_file() is
+/// not null.
+void* map_part(std::uint64_t begin, std::uint64_t end) noexcept;
+
+/// Has the pages of such bytes made now: on a full disk a store to a page that is not there ends the program. False
+/// where there is no room.
+bool reserve(void* begin, std::size_t bytes) noexcept;
+
+// ---- What differs between the libraries: each has its own.
+
+/// Which one this is.
+extern const counting_library this_library;
+/// The file has just been opened, and nothing is counted in it yet.
+void begin_in(head& file) noexcept;
+/// What a library does where the file is there and cannot be opened: "its locks ...".
+extern const char* const without_file;
+
+}  // namespace txsync::inline TXSYNC_BACKEND::channel

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The linked library under `txsync run`: its sites have the launcher's numbers, so that they stand in one table with
+// the sites of pthread's locks, and its threads count in the launcher's file.
+#include <atomic>
+
+#include <txsync/machine/attempt.hpp>
+#include <txsync/machine/thread.hpp>
+
+#include "channel/file.hpp"
+#include "channel/questions.hpp"
+#include "observe/blocks.hpp"
+#include "observe/outside.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::channel {
+
+const counting_library this_library = counting_library::linked;
+const char* const without_file = "the locks of its named sites are counted for itself alone";
+
+void begin_in(head&) noexcept {
+  // The child counts for itself, in the same file.
+  (void)machine::after_fork([] {
+    open_file()->linked_processes.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
+    observe::forget_blocks();
+  });
+}
+
+namespace {
+
+// At once, where the environment names a file: the first lock may be taken in a signal handler, or in a sandbox.
+[[gnu::constructor(101)]] void open_early() noexcept { (void)open_file(); }
+
+[[gnu::destructor]] void finish() noexcept {
+  if (open_file() != nullptr) observe::end_of_process();
+}
+
+observe::outside_number ask_for(head& file, const char* name, std::uint32_t heeded) noexcept {
+  const claim mine = claim_question(file);
+  if (mine.slot == nullptr) return {.by = observe::numbering::later};
+  question& asked = *mine.slot;
+  asked.kind = object_kind::named;
+  asked.by = asked_by::name;
+  asked.heeded = heeded;
+  put_name(name, asked.where);
+  if (!ask(file, mine)) return {.by = observe::numbering::later};
+  const observe::outside_number told{.by = observe::numbering::outside,
+                                     .takes_policies = true,
+                                     .id = asked.site <= most_sites ? asked.site : 0,
+                                     .policy = {asked.policy, asked.said}};
+  give_back(mine);
+  return told;
+}
+
+/// The launcher has ended, and nobody reads the file any more: from then on the process numbers for itself.
+bool nobody_reads(const head& file) noexcept {
+  return file.launcher_alive.load(std::memory_order_relaxed) == 0;  // relaxed: a sign of life
+}
+
+}  // namespace
+
+}  // namespace txsync::inline TXSYNC_BACKEND::channel
+
+namespace txsync::inline TXSYNC_BACKEND::observe {
+
+void open_outside() noexcept { (void)channel::open_file(); }
+
+outside_number number_from_outside(const char* name, std::uint32_t heeded) noexcept {
+  channel::head* const file = channel::open_file();
+  if (file == nullptr || channel::nobody_reads(*file)) return {.by = numbering::here, .takes_policies = true};
+  // No attempt survives a question.
+  if (machine::active() || machine::warm_active()) return {.by = numbering::later};
+  // A number of our own would be another site's in the launcher's table: until it answers, there is none.
+  return channel::ask_for(*file, name, heeded);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::observe

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Something that the first thread that asks finds out. Not by a lock or a guard of the compiler's: what is looked for
+// may be what these need.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <txsync/machine/thread.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::channel {
+
+/// Requires: constant initialisation of What; find() does not ask for the same, nor does a signal handler in it.
+template <class What, void (*find)(What&) noexcept>
+const What& found_once() noexcept {
+  static constinit What found{};
+  static constinit std::atomic<std::uint32_t> state{0};  // 0: nobody looked; 1: somebody does; 2: found
+  // acquire pairs with the release below
+  while (state.load(std::memory_order_acquire) != 2) {
+    std::uint32_t nobody = 0;
+    // relaxed: only who is first matters
+    if (state.compare_exchange_strong(nobody, 1, std::memory_order_relaxed)) {
+      find(found);
+      state.store(2, std::memory_order_release);
+    } else {
+      machine::yield();
+    }
+  }
+  return found;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::channel

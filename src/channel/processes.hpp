@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "channel/channel.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::channel {
+
+/// This process, as the launcher numbers it; 0: it has no number for it. A few microseconds.
+std::uint32_t launchers_number(const head& file) noexcept;
+
+/// Whether there is no such process any more. False where the system does not answer.
+bool has_ended(std::uint32_t process) noexcept;
+
+}  // namespace txsync::inline TXSYNC_BACKEND::channel

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "channel/questions.hpp"
+
+#include <cstring>
+
+#include <txsync/machine/cpu.hpp>
+#include <txsync/machine/park.hpp>
+#include <txsync/machine/thread.hpp>
+
+#include "channel/processes.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::channel {
+
+bool launcher_lives(const head& file) noexcept {
+  // relaxed: a clock
+  const std::uint64_t last = file.launcher_alive.load(std::memory_order_relaxed);
+  return last != 0 && machine::clock_ns() < last + launcher_patience_ns;
+}
+
+claim claim_question(head& file) noexcept {
+  const std::uint64_t patience_ends = machine::clock_ns() + launcher_patience_ns;
+  while (launcher_lives(file) && machine::clock_ns() < patience_ends) {
+    for (question& one : file.questions) {
+      std::uint32_t seen = one.state.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+      if ((seen & question::turn_bits) != question::free) continue;
+      const std::uint32_t number = seen + question::number;
+      // acquire pairs with the release of the process that used it before
+      if (!one.state.compare_exchange_strong(seen, number | question::claimed, std::memory_order_acquire)) continue;
+      one.process.store(launchers_number(file), std::memory_order_relaxed);  // relaxed: a hint
+      return {&one, number};
+    }
+    machine::sleep_ns(100'000);
+  }
+  return {};
+}
+
+namespace {
+
+/// False when the launcher is gone, or too slow; then the slot is free again.
+bool await_answer(head& file, const claim& mine) noexcept {
+  std::atomic<std::uint32_t>& state = mine.slot->state;
+  const std::uint32_t asked = mine.number | question::asked;
+  // acquire pairs with the launcher's release
+  while (state.load(std::memory_order_acquire) == asked) {
+    if (!launcher_lives(file)) {
+      std::uint32_t seen = asked;
+      // relaxed: what is in the slot is nobody's any more
+      if (state.compare_exchange_strong(seen, mine.number | question::free, std::memory_order_relaxed)) return false;
+    } else {
+      machine::park_shared(state, asked, machine::clock_ns() + launcher_patience_ns / 8);
+    }
+  }
+  return state.load(std::memory_order_acquire) == (mine.number | question::answered);
+}
+
+}  // namespace
+
+bool ask(head& file, const claim& mine) noexcept {
+  // release pairs with the launcher's acquire
+  mine.slot->state.store(mine.number | question::asked, std::memory_order_release);
+  file.doorbell.fetch_add(1, std::memory_order_seq_cst);
+  machine::unpark_shared(file.doorbell, 1);
+  return await_answer(file, mine);
+}
+
+void give_back(const claim& mine) noexcept {
+  mine.slot->state.store(mine.number | question::free, std::memory_order_release);  // pairs with claim_question()
+}
+
+void put_name(const char* name, place& out) noexcept {
+  constexpr std::size_t room = sizeof(frame::module) - 1;
+  std::size_t left = strnlen(name, max_name_bytes);
+  for (out.count = 0; left != 0; ++out.count) {
+    frame& part = out.frames[out.count];
+    const std::size_t bytes = left < room ? left : room;
+    part.offset = 0;
+    std::memcpy(part.module, name, bytes);
+    part.module[bytes] = '\0';
+    name += bytes;
+    left -= bytes;
+  }
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::channel

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Policy files that a program with named sites reads for itself: TXSYNC_POLICY and load_policy().
+#include <atomic>
+#include <exception>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <txsync/load_policy.hpp>
+#include <txsync/machine/environment.hpp>
+#include <txsync/machine/thread.hpp>
+
+#include "observe/outside.hpp"
+#include "observe/registry.hpp"
+#include "policy/policy.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND {
+
+namespace policy {
+namespace {
+
+constexpr const char* variable = "TXSYNC_POLICY";
+
+/// All that the files say, later ones over earlier ones. Threads that enter sites look things up in it without a lock,
+/// perhaps in signal handlers: it never changes, and a further file makes another one.
+class all_files {
+ public:
+  all_files(const policy_set& file, const all_files* before) : defaults_(file.said_by_default()) {
+    for (const auto& [name, choices] : file.sites) sites_[name] = file.said(name);
+    if (before == nullptr) return;
+    for (auto& [name, said] : sites_) said = said.over(before->said(name));
+    for (const auto& [name, said] : before->sites_) sites_.try_emplace(name, defaults_.over(said));
+    defaults_ = defaults_.over(before->defaults_);
+  }
+
+  observe::said_policy said(std::string_view name) const noexcept {
+    const auto at = sites_.find(name);
+    return at == sites_.end() ? defaults_ : at->second;
+  }
+
+ private:
+  observe::said_policy defaults_;
+  std::map<std::string, observe::said_policy, std::less<>> sites_;
+};
+
+// Sequentially consistent, both: see site_registry. None is ever freed.
+constinit std::atomic<const all_files*> known{nullptr};
+constinit std::atomic<std::uint32_t> files{0};
+
+/// Calls of load_policy(), one at a time. Not a mutex, which would stand in the table of `txsync run`.
+class turn {
+ public:
+  turn() noexcept {
+    // acquire pairs with the release below
+    while (is_taken_.exchange(true, std::memory_order_acquire)) machine::yield();
+  }
+  turn(const turn&) = delete;
+  turn& operator=(const turn&) = delete;
+  ~turn() { is_taken_.store(false, std::memory_order_release); }
+
+ private:
+  static constinit std::atomic<bool> is_taken_;
+};
+constinit std::atomic<bool> turn::is_taken_{false};
+
+/// Throws what load_policy() returns.
+void load(const char* name_or_file) {
+  const policy_set file = load_policy(std::string(name_or_file));
+  const turn mine;
+  auto all = std::make_unique<const all_files>(file, known.load());
+  known.store(all.release());
+  files.fetch_add(1);
+  observe::site_registry::put_policies();
+}
+
+// Before the program's own constructors, which may take locks. Not when the first lock is taken, as that may be in the
+// program's allocator or in a signal handler, and to read a file takes memory.
+[[gnu::constructor(102)]] void read_environment() noexcept {
+  const char* const asked = machine::environment(variable);
+  if (asked == nullptr || *asked == '\0') return;
+  const std::string error = txsync::load_policy(asked);
+  if (error.empty()) return;
+  std::string line = "txsync: " + std::string(variable) + ": " + error + "\n";
+  machine::complain(line.data(), line.size());
+}
+
+}  // namespace
+}  // namespace policy
+
+std::string load_policy(const char* name_or_file) noexcept {
+  try {
+    policy::load(name_or_file);
+    return {};
+  } catch (const std::exception& error) {
+    try {
+      return error.what();
+    } catch (...) {
+      return "out of memory";  // short enough to need none
+    }
+  }
+}
+
+namespace observe {
+
+said_policy policy_from_files(const char* name) noexcept {
+  const policy::all_files* const all = policy::known.load();
+  return all == nullptr ? said_policy{} : all->said(name);
+}
+
+std::uint32_t files_read() noexcept { return policy::files.load(); }
+
+}  // namespace observe
+
+}  // namespace txsync::inline TXSYNC_BACKEND
