@@ -11,6 +11,7 @@
 #include "cli/bench.hpp"
 #include "cli/holder_table.hpp"
 #include "cli/site_table.hpp"
+#include "cli/tune.hpp"
 #include "cli/words.hpp"
 
 namespace cli = txsync::cli;
@@ -236,6 +237,17 @@ TEST(holder_table, adds_up_the_waiting_by_line_and_site) {
   EXPECT_NE(printed([&](std::FILE* file) { cli::print_holders(file, {without_line}, 1); }).find("  take; queue\n"),
             std::string::npos);
   EXPECT_EQ(printed([&](std::FILE* file) { cli::print_holders(file, {}, 1); }), "");
+}
+
+TEST(tune_table, tells_that_others_had_the_cpus) {
+  txsync::tune::described what;
+  const auto table = [&] { return printed([&](std::FILE* file) { cli::print_table(file, {}, what); }); };
+  EXPECT_EQ(table().find("intervals are wider"), std::string::npos) << table();
+  what.crowd = "other programs had 1.50 of the machine's 2 CPUs meanwhile";
+  EXPECT_NE(table().find("\nother programs had 1.50 of the machine's 2 CPUs meanwhile: intervals are wider than on a "
+                         "machine of its own\n"),
+            std::string::npos)
+      << table();
 }
 
 TEST(abort_samples, are_missing_for_a_reason) {
