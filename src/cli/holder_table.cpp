@@ -11,13 +11,20 @@
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
 
-/// "put_page@cache.c:120", as sites are named: the nearest caller of the unlock that is no lock wrapper. Chains end
-/// with the lock call; callers that only wrap locks have been left out before it.
-std::string holder_of(const launch::blame& one) {
-  if (one.calls.size() < 2) return "(unknown)";
-  const launch::named_call& call = one.calls[one.calls.size() - 2];
+/// "put_page@cache.c:120", as sites are named.
+std::string place_of(const launch::named_call& call) {
   if (call.file.empty() || call.line == 0) return call.name;
   return call.name + "@" + call.file.substr(call.file.rfind('/') + 1) + ":" + std::to_string(call.line);
+}
+
+/// The nearest caller of the unlock that is no lock wrapper, and its caller. Chains end with the lock call; callers
+/// that only wrap locks have been left out before it. A program may have wrappers whose names do not say so; then the
+/// caller is the one to look at.
+std::string holder_of(const launch::blame& one) {
+  const std::size_t count = one.calls.size();
+  if (count < 2) return "(unknown)";
+  const std::string code = place_of(one.calls[count - 2]);
+  return count < 3 ? code : code + " from " + place_of(one.calls[count - 3]);
 }
 
 }  // namespace

@@ -144,6 +144,8 @@ void print_table(std::FILE* out, const tune::outcome& found, const tune::describ
   for (const std::string& sentence : tune::refusal_words(found))
     std::fprintf(out, "\n%s\n", observe::printable(sentence).c_str());
   if (!found.cut_short.empty()) std::fprintf(out, "\n%s\n", tune::time_words(found).c_str());
+  if (!what.crowd.empty())
+    std::fprintf(out, "\n%s: intervals are wider than on a machine of its own\n", what.crowd.c_str());
   if (!what.warnings.empty()) std::fputc('\n', out);
   for (const std::string& warning : what.warnings)
     std::fprintf(out, "warning: the verdict may be worth nothing: %s\n", observe::printable(warning).c_str());

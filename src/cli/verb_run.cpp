@@ -15,6 +15,7 @@
 #include "cli/site_table.hpp"
 #include "cli/verbs.hpp"
 #include "launch/launch.hpp"
+#include "launch/machine_load.hpp"
 #include "observe/document/output.hpp"
 #include "observe/document/printable.hpp"
 
@@ -192,6 +193,9 @@ class run_verb final : public verb {
                  end_of(result).c_str(), result.processes, result.processes == 1 ? "" : "es",
                  threads_text(result).c_str());
     std::fprintf(stderr, "measured: %s\n", observe::printable(measured_locks()).c_str());
+    const double own_s = result.user_s + result.system_s;
+    if (const std::string crowd = launch::crowd_words(result.wall_s, own_s, result.others_s); !crowd.empty())
+      std::fprintf(stderr, "%s: threads also waited for holders that had no CPU\n", crowd.c_str());
     if (result.timed_out)
       std::fprintf(stderr, "txsync run: it was ended after %g s (--limit)\n", what.limit_seconds.value_or(0));
     if (!result.sites.empty()) {
@@ -272,6 +276,7 @@ class run_verb final : public verb {
     if (result.timed_out) run["timed_out"] = true;
     if (what.ns_per_chain != 0) run["ns_per_chain"] = what.ns_per_chain;
     run["cpu_s"] = result.user_s + result.system_s;
+    run["others_cpu_s"] = result.others_s;
     run["processes"] = result.processes;
     if (!result.notices.empty()) run["notices"] = result.notices;
     if (!result.remarks.empty()) run["remarks"] = result.remarks;

@@ -125,6 +125,7 @@ class tune_verb final : public verb {
     tune::outcome found = tuned(*program_, request, [&program] { return program.interrupted(); });
     request.described.threads = program.threads();
     request.described.warnings = program.warnings();
+    request.described.crowd = program.crowd();
     return found;
   }
 

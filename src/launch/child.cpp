@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -22,6 +23,7 @@
 #include "launch/executable.hpp"
 #include "launch/family.hpp"
 #include "launch/handles.hpp"
+#include "launch/machine_load.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace {
@@ -252,6 +254,7 @@ class watcher {
         output_(output),
         signals_(signals),
         started_ns_(started_ns),
+        busy_before_s_(busy_cpu_s()),
         end_(process) {
     if (what.limit_seconds) deadline_ns_ = started_ns_ + static_cast<std::uint64_t>(*what.limit_seconds * 1e9);
   }
@@ -270,6 +273,8 @@ class watcher {
     }
     made_.user_s = seconds(used.ru_utime);
     made_.system_s = seconds(used.ru_stime);
+    if (busy_before_s_ != 0)
+      made_.others_s = std::max(0.0, busy_cpu_s() - busy_before_s_ - made_.user_s - made_.system_s);
     // Whoever is left of a program that took too long does not go on behind our back.
     if (made_.timed_out) kill(-process_, SIGKILL);
     cut_output();
@@ -340,6 +345,7 @@ class watcher {
   int output_;
   int signals_;
   std::uint64_t started_ns_;
+  double busy_before_s_;
   std::uint64_t deadline_ns_ = never;
   end_watch end_;
   child_end made_;

@@ -35,6 +35,7 @@ struct child_end {
   double wall_s = 0;
   double user_s = 0;
   double system_s = 0;
+  double others_s = 0;  ///< CPU time that other processes had meanwhile; 0 where /proc/stat cannot be read
   std::string output;
   bool output_cut = false;
   bool timed_out = false;

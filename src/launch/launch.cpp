@@ -307,6 +307,7 @@ result launcher::launch(const options& what) {
   made.wall_s = ended.wall_s;
   made.user_s = ended.user_s;
   made.system_s = ended.system_s;
+  made.others_s = ended.others_s;
   made.output = std::move(ended.output);
   made.output_cut = ended.output_cut;
   made.timed_out = ended.timed_out;

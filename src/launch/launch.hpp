@@ -46,6 +46,9 @@ struct result {
   double wall_s = 0;
   double user_s = 0;  ///< CPU time of the program and the children that it waited for
   double system_s = 0;
+  /// CPU time that other processes of the machine had meanwhile, daemons that the program left included; 0 where the
+  /// system does not say. In steps of 10 ms.
+  double others_s = 0;
   std::string output;  ///< captured: both outputs in the order in which they were written
   bool output_cut = false;
   std::vector<observe::site_record> sites;  ///< at which something happened, those waited for longest first

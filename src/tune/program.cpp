@@ -126,6 +126,9 @@ measured program_trial::run(const choice& what, double timeout_seconds) {
   const launch::result ended = launcher_.launch(options);
   interrupted_ = interrupted_ || ended.interrupted != 0;
   threads_ = std::max(threads_, static_cast<unsigned>(ended.threads));
+  wall_s_ += ended.wall_s;
+  own_s_ += ended.user_s + ended.system_s;
+  others_s_ += ended.others_s;
   measured result = judged(ended);
   if (ended.interrupted == 0) {
     doubts_.add({name_of(what), ended.wall_s, ended.exit_status, ended.output, ended.output_cut, ended.timed_out,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "launch/launch.hpp"
+#include "launch/machine_load.hpp"
 #include "tune/doubts.hpp"
 #include "tune/fairness.hpp"
 #include "tune/metric.hpp"
@@ -37,6 +38,7 @@ class program_trial final : public trial {
   bool interrupted() const noexcept { return interrupted_; }  ///< a signal for this process came while the program ran
   unsigned threads() const noexcept { return threads_; }      ///< the most that a run was seen to have; at least 1
   std::vector<std::string> warnings() const { return doubts_.sentences(); }
+  std::string crowd() const { return launch::crowd_words(wall_s_, own_s_, others_s_); }  ///< of all runs
 
  private:
   measured judged(const launch::result& ended) const;
@@ -50,6 +52,9 @@ class program_trial final : public trial {
   launch::launcher launcher_;
   bool interrupted_ = false;
   unsigned threads_ = 1;
+  double wall_s_ = 0;  // of all runs, with the next two
+  double own_s_ = 0;   // CPU time
+  double others_s_ = 0;
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tune

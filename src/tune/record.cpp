@@ -233,6 +233,7 @@ void put(observe::document& into, const outcome& found, const described& what, c
   if (!found.unjudged.empty()) made["unjudged"] = found.unjudged;
   for (const site_seen& site : found.sites) made["sites"].push_back(observe::to_json(site.counted));
   if (!what.warnings.empty()) made["warnings"] = what.warnings;
+  if (!what.crowd.empty()) made["crowd"] = what.crowd;
   if (!policy.empty()) made["policy"] = policy;
   into.interrupted = found.interrupted;
   into.more["tune"] = std::move(made);

@@ -25,6 +25,7 @@ struct described {
   std::string better_word = "fast";  ///< "1.2 times as fast as"
   std::vector<left_out> others = {};
   std::vector<std::string> warnings = {};  ///< why the verdict may be worth nothing (doubts.hpp)
+  std::string crowd = {};                  ///< that others had the CPUs (launch::crowd_words)
 };
 
 /// A lane of a contest.

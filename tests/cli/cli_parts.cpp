@@ -11,6 +11,7 @@
 #include "cli/bench.hpp"
 #include "cli/holder_table.hpp"
 #include "cli/site_table.hpp"
+#include "cli/tune.hpp"
 #include "cli/words.hpp"
 
 namespace cli = txsync::cli;
@@ -223,17 +224,30 @@ txsync::launch::named_call call(const char* name, const char* file = "", unsigne
 TEST(holder_table, adds_up_the_waiting_by_line_and_site) {
   using txsync::launch::blame;
   const auto unlock = call("pthread_mutex_unlock");
-  const blame put{{call("main", "main.c", 5), call("put", "src/queue.c", 40), unlock}, "queue", 3, 2'000'000'000};
-  const blame other_caller{{call("work"), call("put", "src/queue.c", 40), unlock}, "queue", 1, 1'000'000'000};
+  const auto put = call("put", "src/queue.c", 40);
+  const auto worker = call("worker", "main.c", 9);
+  const blame first{{call("main", "main.c", 5), worker, put, unlock}, "queue", 3, 2'000'000'000};
+  const blame other_chain{{worker, put, unlock}, "queue", 1, 1'000'000'000};
   const blame without_line{{call("take"), unlock}, "queue", 1, 1'000'000'000};
-  EXPECT_EQ(printed([&](std::FILE* file) { cli::print_holders(file, {without_line, put, other_caller}, 1); }),
+  EXPECT_EQ(printed([&](std::FILE* file) { cli::print_holders(file, {without_line, first, other_chain}, 1); }),
             "\nwho held locks while others waited (from samples)\n"
             "waited for, s  of these %  unlocked at; lock site\n"
-            "        3.000        75.0  put@queue.c:40; queue\n"
+            "        3.000        75.0  put@queue.c:40 from worker@main.c:9; queue\n"
             "... and 1 more\n");
   EXPECT_NE(printed([&](std::FILE* file) { cli::print_holders(file, {without_line}, 1); }).find("  take; queue\n"),
             std::string::npos);
   EXPECT_EQ(printed([&](std::FILE* file) { cli::print_holders(file, {}, 1); }), "");
+}
+
+TEST(tune_table, tells_that_others_had_the_cpus) {
+  txsync::tune::described what;
+  const auto table = [&] { return printed([&](std::FILE* file) { cli::print_table(file, {}, what); }); };
+  EXPECT_EQ(table().find("intervals are wider"), std::string::npos) << table();
+  what.crowd = "other programs had 1.50 of the machine's 2 CPUs meanwhile";
+  EXPECT_NE(table().find("\nother programs had 1.50 of the machine's 2 CPUs meanwhile: intervals are wider than on a "
+                         "machine of its own\n"),
+            std::string::npos)
+      << table();
 }
 
 TEST(abort_samples, are_missing_for_a_reason) {

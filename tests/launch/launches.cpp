@@ -16,6 +16,7 @@
 
 #include "launch/child.hpp"
 #include "launch/launch.hpp"
+#include "launch/machine_load.hpp"
 
 namespace fs = std::filesystem;
 namespace launch = txsync::launch;
@@ -58,6 +59,27 @@ std::string remarks(const launch::result& of) {
   std::string all;
   for (const std::string& one : of.remarks) all += one + "\n";
   return all;
+}
+
+TEST(MachineLoad, BusyTimeIsAllButIdleAndWaitingForDisks) {
+  EXPECT_EQ(launch::busy_cpu_s("cpu  100 20 30 5000 600 7 8 35 90 9\ncpu0 1 2 3\n", 100), 2.0);
+  EXPECT_EQ(launch::busy_cpu_s("cpu  100 20 30 5000", 100), 0);
+  EXPECT_EQ(launch::busy_cpu_s("intr 1 2 3 4 5 6 7 8", 100), 0);
+  EXPECT_GT(launch::busy_cpu_s(), 0);
+}
+
+TEST(MachineLoad, OthersAreToldWhereTheyTookCpusThatWereWanted) {
+  EXPECT_EQ(launch::crowd_words(10, 3.8, 16.2, 2), "other programs had 1.62 of the machine's 2 CPUs meanwhile");
+  EXPECT_EQ(launch::crowd_words(10, 8, 2, 1), "other programs had 0.20 of the machine's 1 CPU meanwhile");
+  EXPECT_EQ(launch::crowd_words(10, 19, 1, 2), "") << "hardly anything";
+  EXPECT_EQ(launch::crowd_words(10, 5, 10, 2), "") << "there were idle CPUs";
+}
+
+TEST(Launches, OthersOfTheMachineAreNotTheProgramItself) {
+  const launch::result seen = run({"open", "orders"});
+  EXPECT_GE(seen.others_s, 0);
+  const double cpus = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+  EXPECT_LE(seen.others_s, (seen.wall_s + 1) * cpus);
 }
 
 TEST(Launches, TheProgramsOwnStatus) {

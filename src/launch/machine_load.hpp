@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// How busy others keep the machine while a program is measured.
+#pragma once
+
+#include <string>
+
+#include <txsync_backend/name.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::launch {
+
+/// CPU seconds that all processes have had since the machine started, those that the hypervisor gave to other guests
+/// included, in steps of 10 ms. 0 where /proc/stat cannot be read. Costs some 50 us.
+double busy_cpu_s();
+
+/// The same of a text like that of /proc/stat; 0 where it is none.
+double busy_cpu_s(const std::string& text, double ticks_per_s);
+
+/// "other programs had 1.62 of the machine's 2 CPUs meanwhile"; empty where their part was under a tenth, or CPUs were
+/// left idle for a fifth of the time: the measured program hardly had to wait for one then. `own_s` and `others_s` are
+/// CPU seconds within `wall_s`.
+std::string crowd_words(double wall_s, double own_s, double others_s, unsigned cpus);
+/// With the number of this machine's CPUs.
+std::string crowd_words(double wall_s, double own_s, double others_s);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::launch
