@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Shore-MT paper's Fig 1: pthread's reader-writer lock in the place of occ_rwlock, elided by the C library or not;
-// and beside it what the paper made instead, occ_rwlock elided by its own policy.
+// and beside it what the paper made instead, occ_rwlock elided by its own policy, and so its latch and its queue lock.
 #include "experiments/experiment.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::experiments {
@@ -25,7 +25,11 @@ std::vector<variant> shared_locks(unsigned threads, const std::vector<setting>& 
           {elided_inside, "hle_counting_rwlock", threads, settings},
           {elided_sections, "glibc_counting_rwlock", threads, settings},
           {"occ_rwlock", "occ_rwlock", threads, settings},
-          {"occ_rwlock, RTM", "shore_occ_rwlock", threads, settings}};
+          {"occ_rwlock, RTM", "shore_occ_rwlock", threads, settings},
+          {"srwlock", "srwlock", threads, settings},
+          {"srwlock, RTM", "shore_srwlock", threads, settings},
+          {"mcs", "mcs", threads, settings},
+          {"mcs, RTM", "shore_mcs", threads, settings}};
 }
 
 /// No claims: they hang on how long a transaction is, which is assumed.
