@@ -65,7 +65,9 @@ static_assert(sizeof(site) <= 24);
 
 /// The bits of site::policy().
 struct policy_word {
-  static constexpr std::uint32_t counting_off = 1u << 0;  ///< nothing of this site's locks is counted
+  /// Nothing of this site's locks is counted. A thread that counts commits of attempts there looks at this about once
+  /// in 256 of them; a site that is made to count again does so at once.
+  static constexpr std::uint32_t counting_off = 1u << 0;
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND

@@ -19,8 +19,11 @@ namespace txsync::inline TXSYNC_BACKEND::observe {
 /// One number with one writer. Relaxed throughout: readers take each as it is.
 class tally {
  public:
-  void add(std::uint64_t amount) noexcept {
-    value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+  /// Answers what it has come to.
+  std::uint64_t add(std::uint64_t amount) noexcept {
+    const std::uint64_t sum = value_.load(std::memory_order_relaxed) + amount;
+    value_.store(sum, std::memory_order_relaxed);
+    return sum;
   }
   void raise_to(std::uint64_t amount) noexcept {
     if (value_.load(std::memory_order_relaxed) < amount) value_.store(amount, std::memory_order_relaxed);
@@ -33,7 +36,11 @@ class tally {
 
 /// What became of a site's attempts. Those that committed are those that began and did not abort.
 struct attempt_counters {
-  tally begun, elided, failed, lost_ns, lost_variance, lost_samples;
+  tally begun;
+  tally blocks;  // of those that committed: that ran an atomic block, and no critical section
+  tally joined;  // critical sections beyond one in an attempt that committed
+  tally empty;   // attempts that committed without one
+  tally failed, lost_ns, lost_variance, lost_samples;
   tally aborts[abort_cause_count];
 
   /// All else is counted of attempts that have begun.
@@ -131,6 +138,8 @@ inline site_counters* mapped_counters(const thread_block& block, std::uint32_t s
 }
 
 void add(attempt_totals& total, const attempt_counters& counters) noexcept;
+/// Critical sections that ran in attempts that committed. Atomic blocks are none.
+std::uint64_t elided_sections(const attempt_counters& counters) noexcept;
 void add(transaction_totals& total, const transaction_counters& counters) noexcept;
 void add(warm_totals& total, const warm_counters& counters) noexcept;
 

@@ -16,8 +16,7 @@ namespace txsync::inline TXSYNC_BACKEND::observe {
 struct attempt_totals {
   std::uint64_t commits = 0;                     ///< exact: attempts that committed; one may run several sections
   std::uint64_t aborts[abort_cause_count] = {};  ///< exact: attempts that aborted, by first cause
-  /// Critical sections that ran in attempts, of nested ones the outermost. Estimated, as site_totals::acquisitions is;
-  /// of atomic blocks exact.
+  /// Exact: critical sections that ran in attempts that committed, of nested ones the outermost; and atomic blocks.
   std::uint64_t elided = 0;
   /// Exact: critical sections that took the lock, and blocks that went on in software, after attempts that aborted.
   std::uint64_t failed = 0;
@@ -90,12 +89,11 @@ inline void add(attempt_totals& sum, const attempt_totals& part) noexcept {
 
 namespace detail {
 
-// Outside attempts; the site's number as counted_id() has it. Cost: about two nanoseconds.
-/// An attempt of the site has committed.
-TXSYNC_EXPORT void attempt_committed(std::uint32_t site_id) noexcept;
+// Outside attempts; the site's number as counted_id() has it. Cost: about two nanoseconds. Those that commit are
+// counted in src/observe/commit_counts.hpp.
 TXSYNC_EXPORT void attempt_aborted(std::uint32_t site_id, abort_cause why) noexcept;
-/// A section takes the lock after its attempts have aborted.
-TXSYNC_EXPORT void attempts_failed(std::uint32_t site_id) noexcept;
+/// A section takes the lock after its attempts have aborted. True: the thread's next section is to be timed.
+TXSYNC_EXPORT bool attempts_failed(std::uint32_t site_id) noexcept;
 /// A section that was timed, one of `weight`, has lost that many machine::cycles() in aborted attempts.
 TXSYNC_EXPORT void lost_in_attempts(std::uint32_t site_id, std::uint64_t cycles, std::uint32_t weight) noexcept;
 

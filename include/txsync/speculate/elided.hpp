@@ -81,7 +81,7 @@ class elided_base {
   try_outcome try_enter(latch_mode mode = latch_mode::exclusive, held_test held = is_held_at_all<Lock>) noexcept {
     return machine::attempts_work() ? try_enter_elided(how_, &lock_, mode, held) : try_outcome::try_lock;
   }
-  bool leave() noexcept { return in_elided_attempt() && leave_elided(&lock_, how_.place()); }
+  bool leave() noexcept { return in_elided_attempt() && leave_elided(&lock_); }
 
   /// The section takes the lock. A lock that counts does so at a site of its own.
   void count_taken() const noexcept {
