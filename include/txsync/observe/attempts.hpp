@@ -11,6 +11,13 @@
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
+/// Over all causes of aborts.
+constexpr std::uint64_t sum_of(const std::uint64_t (&aborts)[abort_cause_count]) noexcept {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t one : aborts) sum += one;
+  return sum;
+}
+
 /// Over all threads. An attempt is counted after its end, at the site of the outermost lock that it elides, or of the
 /// atomic block that it runs.
 struct attempt_totals {
@@ -25,11 +32,7 @@ struct attempt_totals {
   std::uint64_t lost_samples = 0;   ///< timed sections of which an attempt aborted
   std::uint64_t lost_variance = 0;  ///< of lost_ns, in units of 1024 ns^2: its standard error is 32 times the root
 
-  std::uint64_t all_aborts() const noexcept {
-    std::uint64_t sum = 0;
-    for (const std::uint64_t one : aborts) sum += one;
-    return sum;
-  }
+  std::uint64_t all_aborts() const noexcept { return sum_of(aborts); }
   /// All attempts that ended.
   std::uint64_t attempts() const noexcept { return commits + all_aborts(); }
 };
@@ -41,11 +44,7 @@ struct transaction_totals {
   std::uint64_t waits = 0;                       ///< times that tm::transaction::retry() slept
   std::uint64_t aborts[abort_cause_count] = {};  ///< by cause: validation, locked, lock-busy, user
 
-  std::uint64_t all_aborts() const noexcept {
-    std::uint64_t sum = 0;
-    for (const std::uint64_t one : aborts) sum += one;
-    return sum;
-  }
+  std::uint64_t all_aborts() const noexcept { return sum_of(aborts); }
   bool is_empty() const noexcept { return commits == 0 && waits == 0 && all_aborts() == 0; }
 };
 
