@@ -8,6 +8,7 @@
 #include "command.hpp"
 #include "doctor/machine_object.hpp"
 #include "locks/claims.hpp"
+#include "locks/counting_cost.hpp"
 #include "locks/elision_cost.hpp"
 #include "locks/measure.hpp"
 #include "locks/scenarios.hpp"
@@ -92,6 +93,8 @@ int run(const options& asked, const std::vector<std::string>& words) {
   const measured all = chosen ? measured() : measure_until_decided(wanted, claims_of);
   std::vector<elision_cost> costs;
   if (wants(asked.elision_only)) costs = measure_elision_cost(asked.rounds, wanted.duration_ns / 5, !asked.quick);
+  std::vector<counting_cost> counting;
+  if (wants(asked.elision_only)) counting = measure_counting_cost(asked.rounds, !asked.quick);
   std::vector<scenario_result> scenarios;
   if (wants(asked.scenarios_only))
     scenarios = measure_scenarios(std::min(asked.rounds, max_scenario_rounds), 2 * wanted.duration_ns);
@@ -104,12 +107,14 @@ int run(const options& asked, const std::vector<std::string>& words) {
   if (!all.cells.empty()) print_ratios(out, wanted, compared);
   print_costs_of_bound(out, wanted, costs_of_bound(wanted, all.cells));
   print_elision_cost(out, costs);
+  print_counting_cost(out, counting);
   print_scenarios(out, scenarios);
   print_waiting(out, waiting);
   observe::document result;
   result.claims = claims_of(all.cells);
   const bool sound = add_points(result, wanted, all, "bench_locks");
   add_elision_cost(result, costs, !asked.quick);
+  add_counting_cost(result, counting, !asked.quick);
   for (scenario_result& one : scenarios) {
     if (!one.point.values.empty()) result.points.push_back(std::move(one.point));
   }
@@ -137,7 +142,8 @@ void add_options(CLI::App& app, options& asked) {
   app.add_option("--rounds", asked.rounds, "repetitions, each over all cells (12)")->check(CLI::Range(2, 1000));
   app.add_option("--duration", asked.milliseconds, "milliseconds a run (50)")->check(CLI::Range(1, 60'000));
   app.add_option("--seed", asked.seed, "of the random places (1)");
-  app.add_flag("--elision-only", asked.elision_only, "only what elision costs without contention");
+  app.add_flag("--elision-only", asked.elision_only,
+               "only what elision costs without contention, and counting attempts");
   app.add_flag("--scenarios-only", asked.scenarios_only,
                "only the owner's speed, rising and falling load, and readers against a writer");
   app.add_flag("--waiting-only", asked.waiting_only, "only how long waiters wait, and how fast threads hand over");

@@ -2,7 +2,9 @@
 #include <txsync/observe/attempts.hpp>
 
 #include <algorithm>
+#include <txsync/observe/counters.hpp>
 
+#include "commit_counts.hpp"
 #include "thread_block.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
@@ -12,7 +14,7 @@ namespace {
 std::uint64_t less(std::uint64_t from, std::uint64_t what) noexcept { return from - std::min(from, what); }
 
 site_counters* all_counters_here(std::uint32_t site_id) noexcept {
-  thread_block* const block = block_of_thread();
+  thread_block* const block = site_id != 0 ? block_of_thread() : nullptr;
   return block != nullptr ? counters_of(*block, site_id) : nullptr;
 }
 
@@ -22,6 +24,14 @@ attempt_counters* counters_here(std::uint32_t site_id) noexcept {
 }
 
 }  // namespace
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local counted_last last_counted;
+
+[[gnu::noinline]] attempt_counters* find_attempt_counters(site& place) noexcept {
+  attempt_counters* const counters = counters_here(detail::counted_id(place));
+  if (counters != nullptr) last_counted = {&place, counters};
+  return counters;
+}
 
 /// Counts of threads that run are not all of one moment: none is less than nothing.
 attempt_totals difference(const attempt_totals& later, const attempt_totals& earlier) noexcept {
@@ -62,26 +72,37 @@ void add(transaction_totals& total, const transaction_counters& counters) noexce
   for (std::size_t i = 0; i < abort_cause_count; ++i) total.aborts[i] += counters.aborts[i].read();
 }
 
-void add(attempt_totals& total, const attempt_counters& counters) noexcept {
+namespace {
+std::uint64_t commits(const attempt_counters& counters) noexcept {
   std::uint64_t aborted = 0;
-  for (std::size_t i = 0; i < abort_cause_count; ++i) {
-    const std::uint64_t one = counters.aborts[i].read();
-    total.aborts[i] += one;
-    aborted += one;
-  }
-  total.commits += less(counters.begun.read(), aborted);
-  total.elided += counters.elided.read();
+  for (const tally& one : counters.aborts) aborted += one.read();
+  return less(counters.begun.read(), aborted);
+}
+}  // namespace
+
+std::uint64_t elided_sections(const attempt_counters& counters) noexcept {
+  return less(commits(counters) + counters.joined.read(), counters.empty.read() + counters.blocks.read());
+}
+
+void add(attempt_totals& total, const attempt_counters& counters) noexcept {
+  for (std::size_t i = 0; i < abort_cause_count; ++i) total.aborts[i] += counters.aborts[i].read();
+  total.commits += commits(counters);
+  total.elided += elided_sections(counters) + counters.blocks.read();
   total.failed += counters.failed.read();
   total.lost_ns += counters.lost_ns.read();
   total.lost_samples += counters.lost_samples.read();
   total.lost_variance += counters.lost_variance.read();
 }
 
-namespace detail {
-
-void attempt_committed(std::uint32_t site_id) noexcept {
-  if (attempt_counters* const counters = counters_here(site_id)) counters->begun.add(1);
+void count_joined(site& place, std::uint32_t sections) noexcept {
+  if (attempt_counters* const counters = counters_here(detail::counted_id(place))) counters->joined.add(sections);
 }
+
+void count_empty(site& place) noexcept {
+  if (attempt_counters* const counters = counters_here(detail::counted_id(place))) counters->empty.add(1);
+}
+
+namespace detail {
 
 void attempt_aborted(std::uint32_t site_id, abort_cause why) noexcept {
   attempt_counters* const counters = counters_here(site_id);
@@ -90,8 +111,11 @@ void attempt_aborted(std::uint32_t site_id, abort_cause why) noexcept {
   counters->aborts[static_cast<std::size_t>(why)].add(1);
 }
 
-void attempts_failed(std::uint32_t site_id) noexcept {
-  if (attempt_counters* const counters = counters_here(site_id)) counters->failed.add(1);
+bool attempts_failed(std::uint32_t site_id) noexcept {
+  attempt_counters* const counters = counters_here(site_id);
+  if (counters == nullptr) return false;
+  counters->failed.add(1);
+  return times_next(counters->begun.read());
 }
 
 void warmed_up(std::uint32_t site_id, std::uint64_t cycles, bool in_attempt) noexcept {

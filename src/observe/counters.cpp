@@ -14,6 +14,7 @@
 #include <txsync/observe/counters.hpp>
 
 #include "blocks.hpp"
+#include "commit_counts.hpp"
 #include "outside.hpp"
 #include "ownership.hpp"
 #include "registry.hpp"
@@ -222,32 +223,18 @@ namespace detail {
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::int32_t until_sample = 1;
 [[gnu::tls_model("initial-exec")]] constinit thread_local const void* timed_lock = nullptr;
 
-namespace {
-/// Counts an acquisition that is a sample, and begins the next period. Null: nothing is counted.
-site_counters* count_sample(thread_block* block, std::uint32_t site_id, std::uint32_t& stood_for) noexcept {
+bool sample(std::uint32_t site_id, const void* lock) noexcept {
+  thread_block* const block = block_of_thread();
   if (block == nullptr) {
     until_sample = sampling_period;
-    return nullptr;
+    return false;
   }
-  stood_for = block->weight;
+  const std::uint32_t stood_for = block->weight;
   block->weight = next_weight(*block);
   until_sample = static_cast<std::int32_t>(block->weight);
   site_counters* const counters = counters_of(*block, site_id);
-  if (counters != nullptr) counters->acquisitions.add(stood_for);
-  return counters;
-}
-}  // namespace
-
-void sample_elided(std::uint32_t site_id) noexcept {
-  std::uint32_t stood_for = 0;
-  site_counters* const counters = count_sample(block_of_thread(), site_id, stood_for);
-  if (counters != nullptr) counters->attempts.elided.add(stood_for);
-}
-
-bool sample(std::uint32_t site_id, const void* lock) noexcept {
-  thread_block* const block = block_of_thread();
-  std::uint32_t stood_for = 0;
-  if (count_sample(block, site_id, stood_for) == nullptr) return false;
+  if (counters == nullptr) return false;
+  counters->acquisitions.add(stood_for);
   // An outer lock is being timed; or another thread has given it up, which this one will never hear of.
   if (timed_lock != nullptr && ++block->skipped < most_skipped) return false;
   block->skipped = 0;
@@ -301,8 +288,13 @@ void condition_waited(std::uint32_t site_id, std::uint64_t cycles) noexcept {
 }  // namespace detail
 
 namespace {
+/// Samples stand for the critical sections that took the lock; those that ran in attempts are counted with these.
+std::uint64_t acquisitions(const site_counters& counters) noexcept {
+  return counters.acquisitions.read() + elided_sections(counters.attempts);
+}
+
 void add(site_totals& total, const site_counters& counters) noexcept {
-  total.acquisitions += counters.acquisitions.read();
+  total.acquisitions += acquisitions(counters);
   total.contended += counters.contended.read();
   total.wait_ns += counters.wait_ns.read();
   total.max_wait_ns = std::max(total.max_wait_ns, counters.max_wait_ns.read());
@@ -380,12 +372,14 @@ bool stop_counting(const ownership& block) noexcept {
     return stop != nullptr && stop(block);
   }
   my_block = nullptr;
+  last_counted = {};
   return true;
 }
 
 void forget_blocks() noexcept {
   all_blocks.store(nullptr, std::memory_order_relaxed);  // relaxed: the process has one thread
   my_block = nullptr;
+  last_counted = {};
   detail::timed_lock = nullptr;
   calls_left_out = 0;
   detail::until_sample = 1;
@@ -403,7 +397,7 @@ std::uint32_t thread_in(const void* block) noexcept {
 thread_turns turns_in(const void* block, std::uint32_t site_id) noexcept {
   const site_counters& counters = counters_in_whole(block, site_id);
   // Samples may lag behind what was counted exactly.
-  return {std::max(counters.acquisitions.read(), counters.contended.read()),
+  return {std::max(acquisitions(counters), counters.contended.read()),
           counters.wait_ns.read() + counters.failed_wait_ns.read()};
 }
 

@@ -19,8 +19,11 @@ namespace txsync::inline TXSYNC_BACKEND::observe {
 /// One number with one writer. Relaxed throughout: readers take each as it is.
 class tally {
  public:
-  void add(std::uint64_t amount) noexcept {
-    value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+  /// Answers what it has come to.
+  std::uint64_t add(std::uint64_t amount) noexcept {
+    const std::uint64_t sum = value_.load(std::memory_order_relaxed) + amount;
+    value_.store(sum, std::memory_order_relaxed);
+    return sum;
   }
   void raise_to(std::uint64_t amount) noexcept {
     if (value_.load(std::memory_order_relaxed) < amount) value_.store(amount, std::memory_order_relaxed);
@@ -33,19 +36,34 @@ class tally {
 
 /// What became of a site's attempts. Those that committed are those that began and did not abort.
 struct attempt_counters {
-  tally begun, elided, failed, lost_ns, lost_variance, lost_samples;
+  tally begun;
+  tally blocks;  // of those that committed: that ran an atomic block, and no critical section
+  tally joined;  // critical sections beyond one in an attempt that committed
+  tally empty;   // attempts that committed without one
+  tally failed, lost_ns, lost_variance, lost_samples;
   tally aborts[abort_cause_count];
+
+  /// All else is counted of attempts that have begun.
+  bool is_in_use() const noexcept { return begun.read() != 0; }
 };
 
 /// What became of an atomic block's transactions in software.
 struct transaction_counters {
   tally commits, alone, waits;
   tally aborts[abort_cause_count];
+
+  /// As transaction_totals::is_empty(): a block may abort or sleep for ever, and never commit.
+  bool is_in_use() const noexcept {
+    if (commits.read() != 0 || waits.read() != 0) return true;
+    return std::ranges::any_of(aborts, [](const tally& one) { return one.read() != 0; });
+  }
 };
 
 /// What the waiters of a site's warming locks ran ahead of time.
 struct warm_counters {
   tally runs, attempts, ns;
+
+  bool is_in_use() const noexcept { return runs.read() != 0; }
 };
 
 struct speculation_counters {
@@ -53,9 +71,7 @@ struct speculation_counters {
   transaction_counters transactions;
   warm_counters warm_ups;
 
-  bool is_in_use() const noexcept {
-    return attempts.begun.read() != 0 || transactions.commits.read() != 0 || warm_ups.runs.read() != 0;
-  }
+  bool is_in_use() const noexcept { return attempts.is_in_use() || transactions.is_in_use() || warm_ups.is_in_use(); }
 };
 
 struct site_counters : speculation_counters {
@@ -135,6 +151,8 @@ inline site_counters* mapped_counters(const thread_block& block, std::uint32_t s
 }
 
 void add(attempt_totals& total, const attempt_counters& counters) noexcept;
+/// Critical sections that ran in attempts that committed. Atomic blocks are none.
+std::uint64_t elided_sections(const attempt_counters& counters) noexcept;
 void add(transaction_totals& total, const transaction_counters& counters) noexcept;
 void add(warm_totals& total, const warm_counters& counters) noexcept;
 

@@ -61,8 +61,8 @@ detail::try_outcome try_enter_elided(mutex_state& mutex, lock_tag tag) noexcept;
 inline bool runs_elided(const mutex_state& mutex) noexcept {
   return detail::in_elided_attempt() && detail::elided_mode(&mutex.word) != latch_mode::none;
 }
-inline bool leave_elided(const mutex_state& mutex, lock_tag tag) noexcept {
-  return detail::in_elided_attempt() && detail::leave_elided(&mutex.word, &speculating_site_of(tag.role()).place);
+inline bool leave_elided(const mutex_state& mutex) noexcept {
+  return detail::in_elided_attempt() && detail::leave_elided(&mutex.word);
 }
 
 // ---- sections run ahead of time: warm-up

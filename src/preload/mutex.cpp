@@ -154,7 +154,7 @@ detail::try_outcome try_elide(mutex_state& mutex, lock_tag tag) noexcept {
 }
 
 /// Ends the section where an attempt runs it.
-bool end_elided(const mutex_state& mutex, lock_tag tag) noexcept { return tag.has_role() && leave_elided(mutex, tag); }
+bool end_elided(const mutex_state& mutex, lock_tag tag) noexcept { return tag.has_role() && leave_elided(mutex); }
 
 // ----
 

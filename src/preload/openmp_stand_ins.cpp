@@ -5,14 +5,21 @@
 #include <txsync/observe/site_state.hpp>
 #include <txsync/site.hpp>
 
+#include "observe/commit_counts.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND {
 
 constinit detail::site_state detail::undecided;
 constinit site site::unnamed_{"(unnamed)"};
 std::uint32_t site::register_site() noexcept { return 0; }
 
+namespace observe {
+[[gnu::tls_model("initial-exec")]] constinit thread_local counted_last last_counted;
+attempt_counters* find_attempt_counters(site&) noexcept { return nullptr; }
+void count_joined(site&, std::uint32_t) noexcept {}
+}  // namespace observe
+
 namespace observe::detail {
-void attempt_committed(std::uint32_t) noexcept {}
 void lost_in_attempts(std::uint32_t, std::uint64_t, std::uint32_t) noexcept {}
 }  // namespace observe::detail
 

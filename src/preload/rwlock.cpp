@@ -143,8 +143,8 @@ bool runs_elided(const rwlock_state& lock) noexcept {
 }
 
 /// Ends the section where an attempt runs it.
-[[gnu::noinline]] bool end_elided(const rwlock_state& lock, std::uint32_t number) noexcept {
-  return detail::in_elided_attempt() && detail::leave_elided(word_of(lock), &speculating_site_of(number).place);
+[[gnu::noinline]] bool end_elided(const rwlock_state& lock) noexcept {
+  return detail::in_elided_attempt() && detail::leave_elided(word_of(lock));
 }
 
 template <futex_rwlock::admit how>
@@ -251,7 +251,7 @@ int lock_ours(rwlock_state& lock, rw_tag tag, entry how, const patience& how_lon
 int unlock_as_mutex(rwlock_state& lock, rw_tag tag) noexcept {
   mutex_state& mutex = lock.mutex;
   const lock_tag by = mutex_tag(lock);
-  if (by.has_role() && end_elided(lock, by.role())) return 0;
+  if (by.has_role() && end_elided(lock)) return 0;
   if (runs_ahead()) {
     unlock_ahead(mutex);
     return 0;
@@ -275,7 +275,7 @@ int unlock_as_mutex(rwlock_state& lock, rw_tag tag) noexcept {
 }
 
 int unlock_rwlock(rwlock_state& lock, rw_tag tag) noexcept {
-  if (tag.is_elided() && end_elided(lock, tag.role())) return 0;
+  if (tag.is_elided() && end_elided(lock)) return 0;
   if (runs_ahead()) return 0;
   observe::detail::hold_ends_if_timed(&lock);
   if (lock.shared.rwlock.has_writer()) {

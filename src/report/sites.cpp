@@ -25,6 +25,26 @@ double contended_part(const json& site) {
   return all == 0 ? 0 : std::min(1.0, number_of(site, "contended") / all);
 }
 
+/// The first columns of each table: the site, and what it was measured with.
+std::string first_heads(bool with_where) {
+  return std::string("<th>site</th>") + (with_where ? "<th>measured with</th>" : "");
+}
+std::string first_cells(const counted& one, bool with_where) {
+  return "<td class=\"w\">" + escaped(text_of(*one.site, "name")) + "</td>" + (with_where ? cell(one.where) : "");
+}
+
+/// The table of those sites that have the member, with the cells behind the first ones; nothing where none has.
+template <class Cells>
+std::string table_of(const std::vector<counted>& list, const char* member, bool with_where, const std::string& heads,
+                     Cells cells) {
+  std::string rows;
+  for (std::size_t i = 0; i < std::min(list.size(), most_rows); ++i) {
+    const json& one = part_of(*list[i].site, member);
+    if (!one.empty()) rows += "<tr>" + first_cells(list[i], with_where) + cells(one) + "</tr>\n";
+  }
+  return rows.empty() ? rows : table(first_heads(with_where) + heads, rows);
+}
+
 std::string row(const counted& one, double all_waiting, bool with_where) {
   const json& site = *one.site;
   const double waiting = waiting_of(site);
@@ -57,7 +77,7 @@ std::string locks_table(const std::vector<counted>& list, double all_waiting, bo
   std::string rows;
   for (std::size_t i = 0; i < std::min(list.size(), most_rows); ++i) rows += row(list[i], all_waiting, with_where);
   const std::string head =
-      std::string("<th>site</th>") + (with_where ? "<th>measured with</th>" : "") +
+      first_heads(with_where) +
       "<th class=\"n\">acquisitions</th><th class=\"n\">had to wait</th><th class=\"n\">waiting, total</th>"
       "<th class=\"n\">share of all waiting</th><th class=\"n\">wait p50</th><th class=\"n\">wait p99</th>"
       "<th class=\"n\">longest wait</th>"
@@ -76,67 +96,53 @@ std::string locks_table(const std::vector<counted>& list, double all_waiting, bo
 }
 
 std::string speculation_table(const std::vector<counted>& list, bool with_where) {
-  std::string rows;
-  for (std::size_t i = 0; i < std::min(list.size(), most_rows); ++i) {
-    const json& one = part_of(*list[i].site, "speculation");
-    if (one.empty()) continue;
-    const double attempts = number_of(one, "attempts");
-    rows += "<tr><td class=\"w\">" + escaped(text_of(*list[i].site, "name")) + "</td>" +
-            (with_where ? cell(list[i].where) : "") + number_cell(grouped(attempts)) +
-            number_cell(attempts == 0 ? "–" : percent(number_of(one, "commits") / attempts)) +
-            number_cell(grouped(number_of(one, "fallbacks"))) + number_cell(grouped(number_of(one, "failed"))) +
-            number_cell(duration(number_of(one, "lost_ns")) + " ± " + duration(number_of(one, "lost_error_ns"), 2)) +
-            cell(causes_of_aborts(one)) + "</tr>\n";
-  }
-  if (rows.empty()) return {};
-  const std::string head =
-      std::string("<th>site</th>") + (with_where ? "<th>measured with</th>" : "") +
+  const std::string made = table_of(
+      list, "speculation", with_where,
       "<th class=\"n\">attempts</th><th class=\"n\">committed</th><th class=\"n\">fallbacks</th>"
-      "<th class=\"n\">after attempts</th><th class=\"n\">lost</th><th>aborts, of the attempts</th>";
-  return "<h3>Critical sections and atomic blocks as hardware transactions</h3>\n" + table(head, rows) +
+      "<th class=\"n\">after attempts</th><th class=\"n\">lost</th><th>aborts, of the attempts</th>",
+      [](const json& one) {
+        const double attempts = number_of(one, "attempts");
+        return number_cell(grouped(attempts)) +
+               number_cell(attempts == 0 ? "–" : percent(number_of(one, "commits") / attempts)) +
+               number_cell(grouped(number_of(one, "fallbacks"))) + number_cell(grouped(number_of(one, "failed"))) +
+               number_cell(duration(number_of(one, "lost_ns")) + " ± " + duration(number_of(one, "lost_error_ns"), 2)) +
+               cell(causes_of_aborts(one));
+      });
+  if (made.empty()) return {};
+  return "<h3>Critical sections and atomic blocks as hardware transactions</h3>\n" + made +
          "<p class=\"note\">Attempts, commits and causes are exact. Fallbacks are critical sections that took the "
-         "lock, "
-         "after attempts or without one; they are estimated from samples. Lost is the time in attempts that aborted, "
-         "estimated from one section in 16, with its standard error.</p>\n";
+         "lock, after attempts or without one; they are estimated from samples. Lost is the time in attempts that "
+         "aborted, estimated from one section in 16, with its standard error.</p>\n";
 }
 
 std::string transactions_table(const std::vector<counted>& list, bool with_where) {
-  std::string rows;
-  for (std::size_t i = 0; i < std::min(list.size(), most_rows); ++i) {
-    const json& one = part_of(*list[i].site, "transactions");
-    if (one.empty()) continue;
-    std::string causes;
-    for (const auto& [cause, count] : part_of(one, "aborts").items()) {
-      causes += (causes.empty() ? "" : ", ") + cause + " " + grouped(count.get<double>());
-    }
-    rows += "<tr><td class=\"w\">" + escaped(text_of(*list[i].site, "name")) + "</td>" +
-            (with_where ? cell(list[i].where) : "") + number_cell(grouped(number_of(one, "commits"))) +
-            number_cell(grouped(number_of(one, "alone"))) + number_cell(grouped(number_of(one, "waits"))) +
-            cell(causes.empty() ? "–" : causes) + "</tr>\n";
-  }
-  if (rows.empty()) return {};
-  const std::string head = std::string("<th>site</th>") + (with_where ? "<th>measured with</th>" : "") +
-                           "<th class=\"n\">committed</th><th class=\"n\">ran alone</th><th class=\"n\">slept</th>"
-                           "<th>aborts</th>";
-  return "<h3>Atomic blocks in software</h3>\n" + table(head, rows) +
+  const std::string made = table_of(
+      list, "transactions", with_where,
+      "<th class=\"n\">committed</th><th class=\"n\">ran alone</th><th class=\"n\">slept</th><th>aborts</th>",
+      [](const json& one) {
+        std::string causes;
+        for (const auto& [cause, count] : part_of(one, "aborts").items()) {
+          causes += (causes.empty() ? "" : ", ") + cause + " " + grouped(count.get<double>());
+        }
+        return number_cell(grouped(number_of(one, "commits"))) + number_cell(grouped(number_of(one, "alone"))) +
+               number_cell(grouped(number_of(one, "waits"))) + cell(causes.empty() ? "–" : causes);
+      });
+  if (made.empty()) return {};
+  return "<h3>Atomic blocks in software</h3>\n" + made +
          "<p class=\"note\">All exact. Blocks that committed in hardware are in the table of hardware "
          "transactions.</p>\n";
 }
 
 std::string warm_ups_table(const std::vector<counted>& list, bool with_where) {
-  std::string rows;
-  for (std::size_t i = 0; i < std::min(list.size(), most_rows); ++i) {
-    const json& one = part_of(*list[i].site, "warm_ups");
-    if (one.empty()) continue;
-    rows += "<tr><td class=\"w\">" + escaped(text_of(*list[i].site, "name")) + "</td>" +
-            (with_where ? cell(list[i].where) : "") + number_cell(grouped(number_of(one, "runs"))) +
-            number_cell(grouped(number_of(one, "attempts"))) + number_cell(duration(number_of(one, "ns"))) + "</tr>\n";
-  }
-  if (rows.empty()) return {};
-  const std::string head = std::string("<th>site</th>") + (with_where ? "<th>measured with</th>" : "") +
-                           "<th class=\"n\">warm-ups</th><th class=\"n\">in always-abort attempts</th>"
-                           "<th class=\"n\">time</th>";
-  return "<h3>Warm-ups</h3>\n" + table(head, rows) +
+  const std::string made =
+      table_of(list, "warm_ups", with_where,
+               "<th class=\"n\">warm-ups</th><th class=\"n\">in always-abort attempts</th><th class=\"n\">time</th>",
+               [](const json& one) {
+                 return number_cell(grouped(number_of(one, "runs"))) +
+                        number_cell(grouped(number_of(one, "attempts"))) + number_cell(duration(number_of(one, "ns")));
+               });
+  if (made.empty()) return {};
+  return "<h3>Warm-ups</h3>\n" + made +
          "<p class=\"note\">Critical sections that waiters ran ahead of time, without effect. All exact.</p>\n";
 }
 

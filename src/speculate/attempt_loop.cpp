@@ -7,6 +7,7 @@
 #include <txsync/speculate/elision.hpp>
 
 #include "locks/backoff.hpp"
+#include "observe/commit_counts.hpp"
 #include "observe/telling.hpp"
 #include "speculate/commit_actions.hpp"
 #include "speculate/experience.hpp"
@@ -204,12 +205,12 @@ std::uint32_t counted_as(const site_page& how) noexcept { return observe::detail
 /// `status`: of the last attempt.
 [[gnu::noinline]] void count_failure(const site_page& how, const void* lock, attempt_status status) noexcept {
   const std::uint32_t number = counted_as(how);
-  if (number != 0) observe::detail::attempts_failed(number);
+  if (number != 0 && observe::detail::attempts_failed(number)) my_memory_if_any()->timed.time_next();
   observe::tell_fallback(number, lock, status.cause());
 }
 void count_commit(const site_page& how) noexcept {
-  const std::uint32_t number = counted_as(how);
-  if (number != 0) observe::detail::attempt_committed(number);
+  if (how.counts_attempts() && observe::count_commit(*how.place())) [[unlikely]]
+    my_memory_if_any()->timed.time_next();
 }
 
 /// What an abort leaves of the record, by hand (see above).
@@ -253,7 +254,7 @@ void forget_sections(section_log& mine, std::uint8_t actions, std::uint32_t guar
 
 bool enter_from_outside(section_log& mine, const section_request& asked, experience& known) noexcept {
   const bool coarse = is_coarse(known, asked.how.elides_by());
-  if (asked.how.place()->is_counted()) my_memory_if_any()->timed.begin();
+  if (asked.how.counts_attempts()) my_memory_if_any()->timed.begin();
   const std::uint8_t actions = mine.actions;
   const std::uint32_t guards = mine.guards;
   const attempt_status status = try_attempt(mine, asked);
@@ -275,10 +276,12 @@ void commit(section_log& mine) noexcept {
     if (mine.sections[0].mode != latch_mode::shared)
       my_turns.took(&mine.how->elision_trial, (machine::cycles() - mine.began) / sections, mine.outermost);
   }
-  if (sections > 1) [[unlikely]]
-    my_turns.add(&mine.how->elision_trial, sections - 1);
   attempt_committed(known, policy, sections);
   count_commit(*mine.how);
+  if (sections > 1) [[unlikely]] {
+    my_turns.add(&mine.how->elision_trial, sections - 1);
+    if (mine.how->counts_attempts()) observe::count_joined(*mine.how->place(), sections - 1);
+  }
   my_memory_if_any()->timed.end(*mine.how->place());
   if (mine.actions != 0 && mine.guards == 0) [[unlikely]]
     run_deferred();
@@ -376,16 +379,15 @@ try_outcome try_enter_elided(site& place, const void* lock, latch_mode mode, hel
   if (held(lock)) {
     machine::end();
     count_commit(how);
+    if (how.counts_attempts()) observe::count_empty(*how.place());
     return try_outcome::busy;
   }
   record_outermost(mine, how, lock, mode);
   return try_outcome::elided;
 }
 
-namespace {
-
-/// False: no attempt runs it.
-bool end_section(section_log& mine, const void* lock) noexcept {
+bool leave_elided(const void* lock) noexcept {
+  section_log& mine = my_sections;
   elided_section* const found = find(mine, lock);
   if (found == nullptr) return false;
   order_before_sections(lock);
@@ -404,20 +406,6 @@ bool end_section(section_log& mine, const void* lock) noexcept {
   commit(mine);
   return true;
 }
-
-}  // namespace
-
-bool leave_elided(const void* lock, site* place) noexcept {
-  section_log& mine = my_sections;
-  if (!end_section(mine, lock)) return false;
-  // Counters are not written in attempts. Where the attempt goes on, the sample waits for the end of a later section.
-  if (place != nullptr && place->is_counted() && --observe::detail::until_sample <= 0 && !mine.is(section_log::inside))
-      [[unlikely]]
-    observe::detail::sample_elided(observe::detail::counted_id(*place));
-  return true;
-}
-
-bool leave_elided(const void* lock) noexcept { return end_section(my_sections, lock); }
 
 latch_mode elided_mode(const void* lock) noexcept {
   const elided_section* const found = find(my_sections, lock);

@@ -149,6 +149,8 @@ void site_page::apply_policy() noexcept {
     const std::uint32_t word = latest_word(*place());
     elision_.store(&choose_elision(*place(), word));
     warm_up_.store(&choose_warm_up(*place(), word));
+    // relaxed: a flag; who counts once more or less while it changes is right at some time
+    counts_attempts_.store((word & policy_word::counting_off) == 0, std::memory_order_relaxed);
     keep_elision_answer();
     keep_warm_up_answer();
     if (latest_word(*place()) == word) return;

@@ -6,6 +6,7 @@
 #include <new>
 #include <txsync/machine/memory.hpp>
 
+#include "observe/commit_counts.hpp"
 #include "observe/ownership.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::detail {
@@ -79,15 +80,15 @@ owned_memory* make() noexcept {
 }  // namespace
 
 void timed_sections::begin_timing() noexcept {
-  random_ = random_ * 1'664'525 + 1'013'904'223;  // Numerical Recipes' generator
-  left_ = static_cast<std::uint8_t>(period / 2 + (random_ >> 28));
+  is_next_ = false;
   lost_ = 0;
   began_ = machine::cycles() | 1;
 }
 
 void timed_sections::end_timing(site& place) noexcept {
   began_ = 0;
-  if (lost_ != 0) observe::detail::lost_in_attempts(observe::detail::counted_id(place), lost_, period);
+  if (lost_ == 0) return;
+  observe::detail::lost_in_attempts(observe::detail::counted_id(place), lost_, observe::timing_period);
 }
 
 thread_memory* my_memory() noexcept {

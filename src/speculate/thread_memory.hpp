@@ -12,13 +12,16 @@
 
 namespace txsync::inline TXSYNC_BACKEND::detail {
 
-/// Which of the thread's sections are timed, to estimate the time that aborted attempts lose: one in 16, at distances
-/// that vary, so that no pattern of the program falls together with them.
+/// Which of the thread's sections are timed, to estimate the time that aborted attempts lose: one in
+/// observe::timing_period. The end of the section before tells, where its attempts are counted; so that a section that
+/// is not timed pays a look.
 class timed_sections {
  public:
+  /// The next section is timed.
+  void time_next() noexcept { is_next_ = true; }
   /// Outside attempts, before the first one of a section.
   void begin() noexcept {
-    if (--left_ == 0) [[unlikely]]
+    if (is_next_) [[unlikely]]
       begin_timing();
   }
   /// The attempt has aborted; and, below, another one begins.
@@ -37,12 +40,10 @@ class timed_sections {
   }
 
  private:
-  static constexpr std::uint8_t period = 16;
   void begin_timing() noexcept;
   void end_timing(site& place) noexcept;
 
-  std::uint8_t left_ = period;
-  std::uint32_t random_ = 0;
+  bool is_next_ = false;
   std::uint64_t began_ = 0;  ///< machine::cycles(); 0: the section is not timed
   std::uint64_t lost_ = 0;   ///< cycles, of the section that is timed
 };

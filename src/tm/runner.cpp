@@ -2,6 +2,7 @@
 #include "tm/runner.hpp"
 
 #include <cstdlib>
+#include <memory>
 #include <new>
 #include <txsync/mutex.hpp>
 
@@ -123,6 +124,8 @@ void runner::forget_blocks() noexcept {
   counts = nullptr;
   other_block = nullptr;
   other_counts = nullptr;
+  // What was counted there says which sections are timed: in explorations each schedule begins alike.
+  std::construct_at(&uncounted_);
   timed = {};
 }
 

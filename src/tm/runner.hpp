@@ -136,7 +136,7 @@ class alignas(machine::pad_bytes) runner : public transaction {
   /// Of the calling thread.
   observe::speculation_counters* counts_of(block& which) noexcept;
   void forget_blocks() noexcept;
-  observe::speculation_counters uncounted_;  ///< written where a site is not counted, and never read
+  observe::speculation_counters uncounted_;  ///< written where a site is not counted; no snapshot has it
   runner* next_ = nullptr;                   ///< of all
   runner* next_free_ = nullptr;              ///< of those that belong to no thread
 };

@@ -52,6 +52,23 @@ class BenchLocks(unittest.TestCase):
         self.assertEqual({claim["outcome"] for claim in bounds}, {"holds"}, "the bound in turns holds at any load")
         self.assertLessEqual({"A3-2", "A3-3"}, {claim["id"] for claim in made["claims"]})
 
+    def test_measures_what_counting_attempts_costs(self):
+        done = subprocess.run([PROGRAM, "--elision-only", "--rounds", "3", "--duration", "1", "--json", "-"],
+                              capture_output=True, text=True, timeout=100)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        made = load(done.stdout)
+        self.assertEqual(complaints(made), [])
+        claims = [claim for claim in made["claims"] if claim["id"] == "A4-1"]
+        points = [point for point in made["points"] if point["workload"] == "elided section"]
+        self.assertEqual(len(points), 2 * len(claims))
+        for claim in claims:
+            self.assertEqual(claim["goal"], 0.03)
+            off, counted = (made["points"][index] for index in claim["from"])
+            self.assertEqual((off["subject"], counted["subject"]), ("elided tatas, counting off", "elided tatas, counted"))
+            if "machine" in off["params"]:  # virtual time is no property of the machine at hand
+                self.assertGreater(counted["median"], off["median"], "what counts stores more")
+                self.assertEqual(claim["outcome"], "holds")
+
     def test_what_is_interrupted_is_written(self):
         for sent in (signal.SIGINT, signal.SIGTERM):
             with subprocess.Popen([PROGRAM, "--scenarios-only", "--rounds", "100", "--duration", "1", "--json", "-"],

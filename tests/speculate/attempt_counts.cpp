@@ -3,13 +3,19 @@
 // what became of the critical section.
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cmath>
 #include <thread>
 
 #include <machine/scripted/script.hpp>
+#include <observe/blocks.hpp>
+#include <observe/commit_counts.hpp>
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/occ_rwlock.hpp>
 #include <txsync/locks/tatas.hpp>
+#include <txsync/machine/thread.hpp>
 #include <txsync/mutex.hpp>
 #include <txsync/speculate/elided.hpp>
 
@@ -34,6 +40,9 @@ constexpr elision_policy three_tries{.attempts = 3, .adapts = txsync::adaptation
 
 constinit site_with_policy counted_place{"attempt_counts.counted", three_tries};
 constinit site_with_policy other_place{"attempt_counts.other", three_tries};
+
+constexpr elision_policy coarse{.adapts = txsync::adaptation::none, .most_sections = 4, .coarsens_after = 2};
+constinit site_with_policy coarse_place{"attempt_counts.coarse", coarse};
 
 class AttemptCounts : public testing::Test {
  protected:
@@ -63,6 +72,8 @@ TEST_F(AttemptCounts, ASectionThatCommitsIsElided) {
   sections(lock, 5);
   const observe::site_totals seen = since();
   EXPECT_EQ(seen.attempts.commits, 5u);
+  EXPECT_EQ(seen.attempts.elided, 5u);
+  EXPECT_EQ(seen.acquisitions, 5u);
   EXPECT_EQ(seen.attempts.attempts(), 5u);
   EXPECT_EQ(seen.attempts.all_aborts(), 0u);
   EXPECT_EQ(seen.attempts.failed, 0u);
@@ -158,6 +169,29 @@ TEST_F(AttemptCounts, ATryIsAnAttempt) {
   EXPECT_EQ(since().attempts.failed, 1u);
 }
 
+TEST_F(AttemptCounts, ATryThatFindsTheLockHeldIsNoSection) {
+  elided<tatas_lock> lock(counted_place);
+  script.on_begin(plan::aborts(attempt_status::capacity_bit));
+  lock.lock();
+  ASSERT_FALSE(machine::active());
+  EXPECT_FALSE(lock.try_lock());
+  lock.unlock();
+  EXPECT_EQ(since().attempts.commits, 1u);
+  EXPECT_EQ(since().attempts.elided, 0u);
+}
+
+TEST_F(AttemptCounts, AnAttemptMayRunSeveralSections) {
+  elided<tatas_lock> lock(coarse_place);
+  const observe::site_totals coarse_before = totals_of(coarse_place);
+  sections(lock, 50);
+  txsync::commit_coarsened();
+  const observe::site_totals seen = observe::difference(totals_of(coarse_place), coarse_before);
+  EXPECT_EQ(seen.attempts.elided, 50u);
+  EXPECT_LT(seen.attempts.commits, 20u);
+  EXPECT_EQ(seen.acquisitions, 50u);
+  EXPECT_EQ(seen.fallbacks(), 0u);
+}
+
 TEST_F(AttemptCounts, OfQueueLocksAndReadersToo) {
   txsync::elided_with_node<txsync::mcs_lock> queue(counted_place);
   txsync::mcs_lock::node node;
@@ -188,13 +222,90 @@ TEST_F(AttemptCounts, TheTimeOfAbortedAttemptsIsEstimated) {
   EXPECT_LT(error_ns, static_cast<double>(seen.lost_ns));
 }
 
-TEST_F(AttemptCounts, ASiteMayBeLeftUncounted) {
-  counted_place.set_policy(txsync::policy_word::counting_off);
+TEST_F(AttemptCounts, TheTimeOfAttemptsThatAbortNowAndThenIsEstimated) {
   elided<tatas_lock> lock(counted_place);
+  script.on_begins_in_turn({plan::commits(), plan::aborts(conflict), plan::commits()});
+  script.clock_steps(100, 100);  // at steps of one an attempt may take no time
+  sections(lock, 16'000);
+  const observe::attempt_totals seen = since().attempts;
+  EXPECT_EQ(seen.aborts[static_cast<std::size_t>(abort_cause::conflict)], 8'000u);
+  EXPECT_NEAR(static_cast<double>(seen.lost_samples), 500, 50);
+}
+
+TEST_F(AttemptCounts, OfSitesInTurnEachHasItsOwn) {
+  elided<tatas_lock> lock(counted_place);
+  elided<tatas_lock> other(other_place);
+  const observe::site_totals other_before = totals_of(other_place);
+  for (unsigned i = 0; i < 10; ++i) {
+    sections(lock, 1);
+    sections(other, 2);
+  }
+  EXPECT_EQ(since().attempts.commits, 10u);
+  EXPECT_EQ(observe::difference(totals_of(other_place), other_before).attempts.commits, 20u);
+}
+
+/// Whose blocks are its parent's, and are not to be counted in.
+TEST_F(AttemptCounts, TheChildOfAForkCountsInABlockOfItsOwn) {
+  elided<tatas_lock> lock(counted_place);
+  sections(lock, 2);
+  const pid_t child = fork();
+  if (child == 0) {
+    observe::forget_blocks();
+    sections(lock, 3);
+    _exit(static_cast<int>(totals_of(counted_place).attempts.commits));
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 3);
+  EXPECT_EQ(since().attempts.commits, 2u);
+}
+
+/// By then the block may be another thread's.
+TEST_F(AttemptCounts, AThreadThatHasGivenUpItsBlockCountsNoMore) {
+  std::thread([] {
+    const auto count = [](void*) { observe::count_commit(counted_place); };
+    ASSERT_TRUE(machine::at_thread_exit(count, nullptr));  // the block is given up before: later calls run first
+    for (int i = 0; i < 5; ++i) count(nullptr);
+  }).join();
+  EXPECT_EQ(since().attempts.commits, 5u);
+}
+
+TEST_F(AttemptCounts, ASiteMayBeLeftUncounted) {
+  std::thread([&] {
+    counted_place.set_policy(txsync::policy_word::counting_off);
+    elided<tatas_lock> lock(counted_place);
+    sections(lock, 1'000);
+    EXPECT_EQ(since().attempts.attempts(), 0u);
+    EXPECT_EQ(since().acquisitions, 0u);
+    counted_place.set_policy(0);
+    sections(lock, 10);
+    EXPECT_EQ(since().attempts.commits, 10u) << "at once";
+  }).join();
+}
+
+TEST_F(AttemptCounts, AThreadThatCountsSeesSoonThatItShouldNot) {
+  elided<tatas_lock> lock(counted_place);
+  sections(lock, 10);
+  counted_place.set_policy(txsync::policy_word::counting_off);
   sections(lock, 1'000);
+  const std::uint64_t commits = since().attempts.commits;
+  EXPECT_LT(commits, 10u + 400u);
+  sections(lock, 1'000);
+  EXPECT_EQ(since().attempts.commits, commits);
   counted_place.set_policy(0);
-  EXPECT_EQ(since().attempts.attempts(), 0u);
-  EXPECT_EQ(since().acquisitions, 0u);
+}
+
+TEST(WhatIsDoneNowAndThen, IsDoneAsOftenWhateverPartOfAttemptsCommits) {
+  for (std::uint64_t step = 1; step <= 16; ++step) {
+    unsigned looked = 0;
+    unsigned timed = 0;
+    for (std::uint64_t n = step; n <= 256'000 * step; n += step) {
+      looked += observe::forgets_counters(n) ? 1 : 0;
+      timed += observe::times_next(n) ? 1 : 0;
+    }
+    EXPECT_NEAR(looked, 256'000 / 256, 60) << "of every " << step << " attempts the last";
+    EXPECT_NEAR(timed, 256'000 / 16, 160) << "of every " << step << " attempts the last";
+  }
 }
 
 }  // namespace

@@ -162,16 +162,8 @@ class ticket_behind_door {
       return unlock_at_door(*this);
     queue_.serve_next();
   }
-  /// Nothing done, where nobody holds it.
-  [[gnu::always_inline]] bool unlock_if_held() noexcept {
-    if (!door_.busy() && queue_.serve_next_if_alone()) [[likely]]
-      return true;
-    if (!queue_.is_held()) [[unlikely]]
-      return false;
-    queue_.forget_parents_threads();
-    unlock();
-    return true;
-  }
+  /// unlock(), or false, and nothing done, where others have tickets or wait outside, or nobody holds it.
+  [[gnu::always_inline]] bool unlock_if_alone() noexcept { return !door_.busy() && queue_.serve_next_if_alone(); }
 
  private:
   /// By value: two references whose address nobody asks for live in registers.
@@ -216,7 +208,14 @@ class ticket_lock {
     both().unlock();
   }
   /// As fifo_ticket_lock::unlock_if_held().
-  [[gnu::always_inline]] bool unlock_if_held() noexcept { return both().unlock_if_held(); }
+  [[gnu::always_inline]] bool unlock_if_held() noexcept {
+    if (both().unlock_if_alone()) [[likely]]
+      return true;
+    if (!queue_.is_held()) [[unlikely]]
+      return false;
+    unlock();
+    return true;
+  }
   bool is_held() const noexcept { return queue_.is_held(); }
 
  private:

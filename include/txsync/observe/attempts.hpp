@@ -11,13 +11,19 @@
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
+/// Over all causes of aborts.
+constexpr std::uint64_t sum_of(const std::uint64_t (&aborts)[abort_cause_count]) noexcept {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t one : aborts) sum += one;
+  return sum;
+}
+
 /// Over all threads. An attempt is counted after its end, at the site of the outermost lock that it elides, or of the
 /// atomic block that it runs.
 struct attempt_totals {
   std::uint64_t commits = 0;                     ///< exact: attempts that committed; one may run several sections
   std::uint64_t aborts[abort_cause_count] = {};  ///< exact: attempts that aborted, by first cause
-  /// Critical sections that ran in attempts, of nested ones the outermost. Estimated, as site_totals::acquisitions is;
-  /// of atomic blocks exact.
+  /// Exact: critical sections that ran in attempts that committed, of nested ones the outermost; and atomic blocks.
   std::uint64_t elided = 0;
   /// Exact: critical sections that took the lock, and blocks that went on in software, after attempts that aborted.
   std::uint64_t failed = 0;
@@ -26,11 +32,7 @@ struct attempt_totals {
   std::uint64_t lost_samples = 0;   ///< timed sections of which an attempt aborted
   std::uint64_t lost_variance = 0;  ///< of lost_ns, in units of 1024 ns^2: its standard error is 32 times the root
 
-  std::uint64_t all_aborts() const noexcept {
-    std::uint64_t sum = 0;
-    for (const std::uint64_t one : aborts) sum += one;
-    return sum;
-  }
+  std::uint64_t all_aborts() const noexcept { return sum_of(aborts); }
   /// All attempts that ended.
   std::uint64_t attempts() const noexcept { return commits + all_aborts(); }
 };
@@ -42,11 +44,7 @@ struct transaction_totals {
   std::uint64_t waits = 0;                       ///< times that tm::transaction::retry() slept
   std::uint64_t aborts[abort_cause_count] = {};  ///< by cause: validation, locked, lock-busy, user
 
-  std::uint64_t all_aborts() const noexcept {
-    std::uint64_t sum = 0;
-    for (const std::uint64_t one : aborts) sum += one;
-    return sum;
-  }
+  std::uint64_t all_aborts() const noexcept { return sum_of(aborts); }
   bool is_empty() const noexcept { return commits == 0 && waits == 0 && all_aborts() == 0; }
 };
 
@@ -90,12 +88,11 @@ inline void add(attempt_totals& sum, const attempt_totals& part) noexcept {
 
 namespace detail {
 
-// Outside attempts; the site's number as counted_id() has it. Cost: about two nanoseconds.
-/// An attempt of the site has committed.
-TXSYNC_EXPORT void attempt_committed(std::uint32_t site_id) noexcept;
+// Outside attempts; the site's number as counted_id() has it. Cost: about two nanoseconds. Those that commit are
+// counted in src/observe/commit_counts.hpp.
 TXSYNC_EXPORT void attempt_aborted(std::uint32_t site_id, abort_cause why) noexcept;
-/// A section takes the lock after its attempts have aborted.
-TXSYNC_EXPORT void attempts_failed(std::uint32_t site_id) noexcept;
+/// A section takes the lock after its attempts have aborted. True: the thread's next section is to be timed.
+TXSYNC_EXPORT bool attempts_failed(std::uint32_t site_id) noexcept;
 /// A section that was timed, one of `weight`, has lost that many machine::cycles() in aborted attempts.
 TXSYNC_EXPORT void lost_in_attempts(std::uint32_t site_id, std::uint64_t cycles, std::uint32_t weight) noexcept;
 

@@ -15,8 +15,9 @@ namespace txsync::inline TXSYNC_BACKEND::observe {
 struct site_totals {
   const char* name = nullptr;
   std::uint32_t id = 0;
-  /// Estimated from samples: one acquisition in `sampling_period` is looked at (the first of each thread all are). The
-  /// standard error is about sqrt(acquisitions * sampling_period).
+  /// Critical sections. Of those that took a lock estimated from samples: one in `sampling_period` is looked at (the
+  /// first of each thread all are). The standard error is about sqrt(their number * sampling_period). Those that ran in
+  /// attempts are exact.
   std::uint64_t acquisitions = 0;
   std::uint64_t contended = 0;  ///< exact: acquisitions that had to wait
   std::uint64_t wait_ns = 0;    ///< exact: time between asking and getting, over the contended ones
@@ -64,8 +65,6 @@ namespace detail {
 /// 0.
 TXSYNC_EXPORT bool sample(std::uint32_t site_id, const void* lock) noexcept;
 TXSYNC_EXPORT void hold_ends(const void* lock) noexcept;
-/// The same of a section that has run in an attempt. No hold is timed: it held nothing.
-TXSYNC_EXPORT void sample_elided(std::uint32_t site_id) noexcept;
 /// The lock whose hold by the calling thread is being timed, or null.
 [[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local const void* timed_lock;
 /// For locks without room for a mark: the calling thread is about to give the lock up. Cost: a load and a comparison.

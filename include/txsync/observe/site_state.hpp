@@ -62,6 +62,8 @@ class alignas(machine::pad_bytes) site_state {
   bool takes_lock() const noexcept { return takes_lock_.load(std::memory_order_relaxed); }
   /// When closures are run ahead of time.
   [[gnu::always_inline]] warmth when() const noexcept { return when_.load(std::memory_order_relaxed); }
+  /// Whether attempts, and what became of their sections, are counted at place().
+  bool counts_attempts() const noexcept { return counts_attempts_.load(std::memory_order_relaxed); }
   /// Whether sections are counted for trials of warm-up.
   bool counts_for_warm_up() const noexcept { return counts_for_warm_up_.load(std::memory_order_relaxed); }
 
@@ -75,6 +77,7 @@ class alignas(machine::pad_bytes) site_state {
   std::atomic<bool> takes_lock_{false};
   std::atomic<warmth> when_{warmth::waiting};
   std::atomic<bool> counts_for_warm_up_{false};
+  std::atomic<bool> counts_attempts_{false};
 };
 static_assert(sizeof(site_state) == machine::pad_bytes);
 

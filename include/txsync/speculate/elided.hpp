@@ -93,7 +93,7 @@ class elided_base {
   try_outcome try_enter(latch_mode mode = latch_mode::exclusive, held_test held = is_held_at_all<Lock>) noexcept {
     return machine::attempts_work() ? try_enter_elided(place_, &lock_, mode, held) : try_outcome::try_lock;
   }
-  bool leave() noexcept { return in_elided_attempt() && leave_elided(&lock_, &place_); }
+  bool leave() noexcept { return in_elided_attempt() && leave_elided(&lock_); }
 
   /// The section takes the lock, which may count it itself.
   void count_taken() const noexcept {

@@ -103,10 +103,7 @@ inline bool enter_elided(site& place, const void* lock, latch_mode mode, held_te
 enum class try_outcome : std::uint8_t { elided, busy, try_lock };
 TXSYNC_EXPORT try_outcome try_enter_elided(site& place, const void* lock, latch_mode mode, held_test held) noexcept;
 
-/// Ends the section where an attempt runs it, and counts it at its lock's site, if it has one. False: it is the lock
-/// that is to be released.
-TXSYNC_EXPORT bool leave_elided(const void* lock, site* place) noexcept;
-/// For programs that were built with older headers: counts it nowhere.
+/// Ends the section where an attempt runs it. False: it is the lock that is to be released.
 TXSYNC_EXPORT bool leave_elided(const void* lock) noexcept;
 
 /// How the calling thread's attempt runs a section of the lock; none: it does not.

@@ -13,6 +13,7 @@
 #include <txsync/machine/attempt.hpp>
 
 #include "locks/backoff.hpp"
+#include "observe/commit_counts.hpp"
 #include "tm/algorithms.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
@@ -72,6 +73,7 @@ bool wait_to_try_again(runner& me, attempt_status status, hardware_tries& tries)
 [[gnu::noinline]] bool fall_back_after(runner& me, attempt_status status) noexcept {
   me.counts->attempts.failed.add(1);
   me.timed.end(me.where->place());
+  if (observe::times_next(me.counts->attempts.begun.read())) me.timed.time_next();
   tell_fallback(me, status.cause());
   return false;
 }
@@ -80,9 +82,11 @@ void commit(runner& me) noexcept {
   me.mode = run_mode::idle;
   order_before_attempts();
   machine::end();
-  me.counts->attempts.begun.add(1);
-  me.counts->attempts.elided.add(1);
+  const std::uint64_t attempts = me.counts->attempts.begun.add(1);
+  me.counts->attempts.blocks.add(1);
   me.timed.end(me.where->place());
+  if (observe::times_next(attempts)) [[unlikely]]
+    me.timed.time_next();
   machine::light_fence();  // as in software
   if (shared.sleepers.load(std::memory_order_relaxed) != 0) {
     me.how = &alone;

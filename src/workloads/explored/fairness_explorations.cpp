@@ -147,7 +147,7 @@ class without_turns : public futex_mutex {
   void count_more_turns(std::uint32_t) noexcept {}
 };
 
-/// The parts of fair locks, so that a test can inspect the door. With `checks`, unlocked by unlock_if_held().
+/// The parts of fair locks, so that a test can inspect the door. With `checks`, unlocked as by unlock_if_held().
 template <bool checks>
 struct ticket_parts {
   struct slot {};
@@ -157,8 +157,7 @@ struct ticket_parts {
   void lock(slot&) noexcept { detail::ticket_behind_door(queue, door).lock(); }
   void unlock(slot&) noexcept {
     detail::ticket_behind_door both(queue, door);
-    if (!checks) return both.unlock();
-    both.unlock_if_held();
+    if (!checks || !both.unlock_if_alone()) both.unlock();
   }
   std::uint32_t inside() const noexcept { return queue.inside(); }
   bool busy() const noexcept { return door.busy(); }
