@@ -13,31 +13,25 @@
 namespace txsync::inline TXSYNC_BACKEND::tune {
 namespace {
 
-/// Calls with each key of policy files ("lock") and the table of its words, for the kind of object that a site has.
-/// `heeded`: of a named site, the parts of the policy that its locks heed.
+using parts = policy::packed::parts;
+
+/// The parts of its policy that the locks of a site heed; of a named one they have told it.
+std::uint32_t parts_of(const std::string& object, std::uint32_t heeded) {
+  if (object == "named") return heeded;
+  if (object == "mutex") return parts::lock | parts::elision | parts::warm_up;
+  if (object == "rwlock") return parts::rwlock | parts::elision;
+  return object == "spinlock" ? parts::spinlock : 0;
+}
+
+/// Calls with each key of policy files ("lock") and the table of its words, for those parts.
 template <class Function>
-void for_kind(const std::string& object, std::uint32_t heeded, Function&& call) {
-  using parts = policy::packed::parts;
-  if (object == "named") {
-    if ((heeded & parts::lock) != 0) call("lock", policy::words_of<policy::lock_kind>::all, &policy::packed::lock);
-    if ((heeded & parts::rwlock) != 0)
-      call("rwlock", policy::words_of<policy::rwlock_kind>::all, &policy::packed::rwlock);
-    if ((heeded & parts::spinlock) != 0)
-      call("spinlock", policy::words_of<policy::spinlock_kind>::all, &policy::packed::spinlock);
-    if ((heeded & parts::elision) != 0)
-      call("elision", policy::words_of<policy::elision_kind>::all, &policy::packed::elision);
-    if ((heeded & parts::warm_up) != 0)
-      call("warm_up", policy::words_of<policy::warm_up_kind>::all, &policy::packed::warm_up);
-  } else if (object == "rwlock") {
-    call("rwlock", policy::words_of<policy::rwlock_kind>::all, &policy::packed::rwlock);
-    call("elision", policy::words_of<policy::elision_kind>::all, &policy::packed::elision);
-  } else if (object == "spinlock") {
-    call("spinlock", policy::words_of<policy::spinlock_kind>::all, &policy::packed::spinlock);
-  } else if (object == "mutex") {
-    call("lock", policy::words_of<policy::lock_kind>::all, &policy::packed::lock);
-    call("elision", policy::words_of<policy::elision_kind>::all, &policy::packed::elision);
-    call("warm_up", policy::words_of<policy::warm_up_kind>::all, &policy::packed::warm_up);
-  }
+void for_parts(std::uint32_t which, Function&& call) {
+  using policy::packed;
+  if ((which & parts::lock) != 0) call("lock", policy::words_of<policy::lock_kind>::all, &packed::lock);
+  if ((which & parts::rwlock) != 0) call("rwlock", policy::words_of<policy::rwlock_kind>::all, &packed::rwlock);
+  if ((which & parts::spinlock) != 0) call("spinlock", policy::words_of<policy::spinlock_kind>::all, &packed::spinlock);
+  if ((which & parts::elision) != 0) call("elision", policy::words_of<policy::elision_kind>::all, &packed::elision);
+  if ((which & parts::warm_up) != 0) call("warm_up", policy::words_of<policy::warm_up_kind>::all, &packed::warm_up);
 }
 
 /// Strict order is only for no more threads than cores, the papers' spin locks may starve a thread, and readers that
@@ -57,7 +51,7 @@ bool is_tried(const std::string& object, const std::string& kind, policy::packed
 std::vector<std::string> others(const observe::site_record& site, policy::packed present) {
   const std::string& object = site.kind;
   std::vector<std::string> list;
-  for_kind(object, site.heeded, [&](const char* key, const auto& words, auto member) {
+  for_parts(parts_of(object, site.heeded), [&](const char* key, const auto& words, auto member) {
     for (const auto& [word, kind] : words) {
       const std::string text = std::string(key) + "=" + word;
       if (kind != present.*member && is_tried(object, text, present)) list.push_back(text);
@@ -68,13 +62,11 @@ std::vector<std::string> others(const observe::site_record& site, policy::packed
 
 /// Puts "lock=ticket" into the choices.
 void apply(const std::string& kind, policy::packed& choices) {
-  for (const char* object : {"mutex", "rwlock", "spinlock"}) {
-    for_kind(object, 0, [&](const char* key, const auto& words, auto member) {
-      for (const auto& [word, meaning] : words) {
-        if (std::string(key) + "=" + word == kind) choices.*member = meaning;
-      }
-    });
-  }
+  for_parts(~std::uint32_t{0}, [&](const char* key, const auto& words, auto member) {
+    for (const auto& [word, meaning] : words) {
+      if (std::string(key) + "=" + word == kind) choices.*member = meaning;
+    }
+  });
 }
 
 std::string seconds_text(double seconds) {
