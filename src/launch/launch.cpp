@@ -214,7 +214,8 @@ class counted_launch {
     std::vector<std::string>& list = into.remarks;
     put_remark_on_names(into);
     const channel::head& head = channel_.head();
-    if (into.processes == 0) {
+    // relaxed: the program has ended
+    if (into.sites.empty() && head.processes.load(std::memory_order_relaxed) == 0) {
       list.emplace_back("nothing was counted: no process of the program took the library " + std::string(library_name));
     } else if (!is_counting(what_.policies)) {
       list.emplace_back("nothing was counted: the policy says counting = false");

@@ -10,6 +10,7 @@
 
 #include <txsync/barrier.hpp>
 #include <txsync/condition_variable.hpp>
+#include <txsync/load_policy.hpp>
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/machine/attempt.hpp>
@@ -93,6 +94,7 @@ int main() {
 
   txsync::observe::site_totals totals[4];
   if (txsync::observe::snapshot(totals, 4) == 0) return 1;
+  if (txsync::load_policy("/nowhere/p.toml").empty() || !txsync::load_policy("mutex").empty()) return 1;
   std::printf("%d %d %d\n", count, spin_count, table);
   return count == threads * sections && spin_count == count && table == threads * sections / 100 ? 0 : 1;
 }
