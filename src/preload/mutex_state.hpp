@@ -80,8 +80,8 @@ struct mutex_state {
   std::atomic<std::int32_t> kind;   // PTHREAD_MUTEX_NORMAL.., with the C library's flags; -1: destroyed
   std::atomic<std::uint16_t> mark;  // of a ticket lock and of priority_tatas: process_mark() of its last owner, 0: none
                                     // yet; and a flag. The C library's spins
-  std::atomic<std::uint16_t> tag;  // lock_tag; in the C library the field of its former elision
-  admission door;                  // of a ticket lock
+  std::atomic<std::uint16_t> tag;   // lock_tag; in the C library the field of its former elision
+  admission door;                   // of a ticket lock
 
   /// Of the mark: it has had owners of several processes.
   static constexpr std::uint16_t of_several = 1u << 15;

@@ -205,12 +205,12 @@ std::uint32_t counted_as(const site_page& how) noexcept { return observe::detail
 /// `status`: of the last attempt.
 [[gnu::noinline]] void count_failure(const site_page& how, const void* lock, attempt_status status) noexcept {
   const std::uint32_t number = counted_as(how);
-  if (number != 0 && observe::detail::attempts_failed(number)) my_memory_if_any()->timed.time_next();
+  if (number != 0 && observe::detail::attempts_failed(number)) my_sections.times_losses = true;
   observe::tell_fallback(number, lock, status.cause());
 }
 void count_commit(const site_page& how) noexcept {
   if (how.counts_attempts() && observe::count_commit(*how.place())) [[unlikely]]
-    my_memory_if_any()->timed.time_next();
+    my_sections.times_losses = true;
 }
 
 /// What an abort leaves of the record, by hand (see above).
@@ -254,7 +254,10 @@ void forget_sections(section_log& mine, std::uint8_t actions, std::uint32_t guar
 
 bool enter_from_outside(section_log& mine, const section_request& asked, experience& known) noexcept {
   const bool coarse = is_coarse(known, asked.how.elides_by());
-  if (asked.how.counts_attempts()) my_memory_if_any()->timed.begin();
+  if (mine.times_losses) [[unlikely]] {
+    mine.times_losses = false;
+    if (asked.how.counts_attempts()) my_memory_if_any()->timed.begin_timing();
+  }
   const std::uint8_t actions = mine.actions;
   const std::uint32_t guards = mine.guards;
   const attempt_status status = try_attempt(mine, asked);

@@ -13,17 +13,18 @@
 namespace txsync::inline TXSYNC_BACKEND::detail {
 
 /// Which of the thread's sections are timed, to estimate the time that aborted attempts lose: one in
-/// observe::timing_period. The end of the section before tells, where its attempts are counted; so that a section that
-/// is not timed pays a look.
+/// observe::timing_period. The end of the section before tells, where its attempts are counted
+/// (section_log::times_losses).
 class timed_sections {
  public:
-  /// The next section is timed.
+  /// The next section is timed: its begin() begins that.
   void time_next() noexcept { is_next_ = true; }
   /// Outside attempts, before the first one of a section.
   void begin() noexcept {
     if (is_next_) [[unlikely]]
       begin_timing();
   }
+  void begin_timing() noexcept;
   /// The attempt has aborted; and, below, another one begins.
   void aborted() noexcept {
     if (began_ != 0) [[unlikely]]
@@ -40,7 +41,6 @@ class timed_sections {
   }
 
  private:
-  void begin_timing() noexcept;
   void end_timing(site& place) noexcept;
 
   bool is_next_ = false;

@@ -67,7 +67,8 @@ class BenchLocks(unittest.TestCase):
             self.assertEqual((off["subject"], counted["subject"]), ("elided tatas, counting off", "elided tatas, counted"))
             if "machine" in off["params"]:  # virtual time is no property of the machine at hand
                 self.assertGreater(counted["median"], off["median"], "what counts stores more")
-                self.assertEqual(claim["outcome"], "holds")
+                # Whether the goal is met is the claim's to say; this finds a cost that grows.
+                self.assertLess(claim["value"], 0.08)
 
     def test_what_is_interrupted_is_written(self):
         for sent in (signal.SIGINT, signal.SIGTERM):

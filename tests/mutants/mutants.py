@@ -38,6 +38,7 @@ TESTS = {
     "elided": "elided",
     "elided_condition_variable": "elided_condition",
     "elision": "elided",
+    "thread_memory": "elided",
     "commit_actions": "elided",
     "futex_mutex": "(futex|spin|txsync::mutex|elided_futex|warm_futex|occ_rwlock|txsync::shared_mutex)(-|$)",
     "sleeping_places": "(futex|spin|ticket|mcs|sleeping_place)(-|$)",

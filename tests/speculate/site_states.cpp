@@ -105,7 +105,11 @@ class SiteStates : public testing::Test {
  protected:
   SiteStates() {
     have_unlearnt_rtm(script);
-    // The thread's own memory is mapped by then.
+    // The thread's own memory is mapped by then, and what it counts in.
+    static constinit site counted{"site_states.first"};
+    txsync::mutex plain(counted);
+    plain.lock();
+    plain.unlock();
     txsync::scoped_site first(twice);
     elided<tatas_lock> lock(first);
     (void)is_elided(lock);

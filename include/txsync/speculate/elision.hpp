@@ -76,6 +76,8 @@ struct section_log {
   const void* outermost = nullptr;
   elided_section sections[most] = {};
   std::uint64_t began = 0;  ///< machine::cycles() before an attempt that is timed
+  /// The time that the next section loses in aborted attempts is measured. In no attempt.
+  bool times_losses = false;
 
   static constexpr std::uint32_t in_section = 1;  ///< `count` is not 0
   static constexpr std::uint32_t open = 2;        ///< the attempt goes on behind its last section (coarsening)

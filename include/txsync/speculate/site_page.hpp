@@ -25,7 +25,7 @@ enum class speculation : std::uint8_t { elision, warm_up };
 struct site_page : site_state {
   explicit site_page(site& place) noexcept : site_state(&place, policy_changed) {}
   /// What set_policy() calls of sites whose sections have asked.
-  static void policy_changed(site& place) noexcept;
+  TXSYNC_EXPORT static void policy_changed(site& place) noexcept;
 
   const elision_policy& elides_by() const noexcept { return *elision(); }
   const warm_up_policy& warms_by() const noexcept { return *warm_up(); }

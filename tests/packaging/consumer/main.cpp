@@ -94,7 +94,9 @@ int main() {
 
   txsync::observe::site_totals totals[4];
   if (txsync::observe::snapshot(totals, 4) == 0) return 1;
+#ifndef SIMULATED  // there load_policy() does not exist
   if (txsync::load_policy("/nowhere/p.toml").empty() || !txsync::load_policy("mutex").empty()) return 1;
+#endif
   std::printf("%d %d %d\n", count, spin_count, table);
   return count == threads * sections && spin_count == count && table == threads * sections / 100 ? 0 : 1;
 }
