@@ -20,7 +20,7 @@ import zlib
 HERE = pathlib.Path(__file__).resolve().parent
 ORDERS = {"random": 1, "priorities": 2, "round-robin": 3, "delay-bounded": 4}
 CPUS = 8
-MOST_STEPS = 20_000
+MOST_STEPS = 30_000
 PATIENCE_S = 5
 TOLD_EVERY = 50  # mutants
 SAMPLE_OF = 61  # one in this many mutants is run when the budget is small

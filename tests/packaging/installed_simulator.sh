@@ -37,5 +37,5 @@ same_result "$work/consumer/simulated_consumer"
 echo "== pkg-config and txsync-c++"
 export PKG_CONFIG_PATH=$work/moved/lib/pkgconfig
 read -ra flags <<< "$(pkg-config --cflags --libs txsync)"
-"$work/moved/bin/txsync-c++" -std=c++20 -O1 "$source_dir/tests/packaging/consumer/main.cpp" "${flags[@]}" -o "$work/by_pkg_config"
+"$work/moved/bin/txsync-c++" -std=c++20 -O1 -DSIMULATED "$source_dir/tests/packaging/consumer/main.cpp" "${flags[@]}" -o "$work/by_pkg_config"
 same_result "$work/by_pkg_config"
