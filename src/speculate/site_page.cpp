@@ -17,24 +17,25 @@ namespace {
 constexpr elision_policy no_elision{.attempts = 0, .adapts = adaptation::none};
 constexpr warm_up_policy no_warm_up{.tries = 0, .adapts = false, .early = warm_early::never};
 
-const elision_policy& choose_elision(const site& place, std::uint32_t word) noexcept {
-  const policy::elision_kind kind = policy::packed::of(word).elision;
-  if (kind == policy::elision_kind::off) return no_elision;
-  if (kind != policy::elision_kind::unsaid) return policy::policy_of(kind);
+/// What the word says, else what the code gives, else the standard preset.
+template <auto given, const auto& off, const auto& standard, class Kind>
+const auto& choose(const site& place, std::uint32_t word, Kind kind) noexcept {
+  if (kind == Kind::off) return off;
+  if (kind != Kind::unsaid) return policy::policy_of(kind);
   if ((word & policy_word::in_code) != 0) {
-    if (const elision_policy* const given = static_cast<const site_with_policy&>(place).elision()) return *given;
+    if (const auto* const in_code = (static_cast<const site_with_policy&>(place).*given)()) return *in_code;
   }
-  return elision_presets::standard;
+  return standard;
+}
+
+const elision_policy& choose_elision(const site& place, std::uint32_t word) noexcept {
+  return choose<&site_with_policy::elision, no_elision, elision_presets::standard>(place, word,
+                                                                                   policy::packed::of(word).elision);
 }
 
 const warm_up_policy& choose_warm_up(const site& place, std::uint32_t word) noexcept {
-  const policy::warm_up_kind kind = policy::packed::of(word).warm_up;
-  if (kind == policy::warm_up_kind::off) return no_warm_up;
-  if (kind != policy::warm_up_kind::unsaid) return policy::policy_of(kind);
-  if ((word & policy_word::in_code) != 0) {
-    if (const warm_up_policy* const given = static_cast<const site_with_policy&>(place).warm_up()) return *given;
-  }
-  return warm_up_presets::standard;
+  return choose<&site_with_policy::warm_up, no_warm_up, warm_up_presets::standard>(place, word,
+                                                                                   policy::packed::of(word).warm_up);
 }
 
 }  // namespace
