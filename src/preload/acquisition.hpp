@@ -52,8 +52,6 @@ void release(mutex_state& mutex, algorithm how) noexcept;
 
 // ---- sections as attempts: elision
 
-/// How it is seen that such a lock is held.
-detail::held_test held_test_of(algorithm how) noexcept;
 /// True in an attempt that runs the section in the lock's stead. Requires: the calling thread does not hold the lock.
 bool enter_elided(mutex_state& mutex, lock_tag tag) noexcept;
 detail::try_outcome try_enter_elided(mutex_state& mutex, lock_tag tag) noexcept;

@@ -12,32 +12,13 @@
 #include <new>
 
 #include <txsync/locks/admission.hpp>
-#include <txsync/locks/futex_mutex.hpp>
-#include <txsync/locks/priority_tatas.hpp>
-#include <txsync/locks/tatas.hpp>
-#include <txsync/locks/ticket.hpp>
+#include <txsync/locks/lock_words.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
-/// How a lock is taken. In the high 4 bits of its tag; the site is in the low 12. A tag of 0 is a lock that no thread
-/// has taken yet.
-enum class algorithm : std::uint8_t {
-  unknown,
-  libc,
-  futex,          ///< futex_mutex, normal or adaptive; this and the next one have a fast path
-  checked_futex,  ///< futex_mutex, recursive or error-checking
-  tatas,
-  ticket,
-  fifo_ticket,
-  spin,           ///< futex_mutex whose waiters spin, as spinning_mutex
-  watched_futex,  ///< futex_mutex of any type whose order is watched
-  priority_tatas,
-  /// The site says which of them, and that sections run as attempts where they can (elision.hpp) or ahead of time
-  /// while they wait (warm_up.hpp).
-  by_role,
-  by_role_uncounted,
-};
+using detail::algorithm;
 
+/// The algorithm in the high 4 bits, the site in the low 12. 0 is a lock that no thread has taken yet.
 class lock_tag {
  public:
   constexpr lock_tag() noexcept = default;
@@ -65,26 +46,16 @@ class lock_tag {
 /// Laid over a pthread_mutex_t. All zero, and what the static initialisers write, is a valid unlocked one. `kind` is
 /// the C library's, at its place. Of a mutex that is left to the C library only `tag` is ours.
 struct mutex_state {
-  /// What of it exists is said by the tag; the locks have no constructors that do anything and no destructors.
-  union lock_word {
-    futex_mutex futex;
-    tatas_lock tatas;
-    priority_tatas_lock priority;
-    detail::ticket_queue queue;
-  };
-  lock_word word;
+  detail::lock_words word;
   /// The owner's: in the low half, which is the C library's place for it, the thread_number() of the owner, 0: none. In
   /// the high half two flags, and how often a recursive mutex is locked, less one. One word, so that the fast unlock
   /// looks at all of it. Programs read the low half (their assertions that a mutex is held).
   std::atomic<std::uint64_t> hold;
   std::atomic<std::int32_t> kind;   // PTHREAD_MUTEX_NORMAL.., with the C library's flags; -1: destroyed
-  std::atomic<std::uint16_t> mark;  // of a ticket lock and of priority_tatas: process_mark() of its last owner, 0: none
-                                    // yet; and a flag. The C library's spins
+  std::atomic<std::uint16_t> mark;  // of a ticket lock and of priority_tatas: process_mark() of its last owner
+                                    // (locks/tagged_lock.hpp). The C library's spins
   std::atomic<std::uint16_t> tag;   // lock_tag; in the C library the field of its former elision
   admission door;                   // of a ticket lock
-
-  /// Of the mark: it has had owners of several processes.
-  static constexpr std::uint16_t of_several = 1u << 15;
 
   static constexpr std::uint64_t sampled = std::uint64_t{1} << 63;
   /// The unlock wakes threads that the owner has signalled (condition.cpp).

@@ -16,6 +16,7 @@
 #include "identity.hpp"
 #include "interpose.hpp"
 #include "locks/once_in_child.hpp"
+#include "locks/tagged_lock.hpp"
 #include "next.hpp"
 #include "rwlock_state.hpp"
 #include "sites.hpp"
@@ -227,7 +228,7 @@ int lock_as_mutex(rwlock_state& lock, rw_tag tag, entry how, const patience& how
   const lock_tag by = mutex_tag(lock);
   const algorithm under = lock_under(by);
   if (by.has_role() && speculating_site_of(by.role()).choices().elides) {
-    const int answer = elide(lock, speculating_site_of(by.role()).place, held_test_of(under), how, how_long);
+    const int answer = elide(lock, speculating_site_of(by.role()).place, detail::held_as(under), how, how_long);
     if (answer >= 0) return answer;
   }
   count_for_trials(by);

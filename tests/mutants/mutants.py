@@ -49,6 +49,7 @@ TESTS = {
     "shared_mutex": "txsync::shared_mutex",
     "spinning_mutex": "(warm_)?spin(-|$)",
     "srwlock": "srwlock",
+    "tagged_lock": "pthread_.*(ticket|tatas|futex)",
     "tatas": "(tatas|elided_tatas|warm_tatas)(-|$)",
     "timed": "condition_variable-timed|txsync::shared_mutex-timed",
     "once_in_child": "srwlock-forked",

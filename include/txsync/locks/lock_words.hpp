@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lock whose algorithm is named by a value beside it: what a policy_mutex holds, and what the preloaded library lays
+// over pthread's locks. src/locks/tagged_lock.hpp takes it and gives it up.
+#pragma once
+
+#include <cstdint>
+
+#include <txsync/locks/futex_mutex.hpp>
+#include <txsync/locks/priority_tatas.hpp>
+#include <txsync/locks/tatas.hpp>
+#include <txsync/locks/ticket.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::detail {
+
+/// How such a lock is taken.
+enum class algorithm : std::uint8_t {
+  unknown,        ///< no thread has taken it yet
+  libc,           ///< a pthread lock that is left to the C library: the words are not ours
+  futex,          ///< futex_mutex; this and the next one have a fast path
+  checked_futex,  ///< the same, of a pthread mutex that is recursive or error-checking
+  tatas,
+  ticket,
+  fifo_ticket,
+  spin,           ///< futex_mutex whose waiters spin, as spinning_mutex
+  watched_futex,  ///< futex_mutex of a pthread mutex whose order is watched
+  priority_tatas,
+  /// Of pthread locks only: the site says which of them, and that sections run as attempts where they can
+  /// (preload/acquisition.hpp) or ahead of time while they wait.
+  by_role,
+  by_role_uncounted,
+};
+
+/// The lock itself. Which member is in use is said by the algorithm. All zero is an unlocked lock of each; none has a
+/// destructor that does anything.
+union lock_words {
+  constexpr lock_words() noexcept : futex() {}
+  futex_mutex futex;
+  tatas_lock tatas;
+  priority_tatas_lock priority;
+  ticket_queue queue;
+};
+static_assert(sizeof(lock_words) == 8);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::detail

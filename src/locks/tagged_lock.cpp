@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tagged_lock.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include <txsync/machine/cpu.hpp>
+#include <txsync/machine/thread.hpp>
+
+#include "backoff.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::detail {
+
+namespace {
+
+constexpr std::uint64_t pause_ns = 100'000;  ///< between two tries of a lock in whose line nobody can stand
+
+template <class Lock>
+bool is_held(const void* words) noexcept {
+  return static_cast<const Lock*>(words)->is_held();
+}
+
+}  // namespace
+
+algorithm algorithm_of(policy::lock_kind kind) noexcept {
+  switch (kind) {
+    case policy::lock_kind::libc:
+      return algorithm::libc;
+    case policy::lock_kind::tatas:
+      return algorithm::tatas;
+    case policy::lock_kind::ticket:
+      return algorithm::ticket;
+    case policy::lock_kind::fifo_ticket:
+      return algorithm::fifo_ticket;
+    case policy::lock_kind::spin:
+      return algorithm::spin;
+    case policy::lock_kind::priority_tatas:
+      return algorithm::priority_tatas;
+    case policy::lock_kind::unsaid:
+    case policy::lock_kind::mutex:
+      break;
+  }
+  return algorithm::futex;
+}
+
+held_look held_as(algorithm how) noexcept {
+  if (how == algorithm::tatas) return is_held<tatas_lock>;
+  if (how == algorithm::priority_tatas) return is_held<priority_tatas_lock>;
+  return has_queue(how) ? is_held<ticket_queue> : is_held<futex_mutex>;
+}
+
+bool tagged_lock::acquire(algorithm how, const lock_waiter& who) noexcept {
+  switch (how) {
+    case algorithm::tatas:
+      return acquire_tatas(who);
+    case algorithm::priority_tatas:
+      return acquire_priority(who);
+    case algorithm::ticket:
+    case algorithm::fifo_ticket:
+      if (who.deadline != machine::no_deadline) return acquire_until(who);
+      return try_until_settled(how, who.here) || acquire_in_line(how, who);
+    case algorithm::spin:
+      return acquire_futex(futex_mutex::waits::spinning, who);
+    default:
+      return acquire_futex(futex_mutex::waits::parking, who);
+  }
+}
+
+bool tagged_lock::acquire_futex(futex_mutex::waits how, const lock_waiter& who) noexcept {
+  if (words_.futex.acquire_if_free()) return true;
+  if (who.meanwhile != nullptr) return words_.futex.lock_slow(*who.meanwhile, how);
+  return words_.futex.lock_slow(who.deadline, how);
+}
+
+bool tagged_lock::acquire_tatas(const lock_waiter& who) noexcept {
+  if (who.meanwhile != nullptr) return words_.tatas.lock(*who.meanwhile);
+  return words_.tatas.try_lock_until_ns(who.deadline);
+}
+
+bool tagged_lock::acquire_priority(const lock_waiter& who) noexcept {
+  constexpr algorithm how = algorithm::priority_tatas;
+  if (who.deadline == machine::no_deadline) {
+    if (try_until_settled(how, who.here)) return true;
+    if (who.meanwhile != nullptr) return words_.priority.lock(*who.meanwhile);
+    words_.priority.lock();
+    return true;
+  }
+  exponential_backoff backoff(spin_lock_waiting);
+  while (!try_acquire(how, [&who]() noexcept { return who.here; })) {
+    if (machine::clock_ns() >= who.deadline) return false;
+    backoff.wait();
+  }
+  return true;
+}
+
+/// True: the lock is the caller's. False, only where there is something to do meanwhile: it is in an attempt.
+bool tagged_lock::acquire_in_line(algorithm how, const lock_waiter& who) noexcept {
+  if (how == algorithm::ticket) return ticket_behind_door(words_.queue, door_).lock(who.meanwhile);
+  const std::uint32_t ticket = words_.queue.draw();
+  return words_.queue.is_served(ticket) || words_.queue.wait(ticket, who.meanwhile);
+}
+
+/// Instead of waiting behind threads that do not exist. True when the lock was acquired; false: it has been settled.
+bool tagged_lock::try_until_settled(algorithm how, std::uint16_t here) noexcept {
+  while (is_of_another(here)) {
+    if (try_acquire(how, [here]() noexcept { return here; })) return true;
+    machine::sleep_ns(pause_ns);
+  }
+  return false;
+}
+
+/// Of several processes that use the same memory. The child of a fork clears the flag on memory of its own.
+bool tagged_lock::is_of_several(const lock_waiter& who) noexcept {
+  std::uint16_t seen = mark_.load(std::memory_order_relaxed);  // relaxed: decides where a thread waits, and no more
+  if ((seen & of_several) == 0) return false;
+  if (who.is_shared != nullptr && who.is_shared(&words_)) return true;
+  // relaxed: nobody else has this memory, and within the process the flag decides nothing that others rely on
+  mark_.compare_exchange_strong(seen, process_of(seen), std::memory_order_relaxed);
+  return false;
+}
+
+/// In the queue, but not at its door: a timed waiter is one thread more inside. It does not leave where a thread of
+/// another process may have to see that, and does not stand in line where several processes have the lock by turns.
+bool tagged_lock::acquire_until(const lock_waiter& who) noexcept {
+  for (bool alone = true;;) {
+    alone = alone && !is_of_several(who);  // asks the system once at most
+    const timed_wait came_to = !alone || is_of_another(who.here)
+                                   ? timed_wait::no_room
+                                   : draw_and_wait_until(words_.queue, who.deadline, who.ask);
+    if (came_to != timed_wait::no_room) return came_to == timed_wait::served;
+    // The queue of a parent's threads, or hundreds of timed waiters.
+    if (words_.queue.draw_if_served()) return true;
+    const std::uint64_t now = machine::clock_ns();
+    if (now >= who.deadline) return false;
+    machine::sleep_ns(std::min(pause_ns, who.deadline - now));
+  }
+}
+
+/// By the owner. Until then the threads of this process only try, so that nobody is lost. Of memory that several
+/// processes use, those that are ready exist, and end their wait.
+void tagged_lock::become_of(algorithm how, std::uint16_t here, shared_look is_shared) noexcept {
+  const std::uint16_t last = mark_.load(std::memory_order_relaxed);  // relaxed: ordered by the lock
+  if (how == algorithm::priority_tatas) {
+    const bool may_exist = words_.priority.has_ready() && is_shared != nullptr && is_shared(&words_);
+    if (!may_exist) words_.priority.forget_ready();
+  } else if (last != 0) {
+    new (&door_) admission;
+  }
+  // release: the new door, before others go up to it
+  mark_.store(static_cast<std::uint16_t>(last != 0 ? here | of_several : here), std::memory_order_release);
+  machine::fence();  // before the caller says that it is the owner: those that wait with a deadline may ask for it
+}
+
+void tagged_lock::release_queue(algorithm how, std::uint16_t here) noexcept {
+  if (is_of_another(here)) [[unlikely]] {
+    // Taken before the fork, by the thread that forked.
+    machine::fence();  // what it did before, then the queue, which is written plainly
+    new (&words_.queue) ticket_queue;
+    return;
+  }
+  const std::uint32_t next = ticket_queue::ticket_after(words_.queue.ticket_of_holder());
+  if (how == algorithm::ticket)
+    ticket_behind_door(words_.queue, door_).unlock();
+  else
+    words_.queue.serve_next();
+  pass_on_left(words_.queue, next);
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::detail
