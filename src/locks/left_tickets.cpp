@@ -8,6 +8,7 @@
 #include <txsync/machine/thread.hpp>
 
 #include "backoff.hpp"
+#include "once_in_child.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::detail {
 
@@ -64,12 +65,19 @@ bool leaves(listed_ticket& place, ticket_queue& queue, std::uint32_t ticket) noe
   return !queue.is_served(ticket) || !place.take(&queue, ticket, listed_ticket::reserved);
 }
 
+/// Before the list is read or written: in the child of a fork nobody waits for the tickets that are on it.
+void renew_list() noexcept {
+  static constinit std::atomic<std::uint32_t> done_for{0};
+  (void)once_in_child(done_for, forget_all_left);
+}
+
 constexpr std::uint64_t cycles_a_place = 256;        // of pause, as of other waiters
 constexpr std::uint64_t ns_a_place_asleep = 50'000;  // about the time that others sleep for each thread ahead
 
 }  // namespace
 
 timed_wait draw_and_wait_until(ticket_queue& queue, std::uint64_t deadline, may_leave ask) noexcept {
+  renew_list();
   listed_ticket* const place = reserve();
   if (place == nullptr) return timed_wait::no_room;
   const std::uint32_t ticket = queue.draw();
@@ -92,6 +100,7 @@ timed_wait draw_and_wait_until(ticket_queue& queue, std::uint64_t deadline, may_
 }
 
 [[gnu::noinline]] void pass_on_listed(ticket_queue& queue, std::uint32_t served) noexcept {
+  renew_list();
   const auto take = [&](listed_ticket& one) noexcept { return one.take(&queue, served, listed_ticket::free); };
   // A thread that is served and lives gives the lock up itself.
   while (std::any_of(std::begin(listed), std::end(listed), take)) {
@@ -102,6 +111,7 @@ timed_wait draw_and_wait_until(ticket_queue& queue, std::uint64_t deadline, may_
 }
 
 void forget_listed(const void* queue, std::uint32_t so_far) noexcept {
+  renew_list();
   for (listed_ticket& one : listed) {
     const std::uint32_t seen = one.state.load();
     const bool is_old = static_cast<std::int32_t>(one.number.load() - so_far) <= 0;

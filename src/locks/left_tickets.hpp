@@ -52,7 +52,8 @@ inline void forget_left(const void* queue, std::uint32_t so_far) noexcept {
     forget_listed(queue, so_far);
 }
 
-/// In the child of a fork, before it has a second thread: those that waited do not exist there.
+/// In the child of a fork, where those that waited do not exist: before anybody uses the list there. Who uses it first
+/// does this, if the program has not.
 void forget_all_left() noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::detail
