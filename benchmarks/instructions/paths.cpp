@@ -10,6 +10,7 @@
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
 #include <txsync/mutex.hpp>
+#include <txsync/policy_mutex.hpp>
 #include <txsync/shared_mutex.hpp>
 #include <txsync/speculate/elided.hpp>
 
@@ -60,6 +61,16 @@ struct shared {
   void leave() { lock.unlock_shared(); }
 };
 
+/// A policy_mutex whose site has that policy.
+template <std::uint32_t word>
+struct by_policy {
+  static inline constinit site place{"bench.instructions"};
+  policy_mutex lock{place};
+  by_policy() { place.set_policy(word); }
+  void enter() { lock.lock(); }
+  void leave() { lock.unlock(); }
+};
+
 constexpr uncontended_path of_library[] = {
     {"tatas", run<exclusively<tatas_lock>>},
     {"elided tatas", run<exclusively<elided<tatas_lock>>>},
@@ -73,6 +84,11 @@ constexpr uncontended_path of_library[] = {
     {"elided futex", run<exclusively<elided<futex_mutex>>>},
     {"txsync::mutex", run<exclusively<mutex>>},
     {"elided txsync::mutex", run<exclusively<elided<mutex>>>},
+    {"txsync::policy_mutex", run<by_policy<lock_policy::mutex>>},
+    {"txsync::policy_mutex, tatas", run<by_policy<lock_policy::tatas>>},
+    {"txsync::policy_mutex, ticket", run<by_policy<lock_policy::ticket>>},
+    {"txsync::policy_mutex, fifo_ticket", run<by_policy<lock_policy::fifo_ticket>>},
+    {"txsync::policy_mutex, spin", run<by_policy<lock_policy::spin>>},
     {"futex_rwlock", run<exclusively<futex_rwlock>>},
     {"futex_rwlock, shared", run<shared<futex_rwlock>>},
     {"srwlock", run<exclusively<srwlock>>},

@@ -44,6 +44,7 @@ PUBLIC_FACES = {
     "site.hpp": "observe",
     "load_policy.hpp": "policy",
     "mutex.hpp": "locks",
+    "policy_mutex.hpp": "speculate",
     "shared_mutex.hpp": "locks",
     "condition_variable.hpp": "locks",
     "barrier.hpp": "locks",

@@ -144,6 +144,7 @@ struct HeldAcrossAFork : testing::Test {};
 using library_locks =
     testing::Types<txsync::tatas_lock, txsync::ticket_lock, txsync::fifo_ticket_lock, txsync::mcs_lock,
                    txsync::fifo_mcs_lock, txsync::futex_mutex, txsync::spinning_mutex, txsync::mutex,
+                   txsync::policy_mutex, conformance::ticket_by_policy, conformance::fifo_ticket_by_policy,
                    txsync::occ_rwlock, txsync::futex_rwlock, txsync::srwlock, txsync::shared_mutex>;
 TYPED_TEST_SUITE(HeldAcrossAFork, library_locks, conformance::lock_names);
 
@@ -216,6 +217,23 @@ TYPED_TEST(HeldAcrossAFork, IsOfUseInAChildsChild) {
   }));
   mine.give_up();
   join(others);
+}
+
+/// A ticket that a thread of the parent has left is passed over there, and means nothing here.
+TYPED_TEST(HeldAcrossAFork, HasNoTicketsThatWereLeftInTheParent) {
+  if constexpr (requires(TypeParam& lock) { lock.try_lock_for(1ms); }) {
+    if (conformance::maybe_emulated) GTEST_SKIP() << no_forks;
+    const auto lock = std::make_unique<TypeParam>();
+    turn<TypeParam> mine{*lock};
+    mine.take();
+    std::thread([&] { EXPECT_FALSE(lock->try_lock_for(2ms)); }).join();
+    EXPECT_TRUE(child_succeeds([&] {
+      mine.give_up();
+      use(*lock);
+    }));
+    mine.give_up();
+    use(*lock);
+  }
 }
 
 template <class Lock>

@@ -19,11 +19,27 @@
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
 #include <txsync/mutex.hpp>
+#include <txsync/policy_mutex.hpp>
 #include <txsync/shared_mutex.hpp>
 
 #include "harness/promises.hpp"
 
 namespace conformance {
+
+/// Mutexes of sites whose policy names an algorithm.
+inline constinit txsync::site ticket_site{"tests.ticket"};
+inline constinit txsync::site fifo_ticket_site{"tests.fifo_ticket"};
+inline const bool sites_have_policies = [] {
+  ticket_site.set_policy(txsync::lock_policy::ticket);
+  fifo_ticket_site.set_policy(txsync::lock_policy::fifo_ticket);
+  return true;
+}();
+struct ticket_by_policy : txsync::policy_mutex {
+  constexpr ticket_by_policy() noexcept : policy_mutex(ticket_site) {}
+};
+struct fifo_ticket_by_policy : txsync::policy_mutex {
+  constexpr fifo_ticket_by_policy() noexcept : policy_mutex(fifo_ticket_site) {}
+};
 
 template <>
 struct promises<std::mutex> : usual_promises {
@@ -101,6 +117,22 @@ struct promises<txsync::mutex> : usual_promises {
 };
 
 template <>
+struct promises<txsync::policy_mutex> : usual_promises {
+  static constexpr const char* name = "policy_mutex";
+  static constexpr std::size_t bytes = 40;
+};
+
+template <>
+struct promises<ticket_by_policy> : promises<txsync::policy_mutex> {
+  static constexpr const char* name = "ticket_by_policy";
+};
+
+template <>
+struct promises<fifo_ticket_by_policy> : promises<txsync::policy_mutex> {
+  static constexpr const char* name = "fifo_ticket_by_policy";
+};
+
+template <>
 struct promises<txsync::occ_rwlock> : usual_promises {
   static constexpr const char* name = "occ_rwlock";
   static constexpr std::size_t bytes = 16;
@@ -131,8 +163,8 @@ struct promises<txsync::shared_mutex> : usual_promises {
 using exclusive_locks =
     testing::Types<std::mutex, std::shared_mutex, txsync::posix_mutex, txsync::tatas_lock, txsync::ticket_lock,
                    txsync::fifo_ticket_lock, txsync::mcs_lock, txsync::fifo_mcs_lock, txsync::futex_mutex,
-                   txsync::spinning_mutex, txsync::mutex, txsync::occ_rwlock, txsync::futex_rwlock, txsync::srwlock,
-                   txsync::shared_mutex>;
+                   txsync::spinning_mutex, txsync::mutex, txsync::policy_mutex, ticket_by_policy, txsync::occ_rwlock,
+                   txsync::futex_rwlock, txsync::srwlock, txsync::shared_mutex>;
 using shared_locks =
     testing::Types<std::shared_mutex, txsync::occ_rwlock, txsync::futex_rwlock, txsync::srwlock, txsync::shared_mutex>;
 using strictly_fifo_locks = testing::Types<txsync::fifo_ticket_lock, txsync::fifo_mcs_lock>;

@@ -11,6 +11,7 @@
 #include <txsync/machine/park.hpp>
 #include <txsync/mutex.hpp>
 #include <txsync/observe/counters.hpp>
+#include <txsync/policy_mutex.hpp>
 #include <txsync/shared_mutex.hpp>
 
 #include "../observe/site_totals.hpp"
@@ -97,6 +98,31 @@ TEST(ObservedWaits, OfAMutexWithADeadlineAreSeenWhileTheyLast) {
     lock.unlock();
   };
   expect_seen(place, pass, unlocking(lock));
+}
+
+TEST(ObservedWaits, OfAPolicyMutexAreSeenWhileTheyLast) {
+  static constinit txsync::site places[] = {txsync::site{"observed_waits.policy"}, txsync::site{"observed_waits.tatas"},
+                                            txsync::site{"observed_waits.ticket"}};
+  places[1].set_policy(txsync::lock_policy::tatas);
+  places[2].set_policy(txsync::lock_policy::ticket);
+  for (txsync::site& place : places) {
+    SCOPED_TRACE(place.name());
+    txsync::policy_mutex lock(place);
+    lock.lock();
+    expect_seen(place, passing(lock), unlocking(lock));
+  }
+}
+
+TEST(ObservedWaits, OfATicketByPolicyEndAtADeadline) {
+  static constinit txsync::site place{"observed_waits.late_ticket"};
+  place.set_policy(txsync::lock_policy::ticket);
+  txsync::policy_mutex lock(place);
+  lock.lock();
+  std::thread([&] { EXPECT_FALSE(lock.try_lock_until_ns(machine::clock_ns() + 2'000'000)); }).join();
+  lock.unlock();
+  const observe::site_totals after = totals_of(place);
+  EXPECT_EQ(after.failed_waits, 1u);
+  EXPECT_EQ(after.contended, 0u);
 }
 
 TEST(ObservedWaits, ThatEndAtADeadlineCountAsTheLongestOnly) {

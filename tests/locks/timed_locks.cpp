@@ -52,7 +52,8 @@ class TimedLocks : public testing::Test {};
 using timed_locks =
     testing::Types<txsync::mutex, txsync::futex_mutex, txsync::spinning_mutex, txsync::tatas_lock, txsync::shared_mutex,
                    txsync::occ_rwlock, txsync::futex_rwlock, txsync::elided<txsync::mutex>,
-                   txsync::elided_shared<txsync::shared_mutex>, txsync::warming<txsync::mutex>>;
+                   txsync::elided_shared<txsync::shared_mutex>, txsync::warming<txsync::mutex>, txsync::policy_mutex,
+                   ticket_by_policy, txsync::elided<txsync::policy_mutex>, txsync::warming<ticket_by_policy>>;
 using timed_locks_and_controls = with_controls<timed_locks, std::timed_mutex, std::shared_timed_mutex>::types;
 TYPED_TEST_SUITE(TimedLocks, timed_locks_and_controls);
 

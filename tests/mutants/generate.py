@@ -18,6 +18,7 @@ import sys
 FOLDERS = ["include/txsync/locks", "include/txsync/speculate", "src/locks", "src/speculate",
            "src/tm", "src/tm/hybrid", "src/tm/stm"]
 FILES = ["include/txsync/barrier.hpp", "include/txsync/condition_variable.hpp", "include/txsync/mutex.hpp",
+         "include/txsync/policy_mutex.hpp",
          "include/txsync/shared_mutex.hpp",
          "include/txsync/tm/block.hpp", "include/txsync/tm/detail/engine.hpp", "include/txsync/tm/detail/growing_log.hpp",
          "include/txsync/tm/transaction.hpp", "include/txsync/tm/var.hpp"]

@@ -13,6 +13,7 @@
 #include <txsync/shared_mutex.hpp>
 
 #include "workloads/explored/exploration.hpp"
+#include "workloads/explored/policy_locks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
@@ -41,6 +42,14 @@ void add_parents_outside(void* door) noexcept {
 void add_parents(ticket_lock& lock, mcs_node& gone) noexcept {
   add_parents(reinterpret_cast<fifo_ticket_lock&>(lock), gone);
   add_parents_outside(&reinterpret_cast<fifo_ticket_lock*>(&lock)[1]);
+}
+void add_parents(policy_mutex& lock, mcs_node& gone) noexcept {
+  add_parents(reinterpret_cast<fifo_ticket_lock&>(lock), gone);
+  add_parents_outside(reinterpret_cast<std::byte*>(&lock) + sizeof(lock) - sizeof(admission));
+}
+/// One of the parent is ready.
+void add_parents(by_policy<lock_policy::priority_tatas>& lock, mcs_node&) noexcept {
+  write_at<std::uint32_t>(&lock, 4, 1);
 }
 /// One has joined the queue; the holder's node does not lead to it yet.
 void add_parents(fifo_mcs_lock& lock, mcs_node& gone) noexcept {
@@ -86,7 +95,6 @@ template <class Lock>
 struct forked_queue_test {
   static constexpr unsigned sections = 2;
 
-  child_of_fork here{};
   Lock lock{};
   turn_at<Lock> first{};
   mcs_node gone{};
@@ -95,8 +103,10 @@ struct forked_queue_test {
 
   forked_queue_test() {
     first.take(lock);
+    txsync_sim_show_forks(1);
     add_parents(lock, gone);
   }
+  ~forked_queue_test() { txsync_sim_show_forks(0); }
 
   static void body(forked_queue_test& me, unsigned index) {
     if (index == 0) {
@@ -154,6 +164,12 @@ constexpr exploration table[] = {
     forked_queue<fifo_ticket_lock, 3>("fifo_ticket-forked-3", "the same, three threads"),
     forked_queue<ticket_lock, 3>("ticket-forked", "in a child, two of the parent wait inside and two outside"),
     forked_queue<ticket_lock, 3>("ticket-forked-door", "the same, and there is a CPU for one", 1),
+    forked_queue<by_policy<lock_policy::ticket>, 1>("policy_mutex-ticket-forked-alone", "the same, one thread"),
+    forked_queue<by_policy<lock_policy::ticket>, 3>("policy_mutex-ticket-forked", "the same, three threads"),
+    forked_queue<by_policy<lock_policy::ticket>, 3>("policy_mutex-ticket-forked-door", "with a CPU for one", 1),
+    forked_queue<by_policy<lock_policy::fifo_ticket>, 3>("policy_mutex-fifo_ticket-forked", "three threads"),
+    forked_queue<by_policy<lock_policy::priority_tatas>, 3>("policy_mutex-priority_tatas-forked",
+                                                            "in a child, one of the parent is ready"),
     forked_queue<fifo_mcs_lock, 1>("fifo_mcs-forked-alone", "in a child, one of the parent waits, one thread"),
     forked_queue<fifo_mcs_lock, 2>("fifo_mcs-forked", "the same, two threads"),
     forked_queue<fifo_mcs_lock, 3>("fifo_mcs-forked-3", "the same, three threads"),

@@ -25,6 +25,7 @@
 #include "workloads/adapters.hpp"
 #include "workloads/explored/alone.hpp"
 #include "workloads/explored/exploration.hpp"
+#include "workloads/explored/policy_locks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
@@ -317,6 +318,25 @@ constexpr exploration table[] = {
     trio_of<lockable<mutex>>("txsync::mutex-sleeping", sleeps),
     trio_of<hurrying<mutex>>("txsync::mutex-deadline", sleeps),
     told_of<mutex>("txsync::mutex-told"),
+    trio_of<lockable<by_policy<lock_policy::mutex>>>("policy_mutex", sleeps),
+    trio_of<trying<by_policy<lock_policy::mutex>>>("policy_mutex-try", sleeps),
+    trio_of<hurrying<by_policy<lock_policy::mutex>>>("policy_mutex-deadline", sleeps),
+    told_of<by_policy<lock_policy::mutex>>("policy_mutex-told"),
+    trio_of<lockable<by_policy<lock_policy::tatas>>>("policy_mutex-tatas"),
+    trio_of<trying<by_policy<lock_policy::tatas>>>("policy_mutex-tatas-try"),
+    trio_of<hurrying<by_policy<lock_policy::tatas>>>("policy_mutex-tatas-deadline"),
+    told_of<by_policy<lock_policy::tatas>>("policy_mutex-tatas-told"),
+    trio_of<lockable<by_policy<lock_policy::ticket>>>("policy_mutex-ticket"),
+    quartet_of<lockable<by_policy<lock_policy::ticket>>>("policy_mutex-ticket-crowded", crowded),
+    trio_of<trying<by_policy<lock_policy::ticket>>>("policy_mutex-ticket-try"),
+    trio_of<hurrying<by_policy<lock_policy::ticket>>>("policy_mutex-ticket-deadline"),
+    told_of<by_policy<lock_policy::ticket>>("policy_mutex-ticket-told"),
+    trio_of<lockable<by_policy<lock_policy::fifo_ticket>>>("policy_mutex-fifo_ticket"),
+    trio_of<hurrying<by_policy<lock_policy::fifo_ticket>>>("policy_mutex-fifo_ticket-deadline"),
+    trio_of<lockable<by_policy<lock_policy::spin>>>("policy_mutex-spin", sleeps),
+    trio_of<trying<by_policy<lock_policy::priority_tatas>>>("policy_mutex-priority_tatas-try"),
+    trio_of<hurrying<by_policy<lock_policy::priority_tatas>>>("policy_mutex-priority_tatas-deadline"),
+    told_of<by_policy<lock_policy::priority_tatas>>("policy_mutex-priority_tatas-told"),
     pair_of<lockable<posix_mutex>>("posix"),
     pair_of<lockable<srwlock>>("srwlock"),
     trio_of<trying<srwlock>>("srwlock-try"),
@@ -363,6 +383,16 @@ constexpr exploration table[] = {
     trio_of<calling<lockable<alone<elided<mutex>>>>>("elided_mutex-calling", sleeps),
     trio_of<hurrying<alone<elided<mutex>>>>("elided_mutex-deadline", sleeps),
     trio_of<calling<hurrying<alone<elided<mutex>>>>>("elided_mutex-deadline-calling", sleeps),
+    trio_of<calling<lockable<alone<elided<by_policy<lock_policy::mutex>>>>>>("elided_policy_mutex-calling", sleeps),
+    trio_of<calling<lockable<alone<elided<by_policy<lock_policy::tatas>>>>>>("elided_policy_mutex-tatas-calling"),
+    trio_of<calling<lockable<alone<elided<by_policy<lock_policy::ticket>>>>>>("elided_policy_mutex-ticket-calling"),
+    trio_of<calling<lockable<elided_by_policy<lock_policy::mutex>>>>("elided-policy_mutex-calling", sleeps),
+    trio_of<calling<lockable<elided_by_policy<lock_policy::tatas>>>>("elided-policy_mutex-tatas-calling"),
+    trio_of<calling<lockable<elided_by_policy<lock_policy::ticket>>>>("elided-policy_mutex-ticket-calling"),
+    trio_of<trying<elided_by_policy<lock_policy::ticket>>>("elided-policy_mutex-ticket-try"),
+    trio_of<calling<hurrying<elided_by_policy<lock_policy::mutex>>>>("elided-policy_mutex-deadline-calling", sleeps),
+    {"elided-policy_mutex-attempts", "sections of one thread are elided, and attempts end", verdict::right,
+     run_anew<attempts_test<elided_by_policy<lock_policy::mutex>>, 1>},
     pair_of<lockable<alone<elided<futex_mutex>>>>("elided_futex"),
     trio_of<calling<lockable<alone<elided<futex_mutex>>>>>("elided_futex-calling", sleeps),
 };

@@ -13,6 +13,7 @@
 #include "workloads/adapters.hpp"
 #include "workloads/explored/alone.hpp"
 #include "workloads/explored/exploration.hpp"
+#include "workloads/explored/policy_locks.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
@@ -234,6 +235,16 @@ constexpr exploration table[] = {
     {"warm_futex-ahead", "always-abort attempts, the futex mutex", verdict::right,
      exclusion_test<lockable<futex>, 2, 2>::run},
     {"warm_futex-try", "the same, entered by try_lock() too", verdict::right, exclusion_test<trying<futex>, 3, 2>::run},
+    {"warm_policy_mutex-ahead", "always-abort attempts, a mutex by policy", verdict::right,
+     exclusion_test<lockable<warm_alone<warming<by_policy<lock_policy::mutex>>>>, 2, 2>::run},
+    {"warm_policy_mutex-ticket-ahead", "the same, ticket", verdict::right,
+     exclusion_test<lockable<warm_alone<warming<by_policy<lock_policy::ticket>>>>, 2, 2>::run},
+    {"warm_policy_mutex-fifo_ticket-ahead", "the same, fifo_ticket", verdict::right,
+     exclusion_test<lockable<warm_alone<warming<by_policy<lock_policy::fifo_ticket>>>>, 2, 2>::run},
+    {"warm_policy_mutex-tatas-ahead", "the same, tatas", verdict::right,
+     exclusion_test<lockable<warm_alone<warming<by_policy<lock_policy::tatas>>>>, 2, 2>::run},
+    {"warm_policy_mutex-priority_tatas-ahead", "the same, warm waiters first", verdict::right,
+     exclusion_test<lockable<warm_alone<warming<by_policy<lock_policy::priority_tatas>>>>, 3, 2>::run},
     {"warm_mcs-try", "the same, mcs", verdict::right, exclusion_test<trying_with_node<mcs>, 3, 2>::run},
     {"warm_mcs-ahead", "always-abort attempts, mcs", verdict::right, exclusion_test<with_node<mcs>, 2, 2>::run},
     test_of<list_test<storing<ticket>, moving_list, 2, 2>, 2>("seeded:warm-up-that-stores",

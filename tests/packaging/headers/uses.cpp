@@ -18,6 +18,7 @@
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
 #include <txsync/mutex.hpp>
+#include <txsync/policy_mutex.hpp>
 #include <txsync/shared_mutex.hpp>
 #include <txsync/speculate/elided.hpp>
 #include <txsync/speculate/elided_condition_variable.hpp>
@@ -32,6 +33,7 @@ struct point {
 };
 
 template class txsync::elided<txsync::mutex>;
+template class txsync::elided<txsync::policy_mutex>;
 template class txsync::elided<txsync::tatas_lock>;
 template class txsync::elided<txsync::fifo_ticket_lock>;
 template class txsync::elided<txsync::posix_mutex_with_word>;
@@ -39,6 +41,7 @@ template class txsync::elided_with_node<txsync::mcs_lock>;
 template class txsync::elided_shared<txsync::srwlock>;
 template class txsync::elided_guard<txsync::elided<txsync::mutex>>;
 template class txsync::warming<txsync::mutex>;
+template class txsync::warming<txsync::policy_mutex>;
 template class txsync::warming_with_node<txsync::mcs_lock>;
 template class txsync::tm::var<int>;
 template class txsync::tm::var<point*>;
@@ -65,9 +68,12 @@ int share_in_all_ways(Locks&... locks) {
   return lock_in_all_ways(locks...) + (0 + ... + int{read_in_all_ways(locks)});
 }
 
-int use_locks(txsync::mutex& a, txsync::spinning_mutex& b, txsync::tatas_lock& c, txsync::warming<txsync::mutex>& d);
-int use_locks(txsync::mutex& a, txsync::spinning_mutex& b, txsync::tatas_lock& c, txsync::warming<txsync::mutex>& d) {
-  return lock_in_all_ways(a, b, c, d) + d.section([](auto& memory) { return memory.load(*std::string("7").data()); });
+int use_locks(txsync::mutex& a, txsync::spinning_mutex& b, txsync::tatas_lock& c, txsync::warming<txsync::mutex>& d,
+              txsync::policy_mutex& e);
+int use_locks(txsync::mutex& a, txsync::spinning_mutex& b, txsync::tatas_lock& c, txsync::warming<txsync::mutex>& d,
+              txsync::policy_mutex& e) {
+  return lock_in_all_ways(a, b, c, d, e) +
+         d.section([](auto& memory) { return memory.load(*std::string("7").data()); });
 }
 int use_shared(txsync::shared_mutex& a, txsync::occ_rwlock& b, txsync::futex_rwlock& c,
                txsync::elided_shared<txsync::shared_mutex>& d);

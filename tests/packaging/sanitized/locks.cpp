@@ -18,6 +18,7 @@
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
 #include <txsync/mutex.hpp>
+#include <txsync/policy_mutex.hpp>
 #include <txsync/shared_mutex.hpp>
 #include <txsync/speculate/elided.hpp>
 #include <txsync/speculate/elided_condition_variable.hpp>
@@ -263,6 +264,13 @@ bool races() {
   return number != 0;
 }
 
+/// A policy_mutex by each algorithm.
+template <std::uint32_t word>
+struct by_policy : txsync::policy_mutex {
+  static inline constinit txsync::site place{"sanitized"};
+  by_policy() : policy_mutex(place) { place.set_policy(word); }
+};
+
 struct {
   const char* name;
   bool (*is_right)();
@@ -273,6 +281,11 @@ struct {
     {"ticket", excludes<txsync::ticket_lock>},
     {"fifo_ticket", excludes<txsync::fifo_ticket_lock>},
     {"tatas", excludes<txsync::tatas_lock>},
+    {"policy_mutex", excludes<txsync::policy_mutex>},
+    {"policy_tatas", excludes<by_policy<txsync::lock_policy::tatas>>},
+    {"policy_ticket", excludes<by_policy<txsync::lock_policy::ticket>>},
+    {"policy_fifo_ticket", excludes<by_policy<txsync::lock_policy::fifo_ticket>>},
+    {"policy_spin", excludes<by_policy<txsync::lock_policy::spin>>},
     {"priority_tatas", excludes<txsync::priority_tatas_lock>},
     {"mcs", excludes_with_nodes<txsync::mcs_lock>},
     {"fifo_mcs", excludes_with_nodes<txsync::fifo_mcs_lock>},

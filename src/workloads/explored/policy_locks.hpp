@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mutexes whose algorithm the policy of their site names.
+#pragma once
+
+#include <cstdint>
+
+#include <txsync/policy_mutex.hpp>
+
+#include "speculate/scoped_site.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::workloads {
+
+/// The site of all of them.
+inline constinit site policy_site{"explored.policy"};
+
+/// Nothing is counted: a count is no part of a schedule.
+inline void set_explored_policy(std::uint32_t word) noexcept {
+  policy_site.set_policy(word | policy_word::counting_off);
+}
+
+template <std::uint32_t word>
+class by_policy : public policy_mutex {
+ public:
+  by_policy() noexcept : policy_mutex(policy_site) { set_explored_policy(word); }
+};
+
+/// The same with sections that run as attempts, at a site of its own: nothing may be learnt from one schedule to the
+/// next.
+struct eager_site {
+  scoped_site own{elision_presets::eager};
+};
+template <std::uint32_t word>
+class elided_by_policy : private eager_site, public policy_mutex {
+ public:
+  elided_by_policy() noexcept : policy_mutex(own) { own.set_policy(word | policy_word::counting_off); }
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::workloads
