@@ -25,11 +25,11 @@ attempt_counters* counters_here(std::uint32_t site_id) noexcept {
 
 }  // namespace
 
-[[gnu::tls_model("initial-exec")]] constinit thread_local counted_last last_counted;
+[[gnu::tls_model("initial-exec")]] constinit thread_local attempt_counters* my_attempt_counters = nullptr;
 
 [[gnu::noinline]] attempt_counters* find_attempt_counters(site& place) noexcept {
   attempt_counters* const counters = counters_here(detail::counted_id(place));
-  if (counters != nullptr) last_counted = {&place, counters};
+  my_attempt_counters = counters;
   return counters;
 }
 

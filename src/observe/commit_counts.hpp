@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The count of attempts that commit, which each elided section pays for: a thread remembers the counters of the site at
-// which it counted last.
+// which it counts.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,14 @@
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
-/// Of the calling thread. In no attempt.
-struct counted_last {
-  const site* place = nullptr;           ///< null: the next count looks for its counters
-  attempt_counters* counters = nullptr;  ///< of that site
-};
-[[gnu::tls_model("initial-exec")]] extern constinit thread_local counted_last last_counted;
+/// Of the calling thread and of the site at which it counts. Null: the next count looks for them.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local attempt_counters* my_attempt_counters;
+
+/// Before the calling thread counts at another site; may be called in attempts.
+inline void forget_attempt_counters() noexcept { my_attempt_counters = nullptr; }
 
 /// Finds the site's counters in the calling thread's block and remembers them. Null where nothing is counted now, which
-/// is not remembered: so a site whose counting is turned on counts at once.
+/// is not remembered: so counting that is turned on begins at once.
 attempt_counters* find_attempt_counters(site& place) noexcept;
 
 /// One section in so many is timed, to estimate the time that aborted attempts lose.
@@ -33,23 +32,16 @@ constexpr std::uint64_t hash_of_attempts(std::uint64_t attempts) noexcept { retu
 constexpr bool times_next(std::uint64_t attempts) noexcept {
   return hash_of_attempts(attempts) < ~std::uint64_t{0} / timing_period;
 }
-/// Whether the site's counters are looked for again: one in 256. Counting that is turned off is seen then.
-constexpr bool forgets_counters(std::uint64_t attempts) noexcept {
-  return hash_of_attempts(attempts) < std::uint64_t{1} << 56;
-}
 
 /// An attempt of the site has committed. Outside attempts. True: the thread's next section is to be timed.
+/// Requires: forget_attempt_counters() since the thread counted at another site.
 inline bool count_commit(site& place) noexcept {
-  attempt_counters* counters = last_counted.counters;
-  if (last_counted.place != &place) [[unlikely]] {
+  attempt_counters* counters = my_attempt_counters;
+  if (counters == nullptr) [[unlikely]] {
     counters = find_attempt_counters(place);
     if (counters == nullptr) return false;
   }
-  const std::uint64_t attempts = counters->begun.add(1);
-  if (!times_next(attempts)) [[likely]]
-    return false;
-  if (forgets_counters(attempts)) last_counted.place = nullptr;
-  return true;
+  return times_next(counters->begun.add(1));
 }
 
 /// So many critical sections beyond the first have run in an attempt that was counted.

@@ -14,7 +14,7 @@ constinit site site::unnamed_{"(unnamed)"};
 std::uint32_t site::register_site() noexcept { return 0; }
 
 namespace observe {
-[[gnu::tls_model("initial-exec")]] constinit thread_local counted_last last_counted;
+[[gnu::tls_model("initial-exec")]] constinit thread_local attempt_counters* my_attempt_counters = nullptr;
 attempt_counters* find_attempt_counters(site&) noexcept { return nullptr; }
 void count_joined(site&, std::uint32_t) noexcept {}
 }  // namespace observe

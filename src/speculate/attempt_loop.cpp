@@ -150,9 +150,18 @@ void record(section_log& mine, const void* lock, latch_mode mode) noexcept {
   mine.become(section_log::in_section);
 }
 
+/// What is counted from now on belongs to this site.
+void note_site(section_log& mine, site_page& how) noexcept {
+  const counted_page now(how);
+  if (mine.how == now) [[likely]]
+    return;
+  mine.how = now;
+  observe::forget_attempt_counters();
+}
+
 void record_outermost(section_log& mine, site_page& how, const void* lock, latch_mode mode) noexcept {
   order_behind_sections(lock);
-  mine.how = &how;
+  note_site(mine, how);
   mine.outermost = lock;
   mine.done = 0;
   mine.sections[0] = {lock, mode};
@@ -208,9 +217,9 @@ std::uint32_t counted_as(const site_page& how) noexcept { return observe::detail
   if (number != 0 && observe::detail::attempts_failed(number)) my_sections.times_losses = true;
   observe::tell_fallback(number, lock, status.cause());
 }
-void count_commit(const site_page& how) noexcept {
-  if (how.counts_attempts() && observe::count_commit(*how.place())) [[unlikely]]
-    my_sections.times_losses = true;
+void count_commit(section_log& mine) noexcept {
+  if (mine.how.is_counted() && observe::count_commit(*mine.how.page().place())) [[unlikely]]
+    mine.times_losses = true;
 }
 
 /// What an abort leaves of the record, by hand (see above).
@@ -246,7 +255,7 @@ void forget_sections(section_log& mine, std::uint8_t actions, std::uint32_t guar
     forget_sections(mine, actions, guards);
   }
   attempts_failed(known, asked.lock, policy, decide.why());
-  timed.end(*asked.how.place());
+  timed.end(asked.how);
   count_failure(asked.how, asked.lock, status);
   if (decide.why() == failure::hopeless) bring_in_actions();
   return false;
@@ -268,24 +277,25 @@ bool enter_from_outside(section_log& mine, const section_request& asked, experie
 }
 
 void commit(section_log& mine) noexcept {
-  const elision_policy& policy = mine.how->elides_by();
+  site_page& how = mine.how.page();
+  const elision_policy& policy = how.elides_by();
   experience& known = experience_in_attempt(mine.outermost);
   const unsigned sections = mine.done;
   mine.become(0);
   machine::end();
-  if (mine.timed_for == mine.how) [[unlikely]] {
+  if (mine.timed_for == &how) [[unlikely]] {
     mine.timed_for = nullptr;
     // Readers run beside each other under the lock, too: how long they take says nothing of what it can do.
     if (mine.sections[0].mode != latch_mode::shared)
-      my_turns.took(&mine.how->elision_trial, (machine::cycles() - mine.began) / sections, mine.outermost);
+      my_turns.took(&how.elision_trial, (machine::cycles() - mine.began) / sections, mine.outermost);
   }
   attempt_committed(known, policy, sections);
-  count_commit(*mine.how);
+  count_commit(mine);
   if (sections > 1) [[unlikely]] {
-    my_turns.add(&mine.how->elision_trial, sections - 1);
-    if (mine.how->counts_attempts()) observe::count_joined(*mine.how->place(), sections - 1);
+    my_turns.add(&how.elision_trial, sections - 1);
+    if (mine.how.is_counted()) observe::count_joined(*how.place(), sections - 1);
   }
-  my_memory_if_any()->timed.end(*mine.how->place());
+  my_memory_if_any()->timed.end(how);
   if (mine.actions != 0 && mine.guards == 0) [[unlikely]]
     run_deferred();
 }
@@ -309,8 +319,8 @@ elided_section* find(section_log& mine, const void* lock) noexcept {
 }
 
 /// Whether sections of the site run in attempts at all. In an attempt, where nothing is decided.
-bool is_elided_within(const site& place) noexcept {
-  const elision_policy* const decided = site_state::of(place).elision();
+bool is_elided_within(const site& place, const site_state& state) noexcept {
+  const elision_policy* const decided = state.elision();
   return (decided != nullptr ? *decided : elision_policy_of(place)).attempts != 0;
 }
 
@@ -319,8 +329,8 @@ struct elision_choice {
   const elision_policy* policy;
   site_page* how;
 };
-elision_choice choice_of(site& place) noexcept {
-  site_state* state = &site_state::of(place);
+elision_choice choice_of(site& place, site_state& seen) noexcept {
+  site_state* state = &seen;
   if (state->elision() == nullptr) [[unlikely]]
     state = &decide_state(place, speculation::elision);
   const elision_policy* const policy = state->elision();
@@ -330,15 +340,15 @@ elision_choice choice_of(site& place) noexcept {
 
 }  // namespace
 
-bool try_elision(site& place, const void* lock, latch_mode mode, held_test held) noexcept {
+bool try_elision(site& place, site_state& state, const void* lock, latch_mode mode, held_test held) noexcept {
   section_log& mine = my_sections;
   if (mine.is(section_log::inside)) {
-    if (!is_elided_within(place)) return false;
+    if (!is_elided_within(place, state)) return false;
     if (held(lock)) machine::abort_busy(lock);
     record(mine, lock, mode);
     return true;
   }
-  const elision_choice chosen = choice_of(place);
+  const elision_choice chosen = choice_of(place, state);
   if (chosen.how == nullptr) return false;
   site_page& how = *chosen.how;
   const elision_policy& policy = *chosen.policy;
@@ -351,15 +361,16 @@ bool try_elision(site& place, const void* lock, latch_mode mode, held_test held)
 
 try_outcome try_enter_elided(site& place, const void* lock, latch_mode mode, held_test held) noexcept {
   section_log& mine = my_sections;
+  site_state& state = site_state::of(place);
   if (mine.is(section_log::inside)) {
-    if (!is_elided_within(place)) return try_outcome::try_lock;
+    if (!is_elided_within(place, state)) return try_outcome::try_lock;
     const latch_mode inside = elided_mode(lock);
     const bool own = inside == latch_mode::exclusive || (inside == latch_mode::shared && mode != latch_mode::shared);
     if (own || held(lock)) return try_outcome::busy;
     record(mine, lock, mode);
     return try_outcome::elided;
   }
-  const elision_choice chosen = choice_of(place);
+  const elision_choice chosen = choice_of(place, state);
   if (chosen.how == nullptr) return try_outcome::try_lock;
   site_page& how = *chosen.how;
   const elision_policy& policy = *chosen.policy;
@@ -381,8 +392,9 @@ try_outcome try_enter_elided(site& place, const void* lock, latch_mode mode, hel
   }
   if (held(lock)) {
     machine::end();
-    count_commit(how);
-    if (how.counts_attempts()) observe::count_empty(*how.place());
+    note_site(mine, how);
+    count_commit(mine);
+    if (mine.how.is_counted()) observe::count_empty(*how.place());
     return try_outcome::busy;
   }
   record_outermost(mine, how, lock, mode);
@@ -398,7 +410,7 @@ bool leave_elided(const void* lock) noexcept {
   for (elided_section* at = found; at != mine.sections + mine.count; ++at) *at = at[1];
   if (mine.count != 0) return true;
   ++mine.done;
-  const elision_policy& policy = mine.how->elides_by();
+  const elision_policy& policy = mine.how.page().elides_by();
   if (policy.most_sections > 1 && mine.actions == 0) {
     const experience& known = experience_in_attempt(mine.outermost);
     if (is_coarse(known, policy) && mine.done < known.grain) {

@@ -39,6 +39,10 @@ class timed_sections {
     if (began_ != 0) [[unlikely]]
       end_timing(place);
   }
+  void end(const site_state& state) noexcept {
+    if (began_ != 0) [[unlikely]]
+      end_timing(*state.place());
+  }
 
  private:
   void end_timing(site& place) noexcept;

@@ -61,23 +61,37 @@ class last_taken {
   std::uintptr_t what_ = nothing;
 };
 
+/// A site's page, and whether attempts are counted at the site: in one word, so that one comparison tells whether
+/// either is another than before.
+class counted_page {
+ public:
+  constexpr counted_page() noexcept = default;
+  explicit counted_page(site_page& how) noexcept
+      : word_(reinterpret_cast<std::uintptr_t>(&how) | (how.counts_attempts() ? 1u : 0u)) {}
+  site_page& page() const noexcept { return *reinterpret_cast<site_page*>(word_ & ~std::uintptr_t{1}); }
+  bool is_counted() const noexcept { return (word_ & 1) != 0; }
+  bool operator==(const counted_page&) const noexcept = default;
+
+ private:
+  std::uintptr_t word_ = 0;
+};
+
 /// The calling thread's sections in the attempt under way. Written inside attempts, whose abort undoes that.
 struct section_log {
   static constexpr unsigned most = 8;
 
-  count_down left;           ///< until the next look at a trial; with `inside` bits while an attempt runs
-  std::uint16_t count = 0;   ///< sections in the attempt
-  std::uint8_t done = 0;     ///< and those that it has run to their end
-  std::uint8_t actions = 0;  ///< deferred ones
-  std::uint32_t guards = 0;  ///< scopes of elided_guard that hold their lock
+  count_down left;            ///< until the next look at a trial; with `inside` bits while an attempt runs
+  std::uint8_t count = 0;     ///< sections in the attempt
+  std::uint8_t done = 0;      ///< and those that it has run to their end
+  std::uint8_t actions = 0;   ///< deferred ones
+  bool times_losses = false;  ///< the time that the next section loses in aborted attempts is measured; in no attempt
+  std::uint32_t guards = 0;   ///< scopes of elided_guard that hold their lock
   last_taken taken;
-  site_page* how = nullptr;              ///< of the outermost section
+  counted_page how;                      ///< of the outermost section
   const site_page* timed_for = nullptr;  ///< whose next attempt is timed
   const void* outermost = nullptr;
   elided_section sections[most] = {};
   std::uint64_t began = 0;  ///< machine::cycles() before an attempt that is timed
-  /// The time that the next section loses in aborted attempts is measured. In no attempt.
-  bool times_losses = false;
 
   static constexpr std::uint32_t in_section = 1;  ///< `count` is not 0
   static constexpr std::uint32_t open = 2;        ///< the attempt goes on behind its last section (coarsening)
@@ -91,14 +105,17 @@ struct section_log {
 /// Whether the calling thread is in an attempt of an elided lock.
 inline bool in_elided_attempt() noexcept { return my_sections.is(section_log::inside); }
 
-TXSYNC_EXPORT bool try_elision(site& place, const void* lock, latch_mode mode, held_test held) noexcept;
+/// `state`: the site's.
+TXSYNC_EXPORT bool try_elision(site& place, site_state& state, const void* lock, latch_mode mode,
+                               held_test held) noexcept;
 
 /// Begins a section, in an attempt that has looked at the lock: whoever takes it aborts the attempt. Within an attempt
 /// it becomes part of that. False: take the lock. Requires: machine::attempts_work().
 inline bool enter_elided(site& place, const void* lock, latch_mode mode, held_test held) noexcept {
   // A site whose sections take the lock for now pays for little more than being told so, and counting.
-  if (site_state::of(place).takes_lock() && !my_sections.left.ends()) return false;
-  return try_elision(place, lock, mode, held);
+  site_state& state = site_state::of(place);
+  if (state.takes_lock() && !my_sections.left.ends()) return false;
+  return try_elision(place, state, lock, mode, held);
 }
 
 /// What try_lock() comes to.
