@@ -10,7 +10,7 @@
 namespace txsync::inline TXSYNC_BACKEND::tune {
 
 /// So many times as slow as what the user has is worth a sentence.
-inline constexpr double least_slowdown = 1.25;
+inline constexpr double least_slowdown = 1.1;
 
 struct slowdown {
   double factor = 0;         ///< least_slowdown or more
