@@ -4,6 +4,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
+bool waits_are_probed() noexcept { return false; }
+bool attempts_are_probed() noexcept { return false; }
 void probe_wait_begin(std::uint32_t, const char*, const void*) noexcept {}
 void probe_wait_end(std::uint32_t, const char*, const void*, std::uint64_t, bool) noexcept {}
 void probe_abort(std::uint32_t, const char*, const void*, abort_cause) noexcept {}

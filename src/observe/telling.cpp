@@ -20,9 +20,10 @@ const char* name_of(std::uint32_t site_id) noexcept {
   return site_id <= site::site_limit ? site_registry::name(site_id) : "";
 }
 
+/// Null: there is none.
 [[gnu::cold, gnu::noinline]] void call(listener told, const event& what) noexcept {
   // An attempt that waits for a lock will abort: then this comes again outside of it.
-  if (is_telling || machine::active() || machine::warm_active()) return;
+  if (told == nullptr || is_telling || machine::active() || machine::warm_active()) return;
   is_telling = true;
   told(what);
   is_telling = false;
@@ -41,37 +42,47 @@ listener set_listener(listener told) noexcept {
   return heard_by.exchange(told, std::memory_order_acq_rel);
 }
 
+// The end of a wait lies within the critical section, and all waiters pay for what is done there. So the site's name is
+// looked up only where somebody is told.
+
 void tell_wait_begin(std::uint32_t site_id, const void* lock) noexcept {
+  const listener told = listener_now();
+  if (told == nullptr && !machine::waits_are_probed()) [[likely]]
+    return;
   const char* const name = name_of(site_id);
-  if (const listener told = listener_now(); told != nullptr) [[unlikely]]
-    call(told, {.kind = event_kind::wait_begin, .site_id = site_id, .site_name = name, .lock = lock});
+  call(told, {.kind = event_kind::wait_begin, .site_id = site_id, .site_name = name, .lock = lock});
   machine::probe_wait_begin(site_id, name, lock);
 }
 
 void tell_wait_end(std::uint32_t site_id, const void* lock, std::uint64_t ns, bool acquired) noexcept {
+  const listener told = listener_now();
+  if (told == nullptr && !machine::waits_are_probed()) [[likely]]
+    return;
   const char* const name = name_of(site_id);
-  if (const listener told = listener_now(); told != nullptr) [[unlikely]] {
-    call(told, {.kind = event_kind::wait_end,
-                .acquired = acquired,
-                .site_id = site_id,
-                .site_name = name,
-                .lock = lock,
-                .wait_ns = ns});
-  }
+  call(told, {.kind = event_kind::wait_end,
+              .acquired = acquired,
+              .site_id = site_id,
+              .site_name = name,
+              .lock = lock,
+              .wait_ns = ns});
   machine::probe_wait_end(site_id, name, lock, ns, acquired);
 }
 
 void tell_abort(std::uint32_t site_id, const void* lock, abort_cause why) noexcept {
+  const listener told = listener_now();
+  if (told == nullptr && !machine::attempts_are_probed()) [[likely]]
+    return;
   const char* const name = name_of(site_id);
-  if (const listener told = listener_now(); told != nullptr) [[unlikely]]
-    call(told, {.kind = event_kind::abort, .cause = why, .site_id = site_id, .site_name = name, .lock = lock});
+  call(told, {.kind = event_kind::abort, .cause = why, .site_id = site_id, .site_name = name, .lock = lock});
   machine::probe_abort(site_id, name, lock, why);
 }
 
 void tell_fallback(std::uint32_t site_id, const void* lock, abort_cause why) noexcept {
+  const listener told = listener_now();
+  if (told == nullptr && !machine::attempts_are_probed()) [[likely]]
+    return;
   const char* const name = name_of(site_id);
-  if (const listener told = listener_now(); told != nullptr) [[unlikely]]
-    call(told, {.kind = event_kind::fallback, .cause = why, .site_id = site_id, .site_name = name, .lock = lock});
+  call(told, {.kind = event_kind::fallback, .cause = why, .site_id = site_id, .site_name = name, .lock = lock});
   machine::probe_fallback(site_id, name, lock, why);
 }
 

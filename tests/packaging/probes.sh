@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # probes.sh HAVE_SDT READELF LIBRARY...
-# Each library has the four probes, once each, with their arguments: what perf and bpftrace read.
+# Each library has the four probes, once each, with their arguments and a semaphore: what perf and bpftrace read.
 set -euo pipefail
 
 have_sdt=$1 readelf=$2
@@ -19,6 +19,11 @@ for library in "$@"; do
   found=$("$readelf" -nW "$library" | awk '/Provider: /{provider=$NF} /Name: /{name=$NF} /Arguments:/{if (provider == "txsync") print name, NF - 1}' | sort)
   if [[ $found != "$wanted" ]]; then
     printf '%s has these probes and numbers of arguments:\n%s\nbut should have\n%s\n' "$library" "$found" "$wanted" >&2
+    exit 1
+  fi
+  # By it the library knows that a tool is there, and looks up no name for nobody.
+  if "$readelf" -nW "$library" | grep -A3 'Provider: txsync' | grep -q 'Semaphore: 0x0*$'; then
+    echo "$library has a probe of txsync without a semaphore" >&2
     exit 1
   fi
 done

@@ -5,11 +5,23 @@
 
 // The build looks for the header (cmake/platform.cmake).
 #ifdef TXSYNC_HAVE_SDT
+#define _SDT_HAS_SEMAPHORES 1
 #include <sys/sdt.h>
+#define TXSYNC_SEMAPHORE [[gnu::section(".probes"), gnu::used, gnu::visibility("hidden")]]
 #else
 #define STAP_PROBE3(...) static_cast<void>(0)
 #define STAP_PROBE5(...) static_cast<void>(0)
+#define TXSYNC_SEMAPHORE static
 #endif
+
+// How many tools have attached to each probe. The kernel or the tool writes them; the names are those that the notes of
+// the probes refer to.
+extern "C" {
+TXSYNC_SEMAPHORE volatile unsigned short txsync_wait_begin_semaphore = 0;
+TXSYNC_SEMAPHORE volatile unsigned short txsync_wait_end_semaphore = 0;
+TXSYNC_SEMAPHORE volatile unsigned short txsync_abort_semaphore = 0;
+TXSYNC_SEMAPHORE volatile unsigned short txsync_fallback_semaphore = 0;
+}
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
@@ -22,6 +34,9 @@ constexpr auto words = [] {
 }();
 [[maybe_unused]] const char* word_of(abort_cause why) noexcept { return words[static_cast<std::size_t>(why)]; }
 }  // namespace
+
+bool waits_are_probed() noexcept { return (txsync_wait_begin_semaphore | txsync_wait_end_semaphore) != 0; }
+bool attempts_are_probed() noexcept { return (txsync_abort_semaphore | txsync_fallback_semaphore) != 0; }
 
 // Not inlined: one place each, so that a tool has one to trap.
 
