@@ -59,8 +59,8 @@ struct lock_policy {
 /// condition_variable::wait() is for txsync::mutex only.
 ///
 /// Elision: where the machine makes attempts and the site's policy asks for elision, sections run as elided<> runs them
-/// (speculate/elided.hpp); it is not to be put into elided<>. A site that says nothing of elision has none here. A policy
-/// that is set later counts for used locks, too: one that ends elision at once, one that begins it within 512
+/// (speculate/elided.hpp); it is not to be put into elided<>. A site that says nothing of elision has none here. A
+/// policy that is set later counts for used locks, too: one that ends elision at once, one that begins it within 512
 /// acquisitions of a thread. While a site asks for none, nothing is paid for it. Warm-up: warming<policy_mutex>.
 ///
 /// Errors: none are reported; unlocking a mutex that the thread does not hold is undefined, as with std::mutex.

@@ -51,8 +51,8 @@ struct lock_waiter {
 /// empty queue.
 class tagged_lock {
  public:
-  tagged_lock(lock_words& words, std::atomic<std::uint16_t>& mark, admission& door) noexcept
-      : words_(words), mark_(mark), door_(door) {}
+  using mark_word = std::atomic<std::uint16_t>;
+  tagged_lock(lock_words& words, mark_word& mark, admission& door) noexcept : words_(words), mark_(mark), door_(door) {}
 
   /// Of the mark: processes of several marks have had it.
   static constexpr std::uint16_t of_several = 1u << 15;
@@ -119,7 +119,7 @@ class tagged_lock {
   void release_queue(algorithm how, std::uint16_t here) noexcept;
 
   lock_words& words_;
-  std::atomic<std::uint16_t>& mark_;
+  mark_word& mark_;
   admission& door_;
 };
 

@@ -16,6 +16,7 @@
 #include <txsync/machine/memory.hpp>
 #include <txsync/observe/counters.hpp>
 
+#include "locks/tagged_lock.hpp"
 #include "policy/presets.hpp"
 #include "preload/order.hpp"
 #include "preload/speculating_sites.hpp"
@@ -249,7 +250,7 @@ TEST_F(ElidedMutexes, AWaiterWithADeadlineLeavesNoTicketToAnOwnerThatItDoesNotKn
     });
     while (state.word.queue.inside() < 2) std::this_thread::yield();
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    state.mark.store(static_cast<std::uint16_t>(state.mark.load() ^ 1) | mutex_state::of_several);
+    state.mark.store(static_cast<std::uint16_t>(state.mark.load() ^ 1) | detail::tagged_lock::of_several);
     state.word.queue.serve_next();  // without a look at this process's list
     waiter.join();
     EXPECT_EQ(status, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A policy_mutex whose site asks for elision: its sections are attempts, whatever its algorithm, from when the site asks
-// until it no longer does.
+// A policy_mutex whose site asks for elision: its sections are attempts, whatever its algorithm, from when the site
+// asks until it no longer does.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -44,9 +44,9 @@ class PoliciesElide : public testing::TestWithParam<policy::lock_kind> {
   machine_script script;
   static inline constinit txsync::site place{"policies_elide"};
 };
-constexpr policy::lock_kind algorithms[] = {policy::lock_kind::unsaid,      policy::lock_kind::mutex,
-                                            policy::lock_kind::tatas,       policy::lock_kind::ticket,
-                                            policy::lock_kind::fifo_ticket, policy::lock_kind::spin,
+constexpr policy::lock_kind algorithms[] = {policy::lock_kind::unsaid,        policy::lock_kind::mutex,
+                                            policy::lock_kind::tatas,         policy::lock_kind::ticket,
+                                            policy::lock_kind::fifo_ticket,   policy::lock_kind::spin,
                                             policy::lock_kind::priority_tatas};
 INSTANTIATE_TEST_SUITE_P(EachAlgorithm, PoliciesElide, testing::ValuesIn(algorithms));
 

@@ -39,7 +39,7 @@ class chosen_blindly {
 
   detail::lock_words words_;
   std::atomic<detail::algorithm> algorithm_{detail::algorithm::unknown};
-  std::atomic<std::uint16_t> mark_{0};
+  detail::tagged_lock::mark_word mark_{0};
   admission door_;
 };
 
