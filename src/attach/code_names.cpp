@@ -49,12 +49,16 @@ const std::vector<named_frame>& code_names::in_file(const loaded_file& file, std
   return at->second;
 }
 
+const std::vector<named_frame>& code_names::names(const loaded_file& file, const code_frame& frame) {
+  // Tables are asked for the address behind a call; the next instruction is looked for one byte later, therefore.
+  return in_file(file, frame.code - file.bias + (frame.is_call ? 0 : 1));
+}
+
 std::vector<named_frame> code_names::names(const memory_map& map, const call_chain& chain) {
   std::vector<named_frame> made;
   for (const code_frame& frame : chain.frames) {
-    // Tables are asked for the address behind a call; the next instruction is looked for one byte later, therefore.
     if (const loaded_file* const file = map.file_at(frame.code); file != nullptr) {
-      const std::vector<named_frame>& known = in_file(*file, frame.code - file->bias + (frame.is_call ? 0 : 1));
+      const std::vector<named_frame>& known = names(*file, frame);
       made.insert(made.end(), known.begin(), known.end());
       continue;
     }

@@ -36,6 +36,9 @@ class code_names {
   /// The innermost first. One frame may give several: calls that were inlined.
   std::vector<named_frame> names(const memory_map& map, const call_chain& chain);
 
+  /// Likewise of a frame that is in the file. At least one; good until refresh().
+  const std::vector<named_frame>& names(const loaded_file& file, const code_frame& frame);
+
   /// "queue_lock in program" for a lock in static storage; empty for others.
   std::string object_name(const memory_map& map, std::uint64_t address, int process);
 

@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <set>
 
 #include "launch/handles.hpp"
@@ -40,7 +39,8 @@ launch::elf_handle open_elf(const std::string& path, const launch::descriptor& f
   return launch::elf_handle(elf_begin(file.get(), ELF_C_READ, nullptr));
 }
 
-/// Where the file lies, one of whose mappings is `part`.
+}  // namespace
+
 std::optional<loaded_file> place_file(const std::string& path, const mapping& part) {
   const launch::descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   const launch::elf_handle elf = open_elf(path, file);
@@ -67,8 +67,6 @@ std::optional<loaded_file> place_file(const std::string& path, const mapping& pa
   made.end = made.bias + highest;
   return made;
 }
-
-}  // namespace
 
 memory_map::memory_map(const target& of) {
   std::ifstream in("/proc/" + std::to_string(of.process) + "/maps");

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,9 @@ struct loaded_file {
   std::uint64_t begin = 0;
   std::uint64_t end = 0;  ///< static storage without contents in the file included
 };
+
+/// Where the file lies, one of whose mappings is `part`; none where it cannot be read, or where that is no code of it.
+std::optional<loaded_file> place_file(const std::string& path, const mapping& part);
 
 class memory_map {
  public:

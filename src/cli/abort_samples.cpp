@@ -2,28 +2,58 @@
 #include "cli/abort_samples.hpp"
 
 #include <algorithm>
-#include <filesystem>
+
+#include "launch/executable.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
 
-bool has_counters(const std::filesystem::path& sources) {
-  std::error_code ignored;
-  return std::filesystem::exists(sources / "cpu", ignored) || std::filesystem::exists(sources / "cpu_core", ignored);
+bool elides(policy::packed one) {
+  return one.elision != policy::elision_kind::unsaid && one.elision != policy::elision_kind::off;
+}
+
+bool any_aborted(const std::vector<observe::site_record>& sites) {
+  return std::any_of(sites.begin(), sites.end(), [](const observe::site_record& one) {
+    return one.speculation && one.speculation->attempts > one.speculation->commits;
+  });
 }
 
 }  // namespace
 
-std::string why_no_abort_samples(const std::vector<observe::site_record>& sites, const std::string& sources) {
-  const bool aborted = std::any_of(sites.begin(), sites.end(), [](const observe::site_record& one) {
-    return one.speculation && one.speculation->attempts > one.speculation->commits;
-  });
-  if (!aborted) return {};
-  const std::string what = "the source lines at which attempts ended are not known: ";
-  if (!has_counters(sources)) {
-    return what + "the machine offers no hardware counters to sample them (no cpu in " + sources + ")";
+bool may_elide(const policy::policy_set& policies) {
+  return elides(policies.defaults) ||
+         std::any_of(policies.sites.begin(), policies.sites.end(), [](const auto& one) { return elides(one.second); });
+}
+
+abort_sampling choose_abort_sampling(const policy::policy_set& policies, const std::string& command, bool attempts_work,
+                                     const std::string& sources) {
+  if (!attempts_work) return {};
+  if (!may_elide(policies) && !launch::links_txsync(launch::find_program(command)))
+    return {.why_not = "the policy elides no lock, and " + command + " does not link txsync"};
+  try {
+    return {.event = launch::find_abort_event(sources)};
+  } catch (const launch::no_event& error) {
+    return {.why_not = error.what()};
   }
-  return what + "txsync does not read the samples of hardware counters (perf record -e cpu/tx-abort/pp does)";
+}
+
+std::vector<std::string> abort_remarks(const std::vector<observe::site_record>& sites, const std::string& why_not,
+                                       const std::optional<launch::code_samples>& samples) {
+  if (!any_aborted(sites)) return {};
+  const std::string not_known = "the source lines at which attempts ended are not known: ";
+  const std::string why = samples && why_not.empty() ? samples->why_not : why_not;
+  if (!why.empty()) return {not_known + why};
+  if (!samples) return {};
+  if (samples->samples == 0) return {not_known + "no abort was sampled"};
+  std::vector<std::string> made;
+  const std::string of = " of " + std::to_string(samples->samples + samples->lost) + " samples of aborts ";
+  if (samples->lost != 0) made.push_back(std::to_string(samples->lost) + of + "were lost: they came too fast");
+  if (samples->damaged != 0)
+    made.push_back(std::to_string(samples->damaged) + " damaged records of samples of aborts were passed over");
+  if (samples->left_out != 0)
+    made.push_back(std::to_string(samples->left_out) + of + "were left out: there is room for " +
+                   std::to_string(launch::sample_adder::max_places) + " places in the code");
+  return made;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -1,20 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the source line at which a hardware transaction ended can be sampled on the machine at hand.
+// The code at which hardware transactions of a program under `txsync run` ended, sampled by the machine's counters.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "launch/code_samples.hpp"
+#include "launch/counted_event.hpp"
 #include "observe/document/document.hpp"
+#include "policy/policy.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
-/// Where the kernel lists what counts events.
-inline constexpr const char* event_sources = "/sys/bus/event_source/devices";
+/// Whether locks of the policy may make attempts.
+bool may_elide(const policy::policy_set& policies);
 
-/// One line that says why the lines at which attempts ended are not known, for a run of which an attempt aborted; empty
-/// where none did. A processor's counters are a folder "cpu", or "cpu_core", of `sources`.
-std::string why_no_abort_samples(const std::vector<observe::site_record>& sites,
-                                 const std::string& sources = event_sources);
+/// What is sampled in a program; else why nothing is, in one line, empty where no attempts can be made either.
+struct abort_sampling {
+  std::optional<launch::counted_event> event = {};
+  std::string why_not = {};
+};
+/// `command` is the program as a shell finds it. Nothing is sampled, and nothing is looked for, where neither the
+/// policy nor the program can elide. Throws launch::cannot_start.
+abort_sampling choose_abort_sampling(const policy::policy_set& policies, const std::string& command, bool attempts_work,
+                                     const std::string& sources = launch::event_sources);
+
+/// Sentences on what the samples lack, for a run of which an attempt aborted: why there are none, or what was lost.
+/// Nothing where none aborted.
+std::vector<std::string> abort_remarks(const std::vector<observe::site_record>& sites, const std::string& why_not,
+                                       const std::optional<launch::code_samples>& samples);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

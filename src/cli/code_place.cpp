@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <string_view>
 
+#include "launch/place_name.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
 std::string hexadecimal(std::uint64_t number) {
@@ -15,10 +17,6 @@ std::string hexadecimal(std::uint64_t number) {
 }
 
 namespace {
-
-bool is_library_code(const std::string& function) {
-  return function.starts_with("std::") || function.starts_with("__");
-}
 
 std::string with_line(launch::function_at function) {
   constexpr std::string_view renamed = "txsync_sim_";  // by the recipe of simulated programs
@@ -37,7 +35,7 @@ std::string place_name(const launch::module_symbols& symbols, std::uint64_t code
   const std::vector<launch::function_at> functions = symbols.around(code);
   if (functions.empty()) return hexadecimal(code);
   const auto own = std::find_if(functions.begin(), functions.end(),
-                                [](const launch::function_at& one) { return !is_library_code(one.name); });
+                                [](const launch::function_at& one) { return !launch::is_library_code(one.name); });
   if (own == functions.begin() || own == functions.end()) return with_line(functions.front());
   return with_line(*own) + " in " + functions.front().name;
 }

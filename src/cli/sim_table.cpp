@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `txsync sim` prints beyond the table of `txsync bench`: what became of the attempts, and where they ended.
 #include <algorithm>
-#include <map>
 
+#include "cli/abort_ends.hpp"
 #include "cli/sim.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
@@ -56,39 +56,6 @@ std::string data_text(const observe::abort_place& place) {
 /// Of what could have made attempts, that it made none is told, too.
 bool has_row(const point& one) { return one.attempts && (one.attempts->attempts != 0 || one.speculates); }
 
-/// "add_to (program.cpp:12)" without the line.
-std::string function_of(const std::string& place) { return place.substr(0, place.rfind(" (")); }
-
-/// The parts of all ends that have the same name, the largest first.
-void print_shares(std::FILE* out, const char* title, const std::vector<observe::abort_end>& ends,
-                  std::string (*name_of)(const observe::abort_end& end)) {
-  constexpr std::size_t max_shown = 5;
-  std::map<std::string, std::uint64_t> counts;
-  std::uint64_t all = 0;
-  for (const observe::abort_end& end : ends) {
-    counts[name_of(end)] += end.count;
-    all += end.count;
-  }
-  std::vector<std::pair<std::string, std::uint64_t>> list(counts.begin(), counts.end());
-  std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  std::fprintf(out, "  by %s\n", title);
-  for (std::size_t i = 0; i < list.size() && i < max_shown; ++i) {
-    const double part = static_cast<double>(list[i].second) / static_cast<double>(all);
-    std::fprintf(out, "%8.1f %%  %s\n", 100 * part, list[i].first.c_str());
-  }
-  if (list.size() > max_shown) std::fprintf(out, "            ... and %zu more\n", list.size() - max_shown);
-}
-
-void print_ends(std::FILE* out, const std::vector<observe::abort_end>& ends) {
-  if (ends.empty()) return;
-  std::fprintf(out, "\nWhat those attempts were doing as they ended, as part of the aborts that were sampled\n");
-  print_shares(out, "line", ends, [](const observe::abort_end& end) { return end.line; });
-  print_shares(out, "function", ends, [](const observe::abort_end& end) { return function_of(end.line); });
-  print_shares(out, "caller", ends, [](const observe::abort_end& end) {
-    return end.caller.empty() ? "(not known)" : function_of(end.caller) + " calls " + function_of(end.line);
-  });
-}
-
 }  // namespace
 
 void print_attempts(std::FILE* out, const bench_result& result) {
@@ -119,7 +86,7 @@ void print_abort_places(std::FILE* out, const bench_result& result) {
         if (!told.empty()) std::fprintf(out, "%27s%s\n", "", told.c_str());
       }
     }
-    print_ends(out, one->abort_ends);
+    print_abort_ends(out, one->abort_ends);
   }
 }
 

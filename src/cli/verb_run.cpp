@@ -8,6 +8,10 @@
 #include <cstring>
 #include <optional>
 
+#include <txsync/machine/attempt.hpp>
+
+#include "attach/sample_names.hpp"
+#include "cli/abort_ends.hpp"
 #include "cli/abort_samples.hpp"
 #include "cli/holder_table.hpp"
 #include "cli/options.hpp"
@@ -83,13 +87,17 @@ class run_verb final : public verb {
   bool takes_program() const override { return true; }
 
   int run(session& with) override {
-    const launch::options what = checked(with);
+    launch::options what = checked(with);
     open_files(with.table == stderr);
     try {
+      const abort_sampling aborts = choose_abort_sampling(what.policies, what.command.front(), machine::htm().attempts);
+      what.sampled = aborts.event;
       launch::result result = launch::launch(what);
-      if (const std::string why = why_no_abort_samples(result.sites); !why.empty()) result.remarks.push_back(why);
-      print(what, result);
-      put_document(with.document, what, result);
+      for (std::string& one : abort_remarks(result.sites, aborts.why_not, result.samples))
+        result.remarks.push_back(std::move(one));
+      const std::vector<observe::abort_end> ends = ends_of(result);
+      print(what, result, ends);
+      put_document(with.document, what, result, ends);
       for (const profile_file* one : files()) {
         if (one->out) one->out->write(one->made(result));
       }
@@ -126,6 +134,12 @@ class run_verb final : public verb {
                         "--trace");
       standard_output_is_taken = true;
     }
+  }
+
+  static std::vector<observe::abort_end> ends_of(const launch::result& result) {
+    if (!result.samples) return {};
+    attach::code_names names;
+    return attach::ends_of(*result.samples, names);
   }
 
   std::string policy_name() const { return policy_.value_or("libc"); }
@@ -187,7 +201,8 @@ class run_verb final : public verb {
            std::to_string(result.threads) + (result.threads == 1 ? " thread at a time" : " threads at a time");
   }
 
-  void print(const launch::options& what, const launch::result& result) const {
+  void print(const launch::options& what, const launch::result& result,
+             const std::vector<observe::abort_end>& ends) const {
     std::fprintf(stderr, "\ntxsync run: %s: %.3f s, %.3f s of CPU time, %s; %u process%s%s\n",
                  observe::printable(what.command.front()).c_str(), result.wall_s, result.user_s + result.system_s,
                  end_of(result).c_str(), result.processes, result.processes == 1 ? "" : "es",
@@ -204,6 +219,7 @@ class run_verb final : public verb {
       rows.reserve(result.sites.size());
       for (const observe::site_record& site : result.sites) rows.push_back({"", &site});
       print_site_table(stderr, "", rows, most_rows);
+      print_abort_ends(stderr, ends);
       print_holders(stderr, result.hold_chains, max_holders);
       print_waits(result);
     }
@@ -249,7 +265,8 @@ class run_verb final : public verb {
                  static_cast<double>(ns) / 1e9, observe::printable(site).c_str());
   }
 
-  void put_document(observe::document& into, const launch::options& what, const launch::result& result) const {
+  void put_document(observe::document& into, const launch::options& what, const launch::result& result,
+                    const std::vector<observe::abort_end>& ends) const {
     observe::point point;
     point.workload = what.command.front();
     std::string arguments;
@@ -263,6 +280,7 @@ class run_verb final : public verb {
     point.way = observe::better::lower;
     point.values = {result.wall_s};
     point.sites = result.sites;
+    point.abort_ends = ends;
     into.interrupted = result.interrupted != 0 || result.timed_out;
     into.points.push_back(std::move(point));
 
@@ -278,6 +296,8 @@ class run_verb final : public verb {
     run["cpu_s"] = result.user_s + result.system_s;
     run["others_cpu_s"] = result.others_s;
     run["processes"] = result.processes;
+    if (result.samples && result.samples->why_not.empty())
+      run["abort_samples"] = {{"samples", result.samples->samples}, {"lost", result.samples->lost}};
     if (!result.notices.empty()) run["notices"] = result.notices;
     if (!result.remarks.empty()) run["remarks"] = result.remarks;
   }

@@ -12,8 +12,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string_view>
 
+#include "channel/channel.hpp"
 #include "launch/handles.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
@@ -191,6 +194,13 @@ void check_takes_library(const std::string& program, const std::string& preloade
     path = interpreter;
   }
   refuse(program, "is a script whose interpreters have no end");
+}
+
+bool links_txsync(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  // The shared library's name, or what the static one asks the environment for.
+  return bytes.find("libtxsync.so") != std::string::npos || bytes.find(channel::file_variable) != std::string::npos;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

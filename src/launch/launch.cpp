@@ -22,6 +22,7 @@
 #include "launch/notices.hpp"
 #include "launch/profile_reader.hpp"
 #include "launch/program_input.hpp"
+#include "launch/sampler.hpp"
 #include "observe/document/sites.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
@@ -261,6 +262,23 @@ class counted_launch {
   answerer answers_;
 };
 
+/// What is known of any program; takes the output.
+result result_of(child_end& ended) {
+  result made;
+  made.wait_status = ended.wait_status;
+  made.exit_status =
+      WIFSIGNALED(ended.wait_status) ? 128 + WTERMSIG(ended.wait_status) : WEXITSTATUS(ended.wait_status);
+  made.wall_s = ended.wall_s;
+  made.user_s = ended.user_s;
+  made.system_s = ended.system_s;
+  made.others_s = ended.others_s;
+  made.output = std::move(ended.output);
+  made.output_cut = ended.output_cut;
+  made.timed_out = ended.timed_out;
+  made.interrupted = ended.interrupted;
+  return made;
+}
+
 }  // namespace
 
 struct launcher::memory {
@@ -296,24 +314,22 @@ result launcher::launch(const options& what) {
     }
     set.set(channel::file_variable, counted->channel().path());
     set.set(channel::policy_variable, std::to_string(what.policies.find({}).word()));
-    request.while_waiting = [&counted] { counted->channel().say_alive(); };
   }
+  std::optional<sampler> samples;
+  if (what.sampled) samples.emplace(*what.sampled);
+  request.while_waiting = [&] {
+    if (counted) counted->channel().say_alive();
+    if (samples) samples->read();
+  };
   request.environment = set.take();
   child_end ended = run_child(request);
 
-  result made;
-  made.wait_status = ended.wait_status;
-  made.exit_status =
-      WIFSIGNALED(ended.wait_status) ? 128 + WTERMSIG(ended.wait_status) : WEXITSTATUS(ended.wait_status);
-  made.wall_s = ended.wall_s;
-  made.user_s = ended.user_s;
-  made.system_s = ended.system_s;
-  made.others_s = ended.others_s;
-  made.output = std::move(ended.output);
-  made.output_cut = ended.output_cut;
-  made.timed_out = ended.timed_out;
-  made.interrupted = ended.interrupted;
+  result made = result_of(ended);
   made.read_in_vain = input && input->was_read_in_vain();
+  if (samples) {
+    samples->read();
+    made.samples = samples->take();
+  }
   if (counted) counted->collect(made, ended);
   return made;
 }

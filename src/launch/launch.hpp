@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "launch/blame.hpp"
+#include "launch/code_samples.hpp"
+#include "launch/counted_event.hpp"
 #include "launch/executable.hpp"  // cannot_start
 #include "observe/document/document.hpp"
 #include "policy/policy.hpp"
@@ -26,6 +28,7 @@ struct options {
   bool check_order = false;  ///< notice locks that are taken in both orders; costs time at each lock
   /// So much waiting of a thread at a site gets one call chain; 0: no chains.
   std::uint64_t ns_per_chain = 0;
+  std::optional<counted_event> sampled = {};  ///< an event that is sampled in the program and all that it starts
   bool events = false;  ///< keep single waits and holds; each acquisition is then looked at, which costs time
   /// Afterwards the program's process group gets SIGTERM, and SIGKILL two seconds later.
   std::optional<double> limit_seconds;
@@ -56,7 +59,8 @@ struct result {
   std::vector<blame> hold_chains;           ///< who held what others waited for, likewise
   std::vector<lock_event> events;           ///< by their starts
   std::uint64_t events_left_out = 0;
-  std::vector<std::string> notices;  ///< what the program did wrong with its locks, one sentence each
+  std::optional<code_samples> samples = {};  ///< of options::sampled
+  std::vector<std::string> notices;          ///< what the program did wrong with its locks, one sentence each
   /// The sites of locks that a thread with a real-time priority waited for, and that ignore priorities. In the notices,
   /// too.
   std::vector<std::string> priority_ignored_at;

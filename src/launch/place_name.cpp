@@ -65,6 +65,8 @@ std::uint64_t size_of_lock(channel::object_kind kind) {
 
 }  // namespace
 
+bool is_library_code(std::string_view function) { return function.starts_with("std::") || function.starts_with("__"); }
+
 std::string place_names::program_of(std::uint32_t process) const {
   const std::string program = process_link(process, "exe");
   return program.empty() ? program_ : program;

@@ -20,6 +20,9 @@ namespace txsync::inline TXSYNC_BACKEND::launch {
 /// C functions such as mtx_lock, my_mutex_lock, g_mutex_init, tchdblockmethod.
 bool is_lock_wrapper(std::string_view function);
 
+/// Whether a function is the C++ library's, or internal to one.
+bool is_library_code(std::string_view function);
+
 struct place_name {
   /// "kyotocabinet::HashDB::set@kchashdb.h:812" where there is debug information, "kyotocabinet::HashDB::set+0x1f" with
   /// a symbol only, "libkyotocabinet.so.16+0x3fe20" with neither. The same from run to run of the same files.

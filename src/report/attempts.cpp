@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What became of attempts (hardware transactions): by point, and where they ended.
+#include "observe/document/end_groups.hpp"
 #include "report/sections.hpp"
 #include "report/text.hpp"
 
@@ -58,6 +59,25 @@ std::string places_rows(const json& point) {
   return rows;
 }
 
+/// What the attempts of a point were doing as they ended, in each way that adds it up.
+std::string ends_rows(const json& point) {
+  constexpr std::size_t max_shown = 8;
+  std::vector<observe::abort_end> ends;
+  for (const json& end : part_of(point, "abort_ends")) {
+    ends.push_back({text_of(end, "line"), text_of(end, "caller"), static_cast<std::uint64_t>(number_of(end, "count")),
+                    text_of(end, "cause")});
+  }
+  std::string rows;
+  for (const observe::end_group& group : observe::groups_of(ends)) {
+    for (std::size_t i = 0; i < group.shares.size() && i < max_shown; ++i) {
+      rows += "<tr>" + number_cell(text_of(point, "threads")) + cell(text_of(point, "subject")) + cell(group.by) +
+              number_cell(percent(group.shares[i].second)) + "<td class=\"w\">" + escaped(group.shares[i].first) +
+              "</td></tr>\n";
+    }
+  }
+  return rows;
+}
+
 /// Of what could have made attempts, that it made none is told, too.
 bool has_row(const json& point) {
   return point.contains("attempts") && (number_of(point, "attempts") != 0 || point.contains("speculates"));
@@ -78,24 +98,35 @@ std::string attempts_section(const json& document) {
   const json& points = part_of(document, "points");
   std::string rows;
   std::string places;
+  std::string ends;
   for (std::size_t i = 0; i < points.size(); ++i) {
-    if (!has_row(points[i])) continue;
-    rows += attempts_row(points[i]);
-    if (!has_later(points, i)) places += places_rows(points[i]);
+    if (has_row(points[i])) rows += attempts_row(points[i]);
+    if (has_later(points, i)) continue;
+    places += places_rows(points[i]);
+    ends += ends_rows(points[i]);
   }
-  if (rows.empty()) return {};
-  std::string made = heading("Hardware transactions");
-  made += table(
-      "<th class=\"n\">threads</th><th>lock or subject</th><th class=\"n\">attempts</th><th class=\"n\">committed</th>"
-      "<th class=\"n\">of all cycles in attempts that committed</th><th class=\"n\">that were aborted</th>"
-      "<th>why aborted, of all attempts</th>",
-      rows);
+  std::string made;
+  if (!rows.empty()) {
+    made += heading("Hardware transactions") +
+            table(
+                "<th class=\"n\">threads</th><th>lock or subject</th><th class=\"n\">attempts</th>"
+                "<th class=\"n\">committed</th><th class=\"n\">of all cycles in attempts that committed</th>"
+                "<th class=\"n\">that were aborted</th><th>why aborted, of all attempts</th>",
+                rows);
+  }
   if (!places.empty()) {
     made += heading("Where attempts ended") +
             table(
                 "<th class=\"n\">threads</th><th>lock or subject</th><th class=\"n\">times</th><th>cause</th>"
                 "<th>code in the attempt, and the code that met it</th><th>data</th>",
                 places);
+  }
+  if (!ends.empty()) {
+    made += heading("What attempts were doing as they ended") +
+            table(
+                "<th class=\"n\">threads</th><th>lock or subject</th><th>by</th><th class=\"n\">of the sampled "
+                "aborts</th><th>code</th>",
+                ends);
   }
   return made;
 }

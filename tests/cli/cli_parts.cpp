@@ -4,9 +4,9 @@
 
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <string>
 
+#include "cli/abort_ends.hpp"
 #include "cli/abort_samples.hpp"
 #include "cli/bench.hpp"
 #include "cli/holder_table.hpp"
@@ -250,16 +250,57 @@ TEST(tune_table, tells_that_others_had_the_cpus) {
       << table();
 }
 
+TEST(abort_samples, are_of_programs_whose_locks_may_make_attempts) {
+  const auto eager = txsync::policy::parse_policy("schema = 1\n[default]\nelision = \"eager\"\n", "p");
+  const auto one_site = txsync::policy::parse_policy("schema = 1\n[site.\"a\"]\nelision = \"htm-10\"\n", "p");
+  const auto none = txsync::policy::parse_policy("schema = 1\n[default]\nelision = \"off\"\n", "p");
+  EXPECT_TRUE(cli::may_elide(eager));
+  EXPECT_TRUE(cli::may_elide(one_site));
+  EXPECT_FALSE(cli::may_elide(none));
+  EXPECT_FALSE(cli::may_elide(txsync::policy::load_policy("libc")));
+  EXPECT_TRUE(cli::choose_abort_sampling(eager, "/bin/sh", false, "/nowhere").why_not.empty()) << "nothing can abort";
+  EXPECT_NE(cli::choose_abort_sampling(eager, "/bin/sh", true, "/nowhere").why_not.find("no hardware counters"),
+            std::string::npos);
+  EXPECT_NE(cli::choose_abort_sampling(none, "/bin/sh", true, "/nowhere").why_not.find("does not link txsync"),
+            std::string::npos);
+  // This test links it.
+  EXPECT_NE(cli::choose_abort_sampling(none, "/proc/self/exe", true, "/nowhere").why_not.find("no hardware counters"),
+            std::string::npos);
+}
+
 TEST(abort_samples, are_missing_for_a_reason) {
   txsync::observe::site_record bank;
   bank.speculation = {.attempts = 7, .commits = 7};
-  EXPECT_EQ(cli::why_no_abort_samples({bank}, "/nowhere"), "");
+  EXPECT_EQ(cli::abort_remarks({bank}, "there are no counters", {}), cli::words{});
   bank.speculation = {.attempts = 8, .commits = 7};
-  EXPECT_NE(cli::why_no_abort_samples({bank}, "/nowhere").find("no hardware counters"), std::string::npos);
-  const std::filesystem::path sources = std::filesystem::path(testing::TempDir()) / "event_sources";
-  std::filesystem::create_directories(sources / "cpu");
-  EXPECT_NE(cli::why_no_abort_samples({bank}, sources).find("does not read the samples"), std::string::npos);
-  std::filesystem::remove_all(sources);
+  const std::string begin = "the source lines at which attempts ended are not known: ";
+  EXPECT_EQ(cli::abort_remarks({bank}, "there are no counters", {}), cli::words{begin + "there are no counters"});
+  txsync::launch::code_samples samples;
+  EXPECT_EQ(cli::abort_remarks({bank}, "", samples), cli::words{begin + "no abort was sampled"});
+  samples.why_not = "it is not allowed";
+  EXPECT_EQ(cli::abort_remarks({bank}, "", samples), cli::words{begin + "it is not allowed"});
+  samples = {};
+  samples.samples = 90;
+  EXPECT_EQ(cli::abort_remarks({bank}, "", samples), cli::words{});
+  samples.lost = 10;
+  samples.damaged = 1;
+  EXPECT_EQ(cli::abort_remarks({bank}, "", samples),
+            (cli::words{"10 of 100 samples of aborts were lost: they came too fast",
+                        "1 damaged records of samples of aborts were passed over"}));
+}
+
+TEST(abort_ends, are_shares_by_line_by_function_and_by_caller) {
+  const std::vector<txsync::observe::abort_end> ends = {{"put (db.cpp:12)", "serve (shop.cpp:9)", 50, "conflict"},
+                                                        {"put (db.cpp:12)", "serve (shop.cpp:9)", 10, "lock-busy"},
+                                                        {"put (db.cpp:19)", "", 40, "conflict"}};
+  EXPECT_EQ(printed([&](std::FILE* file) { cli::print_abort_ends(file, ends); }),
+            "\nWhat attempts were doing as they ended, as part of the aborts that were sampled\n"
+            "  by line\n    60.0 %  put (db.cpp:12)\n    40.0 %  put (db.cpp:19)\n"
+            "  by function\n   100.0 %  put\n"
+            "  by caller\n    60.0 %  put from serve\n    40.0 %  (not known)\n"
+            "  by line and cause\n    50.0 %  put (db.cpp:12): conflict\n    40.0 %  put (db.cpp:19): conflict\n"
+            "    10.0 %  put (db.cpp:12): lock-busy\n");
+  EXPECT_EQ(printed([&](std::FILE* file) { cli::print_abort_ends(file, {}); }), "");
 }
 
 TEST(words, are_split_at_each_comma) {

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <map>
 #include <string>
 #include <thread>
@@ -36,6 +37,18 @@ struct bills {
 struct SpecialMutex {
   [[gnu::noinline]] static int lock(int number) { return number * 7 + std::rand(); }
 };
+
+// Code that takes time, called by one function.
+[[gnu::noinline]] unsigned count_stock(unsigned start) {
+  volatile unsigned sum = start;
+  for (unsigned i = 0; i < 1'000'000; ++i) sum = sum + i;
+  return sum;
+}
+[[gnu::noinline]] void close_day() {
+  unsigned sum = 0;
+  for (const std::clock_t begin = std::clock(); std::clock() - begin < 60 * CLOCKS_PER_SEC / 1000;)
+    sum = count_stock(sum);
+}
 }  // namespace shop
 
 namespace {
@@ -197,6 +210,15 @@ void count_in_child() {
   waitpid(child, nullptr, 0);
 }
 
+void close_day_in_child() {
+  const pid_t child = fork();
+  if (child == 0) {
+    shop::close_day();
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+}
+
 void leave_child_behind() {
   if (fork() != 0) return;
   for (const int descriptor : {0, 1, 2}) close(descriptor);
@@ -264,6 +286,9 @@ const std::map<std::string, deed> deeds = {
     {"abandon", abandon_questions},
     {"threads", ask_from_many_threads},
     {"fork", count_in_child},
+    {"count", shop::close_day},
+    {"count-in-thread", [] { std::thread(shop::close_day).join(); }},
+    {"count-in-child", close_day_in_child},
     {"stay", leave_child_behind},
     {"daemon", leave_daemon_behind},
     {"stay-stubbornly", leave_stubborn_child_behind},

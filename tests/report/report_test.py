@@ -93,12 +93,12 @@ class Report(Pages):
         wanted = {"bench": ["Notices", "arraybench: throughput", "Lock sites", "Machine", "How to reproduce"],
                   "one-thread": ["arraybench: throughput", "Machine", "How to reproduce"],
                   "sweep": ["Sweep", *["arraybench: throughput"] * 12, "Machine", "How to reproduce"],
-                  "run": ["Notices", "kccachetest: wall time", "Lock sites", "Who waited", "Who was waited for", "Machine", "How to reproduce"],
-                  "chains": ["Notices", "kccachetest: wall time", "Lock sites", "Who waited", "Who was waited for", "Machine", "How to reproduce"],
+                  "run": ["Notices", "kccachetest: wall time", "What attempts were doing as they ended", "Lock sites", "Who waited", "Who was waited for", "Machine", "How to reproduce"],
+                  "chains": ["Notices", "kccachetest: wall time", "What attempts were doing as they ended", "Lock sites", "Who waited", "Who was waited for", "Machine", "How to reproduce"],
                   "tune": ["Notices", "What was compared", "Lock sites", "Machine", "How to reproduce"],
                   "claims": ["Claims", "arraybench: throughput", "Machine", "How to reproduce"],
                   "lab": ["overflow: random lines in sets", "types: types of words", "Machine", "How to reproduce"],
-                  "sim": ["./mine: simulated time", "Hardware transactions", "Where attempts ended", "Machine", "How to reproduce"],
+                  "sim": ["./mine: simulated time", "Hardware transactions", "Where attempts ended", "What attempts were doing as they ended", "Machine", "How to reproduce"],
                   "explore": ["Notices", "Faults found", "What was explored", "How it was explored", "Machine", "How to reproduce"],
                   "explore-program": ["Faults found", "What was explored", "How it was explored", "Machine", "How to reproduce"],
                   "uneven": ["arraybench: throughput", "mapbench: throughput", "counters: throughput", "Machine", "How to reproduce"],
@@ -326,6 +326,16 @@ class Report(Pages):
         self.assertIn("counters+8, line 0x52ddc0<", text)
         self.assertIn("fill (told.cpp:61); 8 of 8 ways of set 12 written by this attempt", text)
         self.assertIn("heap block of 64 bytes from main (told.cpp:70), line 0x100330300 and 4 more<", text)
+
+    def test_what_attempts_were_doing_is_told_in_shares(self):
+        _, text = self.page(samples.run())
+        for by, share, code in (("line", "75 %", "put (db.cpp:12)"), ("line", "25 %", "put (db.cpp:19)"), ("function", "100 %", "put"),
+                                ("caller", "75 %", "put from serve"), ("caller", "25 %", "(not known)"),
+                                ("line and cause", "25 %", "put (db.cpp:19): unknown")):
+            self.assertRegex(text, rf'<td>{by}</td><td class="n">{share.replace(" ", r"(?:.0)? ")}</td><td class="w">{re.escape(code)}</td>')
+        _, simulated = self.page(samples.sim())
+        self.assertIn('<td class="w">add_to from main</td>', simulated)
+        self.assertNotIn("<td>line and cause</td>", simulated, "the causes are not known")
 
     def test_how_to_reproduce_is_a_line_for_the_shell(self):
         page, text = self.page(samples.SAMPLES["run"]())

@@ -91,9 +91,10 @@ def run():
     sites[0]["speculation"] = {"attempts": 120000, "commits": 90000, "failed": 2000, "elided": 90500, "fallbacks": 7000,
                                "aborts": {"conflict": 24000, "lock-busy": 6000}, "lost_ns": 31000000, "lost_error_ns": 1200000.5, "lost_samples": 900}
     one = point("mutex", [12.25], 8, workload="kccachetest", params={"args": "wicked -th 8 100000"}, place="none", metric="wall time", unit="s",
-                better="lower", sites=sites)
+                better="lower", sites=sites, abort_ends=[{"line": "put (db.cpp:12)", "caller": "serve (shop.cpp:9)", "count": 3000, "cause": "conflict", "cycles": 90000},
+                                                         {"line": "put (db.cpp:19)", "count": 1000, "cause": "unknown"}])
     return document("run", "--policy", "mutex", "--", "kccachetest", "wicked", "it's", points=[one],
-                    run={"policy": "mutex", "status": 0, "cpu_s": 30.5, "processes": 1,
+                    run={"policy": "mutex", "status": 0, "cpu_s": 30.5, "processes": 1, "abort_samples": {"samples": 12, "lost": 1},
                          "notices": ["a mutex made at main.cpp:12 was unlocked by a thread that did not hold it"], "remarks": ["1 static program was not counted"]})
 
 
@@ -235,7 +236,8 @@ def sim():
               {"cause": "interrupt", "count": 1, "own": "main"}]
     one = point("mine", [0.0125], 4, workload="./mine", params={"args": "4", "elide": "yes"}, place="none", metric="simulated time", unit="s",
                 better="lower", attempts=5000, commits=3499, fallbacks=0, aborts={"conflict": 1200, "capacity-write": 300, "interrupt": 1},
-                signals={}, cycles={"total": 10**6, "transactional": 10**5, "aborted": 10**4}, abort_places=places, end_hash="60303ae22b998861",
+                signals={}, cycles={"total": 10**6, "transactional": 10**5, "aborted": 10**4}, abort_places=places,
+                abort_ends=[{"line": "add_to (told.cpp:52)", "caller": "main (told.cpp:80)", "count": 1201}, {"line": "fill (told.cpp:61)", "count": 300}], end_hash="60303ae22b998861",
                 key="txsync sim --machine haswell-i7-4770 --seed 1 --elide -- ./mine 4")
     return document("sim", "--machine", "haswell-i7-4770", "--elide", "--", "./mine", "4", points=[one], program={"status": 0, "accesses": 12345})
 

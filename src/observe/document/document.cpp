@@ -86,6 +86,8 @@ void put_details(json& into, const point& one) {
   for (const abort_end& end : one.abort_ends) {
     json made = {{"line", end.line}, {"count", end.count}};
     put_text(made, "caller", end.caller);
+    put_text(made, "cause", end.cause);
+    if (end.cycles != 0) made["cycles"] = end.cycles;
     into["abort_ends"].push_back(std::move(made));
   }
   for (const auto& [operation, percentiles] : one.latency) into["latency_ns"][operation] = to_json(percentiles);

@@ -75,6 +75,9 @@ struct abort_end {
   std::string line;    ///< "function (file:line)" that the attempt had come to
   std::string caller;  ///< "function (file:line)" that had called that function; empty where it is not known
   std::uint64_t count = 0;
+  // Of samples of hardware counters; elsewhere empty and 0:
+  std::string cause = {};    ///< word of abort_cause
+  std::uint64_t cycles = 0;  ///< that those attempts had run
 };
 
 /// In units of machine::cycles(), summed over the threads.

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of the code in which attempts ended.
+#pragma once
+
+#include <cstdio>
+#include <vector>
+
+#include "observe/document/document.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cli {
+
+/// The parts of the aborts by line, by function, by caller and, where causes are known, by line and cause: five rows
+/// each, the greatest first. Nothing where there are none.
+void print_abort_ends(std::FILE* out, const std::vector<observe::abort_end>& ends);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the samples of an event add up to: so many at a place in the code, reached by so many calls.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <txsync/machine/abort_cause.hpp>
+
+#include "launch/sample_records.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::launch {
+
+/// A place in the code of a process, with the calls that led there.
+struct sampled_place {
+  std::uint32_t process = 0;
+  std::uint64_t code = 0;
+  std::vector<std::uint64_t> calls;  ///< see code_sample::calls
+  std::optional<abort_cause> cause;  ///< of an aborted transaction
+  auto operator<=>(const sampled_place&) const = default;
+};
+
+struct sample_sum {
+  std::uint64_t samples = 0;
+  std::uint64_t events = 0;  ///< that they stand for
+  std::uint64_t cycles = 0;  ///< the events' weights, estimated likewise
+};
+
+struct code_samples {
+  std::map<sampled_place, sample_sum> places;
+  std::vector<code_mapping> mappings;  ///< by time
+  std::vector<process_start> starts;
+  std::uint64_t samples = 0;
+  std::uint64_t lost = 0;      ///< records for which the kernel had no room
+  std::uint64_t damaged = 0;   ///< records that made no sense
+  std::uint64_t left_out = 0;  ///< samples of places beyond max_places
+  std::string why_not = {};    ///< one line: why nothing was sampled
+};
+
+/// The first cause (docs/abort-causes.md) in the bits PERF_TXN_... of a sample; none where the event was no abort.
+std::optional<abort_cause> cause_of(std::uint64_t transaction) noexcept;
+
+class sample_adder {
+ public:
+  /// With its calls a place takes some 200 bytes.
+  static constexpr std::size_t max_places = 65536;
+
+  void add(sample_records some);
+  /// All that was added. Once.
+  code_samples take();
+
+ private:
+  code_samples sum_;
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::launch

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// An event that the machine's counters can sample, as the kernel describes it in files.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <txsync_backend/name.hpp>
+
+namespace txsync::inline TXSYNC_BACKEND::launch {
+
+/// Where the kernel lists what counts events.
+inline constexpr const char* event_sources = "/sys/bus/event_source/devices";
+
+/// The members of perf_event_open(2)'s attributes that say which event.
+struct counted_event {
+  std::uint32_t type = 0;
+  std::array<std::uint64_t, 3> config{};  ///< config, config1, config2
+  unsigned precision = 0;                 ///< precise_ip; from 2 on a sample has the instruction itself
+  std::vector<unsigned> cpus = {};        ///< those that count it; empty: all
+};
+
+/// The event cannot be sampled. One line that says why.
+struct no_event : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Aborted hardware transactions: the event "tx-abort" of the processor's counters, which are the folder "cpu" of
+/// `sources`, or "cpu_core" where the cores are of two kinds. Throws no_event.
+counted_event find_abort_event(const std::string& sources = event_sources);
+
+/// "0-3,8" as 0, 1, 2, 3, 8. Throws no_event: for all else, and for numbers from 65536 on.
+std::vector<unsigned> parse_cpu_list(const std::string& text);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::launch
