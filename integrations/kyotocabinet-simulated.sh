@@ -12,6 +12,7 @@ bin=${TXSYNC_BIN:-$root/build/release/bin}
 seeds=6 operations=2000 threads="1 2 4 8" machine=broadwell-e5-2697v4
 program=$root/build/kyotocabinet-simulated/grass
 policies=("" "rwlock=as-mutex" "rwlock=as-mutex lock=tatas" "rwlock=as-mutex lock=tatas warm_up=paper"
+  "rwlock=as-mutex lock=priority-tatas warm_up=paper-priority"
   "rwlock=as-mutex lock=fifo-ticket" "rwlock=as-mutex lock=fifo-ticket warm_up=paper-ticket"
   "rwlock=as-mutex lock=ticket warm_up=standard" "rwlock=as-mutex lock=tatas elision=htm-10")
 

@@ -55,6 +55,8 @@ constexpr kind kinds[] = {
     {"tatas", "rwlock=as-mutex lock=tatas", "test and test-and-set", observe::subject_kind::peer},
     {"tatas-aahtm", "rwlock=as-mutex lock=tatas warm_up=paper", "the same, waiters run ahead",
      observe::subject_kind::ours},
+    {"tatas-pri-aahtm", "rwlock=as-mutex lock=priority-tatas warm_up=paper-priority",
+     "the same, and go first afterwards", observe::subject_kind::ours},
     {"ticket", "rwlock=as-mutex lock=fifo-ticket", "tickets", observe::subject_kind::peer},
     {"ticket-aahtm", "rwlock=as-mutex lock=fifo-ticket warm_up=paper-ticket", "the same, waiters run ahead",
      observe::subject_kind::ours},
