@@ -55,11 +55,17 @@ class tune_progress {
 
   void show(const tune::progress& now, double seconds);
 
+  /// A line that stays.
+  void say(const std::string& line);
+
  private:
   bool terminal_;
   bool open_ = false;
   std::string last_;
 };
+
+/// How long all of it is expected to take, and what bounds it; empty where that is at most 5 minutes.
+std::string expectation_words(const tune::expected_time& time);
 
 void print_table(std::FILE* out, const tune::outcome& found, const tune::described& what);
 

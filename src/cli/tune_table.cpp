@@ -89,6 +89,26 @@ void tune_progress::show(const tune::progress& now, double seconds) {
   last_ = line;
 }
 
+void tune_progress::say(const std::string& line) {
+  std::fprintf(stderr, "%stxsync tune: %s\n", open_ ? "\r\033[K" : "", line.c_str());
+  std::fflush(stderr);
+  open_ = false;
+}
+
+std::string expectation_words(const tune::expected_time& time) {
+  constexpr double min_said_seconds = 300;
+  if (time.max_seconds <= min_said_seconds) return {};
+  const bool in_hours = time.max_seconds >= 2 * 3600;
+  const auto in_unit = [&](double seconds) {
+    return in_hours ? figures(std::ceil(seconds / 360) / 10) : figures(std::ceil(seconds / 60));
+  };
+  const std::string least = in_unit(time.min_seconds);
+  const std::string most = in_unit(time.max_seconds);
+  return "a run takes " + figures(std::round(time.run_seconds * 100) / 100) + " s, and all of it about " +
+         (least == most ? most : least + " to " + most) + (in_hours ? " hours" : " minutes") +
+         "; --time SECONDS bounds it";
+}
+
 namespace {
 
 /// Where threads wait under what the user has; where nothing can be counted there, under what chose the sites.

@@ -53,11 +53,20 @@ struct progress {
   unsigned left = 0;    ///< choices that are still in
 };
 
+/// How long all of it is expected to take without a time limit, by one run.
+struct expected_time {
+  double run_seconds = 0;
+  double min_seconds = 0;  ///< where no site is tried
+  double max_seconds = 0;  ///< where as many are tried as may be; longer still where gains are close to each other
+};
+
 /// How the engine sees the world; a test has its own.
 struct surroundings {
   std::function<double()> now;  ///< seconds since any moment
   std::function<bool()> stop;   ///< the user wants it to end
   std::function<void(const progress&)> tell = [](const progress&) {};
+  /// Called once, after the first run, where there is no time limit.
+  std::function<void(const expected_time&)> expect = [](const expected_time&) {};
 };
 
 struct contest_rules {

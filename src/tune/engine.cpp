@@ -104,6 +104,7 @@ class tuner {
     if (world_.stop()) return false;
     timeout_seconds_ = std::max(least_timeout_seconds, timeout_factor * first.seconds);
     result_.broken = first.failure;
+    if (first.failure.empty() && asked_.seconds == 0) world_.expect(expected(asked_, first.seconds));
     return first.failure.empty();
   }
 
@@ -326,5 +327,20 @@ class tuner {
 }  // namespace
 
 outcome tune(trial& runs, const question& asked, const surroundings& world) { return tuner(runs, asked, world).run(); }
+
+expected_time expected(const question& asked, double run_seconds) {
+  constexpr unsigned usual_lanes_of_a_site = 4;  // what it has, and three other kinds of lock
+  constexpr unsigned lanes_of_the_proof = 2;
+  const bool counts_apart = !asked.counted_reference.empty();
+  const bool is_candidate =
+      std::find(asked.candidates.begin(), asked.candidates.end(), asked.counted_reference) != asked.candidates.end();
+  const auto runs_of = [&](std::size_t lanes, bool has_counted_lane) {
+    const bool also = counts_apart && !has_counted_lane;
+    return static_cast<double>(lanes * asked.rounds + (also ? std::min(asked.rounds, rounds_of_fair_reference) : 0));
+  };
+  const double whole = runs_of(asked.candidates.size(), is_candidate) + runs_of(lanes_of_the_proof, false);
+  const double sites = asked.by_sites ? most_sites * runs_of(usual_lanes_of_a_site, false) : 0;
+  return {run_seconds, whole * run_seconds, (whole + sites) * run_seconds};
+}
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tune

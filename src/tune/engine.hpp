@@ -88,4 +88,7 @@ struct outcome {
 
 outcome tune(trial& runs, const question& asked, const surroundings& world);
 
+/// For runs of that length. Counts each contest with its rounds, no loser dropped and no round added.
+expected_time expected(const question& asked, double run_seconds);
+
 }  // namespace txsync::inline TXSYNC_BACKEND::tune

@@ -268,6 +268,16 @@ TEST(abort_samples, are_of_programs_whose_locks_may_make_attempts) {
             std::string::npos);
 }
 
+TEST(tune_table, says_how_long_a_long_tuning_takes) {
+  EXPECT_EQ(cli::expectation_words({1, 60, 300}), "");
+  EXPECT_EQ(cli::expectation_words({1.2345, 84.1, 372}),
+            "a run takes 1.23 s, and all of it about 2 to 7 minutes; --time SECONDS bounds it");
+  EXPECT_EQ(cli::expectation_words({20, 600, 600}),
+            "a run takes 20 s, and all of it about 10 minutes; --time SECONDS bounds it");
+  EXPECT_EQ(cli::expectation_words({60, 4200, 18600}),
+            "a run takes 60 s, and all of it about 1.2 to 5.2 hours; --time SECONDS bounds it");
+}
+
 TEST(abort_samples, are_missing_for_a_reason) {
   txsync::observe::site_record bank;
   bank.speculation = {.attempts = 7, .commits = 7};

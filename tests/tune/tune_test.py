@@ -100,6 +100,24 @@ class Workloads(Tune):
         self.assertIn("The time was up before all rounds were run; the intervals cover those that were: " + words, done.stdout)
         self.assertIn(f"The time was up: whole program ran {cut['rounds']} of 6 rounds", page.read_text(encoding="utf-8"))
 
+    def interrupted_at_the_expectation(self, *arguments):
+        """The line, of a tuning that is ended behind it."""
+        with subprocess.Popen([TXSYNC, "tune", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+            try:
+                return next(line for line in running.stderr if "bounds it" in line or "round 2" in line)
+            finally:
+                running.send_signal(signal.SIGINT)
+                running.communicate(timeout=100)
+
+    def test_a_long_tuning_says_so_after_its_first_run(self):
+        says = r"\Atxsync tune: a run takes 0\.\d+ s, and all of it about \d+%s minutes; --time SECONDS bounds it\n\Z"
+        long = ("--rounds", "1000", "--candidates")
+        workload = (*long, "tatas", "arraybench", "--duration", "100", "--threads", "2")
+        self.assertRegex(self.interrupted_at_the_expectation(*workload), says % "")
+        self.assertNotIn("bounds it", self.interrupted_at_the_expectation("--time", "900", *workload))
+        if PROGRAM:
+            self.assertRegex(self.interrupted_at_the_expectation(*long, "mutex", "--", "sleep", "0.1"), says % r" to \d+")
+
     def test_an_interruption_leaves_what_was_measured(self):
         command = [TXSYNC, "tune", "arraybench", "--rounds", "1000", "--duration", "50", "--candidates", "tatas", "--json", str(self.json)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
