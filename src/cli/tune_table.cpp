@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/site_programs.hpp"
 #include "cli/tune.hpp"
 #include "observe/document/printable.hpp"
 
@@ -117,12 +118,18 @@ void print_waiting(std::FILE* out, const tune::outcome& found) {
   const bool under_reference = !found.reference_sites.empty();
   const std::vector<tune::site_seen>& sites = under_reference ? found.reference_sites : found.sites;
   double all = 0;
-  for (const tune::site_seen& one : sites) all += static_cast<double>(one.counted.all_wait_ns());
+  std::vector<observe::site_record> counted;
+  for (const tune::site_seen& one : sites) {
+    all += static_cast<double>(one.counted.all_wait_ns());
+    counted.push_back(one.counted);
+  }
   if (all == 0) return;
+  const bool several = several_programs_waited(counted);
   std::string words;
   for (std::size_t i = 0; i < std::min(most_named, sites.size()) && sites[i].counted.all_wait_ns() != 0; ++i) {
     const double percent = 100 * static_cast<double>(sites[i].counted.all_wait_ns()) / all;
-    words += (i == 0 ? "" : ", ") + sites[i].counted.name + " (" + figures(percent) + " % of all waiting)";
+    words += (i == 0 ? "" : ", ") + name_with_programs(sites[i].counted, several) + " (" + figures(percent) +
+             " % of all waiting)";
   }
   std::fprintf(out, "\nThreads waited most at%s: %s\n", under_reference ? ", under what you have" : "",
                observe::printable(words).c_str());

@@ -16,6 +16,7 @@
 #include "cli/holder_table.hpp"
 #include "cli/options.hpp"
 #include "cli/profile_files.hpp"
+#include "cli/site_programs.hpp"
 #include "cli/site_table.hpp"
 #include "cli/verbs.hpp"
 #include "launch/launch.hpp"
@@ -215,13 +216,7 @@ class run_verb final : public verb {
       std::fprintf(stderr, "txsync run: it was ended after %g s (--limit)\n", what.limit_seconds.value_or(0));
     if (!result.sites.empty()) {
       std::fputc('\n', stderr);
-      std::vector<site_row> rows;
-      rows.reserve(result.sites.size());
-      for (const observe::site_record& site : result.sites) rows.push_back({"", &site});
-      print_site_table(stderr, "", rows, most_rows);
-      print_abort_ends(stderr, ends);
-      print_holders(stderr, result.hold_chains, max_holders);
-      print_waits(result);
+      print_sites(result, ends);
     }
     for (const std::string& notice : result.notices)
       std::fprintf(stderr, "notice: %s\n", observe::printable(notice).c_str());
@@ -229,17 +224,35 @@ class run_verb final : public verb {
       std::fprintf(stderr, "remark: %s\n", observe::printable(remark).c_str());
   }
 
+  /// With the programs where threads of several waited.
+  static void print_sites(const launch::result& result, const std::vector<observe::abort_end>& ends) {
+    const bool several = several_programs_waited(result.sites);
+    std::vector<site_row> rows = rows_by_program(result.sites, most_rows);
+    if (!several)
+      for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = {"", &result.sites[i]};
+    print_site_table(stderr, several ? "program" : "", rows, most_rows);
+    print_abort_ends(stderr, ends);
+    std::vector<launch::blame> holds = result.hold_chains;
+    for (launch::blame& one : holds) {
+      const auto at = std::find_if(result.sites.begin(), result.sites.end(),
+                                   [&](const observe::site_record& site) { return site.name == one.site; });
+      if (at != result.sites.end()) one.site = name_with_programs(*at, several);
+    }
+    print_holders(stderr, holds, max_holders);
+    print_waits(result, several);
+  }
+
   /// Where a thread waited longest, and which was kept from its turns.
-  static void print_waits(const launch::result& result) {
+  static void print_waits(const launch::result& result, bool several) {
     const auto longest = std::max_element(result.sites.begin(), result.sites.end(),
                                           [](const auto& a, const auto& b) { return a.max_wait_ns < b.max_wait_ns; });
     if (longest->max_wait_ns == 0) return;
     std::fprintf(stderr, "\nlongest wait: %.3f ms, at %s", static_cast<double>(longest->max_wait_ns) / 1e6,
-                 observe::printable(longest->name).c_str());
+                 observe::printable(name_with_programs(*longest, several)).c_str());
     if (longest->unfinished_waits != 0)
       std::fprintf(stderr, " (threads that waited at the end: %u)", longest->unfinished_waits);
     std::fputc('\n', stderr);
-    print_failed_waits(result);
+    print_failed_waits(result, several);
     // Those with the most waiting come first.
     const auto slow = std::find_if(result.sites.begin(), result.sites.end(),
                                    [](const observe::site_record& site) { return site.slowest.has_value(); });
@@ -247,16 +260,17 @@ class run_verb final : public verb {
     const observe::slow_thread thread = slow->slowest.value_or(observe::slow_thread{});
     std::fprintf(stderr, "slowest thread: %.3g %% of the turns of %zu threads, %.3f s of waiting, at %s\n",
                  100 * thread.share, thread.threads, static_cast<double>(thread.wait_ns) / 1e9,
-                 observe::printable(slow->name).c_str());
+                 observe::printable(name_with_programs(*slow, several)).c_str());
   }
 
   /// Waits that ended without the lock: of programs that hang, or whose deadlines are short.
-  static void print_failed_waits(const launch::result& result) {
+  static void print_failed_waits(const launch::result& result, bool several) {
     for (const observe::site_record& site : result.sites) {
+      const std::string name = name_with_programs(site, several);
       const std::uint64_t unfinished = site.unfinished_waits;
       print_failed_waits("ended at a deadline", site.failed_waits - unfinished,
-                         site.failed_wait_ns - site.unfinished_wait_ns, site.name);
-      print_failed_waits("had not ended at the end", unfinished, site.unfinished_wait_ns, site.name);
+                         site.failed_wait_ns - site.unfinished_wait_ns, name);
+      print_failed_waits("had not ended at the end", unfinished, site.unfinished_wait_ns, name);
     }
   }
   static void print_failed_waits(const char* how, std::uint64_t waits, std::uint64_t ns, const std::string& site) {

@@ -102,7 +102,11 @@ void answerer::look() {
 }
 
 void answerer::answer(question& asked, std::uint32_t state) {
-  const place_answer& known = answer_of(asked);
+  const std::uint32_t process = asked.process.load(std::memory_order_relaxed);  // relaxed: a hint
+  const std::string program = names_.program_of(process);
+  const place_answer& known = answer_of(asked, process, program);
+  // Of a process without a number nobody knows what it runs.
+  if (known.site != 0 && process != 0) sites_[known.site - 1].programs.insert(program.substr(program.rfind('/') + 1));
   asked.site = known.site;
   asked.frames = known.frames;
   asked.same = known.same;
@@ -159,9 +163,9 @@ std::string answerer::key_of(const channel::question& asked, const std::string& 
   return key;
 }
 
-const answerer::place_answer& answerer::answer_of(const question& asked) {
-  const std::uint32_t process = asked.process.load(std::memory_order_relaxed);  // relaxed: a hint
-  const auto [at, is_new] = by_place_.try_emplace(key_of(asked, names_.program_of(process)));
+const answerer::place_answer& answerer::answer_of(const question& asked, std::uint32_t process,
+                                                  const std::string& program) {
+  const auto [at, is_new] = by_place_.try_emplace(key_of(asked, program));
   if (is_new) at->second = find_answer(asked, process);
   return at->second;
 }
@@ -184,7 +188,7 @@ answerer::place_answer answerer::find_answer(const question& asked, std::uint32_
   place_answer made{0, named.name.frames, named.same};
   const auto [known, is_new_site] = by_name_.try_emplace(named.name.name, 0);
   if (is_new_site) {
-    sites_.push_back({std::move(named.name), asked.kind, 0});
+    sites_.push_back({std::move(named.name), asked.kind, 0, {}});
     known->second = static_cast<std::uint32_t>(sites_.size());
     const site& made_site = sites_.back();
     list_.add({known->second, to_string(made_site.kind), made_site.place.name, made_site.place.where,

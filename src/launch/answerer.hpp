@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <map>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -26,6 +27,7 @@ class answerer {
     place_name place;
     channel::object_kind kind{};
     std::uint32_t heeded = 0;  ///< of a named site: the parts of the policy that its locks heed (question::heeded)
+    std::set<std::string> programs;  ///< whose processes have asked for it: the names of their files
   };
   struct noticed {
     channel::notice_kind kind{};
@@ -66,7 +68,7 @@ class answerer {
     std::uint32_t frames = 0;
     channel::object_places same;
   };
-  const place_answer& answer_of(const channel::question& asked);
+  const place_answer& answer_of(const channel::question& asked, std::uint32_t process, const std::string& program);
   place_answer find_answer(const channel::question& asked, std::uint32_t process);
   static std::string key_of(const channel::question& asked, const std::string& program);
 

@@ -156,6 +156,7 @@ class counted_launch {
       record.where = known[i].place.where;
       record.module = known[i].place.module;
       record.heeded = known[i].heeded;
+      record.programs.assign(known[i].programs.begin(), known[i].programs.end());
       into.sites.push_back(std::move(record));
     }
     put_profile(into, counted.totals);

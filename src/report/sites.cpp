@@ -2,6 +2,7 @@
 // What the lock sites counted.
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "observe/document/document.hpp"
 #include "report/chart.hpp"
@@ -45,7 +46,24 @@ std::string table_of(const std::vector<counted>& list, const char* member, bool 
   return rows.empty() ? rows : table(first_heads(with_where) + heads, rows);
 }
 
-std::string row(const counted& one, double all_waiting, bool with_where) {
+/// "ab, nginx": the programs that have locks of the site.
+std::string programs_of(const json& site) {
+  std::string made;
+  for (const json& one : part_of(site, "programs")) made += (made.empty() ? "" : ", ") + one.get<std::string>();
+  return made;
+}
+
+/// Threads of more than one program waited.
+bool several_programs_waited(const std::vector<counted>& list) {
+  std::set<std::string> programs;
+  for (const counted& one : list) {
+    if (waiting_of(*one.site) == 0) continue;
+    for (const json& program : part_of(*one.site, "programs")) programs.insert(program.get<std::string>());
+  }
+  return programs.size() > 1;
+}
+
+std::string row(const counted& one, double all_waiting, bool with_where, bool with_programs) {
   const json& site = *one.site;
   const double waiting = waiting_of(site);
   std::string made = "<tr><td class=\"w\">" + escaped(text_of(site, "name"));
@@ -53,6 +71,8 @@ std::string row(const counted& one, double all_waiting, bool with_where) {
       !place.empty() && text_of(site, "name").find(place) == std::string::npos) {
     made += "<br><span class=\"note\">" + escaped(place) + "</span>";
   }
+  if (const std::string programs = programs_of(site); with_programs && !programs.empty())
+    made += "<br><span class=\"note\">locks of " + escaped(programs) + "</span>";
   if (text_of(site, "kind") == "barrier") made += "<br><span class=\"note\">barrier</span>";
   made += "</td>";
   if (with_where) made += cell(one.where);
@@ -75,7 +95,9 @@ bool is_block(const json& site) {
 std::string locks_table(const std::vector<counted>& list, double all_waiting, bool with_where) {
   if (list.empty()) return {};
   std::string rows;
-  for (std::size_t i = 0; i < std::min(list.size(), most_rows); ++i) rows += row(list[i], all_waiting, with_where);
+  const bool with_programs = several_programs_waited(list);
+  for (std::size_t i = 0; i < std::min(list.size(), most_rows); ++i)
+    rows += row(list[i], all_waiting, with_where, with_programs);
   const std::string head =
       first_heads(with_where) +
       "<th class=\"n\">acquisitions</th><th class=\"n\">had to wait</th><th class=\"n\">waiting, total</th>"

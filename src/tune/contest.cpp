@@ -22,6 +22,11 @@ void add(std::vector<site_seen>& sum, const std::vector<site_seen>& part) {
       sum.push_back(one);
       continue;
     }
+    for (const std::string& program : one.counted.programs) {
+      std::vector<std::string>& all = known->counted.programs;
+      const auto at = std::lower_bound(all.begin(), all.end(), program);
+      if (at == all.end() || *at != program) all.insert(at, program);
+    }
     known->counted.acquisitions += one.counted.acquisitions;
     known->counted.contended += one.counted.contended;
     known->counted.wait_ns += one.counted.wait_ns;

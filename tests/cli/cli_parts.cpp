@@ -10,6 +10,7 @@
 #include "cli/abort_samples.hpp"
 #include "cli/bench.hpp"
 #include "cli/holder_table.hpp"
+#include "cli/site_programs.hpp"
 #include "cli/site_table.hpp"
 #include "cli/tune.hpp"
 #include "cli/words.hpp"
@@ -211,6 +212,45 @@ TEST(site_table, says_what_became_of_attempts) {
             std::string::npos)
       << text;
   EXPECT_NE(text.find("          12            4       1.500  bank\n"), std::string::npos) << text;
+}
+
+TEST(site_programs, are_said_where_threads_of_several_waited) {
+  std::vector<txsync::observe::site_record> sites(3);
+  sites[0].name = "table";
+  sites[0].programs = {"server"};
+  sites[1].programs = {"client", "server"};
+  sites[2].programs = {"script"};
+  EXPECT_FALSE(cli::several_programs_waited(sites));
+  sites[0].wait_ns = 1;
+  EXPECT_FALSE(cli::several_programs_waited(sites));
+  sites[2].failed_wait_ns = 1;
+  EXPECT_TRUE(cli::several_programs_waited(sites));
+  sites[2].failed_wait_ns = 0;
+  sites[1].wait_ns = 1;
+  EXPECT_TRUE(cli::several_programs_waited(sites));
+  EXPECT_EQ(cli::name_with_programs(sites[0], true), "table (server)");
+  EXPECT_EQ(cli::name_with_programs(sites[0], false), "table");
+  EXPECT_EQ(cli::programs_of(sites[1]), "client, server");
+}
+
+TEST(site_programs, have_their_share_of_the_rows) {
+  std::vector<txsync::observe::site_record> sites(10);
+  for (std::size_t i = 0; i < sites.size(); ++i) sites[i].programs = {i < 7 ? "client" : "server"};
+  const auto shown = [&](std::size_t max_rows) {
+    const std::vector<cli::site_row> rows = cli::rows_by_program(sites, max_rows);
+    EXPECT_EQ(rows.size(), sites.size());
+    std::vector<std::ptrdiff_t> numbers;
+    for (std::size_t i = 0; i < std::min(max_rows, rows.size()); ++i) {
+      numbers.push_back(rows[i].site - sites.data());
+      EXPECT_EQ(rows[i].lead, rows[i].site->programs.front());
+    }
+    return numbers;
+  };
+  using numbers = std::vector<std::ptrdiff_t>;
+  EXPECT_EQ(shown(4), (numbers{0, 1, 7, 8}));
+  EXPECT_EQ(shown(8), (numbers{0, 1, 2, 3, 4, 7, 8, 9}));  // the server has no more
+  EXPECT_EQ(shown(1), (numbers{0}));
+  EXPECT_EQ(shown(20), (numbers{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
 }
 
 txsync::launch::named_call call(const char* name, const char* file = "", unsigned line = 0) {

@@ -5,11 +5,12 @@
 import os
 import platform
 import resource
+import shutil
 import sys
 import unittest
 
 import run_programs_test as programs
-from result_schema import load
+from result_schema import complaints, load
 from run_programs_test import call
 
 
@@ -241,6 +242,30 @@ class RunSites(programs.WithPrograms):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("905 places beyond the first 4095 sites were not counted", done.stderr)
         self.assertLess(after.ru_utime - before.ru_utime, 2.5, done.stderr)
+
+    def test_sites_of_several_programs_are_told_apart(self):
+        held = self.program("held", programs.HELD)
+        server, client = (shutil.copy(held, self.folder / name) for name in ("server", "client"))
+        file = self.folder / "several.json"
+        run = lambda script: call("run", "--json", str(file), "--", "sh", "-c", script).stderr
+        table = run(f"{server} mutex & {client} mutex; wait")
+        document = load(file.read_text())
+        self.assertEqual(complaints(document), [])
+        sites = {site["name"]: site["programs"] for site in document["points"][0]["sites"]}
+        self.assertEqual(sites, {"mutex in server": ["server"], "mutex in client": ["client"]})
+        self.assertRegex(table, r"(?m)^program +acquisitions ")
+        for name in ("server", "client"):
+            # Of all waiting of the program's own locks.
+            self.assertRegex(table, rf"(?m)^{name} +2 +50\.00 +0\.\d+ +100\.0 .* mutex in {name}$")
+        self.assertRegex(table, r"(?m)^longest wait: .* at mutex in (server|client) \((server|client)\)$")
+        page = self.folder / "several.html"
+        self.assertEqual(call("report", str(file), "-o", str(page)).returncode, 0)
+        self.assertIn("locks of server<", page.read_text())
+
+        # Two of one program, and one that is kept out.
+        table = run(f"{server} mutex & {server} mutex & env -u LD_PRELOAD {client} mutex; wait")
+        self.assertNotRegex(table, r"(?m)^program |client")
+        self.assertRegex(table, r"(?m)^longest wait: .* at mutex in server$")
 
     def test_names_cannot_steer_a_terminal(self):
         text = "#include <pthread.h>\n#include <stdlib.h>\n#line 3 \"a\\033[31mb.c\"\nint main(void) {\n" \

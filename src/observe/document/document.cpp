@@ -152,6 +152,7 @@ json to_json(const site_record& site) {
   put_text(made, "kind", site.kind);
   put_text(made, "where", site.where);
   put_text(made, "module", site.module);
+  if (!site.programs.empty()) made["programs"] = site.programs;
   return made;
 }
 

@@ -145,6 +145,7 @@ struct site_record {
   std::string kind = {};    ///< of pthread's locks "mutex", "rwlock", "spinlock", "barrier"; "named": a txsync::site
   std::string where = {};   ///< "FILE:LINE", the file as the compiler had it; empty without debug information
   std::string module = {};  ///< the program or library that the code is from
+  std::vector<std::string> programs = {};    ///< whose locks they are: file names of executables, sorted
   std::optional<slow_thread> slowest = {};   ///< of its threads (observe/turns.hpp)
   std::vector<thread_turns> by_thread = {};  ///< not in documents
   std::uint32_t heeded = 0;                  ///< named: policy_parts that its locks heed; not in documents

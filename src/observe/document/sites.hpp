@@ -21,7 +21,7 @@ void add(std::optional<transaction_record>& sum, const std::optional<transaction
 /// Likewise, of warm-ups.
 void add(std::optional<warm_record>& sum, const std::optional<warm_record>& part);
 
-/// All but kind, where and module, which the counts do not tell. The name too, unless it is null.
+/// All but kind, where, module and programs, which the counts do not tell. The name too, unless it is null.
 site_record record_of(const site_totals& counted);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::observe

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A command may start several programs, a server and its clients: whose locks the sites are.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cli/site_table.hpp"
+#include "observe/document/document.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::cli {
+
+/// Threads of more than one program waited.
+bool several_programs_waited(const std::vector<observe::site_record>& sites);
+
+/// "redis-server", or "ab, nginx" of a site that several programs have.
+std::string programs_of(const observe::site_record& site);
+
+/// The site's name, and whose locks it has where that has to be said.
+std::string name_with_programs(const observe::site_record& site, bool is_said);
+
+/// The rows of a table that shows `max_rows` of them, led by the programs. No program's sites keep those of the
+/// others out: each has its share of the rows, and what it leaves goes to those that wait longest. Requires: the sites
+/// that wait longest come first; they outlive the rows.
+std::vector<site_row> rows_by_program(const std::vector<observe::site_record>& sites, std::size_t max_rows);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::cli
