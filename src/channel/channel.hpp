@@ -159,8 +159,8 @@ struct head {
   std::atomic<std::uint64_t> launcher_alive{0};
   std::atomic<std::uint32_t> doorbell{0};       // counted up and woken (machine::unpark_shared) after a question
   std::atomic<std::uint32_t> notices_given{0};  // may run past most_notices; what is beyond was dropped
-  std::atomic<std::uint32_t> blocks_out_of_reach{
-      0};  // tries of threads to count that their sandbox, or a limit, foiled
+  // Tries of threads to count that their sandbox, a limit or a full disk foiled.
+  std::atomic<std::uint32_t> blocks_out_of_reach{0};
   std::atomic<std::uint64_t> locks_without_place{0};  // that got the default policy since a process had no room to
                                                       // remember another place
   question questions[questions_at_once];

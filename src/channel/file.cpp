@@ -93,19 +93,34 @@ std::uint32_t take_number() noexcept {
   }
 }
 
+void say_out_of_reach() noexcept {
+  the_channel().file_head->blocks_out_of_reach.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
+}
+
+/// A block that cannot be written is given back: who has it would ask for another one again and again.
 observe::block_source::taken take_block(std::size_t bytes) noexcept {
   const std::uint32_t number = take_number();
   if (number == no_block) return {};
-  void* const begin = map_part_of_block(number, 0, bytes);
+  void* begin = map_part_of_block(number, 0, bytes);
+  if (begin != nullptr && !reserve(begin, observe::block_bytes_up_to(0))) {
+    munmap(begin, bytes);
+    begin = nullptr;
+  }
   if (begin == nullptr) {
-    the_channel().file_head->blocks_out_of_reach.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
+    say_out_of_reach();
     // release pairs with take_over_block()
     the_channel().file_head->block_owners[number].store(0, std::memory_order_release);
   }
   return {begin, number};
 }
 
-constexpr observe::block_source blocks_of_file = {take_block, map_part_of_block, reserve};
+bool reserve_counters(void* begin, std::size_t bytes) noexcept {
+  if (reserve(begin, bytes)) return true;
+  say_out_of_reach();
+  return false;
+}
+
+constexpr observe::block_source blocks_of_file = {take_block, map_part_of_block, reserve_counters};
 
 /// The counts of the program that this process ran before exec stay; its threads have ended. The blocks of the other
 /// library are its own to give back: this one may be opening the file later.

@@ -221,7 +221,7 @@ class counted_launch {
       list.emplace_back("nothing was counted: no process of the program took the library " + std::string(library_name));
     } else if (!is_counting(what_.policies)) {
       list.emplace_back("nothing was counted: the policy says counting = false");
-    } else if (into.sites.empty()) {
+    } else if (into.sites.empty() && head.blocks_out_of_reach.load(std::memory_order_relaxed) == 0) {
       list.emplace_back("nothing was counted: the program took no pthread lock, and no lock of a named site");
     }
     put_remarks_on_others(into);
@@ -234,7 +234,8 @@ class counted_launch {
     into.threads_unknown = head.blocks_out_of_reach.load(std::memory_order_relaxed) != 0;
     if (into.threads_unknown)
       list.emplace_back(
-          "some threads were not counted: the program's sandbox, or a limit, keeps them from their counters");
+          "some threads were not counted, or not at all sites: the program's sandbox, a limit or a full disk keeps "
+          "them from their counters");
     if (answers_.refused() != 0) {
       list.push_back(plural(answers_.refused(), "place", "places") + " beyond the first " +
                      std::to_string(answers_.sites().size()) + " sites " + (answers_.refused() == 1 ? "was" : "were") +
