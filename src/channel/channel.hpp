@@ -129,7 +129,7 @@ struct block_owner {
 /// The first bytes of the file.
 struct head {
   static constexpr std::uint64_t magic_number = 0x314C484353585401;
-  static constexpr std::uint32_t current_version = 6;
+  static constexpr std::uint32_t current_version = 7;
   static constexpr unsigned questions_at_once = 16;
   static constexpr unsigned most_notices = 128;
   static constexpr unsigned starts_at_once = 16;
@@ -145,6 +145,7 @@ struct head {
   std::uint64_t block_layout = 0;       // observe::block_layout()
   std::uint64_t first_block = 0;        // offset of block 0 in the file
   std::uint64_t processes_of = 0;       // the PID namespace (its inode) whose numbers name processes here
+  std::uint32_t launcher = 0;           // its process there
   std::uint64_t cycles_per_second = 0;  // the launcher has measured it; 0: it has not
   // Offsets of what profile_area.hpp says; 0: it is not there, and nothing is written to it.
   std::uint64_t chains = 0;

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include <txsync/machine/attempt.hpp>
+#include <txsync/machine/cpu.hpp>
 #include <txsync/machine/thread.hpp>
 
 #include "channel/file.hpp"
@@ -51,8 +52,16 @@ observe::outside_number ask_for(head& file, const char* name, std::uint32_t heed
 }
 
 /// The launcher has ended, and nobody reads the file any more: from then on the process numbers for itself.
-bool nobody_reads(const head& file) noexcept {
-  return file.launcher_alive.load(std::memory_order_relaxed) == 0;  // relaxed: a sign of life
+bool nobody_reads(head& file) noexcept {
+  if (file.launcher_alive.load(std::memory_order_relaxed) == 0) return true;  // relaxed: a sign of life
+  if (launcher_lives(file)) return false;
+  // Stopped, or killed. Each lock without a number comes here: not all of them ask the system.
+  constexpr std::uint64_t pause_ns = 100'000'000;
+  static constinit std::atomic<std::uint64_t> next_look{0};
+  const std::uint64_t now = machine::clock_ns();
+  std::uint64_t at = next_look.load(std::memory_order_relaxed);  // relaxed: a clock
+  if (now < at || !next_look.compare_exchange_strong(at, now + pause_ns, std::memory_order_relaxed)) return false;
+  return launcher_has_ended(file);
 }
 
 }  // namespace

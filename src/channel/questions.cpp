@@ -17,6 +17,15 @@ bool launcher_lives(const head& file) noexcept {
   return last != 0 && machine::clock_ns() < last + launcher_patience_ns;
 }
 
+bool launcher_has_ended(head& file) noexcept {
+  // relaxed, here and below: signs of life
+  if (file.launcher_alive.load(std::memory_order_relaxed) == 0) return true;
+  // In another PID namespace its number is somebody else's, or nobody's.
+  if (file.launcher == 0 || !has_ended(file.launcher) || launchers_number(file) == 0) return false;
+  file.launcher_alive.store(0, std::memory_order_relaxed);
+  return true;
+}
+
 claim claim_question(head& file) noexcept {
   const std::uint64_t patience_ends = machine::clock_ns() + launcher_patience_ns;
   while (launcher_lives(file) && machine::clock_ns() < patience_ends) {
@@ -40,14 +49,16 @@ namespace {
 bool await_answer(head& file, const claim& mine) noexcept {
   std::atomic<std::uint32_t>& state = mine.slot->state;
   const std::uint32_t asked = mine.number | question::asked;
+  bool has_waited = false;
   // acquire pairs with the launcher's release
   while (state.load(std::memory_order_acquire) == asked) {
-    if (!launcher_lives(file)) {
+    if (!launcher_lives(file) || (has_waited && launcher_has_ended(file))) {
       std::uint32_t seen = asked;
       // relaxed: what is in the slot is nobody's any more
       if (state.compare_exchange_strong(seen, mine.number | question::free, std::memory_order_relaxed)) return false;
     } else {
       machine::park_shared(state, asked, machine::clock_ns() + launcher_patience_ns / 8);
+      has_waited = true;
     }
   }
   return state.load(std::memory_order_acquire) == (mine.number | question::answered);

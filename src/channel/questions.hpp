@@ -12,6 +12,10 @@ namespace txsync::inline TXSYNC_BACKEND::channel {
 /// The launcher looks: it may answer.
 bool launcher_lives(const head& file) noexcept;
 
+/// It will never look again: it has said so, or it was killed. False where this process cannot know. A few
+/// microseconds.
+bool launcher_has_ended(head& file) noexcept;
+
 /// A slot for a question, which is the calling thread's.
 struct claim {
   question* slot = nullptr;  ///< null: the launcher is gone, or too slow

@@ -198,6 +198,7 @@ bool channel_file::make_in(const std::string& parent, const contents& what) {
   head_->ns_per_chain = what.ns_per_chain;
   struct stat numbers{};
   if (stat("/proc/self/ns/pid", &numbers) == 0) head_->processes_of = numbers.st_ino;
+  head_->launcher = static_cast<std::uint32_t>(getpid());
   head_->cycles_per_second = machine::cycles_per_second();
   head_->magic = channel::head::magic_number;
   say_alive();

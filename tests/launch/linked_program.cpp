@@ -175,6 +175,14 @@ void stay() {
   busy.join();
 }
 
+/// Until a line comes.
+void pause_for_line() {
+  std::printf("ready %d\n", static_cast<int>(getpid()));
+  std::fflush(stdout);
+  while (std::getchar() != '\n') {
+  }
+}
+
 using deed = void (*)();
 const std::map<std::string, deed> deeds = {
     {"serve", serve},
@@ -189,6 +197,7 @@ const std::map<std::string, deed> deeds = {
     {"bargain", bargain},
     {"alone", go_on_alone},
     {"stay", stay},
+    {"pause", pause_for_line},
     {"off", [] { orders.set_policy(txsync::policy_word::counting_off); }},
     {"kill9", [] { raise(SIGKILL); }},
 };

@@ -3,12 +3,17 @@
 """run_troubles_test.py TXSYNC LINKED_PROGRAM: under `txsync run` the disk is full, or the launcher is stopped or killed. The program
 takes pthread's locks and txsync's, so both libraries meet the trouble; it has to go on, and to end with its own result."""
 
+import ctypes
+import itertools
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 
 import run_programs_test as programs
@@ -48,7 +53,73 @@ class Troubles(unittest.TestCase):
         self.assertEqual(len(run["remarks"]), 1, run)
         self.assertRegex(run["remarks"][0], r"^some threads were not counted, .* a full disk keeps them from their counters$")
 
+    def paused(self, *deeds):
+        """A launcher, and the process of its program, which stands before its first lock."""
+        run = subprocess.Popen([programs.TXSYNC, "run", "--json", str(self.folder / "run.json"), "--", PROGRAM, "pause", *deeds],
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.addCleanup(run.stdout.close)
+        self.addCleanup(run.stdin.close)
+        word, process = run.stdout.readline().split()
+        self.assertEqual(word, b"ready")
+        return run, int(process)
+
+    def go_on(self, run, process, lines):
+        """What the program prints up to so many lines, or its end. A program that hangs is killed."""
+        hangs = threading.Timer(30, os.kill, (process, signal.SIGKILL))
+        hangs.start()
+        try:
+            return [line.decode() for line in itertools.islice(run.stdout, lines)]
+        finally:
+            hangs.cancel()
+
+    def check_output(self, lines):
+        self.assertRegex("".join(lines[:2]), rf"\A{TURNS} \d+\nshop\.late 00000000\n\Z")
+
+    def test_a_launcher_that_stops(self):
+        run, process = self.paused("serve", "late")
+        run.send_signal(signal.SIGSTOP)
+        run.stdin.write(b"\n")
+        run.stdin.flush()
+        # The launcher has the pipe, too, and it does not end.
+        lines = self.go_on(run, process, 2)
+        run.send_signal(signal.SIGCONT)
+        self.assertEqual(run.wait(timeout=30), 0)
+        self.check_output(lines)
+        self.assertEqual(self.document()["run"]["status"], 0)
+
+    def test_a_launcher_that_goes_on_while_it_is_asked(self):
+        run, process = self.paused("serve", "late")
+        run.send_signal(signal.SIGSTOP)
+        run.stdin.write(b"\n")
+        run.stdin.flush()
+        time.sleep(0.3)  # now it is asked
+        run.send_signal(signal.SIGCONT)
+        self.check_output(self.go_on(run, process, 2))
+        self.assertEqual(run.wait(timeout=30), 0)
+        sites = {site["name"]: site for site in self.document()["points"][0]["sites"]}
+        self.assertGreater(sites["shop.orders"]["acquisitions"], TURNS / 2)
+        self.assertGreater(next(sites[name] for name in sites if "till in " in name)["acquisitions"], TURNS / 2)
+        self.assertEqual(sites["shop.late"]["acquisitions"], 3)
+
+    def test_a_launcher_that_is_killed_while_it_is_asked(self):
+        run, process = self.paused("serve", "late", "snapshot")
+        for folder in pathlib.Path("/dev/shm").glob(f"txsync-{run.pid}-*"):
+            self.addCleanup(shutil.rmtree, folder)
+        run.send_signal(signal.SIGSTOP)
+        run.stdin.write(b"\n")
+        run.stdin.flush()
+        time.sleep(0.3)
+        run.kill()
+        run.wait()
+        lines = self.go_on(run, process, None)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]), 0)
+        self.check_output(lines)
+        # It numbers its sites for itself.
+        self.assertIn("shop.late: 3\n", lines)
+
 
 if __name__ == "__main__":
+    # Programs whose launcher was killed become children of this process.
+    ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER
     programs.TXSYNC, PROGRAM = sys.argv[1:3]
     unittest.main(argv=sys.argv[:1])
