@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// txsync run -- PROGRAM: an unmodified program, its pthread locks counted, or replaced and counted; at its end what the
-// sites of its locks counted.
+// txsync run -- PROGRAM: a program, its pthread locks counted, or replaced and counted, and its named sites where it
+// links txsync; at its end what the sites of its locks counted.
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ class run_verb final : public verb {
  public:
   const char* name() const override { return "run"; }
   const char* summary() const override {
-    return "Run an unmodified program, its pthread locks counted, with --policy replaced";
+    return "Run a program, its locks counted; with --policy its pthread locks replaced";
   }
 
   void define(CLI::App& app) override {
