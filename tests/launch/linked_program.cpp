@@ -140,8 +140,9 @@ void choose() {
 /// Threads wait at a site whose locks heed a policy, and at one whose locks do not.
 void bargain() {
   (void)observe::detail::policy_at_first_use(choosy, observe::detail::policy_parts::lock);
+  constexpr unsigned times = 20;
   in_threads([](unsigned) {
-    for (unsigned i = 0; i < 60; ++i) {
+    for (unsigned i = 0; i < times; ++i) {
       for (txsync::mutex* lock : {&choosy_lock, &orders_lock}) {
         lock->lock();
         usleep(20);
@@ -149,6 +150,7 @@ void bargain() {
       }
     }
   });
+  std::printf("bargains: %u\n", threads * times);
 }
 
 /// As a daemon does: goes on when the program has ended, and its launcher with it.
