@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts the words of many texts with eight threads, which share a dictionary. Each lock is a policy_mutex: the policy
-// of its site names its algorithm. The dictionary's is wrong on purpose: `ticket` serves in order of arrival, so that
-// each turn waits for a thread to wake up where there are more threads than cores. The default, a mutex, is right.
+// of its site names its algorithm. The dictionary's policy is wrong on purpose. `ticket` serves in order of arrival.
+// With more threads than cores, each turn then waits for a thread to wake up. The default, a mutex, is right.
 //
 //     example_word_count [TEXTS]
 //

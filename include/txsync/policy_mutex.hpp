@@ -19,7 +19,7 @@ namespace detail {
 class tagged_lock;
 }
 
-/// Policies for site::set_policy(): the algorithm of a policy_mutex. None of them is the default, `mutex`.
+/// Policies for site::set_policy(): the algorithm of a policy_mutex. Without any of them it is `mutex`.
 struct lock_policy {
   static constexpr std::uint32_t mutex = 2u << 4;
   static constexpr std::uint32_t tatas = 3u << 4;
@@ -59,9 +59,11 @@ struct lock_policy {
 /// condition_variable::wait() is for txsync::mutex only.
 ///
 /// Elision: where the machine makes attempts and the site's policy asks for elision, sections run as elided<> runs them
-/// (speculate/elided.hpp); it is not to be put into elided<>. A site that says nothing of elision has none here. A
-/// policy that is set later counts for used locks, too: one that ends elision at once, one that begins it within 512
-/// acquisitions of a thread. While a site asks for none, nothing is paid for it. Warm-up: warming<policy_mutex>.
+/// (speculate/elided.hpp). It need not be put into elided<>. A site that says nothing of elision has none here. A
+/// policy that is set later counts for used locks, too. One that ends elision holds at once. One that begins it holds
+/// from the lock's next sample on: within 512 acquisitions of a thread that takes no other lock, later by chance where
+/// it does. A lock whose site has never asked for elision pays nothing for it. One whose site has asked keeps two calls
+/// a section after elision has ended. Warm-up: warming<policy_mutex>.
 ///
 /// Errors: none are reported; unlocking a mutex that the thread does not hold is undefined, as with std::mutex.
 class policy_mutex : public detail::timed<policy_mutex> {

@@ -3,14 +3,8 @@
 
 #include <algorithm>
 
-#include "launch/executable.hpp"
-
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
-
-bool elides(policy::packed one) {
-  return one.elision != policy::elision_kind::unsaid && one.elision != policy::elision_kind::off;
-}
 
 bool any_aborted(const std::vector<observe::site_record>& sites) {
   return std::any_of(sites.begin(), sites.end(), [](const observe::site_record& one) {
@@ -20,16 +14,8 @@ bool any_aborted(const std::vector<observe::site_record>& sites) {
 
 }  // namespace
 
-bool may_elide(const policy::policy_set& policies) {
-  return elides(policies.defaults) ||
-         std::any_of(policies.sites.begin(), policies.sites.end(), [](const auto& one) { return elides(one.second); });
-}
-
-abort_sampling choose_abort_sampling(const policy::policy_set& policies, const std::string& command, bool attempts_work,
-                                     const std::string& sources) {
+abort_sampling choose_abort_sampling(bool attempts_work, const std::string& sources) {
   if (!attempts_work) return {};
-  if (!may_elide(policies) && !launch::links_txsync(launch::find_program(command)))
-    return {.why_not = "the policy elides no lock, and " + command + " does not link txsync"};
   try {
     return {.event = launch::find_abort_event(sources)};
   } catch (const launch::no_event& error) {
@@ -44,7 +30,10 @@ std::vector<std::string> abort_remarks(const std::vector<observe::site_record>& 
   const std::string why = samples && why_not.empty() ? samples->why_not : why_not;
   if (!why.empty()) return {not_known + why};
   if (!samples) return {};
-  if (samples->samples == 0) return {not_known + "no abort was sampled"};
+  if (samples->samples == 0) {
+    return {not_known + (samples->lost == 0 ? "no abort was sampled"
+                                            : "all " + std::to_string(samples->lost) + " samples of aborts were lost")};
+  }
   std::vector<std::string> made;
   const std::string of = " of " + std::to_string(samples->samples + samples->lost) + " samples of aborts ";
   if (samples->lost != 0) made.push_back(std::to_string(samples->lost) + of + "were lost: they came too fast");

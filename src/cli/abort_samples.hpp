@@ -9,22 +9,17 @@
 #include "launch/code_samples.hpp"
 #include "launch/counted_event.hpp"
 #include "observe/document/document.hpp"
-#include "policy/policy.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
-
-/// Whether locks of the policy may make attempts.
-bool may_elide(const policy::policy_set& policies);
 
 /// What is sampled in a program; else why nothing is, in one line, empty where no attempts can be made either.
 struct abort_sampling {
   std::optional<launch::counted_event> event = {};
   std::string why_not = {};
 };
-/// `command` is the program as a shell finds it. Nothing is sampled, and nothing is looked for, where neither the
-/// policy nor the program can elide. Throws launch::cannot_start.
-abort_sampling choose_abort_sampling(const policy::policy_set& policies, const std::string& command, bool attempts_work,
-                                     const std::string& sources = launch::event_sources);
+/// Nothing is looked for where attempts do not work. Whether the program, and those that it starts, will make any
+/// cannot be known; an event that does not happen costs nothing.
+abort_sampling choose_abort_sampling(bool attempts_work, const std::string& sources = launch::event_sources);
 
 /// Sentences on what the samples lack, for a run of which an attempt aborted: why there are none, or what was lost.
 /// Nothing where none aborted.

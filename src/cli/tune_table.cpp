@@ -103,10 +103,10 @@ std::string expectation_words(const tune::expected_time& time) {
   const auto in_unit = [&](double seconds) {
     return in_hours ? figures(std::ceil(seconds / 360) / 10) : figures(std::ceil(seconds / 60));
   };
-  const std::string least = in_unit(time.min_seconds);
-  const std::string most = in_unit(time.max_seconds);
+  const std::string min_words = in_unit(time.min_seconds);
+  const std::string max_words = in_unit(time.max_seconds);
   return "a run takes " + figures(std::round(time.run_seconds * 100) / 100) + " s, and all of it about " +
-         (least == most ? most : least + " to " + most) + (in_hours ? " hours" : " minutes") +
+         (min_words == max_words ? max_words : min_words + " to " + max_words) + (in_hours ? " hours" : " minutes") +
          "; --time SECONDS bounds it";
 }
 

@@ -91,7 +91,7 @@ class run_verb final : public verb {
     launch::options what = checked(with);
     open_files(with.table == stderr);
     try {
-      const abort_sampling aborts = choose_abort_sampling(what.policies, what.command.front(), machine::htm().attempts);
+      const abort_sampling aborts = choose_abort_sampling(machine::htm().attempts);
       what.sampled = aborts.event;
       launch::result result = launch::launch(what);
       for (std::string& one : abort_remarks(result.sites, aborts.why_not, result.samples))

@@ -103,7 +103,10 @@ void answerer::look() {
 
 void answerer::answer(question& asked, std::uint32_t state) {
   const std::uint32_t process = asked.process.load(std::memory_order_relaxed);  // relaxed: a hint
-  const std::string program = names_.program_of(process);
+  std::string program = names_.program_of(process);
+  // As the kernel calls a file that was replaced while it ran.
+  constexpr std::string_view gone = " (deleted)";
+  if (program.ends_with(gone)) program.resize(program.size() - gone.size());
   const place_answer& known = answer_of(asked, process, program);
   // Of a process without a number nobody knows what it runs.
   if (known.site != 0 && process != 0) sites_[known.site - 1].programs.insert(program.substr(program.rfind('/') + 1));

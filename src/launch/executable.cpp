@@ -196,11 +196,4 @@ void check_takes_library(const std::string& program, const std::string& preloade
   refuse(program, "is a script whose interpreters have no end");
 }
 
-bool links_txsync(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  // The shared library's name, or what the static one asks the environment for.
-  return bytes.find("libtxsync.so") != std::string::npos || bytes.find(channel::file_variable) != std::string::npos;
-}
-
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

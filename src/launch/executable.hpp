@@ -26,8 +26,4 @@ std::string find_program(const std::string& command);
 /// that comes before ours. Throws cannot_start.
 void check_takes_library(const std::string& path, const std::string& preloaded = {});
 
-/// Whether the file links txsync, static or shared: by names that it then holds. False where it cannot be read. Reads
-/// the whole file.
-bool links_txsync(const std::string& path);
-
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

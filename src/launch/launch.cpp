@@ -234,7 +234,7 @@ class counted_launch {
     into.threads_unknown = head.blocks_out_of_reach.load(std::memory_order_relaxed) != 0;
     if (into.threads_unknown)
       list.emplace_back(
-          "some threads were not counted, or not at all sites: the program's sandbox, a limit or a full disk keeps "
+          "some threads were not counted, or not at every site: the program's sandbox, a limit or a full disk keeps "
           "them from their counters");
     if (answers_.refused() != 0) {
       list.push_back(plural(answers_.refused(), "place", "places") + " beyond the first " +

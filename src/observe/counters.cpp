@@ -74,7 +74,7 @@ void begin_anew(thread_block& block, std::uint32_t number) noexcept {
   block.ended_at.store(0, std::memory_order_relaxed);
   count_last_wait(block);
   if (wait.site_id == 0 || wait.site_id > site::site_limit) return;
-  if (site_counters* const counters = map_counters(block, wait.site_id)) counters->max_wait_ns.raise_to(wait.ns);
+  if (site_counters* const counters = counters_of(block, wait.site_id)) counters->max_wait_ns.raise_to(wait.ns);
 }
 
 thread_block* publish() noexcept {
@@ -126,8 +126,14 @@ site_counters* counters_of(thread_block& block, std::uint32_t site_id) noexcept 
   if (site_id == 0 || site_id > site::site_limit) return nullptr;
   site_counters* const counters = map_counters(block, site_id);
   const block_source& from = *source.load(std::memory_order_relaxed);
-  if (counters == nullptr || from.reserve == nullptr || counters->is_in_use()) return counters;
-  return from.reserve(counters, sizeof *counters) ? counters : nullptr;
+  if (counters == nullptr || from.reserve == nullptr) return counters;
+  std::uint64_t& reserved = block.reserved[site_id / 64];
+  const std::uint64_t bit = std::uint64_t{1} << site_id % 64;
+  if ((reserved & bit) != 0) return counters;
+  // Not looked at before: to read a page that nobody has written takes room, too.
+  if (!from.reserve(counters, sizeof *counters)) return nullptr;
+  reserved |= bit;
+  return counters;
 }
 
 namespace {

@@ -113,9 +113,9 @@ struct thread_block {
   std::atomic<std::uint32_t> waiting_site{0};
   std::atomic<std::uint64_t> waiting_since{0};  // cycles; 0: the thread does not wait for a lock
   std::atomic<std::uint64_t> ended_at{0};       // cycles; of the process. 0: it runs, or was killed
-  // An ended_wait that is not counted yet. When a wait ends its thread has the lock, and others wait for it: so it only
-  // notes the wait, and counts it when it begins the next. Relaxed: who reads it adds it to what has been counted, and
-  // may miss it while it is being counted.
+  // An ended_wait that is not counted yet. At the end of a wait the thread holds the lock while others wait. So it only
+  // notes the wait, and counts it when its next wait begins. Relaxed. Who reads it adds it to what has been counted.
+  // While it is being counted a reader may miss it; on CPUs that reorder stores or loads it may see it twice.
   std::atomic<std::uint64_t> last_wait{0};
   // What the owning thread needs for sampling:
   std::uint64_t random = 0;
@@ -131,6 +131,8 @@ struct thread_block {
   std::uint32_t number = 0;              // of the source
   std::atomic<std::uint32_t> thread{0};  // machine::thread_id() of the last owner; relaxed
   std::atomic<site_counters*> parts[part_count] = {};
+  // The owner's: the sites whose counters can be written, a bit each.
+  std::uint64_t reserved[site::site_limit / 64 + 1] = {};
 };
 
 /// The counters follow the head, those of site 0 first. Part 0 has 32 sites and is taken with the head; each other part

@@ -53,7 +53,8 @@ policy_mutex::choice policy_mutex::chosen() noexcept {
   std::uint16_t seen = tag_.load(std::memory_order_relaxed);
   if (seen != 0) [[likely]]
     return choice(seen);
-  // acquire: the tag is read once more after it, so that no ticket of this lock's own is among those
+  // acquire pairs with the count of leaves() (left_tickets.cpp): if a ticket of this lock is among `so_far`, its tag is
+  // seen below.
   const std::uint32_t so_far = detail::tickets_listed.load(std::memory_order_acquire);
   seen = tag_.load(std::memory_order_relaxed);
   if (seen != 0) return choice(seen);

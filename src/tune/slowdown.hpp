@@ -10,10 +10,10 @@
 namespace txsync::inline TXSYNC_BACKEND::tune {
 
 /// So many times as slow as what the user has is worth a sentence.
-inline constexpr double least_slowdown = 1.1;
+inline constexpr double min_slowdown = 1.1;
 
 struct slowdown {
-  double factor = 0;         ///< least_slowdown or more
+  double factor = 0;         ///< min_slowdown or more
   std::string site;          ///< whose waits grew most; empty: of none, or what the user has was not counted
   double added_wait_ns = 0;  ///< there, in a run on average
 };

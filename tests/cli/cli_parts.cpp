@@ -290,22 +290,9 @@ TEST(tune_table, tells_that_others_had_the_cpus) {
       << table();
 }
 
-TEST(abort_samples, are_of_programs_whose_locks_may_make_attempts) {
-  const auto eager = txsync::policy::parse_policy("schema = 1\n[default]\nelision = \"eager\"\n", "p");
-  const auto one_site = txsync::policy::parse_policy("schema = 1\n[site.\"a\"]\nelision = \"htm-10\"\n", "p");
-  const auto none = txsync::policy::parse_policy("schema = 1\n[default]\nelision = \"off\"\n", "p");
-  EXPECT_TRUE(cli::may_elide(eager));
-  EXPECT_TRUE(cli::may_elide(one_site));
-  EXPECT_FALSE(cli::may_elide(none));
-  EXPECT_FALSE(cli::may_elide(txsync::policy::load_policy("libc")));
-  EXPECT_TRUE(cli::choose_abort_sampling(eager, "/bin/sh", false, "/nowhere").why_not.empty()) << "nothing can abort";
-  EXPECT_NE(cli::choose_abort_sampling(eager, "/bin/sh", true, "/nowhere").why_not.find("no hardware counters"),
-            std::string::npos);
-  EXPECT_NE(cli::choose_abort_sampling(none, "/bin/sh", true, "/nowhere").why_not.find("does not link txsync"),
-            std::string::npos);
-  // This test links it.
-  EXPECT_NE(cli::choose_abort_sampling(none, "/proc/self/exe", true, "/nowhere").why_not.find("no hardware counters"),
-            std::string::npos);
+TEST(abort_samples, are_taken_where_attempts_work) {
+  EXPECT_TRUE(cli::choose_abort_sampling(false, "/nowhere").why_not.empty()) << "nothing can abort";
+  EXPECT_NE(cli::choose_abort_sampling(true, "/nowhere").why_not.find("no hardware counters"), std::string::npos);
 }
 
 TEST(tune_table, says_how_long_a_long_tuning_takes) {
@@ -329,6 +316,9 @@ TEST(abort_samples, are_missing_for_a_reason) {
   EXPECT_EQ(cli::abort_remarks({bank}, "", samples), cli::words{begin + "no abort was sampled"});
   samples.why_not = "it is not allowed";
   EXPECT_EQ(cli::abort_remarks({bank}, "", samples), cli::words{begin + "it is not allowed"});
+  samples = {};
+  samples.lost = 10;
+  EXPECT_EQ(cli::abort_remarks({bank}, "", samples), cli::words{begin + "all 10 samples of aborts were lost"});
   samples = {};
   samples.samples = 90;
   EXPECT_EQ(cli::abort_remarks({bank}, "", samples), cli::words{});

@@ -24,8 +24,8 @@ enum class algorithm : std::uint8_t {
   spin,           ///< futex_mutex whose waiters spin, as spinning_mutex
   watched_futex,  ///< futex_mutex of a pthread mutex whose order is watched
   priority_tatas,
-  /// Of pthread locks only: the site says which of them, and that sections run as attempts where they can
-  /// (preload/acquisition.hpp) or ahead of time while they wait.
+  /// Of pthread locks only. The site says which algorithm it is, and whether sections run as attempts
+  /// or ahead of time.
   by_role,
   by_role_uncounted,
 };

@@ -9,12 +9,12 @@
 
 namespace txsync::sim {
 
-inline constexpr unsigned most_calls = 12;
+inline constexpr unsigned max_calls = 16;
 
 /// Places in the code, from the innermost function of the program outwards: the instruction behind each call, and for
 /// the innermost the one behind the access.
 struct call_chain {
-  std::uintptr_t codes[most_calls] = {};
+  std::uintptr_t codes[max_calls] = {};
   unsigned count = 0;
 };
 

@@ -49,12 +49,12 @@ void call_handler(thread_record& thread, std::uintptr_t address, bool write) noe
 }  // namespace
 
 void settle_rights(thread_record& thread, std::uintptr_t address, std::size_t bytes, bool write) noexcept {
-  constexpr unsigned most_calls = 1000;
+  constexpr unsigned max_calls = 1000;
   std::uintptr_t refused = 0;
   for (unsigned calls = 0; (refused = first_refused(address, bytes, write)) != 0; ++calls) {
     if (thread.tx.depth != 0 && !thread.tx.suspended) abort_self({.why = cause::fault, .address = refused});
     land_after_fault(thread);
-    if (calls == most_calls) no_handler(refused, write);  // its handler changes nothing
+    if (calls == max_calls) no_handler(refused, write);  // its handler changes nothing
     call_handler(thread, refused, write);
   }
 }
