@@ -330,7 +330,7 @@ class RunThreads(programs.WithPrograms):
             with self.subTest(policy=policy):
                 _, _, table = self.run_it(program, options=("--policy", policy))
                 self.assertNotIn("locks taken by", table)
-                self.assertIn("remark: some threads were not counted, or not at all sites: the program's sandbox, a limit or a full disk keeps them from their counters", table)
+                self.assertIn("remark: some threads were not counted, or not at every site: the program's sandbox, a limit or a full disk keeps them from their counters", table)
 
     def test_a_lock_that_ignores_priorities_says_so(self):
         program = self.program("priorities", PRIORITIES)
