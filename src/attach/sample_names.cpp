@@ -66,7 +66,7 @@ class past_processes {
   std::map<std::pair<std::string, std::uint64_t>, std::optional<loaded_file>> files_;
 };
 
-/// Whom nobody asked for.
+/// Code that is no caller: txsync's, the C++ library's, and lock wrappers.
 bool is_no_caller(const named_frame& one) {
   if (one.module.starts_with("libtxsync")) return true;
   return !one.function.empty() && (one.function.starts_with("txsync::") || launch::is_library_code(one.function) ||

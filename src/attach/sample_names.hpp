@@ -12,9 +12,9 @@ namespace txsync::inline TXSYNC_BACKEND::attach {
 
 /// At most 64, the most frequent first. Of a place in the C++ library its caller is the line.
 ///
-/// An abort puts the registers back, so that its calls are those behind the attempt, from the function that took the
-/// lock outwards, or from its caller where the lock's own code keeps no frame. Where they have the line's own function,
-/// that one's caller is told, else the innermost of them. Lock wrappers and code of txsync are no callers.
+/// An abort restores the registers, so the calls are those at the begin of the attempt. They start at the function that
+/// took the lock, or at its caller where the lock's own code keeps no frame. If the line's function is among them, its
+/// caller is told, else the innermost of them. Lock wrappers and code of txsync are no callers.
 std::vector<observe::abort_end> ends_of(const launch::code_samples& all, code_names& names);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::attach

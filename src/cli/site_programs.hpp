@@ -20,9 +20,9 @@ std::string programs_of(const observe::site_record& site);
 /// The site's name, and whose locks it has where that has to be said.
 std::string name_with_programs(const observe::site_record& site, bool is_said);
 
-/// The rows of a table that shows `max_rows` of them, led by the programs. No program's sites keep those of the
-/// others out: each has its share of the rows, and what it leaves goes to those that wait longest. Requires: the sites
-/// that wait longest come first; they outlive the rows.
+/// The rows of a table that shows `max_rows` of them, led by the programs. Each program gets an equal share of the
+/// rows. Rows that it does not need go to the sites that wait longest. Requires: the sites that wait longest come
+/// first; they outlive the rows.
 std::vector<site_row> rows_by_program(const std::vector<observe::site_record>& sites, std::size_t max_rows);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

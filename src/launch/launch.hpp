@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts a program under the preloaded library, waits for it, and says what the sites of its locks counted: pthread's,
-// and the named ones where it links txsync.
+// Starts a program under the preloaded library, waits for it, and says what its lock sites counted. These are
+// pthread's, and the named ones where it links txsync.
 #pragma once
 
 #include <cstddef>

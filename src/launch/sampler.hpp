@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples an event in programs that this process starts: at about a thousand events a second on each CPU the kernel
-// writes down where the thread was.
+// Samples an event in programs that this process starts. About a thousand times a second on each CPU, the kernel writes
+// down where the thread was.
 //
 // The kernel writes into a ring of memory for each CPU, which is read while the program runs. A sample costs the
 // program an interrupt; an event that does not happen costs nothing.
