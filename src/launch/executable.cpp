@@ -12,11 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 
-#include "channel/channel.hpp"
 #include "launch/handles.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {

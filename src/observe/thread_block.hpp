@@ -42,36 +42,23 @@ struct attempt_counters {
   tally empty;   // attempts that committed without one
   tally failed, lost_ns, lost_variance, lost_samples;
   tally aborts[abort_cause_count];
-
-  /// All else is counted of attempts that have begun.
-  bool is_in_use() const noexcept { return begun.read() != 0; }
 };
 
 /// What became of an atomic block's transactions in software.
 struct transaction_counters {
   tally commits, alone, waits;
   tally aborts[abort_cause_count];
-
-  /// As transaction_totals::is_empty(): a block may abort or sleep for ever, and never commit.
-  bool is_in_use() const noexcept {
-    if (commits.read() != 0 || waits.read() != 0) return true;
-    return std::ranges::any_of(aborts, [](const tally& one) { return one.read() != 0; });
-  }
 };
 
 /// What the waiters of a site's warming locks ran ahead of time.
 struct warm_counters {
   tally runs, attempts, ns;
-
-  bool is_in_use() const noexcept { return runs.read() != 0; }
 };
 
 struct speculation_counters {
   attempt_counters attempts;
   transaction_counters transactions;
   warm_counters warm_ups;
-
-  bool is_in_use() const noexcept { return attempts.is_in_use() || transactions.is_in_use() || warm_ups.is_in_use(); }
 };
 
 struct site_counters : speculation_counters {
@@ -79,12 +66,6 @@ struct site_counters : speculation_counters {
   tally acquisitions, contended, wait_ns, max_wait_ns, failed_waits, failed_wait_ns, hold_ns, condition_waits,
       condition_wait_ns;
   histogram wait, hold;
-
-  /// Something was counted: the counters can be written.
-  bool is_in_use() const noexcept {
-    return acquisitions.read() != 0 || contended.read() != 0 || failed_waits.read() != 0 ||
-           condition_waits.read() != 0 || speculation_counters::is_in_use();
-  }
 };
 
 /// A wait that has ended, in one word.
