@@ -62,8 +62,6 @@ site_counters* map_counters(thread_block& block, std::uint32_t site_id) noexcept
   return mapped_counters(block, site_id);
 }
 
-void count_last_wait(thread_block& block) noexcept;
-
 /// The block may have been that of a process that has ended: what it did stays, what it was about to do does not.
 void begin_anew(thread_block& block, std::uint32_t number) noexcept {
   // relaxed, here and below: the block is published later
@@ -72,7 +70,6 @@ void begin_anew(thread_block& block, std::uint32_t number) noexcept {
   for (auto& part : block.parts) part.store(nullptr, std::memory_order_relaxed);
   block.waiting_since.store(0, std::memory_order_relaxed);
   block.ended_at.store(0, std::memory_order_relaxed);
-  count_last_wait(block);
   if (wait.site_id == 0 || wait.site_id > site::site_limit) return;
   if (site_counters* const counters = counters_of(block, wait.site_id)) counters->max_wait_ns.raise_to(wait.ns);
 }
@@ -118,7 +115,6 @@ thread_block* block_of_thread() noexcept {
   block->waiting_since.store(0, std::memory_order_relaxed);
   block->thread.store(machine::thread_id(), std::memory_order_relaxed);
   my_block = block;
-  count_last_wait(*block);  // of the thread that had it before
   return block;
 }
 
@@ -206,15 +202,6 @@ wait_sum count_failed_wait(site_counters* counters, std::uint64_t ns, std::uint6
 
 }  // namespace
 
-namespace {
-void count_last_wait(thread_block& block) noexcept {
-  const ended_wait last(block.last_wait.load(std::memory_order_relaxed));
-  if (last.site_id() == 0) return;
-  block.last_wait.store(0, std::memory_order_relaxed);
-  (void)count_wait(counters_of(block, last.site_id()), last.ns(), 0);
-}
-}  // namespace
-
 wait_sum waited(std::uint32_t site_id, const void* lock, std::uint64_t cycles, std::uint64_t full_at) noexcept {
   const std::uint64_t ns = to_ns(cycles);
   const wait_sum sum = count_wait(counters_after_wait(site_id), ns, full_at);
@@ -283,7 +270,6 @@ std::uint64_t wait_begins(std::uint32_t site_id, const void* lock) noexcept {
   const std::uint64_t start = machine::cycles();
   thread_block* const block = site_id != 0 ? block_of_thread() : nullptr;
   if (block == nullptr) return start;
-  count_last_wait(*block);
   block->waiting_site.store(site_id, std::memory_order_relaxed);
   block->waiting_since.store(start, std::memory_order_release);  // the site with it; pairs with unfinished_in()
   return start;
@@ -294,17 +280,7 @@ void wait_timed_out(std::uint32_t site_id, const void* lock, std::uint64_t cycle
 }
 
 void waited(std::uint32_t site_id, const void* lock, std::uint64_t cycles) noexcept {
-  thread_block* const block = my_block;
-  // Not so where wait_begins() was not called, or nothing could be counted then.
-  const bool is_noted = block != nullptr && site_id != 0 && block->last_wait.load(std::memory_order_relaxed) == 0;
-  if (!is_noted) [[unlikely]] {
-    (void)observe::waited(site_id, lock, cycles, 0);
-    return;
-  }
-  const std::uint64_t ns = to_ns(cycles);
-  block->waiting_since.store(0, std::memory_order_relaxed);
-  block->last_wait.store(ended_wait(site_id, ns).word(), std::memory_order_relaxed);
-  tell_wait_end(site_id, lock, ns, true);
+  (void)observe::waited(site_id, lock, cycles, 0);
 }
 
 void condition_waited(std::uint32_t site_id, std::uint64_t cycles) noexcept {
@@ -338,18 +314,6 @@ void add(site_totals& total, const site_counters& counters) noexcept {
   add(total.attempts, counters.attempts);
   add(total.transactions, counters.transactions);
   add(total.warm_ups, counters.warm_ups);
-}
-
-/// The wait that the block's thread has ended and not counted yet.
-ended_wait last_wait_in(const thread_block& block) noexcept {
-  return ended_wait(block.last_wait.load(std::memory_order_relaxed));
-}
-
-void add(site_totals& total, ended_wait wait) noexcept {
-  ++total.contended;
-  total.wait_ns += wait.ns();
-  total.max_wait_ns = std::max(total.max_wait_ns, wait.ns());
-  ++total.wait.slots[buckets::index_of(wait.ns())];
 }
 
 /// Threads of this process that wait at the moment.
@@ -388,7 +352,6 @@ std::uint32_t snapshot(site_totals* out, std::uint32_t capacity) noexcept {
     // acquire pairs with the release in publish()
     for (thread_block* block = all_blocks.load(std::memory_order_acquire); block != nullptr; block = block->next) {
       if (const site_counters* const counters = mapped_counters(*block, id)) add(total, *counters);
-      if (const ended_wait last = last_wait_in(*block); last.site_id() == id) add(total, last);
       add_unfinished(total, *block);
     }
     // Samples may lag behind what was counted exactly.
@@ -431,8 +394,6 @@ void forget_blocks() noexcept {
 void add_block(const void* block, site_totals* totals, std::uint32_t count) noexcept {
   for (std::uint32_t id = 1; id <= count && id <= site::site_limit; ++id)
     add(totals[id - 1], counters_in_whole(block, id));
-  const ended_wait last = last_wait_in(*static_cast<const thread_block*>(block));
-  if (last.site_id() != 0 && last.site_id() <= count) add(totals[last.site_id() - 1], last);
 }
 
 std::uint32_t thread_in(const void* block) noexcept {
@@ -441,11 +402,9 @@ std::uint32_t thread_in(const void* block) noexcept {
 
 thread_turns turns_in(const void* block, std::uint32_t site_id) noexcept {
   const site_counters& counters = counters_in_whole(block, site_id);
-  const ended_wait last = last_wait_in(*static_cast<const thread_block*>(block));
-  const bool is_here = last.site_id() == site_id;
   // Samples may lag behind what was counted exactly.
-  return {std::max(acquisitions(counters), counters.contended.read() + (is_here ? 1 : 0)),
-          counters.wait_ns.read() + counters.failed_wait_ns.read() + (is_here ? last.ns() : 0)};
+  return {std::max(acquisitions(counters), counters.contended.read()),
+          counters.wait_ns.read() + counters.failed_wait_ns.read()};
 }
 
 unfinished_wait unfinished_in(const void* block, std::uint64_t now) noexcept {
@@ -477,10 +436,9 @@ std::uint64_t max_wait_between(const site_totals& later, const site_totals& earl
 
 site_totals difference(const site_totals& later, const site_totals& earlier) noexcept {
   site_totals result = later;
-  // A thread's last wait may be missing in the later one, while it is counted.
-  result.acquisitions -= std::min(earlier.acquisitions, later.acquisitions);
-  result.contended -= std::min(earlier.contended, later.contended);
-  result.wait_ns -= std::min(earlier.wait_ns, later.wait_ns);
+  result.acquisitions -= earlier.acquisitions;
+  result.contended -= earlier.contended;
+  result.wait_ns -= earlier.wait_ns;
   result.max_wait_ns = max_wait_between(later, earlier);
   result.failed_waits -= std::min(earlier.failed_waits, later.failed_waits);
   result.failed_wait_ns -=
@@ -490,7 +448,7 @@ site_totals difference(const site_totals& later, const site_totals& earlier) noe
   result.condition_waits -= earlier.condition_waits;
   result.condition_wait_ns -= earlier.condition_wait_ns;
   for (std::size_t i = 0; i < buckets::count; ++i) {
-    result.wait.slots[i] -= std::min(earlier.wait.slots[i], later.wait.slots[i]);
+    result.wait.slots[i] -= earlier.wait.slots[i];
     result.hold.slots[i] -= earlier.hold.slots[i];
   }
   result.attempts = difference(later.attempts, earlier.attempts);

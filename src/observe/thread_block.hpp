@@ -68,36 +68,12 @@ struct site_counters : speculation_counters {
   histogram wait, hold;
 };
 
-/// A wait that has ended, in one word.
-class ended_wait {
- public:
-  constexpr ended_wait() noexcept = default;
-  constexpr explicit ended_wait(std::uint64_t word) noexcept : word_(word) {}
-  constexpr ended_wait(std::uint32_t site_id, std::uint64_t ns) noexcept
-      : word_(std::uint64_t{site_id} << ns_bits | std::min(ns, max_ns)) {}
-
-  constexpr std::uint64_t word() const noexcept { return word_; }
-  /// 0: there is none.
-  constexpr std::uint32_t site_id() const noexcept { return static_cast<std::uint32_t>(word_ >> ns_bits); }
-  constexpr std::uint64_t ns() const noexcept { return word_ & max_ns; }
-
- private:
-  static constexpr unsigned ns_bits = 48;  // three days
-  static constexpr std::uint64_t max_ns = (std::uint64_t{1} << ns_bits) - 1;
-
-  std::uint64_t word_ = 0;
-};
-
 struct thread_block {
   thread_block* next = nullptr;  // fixed before the block is published
   ownership owner{};             // made when the block is taken
   std::atomic<std::uint32_t> waiting_site{0};
   std::atomic<std::uint64_t> waiting_since{0};  // cycles; 0: the thread does not wait for a lock
   std::atomic<std::uint64_t> ended_at{0};       // cycles; of the process. 0: it runs, or was killed
-  // An ended_wait that is not counted yet. At the end of a wait the thread holds the lock while others wait. So it only
-  // notes the wait, and counts it when its next wait begins. Relaxed. Who reads it adds it to what has been counted.
-  // While it is being counted a reader may miss it; on CPUs that reorder stores or loads it may see it twice.
-  std::atomic<std::uint64_t> last_wait{0};
   // What the owning thread needs for sampling:
   std::uint64_t random = 0;
   std::uint32_t samples = 0;

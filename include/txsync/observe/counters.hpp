@@ -47,10 +47,9 @@ struct site_totals {
 inline constexpr std::uint32_t sampling_period = 256;
 
 /// Adds up the counts of every known site into `out`, by id; answers how many there are (may exceed `capacity`, which
-/// bounds what is written). Runs beside counting threads. Each number was true within the call. But a thread's last
-/// wait may be missing while it is counted, and on CPUs other than x86-64 be there twice. Not for signal handlers.
-/// Under `txsync run` the launcher gives the ids: those of other sites are gaps, with an empty name, and a thread may
-/// go on from the counts of a process of the program that has ended, which are then in the sum.
+/// bounds what is written). Runs beside counting threads; each number is one that was true within the call. Not for
+/// signal handlers. Under `txsync run` the launcher gives the ids: those of other sites are gaps, with an empty name,
+/// and a thread may go on from the counts of a process of the program that has ended, which are then in the sum.
 TXSYNC_EXPORT std::uint32_t snapshot(site_totals* out, std::uint32_t capacity) noexcept;
 
 /// What happened between two snapshots of the same site. Requires: `later` was taken after `earlier`.
