@@ -11,11 +11,20 @@
 
 namespace txsync::inline TXSYNC_BACKEND::detail {
 
-/// Pauses for about `length` units of machine::cycles().
-inline void pause_for(std::uint64_t length) noexcept {
+/// A time in machine::cycles(), from its first moment to its last.
+struct span {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+};
+
+/// Pauses for about `length` units of machine::cycles(); answers when.
+inline span pause_for(std::uint64_t length) noexcept {
   const std::uint64_t start = machine::cycles();
-  do machine::relax();
-  while (machine::cycles() - start < length);
+  for (;;) {
+    machine::relax();
+    const std::uint64_t now = machine::cycles();
+    if (now - start >= length) return {start, now};
+  }
 }
 
 /// Asks for the time only where there is a deadline.

@@ -137,7 +137,7 @@ bool futex_mutex::claim(std::uint64_t& seen, waiter who) noexcept {
 /// sections more; but the end of a long section is to be used. So while no more than one section ends between two
 /// looks, they follow each other closely, and a free lock is taken. While more do, the pauses double, and a free lock
 /// is taken only after the longest pause, or if nothing has happened between two looks.
-bool futex_mutex::spin(const spinning& how, waiter who) noexcept {
+[[gnu::always_inline]] inline bool futex_mutex::spin(const spinning& how, waiter who, arrival* times) noexcept {
   std::uint64_t before = word_.load(std::memory_order_relaxed);  // relaxed: a look only
   if (has_one_cpu()) return claim(before, who);
   detail::jitter jitter(&how);
@@ -146,7 +146,11 @@ bool futex_mutex::spin(const spinning& how, waiter who) noexcept {
   const std::uint64_t budget = std::min(how.budget, max_spin);
   for (std::uint64_t spent = 0; spent < budget;) {
     const std::uint64_t length = pause / 2 + jitter.upto(pause / 2);
-    detail::pause_for(length);
+    const detail::span paused = detail::pause_for(length);
+    if (times != nullptr) {
+      if (spent == 0) times->begin = paused.begin;
+      times->end = paused.end;
+    }
     spent += length;
     if (was_long && who == waiter::newcomer && acquire_if_free()) return true;
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: a look only
@@ -379,20 +383,29 @@ void futex_mutex::replace_the_dead() noexcept {
   }
 }
 
-[[gnu::always_inline]] inline bool futex_mutex::wait_to_lock(std::uint64_t deadline, waits how) noexcept {
+const futex_mutex::waiting& futex_mutex::chosen(waits how) noexcept {
   static constexpr waiting as_parking = {{20'000, 8'192}, {5'000, 8'192}};
   static constexpr waiting as_spinning = {{60'000, 1'024}, {60'000, 1'024}};
-  const waiting& chosen = how == waits::parking ? as_parking : as_spinning;
-  const std::uint64_t before = word_.load(std::memory_order_relaxed);  // relaxed: a look only
-  if (spin(chosen.at_arrival, waiter::newcomer)) return true;
+  return how == waits::parking ? as_parking : as_spinning;
+}
+
+bool futex_mutex::lock_spinning(arrival& seen, waits how) noexcept {
+  seen.word = word_.load(std::memory_order_relaxed);  // relaxed: a look only
+  return machine::annotate_unseen_acquire_if(spin(chosen(how).at_arrival, waiter::newcomer, &seen), &word_);
+}
+
+bool futex_mutex::lock_after(const arrival& seen, std::uint64_t deadline, waits how) noexcept {
   const bool realtime = machine::has_realtime_priority();
-  if (realtime || deadline != machine::no_deadline) return wait_aside(deadline, realtime);
-  wait_in_line(chosen, before);
+  if (realtime || deadline != machine::no_deadline)
+    return machine::annotate_unseen_acquire_if(wait_aside(deadline, realtime), &word_);
+  wait_in_line(chosen(how), seen.word);
+  machine::annotate_unseen_acquire(&word_);
   return true;
 }
 
 bool futex_mutex::lock_slow(std::uint64_t deadline, waits how) noexcept {
-  return machine::annotate_unseen_acquire_if(wait_to_lock(deadline, how), &word_);
+  arrival seen;
+  return lock_spinning(seen, how) || lock_after(seen, deadline, how);
 }
 
 bool futex_mutex::lock_slow(pastime& meanwhile, waits how) noexcept {

@@ -15,9 +15,14 @@ void mutex::count_sampled() noexcept {
 
 void mutex::lock_contended() noexcept {
   const std::uint32_t site_id = observe::detail::counted_id(place());
-  const std::uint64_t start = observe::detail::wait_begins(site_id, this);
-  core_.lock_slow(machine::no_deadline);
-  observe::detail::waited(site_id, this, machine::cycles() - start);
+  observe::detail::wait_is_near(site_id, this);
+  futex_mutex::arrival seen;
+  if (!core_.lock_spinning(seen)) {
+    seen.begin = observe::detail::wait_goes_on(site_id, seen.begin);
+    core_.lock_after(seen, machine::no_deadline);
+    seen.end = machine::cycles();
+  }
+  observe::detail::waited(site_id, this, seen.end - seen.begin);
   count();
 }
 

@@ -267,7 +267,13 @@ void hold_ends(const void* lock) noexcept {
 
 std::uint64_t wait_begins(std::uint32_t site_id, const void* lock) noexcept {
   tell_wait_begin(site_id, lock);
-  const std::uint64_t start = machine::cycles();
+  return wait_goes_on(site_id, machine::cycles());
+}
+
+void wait_is_near(std::uint32_t site_id, const void* lock) noexcept { tell_wait_begin(site_id, lock); }
+
+std::uint64_t wait_goes_on(std::uint32_t site_id, std::uint64_t begin) noexcept {
+  const std::uint64_t start = begin != 0 ? begin : machine::cycles();
   thread_block* const block = site_id != 0 ? block_of_thread() : nullptr;
   if (block == nullptr) return start;
   block->waiting_site.store(site_id, std::memory_order_relaxed);

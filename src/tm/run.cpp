@@ -39,7 +39,8 @@ void wait_for_long_owner(const runner& me) noexcept {
   if (me.met == nullptr) {
     txsync::detail::jitter random(&me);
     const std::uint32_t doublings = me.failures < most_doublings ? me.failures : most_doublings;
-    return txsync::detail::pause_for(random.upto(std::uint64_t{first_backoff} << doublings));
+    txsync::detail::pause_for(random.upto(std::uint64_t{first_backoff} << doublings));
+    return;
   }
   // relaxed: decides how long to wait, and nothing else
   const auto owned = [&] { return me.met->load(std::memory_order_relaxed) == me.met_owner; };

@@ -118,6 +118,18 @@ class futex_mutex : public detail::timed<futex_mutex> {
   TXSYNC_EXPORT bool lock_slow(std::uint64_t deadline, waits how = waits::parking) noexcept;
   /// The same without a deadline; false as in lock(pastime&).
   TXSYNC_EXPORT bool lock_slow(pastime& meanwhile, waits how = waits::parking) noexcept;
+
+  /// For the type built on this one, which counts waits: what a waiter has seen before it stands in line. Times in
+  /// machine::cycles(), from readings that its pauses take anyway; both 0 where it has not paused.
+  struct arrival {
+    std::uint64_t word = 0;
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+  };
+  /// lock_slow() in two steps: spins, and fills `seen`. True: the lock is the caller's.
+  TXSYNC_EXPORT bool lock_spinning(arrival& seen, waits how = waits::parking) noexcept;
+  /// Goes on after lock_spinning(). False only when the deadline has passed.
+  TXSYNC_EXPORT bool lock_after(const arrival& seen, std::uint64_t deadline, waits how = waits::parking) noexcept;
   bool acquire_if_free() noexcept {
     return machine::take_if_free(word_);  // pairs with the release of release_unless_waited() and unlock_slow()
   }
@@ -209,8 +221,8 @@ class futex_mutex : public detail::timed<futex_mutex> {
   bool claim(std::uint64_t& seen, waiter who) noexcept;
   struct spinning;
   struct waiting;
-  bool wait_to_lock(std::uint64_t deadline, waits how) noexcept;
-  bool spin(const spinning& how, waiter who) noexcept;
+  static const waiting& chosen(waits how) noexcept;
+  bool spin(const spinning& how, waiter who, arrival* times = nullptr) noexcept;
   bool draw(std::uint16_t& mine) noexcept;
   void wait_in_line(const waiting& how, std::uint64_t before) noexcept;
   void await_grant(std::uint16_t mine) noexcept;
