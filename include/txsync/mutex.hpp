@@ -94,6 +94,7 @@ class mutex : public detail::timed<mutex> {
   }
   TXSYNC_EXPORT void count_sampled() noexcept;
   TXSYNC_EXPORT void unlock_marked() noexcept;
+  bool wait_counted(std::uint64_t deadline) noexcept;
   TXSYNC_EXPORT void lock_contended() noexcept;
   TXSYNC_EXPORT bool lock_contended(pastime& meanwhile) noexcept;
 

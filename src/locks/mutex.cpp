@@ -13,16 +13,26 @@ void mutex::count_sampled() noexcept {
   if (observe::detail::sample(observe::detail::counted_id(place()), this)) core_.mark();
 }
 
-void mutex::lock_contended() noexcept {
+/// The wait of a thread that has found the lock held. False only when the deadline has passed. The end of a wait lies
+/// within the critical section, and all waiters pay for what is done there. So a short wait takes its times from the
+/// readings that its pauses make, and only a long one is shown to those who look at the thread meanwhile.
+bool mutex::wait_counted(std::uint64_t deadline) noexcept {
   const std::uint32_t site_id = observe::detail::counted_id(place());
-  observe::detail::wait_is_near(site_id, this);
+  observe::detail::spin_begins(site_id, this);
   futex_mutex::arrival seen;
-  if (!core_.lock_spinning(seen)) {
-    seen.begin = observe::detail::wait_goes_on(site_id, seen.begin);
-    core_.lock_after(seen, machine::no_deadline);
+  bool got = core_.lock_spinning(seen);
+  if (!got) {
+    seen.begin = observe::detail::park_begins(site_id, seen.begin);
+    got = core_.lock_after(seen, deadline);
     seen.end = machine::cycles();
   }
-  observe::detail::waited(site_id, this, seen.end - seen.begin);
+  const auto ends = got ? observe::detail::waited : observe::detail::wait_timed_out;
+  ends(site_id, this, seen.end - seen.begin);
+  return got;
+}
+
+void mutex::lock_contended() noexcept {
+  (void)wait_counted(machine::no_deadline);
   count();
 }
 
@@ -37,13 +47,7 @@ bool mutex::lock_contended(pastime& meanwhile) noexcept {
 
 bool mutex::try_lock_until_ns(std::uint64_t deadline) noexcept {
   if (machine::annotate_unseen_acquire_if(try_lock(), &core_)) return true;
-  const std::uint32_t site_id = observe::detail::counted_id(place());
-  const std::uint64_t start = observe::detail::wait_begins(site_id, this);
-  if (!core_.lock_slow(deadline)) {
-    observe::detail::wait_timed_out(site_id, this, machine::cycles() - start);
-    return false;
-  }
-  observe::detail::waited(site_id, this, machine::cycles() - start);
+  if (!wait_counted(deadline)) return false;
   count();
   return true;
 }

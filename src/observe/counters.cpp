@@ -266,14 +266,14 @@ void hold_ends(const void* lock) noexcept {
 }
 
 std::uint64_t wait_begins(std::uint32_t site_id, const void* lock) noexcept {
-  tell_wait_begin(site_id, lock);
-  return wait_goes_on(site_id, machine::cycles());
+  spin_begins(site_id, lock);
+  return park_begins(site_id, machine::cycles());
 }
 
-void wait_is_near(std::uint32_t site_id, const void* lock) noexcept { tell_wait_begin(site_id, lock); }
+void spin_begins(std::uint32_t site_id, const void* lock) noexcept { tell_wait_begin(site_id, lock); }
 
-std::uint64_t wait_goes_on(std::uint32_t site_id, std::uint64_t begin) noexcept {
-  const std::uint64_t start = begin != 0 ? begin : machine::cycles();
+std::uint64_t park_begins(std::uint32_t site_id, std::uint64_t since) noexcept {
+  const std::uint64_t start = since != 0 ? since : machine::cycles();
   thread_block* const block = site_id != 0 ? block_of_thread() : nullptr;
   if (block == nullptr) return start;
   block->waiting_site.store(site_id, std::memory_order_relaxed);
@@ -415,7 +415,7 @@ thread_turns turns_in(const void* block, std::uint32_t site_id) noexcept {
 
 unfinished_wait unfinished_in(const void* block, std::uint64_t now) noexcept {
   const auto& from = *static_cast<const thread_block*>(block);
-  const std::uint64_t since = from.waiting_since.load(std::memory_order_acquire);  // pairs with wait_begins()
+  const std::uint64_t since = from.waiting_since.load(std::memory_order_acquire);  // pairs with park_begins()
   const std::uint64_t ended_at = from.ended_at.load(std::memory_order_relaxed);
   const std::uint64_t end = ended_at != 0 ? ended_at : now;
   // Counters of two CPUs may differ a little.

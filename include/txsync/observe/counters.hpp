@@ -81,10 +81,12 @@ inline void acquired(std::uint32_t site_id, const void* lock) noexcept {
 /// Locks that do not call this are counted all the same, but their waits are not seen while they last. `lock`: what
 /// tools are told of it (events.hpp).
 TXSYNC_EXPORT std::uint64_t wait_begins(std::uint32_t site_id, const void* lock) noexcept;
-/// wait_begins() in two steps, for locks whose waits are often short. The first: tells tools.
-TXSYNC_EXPORT void wait_is_near(std::uint32_t site_id, const void* lock) noexcept;
-/// The second, where the wait will take a while: it began at `begin` (0: now). Answers when it began.
-TXSYNC_EXPORT std::uint64_t wait_goes_on(std::uint32_t site_id, std::uint64_t begin) noexcept;
+/// wait_begins() in two steps, for locks whose waits are often short. First: the thread begins to spin. Only tools are
+/// told.
+TXSYNC_EXPORT void spin_begins(std::uint32_t site_id, const void* lock) noexcept;
+/// Second, where spinning was not enough: from here on the wait is seen while it lasts. It began at `since` in
+/// machine::cycles(), or now if that is 0. Returns when it began.
+TXSYNC_EXPORT std::uint64_t park_begins(std::uint32_t site_id, std::uint64_t since) noexcept;
 /// The thread gave up at a deadline, after that many machine::cycles().
 TXSYNC_EXPORT void wait_timed_out(std::uint32_t site_id, const void* lock, std::uint64_t cycles) noexcept;
 /// The calling thread waited that many machine::cycles() for a lock, or on a condition.
