@@ -9,21 +9,33 @@ import re
 import sys
 
 MAX_LINES = 40  # of a test
-TEST = re.compile(r"^\d+/\d+ Test: (\S+)$.*?^Output:\n-+\n(.*?)^<end of output>\n.*?^Test (\S+?)\.$", re.MULTILINE | re.DOTALL)
 
 
-def failures(log):
-    """The names of tests, and what they printed."""
-    return [(name, output) for name, output, result in TEST.findall(log) if result != "Passed"]
+def failed_tests(folder):
+    """Their names: ctest writes "NUMBER:NAME" lines."""
+    path = folder / "LastTestsFailed.log"
+    return [line.partition(":")[2] for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def outputs(log):
+    """What each test printed, by name."""
+    found = {}
+    for part in re.split(r"^\d+/\d+ Testing: ", log, flags=re.MULTILINE)[1:]:
+        output = re.search(r"^Output:\n-+\n(.*?)^<end of output>$", part, re.MULTILINE | re.DOTALL)
+        found[part.partition("\n")[0]] = output.group(1) if output else "(it was not run)\n"
+    return found
 
 
 def main():
-    (folder,) = sys.argv[1:]
-    log = pathlib.Path(folder) / "Testing" / "Temporary" / "LastTest.log"
-    for name, output in failures(log.read_text(errors="replace")) if log.exists() else ():
-        lines = output.splitlines()
+    folder = pathlib.Path(sys.argv[1]) / "Testing" / "Temporary"
+    log = folder / "LastTest.log"
+    if not log.exists():
+        return
+    printed = outputs(log.read_text(errors="replace"))
+    for name in failed_tests(folder):
+        lines = printed.get(name, "").splitlines()
         left_out = f" (its last {MAX_LINES} of {len(lines)} lines)" if len(lines) > MAX_LINES else ""
-        print(f"== {folder}: {name} failed{left_out}")
+        print(f"== {sys.argv[1]}: {name} failed{left_out}")
         print("\n".join(lines[-MAX_LINES:]))
 
 

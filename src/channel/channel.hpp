@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file that `txsync run` and the program under it share: how the preloaded library asks for the site of a lock it
 // has not met, how the linked library asks for the number of a named site, where both count, and where they leave what
-// they noticed. The file outlives the program's processes, so that kill -9, _exit and children lose nothing.
+// they noticed. The file outlives the program's processes, so that kill -9, _exit and children lose nothing but some
+// commits of attempts (observe/commit_counts.hpp).
 //
 // Who writes what: the launcher makes the file, fills the header and the policies, and answers questions; every process
 // of the program maps its head, and the blocks that it counts in. All zero beyond the header is valid. A program may

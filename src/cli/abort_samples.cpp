@@ -42,6 +42,9 @@ std::vector<std::string> abort_remarks(const std::vector<observe::site_record>& 
   if (samples->left_out != 0)
     made.push_back(std::to_string(samples->left_out) + of + "were left out: there is room for " +
                    std::to_string(launch::sample_adder::max_places) + " places in the code");
+  if (samples->unnamed != 0)
+    made.push_back(std::to_string(samples->unnamed) +
+                   " records of started processes and mapped files were left out: samples there have no names");
   return made;
 }
 

@@ -2,9 +2,12 @@
 #include "launch/code_samples.hpp"
 
 #include <linux/perf_event.h>
+#include <signal.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <iterator>
+#include <set>
 #include <utility>
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
@@ -20,22 +23,29 @@ std::optional<abort_cause> cause_of(std::uint64_t transaction) noexcept {
   return abort_cause::unknown;
 }
 
-void sample_adder::add(sample_records some) {
-  for (code_sample& one : some.samples) {
-    ++sum_.samples;
-    sampled_place place{one.process, one.code, std::move(one.calls), cause_of(one.transaction)};
-    auto at = sum_.places.find(place);
-    if (at == sum_.places.end()) {
-      if (sum_.places.size() >= max_places) {
-        ++sum_.left_out;
-        continue;
-      }
-      at = sum_.places.emplace(std::move(place), sample_sum()).first;
+bool is_running(std::uint32_t process) noexcept {
+  const auto id = static_cast<pid_t>(process);
+  return id > 0 && (kill(id, 0) == 0 || errno != ESRCH);
+}
+
+void sample_adder::count(code_sample& one) {
+  ++sum_.samples;
+  sampled_place place{one.process, one.code, std::move(one.calls), cause_of(one.transaction)};
+  auto at = sum_.places.find(place);
+  if (at == sum_.places.end()) {
+    if (sum_.places.size() >= max_places) {
+      ++sum_.left_out;
+      return;
     }
-    ++at->second.samples;
-    at->second.events += one.events;
-    at->second.cycles += one.events * one.cycles;
+    at = sum_.places.emplace(std::move(place), sample_sum()).first;
   }
+  ++at->second.samples;
+  at->second.events += one.events;
+  at->second.cycles += one.events * one.cycles;
+}
+
+void sample_adder::add(sample_records some) {
+  for (code_sample& one : some.samples) count(one);
   // What lies in no file ("[vdso]", "//anon") has no name.
   std::copy_if(std::move_iterator(some.mappings.begin()), std::move_iterator(some.mappings.end()),
                std::back_inserter(sum_.mappings),
@@ -43,6 +53,43 @@ void sample_adder::add(sample_records some) {
   sum_.starts.insert(sum_.starts.end(), some.starts.begin(), some.starts.end());
   sum_.lost += some.lost;
   sum_.damaged += some.damaged;
+  if (std::max(sum_.mappings.size(), sum_.starts.size()) > next_look_) forget_ended();
+}
+
+/// A shell script may start a hundred thousand processes. What is needed is of those that run, those that have samples,
+/// and the parents of both, as a child runs what its parent has mapped.
+void sample_adder::forget_ended() {
+  std::set<std::uint32_t> known;
+  for (const code_mapping& one : sum_.mappings) known.insert(one.process);
+  std::map<std::uint32_t, std::vector<std::uint32_t>> parents;  // several where a number was given again
+  for (const process_start& one : sum_.starts) {
+    known.insert(one.process);
+    parents[one.process].push_back(one.parent);
+  }
+  std::vector<std::uint32_t> next;
+  for (const auto& [place, sum] : sum_.places) next.push_back(place.process);
+  std::copy_if(known.begin(), known.end(), std::back_inserter(next), runs_);
+  std::set<std::uint32_t> needed;
+  while (!next.empty()) {
+    const std::uint32_t process = next.back();
+    next.pop_back();
+    if (!needed.insert(process).second) continue;
+    const std::vector<std::uint32_t>& before = parents[process];
+    next.insert(next.end(), before.begin(), before.end());
+  }
+  const auto is_needed_no_more = [&needed](const auto& one) { return !needed.contains(one.process); };
+  std::erase_if(sum_.mappings, is_needed_no_more);
+  std::erase_if(sum_.starts, is_needed_no_more);
+  const auto bound = [this](auto& list, std::size_t max) {
+    if (list.size() <= max) return;
+    sum_.unnamed += list.size() - max;
+    list.resize(max);
+  };
+  bound(sum_.mappings, max_mappings);
+  bound(sum_.starts, max_starts);
+  // Not at each call where most are needed.
+  const std::size_t more = std::max(sum_.mappings.size(), sum_.starts.size()) + max_mappings / 8;
+  next_look_ = std::clamp(more, max_mappings / 2, max_mappings);
 }
 
 code_samples sample_adder::take() {

@@ -39,22 +39,36 @@ struct code_samples {
   std::uint64_t lost = 0;      ///< records for which the kernel had no room
   std::uint64_t damaged = 0;   ///< records that made no sense
   std::uint64_t left_out = 0;  ///< samples of places beyond max_places
-  std::string why_not = {};    ///< one line: why nothing was sampled
+  /// Mappings and starts beyond max_mappings and max_starts: samples there have no names.
+  std::uint64_t unnamed = 0;
+  std::string why_not = {};  ///< one line: why nothing was sampled
 };
 
 /// The first cause (docs/abort-causes.md) in the bits PERF_TXN_... of a sample; none where the event was no abort.
 std::optional<abort_cause> cause_of(std::uint64_t transaction) noexcept;
 
+/// Whether the process exists.
+bool is_running(std::uint32_t process) noexcept;
+
 class sample_adder {
  public:
-  /// With its calls a place takes some 200 bytes.
+  /// With its calls a place takes some 200 bytes, and so does a mapping.
   static constexpr std::size_t max_places = 65536;
+  static constexpr std::size_t max_mappings = 65536;
+  static constexpr std::size_t max_starts = 65536;
+
+  explicit sample_adder(bool (*runs)(std::uint32_t process) noexcept = is_running) noexcept : runs_(runs) {}
 
   void add(sample_records some);
   /// All that was added. Once.
   code_samples take();
 
  private:
+  void count(code_sample& one);
+  void forget_ended();
+
+  bool (*runs_)(std::uint32_t process) noexcept;
+  std::size_t next_look_ = max_mappings / 2;  ///< so many mappings, or starts: to look which processes have ended
   code_samples sum_;
 };
 

@@ -212,47 +212,63 @@ class counted_launch {
                              " not");
   }
 
-  void put_remarks(result& into) {
-    std::vector<std::string>& list = into.remarks;
-    put_remark_on_names(into);
+  void put_remark_on_nothing(result& into) {
     const channel::head& head = channel_.head();
-    // relaxed: the program has ended
+    // relaxed, here and below: the program has ended
     if (into.sites.empty() && head.processes.load(std::memory_order_relaxed) == 0) {
-      list.emplace_back("nothing was counted: no process of the program took the library " + std::string(library_name));
+      into.remarks.push_back("nothing was counted: no process of the program took the library " +
+                             std::string(library_name));
     } else if (!is_counting(what_.policies)) {
-      list.emplace_back("nothing was counted: the policy says counting = false");
+      into.remarks.emplace_back("nothing was counted: the policy says counting = false");
     } else if (into.sites.empty() && head.blocks_out_of_reach.load(std::memory_order_relaxed) == 0) {
-      list.emplace_back("nothing was counted: the program took no pthread lock, and no lock of a named site");
+      into.remarks.emplace_back("nothing was counted: the program took no pthread lock, and no lock of a named site");
     }
-    put_remarks_on_others(into);
+  }
+
+  void put_remarks_on_threads(result& into) {
+    const channel::head& head = channel_.head();
     const std::uint32_t asked = head.blocks_given.load(std::memory_order_relaxed);
     if (asked > channel_.blocks()) {
       into.threads_left_out = asked - channel_.blocks();
-      list.push_back(plural(asked - channel_.blocks(), "thread was", "threads were") +
-                     " not counted: there is room for " + std::to_string(channel_.blocks()));
+      into.remarks.push_back(plural(asked - channel_.blocks(), "thread was", "threads were") +
+                             " not counted: there is room for " + std::to_string(channel_.blocks()));
     }
     into.threads_unknown = head.blocks_out_of_reach.load(std::memory_order_relaxed) != 0;
     if (into.threads_unknown)
-      list.emplace_back(
+      into.remarks.emplace_back(
           "some threads were not counted, or not at every site: the program's sandbox, a limit or a full disk keeps "
           "them from their counters");
+  }
+
+  /// What else there was no room for.
+  void put_remarks_on_room(result& into) {
+    const channel::head& head = channel_.head();
     if (answers_.refused() != 0) {
-      list.push_back(plural(answers_.refused(), "place", "places") + " beyond the first " +
-                     std::to_string(answers_.sites().size()) + " sites " + (answers_.refused() == 1 ? "was" : "were") +
-                     " not counted");
+      into.remarks.push_back(plural(answers_.refused(), "place", "places") + " beyond the first " +
+                             std::to_string(answers_.sites().size()) + " sites " +
+                             (answers_.refused() == 1 ? "was" : "were") + " not counted");
     }
     if (const std::uint64_t lost = head.locks_without_place.load(std::memory_order_relaxed); lost != 0) {
-      list.push_back(plural(lost, "lock", "locks") + (lost == 1 ? " was" : " were") +
-                     " not counted and had the default policy: a process remembers 32768 places that make locks");
+      into.remarks.push_back(plural(lost, "lock", "locks") + (lost == 1 ? " was" : " were") +
+                             " not counted and had the default policy: a process remembers 32768 places that make "
+                             "locks");
     }
     const std::uint32_t notices = head.notices_given.load(std::memory_order_relaxed);
     if (notices > channel::head::most_notices) {
-      list.push_back(plural(notices - channel::head::most_notices, "notice", "notices") + " beyond the first " +
-                     std::to_string(channel::head::most_notices) + " were dropped");
+      into.remarks.push_back(plural(notices - channel::head::most_notices, "notice", "notices") + " beyond the first " +
+                             std::to_string(channel::head::most_notices) + " were dropped");
     }
+  }
+
+  void put_remarks(result& into) {
+    put_remark_on_names(into);
+    put_remark_on_nothing(into);
+    put_remarks_on_others(into);
+    put_remarks_on_threads(into);
+    put_remarks_on_room(into);
     if (const unsigned left = into.processes == 0 ? 0 : still_counting(channel_.path()); left != 0) {
-      list.push_back(plural(left, "process", "processes") +
-                     " of the program still run: what they count from now on is not in the table");
+      into.remarks.push_back(plural(left, "process", "processes") +
+                             " of the program still run: what they count from now on is not in the table");
     }
   }
 
@@ -281,6 +297,34 @@ result result_of(child_end& ended) {
   return made;
 }
 
+child_request request_of(const options& what) {
+  child_request made;
+  made.path = find_program(what.command.front());
+  made.arguments = what.command;
+  made.limit_seconds = what.limit_seconds;
+  made.capture = what.capture;
+  made.capture_bytes = what.capture_bytes;
+  made.end_family = what.end_family;
+  return made;
+}
+
+/// Puts the library, and what it finds the channel by, into the program's environment.
+std::unique_ptr<counted_launch> preload(const options& what, const std::string& program, place_names& names,
+                                        environment& set) {
+  const std::string library = find_library(what.library);
+  check_takes_library(program, set.preloaded());
+  names.forget_changed_files();
+  names.set_program(fs::absolute(program));
+  auto made = std::make_unique<counted_launch>(what, names, set.preloaded());
+  set.preload(library);
+  // Without such attempts it would leave everything to the OpenMP library anyway.
+  if (what.policies.openmp_barrier == policy::openmp_kind::warm && machine::htm().always_abort)
+    set.preload(find_library((fs::path(library).parent_path() / openmp_library_name).string()));
+  set.set(channel::file_variable, made->channel().path());
+  set.set(channel::policy_variable, std::to_string(what.policies.find({}).word()));
+  return made;
+}
+
 }  // namespace
 
 struct launcher::memory {
@@ -291,32 +335,13 @@ launcher::launcher() : memory_(std::make_unique<memory>()) {}
 launcher::~launcher() = default;
 
 result launcher::launch(const options& what) {
-  child_request request;
-  request.path = find_program(what.command.front());
-  request.arguments = what.command;
-  request.limit_seconds = what.limit_seconds;
-  request.capture = what.capture;
-  request.capture_bytes = what.capture_bytes;
-  request.end_family = what.end_family;
+  child_request request = request_of(what);
   const std::optional<program_input> input = what.capture ? std::optional<program_input>(what.input) : std::nullopt;
   if (input) request.input = input->file();
   environment set;
   for (const auto& [name, value] : what.environment) set.set(name, value);
   std::unique_ptr<counted_launch> counted;
-  if (what.preload) {
-    const std::string library = find_library(what.library);
-    check_takes_library(request.path, set.preloaded());
-    memory_->names.forget_changed_files();
-    memory_->names.set_program(fs::absolute(request.path));
-    counted = std::make_unique<counted_launch>(what, memory_->names, set.preloaded());
-    set.preload(library);
-    // Without such attempts it would leave everything to the OpenMP library anyway.
-    if (what.policies.openmp_barrier == policy::openmp_kind::warm && machine::htm().always_abort) {
-      set.preload(find_library((fs::path(library).parent_path() / openmp_library_name).string()));
-    }
-    set.set(channel::file_variable, counted->channel().path());
-    set.set(channel::policy_variable, std::to_string(what.policies.find({}).word()));
-  }
+  if (what.preload) counted = preload(what, request.path, memory_->names, set);
   std::optional<sampler> samples;
   if (what.sampled) samples.emplace(*what.sampled);
   request.while_waiting = [&] {

@@ -25,12 +25,25 @@ attempt_counters* counters_here(std::uint32_t site_id) noexcept {
 
 }  // namespace
 
-[[gnu::tls_model("initial-exec")]] constinit thread_local attempt_counters* my_attempt_counters = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local own_commits my_commits;
 
-[[gnu::noinline]] attempt_counters* find_attempt_counters(site& place) noexcept {
-  attempt_counters* const counters = counters_here(detail::counted_id(place));
-  my_attempt_counters = counters;
-  return counters;
+bool add_commits(site& place, const commits_left& left) noexcept {
+  own_commits& mine = my_commits;
+  const bool is_first = mine.counters == nullptr;
+  // Where nothing is counted now, that is not remembered: so counting that is turned on begins at once.
+  if (is_first) mine = {counters_here(detail::counted_id(place)), &left, 1, false};
+  if (mine.counters == nullptr) {
+    left.set(1);
+    return false;
+  }
+  const std::uint64_t attempts = mine.counters->begun.add(mine.drawn);
+  const bool times = is_first ? times_next(attempts) : mine.times_next;
+  const std::uint64_t max = std::min<std::uint64_t>(1 + attempts / min_counted_for_one_apart, max_commits_apart);
+  const timing_draw next = draw_timing(attempts, static_cast<std::uint32_t>(max));
+  left.set(next.sections);
+  mine.drawn = next.sections;
+  mine.times_next = next.times_last;
+  return times;
 }
 
 /// Counts of threads that run are not all of one moment: none is less than nothing.
@@ -99,6 +112,7 @@ void count_joined(site& place, std::uint32_t sections) noexcept {
 }
 
 void count_empty(site& place) noexcept {
+  my_commits.add();  // with the commit that ran none
   if (attempt_counters* const counters = counters_here(detail::counted_id(place))) counters->empty.add(1);
 }
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The count of attempts that commit, which each elided section pays for: a thread remembers the counters of the site at
-// which it counts.
+// The count of attempts that commit, which each elided section pays for. A thread counts its commits down in a word
+// that it writes at the end of each attempt anyway (section_log::left), and adds them to the site's counters now and
+// then.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include <txsync/site.hpp>
@@ -11,15 +13,34 @@
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
-/// Of the calling thread and of the site at which it counts. Null: the next count looks for them.
-[[gnu::tls_model("initial-exec")]] extern constinit thread_local attempt_counters* my_attempt_counters;
+/// How many commits of the calling thread are left until it adds them: where that is kept.
+struct commits_left {
+  std::uint32_t (*get)() noexcept;
+  void (*set)(std::uint32_t commits) noexcept;
+};
 
-/// Before the calling thread counts at another site; may be called in attempts.
-inline void forget_attempt_counters() noexcept { my_attempt_counters = nullptr; }
+/// What the calling thread knows of its commits that are not in the counters yet.
+struct own_commits {
+  attempt_counters* counters = nullptr;  // of the site at which it counts; null: the next add_commits() looks for them
+  const commits_left* left = nullptr;    // null: it has counted none
+  std::uint32_t drawn = 0;               // what was left at the last add()
+  bool times_next = false;               // after the last one that is left
 
-/// Finds the site's counters in the calling thread's block and remembers them. Null where nothing is counted now, which
-/// is not remembered: so counting that is turned on begins at once.
-attempt_counters* find_attempt_counters(site& place) noexcept;
+  void add() noexcept {
+    if (counters == nullptr) return;
+    const std::uint32_t now = left->get();
+    if (now == drawn) return;
+    counters->begun.add(drawn - now);
+    drawn = now;
+  }
+};
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local own_commits my_commits;
+
+/// Before the calling thread counts at another site, or in another block; may be called in attempts.
+inline void forget_attempt_counters() noexcept {
+  my_commits.counters = nullptr;
+  if (my_commits.left != nullptr) my_commits.left->set(1);
+}
 
 /// One section in so many is timed, to estimate the time that aborted attempts lose.
 inline constexpr std::uint32_t timing_period = 16;
@@ -33,16 +54,38 @@ constexpr bool times_next(std::uint64_t attempts) noexcept {
   return hash_of_attempts(attempts) < ~std::uint64_t{0} / timing_period;
 }
 
-/// An attempt of the site has committed. Outside attempts. True: the thread's next section is to be timed.
-/// Requires: forget_attempt_counters() since the thread counted at another site.
-inline bool count_commit(site& place) noexcept {
-  attempt_counters* counters = my_attempt_counters;
-  if (counters == nullptr) [[unlikely]] {
-    counters = find_attempt_counters(place);
-    if (counters == nullptr) return false;
+/// How many commits a thread counts before it adds them, at most; and at most one in so many of those that its block
+/// has counted at the site. Not every end of a thread or a process is noticed, and what was not added by then is lost.
+inline constexpr std::uint32_t max_commits_apart = 64;
+inline constexpr std::uint64_t min_counted_for_one_apart = 32;
+
+/// A draw for sections that are timed with a chance of one in timing_period each, whatever was drawn before: how many
+/// sections until the first one, or `max` without one.
+struct timing_draw {
+  std::uint32_t sections;
+  bool times_last;
+};
+constexpr timing_draw draw_timing(std::uint64_t seed, std::uint32_t max) noexcept {
+  static_assert(timing_period == 16);  // a digit of four bits decides on a section
+  constexpr std::uint32_t digits = 16;
+  constexpr std::uint64_t ones = 0x1111'1111'1111'1111u;
+  for (std::uint32_t before = 0; before < max; before += digits) {
+    // SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014).
+    std::uint64_t bits = seed += 0x9E37'79B9'7F4A'7C15u;
+    bits = (bits ^ bits >> 30) * 0xBF58'476D'1CE4'E5B9u;
+    bits = (bits ^ bits >> 27) * 0x94D0'49BB'1331'11EBu;
+    bits ^= bits >> 31;
+    const std::uint64_t zero_digits = ~(bits | bits >> 1 | bits >> 2 | bits >> 3) & ones;
+    if (zero_digits == 0) continue;
+    const auto first = before + 1 + static_cast<std::uint32_t>(std::countr_zero(zero_digits)) / 4;
+    return first <= max ? timing_draw{first, true} : timing_draw{max, false};
   }
-  return times_next(counters->begun.add(1));
+  return {max, false};
 }
+
+/// None is left: adds the commits that the calling thread has counted down at the site, and says how many are left now.
+/// True: its next section is to be timed. Outside attempts.
+bool add_commits(site& place, const commits_left& left) noexcept;
 
 /// So many critical sections beyond the first have run in an attempt that was counted.
 void count_joined(site& place, std::uint32_t sections) noexcept;

@@ -339,6 +339,7 @@ void add(site_totals& total, const unfinished_wait& wait) noexcept {
 
 void add_speculation(std::uint32_t site_id, attempt_totals& attempts, transaction_totals& transactions) noexcept {
   if (site_id == 0 || site_id > site::site_limit) return;
+  my_commits.add();
   // acquire pairs with the release in publish()
   for (thread_block* block = all_blocks.load(std::memory_order_acquire); block != nullptr; block = block->next) {
     const site_counters* const counters = mapped_counters(*block, site_id);
@@ -350,6 +351,7 @@ void add_speculation(std::uint32_t site_id, attempt_totals& attempts, transactio
 
 std::uint32_t snapshot(site_totals* out, std::uint32_t capacity) noexcept {
   const std::uint32_t known = site_registry::count();
+  my_commits.add();
   for (std::uint32_t id = 1; id <= known && id <= capacity; ++id) {
     site_totals& total = out[id - 1];
     total = {};
@@ -383,15 +385,16 @@ bool stop_counting(const ownership& block) noexcept {
     bool (*const stop)(const ownership&) = stop_elsewhere.load(std::memory_order_acquire);
     return stop != nullptr && stop(block);
   }
-  my_block = nullptr;
+  my_commits.add();
   forget_attempt_counters();
+  my_block = nullptr;
   return true;
 }
 
 void forget_blocks() noexcept {
   all_blocks.store(nullptr, std::memory_order_relaxed);  // relaxed: the process has one thread
   my_block = nullptr;
-  forget_attempt_counters();
+  forget_attempt_counters();  // without adding commits: the parent does
   detail::timed_lock = nullptr;
   calls_left_out = 0;
   detail::until_sample = 1;
@@ -424,6 +427,7 @@ unfinished_wait unfinished_in(const void* block, std::uint64_t now) noexcept {
 }
 
 void end_of_process() noexcept {
+  my_commits.add();
   // acquire pairs with the release in publish()
   for (thread_block* block = all_blocks.load(std::memory_order_acquire); block != nullptr; block = block->next)
     block->ended_at.store(machine::cycles(), std::memory_order_relaxed);
@@ -442,7 +446,8 @@ std::uint64_t max_wait_between(const site_totals& later, const site_totals& earl
 
 site_totals difference(const site_totals& later, const site_totals& earlier) noexcept {
   site_totals result = later;
-  result.acquisitions -= earlier.acquisitions;
+  // Those of sections in attempts that have begun to be counted may come later than what is taken from them.
+  result.acquisitions -= std::min(earlier.acquisitions, later.acquisitions);
   result.contended -= earlier.contended;
   result.wait_ns -= earlier.wait_ns;
   result.max_wait_ns = max_wait_between(later, earlier);

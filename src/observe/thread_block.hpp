@@ -36,7 +36,7 @@ class tally {
 
 /// What became of a site's attempts. Those that committed are those that began and did not abort.
 struct attempt_counters {
-  tally begun;
+  tally begun;   // but for commits that threads have not added yet (commit_counts.hpp)
   tally blocks;  // of those that committed: that ran an atomic block, and no critical section
   tally joined;  // critical sections beyond one in an attempt that committed
   tally empty;   // attempts that committed without one

@@ -18,23 +18,22 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 
 namespace {
 
-/// In the child of a fork.
+/// In the child of a fork, which counts for itself, in the same file. Also in handlers of signals.
 void begin_child() noexcept {
   renew_identity();
   detail::forget_all_left();
+  channel::head* const file = open_file();
+  if (file == nullptr) return;
+  file->processes.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
+  observe::forget_blocks();
+  forget_contention();
 }
 
 [[gnu::constructor]] void start() noexcept {
   (void)next();
   (void)machine::random_seed();  // asks the system, which a sandbox may forbid later
   pthread_atfork(nullptr, nullptr, begin_child);
-  if (open_file() == nullptr) return;
-  // The child counts for itself, in the same file.
-  pthread_atfork(nullptr, nullptr, [] {
-    open_file()->processes.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
-    observe::forget_blocks();
-    forget_contention();
-  });
+  (void)open_file();
 }
 
 [[gnu::destructor]] void finish() noexcept {

@@ -156,6 +156,7 @@ void note_site(section_log& mine, site_page& how) noexcept {
   if (mine.how == now) [[likely]]
     return;
   mine.how = now;
+  observe::my_commits.add();
   observe::forget_attempt_counters();
 }
 
@@ -163,7 +164,7 @@ void record_outermost(section_log& mine, site_page& how, const void* lock, latch
   order_behind_sections(lock);
   note_site(mine, how);
   mine.outermost = lock;
-  mine.done = 0;
+  mine.done = 0;  // read by policies that coarsen alone
   mine.sections[0] = {lock, mode};
   mine.count = 1;
   mine.become(section_log::in_section);
@@ -206,6 +207,8 @@ struct section_request {
 std::uint32_t counted_as(const site_page& how) noexcept { return observe::detail::counted_id(*how.place()); }
 // Not inlined: a try that commits takes no registers for them.
 [[gnu::noinline]] void count_abort(const site_page& how, const void* lock, attempt_status status) noexcept {
+  // Else note_site() adds them, in the next attempt. There a page fault at the counters would abort each attempt again.
+  observe::my_commits.add();
   const std::uint32_t number = counted_as(how);
   const abort_cause why = status.cause();
   if (number != 0) observe::detail::attempt_aborted(number, why);
@@ -217,19 +220,50 @@ std::uint32_t counted_as(const site_page& how) noexcept { return observe::detail
   if (number != 0 && observe::detail::attempts_failed(number)) my_sections.times_losses = true;
   observe::tell_fallback(number, lock, status.cause());
 }
-void count_commit(section_log& mine) noexcept {
-  if (mine.how.is_counted() && observe::count_commit(*mine.how.page().place())) [[unlikely]]
-    mine.times_losses = true;
+constexpr observe::commits_left own_commits_left = {
+    .get = []() noexcept { return my_sections.left.commits_left(); },
+    .set = [](std::uint32_t commits) noexcept { my_sections.left.set_commits_left(commits); }};
+
+[[gnu::noinline]] void add_commits(section_log& mine) noexcept {
+  if (observe::add_commits(*mine.how.page().place(), own_commits_left)) mine.times_losses = true;
 }
 
-/// What an abort leaves of the record, by hand (see above).
-void forget_sections(section_log& mine, std::uint8_t actions, std::uint32_t guards) noexcept {
-  mine.count = 0;
-  mine.become(0);
-  mine.actions = actions;
-  mine.guards = guards;
-  mine.taken.forget();
+/// Ends the attempt, and counts it where it is counted.
+void end_attempt(section_log& mine) noexcept {
+  const bool is_counted = mine.how.is_counted();
+  if (machine::detail::aborts_undo_stores && is_counted) {
+    mine.left.end_attempt();  // within the attempt: of one that aborts here it is undone
+    machine::end();
+  } else {
+    mine.become(0);
+    machine::end();
+    if (is_counted) mine.left.end_attempt();
+  }
+  if (mine.left.commits_left() == 0) [[unlikely]]
+    add_commits(mine);
 }
+
+/// What an abort leaves of the record, where it is put back by hand (see above).
+class kept_record {
+ public:
+  explicit kept_record(const section_log& mine) noexcept {
+    if constexpr (machine::detail::aborts_undo_stores) return;
+    actions_ = mine.actions;
+    guards_ = mine.guards;
+  }
+  void put_back(section_log& mine) const noexcept {
+    if constexpr (machine::detail::aborts_undo_stores) return;
+    mine.count = 0;
+    mine.become(0);
+    mine.actions = actions_;
+    mine.guards = guards_;
+    mine.taken.forget();
+  }
+
+ private:
+  std::uint8_t actions_ = 0;
+  std::uint32_t guards_ = 0;
+};
 
 /// The first attempt has been aborted.
 [[gnu::noinline]] bool enter_after(attempt_status status, section_log& mine, section_request asked, experience& known,
@@ -237,8 +271,7 @@ void forget_sections(section_log& mine, std::uint8_t actions, std::uint32_t guar
   const elision_policy& policy = asked.how.elides_by();
   retries decide(asked.how, known, asked.lock, asked.held);
   timed_sections& timed = my_memory_if_any()->timed;
-  const std::uint8_t actions = mine.actions;
-  const std::uint32_t guards = mine.guards;
+  const kept_record kept(mine);
   for (;;) {
     timed.aborted();
     count_abort(asked.how, asked.lock, status);
@@ -252,7 +285,7 @@ void forget_sections(section_log& mine, std::uint8_t actions, std::uint32_t guar
     timed.again();
     status = try_attempt(mine, asked);
     if (status.started()) return true;
-    forget_sections(mine, actions, guards);
+    kept.put_back(mine);
   }
   attempts_failed(known, asked.lock, policy, decide.why());
   timed.end(asked.how);
@@ -267,22 +300,19 @@ bool enter_from_outside(section_log& mine, const section_request& asked, experie
     mine.times_losses = false;
     if (asked.how.counts_attempts()) my_memory_if_any()->timed.begin_timing();
   }
-  const std::uint8_t actions = mine.actions;
-  const std::uint32_t guards = mine.guards;
+  const kept_record kept(mine);
   const attempt_status status = try_attempt(mine, asked);
   if (status.started()) [[likely]]
     return true;
-  forget_sections(mine, actions, guards);
+  kept.put_back(mine);
   return enter_after(status, mine, asked, known, coarse);
 }
 
-void commit(section_log& mine) noexcept {
+void commit(section_log& mine, unsigned sections) noexcept {
   site_page& how = mine.how.page();
   const elision_policy& policy = how.elides_by();
   experience& known = experience_in_attempt(mine.outermost);
-  const unsigned sections = mine.done;
-  mine.become(0);
-  machine::end();
+  end_attempt(mine);
   if (mine.timed_for == &how) [[unlikely]] {
     mine.timed_for = nullptr;
     // Readers run beside each other under the lock, too: how long they take says nothing of what it can do.
@@ -290,7 +320,6 @@ void commit(section_log& mine) noexcept {
       my_turns.took(&how.elision_trial, (machine::cycles() - mine.began) / sections, mine.outermost);
   }
   attempt_committed(known, policy, sections);
-  count_commit(mine);
   if (sections > 1) [[unlikely]] {
     my_turns.add(&how.elision_trial, sections - 1);
     if (mine.how.is_counted()) observe::count_joined(*how.place(), sections - 1);
@@ -379,11 +408,10 @@ try_outcome try_enter_elided(site& place, const void* lock, latch_mode mode, hel
   if (how.takes_lock()) return try_outcome::try_lock;
   experience* const known = experience_of(lock);
   if (known == nullptr || !wants_attempt(*known, lock, policy)) return try_outcome::try_lock;
-  const std::uint8_t actions = mine.actions;
-  const std::uint32_t guards = mine.guards;
+  const kept_record kept(mine);
   const attempt_status status = begin_timed(mine, how);
   if (!status.started()) {
-    forget_sections(mine, actions, guards);
+    kept.put_back(mine);
     count_abort(how, lock, status);
     attempt_aborted(*known, policy);
     attempts_failed(*known, lock, policy, failure_of(status, policy, lock, held));
@@ -391,9 +419,8 @@ try_outcome try_enter_elided(site& place, const void* lock, latch_mode mode, hel
     return try_outcome::try_lock;
   }
   if (held(lock)) {
-    machine::end();
     note_site(mine, how);
-    count_commit(mine);
+    end_attempt(mine);
     if (mine.how.is_counted()) observe::count_empty(*how.place());
     return try_outcome::busy;
   }
@@ -409,16 +436,17 @@ bool leave_elided(const void* lock) noexcept {
   --mine.count;
   for (elided_section* at = found; at != mine.sections + mine.count; ++at) *at = at[1];
   if (mine.count != 0) return true;
-  ++mine.done;
   const elision_policy& policy = mine.how.page().elides_by();
-  if (policy.most_sections > 1 && mine.actions == 0) {
+  unsigned sections = 1;
+  if (policy.most_sections > 1) {
+    sections = ++mine.done;
     const experience& known = experience_in_attempt(mine.outermost);
-    if (is_coarse(known, policy) && mine.done < known.grain) {
+    if (mine.actions == 0 && is_coarse(known, policy) && sections < known.grain) {
       mine.become(section_log::open);
       return true;
     }
   }
-  commit(mine);
+  commit(mine, sections);
   return true;
 }
 
@@ -436,7 +464,7 @@ void change_elided_mode(const void* lock, latch_mode mode) noexcept {
 
 void commit_coarsened() noexcept {
   detail::section_log& mine = detail::my_sections;
-  if (mine.is(detail::section_log::open)) detail::commit(mine);
+  if (mine.is(detail::section_log::open)) detail::commit(mine, mine.done);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <stdexcept>
 
 #include "launch/code_samples.hpp"
@@ -358,6 +359,41 @@ TEST(CodeSamples, ThereIsRoomForSoManyPlaces) {
   EXPECT_EQ(all.places.size(), launch::sample_adder::max_places);
   EXPECT_EQ(all.left_out, 3u);
   EXPECT_EQ(all.places.begin()->second.samples, 2u);
+}
+
+launch::sample_records process_that_maps(std::uint32_t process, std::uint32_t parent) {
+  launch::sample_records made;
+  made.starts.push_back({process, parent, process});
+  made.mappings.push_back({process, process, 0, 0x1000, 0, "/bin/true"});
+  return made;
+}
+
+TEST(CodeSamples, EndedProcessesWithoutSamplesAreForgottenWhenThereIsNoMoreRoom) {
+  launch::sample_adder adder([](std::uint32_t process) noexcept { return process == 5; });
+  adder.add(process_that_maps(3, 1));  // has a child that runs
+  adder.add(process_that_maps(4, 1));  // has a sample
+  adder.add(process_that_maps(5, 3));
+  launch::sample_records sampled;
+  sampled.samples.push_back({.process = 4, .code = 0x10});
+  adder.add(std::move(sampled));
+  constexpr std::uint32_t many = launch::sample_adder::max_mappings + 10;
+  for (std::uint32_t i = 0; i < many; ++i) adder.add(process_that_maps(100 + i, 1));
+  const launch::code_samples all = adder.take();
+  EXPECT_LT(all.mappings.size(), 100u);
+  EXPECT_EQ(all.mappings.size(), all.starts.size());
+  std::set<std::uint32_t> left;
+  for (const launch::code_mapping& one : all.mappings) left.insert(one.process);
+  for (const std::uint32_t process : {3u, 4u, 5u}) EXPECT_TRUE(left.contains(process)) << process;
+  EXPECT_EQ(all.unnamed, 0u);
+}
+
+TEST(CodeSamples, ThereIsRoomForSoManyMappings) {
+  launch::sample_adder adder([](std::uint32_t) noexcept { return true; });
+  for (std::uint32_t i = 1; i <= launch::sample_adder::max_mappings + 3; ++i) adder.add(process_that_maps(i, 0));
+  const launch::code_samples all = adder.take();
+  EXPECT_EQ(all.mappings.size(), launch::sample_adder::max_mappings);
+  EXPECT_EQ(all.starts.size(), launch::sample_adder::max_starts);
+  EXPECT_EQ(all.unnamed, 6u) << "mappings and starts";
 }
 
 /// A machine's description of its counters.

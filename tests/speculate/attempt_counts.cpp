@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cmath>
 #include <thread>
 
@@ -210,6 +211,24 @@ TEST_F(AttemptCounts, OfThreadsThatHaveEndedToo) {
   EXPECT_EQ(since().attempts.commits, 7u);
 }
 
+TEST_F(AttemptCounts, OfAThreadThatRunsSomeMayBeMissing) {
+  elided<tatas_lock> lock(counted_place);
+  std::atomic<bool> has_run{false};
+  std::atomic<bool> may_end{false};
+  std::thread other([&] {
+    sections(lock, 1'000);
+    has_run = true;
+    while (!may_end) std::this_thread::yield();
+  });
+  while (!has_run) std::this_thread::yield();
+  const std::uint64_t seen = since().attempts.commits;
+  may_end = true;
+  other.join();
+  EXPECT_LE(seen, 1'000u);
+  EXPECT_GT(seen, 1'000u - 1'000 / observe::min_counted_for_one_apart);
+  EXPECT_EQ(since().attempts.commits, 1'000u);
+}
+
 TEST_F(AttemptCounts, TheTimeOfAbortedAttemptsIsEstimated) {
   elided<tatas_lock> lock(counted_place);
   script.on_begin_by_default(plan::aborts(conflict));
@@ -263,7 +282,13 @@ TEST_F(AttemptCounts, TheChildOfAForkCountsInABlockOfItsOwn) {
 /// By then the block may be another thread's.
 TEST_F(AttemptCounts, AThreadThatHasGivenUpItsBlockCountsNoMore) {
   std::thread([] {
-    const auto count = [](void*) { observe::count_commit(counted_place); };
+    const auto count = [](void*) {
+      static constexpr observe::commits_left one = {.get = []() noexcept { return std::uint32_t{1}; },
+                                                    .set = [](std::uint32_t) noexcept {}};
+      observe::forget_attempt_counters();
+      (void)observe::add_commits(counted_place, one);
+      observe::my_commits.counters = nullptr;
+    };
     ASSERT_TRUE(machine::at_thread_exit(count, nullptr));  // the block is given up before: later calls run first
     for (int i = 0; i < 5; ++i) count(nullptr);
   }).join();
@@ -301,6 +326,35 @@ TEST(WhatIsDoneNowAndThen, IsDoneAsOftenWhateverPartOfAttemptsCommits) {
       timed += observe::times_next(n) ? 1 : 0;
     }
     EXPECT_NEAR(timed, 256'000 / 16, 160) << "of every " << step << " attempts the last";
+  }
+}
+
+TEST(WhatIsDoneNowAndThen, HasTheSameChanceAtEachSection) {
+  constexpr unsigned draws = 200'000;
+  constexpr std::uint32_t max = observe::max_commits_apart;
+  unsigned reached[max + 2] = {};  // by distance: nothing before
+  unsigned timed[max + 2] = {};
+  for (std::uint64_t attempts = 1; attempts <= draws; ++attempts) {
+    const observe::timing_draw drawn = observe::draw_timing(attempts, max);
+    ASSERT_GE(drawn.sections, 1u);
+    ASSERT_LE(drawn.sections, max);
+    for (std::uint32_t i = 1; i <= drawn.sections; ++i) ++reached[i];
+    timed[drawn.sections] += drawn.times_last ? 1 : 0;
+  }
+  for (unsigned i = 1; i <= 40; ++i)
+    EXPECT_NEAR(static_cast<double>(timed[i]) / reached[i], 1.0 / 16, 0.009) << "at distance " << i;
+}
+
+TEST(WhatIsDoneNowAndThen, ShortDrawsHaveTheChanceOfLongOnes) {
+  for (const std::uint32_t max : {1u, 2u, 5u, 17u}) {
+    std::uint64_t sections = 0;
+    std::uint64_t timed = 0;
+    for (std::uint64_t seed = 0; seed < 100'000; ++seed) {
+      const observe::timing_draw drawn = observe::draw_timing(seed, max);
+      sections += drawn.sections;
+      timed += drawn.times_last ? 1 : 0;
+    }
+    EXPECT_NEAR(static_cast<double>(timed) / static_cast<double>(sections), 1.0 / 16, 0.003) << max;
   }
 }
 

@@ -120,7 +120,7 @@ class futex_mutex : public detail::timed<futex_mutex> {
   TXSYNC_EXPORT bool lock_slow(pastime& meanwhile, waits how = waits::parking) noexcept;
 
   /// For the type built on this one, which counts waits: what a waiter has seen before it stands in line. Times in
-  /// machine::cycles(), from readings that its pauses take anyway; both 0 where it has not paused.
+  /// machine::cycles(), from readings that its pauses take anyway; both 0 where it has not paused (one CPU).
   struct arrival {
     std::uint64_t word = 0;
     std::uint64_t begin = 0;

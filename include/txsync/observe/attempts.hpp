@@ -19,7 +19,9 @@ constexpr std::uint64_t sum_of(const std::uint64_t (&aborts)[abort_cause_count])
 }
 
 /// Over all threads. An attempt is counted after its end, at the site of the outermost lock that it elides, or of the
-/// atomic block that it runs.
+/// atomic block that it runs. The calling thread's counts are exact, and so are those of threads that have ended. Of
+/// each other thread up to 63 commits may be missing, and as many sections, but at most one in 32. Where the end of a
+/// thread or process is not noticed (in unmodified programs; _exit(), exec and signals) they stay missing.
 struct attempt_totals {
   std::uint64_t commits = 0;                     ///< exact: attempts that committed; one may run several sections
   std::uint64_t aborts[abort_cause_count] = {};  ///< exact: attempts that aborted, by first cause

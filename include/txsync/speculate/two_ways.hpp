@@ -86,28 +86,36 @@ class two_ways {
   tally done_[tallies];
 };
 
-/// A thread's count down to the next section that trials look at, and beside it bits that stop it: one load tells both.
+/// In one word of a thread, so that one load or one store does for all: a count down to the next section that trials
+/// look at; bits that stop it; and a count down of commits (src/observe/commit_counts.hpp).
 class count_down {
  public:
   constexpr count_down() noexcept = default;
 
   /// Counts a section, and answers false. True, and nothing done: none is left to count, or a bit is set.
   bool ends() noexcept {
-    const std::uint64_t next = left_and_bits_ - 1;
-    if (next - 1 >= most_left) [[unlikely]]
+    const std::uint64_t next = word_ - one_left;
+    if (next - one_left >= one_bit) [[unlikely]]
       return true;
-    left_and_bits_ = next;
+    word_ = next;
     return false;
   }
-  void restart(std::uint32_t left) noexcept { left_and_bits_ = (left_and_bits_ & ~most_left) | left; }
-  std::uint32_t bits() const noexcept { return static_cast<std::uint32_t>(left_and_bits_ >> 32); }
-  void set_bits(std::uint32_t bits) noexcept {
-    left_and_bits_ = (left_and_bits_ & most_left) | std::uint64_t{bits} << 32;
-  }
+  void restart(std::uint32_t left) noexcept { word_ = (word_ & ~left_mask) | (left * one_left & left_mask); }
+  std::uint32_t bits() const noexcept { return static_cast<std::uint32_t>(word_ / one_bit); }
+  void set_bits(std::uint32_t bits) noexcept { word_ = (word_ % one_bit) | bits * one_bit; }
+
+  /// set_bits(0), and one commit fewer is left. Requires: one is.
+  void end_attempt() noexcept { word_ = word_ % one_bit - 1; }
+  std::uint32_t commits_left() const noexcept { return static_cast<std::uint32_t>(word_ & max_commits_left); }
+  /// Requires: from 1 to 255, or 0 after the last one.
+  void set_commits_left(std::uint32_t commits) noexcept { word_ = (word_ & ~max_commits_left) | commits; }
 
  private:
-  static constexpr std::uint64_t most_left = 0xFFFF'FFFF;
-  std::uint64_t left_and_bits_ = two_ways::batch;
+  static constexpr std::uint64_t max_commits_left = 0xFF;
+  static constexpr std::uint64_t one_left = max_commits_left + 1;
+  static constexpr std::uint64_t one_bit = std::uint64_t{1} << 40;
+  static constexpr std::uint64_t left_mask = one_bit - one_left;
+  std::uint64_t word_ = two_ways::batch * one_left + 1;
 };
 
 /// What a thread has run of each role. Between trials nobody asks: a role is told of its turn now and then, whichever

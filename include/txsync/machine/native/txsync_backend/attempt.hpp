@@ -5,6 +5,8 @@
 namespace txsync::inline TXSYNC_BACKEND::machine::detail {
 /// How many levels a warm_begin() opens beyond the first.
 inline constexpr unsigned warm_extra_depth = 3;
+/// Whether memory is after an abort as it was at begin().
+inline constexpr bool aborts_undo_stores = true;
 }  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
 
 #include <txsync/machine/race_detector.hpp>

@@ -37,6 +37,8 @@ void scripted_hle_end(bool restored) noexcept;
 
 /// How many levels a warm_begin() opens beyond the first.
 inline constexpr unsigned warm_extra_depth = 3;
+/// Whether memory is after an abort as it was at begin().
+inline constexpr bool aborts_undo_stores = false;
 
 }  // namespace detail
 

@@ -9,6 +9,8 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 namespace detail {
 /// How many levels a warm_begin() opens beyond the first, where the machine has no always-abort instructions.
 inline constexpr unsigned warm_extra_depth = 3;
+/// Whether memory is after an abort as it was at begin().
+inline constexpr bool aborts_undo_stores = true;
 /// Set inside such an attempt only: the abort undoes it.
 extern constinit thread_local bool in_warm_attempt;
 
