@@ -130,7 +130,7 @@ struct block_owner {
 /// The first bytes of the file.
 struct head {
   static constexpr std::uint64_t magic_number = 0x314C484353585401;
-  static constexpr std::uint32_t current_version = 7;
+  static constexpr std::uint32_t current_version = 8;
   static constexpr unsigned questions_at_once = 16;
   static constexpr unsigned most_notices = 128;
   static constexpr unsigned starts_at_once = 16;
@@ -141,6 +141,7 @@ struct head {
   std::uint32_t version = 0;
   std::uint32_t check_order = 0;     // 1: look for lock order inversions
   std::uint32_t default_policy = 0;  // policy::packed; for places that were not answered in time
+  std::uint32_t is_one_policy = 0;   // 1: no site has a policy of its own, so that each answer has default_policy
   std::uint32_t block_limit = 0;
   std::uint64_t block_bytes = 0;        // observe::block_bytes(), rounded up to whole pages
   std::uint64_t block_layout = 0;       // observe::block_layout()

@@ -189,6 +189,7 @@ bool channel_file::make_in(const std::string& parent, const contents& what) {
   head_->version = channel::head::current_version;
   head_->check_order = what.check_order ? 1 : 0;
   head_->default_policy = what.everywhere.word();
+  head_->is_one_policy = what.is_one_policy ? 1 : 0;
   head_->block_limit = block_limit_;
   head_->block_bytes = block_bytes_;
   head_->block_layout = observe::block_layout();

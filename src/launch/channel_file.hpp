@@ -25,7 +25,8 @@ namespace txsync::inline TXSYNC_BACKEND::launch {
 class channel_file {
  public:
   struct contents {
-    policy::packed everywhere;  ///< says all
+    policy::packed everywhere;   ///< says all
+    bool is_one_policy = false;  ///< no site has another one
     bool check_order = false;
     std::uint64_t ns_per_chain = 0;  ///< channel::ns_per_chain; 0: no chains
     bool events = false;

@@ -119,7 +119,8 @@ class counted_launch {
  public:
   counted_launch(const options& what, place_names& names, std::string preloaded)
       : what_(what),
-        channel_({what.policies.find({}), what.check_order, what.ns_per_chain, what.events}),
+        channel_(
+            {what.policies.find({}), what.policies.sites.empty(), what.check_order, what.ns_per_chain, what.events}),
         names_(names),
         answers_(channel_, what_.policies, names, std::move(preloaded)) {}
 

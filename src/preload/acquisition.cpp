@@ -84,6 +84,11 @@ bool wants_elision(const policy::packed& policy) noexcept {
   return policy.elision != policy::elision_kind::unsaid && policy.elision != policy::elision_kind::off;
 }
 
+bool needs_site(const policy::packed& policy) noexcept {
+  return policy.counting || (wants_elision(policy) && machine::htm().attempts) ||
+         (wants_warm_up(policy) && machine::htm().always_abort);
+}
+
 lock_tag decide(const site_answer& answer, std::int32_t kind) noexcept {
   const policy::packed& policy = answer.policy;
   const algorithm how = plain_lock(policy, kind);

@@ -19,6 +19,9 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 /// Whether the policy asks that sections run as attempts.
 bool wants_elision(const policy::packed& policy) noexcept;
 
+/// Whether locks under the policy need their site's number: they are counted there, or learn there how to speculate.
+bool needs_site(const policy::packed& policy) noexcept;
+
 /// What a lock of the site is. `kind`: that of a pthread_mutex_t.
 lock_tag decide(const site_answer& answer, std::int32_t kind) noexcept;
 

@@ -28,9 +28,9 @@ struct site_answer {
 };
 
 /// The site of the lock `object`, which the calling function's caller makes or first takes: by the object where that is
-/// in static storage, else by the calls. Without a launcher: site 0 and the built-in policy. Cost: some 20 ns for a
-/// place that is known, 1 to 3 us where the calls have to be unwound, and for a new place a question to the launcher,
-/// 0.1 ms and more.
+/// in static storage, else by the calls. Without a launcher: site 0 and the built-in policy. Where one policy is for
+/// all sites and needs none of them (needs_site()): site 0 and that policy. Cost: some 20 ns for a place that is known,
+/// 1 to 3 us where the calls have to be unwound, and for a new place a question to the launcher, 0.1 ms and more.
 site_answer find_site(object_kind kind, const void* object) noexcept;
 
 /// Where no launcher says anything. If there is one whose file cannot be opened: its default, which is in the

@@ -282,6 +282,7 @@ const std::map<std::string, deed> deeds = {
     {"nowhere", [] { count(ask(nowhere(), channel::object_kind::spinlock).site, 1, 0); }},
     {"condition", [] { observe::detail::condition_waited(ask(orders()).site, 1000); }},
     {"policies", [] { std::printf("%u %u\n", ask(orders()).policy, file->default_policy); }},
+    {"one-policy", [] { std::printf("%u\n", file->is_one_policy); }},
     {"notices", tell_all},
     {"abandon", abandon_questions},
     {"threads", ask_from_many_threads},

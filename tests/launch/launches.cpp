@@ -153,6 +153,13 @@ TEST(Launches, EachSiteGetsItsPolicy) {
                              std::to_string(what.policies.defaults.word()) + "\n");
 }
 
+TEST(Launches, ProgramsAreToldWhetherAnySiteHasAPolicyOfItsOwn) {
+  launch::options what = of({"open", "one-policy"});
+  EXPECT_EQ(launch::launch(what).output, "1\n");
+  what.policies.sites = {{"another program's", {policy::lock_kind::tatas, {}, {}, true}}};
+  EXPECT_EQ(launch::launch(what).output, "0\n");
+}
+
 TEST(Launches, ManyAskAtOnce) { EXPECT_EQ(run({"open", "threads", "orders"}).exit_status, 0); }
 
 TEST(Launches, QuestionsOfTheDeadDoNotBlockTheLiving) {

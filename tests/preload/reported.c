@@ -58,9 +58,10 @@ __asm__(
     " pop %r15\n pop %r14\n pop %r13\n pop %r12\n pop %rbp\n pop %rbx\n ret\n.size switch_stack,.-switch_stack\n");
 static void *main_stack, *coroutine_stack;
 static pthread_mutex_t* own;
+static int waits_once;
 
 static void* contend(void* unused) {
-  for (int i = 0; i < 50; ++i) {
+  for (int i = waits_once ? 49 : 0; i < 50; ++i) {
     pthread_mutex_lock(own);
     usleep(200);
     pthread_mutex_unlock(own);
@@ -68,11 +69,25 @@ static void* contend(void* unused) {
   return unused;
 }
 
+static pthread_barrier_t is_held;
+
+static void* hold_until_told(void* unused) {
+  pthread_mutex_lock(own);
+  pthread_barrier_wait(&is_held);
+  printf("ready\n");
+  fflush(stdout);
+  (void)getchar();
+  pthread_mutex_unlock(own);
+  return unused;
+}
+
 static __attribute__((noinline)) void run_coroutine(void) {
   pthread_t thread;
   own = malloc(sizeof *own);
   pthread_mutex_init(own, 0);
-  pthread_create(&thread, 0, contend, 0);
+  pthread_barrier_init(&is_held, 0, 2);
+  pthread_create(&thread, 0, waits_once ? hold_until_told : contend, 0);
+  if (waits_once) pthread_barrier_wait(&is_held);
   contend(0);
   pthread_join(thread, 0);
   pthread_mutex_destroy(own);
@@ -80,8 +95,10 @@ static __attribute__((noinline)) void run_coroutine(void) {
   switch_stack(&coroutine_stack, main_stack);
 }
 
-static int coroutine(int unused) {
+/// Size 0: it waits once, until the standard input ends.
+static int coroutine(int size) {
   const size_t bytes = 256 * 1024;
+  waits_once = size == 0;
   char* const stack = aligned_alloc(4096, bytes);
   uintptr_t* const lowest = (uintptr_t*)(stack + bytes - 64 + 8);  // aligned as at a call
   lowest[0] = 0xFEEDFACECAFE;
@@ -89,7 +106,7 @@ static int coroutine(int unused) {
   lowest[-1] = (uintptr_t)run_coroutine;
   switch_stack(&main_stack, lowest - 7);
   printf("done\n");
-  return unused * 0;
+  return 0;
 }
 #else
 static int coroutine(int unused) {
@@ -97,6 +114,41 @@ static int coroutine(int unused) {
   return unused * 0;
 }
 #endif
+
+// ---- lookups: whether the library asks for a program's code and files at all (Tarantool, 6889)
+
+static int lookups_seen;
+
+#if __GLIBC_PREREQ(2, 35)
+/// Stands before the linker's, which is asked for the code of each frame and for the file of each static object.
+int _dl_find_object(void* address, struct dl_find_object* found) {
+  static int (*next)(void*, struct dl_find_object*);
+  __atomic_fetch_add(&lookups_seen, 1, __ATOMIC_RELAXED);
+  if (next == 0) *(void**)&next = dlsym(RTLD_NEXT, "_dl_find_object");
+  return next(address, found);
+}
+#endif
+
+/// Locks of all types, in static storage, on the heap and on the stack.
+static int lookups(int times) {
+  static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+  pthread_barrier_t barrier;
+  const int before = lookups_seen;
+  for (int i = 0; i < times; ++i) {
+    pthread_mutex_t* const mutex = malloc(sizeof *mutex);
+    pthread_spinlock_t spin;
+    pthread_mutex_init(mutex, 0);
+    pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
+    pthread_barrier_init(&barrier, 0, 1);
+    pthread_mutex_lock(mutex), pthread_mutex_lock(&one), pthread_rwlock_rdlock(&rwlock), pthread_spin_lock(&spin);
+    pthread_barrier_wait(&barrier);
+    pthread_mutex_unlock(mutex), pthread_mutex_unlock(&one), pthread_rwlock_unlock(&rwlock), pthread_spin_unlock(&spin);
+    pthread_mutex_destroy(mutex);
+    free(mutex);
+  }
+  printf("%s\n", lookups_seen == before ? "none" : "some");
+  return 0;
+}
 
 // ---- condition: two programs use one without the attribute (interprocess, 53). POSIX leaves it undefined.
 
@@ -454,6 +506,7 @@ int main(int count, char** arguments) {
     const char* name;
     int (*run)(int);
   } cases[] = {{"coroutine", coroutine},
+               {"lookups", lookups},
                {"condition_alone", condition_alone},
                {"condition_and_mutex", condition_and_mutex},
                {"taker", taker},

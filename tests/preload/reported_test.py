@@ -4,6 +4,7 @@
 library's locks. Each case answers the same without txsync and under each policy that `txsync list policies` names."""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -44,6 +45,54 @@ class Reported(unittest.TestCase):
                     if "run_coroutine" in chains.read_text():
                         break
                 self.assertRegex(chains.read_text(), r"(?m)^(.*;)?run_coroutine;contend;pthread_mutex_lock ")
+
+    def test_coroutines_are_tuned(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "result.json"
+            done = subprocess.run([TXSYNC, "tune", "--rounds", "6", "--time", "1", "--candidates", "mutex,ticket", "--json", str(file), "--",
+                                   PROGRAM, "coroutine", "1"], capture_output=True, text=True, timeout=100)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            table = json.loads(file.read_text())["tune"]["table"]
+            tried = [row for row in table if row["phase"] == "whole program"]
+            self.assertEqual([row["candidate"] for row in tried], ["unmodified", "mutex", "ticket"])
+            self.assertEqual([row for row in table if "failed" in row["status"]], [])
+
+    @unittest.skipUnless(os.uname().machine == "x86_64", "its coroutine is for x86-64")
+    def test_the_waiters_of_a_coroutine_are_shown_while_it_runs(self):
+        for words in ((), (TXSYNC, "run", "--"), (TXSYNC, "run", "--policy", "mutex", "--")):
+            with self.subTest(words=words), tempfile.TemporaryDirectory() as folder:
+                file = pathlib.Path(folder) / "top.json"
+                with subprocess.Popen([*words, PROGRAM, "coroutine", "0"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                      stderr=subprocess.DEVNULL, text=True) as one:
+                    try:
+                        self.assertEqual(one.stdout.readline(), "ready\n")
+                        found = one.pid
+                        for look in ((), ("--threads",)) if words else ((),):
+                            for _ in range(20):  # it may not wait yet
+                                done = subprocess.run([TXSYNC, "top", "--once", "--json", str(file), *look, str(found)],
+                                                      capture_output=True, text=True, timeout=60)
+                                self.assertEqual(done.returncode, 0, done.stderr)
+                                if "run_coroutine" in file.read_text():
+                                    break
+                            self.assertIn("run_coroutine", file.read_text())
+                            found = json.loads(file.read_text())["top"]["process"]
+                    finally:
+                        out, _ = one.communicate("x", timeout=60)
+                    self.assertEqual((one.returncode, out), (0, "done\n"))
+
+    def test_where_nothing_is_counted_and_no_site_differs_nothing_is_unwound_or_looked_up(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "uncounted.toml"
+            for lock in ("libc", "mutex", "ticket"):
+                default = f'schema = 1\n[default]\nlock = "{lock}"\ncounting = '
+                for text, seen in ((default + "false\n", "none"), (default + "true\n", "some"),
+                                   (default + 'false\n[site."another"]\nlock = "tatas"\n', "some")):
+                    with self.subTest(text=text):
+                        file.write_text(text)
+                        done = run("lookups", 3, options=("--policy", str(file)))
+                        self.assertEqual((done.returncode, done.stdout), (0, seen + "\n"), done.stderr)
+                        done = run("coroutine", 1, options=("--policy", str(file)))
+                        self.assertEqual((done.returncode, done.stdout), (0, "done\n"), done.stderr)
 
     def test_programs_share_a_condition_without_the_attribute(self):
         self.answers("all taken", "condition_alone", 40)
