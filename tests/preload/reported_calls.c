@@ -145,12 +145,17 @@ int small_stack(int bytes) {
 // ---- reloaded: a library takes the place of another one in memory (async-profiler, 1245)
 
 int reloaded(char** libraries) {
+  uintptr_t at = 0;
+  int elsewhere = 0;
   for (; *libraries != 0; ++libraries) {
     void* const library = dlopen(*libraries, RTLD_NOW | RTLD_LOCAL);
     if (library == 0) return 3;
-    ((void (*)(void))dlsym(library, "use"))();
+    void* const use = dlsym(library, "use");
+    elsewhere += at != 0 && at != (uintptr_t)use;
+    at = (uintptr_t)use;
+    ((void (*)(void))use)();
     dlclose(library);
   }
-  printf("done\n");
+  printf("%s\n", elsewhere ? "elsewhere" : "at one address");
   return 0;
 }

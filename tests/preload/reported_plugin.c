@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library of reported.c, built twice: START is the name of the function that makes the lock.
+// A library of reported_calls.c, built twice: START is the name of the function that makes one lock;
+// another one is in static storage.
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 static pthread_mutex_t* mutex;
+static pthread_mutex_t stationary = PTHREAD_MUTEX_INITIALIZER;
+
+static void wait_for(pthread_mutex_t* lock) {
+  for (int i = 0; i < 5; ++i) {
+    pthread_mutex_lock(lock);
+    usleep(300);
+    pthread_mutex_unlock(lock);
+  }
+}
 
 static void* wait_in_turn(void* unused) {
-  for (int i = 0; i < 5; ++i) {
-    pthread_mutex_lock(mutex);
-    usleep(500);
-    pthread_mutex_unlock(mutex);
-  }
+  wait_for(mutex);
+  wait_for(&stationary);
   return unused;
 }
 

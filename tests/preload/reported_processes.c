@@ -2,6 +2,7 @@
 // Cases of reported.h: who holds a lock: processes, owners, old names.
 #include "reported.h"
 
+#include <errno.h>
 #include <sys/syscall.h>
 
 // ---- condition: two programs use one without the attribute (interprocess, 53). POSIX leaves it undefined.
@@ -69,50 +70,122 @@ static int condition(int letters, int mutex_is_shared, int runs_program) {
 int condition_alone(int letters) { return condition(letters, 1, 1); }
 int condition_and_mutex(int letters) { return condition(letters, 0, 0); }
 
+// ---- condition_of_two: threads of two processes wait on one at a time (OpenSIPS, 937). POSIX leaves it undefined.
+
+struct meeting {
+  pthread_mutex_t mutex;
+  pthread_cond_t changed;
+  int waits, ends;
+};
+
+static void* wait_for_the_end(void* raw) {
+  struct meeting* const here = raw;
+  pthread_mutex_lock(&here->mutex);
+  here->waits = 1;
+  while (!here->ends) pthread_cond_wait(&here->changed, &here->mutex);
+  pthread_mutex_unlock(&here->mutex);
+  return 0;
+}
+
+/// Nobody else takes the mutex meanwhile: who sleeps for a mutex without the attribute may never be woken.
+static int wait_beside(struct meeting* here) {
+  int status = 0;
+  lock_by_tries(&here->mutex);
+  const struct timespec soon = in_ms(CLOCK_REALTIME, 20);
+  while (status == 0) status = pthread_cond_timedwait(&here->changed, &here->mutex, &soon);
+  pthread_mutex_unlock(&here->mutex);
+  return status;
+}
+
+int condition_of_two(int times) {
+  int file;
+  struct meeting* const here = shared_memory(sizeof *here, &file);
+  pthread_mutex_init(&here->mutex, 0);
+  pthread_cond_init(&here->changed, 0);
+  pthread_t thread;
+  pthread_create(&thread, 0, wait_for_the_end, here);
+  for (int waits = 0; !waits; usleep(100)) {
+    lock_by_tries(&here->mutex);
+    waits = here->waits;
+    pthread_mutex_unlock(&here->mutex);
+  }
+  int good = 1;
+  for (int i = 0; i < times; ++i) {
+    const pid_t child = fork();
+    if (child == 0) _exit(wait_beside(here) == ETIMEDOUT ? 0 : 1);
+    good &= ended_well(child);
+  }
+  lock_by_tries(&here->mutex);
+  here->ends = 1;
+  pthread_cond_signal(&here->changed);
+  pthread_mutex_unlock(&here->mutex);
+  pthread_join(thread, 0);
+  printf("%s\n", good ? "both waited" : "the other process failed");
+  return 0;
+}
+
 // ---- shared_owner: processes share locks without the attribute (libfabric, 7274). POSIX leaves it undefined.
 
+enum { mutexes = 3, writer = 3, spinner = 4, reader = 5, kinds = 6 };
+
 struct counter {
-  pthread_mutex_t mutexes[3];
+  pthread_mutex_t mutexes[mutexes];
   pthread_rwlock_t rwlock;
-  int inside[4];
+  pthread_spinlock_t spin;
+  int inside[reader];  // a reader counts as one, a writer as many
   long lost;
 };
 
 static int try_number(struct counter* all, int which) {
-  return which < 3 ? pthread_mutex_trylock(&all->mutexes[which]) : pthread_rwlock_trywrlock(&all->rwlock);
+  switch (which) {
+    case writer:
+      return pthread_rwlock_trywrlock(&all->rwlock);
+    case reader:
+      return pthread_rwlock_tryrdlock(&all->rwlock);
+    case spinner:
+      return pthread_spin_lock(&all->spin);  // nobody sleeps
+    default:
+      return pthread_mutex_trylock(&all->mutexes[which]);
+  }
 }
+
 static void unlock_number(struct counter* all, int which) {
-  if (which < 3)
+  if (which < mutexes)
     pthread_mutex_unlock(&all->mutexes[which]);
+  else if (which == spinner)
+    pthread_spin_unlock(&all->spin);
   else
     pthread_rwlock_unlock(&all->rwlock);
 }
 
 static void* add(void* raw) {
+  enum { many = 1000 };
   struct counter* const all = raw;
   for (int i = 0; i < 20000; ++i) {
-    const int which = i % 4;
+    const int which = i % kinds, adds = which == reader ? 1 : many;
+    int* const inside = &all->inside[which == reader ? writer : which];
     while (try_number(all, which) != 0) usleep(20);
-    if (__atomic_fetch_add(&all->inside[which], 1, __ATOMIC_SEQ_CST) != 0)
-      __atomic_fetch_add(&all->lost, 1, __ATOMIC_SEQ_CST);
+    const int before = __atomic_fetch_add(inside, adds, __ATOMIC_SEQ_CST);
+    if (which == reader ? before >= many : before != 0) __atomic_fetch_add(&all->lost, 1, __ATOMIC_SEQ_CST);
     spend(20);
-    __atomic_fetch_sub(&all->inside[which], 1, __ATOMIC_SEQ_CST);
+    __atomic_fetch_sub(inside, adds, __ATOMIC_SEQ_CST);
     unlock_number(all, which);
   }
   return 0;
 }
 
 int shared_owner(int threads) {
-  const int kinds[] = {PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_NORMAL};
+  const int types[mutexes] = {PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_MUTEX_NORMAL};
   int file;
   struct counter* const all = shared_memory(sizeof *all, &file);
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < mutexes; ++i) {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_settype(&attributes, kinds[i]);
+    pthread_mutexattr_settype(&attributes, types[i]);
     pthread_mutex_init(&all->mutexes[i], &attributes);
   }
   pthread_rwlock_init(&all->rwlock, 0);
+  pthread_spin_init(&all->spin, PTHREAD_PROCESS_PRIVATE);
   pthread_mutex_lock(&one);  // so that the thread has taken a lock before the fork
   pthread_mutex_unlock(&one);
   const pid_t child = fork();
@@ -125,26 +198,53 @@ int shared_owner(int threads) {
   return 0;
 }
 
-// ---- owner: programs look who holds a mutex, where the C library has it (Prosper, 2401)
+// ---- owner: programs look who holds a mutex, where the C library has it (Prosper, 2401). What follows reads the
+// inside of glibc's mutexes, which POSIX does not define: another C library, or another version, may have it elsewhere.
 
+static const int mutex_types[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK,
+                                  PTHREAD_MUTEX_ADAPTIVE_NP};
+enum { types_of_mutexes = 4 };
+
+static void make_mutex(pthread_mutex_t* mutex, int type) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_settype(&attributes, type);
+  pthread_mutex_init(mutex, &attributes);
+}
+
+/// As assertions have it: who holds a mutex, and that it is held.
 int owner(int times) {
-  const int kinds[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK,
-                       PTHREAD_MUTEX_ADAPTIVE_NP};
   int wrong = 0;
-  for (int k = 0; k < 4; ++k) {
+  for (int k = 0; k < types_of_mutexes; ++k) {
     pthread_mutex_t mutex;
-    pthread_mutexattr_t attributes;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_settype(&attributes, kinds[k]);
-    pthread_mutex_init(&mutex, &attributes);
+    make_mutex(&mutex, mutex_types[k]);
     for (int i = 0; i < times; ++i) {
       pthread_mutex_lock(&mutex);
       wrong += mutex.__data.__owner != (int)syscall(SYS_gettid);
+      wrong += mutex.__data.__lock == 0;
       pthread_mutex_unlock(&mutex);
       wrong += mutex.__data.__owner != 0;
     }
   }
   printf("wrong %d\n", wrong);
+  return 0;
+}
+
+/// Whether a free mutex has no lock word, and how often a recursive one is held.
+int lock_words(int times) {
+  int wrong = 0;
+  pthread_mutex_t mutex;
+  make_mutex(&mutex, PTHREAD_MUTEX_RECURSIVE);
+  for (int i = 0; i < times; ++i) {
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_lock(&mutex);
+    (void)syscall(SYS_gettid);  // not in an attempt
+    wrong += mutex.__data.__count != 2;
+    pthread_mutex_unlock(&mutex);
+    pthread_mutex_unlock(&mutex);
+    wrong += mutex.__data.__lock != 0;
+  }
+  printf("%s\n", wrong == 0 ? "as the C library's" : "other words");
   return 0;
 }
 
