@@ -23,7 +23,9 @@ int main(int count, char** arguments) {
                {"many_deadlines", many_deadlines},
                {"old_names", old_names},
                {"small_stack", small_stack},
-               {"semaphore", semaphore}};
+               {"semaphore", semaphore},
+               {"event", event},
+               {"last_user", last_user}};
   if (count < 3) return 2;
   if (strcmp(arguments[1], "reloaded") == 0) return reloaded(arguments + 2);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)

@@ -59,4 +59,6 @@ int many_deadlines(int);
 int old_names(int);
 int small_stack(int);
 int semaphore(int);
+int event(int);
+int last_user(int);
 int reloaded(char** libraries);

@@ -158,6 +158,12 @@ class Reported(unittest.TestCase):
         done = run("semaphore", 20)
         self.assertNotIn("for ever", done.stderr)
 
+    def test_events_that_their_waiters_destroy(self):
+        self.answers("failed 0", "event", 300)
+
+    def test_objects_that_their_last_users_destroy(self):
+        self.answers("failed 0", "last_user", 90)
+
     def test_a_library_in_the_place_of_another_one(self):
         plain = subprocess.run([PROGRAM, "reloaded", *PLUGINS], capture_output=True, text=True, timeout=60)
         if plain.stdout == "elsewhere\n":
