@@ -34,12 +34,12 @@ static int rounds;
 
 static void* set_events(void* unused) {
   for (int i = 0; i < rounds; ++i) {
-    struct event* its = 0;
-    while ((its = __atomic_exchange_n(&offered, 0, __ATOMIC_ACQ_REL)) == 0) sched_yield();
-    pthread_mutex_lock(&its->mutex);
-    its->is_set = 1;
-    i % 2 ? pthread_cond_signal(&its->changed) : pthread_cond_broadcast(&its->changed);
-    pthread_mutex_unlock(&its->mutex);
+    struct event* taken = 0;
+    while ((taken = __atomic_exchange_n(&offered, 0, __ATOMIC_ACQ_REL)) == 0) sched_yield();
+    pthread_mutex_lock(&taken->mutex);
+    taken->is_set = 1;
+    i % 2 ? pthread_cond_signal(&taken->changed) : pthread_cond_broadcast(&taken->changed);
+    pthread_mutex_unlock(&taken->mutex);
   }
   return unused;
 }
@@ -81,27 +81,27 @@ static struct counted* current;
 static pthread_barrier_t all_have_it;
 static int not_destroyed;
 
-static void lock_counted(struct counted* its) {
-  if (its->kind == 0) pthread_mutex_lock(&its->mutex);
-  if (its->kind == 1) pthread_rwlock_wrlock(&its->rwlock);
-  if (its->kind == 2) pthread_spin_lock(&its->spin);
+static void lock_counted(struct counted* object) {
+  if (object->kind == 0) pthread_mutex_lock(&object->mutex);
+  if (object->kind == 1) pthread_rwlock_wrlock(&object->rwlock);
+  if (object->kind == 2) pthread_spin_lock(&object->spin);
 }
 
-static void unlock_counted(struct counted* its, int kind) {
-  if (kind == 0) pthread_mutex_unlock(&its->mutex);
-  if (kind == 1) pthread_rwlock_unlock(&its->rwlock);
-  if (kind == 2) pthread_spin_unlock(&its->spin);
+static void unlock_counted(struct counted* object, int kind) {
+  if (kind == 0) pthread_mutex_unlock(&object->mutex);
+  if (kind == 1) pthread_rwlock_unlock(&object->rwlock);
+  if (kind == 2) pthread_spin_unlock(&object->spin);
 }
 
-static void let_go(struct counted* its) {
-  const int kind = its->kind;  // not to be read once another user may have destroyed it
-  lock_counted(its);
-  const int is_last = --its->left == 0;
-  unlock_counted(its, kind);
+static void let_go(struct counted* object) {
+  const int kind = object->kind;  // not to be read once another user may have destroyed it
+  lock_counted(object);
+  const int is_last = --object->left == 0;
+  unlock_counted(object, kind);
   if (!is_last) return;
-  not_destroyed += (pthread_mutex_destroy(&its->mutex) | pthread_rwlock_destroy(&its->rwlock) |
-                    pthread_spin_destroy(&its->spin)) != 0;
-  give_page_back(its);
+  not_destroyed += (pthread_mutex_destroy(&object->mutex) | pthread_rwlock_destroy(&object->rwlock) |
+                    pthread_spin_destroy(&object->spin)) != 0;
+  give_page_back(object);
 }
 
 static void* use_objects(void* is_first) {
