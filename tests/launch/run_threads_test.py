@@ -200,6 +200,7 @@ int main(void) {
 }
 """
 
+# POSIX leaves it undefined that the owner locks a mutex of the default type again; with the C library it waits.
 RELOCK = r"""#include <pthread.h>
 #include <time.h>
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -214,6 +215,7 @@ int main(void) {
 """
 
 # A mutex as a semaphore: main locks it twice, the second time it waits until the started thread unlocks it. With a word, nobody does.
+# POSIX leaves both undefined for mutexes of the default type; with the C library they work.
 HANDOFF = r"""#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -239,6 +241,7 @@ int main(int argc, char** argv) {
 
 # What a fibre does that continues in another thread while it holds a lock is done here by two threads, one after the other. One
 # locks, the other unlocks; then the first takes the lock again, and another one in an order that nobody can wait in.
+# POSIX leaves the unlock by another thread undefined for mutexes of the default type.
 FIBRE = r"""#include <pthread.h>
 #include <string.h>
 static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the library says of mistakes: one line for each place and kind of mistake, with the caller, and no crash.
+// What the library says of mistakes: one line for each place and kind of mistake, with the caller, and no crash. POSIX
+// leaves most of them undefined.
 #include <algorithm>
 #include <cerrno>
 

@@ -5,7 +5,8 @@
 #include <dlfcn.h>
 #include <limits.h>
 
-// ---- coroutine: the lowest frame of a stack returns to an address at which there is nothing (Tarantool, 6889)
+// ---- coroutine: the lowest frame of a stack returns to an address at which there is nothing (Tarantool, 6889).
+// POSIX does not have such stacks.
 
 #if defined(__x86_64__)
 void switch_stack(void** save, void* to);
@@ -111,7 +112,7 @@ int lookups(int times) {
   return 0;
 }
 
-// ---- small_stack: what is left of the smallest stack that POSIX allows (OpenBLAS, 1936)
+// ---- small_stack: what is left of the smallest stack that POSIX allows (OpenBLAS, 1936). It promises nothing of that.
 
 static int to_use;
 

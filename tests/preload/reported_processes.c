@@ -248,7 +248,8 @@ int lock_words(int times) {
   return 0;
 }
 
-// ---- old_names: the names under which programs of before glibc 2.34 may be linked (rr, 2499)
+// ---- old_names: the names under which programs of before glibc 2.34 may be linked (rr, 2499). POSIX
+// does not have them.
 
 extern int old_lock(pthread_mutex_t*);
 extern int old_unlock(pthread_mutex_t*);
