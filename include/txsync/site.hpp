@@ -27,9 +27,11 @@ struct policy_word {
 /// What locks are for, by name ("store.log.insert"): many locks may share one. Statistics, policies and advice are per
 /// site, under this name in every table, document and policy file.
 ///
-/// Requires: static storage duration, and a name that lives as long (a literal). Constant-initialised: may be used by
-/// locks of static storage before main. Thread-safe. 24 bytes at most. Costs nothing until a lock of it is first
-/// counted or waited for; from then on each thread that counts at it has counters of it, two kilobytes at most.
+/// Requires: static storage duration, and a name that lives as long (a literal), in a module that stays loaded: the
+/// library's list keeps both. So a plug-in is linked with -z nodelete; by CMake's txsync::txsync and by pkg-config it
+/// is, and one with a copy of the static library stays anyway. Constant-initialised: may be used by locks of static
+/// storage before main. Thread-safe. 24 bytes at most. Costs nothing until a lock of it is first counted or waited for;
+/// from then on each thread that counts at it has counters of it, two kilobytes at most.
 ///
 ///     constinit txsync::site orders{"shop.orders"};
 ///     txsync::mutex orders_lock{orders};

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# headers.sh SOURCE_DIR WORK_DIR [COMPILER...]
-# The public headers as users compile them: with the warnings that careful projects turn on, without exceptions and
-# run-time types, as C++20 and C++23, by those of the compilers that are there; Clang with libc++, too, where that is
-# installed. And who compiles them as C++17, or with another standard library than an installed copy, reads why not.
+# headers.sh SOURCE_DIR LIBRARY WORK_DIR COMPILER...
+# The public headers as users compile them, with the warnings that careful projects turn on: as C++20 and C++23, each with and
+# without exceptions and run-time types, by each of the compilers; Clang with libc++, too. A program without exceptions and
+# run-time types runs with the library as it was built. And who compiles them as C++17, or with another standard library than
+# an installed copy, reads why not. A remark tells which compiler or library is missing.
 set -euo pipefail
 
-source_dir=$1 work=$2
-shift 2
+source_dir=$1 library=$2 work=$3
+shift 3
 rm -rf "$work"
 mkdir -p "$work"
 include=(-I "$source_dir/include" -I "$source_dir/include/txsync/machine/native")
@@ -50,29 +51,62 @@ names_library() {  # COMPILER OPTION
   [[ $said == *"this copy of txsync was built with"* ]] || { echo "headers.sh: with another library: ${said:-nothing}" >&2; return 1; }
 }
 
-jobs=()
+in_all_ways() {  # COMPILER OPTIONS...
+  local standard
+  for standard in -std=c++20 -std=c++23; do
+    start compile "$@" "$standard"
+    start compile "$@" "$standard" "${bare[@]}"
+  done
+}
+
+# What the headers leave to the library is there for such a program, and sections, waits and blocks that restart work in it.
+runs_bare() {  # COMPILER
+  local flags=(-std=c++20 -O0 "${bare[@]}" "${include[@]}" "-Wl,-rpath,$(dirname "$library")")
+  local here=$source_dir/tests/packaging
+  "$1" "${flags[@]}" "$work/all.cpp" "$here/sanitized/locks.cpp" "$library" -pthread -o "$work/bare" \
+    && [[ $(timeout 60 "$work/bare" all) == right ]] || { echo "headers.sh: failed: a program with ${bare[*]}" >&2; return 1; }
+}
+
+# As many at a time as there are processors; all are run, also after one that failed.
+running=0 failed=0
+collect() {
+  wait -n || failed=1
+  running=$((running - 1))
+}
+start() {  # COMMAND...
+  ((running < $(nproc))) || collect
+  "$@" &
+  running=$((running + 1))
+}
+left_out() { echo "test remark: packaging.headers: $*"; }
+
+seen=()
 for compiler in "$@"; do
   if ! command -v "$compiler" > /dev/null; then
-    echo "no $compiler: left out"
+    left_out "no $compiler: what it says of the headers is not known"
     continue
   fi
-  more=()
-  is_clang "$compiler" || more=(-Wuseless-cast)
-  compile "$compiler" -std=c++20 "${more[@]}" "${bare[@]}" & jobs+=($!)
-  compile "$compiler" -std=c++23 "${more[@]}" & jobs+=($!)
-  if [[ $compiler == "$1" ]]; then
-    names_cxx20 "$compiler" "${headers[@]}" & jobs+=($!)
+  [[ " ${seen[*]} " != *" $(readlink -f "$(command -v "$compiler")") "* ]] || continue  # another name of it
+  seen+=("$(readlink -f "$(command -v "$compiler")")")
+  if is_clang "$compiler"; then
+    in_all_ways "$compiler"
+    if echo '#include <version>' | "$compiler" -stdlib=libc++ -E -x c++ - > /dev/null 2>&1; then
+      in_all_ways "$compiler" -stdlib=libc++
+      start names_library "$compiler" -stdlib=libc++
+    else
+      left_out "$compiler has no libc++: how the headers compile with it is not known"
+    fi
   else
-    names_cxx20 "$compiler" txsync/mutex.hpp txsync/tm.hpp & jobs+=($!)
+    in_all_ways "$compiler" -Wuseless-cast
   fi
-  if is_clang "$compiler" && echo '#include <version>' | "$compiler" -stdlib=libc++ -E -x c++ - > /dev/null 2>&1; then
-    compile "$compiler" -stdlib=libc++ -std=c++23 "${bare[@]}" & jobs+=($!)
-    names_library "$compiler" -stdlib=libc++ & jobs+=($!)
-  elif is_clang "$compiler"; then
-    echo "no libc++ of $compiler: left out"
+  if [[ ${#seen[@]} -eq 1 ]]; then
+    start runs_bare "$compiler"
+    start names_cxx20 "$compiler" "${headers[@]}"
+  else
+    start names_cxx20 "$compiler" txsync/mutex.hpp txsync/tm.hpp
   fi
-  names_library "$compiler" -O0 & jobs+=($!)
+  start names_library "$compiler" -O0
 done
-[[ ${#jobs[@]} -gt 0 ]]
-for job in "${jobs[@]}"; do wait "$job"; done
-echo "${#headers[@]} headers"
+while ((running > 0)); do collect; done
+((failed == 0 && ${#seen[@]} > 0))
+echo "${#headers[@]} headers, ${#seen[@]} compilers"

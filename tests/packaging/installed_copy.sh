@@ -69,6 +69,12 @@ if [[ $kind == static ]]; then
 fi
 
 if [[ $kind == shared ]]; then
+  echo "== plug-ins that link it stay loaded, since their sites stay in its list"
+  "$compiler" -std=c++20 -fPIC -shared "$source_dir/tests/packaging/consumer/plugin.cpp" "${flags[@]}" -o "$work/plugin.so"
+  for plugin in "$work/plugin.so" "$work/consumer/libplugin.so"; do
+    [[ $(readelf -dW "$plugin") == *NODELETE* ]] || { echo "$plugin goes at dlclose()" >&2; exit 1; }
+  done
+
   echo "== SONAME and exported symbols"
   readelf -d "$work/moved/lib/libtxsync.so" | grep -E 'SONAME.*\[libtxsync\.so\.[0-9]+\.[0-9]+\]'
   "$source_dir/tests/packaging/exported_symbols.sh" "$work/moved/lib/libtxsync.so"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # sanitized.sh SOURCE_DIR LIBRARY WORK_DIR CXX [LAUNCHER]: programs of a user's that link the library as it was built, with
-# AddressSanitizer, with ThreadSanitizer, and under Valgrind.
+# AddressSanitizer, with UndefinedBehaviorSanitizer, with ThreadSanitizer, and under Valgrind.
 set -euo pipefail
 
 source_dir=$1 library=$2 work=$3 compiler=$4 launcher=${5:-}
@@ -17,6 +17,7 @@ build() {  # NAME SOURCE LIBRARY FLAG...
 build restarts restarts "$library" -fsanitize=address &
 build races locks "$library" -fsanitize=thread &
 build plain locks "$library" &
+build checked locks "$library" -fsanitize=address,undefined -fno-sanitize-recover=all &
 wait
 
 for algorithm in dctl tinystm_wb 2plsf tl2 norec; do
@@ -30,6 +31,16 @@ detected() {  # PROGRAM KIND...: without the random addresses that older ThreadS
   timeout 100 setarch -R "$work/$program" "$@"
 }
 algorithms=(dctl tl2 tinystm_wb tinystm_wt norec 2plsf sgl htm_sgl htm_sgl_adaptive)
+checked() {  # KIND...: also no leak, which the exit status tells
+  local said
+  said=$(timeout 100 "$work/checked" "$@") && [[ $said == right ]]
+}
+echo "== AddressSanitizer and UndefinedBehaviorSanitizer in the program only: all types"
+checked all
+for algorithm in "${algorithms[@]}"; do
+  echo "== AddressSanitizer and UndefinedBehaviorSanitizer in the program only: blocks, $algorithm"
+  TXSYNC_TM=$algorithm checked blocks private retry
+done
 echo "== ThreadSanitizer in the program only: all types"
 [[ $(detected races all) == right ]]
 for algorithm in "${algorithms[@]}"; do

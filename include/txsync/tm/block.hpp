@@ -30,7 +30,8 @@ struct block_policy {
 ///
 ///     constinit txsync::tm::block transfer{"bank.transfer"};
 ///
-/// Requires: static storage duration, and a name that lives as long (a literal). Constant-initialised. Thread-safe.
+/// Requires: what site requires: static storage duration and a name that lives as long (a literal), in a module that
+/// stays loaded. Constant-initialised. Thread-safe.
 class block {
  public:
   constexpr explicit block(const char* name, const block_policy& policy = {}) noexcept : site_(name), policy_(policy) {}
