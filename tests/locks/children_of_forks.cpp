@@ -18,6 +18,7 @@
 #include <txsync/machine/thread.hpp>
 
 #include "../sanitizers.hpp"
+#include "harness/budget.hpp"
 #include "locks_under_test.hpp"
 
 namespace {
