@@ -17,6 +17,7 @@
 
 #include "backoff.hpp"
 #include "sleeping_places.hpp"
+#include "waiter_limits.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -167,10 +168,11 @@ bool futex_mutex::claim(std::uint64_t& seen, waiter who) noexcept {
 /// False: it got the lock instead. Else it has entered the number's place: before the number is seen to be drawn, so
 /// that nobody takes it for a dead thread's.
 bool futex_mutex::draw(std::uint16_t& mine) noexcept {
+  static_assert(detail::waiter_limits().in_line == max_line);
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   for (;;) {
     if (claim(seen, waiter::newcomer)) return false;
-    if (number(drawn(seen) - std::uint32_t{granted(seen)}) == max_line) {
+    if (number(drawn(seen) - std::uint32_t{granted(seen)}) >= detail::max_waiters.in_line) {
       machine::sleep_ns(full_line_nap_ns);
       seen = word_.load(std::memory_order_relaxed);  // relaxed: as above
       continue;
@@ -289,11 +291,12 @@ void futex_mutex::lead_overdue(std::uint16_t mine) noexcept {
 
 /// Becomes a waiter aside, unless it gets the lock first or its deadline passes.
 futex_mutex::joined futex_mutex::join_aside(std::uint64_t deadline, std::uint64_t how) noexcept {
+  static_assert(detail::waiter_limits().aside == aside_bits / aside);
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   for (;;) {
     if (claim(seen, waiter::newcomer)) return joined::got_lock;
     if (detail::is_past(deadline)) return joined::late;
-    if ((seen & aside_bits) == aside_bits) {
+    if ((seen & aside_bits) / aside >= detail::max_waiters.aside) {
       machine::sleep_ns(min_nap_ns);
       seen = word_.load(std::memory_order_relaxed);  // relaxed: as above
       continue;
