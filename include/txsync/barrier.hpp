@@ -14,13 +14,19 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// What it does: counts arrivals; the last one opens the next generation, on which the others spin a little and then
 /// sleep. The two words lie on lines of their own, as in the always-abort paper's Fig. 6, so that arrivals do not
 /// disturb those who wait.
-/// Requires: exactly `threads` threads (1 to 2^31) arrive in each phase.
+/// Requires: exactly `threads` threads (1 to 2^31) arrive in each phase. Another number ends the program with a
+/// sentence, or is no constant expression. Phases are counted modulo 2^32: a thread is behind by one at most.
 /// May be destroyed once all have returned.
 /// Cost: one fetch-sub an arrival, one line transfer a waiter for the opening; a sleep and wake 5..60 us.
 /// Thread-safe; constant-initialised; 256 bytes.
 class barrier {
  public:
-  constexpr explicit barrier(std::uint32_t threads) noexcept : threads_(threads), awaited_(threads) {}
+  static constexpr std::uint32_t max_threads = 1U << 31;
+
+  constexpr explicit barrier(std::uint32_t threads) noexcept : threads_(threads), awaited_(threads) {
+    if (threads == 0 || threads > max_threads) [[unlikely]]
+      refuse_count();
+  }
   barrier(const barrier&) = delete;
   barrier& operator=(const barrier&) = delete;
 
@@ -43,6 +49,7 @@ class barrier {
   TXSYNC_EXPORT bool has_cpu_for_each() const noexcept;
 
  private:
+  [[noreturn]] TXSYNC_EXPORT static void refuse_count() noexcept;
   bool spin(std::uint32_t generation) const noexcept;
   void sleep(std::uint32_t generation) noexcept;
 

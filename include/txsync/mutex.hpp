@@ -26,7 +26,7 @@ namespace detail {
 ///
 /// What it does: futex_mutex (which see) plus a site. One acquisition in 256 is sampled for the site's statistics,
 /// every wait is counted (observe/counters.hpp); set_policy(policy_word::counting_off) on the site ends that.
-/// Fairness, waiting: as futex_mutex.
+/// Fairness, waiting, and how many waiters are counted: as futex_mutex.
 /// Cost: as futex_mutex plus about one nanosecond.
 /// Named requirements: TimedLockable. Thread-safe; not recursive.
 /// Constant-initialised; 16 bytes.

@@ -43,7 +43,8 @@ struct lock_policy {
 /// Sites: counted as txsync::mutex is, waits exactly, acquisitions and holds from samples (observe/counters.hpp).
 ///
 /// Fairness, waiting, more threads than cores: as the lock of the algorithm. A ticket's waiters with a deadline stand
-/// in the queue and not at its door; their tickets are passed over after their deadline.
+/// in the queue and not at its door; their tickets are passed over after their deadline. Of all locks together 256
+/// threads can wait so; others with a deadline look at the lock every 100 us, without a bound.
 ///
 /// Use it for: a lock whose best algorithm is found by measurement, or differs by machine (txsync tune). Do not: where
 /// the choice is certain; the lock itself is smaller.

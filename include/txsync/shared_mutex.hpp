@@ -28,7 +28,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// thread that holds it shared must not lock it shared again, since a writer that has come in between keeps the second
 /// one out and waits for the first (futex_rwlock lets readers come again).
 /// At most 2^30 shared holds, of however many threads: further ones are refused, or wait until one is given up, for
-/// which they look once a millisecond.
+/// which they look once a millisecond. Likewise beyond 2^24 - 1 readers that wait (Linux has room for 2^22 threads).
 /// In the child of a fork the thread that held it exclusively can unlock and use it. One that held it shared while a
 /// writer waited can unlock it; the lock then waits for that writer for ever.
 /// Constant-initialised; 24 bytes.
@@ -76,7 +76,7 @@ class shared_mutex : public detail::timed<shared_mutex>, public detail::timed_sh
   static constexpr std::uint64_t reader = 1;
   static constexpr std::uint64_t readers_bits = 0xFFFF'FFFF;
   static constexpr std::uint64_t full = std::uint64_t{1} << 30;  ///< of them: no more may come, but those that wait
-  // The high half, on which readers sleep: how many wait, of which there are fewer than threads; whose they are, by the
+  // The high half, on which readers sleep: how many wait; whose they are, by the
   // count of forks; the writer; and what flips whenever those that wait are let in.
   static constexpr unsigned waiting_shift = 32;
   static constexpr std::uint64_t waiting_reader = std::uint64_t{1} << waiting_shift;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
+
 #include <txsync/barrier.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
+#include <txsync/machine/environment.hpp>
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/thread.hpp>
 
@@ -10,6 +13,12 @@ namespace txsync::inline TXSYNC_BACKEND {
 namespace {
 constexpr std::uint64_t spin_budget = 60'000;  // cycles
 }  // namespace
+
+void barrier::refuse_count() noexcept {
+  constexpr char text[] = "txsync: a barrier for 0 threads or more than 2^31; allowed: 1 to 2^31\n";
+  machine::complain(text, sizeof text - 1);
+  std::abort();
+}
 
 barrier::arrival barrier::arrive() noexcept {
   machine::annotate_unseen_release(&generation_);

@@ -19,12 +19,12 @@
 
 #include "backoff.hpp"
 #include "deferred_wakes.hpp"
+#include "waiter_limits.hpp"
 #include "watching.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND {
 
 namespace {
-constexpr std::uint64_t most_inside = 0xFFFF;  // as each of the two counts can say
 constexpr std::uint64_t nap_ns = 1'000'000;
 }  // namespace
 
@@ -35,12 +35,14 @@ std::uint64_t condition_variable::without_parents_threads(std::uint64_t seen) no
 }
 
 std::uint64_t condition_variable::enter(mutex* guard) noexcept {
+  // As each of the two counts can say.
+  static_assert(detail::waiter_limits().at_condition == waiters_bits && waiters_bits == leavers_bits / leaver);
   // relaxed, both: published by the exchange below
   if (guard_.load(std::memory_order_relaxed) != guard) guard_.store(guard, std::memory_order_relaxed);
   std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   for (;;) {
     const std::uint64_t before = without_parents_threads(seen);
-    if ((before & waiters_bits) + (before & leavers_bits) / leaver == most_inside) [[unlikely]]
+    if ((before & waiters_bits) + (before & leavers_bits) / leaver >= detail::max_waiters.at_condition) [[unlikely]]
       return no_room;
     const bool alone = (before & waiters_bits) == 0 && detail::may_watch();
     const std::uint64_t mine = alone ? watched : 0;

@@ -17,6 +17,7 @@
 
 #include "backoff.hpp"
 #include "sleeping_places.hpp"
+#include "waiter_limits.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -24,7 +25,10 @@ namespace {
 
 constexpr std::uint64_t min_nap_ns = 20'000;
 constexpr std::uint64_t max_nap_ns = 500'000;
-constexpr std::uint64_t full_line_nap_ns = 20'000'000;  // the line takes longer
+// Of those for which a full line has no room; the line takes longer. Six thousand that looked each 20 ms kept two CPUs
+// busy with that.
+constexpr std::uint64_t min_full_line_nap_ns = 20'000'000;
+constexpr std::uint64_t max_full_line_nap_ns = 640'000'000;
 // A waiter's deadline: the first time after its arrival, but not sooner than the second after it became the head. The
 // second bounds the cost of hand-overs when many threads wait.
 constexpr std::uint64_t usual_max_wait_ns = 1'000'000;
@@ -167,11 +171,14 @@ bool futex_mutex::claim(std::uint64_t& seen, waiter who) noexcept {
 /// False: it got the lock instead. Else it has entered the number's place: before the number is seen to be drawn, so
 /// that nobody takes it for a dead thread's.
 bool futex_mutex::draw(std::uint16_t& mine) noexcept {
+  static_assert(detail::waiter_limits().in_line == max_line);
+  std::uint64_t full_line_nap_ns = min_full_line_nap_ns;
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   for (;;) {
     if (claim(seen, waiter::newcomer)) return false;
-    if (number(drawn(seen) - std::uint32_t{granted(seen)}) == max_line) {
+    if (number(drawn(seen) - std::uint32_t{granted(seen)}) >= detail::max_waiters.in_line) {
       machine::sleep_ns(full_line_nap_ns);
+      full_line_nap_ns = std::min(2 * full_line_nap_ns, max_full_line_nap_ns);
       seen = word_.load(std::memory_order_relaxed);  // relaxed: as above
       continue;
     }
@@ -289,11 +296,12 @@ void futex_mutex::lead_overdue(std::uint16_t mine) noexcept {
 
 /// Becomes a waiter aside, unless it gets the lock first or its deadline passes.
 futex_mutex::joined futex_mutex::join_aside(std::uint64_t deadline, std::uint64_t how) noexcept {
+  static_assert(detail::waiter_limits().aside == aside_bits / aside);
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   for (;;) {
     if (claim(seen, waiter::newcomer)) return joined::got_lock;
     if (detail::is_past(deadline)) return joined::late;
-    if ((seen & aside_bits) == aside_bits) {
+    if ((seen & aside_bits) / aside >= detail::max_waiters.aside) {
       machine::sleep_ns(min_nap_ns);
       seen = word_.load(std::memory_order_relaxed);  // relaxed: as above
       continue;

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/thread.hpp>
 
 #include "backoff.hpp"
 #include "once_in_child.hpp"
+#include "waiter_limits.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::detail {
 
@@ -41,11 +43,11 @@ struct listed_ticket {
   }
 };
 
-constexpr std::uint32_t max_listed = 256;
+constexpr std::uint32_t max_listed = waiter_limits().tickets_left;
 constinit listed_ticket listed[max_listed] = {};
 
 listed_ticket* reserve() noexcept {
-  for (listed_ticket& one : listed) {
+  for (listed_ticket& one : std::span(listed).first(max_waiters.tickets_left)) {
     const std::uint32_t seen = one.state.load();
     if ((seen & listed_ticket::state_bits) == listed_ticket::free && one.change_state(seen, listed_ticket::reserved))
       return &one;

@@ -34,15 +34,17 @@ std::uint64_t shared_mutex::without_parents_readers(std::uint64_t seen) noexcept
 bool shared_mutex::wait_to_read(std::uint64_t deadline) noexcept {
   std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   for (;;) {
-    if ((seen & (writer | full)) == full) {
+    const bool free = (seen & writer) == 0;
+    const std::uint64_t counted = without_parents_readers(seen);
+    // No room to come in, or to be counted among those that wait.
+    if (free ? (seen & full) != 0 : (counted & waiting_bits) == waiting_bits) {
       if (detail::is_past(deadline)) return false;
       machine::sleep_ns(nap_ns);
       seen = state_.load(std::memory_order_relaxed);  // relaxed: as above
       continue;
     }
-    const bool free = (seen & writer) == 0;
     // acquire pairs with the release in unlock(), where this is the entry
-    const std::uint64_t next = free ? seen + reader : without_parents_readers(seen) + waiting_reader;
+    const std::uint64_t next = free ? seen + reader : counted + waiting_reader;
     if (state_.compare_exchange_weak(seen, next, std::memory_order_acquire, std::memory_order_relaxed))
       return free || await_turn(seen & parity, deadline);
   }

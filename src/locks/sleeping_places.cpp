@@ -3,7 +3,11 @@
 
 #include <txsync/machine/thread.hpp>
 
+#include "waiter_limits.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::detail {
+
+constinit waiter_limits max_waiters;
 
 namespace {
 

@@ -60,6 +60,9 @@ class write_set {
     if (++generation_ == 0) forget_generations();
   }
 
+  /// For tests: as if an empty set had been used and cleared so often that the next clear() is the one that costs more.
+  void count_all_but_one_generation() noexcept { generation_ = ~std::uint32_t{0}; }
+
  private:
   struct slot {
     std::uint32_t generation;  ///< another one than the set's: it is free

@@ -2,12 +2,7 @@
 // What the child of a fork can do with a lock that the forking thread held, while other threads of the parent waited.
 #include <gtest/gtest.h>
 
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -17,104 +12,13 @@
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/thread.hpp>
 
-#include "../sanitizers.hpp"
+#include "harness/forks.hpp"
 #include "locks_under_test.hpp"
 
 namespace {
 
+using namespace conformance;
 using namespace std::chrono_literals;
-
-constexpr int all_is_well = 7;
-
-/// Whether the child that runs body() comes to its end. One that hangs ends by itself, and so do its own children.
-template <class Body>
-testing::AssertionResult child_succeeds(Body body) {
-  constexpr unsigned limit_s = 20;
-  const pid_t child = fork();
-  if (child < 0) return testing::AssertionFailure() << "no child";
-  if (child == 0) {
-    alarm(limit_s);
-    body();
-    _exit(all_is_well);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == all_is_well) return testing::AssertionSuccess();
-  const bool hung = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
-  return testing::AssertionFailure() << (hung ? "the child hangs" : "the child failed, status ") << status;
-}
-
-void expect_in_child(bool condition) {
-  if (!condition) _exit(1);
-}
-
-/// A lock as one type for all: MCS locks have a node for each turn.
-template <class Lock>
-struct turn {
-  Lock& lock;
-  void take() { lock.lock(); }
-  bool try_take() { return lock.try_lock(); }
-  void give_up() { lock.unlock(); }
-};
-template <class Lock>
-  requires requires { typename Lock::node; }
-struct turn<Lock> {
-  Lock& lock;
-  typename Lock::node node{};
-  void take() { lock.lock(node); }
-  bool try_take() { return lock.try_lock(node); }
-  void give_up() { lock.unlock(node); }
-};
-
-/// Threads that run body(), and have most probably come as far as they can.
-template <class Body>
-std::vector<std::thread> start_waiting(unsigned count, Body body) {
-  std::atomic<unsigned> started{0};
-  std::vector<std::thread> threads;
-  for (unsigned i = 0; i < count; ++i) {
-    threads.emplace_back([&started, body] {
-      started.fetch_add(1);
-      body();
-    });
-  }
-  while (started.load() != count) std::this_thread::yield();
-  std::this_thread::sleep_for(20ms);
-  return threads;
-}
-
-void join(std::vector<std::thread>& threads) {
-  for (std::thread& one : threads) one.join();
-}
-
-/// In the child, which has given up what the forking thread held.
-template <class Lock>
-void use(Lock& lock) {
-  turn<Lock> mine{lock};
-  mine.take();
-  mine.give_up();
-  expect_in_child(mine.try_take());
-  mine.give_up();
-  constexpr unsigned threads = 3;
-  constexpr unsigned rounds = 200;
-  if (under_tsan) return;  // starts none in the child of a fork
-  unsigned sum = 0;
-  std::vector<std::thread> all;
-  for (unsigned i = 0; i < threads; ++i) {
-    all.emplace_back([&] {
-      turn<Lock> own{lock};
-      for (unsigned round = 0; round < rounds; ++round) {
-        own.take();
-        ++sum;
-        own.give_up();
-      }
-    });
-  }
-  join(all);
-  expect_in_child(sum == threads * rounds);
-}
-
-/// They do not tell the child of a fork by its memory (MADV_WIPEONFORK), and lose locks of their own in it.
-constexpr const char* no_forks = "the emulator's forks are not the kernel's";
 
 constexpr unsigned many = 6;  // more than have room inside ticket_lock and mcs_lock, on small machines
 

@@ -8,12 +8,12 @@
 #include <chrono>
 #include <memory>
 #include <mutex>
-#include <type_traits>
 
 #include <txsync/barrier.hpp>
 #include <txsync/condition_variable.hpp>
 
 #include "harness/budget.hpp"
+#include "harness/words.hpp"
 #include "locks_under_test.hpp"
 #include "scenarios/exclusion.hpp"
 
@@ -21,15 +21,6 @@ namespace {
 
 using namespace conformance;
 using namespace std::chrono_literals;
-
-/// The word that an object begins with, or the one so many words behind it.
-template <class Word, class Object>
-std::atomic<Word>& word_of(Object& object, std::size_t index = 0) {
-  static_assert(std::is_standard_layout_v<Object>);
-  return reinterpret_cast<std::atomic<Word>*>(&object)[index];
-}
-
-std::uint64_t soon() { return txsync::machine::clock_ns() + 2'000'000; }
 
 // ---- shared holds
 

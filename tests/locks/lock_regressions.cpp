@@ -10,7 +10,10 @@
 #include <thread>
 
 #include <txsync/condition_variable.hpp>
+#include <txsync/locks/futex_rwlock.hpp>
+#include <txsync/locks/occ_rwlock.hpp>
 #include <txsync/mutex.hpp>
+#include <txsync/shared_mutex.hpp>
 
 namespace {
 
@@ -117,5 +120,44 @@ TEST(ConditionVariable, DestructorWaitsForTheNotified) {
     EXPECT_FALSE(too_early);
   }
 }
+
+// ---- parking_lot#212: a thread reads again while it reads, and a writer has come in between
+
+/// `expected`: whether the lock lets it.
+template <class Lock>
+void read_again_beside_a_writer(bool expected) {
+  Lock lock;
+  lock.lock_shared();
+  std::atomic<bool> wrote{false};
+  std::thread writer([&] {
+    lock.lock();
+    wrote = true;
+    lock.unlock();
+  });
+  // Until the writer keeps readers out, where that is its way; else for long enough to have slept.
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(expected ? 5 : 30'000);
+  bool again = true;
+  while (again && std::chrono::steady_clock::now() < until) {
+    again = lock.try_lock_shared();
+    if (again) lock.unlock_shared();
+  }
+  EXPECT_EQ(again, expected);
+  if constexpr (requires { lock.try_lock_shared_for(std::chrono::milliseconds(2)); }) {
+    again = lock.try_lock_shared_for(std::chrono::milliseconds(2));
+    EXPECT_EQ(again, expected) << "lock_shared() would wait for ever";
+    if (again) lock.unlock_shared();
+  }
+  EXPECT_FALSE(wrote) << "beside a reader";
+  lock.unlock_shared();
+  writer.join();
+  EXPECT_TRUE(wrote);
+  EXPECT_TRUE(lock.try_lock_shared());
+}
+
+TEST(ReadingAgain, WaitsBehindAWriterAsTheHeadersSay) {
+  read_again_beside_a_writer<txsync::shared_mutex>(false);
+  read_again_beside_a_writer<txsync::occ_rwlock>(false);
+}
+TEST(ReadingAgain, IsLetInByFutexRwlock) { read_again_beside_a_writer<txsync::futex_rwlock>(true); }
 
 }  // namespace

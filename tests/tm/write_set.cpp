@@ -69,6 +69,23 @@ TEST(WriteSet, GoesBackToWhereItWas) {
   }
 }
 
+/// What was put under a generation means nothing when that number comes again.
+TEST(WriteSet, ForgetsWhatItHeldWhenItsGenerationsBeginAnew) {
+  std::vector<txsync::tm::word> cells(30);
+  write_set set;
+  const auto put_all = [&](std::size_t from, std::size_t to) {
+    for (std::size_t i = from; i < to; ++i) set.put(cells[i], i, false);
+  };
+  put_all(0, 20);  // under the first generation
+  set.clear();
+  set.count_all_but_one_generation();
+  put_all(10, 30);
+  for (std::size_t i = 0; i < 10; ++i) EXPECT_EQ(set.find(cells[i]), nullptr) << i;
+  set.clear();  // and under the first one again
+  put_all(25, 26);
+  for (std::size_t i = 0; i < cells.size(); ++i) EXPECT_EQ(set.find(cells[i]) != nullptr, i == 25) << i;
+}
+
 TEST(WriteSet, StoresTheLastValueOfEach) {
   std::vector<txsync::tm::word> cells(100);
   write_set set;

@@ -142,6 +142,7 @@ class node_guard {
 /// Cost: one exchange and one compare-exchange uncontended.
 /// The node lives until unlock(node) has returned, is passed to it again, and is used for one lock at a time.
 /// In the child of a fork the thread that held it can unlock and use it: the queue there is empty.
+/// No bound on waiters but the memory for their nodes.
 /// Constant-initialised; all zero is unlocked; 16 bytes, a node 64.
 class fifo_mcs_lock {
  public:
@@ -182,7 +183,8 @@ class fifo_mcs_lock {
 /// Fairness: first come, first served inside; with T threads a thread is passed by at most bypass_bound(T) times.
 /// Use it for: contended sections on many cores that want fairness.
 /// Cost: as fifo_mcs_lock, plus a few loads of the same line.
-/// Nodes, and children of forks, as in fifo_mcs_lock.
+/// Nodes, and children of forks, as in fifo_mcs_lock. At most 2^31 threads wait in the queue, and as many outside
+/// (Linux has room for 2^22).
 /// Constant-initialised; all zero is unlocked; 32 bytes, a node 64.
 class mcs_lock {
  public:

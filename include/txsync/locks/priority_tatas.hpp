@@ -14,6 +14,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// What it does: counts the waiters that have used their wait (n_rdy); while there are any, nobody else may take the
 /// lock, and at most `most_ready` get ready at a time, so that nobody's warm data grows cold. For warming<>; without
 /// warm-up it is tatas_lock with a load more.
+/// At most 2^32 - 1 are ready (Linux has room for 2^22 threads); more than most_ready where several looked at once.
 /// Fairness: none among those that are ready, and those that are not wait for all that are.
 /// Waits as tatas_lock does. Named requirements: Lockable. Constant-initialised; all zero is unlocked; 8 bytes.
 class priority_tatas_lock {

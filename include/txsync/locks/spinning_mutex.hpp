@@ -13,6 +13,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// What it does: waiters read the word in a loop, as those of tatas_lock. After some 25 us they stand in line, where a
 /// bound holds: see futex_mutex.
 /// Fairness: as futex_mutex: bypass_bound(threads) sections, whatever the clock does.
+/// As many waiters are counted as there.
 /// Use it for: short sections, where a sleep costs more than the wait. Do not: sections that block (mutex).
 /// Cost: as futex_mutex. A waiter burns up to 25 us of its CPU between two sleeps.
 /// Named requirements: TimedLockable. Thread-safe; not recursive; constant-initialised; all zero is unlocked; 8 bytes.

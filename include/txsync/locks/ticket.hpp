@@ -105,6 +105,7 @@ class ticket_queue {
 /// Cost: one fetch-add, one store.
 /// In the child of a fork the thread that held it can unlock and use it: waiters of the parent are passed over. The
 /// first unlock there for which others wait lets newcomers pass them.
+/// Tickets are counted modulo 2^28: at most 2^27 threads have one at a time (Linux has room for 2^22).
 /// Named requirements: Lockable.
 /// Constant-initialised; all zero is unlocked; 8 bytes.
 class fifo_ticket_lock {
@@ -185,7 +186,8 @@ class ticket_behind_door {
 /// practice it waits about a millisecond for each thread that was outside before it, while the lock is busy. If the
 /// lock stays free, those outside come in one after the other (admission.hpp).
 /// Use it for: short contended sections that want fairness. Do not: sections that block (mutex).
-/// Cost: as fifo_ticket_lock, plus three loads of the same line. In the child of a fork: as fifo_ticket_lock.
+/// Cost: as fifo_ticket_lock, plus three loads of the same line. In the child of a fork, and counts: as
+/// fifo_ticket_lock. Threads outside are counted modulo 2^32.
 /// Named requirements: Lockable.
 /// Constant-initialised; all zero is unlocked; 24 bytes.
 class ticket_lock {

@@ -39,6 +39,7 @@ std::span<const exploration> fork_explorations() noexcept;          ///< fork_ex
 std::span<const exploration> sharing_explorations() noexcept;       ///< sharing_explorations.cpp
 std::span<const exploration> eliding_explorations() noexcept;       ///< eliding_explorations.cpp
 std::span<const exploration> waiting_explorations() noexcept;       ///< waiting_explorations.cpp
+std::span<const exploration> waiter_limit_explorations() noexcept;  ///< waiter_limit_explorations.cpp
 std::span<const exploration> phase_explorations() noexcept;         ///< phase_explorations.cpp
 std::span<const exploration> warming_explorations() noexcept;       ///< warming_explorations.cpp
 std::span<const exploration> mutex_explorations() noexcept;         ///< mutex_explorations.cpp

@@ -6,16 +6,22 @@
 #include <txsync/locks/ticket.hpp>
 #include <txsync/machine/cpu.hpp>
 
+#include "locks/waiter_limits.hpp"
 #include "workloads/explored/exploration.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-enum class ends : std::uint8_t { passes_on, forgets };
+enum class ends : std::uint8_t {
+  passes_on,
+  forgets,
+  enters_without_room  ///< and a thread for which there is no room on the list takes itself for the holder
+};
 
 /// Threads with an odd number wait for `patience_ns` at most, the others for as long as it takes.
-template <bool has_door, std::uint64_t patience_ns, ends how>
+/// `room`: as many may wait so.
+template <bool has_door, std::uint64_t patience_ns, ends how, std::uint32_t room = detail::waiter_limits().tickets_left>
 struct left_tickets_test {
   static constexpr unsigned sections = 2;
 
@@ -25,11 +31,18 @@ struct left_tickets_test {
   unsigned taken = 0;
   bool met = false;
 
-  left_tickets_test() { detail::forget_all_left(); }
+  left_tickets_test() {
+    detail::forget_all_left();
+    detail::max_waiters.tickets_left = room;
+  }
+  ~left_tickets_test() { detail::max_waiters = {}; }
 
   bool lock(bool is_patient) noexcept {
-    if (!is_patient)
-      return detail::draw_and_wait_until(queue, machine::clock_ns() + patience_ns) == detail::timed_wait::served;
+    if (!is_patient) {
+      const auto came_to = detail::draw_and_wait_until(queue, machine::clock_ns() + patience_ns);
+      if (came_to == detail::timed_wait::no_room) return how == ends::enters_without_room || queue.draw_if_served();
+      return came_to == detail::timed_wait::served;
+    }
     if (has_door) {
       detail::ticket_behind_door(queue, door).lock();
     } else if (const std::uint32_t ticket = queue.draw(); !queue.is_served(ticket)) {
@@ -43,7 +56,7 @@ struct left_tickets_test {
       detail::ticket_behind_door(queue, door).unlock();
     else
       queue.serve_next();
-    if (how == ends::passes_on) detail::pass_on_left(queue, next);
+    if (how != ends::forgets) detail::pass_on_left(queue, next);
   }
 
   static void body(left_tickets_test& me, unsigned index) {
@@ -72,6 +85,10 @@ constexpr exploration table[] = {
     {"fifo_ticket-left-4", "two of four leave", right, run_anew<left_tickets_test<false, 0, ends::passes_on>, 4>},
     {"fifo_ticket-left-late", "a deadline passes meanwhile", right,
      run_anew<left_tickets_test<false, 300, ends::passes_on>, 3>},
+    {"fifo_ticket-left-few", "two of four leave, one at a time", right,
+     run_anew<left_tickets_test<false, 0, ends::passes_on, 1>, 4>},
+    {"fifo_ticket-left-few-late", "the same, deadlines pass meanwhile", right,
+     run_anew<left_tickets_test<false, 300, ends::passes_on, 1>, 4>},
     {"ticket-left", "behind a door, two threads", right, run_anew<left_tickets_test<true, 0, ends::passes_on>, 2>},
     {"ticket-left-3", "behind a door, three threads", right, run_anew<left_tickets_test<true, 0, ends::passes_on>, 3>,
      1},
@@ -79,6 +96,8 @@ constexpr exploration table[] = {
      run_anew<left_tickets_test<true, 300, ends::passes_on>, 4>, 1},
     {"seeded:fifo_ticket-left", "nobody passes a ticket on", verdict::broken,
      run_anew<left_tickets_test<false, 0, ends::forgets>, 2>},
+    {"seeded:fifo_ticket-left-few", "who has no room on the list enters", verdict::broken,
+     run_anew<left_tickets_test<false, 300, ends::enters_without_room, 1>, 4>},
 };
 
 }  // namespace

@@ -39,7 +39,7 @@ const std::span<const exploration> all[] = {
     elided_mutex_explorations(), rwlock_explorations(),       condition_explorations(),   tm_explorations(),
     tm_sharing_explorations(),   tm_container_explorations(), tm_seeded_explorations(),   seeded_explorations(),
     litmus_explorations(),       hand_over_explorations(),    left_ticket_explorations(), fork_explorations(),
-    first_use_explorations()};
+    first_use_explorations(),    waiter_limit_explorations()};
 
 const char* word_of(verdict expected) noexcept {
   switch (expected) {
