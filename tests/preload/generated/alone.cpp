@@ -172,6 +172,8 @@ void run_alone(const place& here) {
       return lose_owners(here);
     case deed::inherits:
       return inherit_priority(here);
+    case deed::clocks:
+      return wait_by_clocks(here);
     default:
       return start_threads(here);
   }

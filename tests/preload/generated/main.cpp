@@ -83,8 +83,8 @@ std::string result_of(const program& made, const surroundings& around, const opt
 
 [[noreturn]] void be_a_process(char** arguments) {
   const surroundings around{arguments[0], "/proc/self/exe", std::atoi(arguments[3])};
-  const program made =
-      generate(std::strtoull(arguments[1], nullptr, 10), static_cast<omitted>(std::strtoul(arguments[4], nullptr, 10)));
+  const program made = generate(std::strtoull(arguments[1], nullptr, 10),
+                                static_cast<omitted>(std::strtoull(arguments[4], nullptr, 10)));
   if (arguments[5] == nullptr) run_other(made, map(around.memory), around, std::atoi(arguments[2]));
   place here{made, map(around.memory), around, std::atoi(arguments[2]), std::atoi(arguments[5])};
   run_executed(here, std::strcmp(arguments[6], "threads") == 0);
