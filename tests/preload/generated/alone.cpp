@@ -174,6 +174,8 @@ void run_alone(const place& here) {
       return inherit_priority(here);
     case deed::clocks:
       return wait_by_clocks(here);
+    case deed::rw_holders:
+      return ask_holders(here);
     default:
       return start_threads(here);
   }

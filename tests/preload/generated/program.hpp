@@ -46,8 +46,9 @@ enum class deed {
   robust,       ///< one: a robust mutex whose owners end while they hold it
   inherits,     ///< one: threads that count under a priority-inheriting mutex, and wait on a condition with it
   clocks,       ///< one: threads that make and take tokens; conditions of either clock, waits by both
+  rw_holders,   ///< one: holders of a reader-writer lock who ask for it again; writers who are preferred
 };
-constexpr int deeds = static_cast<int>(deed::clocks) + 1;
+constexpr int deeds = static_cast<int>(deed::rw_holders) + 1;
 /// Deeds from here on came later. They are drawn apart, so that an older seed keeps the operations that it had.
 constexpr int first_later_deed = static_cast<int>(deed::rw_expire);
 constexpr int max_later_operations = 2;

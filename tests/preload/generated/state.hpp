@@ -63,6 +63,7 @@ void release(const place& here, pthread_mutex_t& mutex, how by);
 void count_under_mutexes(const place& here);
 void read_and_write(const place& here);
 void let_rwlock_expire(const place& here);
+void ask_holders(const place& here);
 void renew(const place& here);
 void lose_owners(const place& here);
 void inherit_priority(const place& here);
