@@ -176,6 +176,8 @@ void run_alone(const place& here) {
       return wait_by_clocks(here);
     case deed::rw_holders:
       return ask_holders(here);
+    case deed::atfork:
+      return fork_with_handlers(here);
     default:
       return start_threads(here);
   }

@@ -47,8 +47,9 @@ enum class deed {
   inherits,     ///< one: threads that count under a priority-inheriting mutex, and wait on a condition with it
   clocks,       ///< one: threads that make and take tokens; conditions of either clock, waits by both
   rw_holders,   ///< one: holders of a reader-writer lock who ask for it again; writers who are preferred
+  atfork,       ///< one: forks with handlers that take the locks of other threads, and give them up on both sides
 };
-constexpr int deeds = static_cast<int>(deed::rw_holders) + 1;
+constexpr int deeds = static_cast<int>(deed::atfork) + 1;
 /// Deeds from here on came later. They are drawn apart, so that an older seed keeps the operations that it had.
 constexpr int first_later_deed = static_cast<int>(deed::rw_expire);
 constexpr int max_later_operations = 2;
