@@ -178,6 +178,8 @@ void run_alone(const place& here) {
       return ask_holders(here);
     case deed::atfork:
       return fork_with_handlers(here);
+    case deed::cancel_points:
+      return cancel_at_points(here);
     default:
       return start_threads(here);
   }

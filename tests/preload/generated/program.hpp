@@ -48,8 +48,9 @@ enum class deed {
   clocks,       ///< one: threads that make and take tokens; conditions of either clock, waits by both
   rw_holders,   ///< one: holders of a reader-writer lock who ask for it again; writers who are preferred
   atfork,       ///< one: forks with handlers that take the locks of other threads, and give them up on both sides
+  cancel_points,  ///< one: threads that are cancelled where they can be, and are not where they cannot
 };
-constexpr int deeds = static_cast<int>(deed::atfork) + 1;
+constexpr int deeds = static_cast<int>(deed::cancel_points) + 1;
 /// Deeds from here on came later. They are drawn apart, so that an older seed keeps the operations that it had.
 constexpr int first_later_deed = static_cast<int>(deed::rw_expire);
 constexpr int max_later_operations = 2;

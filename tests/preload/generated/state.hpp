@@ -69,6 +69,7 @@ void lose_owners(const place& here);
 void inherit_priority(const place& here);
 void wait_by_clocks(const place& here);
 void fork_with_handlers(const place& here);
+void cancel_at_points(const place& here);
 void execute(const place& here);
 /// The other program of execute().
 [[noreturn]] void run_executed(place& here, bool with_threads);
