@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""generated_test.py TXSYNC PROGRAM PLUGIN FULL: generated programs (program.hpp) go right alone, and under `txsync run` with
+"""generated_test.py TXSYNC PROGRAM PLUGINS FULL: generated programs (program.hpp) go right alone, and under `txsync run` with
 the program's own locks and with each policy that `txsync list policies` names. Seeds 1 to 300, of which each policy gets 200;
 with TXSYNC_TEST_BUDGET=full FULL programs, and each policy all, with --brief. Those that went wrong once (seeds.txt) always run.
 GENERATED_FIRST gives another first seed, and GENERATED_COUNT how many.
@@ -86,11 +86,11 @@ def jobs(ways, first, count, all_ways):
 
 
 def main():
-    txsync, program, plugin, programs_full = sys.argv[1:5]
+    txsync, program, plugins, programs_full = sys.argv[1:5]
     full = os.environ.get("TXSYNC_TEST_BUDGET") == "full"
     first = int(os.environ.get("GENERATED_FIRST", "1"))
     count = int(os.environ.get("GENERATED_COUNT", programs_full if full else "300"))
-    generated = [program, plugin, *["--brief"] * full]
+    generated = [program, plugins, *["--brief"] * full]
     alone = Way("alone", generated)
     ways = [alone] + [
         Way("under " + name, [txsync, "run", "--policy", name, "--", *generated]) for name in policies(txsync)

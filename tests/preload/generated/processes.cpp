@@ -100,7 +100,7 @@ void run_threads(const program& made, state& shared, const surroundings& around,
 
 command as_process(const program& made, const surroundings& around, int process) {
   return {around,
-          {"--process", around.plugin, std::to_string(made.seed), std::to_string(process),
+          {"--process", around.plugins, std::to_string(made.seed), std::to_string(process),
            std::to_string(around.memory), std::to_string(made.without)}};
 }
 

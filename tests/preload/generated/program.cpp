@@ -5,11 +5,11 @@
 
 namespace generated {
 
-const char* const deed_names[deeds] = {"sections",  "reads",    "spin",        "tokens",   "turns",
-                                       "barrier",   "answers",  "expire",      "patience", "cancel",
-                                       "coroutine", "plugin",   "fork_inside", "start",    "rw_expire",
-                                       "executed",  "replaced", "c11",         "renewed",  "robust",
-                                       "inherits",  "clocks",   "rw_holders",  "atfork",   "cancel_points"};
+const char* const deed_names[deeds] = {"sections",      "reads",  "spin",      "tokens",   "turns",      "barrier",
+                                       "answers",       "expire", "patience",  "cancel",   "coroutine",  "plugin",
+                                       "fork_inside",   "start",  "rw_expire", "executed", "replaced",   "c11",
+                                       "renewed",       "robust", "inherits",  "clocks",   "rw_holders", "atfork",
+                                       "cancel_points", "plugins"};
 const char* const way_names[ways] = {"lock", "attempt", "timed", "clock", "poll", "old", "old_attempt"};
 
 namespace {
@@ -187,6 +187,7 @@ counts expected(const program& made) {
       sum.operation[i] = static_cast<long>(inherits_threads) * inherits_rounds * one.times;
     if (one.what == deed::clocks) sum.operation[i] = static_cast<long>(clocks_pairs(one)) * one.times;
     if (one.what == deed::rw_holders) sum.operation[i] = 2L * one.times;
+    if (one.what == deed::plugins) sum.operation[i] = plugins_visits(one);
     if (one.what == deed::turns || one.what == deed::barrier || one.what == deed::cancel || one.what == deed::atfork ||
         one.what == deed::cancel_points)
       sum.operation[i] = all;

@@ -49,8 +49,9 @@ enum class deed {
   rw_holders,   ///< one: holders of a reader-writer lock who ask for it again; writers who are preferred
   atfork,       ///< one: forks with handlers that take the locks of other threads, and give them up on both sides
   cancel_points,  ///< one: threads that are cancelled where they can be, and are not where they cannot
+  plugins,        ///< one: two libraries with locks of their own, in turns at the same addresses, or both at once
 };
-constexpr int deeds = static_cast<int>(deed::cancel_points) + 1;
+constexpr int deeds = static_cast<int>(deed::plugins) + 1;
 /// Deeds from here on came later. They are drawn apart, so that an older seed keeps the operations that it had.
 constexpr int first_later_deed = static_cast<int>(deed::rw_expire);
 constexpr int max_later_operations = 2;
@@ -97,6 +98,9 @@ inline long robust_turns(const operation& one) { return one.times + (one.signal 
 /// How many threads make tokens, and how many take them.
 inline int clocks_pairs(const operation& one) { return 1 + static_cast<int>(one.objects % 3); }
 
+/// How often one of the two libraries is opened and used.
+inline long plugins_visits(const operation& one) { return 2L + one.times; }
+
 struct object {
   mutex_kind kind = mutex_kind::normal;
   bool static_initializer = false;
@@ -132,11 +136,13 @@ struct counts {
 };
 counts expected(const program& made);
 
-/// A library with locks, and the program itself, to be started again.
+/// Libraries with locks, and the program itself, to be started again.
 struct surroundings {
-  const char* plugin;
+  const char* plugins;  ///< three, separated by colons: plugin.cpp, then the two of plugin_pair.cpp
   const char* self;
   int memory;  ///< the descriptor of a state
+
+  std::string plugin(int which) const;
 };
 
 struct state;
