@@ -166,6 +166,8 @@ void run_alone(const place& here) {
       return cancel_at_points(here);
     case deed::plugins:
       return open_plugins_in_turn(here);
+    case deed::switched:
+      return switch_coroutines(here);
     default:
       return start_threads(here);
   }

@@ -5,11 +5,11 @@
 
 namespace generated {
 
-const char* const deed_names[deeds] = {"sections",      "reads",  "spin",      "tokens",   "turns",      "barrier",
-                                       "answers",       "expire", "patience",  "cancel",   "coroutine",  "plugin",
-                                       "fork_inside",   "start",  "rw_expire", "executed", "replaced",   "c11",
-                                       "renewed",       "robust", "inherits",  "clocks",   "rw_holders", "atfork",
-                                       "cancel_points", "plugins"};
+const char* const deed_names[deeds] = {"sections",      "reads",   "spin",      "tokens",   "turns",      "barrier",
+                                       "answers",       "expire",  "patience",  "cancel",   "coroutine",  "plugin",
+                                       "fork_inside",   "start",   "rw_expire", "executed", "replaced",   "c11",
+                                       "renewed",       "robust",  "inherits",  "clocks",   "rw_holders", "atfork",
+                                       "cancel_points", "plugins", "switched"};
 const char* const way_names[ways] = {"lock", "attempt", "timed", "clock", "poll", "old", "old_attempt"};
 
 namespace {
@@ -166,6 +166,11 @@ program generate(std::uint64_t seed, omitted without) {
   return made;
 }
 
+namespace {
+/// One thread, which counts how often it was done.
+bool counts_times(deed what) { return what == deed::atfork || what == deed::cancel_points || what == deed::switched; }
+}  // namespace
+
 counts expected(const program& made) {
   counts sum{};
   for (std::size_t i = 0; i < made.operations.size(); ++i) {
@@ -188,8 +193,7 @@ counts expected(const program& made) {
     if (one.what == deed::clocks) sum.operation[i] = static_cast<long>(clocks_pairs(one)) * one.times;
     if (one.what == deed::rw_holders) sum.operation[i] = 2L * one.times;
     if (one.what == deed::plugins) sum.operation[i] = plugins_visits(one);
-    if (one.what == deed::turns || one.what == deed::barrier || one.what == deed::cancel || one.what == deed::atfork ||
-        one.what == deed::cancel_points)
+    if (one.what == deed::turns || one.what == deed::barrier || one.what == deed::cancel || counts_times(one.what))
       sum.operation[i] = all;
   }
   return sum;

@@ -50,8 +50,9 @@ enum class deed {
   atfork,       ///< one: forks with handlers that take the locks of other threads, and give them up on both sides
   cancel_points,  ///< one: threads that are cancelled where they can be, and are not where they cannot
   plugins,        ///< one: two libraries with locks of their own, in turns at the same addresses, or both at once
+  switched,       ///< one: threads whose coroutines switch within sections, and go on in other threads between them
 };
-constexpr int deeds = static_cast<int>(deed::plugins) + 1;
+constexpr int deeds = static_cast<int>(deed::switched) + 1;
 /// Deeds from here on came later. They are drawn apart, so that an older seed keeps the operations that it had.
 constexpr int first_later_deed = static_cast<int>(deed::rw_expire);
 constexpr int max_later_operations = 2;

@@ -72,6 +72,7 @@ void fork_with_handlers(const place& here);
 void cancel_at_points(const place& here);
 void open_plugin(const place& here);
 void open_plugins_in_turn(const place& here);
+void switch_coroutines(const place& here);
 void execute(const place& here);
 /// The other program of execute().
 [[noreturn]] void run_executed(place& here, bool with_threads);
