@@ -61,7 +61,7 @@ constexpr int first_latest_deed = static_cast<int>(deed::robust);
 constexpr int max_latest_operations = 1;
 /// And from here on each by a stream of its own, in one of some programs: a further deed changes no other.
 constexpr int first_own_deed = static_cast<int>(deed::clocks);
-constexpr int own_deed_one_in = 5;
+constexpr int own_deed_one_in = 8;
 constexpr int max_operations = max_early_operations + deeds - first_own_deed;
 /// Sections of each side, for each of an operation's `times`.
 constexpr int executed_rounds = 20;
