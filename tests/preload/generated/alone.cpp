@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What one thread of a generated program does, with threads and processes that it starts.
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -96,21 +95,6 @@ void cancel_waiters(const place& here) {
   }
 }
 
-void open_plugin(const place& here) {
-  static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
-  for (int i = 0; i < here.now().times; ++i) {
-    take(here, one_at_a_time, how::lock);
-    void* const library = dlopen(here.around.plugin, RTLD_NOW | RTLD_LOCAL);
-    check(here, "a library is opened", library != nullptr, 1);
-    auto* const call = reinterpret_cast<long (*)()>(dlsym(library, "plugin_call"));
-    check(here, "a function is found", call != nullptr, 1);
-    // Its constructor made the first call.
-    for (int calls = 2; calls < 5; ++calls) check(here, "the library counts", static_cast<int>(call()), calls);
-    check(here, "a library is closed", dlclose(library), 0);
-    release(here, one_at_a_time, how::lock);
-  }
-}
-
 void fork_and_count(const place& here) {
   const pid_t child = fork();
   if (child == 0) {
@@ -172,6 +156,18 @@ void run_alone(const place& here) {
       return lose_owners(here);
     case deed::inherits:
       return inherit_priority(here);
+    case deed::clocks:
+      return wait_by_clocks(here);
+    case deed::rw_holders:
+      return ask_holders(here);
+    case deed::atfork:
+      return fork_with_handlers(here);
+    case deed::cancel_points:
+      return cancel_at_points(here);
+    case deed::plugins:
+      return open_plugins_in_turn(here);
+    case deed::switched:
+      return switch_coroutines(here);
     default:
       return start_threads(here);
   }

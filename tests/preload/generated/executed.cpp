@@ -25,7 +25,7 @@ namespace {
 
 command next_step(const place& here, const char* step) {
   return {here.around,
-          {"--operation", here.around.plugin, std::to_string(here.made.seed), std::to_string(here.thread),
+          {"--operation", here.around.plugins, std::to_string(here.made.seed), std::to_string(here.thread),
            std::to_string(here.around.memory), std::to_string(here.made.without), std::to_string(here.number), step}};
 }
 

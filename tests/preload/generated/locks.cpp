@@ -47,6 +47,8 @@ int type_of(mutex_kind kind) {
   }
 }
 
+}  // namespace
+
 void make(pthread_mutex_t& mutex, const object& as) {
   static const pthread_mutex_t ready[] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP,
                                           PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP,
@@ -62,6 +64,8 @@ void make(pthread_mutex_t& mutex, const object& as) {
   pthread_mutex_init(&mutex, &attributes);
   pthread_mutexattr_destroy(&attributes);
 }
+
+namespace {
 
 void make_slot(const program& made, const operation& one, slot& own) {
   const bool several = made.processes > 1 || one.what == deed::executed || one.what == deed::replaced;

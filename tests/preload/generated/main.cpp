@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// generated PLUGIN [OPTION]... FIRST[-LAST]...: runs the programs of these seeds one after the other, each in a child.
-// Prints one line a program that goes wrong, then its operations; exit status 1 if there was one.
+// generated PLUGIN:PLUGIN:PLUGIN [OPTION]... FIRST[-LAST]...: runs the programs of these seeds one after the other,
+// each in a child. Prints one line a program that goes wrong, then its operations; exit status 1 if there was one.
 // --limit SECONDS    a program that takes longer hangs (60)
 // --slow SECONDS     prints which programs took longer, and how long
 // --times N          each program so often
@@ -83,19 +83,19 @@ std::string result_of(const program& made, const surroundings& around, const opt
 
 [[noreturn]] void be_a_process(char** arguments) {
   const surroundings around{arguments[0], "/proc/self/exe", std::atoi(arguments[3])};
-  const program made =
-      generate(std::strtoull(arguments[1], nullptr, 10), static_cast<omitted>(std::strtoul(arguments[4], nullptr, 10)));
+  const program made = generate(std::strtoull(arguments[1], nullptr, 10),
+                                static_cast<omitted>(std::strtoull(arguments[4], nullptr, 10)));
   if (arguments[5] == nullptr) run_other(made, map(around.memory), around, std::atoi(arguments[2]));
   place here{made, map(around.memory), around, std::atoi(arguments[2]), std::atoi(arguments[5])};
   run_executed(here, std::strcmp(arguments[6], "threads") == 0);
 }
 
 [[noreturn]] void misuse(const char* what) {
-  std::fprintf(
-      stderr,
-      "generated: %s\nusage: generated PLUGIN [--limit SECONDS] [--slow SECONDS] [--times N] [--without NAME]... "
-      "[--brief] [--defined] [--on-hang COMMAND] [--show] FIRST[-LAST]...\n",
-      what);
+  std::fprintf(stderr,
+               "generated: %s\nusage: generated PLUGIN:PLUGIN:PLUGIN [--limit SECONDS] [--slow SECONDS] [--times N] "
+               "[--without NAME]... "
+               "[--brief] [--defined] [--on-hang COMMAND] [--show] FIRST[-LAST]...\n",
+               what);
   std::exit(2);
 }
 
@@ -143,7 +143,7 @@ void run_seeds(const char* range, const options& asked, const surroundings& arou
 int main(int count, char** arguments) {
   if (count == 7 && std::strcmp(arguments[1], "--process") == 0) be_a_process(arguments + 2);
   if (count == 9 && std::strcmp(arguments[1], "--operation") == 0) be_a_process(arguments + 2);
-  if (count < 3) misuse("the plug-in and seeds are missing");
+  if (count < 3) misuse("the plug-ins and seeds are missing");
   const surroundings around{arguments[1], "/proc/self/exe", memfd_create("generated", 0)};
   if (around.memory < 0 || ftruncate(around.memory, static_cast<off_t>(state_bytes())) != 0)
     return std::perror("generated: memfd_create"), 2;

@@ -53,6 +53,18 @@ void on_bare_stack(void (*body)(void*), void* argument, unsigned char* stack, st
 void on_bare_stack(void (*body)(void*), void* argument, unsigned char*, std::size_t) { body(argument); }
 #endif
 
+pthread_t start_thread(const place& here, void* (*body)(void*), void* argument) {
+  pthread_t thread;
+  check(here, "a thread starts", pthread_create(&thread, nullptr, body, argument), 0);
+  return thread;
+}
+
+void* join_thread(const place& here, pthread_t thread) {
+  void* result = nullptr;
+  check(here, "a thread is joined", pthread_join(thread, &result), 0);
+  return result;
+}
+
 int status_of(pid_t child) {
   int status = -1;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
@@ -88,7 +100,7 @@ void run_threads(const program& made, state& shared, const surroundings& around,
 
 command as_process(const program& made, const surroundings& around, int process) {
   return {around,
-          {"--process", around.plugin, std::to_string(made.seed), std::to_string(process),
+          {"--process", around.plugins, std::to_string(made.seed), std::to_string(process),
            std::to_string(around.memory), std::to_string(made.without)}};
 }
 

@@ -5,10 +5,11 @@
 
 namespace generated {
 
-const char* const deed_names[deeds] = {"sections",    "reads",  "spin",      "tokens",   "turns",     "barrier",
-                                       "answers",     "expire", "patience",  "cancel",   "coroutine", "plugin",
-                                       "fork_inside", "start",  "rw_expire", "executed", "replaced",  "c11",
-                                       "renewed",     "robust", "inherits"};
+const char* const deed_names[deeds] = {"sections",      "reads",   "spin",      "tokens",   "turns",      "barrier",
+                                       "answers",       "expire",  "patience",  "cancel",   "coroutine",  "plugin",
+                                       "fork_inside",   "start",   "rw_expire", "executed", "replaced",   "c11",
+                                       "renewed",       "robust",  "inherits",  "clocks",   "rw_holders", "atfork",
+                                       "cancel_points", "plugins", "switched"};
 const char* const way_names[ways] = {"lock", "attempt", "timed", "clock", "poll", "old", "old_attempt"};
 
 namespace {
@@ -63,6 +64,7 @@ int some_times(random& draw, deed what) {
     case deed::spin:
       return 1 + draw.below(30);
     case deed::tokens:
+    case deed::clocks:
       return 1 + draw.below(20);
     case deed::turns:
       return 1 + draw.below(4);
@@ -118,7 +120,11 @@ void add_later_operations(std::uint64_t seed, program& made) {
   const int count = later.below(max_later_operations + 1);
   add_later_operations(later, count, first_later_deed, first_latest_deed, made);
   random latest(~seed);
-  if (latest.one_in(3)) add_later_operations(latest, max_latest_operations, first_latest_deed, deeds, made);
+  if (latest.one_in(3)) add_later_operations(latest, max_latest_operations, first_latest_deed, first_own_deed, made);
+  for (int what = first_own_deed; what < deeds; ++what) {
+    random own(~(seed << 8 | static_cast<std::uint64_t>(what)));
+    if (own.one_in(own_deed_one_in)) add_later_operations(own, 1, what, what + 1, made);
+  }
 }
 
 /// Sections, patience and the start of programs are four fifths of all time. A quarter of them finds most of what all
@@ -151,7 +157,7 @@ program generate(std::uint64_t seed, omitted without) {
   }
   made.rwlock_shared = made.processes > 1 ? !made.undefined || draw.one_in(2) : draw.one_in(4);
   made.condition_shared = made.processes > 1 && (!made.undefined || draw.one_in(2));
-  const int count = 3 + draw.below(max_operations - max_latest_operations - max_later_operations - 2);
+  const int count = 3 + draw.below(max_early_operations - max_latest_operations - max_later_operations - 2);
   for (int i = 0; i < count; ++i) made.operations.push_back(some_operation(draw, made));
   add_later_operations(seed, made);
   if ((without & brief) != 0) shorten(made);
@@ -159,6 +165,11 @@ program generate(std::uint64_t seed, omitted without) {
                 [&](const operation& one) { return ((bit_of(one.what) | bit_of(one.by)) & without) != 0; });
   return made;
 }
+
+namespace {
+/// One thread, which counts how often it was done.
+bool counts_times(deed what) { return what == deed::atfork || what == deed::cancel_points || what == deed::switched; }
+}  // namespace
 
 counts expected(const program& made) {
   counts sum{};
@@ -179,7 +190,11 @@ counts expected(const program& made) {
     if (one.what == deed::robust) sum.operation[i] = robust_turns(one);
     if (one.what == deed::inherits)
       sum.operation[i] = static_cast<long>(inherits_threads) * inherits_rounds * one.times;
-    if (one.what == deed::turns || one.what == deed::barrier || one.what == deed::cancel) sum.operation[i] = all;
+    if (one.what == deed::clocks) sum.operation[i] = static_cast<long>(clocks_pairs(one)) * one.times;
+    if (one.what == deed::rw_holders) sum.operation[i] = 2L * one.times;
+    if (one.what == deed::plugins) sum.operation[i] = plugins_visits(one);
+    if (one.what == deed::turns || one.what == deed::barrier || one.what == deed::cancel || counts_times(one.what))
+      sum.operation[i] = all;
   }
   return sum;
 }

@@ -13,7 +13,8 @@ namespace generated {
 
 constexpr int max_threads = 8;
 constexpr int max_processes = 3;
-constexpr int max_operations = 14;
+/// Of those that are not drawn each by a stream of its own.
+constexpr int max_early_operations = 14;
 constexpr int mutexes = 4;
 constexpr int rwlocks = 2;
 constexpr int spins = 2;
@@ -44,14 +45,24 @@ enum class deed {
   renewed,      ///< one: objects of all kinds at one address, one after the other
   robust,       ///< one: a robust mutex whose owners end while they hold it
   inherits,     ///< one: threads that count under a priority-inheriting mutex, and wait on a condition with it
+  clocks,       ///< one: threads that make and take tokens; conditions of either clock, waits by both
+  rw_holders,   ///< one: holders of a reader-writer lock who ask for it again; writers who are preferred
+  atfork,       ///< one: forks with handlers that take the locks of other threads, and give them up on both sides
+  cancel_points,  ///< one: threads that are cancelled where they can be, and are not where they cannot
+  plugins,        ///< one: two libraries with locks of their own, in turns at the same addresses, or both at once
+  switched,       ///< one: threads whose coroutines switch within sections, and go on in other threads between them
 };
-constexpr int deeds = static_cast<int>(deed::inherits) + 1;
+constexpr int deeds = static_cast<int>(deed::switched) + 1;
 /// Deeds from here on came later. They are drawn apart, so that an older seed keeps the operations that it had.
 constexpr int first_later_deed = static_cast<int>(deed::rw_expire);
 constexpr int max_later_operations = 2;
 /// And from here on later still; one of them in three programs.
 constexpr int first_latest_deed = static_cast<int>(deed::robust);
 constexpr int max_latest_operations = 1;
+/// And from here on each by a stream of its own, in one of some programs: a further deed changes no other.
+constexpr int first_own_deed = static_cast<int>(deed::clocks);
+constexpr int own_deed_one_in = 8;
+constexpr int max_operations = max_early_operations + deeds - first_own_deed;
 /// Sections of each side, for each of an operation's `times`.
 constexpr int executed_rounds = 20;
 constexpr int c11_rounds = 20;
@@ -64,11 +75,11 @@ extern const char* const deed_names[deeds];
 extern const char* const way_names[ways];
 
 /// Operations that are left out, a bit each: deeds, then ways; and whether what takes long is done less often.
-using omitted = std::uint32_t;
-constexpr omitted brief = 1u << 31;
-static_assert(deeds + ways < 31);
-constexpr omitted bit_of(deed what) { return 1u << static_cast<int>(what); }
-constexpr omitted bit_of(how by) { return 1u << (deeds + static_cast<int>(by)); }
+using omitted = std::uint64_t;
+constexpr omitted brief = omitted{1} << 63;
+static_assert(deeds + ways < 63);
+constexpr omitted bit_of(deed what) { return omitted{1} << static_cast<int>(what); }
+constexpr omitted bit_of(how by) { return omitted{1} << (deeds + static_cast<int>(by)); }
 
 struct operation {
   deed what = deed::sections;
@@ -84,6 +95,12 @@ struct operation {
 
 /// How many owners a robust mutex loses: where `signal` says so, one more, after which it is not made consistent.
 inline long robust_turns(const operation& one) { return one.times + (one.signal ? 1 : 0); }
+
+/// How many threads make tokens, and how many take them.
+inline int clocks_pairs(const operation& one) { return 1 + static_cast<int>(one.objects % 3); }
+
+/// How often one of the two libraries is opened and used.
+inline long plugins_visits(const operation& one) { return 2L + one.times; }
 
 struct object {
   mutex_kind kind = mutex_kind::normal;
@@ -120,11 +137,13 @@ struct counts {
 };
 counts expected(const program& made);
 
-/// A library with locks, and the program itself, to be started again.
+/// Libraries with locks, and the program itself, to be started again.
 struct surroundings {
-  const char* plugin;
+  const char* plugins;  ///< three, separated by colons: plugin.cpp, then the two of plugin_pair.cpp
   const char* self;
   int memory;  ///< the descriptor of a state
+
+  std::string plugin(int which) const;
 };
 
 struct state;

@@ -54,6 +54,7 @@ inline void check(const place& here, const char* what, int got, int want) {
 }
 
 void initialize(const program& made, state& shared);
+void make(pthread_mutex_t& mutex, const object& as);
 /// Takes and releases the mutex as asked.
 void take(const place& here, pthread_mutex_t& mutex, how by);
 /// What the mutex answers in the end, which is neither EBUSY nor that a millisecond has passed.
@@ -62,9 +63,16 @@ void release(const place& here, pthread_mutex_t& mutex, how by);
 void count_under_mutexes(const place& here);
 void read_and_write(const place& here);
 void let_rwlock_expire(const place& here);
+void ask_holders(const place& here);
 void renew(const place& here);
 void lose_owners(const place& here);
 void inherit_priority(const place& here);
+void wait_by_clocks(const place& here);
+void fork_with_handlers(const place& here);
+void cancel_at_points(const place& here);
+void open_plugin(const place& here);
+void open_plugins_in_turn(const place& here);
+void switch_coroutines(const place& here);
 void execute(const place& here);
 /// The other program of execute().
 [[noreturn]] void run_executed(place& here, bool with_threads);
@@ -74,6 +82,10 @@ void run_alone(const place& here);
 /// For deadlines that do not pass.
 constexpr long patient_ms = 30'000;
 timespec after_ms(clockid_t clock, long ms);
+
+pthread_t start_thread(const place& here, void* (*body)(void*), void* argument);
+/// What the thread has returned.
+void* join_thread(const place& here, pthread_t thread);
 
 /// What waitpid says of a child once it has ended.
 int status_of(pid_t child);
