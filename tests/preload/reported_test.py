@@ -159,7 +159,7 @@ class Reported(unittest.TestCase):
         self.assertNotIn("for ever", done.stderr)
 
     def test_events_that_their_waiters_destroy(self):
-        self.answers("failed 0", "event", 300)
+        self.answers("failed 0", "event", 150)
 
     def test_objects_that_their_last_users_destroy(self):
         self.answers("failed 0", "last_user", 90)
