@@ -29,6 +29,7 @@ constexpr std::uint64_t max_nap_ns = 500'000;
 // busy with that.
 constexpr std::uint64_t min_full_line_nap_ns = 20'000'000;
 constexpr std::uint64_t max_full_line_nap_ns = 640'000'000;
+constexpr std::uint64_t max_full_aside_nap_ns = 160'000'000;  // likewise of those aside
 // A waiter's deadline: the first time after its arrival, but not sooner than the second after it became the head. The
 // second bounds the cost of hand-overs when many threads wait.
 constexpr std::uint64_t usual_max_wait_ns = 1'000'000;
@@ -297,12 +298,14 @@ void futex_mutex::lead_overdue(std::uint16_t mine) noexcept {
 /// Becomes a waiter aside, unless it gets the lock first or its deadline passes.
 futex_mutex::joined futex_mutex::join_aside(std::uint64_t deadline, std::uint64_t how) noexcept {
   static_assert(detail::waiter_limits().aside == aside_bits / aside);
+  std::uint64_t nap_ns = min_nap_ns;
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   for (;;) {
     if (claim(seen, waiter::newcomer)) return joined::got_lock;
     if (detail::is_past(deadline)) return joined::late;
     if ((seen & aside_bits) / aside >= detail::max_waiters.aside) {
-      machine::sleep_ns(min_nap_ns);
+      machine::sleep_ns(std::min(nap_ns, deadline - machine::clock_ns()));
+      nap_ns = std::min(2 * nap_ns, max_full_aside_nap_ns);
       seen = word_.load(std::memory_order_relaxed);  // relaxed: as above
       continue;
     }

@@ -5,6 +5,8 @@
 // set: whoever meets it, woken or about to sleep, turns it off and looks at the lock again, and if it then enters, its
 // own leaving wakes the next. A sleeper that gives up hands a wake-up on. Sleepers that do not exist (of the parent, in
 // the child of a fork) cost a wake-up in vain, once.
+#include <algorithm>
+
 #include <txsync/locks/futex_rwlock.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/thread.hpp>
@@ -19,6 +21,7 @@ constexpr std::uint64_t shortest_pause = 128;
 constexpr std::uint64_t longest_pause = 4'096;
 constexpr std::uint64_t most_sleepers = 0xFFF;
 constexpr std::uint64_t nap_ns = 1'000'000;
+constexpr std::uint64_t max_nap_ns = 640'000'000;  // of thousands that the word has no room for
 }  // namespace
 
 /// By address only: the lock may be gone. All, where a reader sleeps: the system cannot wake readers alone.
@@ -96,6 +99,7 @@ void futex_rwlock::give_up(const party& who) noexcept {
 
 bool futex_rwlock::enter(const party& who, std::uint64_t deadline) noexcept {
   const std::uint64_t most = who.sleeping * most_sleepers;
+  std::uint64_t nap = nap_ns;
   for (;;) {
     if (spin(who, 0)) return true;
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
@@ -106,7 +110,8 @@ bool futex_rwlock::enter(const party& who, std::uint64_t deadline) noexcept {
     }
     // No room to be counted, or to come in: see sleep().
     if (detail::is_past(deadline)) return false;
-    machine::sleep_ns(nap_ns);
+    machine::sleep_ns(std::min(nap, deadline - machine::clock_ns()));
+    nap = std::min(2 * nap, max_nap_ns);
   }
 }
 

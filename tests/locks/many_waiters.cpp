@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thousands of threads that wait at one mutex, or at one condition variable: all come through, and their wait costs no
-// more CPU time than a generous multiple of what the standard's cost in the same run.
+// Thousands of threads that wait at one lock, with and without deadlines, or at one condition variable: all come
+// through, and their wait costs no more CPU time than a generous multiple of what the standard's cost in the same run.
 #include <gtest/gtest.h>
 
 #include <pthread.h>
@@ -10,10 +10,13 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <shared_mutex>
 #include <thread>
 #include <vector>
 
 #include <txsync/condition_variable.hpp>
+#include <txsync/locks/futex_rwlock.hpp>
+#include <txsync/shared_mutex.hpp>
 
 #include "harness/budget.hpp"
 
@@ -129,9 +132,28 @@ void expect_all_for_little(const outcome& ours, const outcome& standards) {
   testing::Test::RecordProperty("cpu_ms_of_the_standards", static_cast<int>(1e3 * standards.cpu_s));
 }
 
+/// How the threads ask for the lock, with a deadline that nobody reaches.
+template <class Timed>
+struct with_deadlines : Timed {
+  void lock() {
+    while (!Timed::try_lock_for(std::chrono::seconds(100))) {
+    }
+  }
+};
 TEST(ManyWaiters, AtAMutexAllGetIn) {
   const outcome standards = crowd_at_a_mutex<std::mutex>();
   expect_all_for_little(crowd_at_a_mutex<txsync::mutex>(), standards);
+}
+
+TEST(ManyWaiters, WithDeadlinesAllGetIn) {
+  const outcome standards = crowd_at_a_mutex<with_deadlines<std::timed_mutex>>();
+  expect_all_for_little(crowd_at_a_mutex<with_deadlines<txsync::mutex>>(), standards);
+}
+
+TEST(ManyWaiters, AtAReaderWriterLockAllGetIn) {
+  const outcome standards = crowd_at_a_mutex<std::shared_mutex>();
+  expect_all_for_little(crowd_at_a_mutex<txsync::futex_rwlock>(), standards);
+  expect_all_for_little(crowd_at_a_mutex<txsync::shared_mutex>(), standards);
 }
 
 TEST(ManyWaiters, AtAConditionVariableAllAreTold) {

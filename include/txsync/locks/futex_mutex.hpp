@@ -46,7 +46,7 @@ TXSYNC_EXPORT void wait_with(patience how) noexcept;
 /// May be destroyed by the next owner right after it has got and given up the lock. In the child of a fork, waiters of
 /// the parent are told from living ones within 10 ms; where a living waiter of any lock happens to sleep at the same of
 /// 256 places, when that one has gone. Beyond 4,095 threads in line, threads look at the lock after 20
-/// milliseconds, and then at distances up to 640; beyond 31 outside of it, every 20 us. Both without a bound.
+/// milliseconds, then at distances up to 640; beyond 31 outside of it, at 20 us up to 160 ms. Both without a bound.
 class futex_mutex : public detail::timed<futex_mutex> {
  public:
   constexpr futex_mutex() noexcept = default;

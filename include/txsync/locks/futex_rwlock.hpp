@@ -22,7 +22,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// Cost: one compare-exchange each way, on one line for all readers; a sleep and wake 5..60 us.
 /// Named requirements: SharedTimedLockable (SharedTimedMutex). Thread-safe; not recursive for
 /// writers. At most 2^30 shared holds, of however many threads: further ones are refused, or wait until one is given
-/// up, for which they look once a millisecond. Of each kind 4,095 threads can sleep; more wait by looking now and then.
+/// up. Of each kind 4,095 threads can sleep. More of either look after a millisecond, then at distances up to 640 ms.
 /// In the child of a fork the thread that held it, in either mode, can unlock and use it. Where writers waited, readers
 /// with admit::after_writers wait there for ever, unless forget_sleepers() was called.
 /// Constant-initialised; all zero is unlocked; 8 bytes. May be destroyed by the next owner right after it has got and
