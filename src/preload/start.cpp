@@ -18,6 +18,9 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 
 namespace {
 
+/// Where all locks are the C library's no thread asks for its number, and the child would not know what its own held.
+void before_fork() noexcept { (void)thread_number(); }
+
 /// In the child of a fork, which counts for itself, in the same file. Also in handlers of signals.
 void begin_child() noexcept {
   renew_identity();
@@ -32,7 +35,7 @@ void begin_child() noexcept {
 [[gnu::constructor]] void start() noexcept {
   (void)next();
   (void)machine::random_seed();  // asks the system, which a sandbox may forbid later
-  pthread_atfork(nullptr, nullptr, begin_child);
+  pthread_atfork(before_fork, nullptr, begin_child);
   (void)open_file();
 }
 
@@ -53,6 +56,7 @@ using namespace txsync::preload;
 
 // It calls no handlers of pthread_atfork(), unlike fork(). May be called by handlers of signals.
 TXSYNC_INTERPOSE pid_t _Fork() noexcept {
+  before_fork();
   const pid_t child = found_once<fork_function, find_fork>().call();
   if (child == 0) begin_child();
   return child;

@@ -16,6 +16,7 @@ int main(int count, char** arguments) {
                {"condition_of_two", condition_of_two},
                {"taker", taker},
                {"shared_owner", shared_owner},
+               {"held_over_fork", held_over_fork},
                {"owner", owner},
                {"lock_words", lock_words},
                {"watchdog", watchdog},

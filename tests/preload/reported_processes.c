@@ -312,3 +312,16 @@ int semaphore(int times) {
   printf("turns %d\n", times);
   return 0;
 }
+
+// ---- held_over_fork: a thread holds a mutex, and forks; the child gives it up. POSIX leaves it undefined.
+
+int held_over_fork(int by_fork) {
+  pthread_mutex_lock(&one);  // the thread's first
+  const pid_t child = by_fork ? fork() : _Fork();
+  int wrong = pthread_mutex_unlock(&one);
+  wrong += pthread_mutex_lock(&one);
+  wrong += pthread_mutex_unlock(&one);
+  if (child == 0) _exit(wrong != 0);
+  printf("%s\n", wrong == 0 && ended_well(child) ? "done" : "wrong");
+  return 0;
+}

@@ -119,6 +119,13 @@ class Reported(unittest.TestCase):
         for threads in (0, 1):
             self.answers("ended, lost 0", "shared_owner", threads)
 
+    def test_a_child_gives_up_what_its_thread_held(self):
+        for way in (0, 1):
+            self.answers("done", "held_over_fork", way)
+            for name in policies():
+                with self.subTest(policy=name):
+                    self.assertNotIn("notice:", run("held_over_fork", way, options=("--policy", name)).stderr)
+
     def test_programs_look_who_holds_a_mutex(self):
         self.answers("wrong 0", "owner", 3000)
         # docs/limits.md says that lock word and depth are the C library's own.
