@@ -68,7 +68,7 @@ class BenchLocks(unittest.TestCase):
             if "machine" in off["params"]:  # virtual time is no property of the machine at hand
                 self.assertGreater(counted["median"], off["median"], "what counts stores more")
                 # Whether the goal is met is the claim's to say; this finds a cost that grows.
-                self.assertLess(claim["value"], 0.08)
+                self.assertLess(claim["value"], 0.03)
 
     def test_what_is_interrupted_is_written(self):
         for sent in (signal.SIGINT, signal.SIGTERM):
