@@ -25,13 +25,17 @@ attempt_counters* counters_here(std::uint32_t site_id) noexcept {
 
 }  // namespace
 
+constinit std::atomic<const commits_left*> where_commits_are_left{nullptr};
 [[gnu::tls_model("initial-exec")]] constinit thread_local own_commits my_commits;
 
 bool add_commits(site& place, const commits_left& left) noexcept {
   own_commits& mine = my_commits;
   const bool is_first = mine.counters == nullptr;
   // Where nothing is counted now, that is not remembered: so counting that is turned on begins at once.
-  if (is_first) mine = {counters_here(detail::counted_id(place)), &left, 1, false};
+  if (is_first) {
+    where_commits_are_left.store(&left, std::memory_order_relaxed);
+    mine = {counters_here(detail::counted_id(place)), 1, false};
+  }
   if (mine.counters == nullptr) {
     left.set(1);
     return false;

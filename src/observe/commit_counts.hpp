@@ -4,6 +4,7 @@
 // then.
 #pragma once
 
+#include <atomic>
 #include <bit>
 #include <cstdint>
 
@@ -18,17 +19,18 @@ struct commits_left {
   std::uint32_t (*get)() noexcept;
   void (*set)(std::uint32_t commits) noexcept;
 };
+/// Null: no thread has counted any. Relaxed: a constant, by whoever counts first.
+extern constinit std::atomic<const commits_left*> where_commits_are_left;
 
 /// What the calling thread knows of its commits that are not in the counters yet.
 struct own_commits {
   attempt_counters* counters = nullptr;  // of the site at which it counts; null: the next add_commits() looks for them
-  const commits_left* left = nullptr;    // null: it has counted none
   std::uint32_t drawn = 0;               // what was left at the last add()
   bool times_next = false;               // after the last one that is left
 
   void add() noexcept {
     if (counters == nullptr) return;
-    const std::uint32_t now = left->get();
+    const std::uint32_t now = where_commits_are_left.load(std::memory_order_relaxed)->get();
     if (now == drawn) return;
     counters->begun.add(drawn - now);
     drawn = now;
@@ -39,7 +41,7 @@ struct own_commits {
 /// Before the calling thread counts at another site, or in another block; may be called in attempts.
 inline void forget_attempt_counters() noexcept {
   my_commits.counters = nullptr;
-  if (my_commits.left != nullptr) my_commits.left->set(1);
+  if (const commits_left* const left = where_commits_are_left.load(std::memory_order_relaxed)) left->set(1);
 }
 
 /// One section in so many is timed, to estimate the time that aborted attempts lose.

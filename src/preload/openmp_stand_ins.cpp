@@ -14,6 +14,7 @@ constinit site site::unnamed_{"(unnamed)"};
 std::uint32_t site::register_site() noexcept { return 0; }
 
 namespace observe {
+constinit std::atomic<const commits_left*> where_commits_are_left{nullptr};
 [[gnu::tls_model("initial-exec")]] constinit thread_local own_commits my_commits;
 bool add_commits(site&, const commits_left& left) noexcept {
   left.set(1);

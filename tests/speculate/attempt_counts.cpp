@@ -285,9 +285,11 @@ TEST_F(AttemptCounts, AThreadThatHasGivenUpItsBlockCountsNoMore) {
     const auto count = [](void*) {
       static constexpr observe::commits_left one = {.get = []() noexcept { return std::uint32_t{1}; },
                                                     .set = [](std::uint32_t) noexcept {}};
+      const observe::commits_left* const usual = observe::where_commits_are_left;
       observe::forget_attempt_counters();
       (void)observe::add_commits(counted_place, one);
       observe::my_commits.counters = nullptr;
+      observe::where_commits_are_left = usual;
     };
     ASSERT_TRUE(machine::at_thread_exit(count, nullptr));  // the block is given up before: later calls run first
     for (int i = 0; i < 5; ++i) count(nullptr);
