@@ -2,10 +2,10 @@
 #include "launch/code_samples.hpp"
 
 #include <linux/perf_event.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -67,6 +67,7 @@ void sample_adder::forget_ended() {
     parents[one.process].push_back(one.parent);
   }
   std::vector<std::uint32_t> next;
+  next.reserve(sum_.places.size());
   for (const auto& [place, sum] : sum_.places) next.push_back(place.process);
   std::copy_if(known.begin(), known.end(), std::back_inserter(next), runs_);
   std::set<std::uint32_t> needed;
