@@ -4,7 +4,6 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <utility>
@@ -12,6 +11,7 @@
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/park.hpp>
 
+#include "channel/processes.hpp"
 #include "observe/document/printable.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
@@ -24,9 +24,8 @@ constexpr std::uint64_t longest_sleep_ns = 50'000'000;
 /// A slot that has not changed for so long may be of a process that has ended.
 constexpr std::uint64_t abandoned_after_ns = 1'000'000'000;
 
-bool has_ended(std::uint32_t process) {
-  return process != 0 && kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH;
-}
+/// 0: a process that the launcher has no number for.
+bool has_ended(std::uint32_t process) { return process != 0 && channel::has_ended(process); }
 
 }  // namespace
 

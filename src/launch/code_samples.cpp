@@ -4,8 +4,6 @@
 #include <linux/perf_event.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <csignal>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -21,11 +19,6 @@ std::optional<abort_cause> cause_of(std::uint64_t transaction) noexcept {
   if ((transaction & PERF_TXN_CAPACITY_READ) != 0) return abort_cause::capacity_read;
   if ((transaction & PERF_TXN_CAPACITY_WRITE) != 0) return abort_cause::capacity_write;
   return abort_cause::unknown;
-}
-
-bool is_running(std::uint32_t process) noexcept {
-  const auto id = static_cast<pid_t>(process);
-  return id > 0 && (kill(id, 0) == 0 || errno != ESRCH);
 }
 
 void sample_adder::count(code_sample& one) {
@@ -69,7 +62,7 @@ void sample_adder::forget_ended() {
   std::vector<std::uint32_t> next;
   next.reserve(sum_.places.size());
   for (const auto& [place, sum] : sum_.places) next.push_back(place.process);
-  std::copy_if(known.begin(), known.end(), std::back_inserter(next), runs_);
+  std::remove_copy_if(known.begin(), known.end(), std::back_inserter(next), has_ended_);
   std::set<std::uint32_t> needed;
   while (!next.empty()) {
     const std::uint32_t process = next.back();

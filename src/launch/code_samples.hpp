@@ -12,6 +12,7 @@
 
 #include <txsync/machine/abort_cause.hpp>
 
+#include "channel/processes.hpp"
 #include "launch/sample_records.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
@@ -47,9 +48,6 @@ struct code_samples {
 /// The first cause (docs/abort-causes.md) in the bits PERF_TXN_... of a sample; none where the event was no abort.
 std::optional<abort_cause> cause_of(std::uint64_t transaction) noexcept;
 
-/// Whether the process exists.
-bool is_running(std::uint32_t process) noexcept;
-
 class sample_adder {
  public:
   /// With its calls a place takes some 200 bytes, and so does a mapping.
@@ -57,7 +55,8 @@ class sample_adder {
   static constexpr std::size_t max_mappings = 65536;
   static constexpr std::size_t max_starts = 65536;
 
-  explicit sample_adder(bool (*runs)(std::uint32_t process) noexcept = is_running) noexcept : runs_(runs) {}
+  explicit sample_adder(bool (*has_ended)(std::uint32_t process) noexcept = channel::has_ended) noexcept
+      : has_ended_(has_ended) {}
 
   void add(sample_records some);
   /// All that was added. Once.
@@ -67,7 +66,7 @@ class sample_adder {
   void count(code_sample& one);
   void forget_ended();
 
-  bool (*runs_)(std::uint32_t process) noexcept;
+  bool (*has_ended_)(std::uint32_t process) noexcept;
   std::size_t next_look_ = max_mappings / 2;  ///< so many mappings, or starts: to look which processes have ended
   code_samples sum_;
 };

@@ -369,7 +369,7 @@ launch::sample_records process_that_maps(std::uint32_t process, std::uint32_t pa
 }
 
 TEST(CodeSamples, EndedProcessesWithoutSamplesAreForgottenWhenThereIsNoMoreRoom) {
-  launch::sample_adder adder([](std::uint32_t process) noexcept { return process == 5; });
+  launch::sample_adder adder([](std::uint32_t process) noexcept { return process != 5; });
   adder.add(process_that_maps(3, 1));  // has a child that runs
   adder.add(process_that_maps(4, 1));  // has a sample
   adder.add(process_that_maps(5, 3));
@@ -388,7 +388,7 @@ TEST(CodeSamples, EndedProcessesWithoutSamplesAreForgottenWhenThereIsNoMoreRoom)
 }
 
 TEST(CodeSamples, ThereIsRoomForSoManyMappings) {
-  launch::sample_adder adder([](std::uint32_t) noexcept { return true; });
+  launch::sample_adder adder([](std::uint32_t) noexcept { return false; });
   for (std::uint32_t i = 1; i <= launch::sample_adder::max_mappings + 3; ++i) adder.add(process_that_maps(i, 0));
   const launch::code_samples all = adder.take();
   EXPECT_EQ(all.mappings.size(), launch::sample_adder::max_mappings);

@@ -23,9 +23,9 @@ constexpr std::uint64_t sum_of(const std::uint64_t (&aborts)[abort_cause_count])
 /// each other thread up to 63 commits may be missing, and as many sections, but at most one in 32. Where the end of a
 /// thread or process is not noticed (in unmodified programs; _exit(), exec and signals) they stay missing.
 struct attempt_totals {
-  std::uint64_t commits = 0;                     ///< exact: attempts that committed; one may run several sections
+  std::uint64_t commits = 0;                     ///< attempts that committed; one may run several sections
   std::uint64_t aborts[abort_cause_count] = {};  ///< exact: attempts that aborted, by first cause
-  /// Exact: critical sections that ran in attempts that committed, of nested ones the outermost; and atomic blocks.
+  /// Critical sections that ran in attempts that committed, of nested ones the outermost; and atomic blocks.
   std::uint64_t elided = 0;
   /// Exact: critical sections that took the lock, and blocks that went on in software, after attempts that aborted.
   std::uint64_t failed = 0;
