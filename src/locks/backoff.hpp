@@ -2,6 +2,7 @@
 // How to wait without a place to sleep at: longer after each look, then off the CPU.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include <txsync/machine/cpu.hpp>
@@ -31,6 +32,32 @@ inline span pause_for(std::uint64_t length) noexcept {
 inline bool is_past(std::uint64_t deadline) noexcept {
   return deadline != machine::no_deadline && machine::clock_ns() >= deadline;
 }
+
+/// Sleeps for `length_ns`, but not past the deadline. False, at once, where that has passed.
+inline bool nap(std::uint64_t length_ns, std::uint64_t deadline) noexcept {
+  if (deadline != machine::no_deadline) {
+    const std::uint64_t now = machine::clock_ns();
+    if (now >= deadline) return false;
+    length_ns = std::min(length_ns, deadline - now);
+  }
+  machine::sleep_ns(length_ns);
+  return true;
+}
+
+/// A length that doubles up to a bound, for looks at growing distances.
+class doubling {
+ public:
+  constexpr doubling(std::uint64_t first, std::uint64_t max) noexcept : next_(first), max_(max) {}
+  std::uint64_t next() noexcept {
+    const std::uint64_t length = next_;
+    next_ = std::min(2 * length, max_);
+    return length;
+  }
+
+ private:
+  std::uint64_t next_;
+  std::uint64_t max_;
+};
 
 /// A small generator for jitter, so that waiters do not march in step (xorshift, Marsaglia 2003). Seeded by an address,
 /// the clock and the run's seed: on the simulated machine a run repeats itself, and the next seed's waits otherwise.
@@ -65,7 +92,7 @@ class exponential_backoff {
   };
 
   explicit exponential_backoff(const limits& bounds) noexcept
-      : bounds_(bounds), next_(bounds.first), nap_(bounds.first_nap_ns), jitter_(this) {}
+      : bounds_(bounds), next_(bounds.first), naps_(bounds.first_nap_ns, bounds.longest_nap_ns), jitter_(this) {}
 
   void wait() noexcept {
     if (spent_ < bounds_.spin_budget) {
@@ -77,15 +104,14 @@ class exponential_backoff {
       ++yielded_;
       machine::yield();
     } else {
-      machine::sleep_ns(jitter_.upto(nap_));
-      if (nap_ < bounds_.longest_nap_ns) nap_ *= 2;
+      machine::sleep_ns(jitter_.upto(naps_.next()));
     }
   }
 
  private:
   const limits& bounds_;
   std::uint64_t next_;
-  std::uint64_t nap_;
+  doubling naps_;
   std::uint64_t spent_ = 0;
   std::uint32_t yielded_ = 0;
   jitter jitter_;

@@ -12,8 +12,6 @@
 // as it tells besides. The watcher takes the bit back by one step with the proof that no notification has come; from
 // then on it is as any other. So who is not woken watches, and who does not watch is woken. Sleepers may sleep on
 // either value of the bit: the kernel compares it when they fall asleep, with what they saw last.
-#include <algorithm>
-
 #include <txsync/condition_variable.hpp>
 #include <txsync/machine/attempt.hpp>
 
@@ -82,9 +80,7 @@ bool condition_variable::leave(std::uint64_t& seen, std::uint64_t ticket, bool l
 
 /// Of a thread that has not come in: a wait that ends by itself.
 bool condition_variable::sleep_outside(std::uint64_t deadline) noexcept {
-  const std::uint64_t now = machine::clock_ns();
-  if (deadline > now) machine::sleep_ns(std::min(nap_ns, deadline - now));
-  return !detail::is_past(deadline);
+  return detail::nap(nap_ns, deadline) && !detail::is_past(deadline);
 }
 
 bool condition_variable::sleep(std::uint64_t ticket, std::uint64_t deadline) noexcept {

@@ -60,13 +60,11 @@ class looks {
  public:
   std::uint64_t next(std::uint64_t deadline) noexcept {
     if (!may_be_dead()) return deadline;
-    const std::uint64_t at = machine::clock_ns() + distance_ns_;
-    distance_ns_ = std::min(2 * distance_ns_, max_trust_in_others_ns);
-    return std::min(deadline, at);
+    return std::min(deadline, machine::clock_ns() + distances_ns_.next());
   }
 
  private:
-  std::uint64_t distance_ns_ = min_trust_in_others_ns;
+  detail::doubling distances_ns_{min_trust_in_others_ns, max_trust_in_others_ns};
 };
 
 constexpr std::uint64_t min_pause = 128;  // cycles
@@ -173,13 +171,12 @@ bool futex_mutex::claim(std::uint64_t& seen, waiter who) noexcept {
 /// that nobody takes it for a dead thread's.
 bool futex_mutex::draw(std::uint16_t& mine) noexcept {
   static_assert(detail::waiter_limits().in_line == max_line);
-  std::uint64_t full_line_nap_ns = min_full_line_nap_ns;
+  detail::doubling naps_ns(min_full_line_nap_ns, max_full_line_nap_ns);
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   for (;;) {
     if (claim(seen, waiter::newcomer)) return false;
     if (number(drawn(seen) - std::uint32_t{granted(seen)}) >= detail::max_waiters.in_line) {
-      machine::sleep_ns(full_line_nap_ns);
-      full_line_nap_ns = std::min(2 * full_line_nap_ns, max_full_line_nap_ns);
+      machine::sleep_ns(naps_ns.next());
       seen = word_.load(std::memory_order_relaxed);  // relaxed: as above
       continue;
     }
@@ -231,7 +228,7 @@ void futex_mutex::lead(const waiting& how, std::uint16_t mine, std::uint64_t arr
   const std::uint64_t lead_ns = detail::jitter(&arrived_ns).upto(min_lead_ns / 3 * 4);
   const std::uint64_t due = std::max(arrived_ns + max_wait_ns, machine::clock_ns() + lead_ns);
   detail::sleeping_place& place = detail::place_of(this, mine);
-  for (std::uint64_t nap = min_nap_ns;;) {
+  for (detail::doubling naps_ns(min_nap_ns, max_nap_ns);;) {
     const std::uint32_t ticket = place.ticket();
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: a look only
     if (claim(seen, waiter::head)) return;
@@ -246,8 +243,7 @@ void futex_mutex::lead(const waiting& how, std::uint16_t mine, std::uint64_t arr
     before = seen;
     if (spin(how.at_head, waiter::head)) return;
     if (is_same_section(before, word_.load(std::memory_order_relaxed))) continue;  // relaxed: a look only
-    place.sleep(ticket, std::min(now + nap, due));
-    if (nap < max_nap_ns) nap *= 2;
+    place.sleep(ticket, std::min(now + naps_ns.next(), due));
   }
 }
 
@@ -298,17 +294,16 @@ void futex_mutex::lead_overdue(std::uint16_t mine) noexcept {
 /// Becomes a waiter aside, unless it gets the lock first or its deadline passes.
 futex_mutex::joined futex_mutex::join_aside(std::uint64_t deadline, std::uint64_t how) noexcept {
   static_assert(detail::waiter_limits().aside == aside_bits / aside);
-  std::uint64_t nap_ns = min_nap_ns;
+  detail::doubling naps_ns(min_nap_ns, max_full_aside_nap_ns);
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   for (;;) {
     if (claim(seen, waiter::newcomer)) return joined::got_lock;
-    if (detail::is_past(deadline)) return joined::late;
     if ((seen & aside_bits) / aside >= detail::max_waiters.aside) {
-      machine::sleep_ns(std::min(nap_ns, deadline - machine::clock_ns()));
-      nap_ns = std::min(2 * nap_ns, max_full_aside_nap_ns);
+      if (!detail::nap(naps_ns.next(), deadline)) return joined::late;
       seen = word_.load(std::memory_order_relaxed);  // relaxed: as above
       continue;
     }
+    if (detail::is_past(deadline)) return joined::late;
     // release: as in draw()
     if (word_.compare_exchange_weak(seen, settled((seen + aside) | how), std::memory_order_release,
                                     std::memory_order_relaxed))

@@ -5,8 +5,6 @@
 // set: whoever meets it, woken or about to sleep, turns it off and looks at the lock again, and if it then enters, its
 // own leaving wakes the next. A sleeper that gives up hands a wake-up on. Sleepers that do not exist (of the parent, in
 // the child of a fork) cost a wake-up in vain, once.
-#include <algorithm>
-
 #include <txsync/locks/futex_rwlock.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/thread.hpp>
@@ -64,11 +62,10 @@ bool futex_rwlock::sleep(const party& who, std::uint64_t deadline) noexcept {
     } else if (((seen & waking) != 0 && (seen & inside_bits) == 0) || who.is_kept_out_by_readers(seen)) {
       // Closed to this reader by a writer that sleeps, or is about to: the wake-up is that one's, and must stay. Or by
       // readers, who wake nobody but the last of them.
-      if (detail::is_past(deadline)) {
+      if (!detail::nap(nap_ns, deadline)) {
         give_up(who);
         return false;
       }
-      machine::sleep_ns(nap_ns);
     } else if ((seen & waking) != 0) {
       // relaxed: takes a mark off, orders nothing
       if (word_.compare_exchange_weak(seen, seen & ~waking, std::memory_order_relaxed) && spin(who, who.sleeping))
@@ -99,7 +96,7 @@ void futex_rwlock::give_up(const party& who) noexcept {
 
 bool futex_rwlock::enter(const party& who, std::uint64_t deadline) noexcept {
   const std::uint64_t most = who.sleeping * most_sleepers;
-  std::uint64_t nap = nap_ns;
+  detail::doubling naps_ns(nap_ns, max_nap_ns);
   for (;;) {
     if (spin(who, 0)) return true;
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
@@ -109,9 +106,7 @@ bool futex_rwlock::enter(const party& who, std::uint64_t deadline) noexcept {
         return sleep(who, deadline);
     }
     // No room to be counted, or to come in: see sleep().
-    if (detail::is_past(deadline)) return false;
-    machine::sleep_ns(std::min(nap, deadline - machine::clock_ns()));
-    nap = std::min(2 * nap, max_nap_ns);
+    if (!detail::nap(naps_ns.next(), deadline)) return false;
   }
 }
 

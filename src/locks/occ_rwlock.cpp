@@ -36,7 +36,7 @@ bool occ_rwlock::await_way_in(std::uint64_t deadline) noexcept {
       detail::pause_for(look_distance);
       spent += look_distance;
     } else if ((seen & writer) == 0) {
-      machine::sleep_ns(nap_ns);  // readers wake nobody but a writer
+      (void)detail::nap(nap_ns, deadline);  // readers wake nobody but a writer
     } else {
       sleep_to_read(deadline);
     }

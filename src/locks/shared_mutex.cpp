@@ -38,8 +38,7 @@ bool shared_mutex::wait_to_read(std::uint64_t deadline) noexcept {
     const std::uint64_t counted = without_parents_readers(seen);
     // No room to come in, or to be counted among those that wait.
     if (free ? (seen & full) != 0 : (counted & waiting_bits) == waiting_bits) {
-      if (detail::is_past(deadline)) return false;
-      machine::sleep_ns(nap_ns);
+      if (!detail::nap(nap_ns, deadline)) return false;
       seen = state_.load(std::memory_order_relaxed);  // relaxed: as above
       continue;
     }

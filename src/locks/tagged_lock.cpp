@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tagged_lock.hpp"
 
-#include <algorithm>
 #include <new>
 
 #include <txsync/machine/cpu.hpp>
@@ -13,7 +12,8 @@ namespace txsync::inline TXSYNC_BACKEND::detail {
 
 namespace {
 
-constexpr std::uint64_t pause_ns = 100'000;  ///< between two tries of a lock in whose line nobody can stand
+constexpr std::uint64_t pause_ns = 100'000;        // between two tries of a lock in whose line nobody can stand
+constexpr std::uint64_t max_pause_ns = 1'600'000;  // likewise, where the line has no room for hundreds
 
 template <class Lock>
 bool is_held(const void* words) noexcept {
@@ -122,6 +122,7 @@ bool tagged_lock::is_of_several(const lock_waiter& who) noexcept {
 /// In the queue, but not at its door: a timed waiter is one thread more inside. It does not leave where a thread of
 /// another process may have to see that, and does not stand in line where several processes have the lock by turns.
 bool tagged_lock::acquire_until(const lock_waiter& who) noexcept {
+  detail::doubling naps_ns(pause_ns, max_pause_ns);
   for (bool alone = true;;) {
     alone = alone && !is_of_several(who);  // asks the system once at most
     const timed_wait came_to = !alone || is_of_another(who.here)
@@ -130,9 +131,7 @@ bool tagged_lock::acquire_until(const lock_waiter& who) noexcept {
     if (came_to != timed_wait::no_room) return came_to == timed_wait::served;
     // The queue of a parent's threads, or hundreds of timed waiters.
     if (words_.queue.draw_if_served()) return true;
-    const std::uint64_t now = machine::clock_ns();
-    if (now >= who.deadline) return false;
-    machine::sleep_ns(std::min(pause_ns, who.deadline - now));
+    if (!detail::nap(naps_ns.next(), who.deadline)) return false;
   }
 }
 

@@ -15,6 +15,7 @@
 #include <txsync/speculate/warming.hpp>
 
 #include "harness/budget.hpp"
+#include "locks/backoff.hpp"
 #include "locks_under_test.hpp"
 #include "scenarios/exclusion.hpp"
 
@@ -353,6 +354,23 @@ TYPED_TEST(SharedTimedLocks, LoseNoSectionWhereThreadsGiveUp) {
     EXPECT_EQ(found, "");
   }
   EXPECT_EQ(shared->data.count_is(*updates), "");
+}
+
+// Of waiters that a lock has no room to count: they look at growing distances, but not later than their deadline.
+TEST(Naps, EndAtTheDeadline) {
+  const std::uint64_t start = txsync::machine::clock_ns();
+  EXPECT_TRUE(txsync::detail::nap(600'000'000'000, start + 1'000'000));
+  EXPECT_GE(txsync::machine::clock_ns() - start, 1'000'000U);
+}
+
+TEST(Naps, ThereIsNoneAfterTheDeadline) {
+  EXPECT_FALSE(txsync::detail::nap(600'000'000'000, txsync::machine::clock_ns()));
+  EXPECT_FALSE(txsync::detail::nap(600'000'000'000, 0));
+}
+
+TEST(Naps, GrowAsFarAsTheirBound) {
+  txsync::detail::doubling naps(3, 20);
+  for (const std::uint64_t expected : {3, 6, 12, 20, 20}) EXPECT_EQ(naps.next(), expected);
 }
 
 }  // namespace
