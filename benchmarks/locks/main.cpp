@@ -73,7 +73,8 @@ waiting_request waiting_of(const options& asked) {
           .crowds = asked.crowds,
           .rounds = asked.waiting_rounds,
           .milliseconds = asked.milliseconds,
-          .seed = asked.seed};
+          .seed = asked.seed,
+          .until_decided = !asked.quick};
 }
 
 int run(const options& asked, const std::vector<std::string>& words) {

@@ -16,9 +16,10 @@ namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 struct waiting_request {
   std::vector<unsigned> threads{2, 4, 8};  ///< that ask for one lock
   std::vector<unsigned> crowds{64, 512};   ///< that join two others for a while
-  unsigned rounds = 20;                    ///< for the longest waits and for pairs; the others have a quarter of these
+  unsigned rounds = 20;                    ///< for the longest waits and for pairs; the others have three tenths
   std::uint64_t milliseconds = 50;         ///< of a pair; other runs take a multiple
   std::uint64_t seed = 1;
+  bool until_decided = false;  ///< more rounds of the cells that leave a claim undecided
 };
 
 /// A lock, and the process in which it is measured.
@@ -43,14 +44,15 @@ struct waiting_cell {
   std::size_t lock = 0;
   unsigned threads = 2;
   unsigned section_us = 0;
-  unsigned cpus = 0;  ///< that the process may use; 0: all
-  std::vector<figures> rounds;
+  unsigned cpus = 0;            ///< that the process may use; 0: all
+  std::vector<figures> rounds;  ///< two cells share the rounds of the one that has fewer
 
   /// The first value of that name, by round.
   std::vector<double> all(const char* name) const;
 };
 
-/// Runs all scenarios; reports progress on stderr. Throws std::runtime_error where a process fails.
+/// Runs all scenarios; reports progress on stderr. Throws std::runtime_error where a process fails. With
+/// `until_decided` the cells of undecided claims run up to observe::max_round_factor times their rounds.
 std::vector<waiting_cell> measure_waiting(const waiting_request& wanted);
 
 /// The cell of the same scenario with the reference; null where there is none.
@@ -64,8 +66,13 @@ void print_waiting(std::FILE* out, const std::vector<waiting_cell>& cells);
 /// The points, and the claims unless the run was a quick one.
 void add_waiting(observe::document& result, const std::vector<waiting_cell>& cells, bool with_claims);
 
-/// A3-2 and A3-3, as far as the cells hold what they need. `from` counts cells.
-std::vector<observe::claim> waiting_claims(const std::vector<waiting_cell>& cells);
-std::vector<observe::claim> hand_over_claims(const std::vector<waiting_cell>& cells);
+/// A3-2 or A3-3. `from` of the claim counts cells.
+struct waiting_claim {
+  observe::claim claim;
+  std::vector<std::size_t> undecided;  ///< cells of which more rounds may decide it; none where it is decided
+};
+
+/// A3-2 and A3-3, as far as the cells hold what they need.
+std::vector<waiting_claim> waiting_claims(const std::vector<waiting_cell>& cells);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

@@ -23,6 +23,9 @@ constexpr double max_recovery_ms = 100;
 constexpr double max_turn_ratio = 1.2;
 constexpr double min_realtime_ratio = 0.8;
 
+/// Whether more rounds may decide an undecided claim. A3-2 (b) is about 20 rounds.
+enum class rounds_are { fixed, open };
+
 /// A claim about each of several cells: the worst cell decides.
 class worst_cell {
  public:
@@ -32,6 +35,7 @@ class worst_cell {
   void look(std::size_t cell, const interval& measured, const std::string& words, bool undecided = false) {
     from_.push_back(cell);
     const outcome here = undecided ? outcome::undecided : observe::judge(measured, goal_, way_);
+    if (here == outcome::undecided) undecided_.push_back(cell);
     const bool as_bad = worst_ && here == outcome_ &&
                         (way_ == better::higher ? measured.median < worst_->median : measured.median > worst_->median);
     if (worst_ && here <= outcome_ && !as_bad) return;
@@ -39,19 +43,21 @@ class worst_cell {
     words_ = words;
     outcome_ = here;
   }
-  void add_to(std::vector<claim>& claims, const char* id, const std::string& words) const {
+  void add_to(std::vector<waiting_claim>& claims, const char* id, const std::string& words, rounds_are of) const {
     if (!worst_) return;
     claim made =
         observe::judged({.id = id, .words = words + " (worst: " + words_ + ")", .from = from_}, *worst_, goal_, way_);
     made.outcome = outcome_;
     made.rule += " in the worst cell";
-    claims.push_back(std::move(made));
+    const bool open = outcome_ == outcome::undecided && of == rounds_are::open;
+    claims.push_back({std::move(made), open ? undecided_ : std::vector<std::size_t>()});
   }
 
  private:
   double goal_;
   better way_;
   std::vector<std::size_t> from_;
+  std::vector<std::size_t> undecided_;
   std::optional<interval> worst_;
   std::string words_;
   outcome outcome_ = outcome::holds;
@@ -68,7 +74,7 @@ bool asks_for_one_lock(const waiting_cell& one) {
 }
 
 /// (a) Turns are counted, so no wait is left out, and one wait above the bound misses the goal.
-void turns_passed(const std::vector<waiting_cell>& cells, std::size_t lock, std::vector<claim>& claims) {
+void turns_passed(const std::vector<waiting_cell>& cells, std::size_t lock, std::vector<waiting_claim>& claims) {
   const auto bound = waiting_locks()[lock].bypass_bound;
   double worst = -1;
   std::string where;
@@ -93,11 +99,11 @@ void turns_passed(const std::vector<waiting_cell>& cells, std::size_t lock, std:
                 ", (a) greatest number of others' turns during a wait, as a part of the bound (worst: " + where + ")",
        .from = from},
       worst, 1, better::lower);
-  claims.push_back(std::move(made));
+  claims.push_back({std::move(made), {}});
 }
 
 /// (b) The longest wait of each round as a part of what is allowed.
-void max_waits(const std::vector<waiting_cell>& cells, std::size_t lock, std::vector<claim>& claims) {
+void max_waits(const std::vector<waiting_cell>& cells, std::size_t lock, std::vector<waiting_claim>& claims) {
   worst_cell worst(1, better::lower);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const waiting_cell* const reference = reference_of(cells, cells[i]);
@@ -116,7 +122,8 @@ void max_waits(const std::vector<waiting_cell>& cells, std::size_t lock, std::ve
     worst.look(i, observe::median_interval(parts), words, undecided);
   }
   worst.add_to(claims, "A3-2",
-               std::string(waiting_locks()[lock].name) + ", (b) longest wait as a part of what is allowed");
+               std::string(waiting_locks()[lock].name) + ", (b) longest wait as a part of what is allowed",
+               rounds_are::fixed);
 }
 
 double slowest_to_fastest(const std::vector<double>& operations) {
@@ -127,7 +134,7 @@ double slowest_to_fastest(const std::vector<double>& operations) {
 
 /// (c) The ratio of the slowest thread to the fastest.
 void slowest_threads(const std::vector<waiting_cell>& cells, std::size_t lock, bool is_short,
-                     std::vector<claim>& claims) {
+                     std::vector<waiting_claim>& claims) {
   worst_cell worst(is_short ? min_share_of_short_sections : min_share_of_long_sections, better::higher);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (cells[i].lock != lock || cells[i].scenario != "loop" || (cells[i].section_us < 20) != is_short) continue;
@@ -137,11 +144,12 @@ void slowest_threads(const std::vector<waiting_cell>& cells, std::size_t lock, b
   }
   worst.add_to(claims, "A3-2",
                std::string(waiting_locks()[lock].name) + ", (c) operations of the slowest thread to the fastest, " +
-                   (is_short ? "sections of 1 us" : "sections of 20 us and more"));
+                   (is_short ? "sections of 1 us" : "sections of 20 us and more"),
+               rounds_are::open);
 }
 
 /// (d) Throughput recovers, and no wait exceeds the stated bound.
-void waves(const std::vector<waiting_cell>& cells, std::size_t lock, std::vector<claim>& claims) {
+void waves(const std::vector<waiting_cell>& cells, std::size_t lock, std::vector<waiting_claim>& claims) {
   worst_cell recovery(max_recovery_ms, better::lower), waits(1, better::lower);
   const auto allowed = waiting_locks()[lock].max_wait_ns;
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -156,24 +164,26 @@ void waves(const std::vector<waiting_cell>& cells, std::size_t lock, std::vector
                describe(cells[i]) + ": " + milliseconds(own) + " of " + milliseconds(limit));
   }
   const std::string name = waiting_locks()[lock].name;
-  recovery.add_to(claims, "A3-2", name + ", (d) milliseconds until throughput is back after the load has fallen");
-  waits.add_to(claims, "A3-2", name + ", (d) longest wait as a part of what the header states");
+  recovery.add_to(claims, "A3-2", name + ", (d) milliseconds until throughput is back after the load has fallen",
+                  rounds_are::open);
+  waits.add_to(claims, "A3-2", name + ", (d) longest wait as a part of what the header states", rounds_are::open);
 }
 
-/// The ratio of a figure to the reference's, by round.
+/// The ratio of a figure to the reference's, by the rounds that both have.
 std::optional<interval> to_reference(const std::vector<waiting_cell>& cells, const waiting_cell& one,
                                      const char* figure) {
   const waiting_cell* const reference = reference_of(cells, one);
   if (reference == nullptr) return std::nullopt;
-  const std::vector<double> ours = one.all(figure), theirs = reference->all(figure);
-  if (ours.empty() || ours.size() != theirs.size()) return std::nullopt;
+  std::vector<double> ours = one.all(figure), theirs = reference->all(figure);
+  const std::size_t rounds = std::min(ours.size(), theirs.size());
+  if (rounds == 0) return std::nullopt;
+  ours.resize(rounds);
+  theirs.resize(rounds);
   return observe::ratio_interval(ours, theirs);
 }
 
-}  // namespace
-
-std::vector<claim> waiting_claims(const std::vector<waiting_cell>& cells) {
-  std::vector<claim> claims;
+/// A3-2.
+void add_waits(const std::vector<waiting_cell>& cells, std::vector<waiting_claim>& claims) {
   for (std::size_t lock = 0; lock < reference_lock(); ++lock) {
     turns_passed(cells, lock, claims);
     max_waits(cells, lock, claims);
@@ -181,31 +191,42 @@ std::vector<claim> waiting_claims(const std::vector<waiting_cell>& cells) {
     slowest_threads(cells, lock, false, claims);
     waves(cells, lock, claims);
   }
-  return claims;
 }
 
-std::vector<claim> hand_over_claims(const std::vector<waiting_cell>& cells) {
-  std::vector<claim> claims;
+/// A3-3: each cell has a claim of its own.
+void add_hand_overs(const std::vector<waiting_cell>& cells, std::vector<waiting_claim>& claims) {
+  const auto add = [&claims](claim made) {
+    const std::vector<std::size_t> both = made.outcome == outcome::undecided ? made.from : std::vector<std::size_t>();
+    claims.push_back({std::move(made), both});
+  };
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (cells[i].lock == reference_lock()) continue;
     const std::string words = std::string(waiting_locks()[cells[i].lock].name) + ", ";
     const std::size_t reference = static_cast<std::size_t>(reference_of(cells, cells[i]) - cells.data());
     if (const auto turns = to_reference(cells, cells[i], "turn_ns")) {
       const char* const where = cells[i].scenario == "pair-before" ? "signal before unlock" : "signal after unlock";
-      claims.push_back(observe::judged(
+      add(observe::judged(
           {.id = "A3-3",
            .words = words + "time of a turn to glibc's, " + where + (cells[i].cpus == 1 ? ", one CPU" : ", two CPUs"),
            .from = {i, reference}},
           *turns, max_turn_ratio, better::lower));
     }
     if (const auto turns = to_reference(cells, cells[i], "high_turns")) {
-      claims.push_back(observe::judged(
+      add(observe::judged(
           {.id = "A3-3",
            .words = words + "turns of a thread of priority 50 beside one of priority 5, to those with glibc",
            .from = {i, reference}},
           *turns, min_realtime_ratio));
     }
   }
+}
+
+}  // namespace
+
+std::vector<waiting_claim> waiting_claims(const std::vector<waiting_cell>& cells) {
+  std::vector<waiting_claim> claims;
+  add_waits(cells, claims);
+  add_hand_overs(cells, claims);
   return claims;
 }
 

@@ -135,9 +135,8 @@ void add_waiting(observe::document& result, const std::vector<waiting_cell>& cel
     }
   }
   if (!with_claims) return;
-  std::vector<observe::claim> claims = waiting_claims(cells);
-  for (observe::claim& one : hand_over_claims(cells)) claims.push_back(std::move(one));
-  for (observe::claim& one : claims) {
+  for (waiting_claim& made : waiting_claims(cells)) {
+    observe::claim& one = made.claim;
     std::vector<std::size_t> points;
     for (const std::size_t cell : one.from) points.insert(points.end(), points_of[cell].begin(), points_of[cell].end());
     one.from = std::move(points);

@@ -46,7 +46,13 @@ class BenchLocks(unittest.TestCase):
         made = load(done.stdout)
         self.assertEqual(complaints(made), [])
         for point in made["points"]:
-            self.assertIn(len(point["values"]), (1, 2))
+            allowed = {"ask": (2,), "pair-before": (2, 4, 6, 8), "pair-behind": (2, 4, 6, 8)}
+            self.assertIn(len(point["values"]), allowed.get(point["params"]["scenario"], (1, 2, 3, 4)),
+                          "undecided claims get more rounds, at most 4 times as many, but for the longest waits")
+        values = [len(point["values"]) for point in made["points"]]
+        undecided = [claim for claim in made["claims"] if claim["outcome"] == "undecided" and "(b)" not in claim["claim"]]
+        for claim in undecided:
+            self.assertTrue(any(values[point] >= 4 for point in claim["from"]), "stays undecided after 4 times its rounds only")
         bounds = [claim for claim in made["claims"] if "turns during a wait" in claim["claim"]]
         self.assertGreaterEqual(len(bounds), 3)
         self.assertEqual({claim["outcome"] for claim in bounds}, {"holds"}, "the bound in turns holds at any load")
