@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <optional>
 #include <sstream>
+#include <string_view>
 
 #include "command.hpp"
 #include "doctor/machine_object.hpp"
@@ -38,24 +39,30 @@ struct options {
 /// Who serves the locks of a part. Each is a process of its own, which begins with what it needs in its environment.
 struct part {
   const char* subject;  ///< empty: a path's own name
-  bool of_library;
+  const char* paths;
   bool preloaded;
   const char* policy;  ///< of txsync run; null: not under it
 };
-constexpr part parts[] = {{"", true, false, nullptr},
-                          {"glibc", false, false, nullptr},
-                          {"preload, counting off", false, true, nullptr},
-                          {"txsync run --policy mutex", false, false, "mutex"},
-                          {"txsync run", false, false, "libc"}};
 constexpr const char* library_part = "library";
 constexpr const char* pthread_part = "pthread";
+constexpr const char* peer_part = "peer";
+constexpr part parts[] = {{"", library_part, false, nullptr},
+                          {"", peer_part, false, nullptr},
+                          {"glibc", pthread_part, false, nullptr},
+                          {"preload, counting off", pthread_part, true, nullptr},
+                          {"txsync run --policy mutex", pthread_part, false, "mutex"},
+                          {"txsync run", pthread_part, false, "libc"}};
+
+std::span<const uncontended_path> paths_of(const std::string& part) {
+  return part == library_part ? library_paths() : part == peer_part ? peer_paths() : pthread_paths();
+}
 
 /// Prints a line for each path: its name, a tab, the count of each pair. What two writes cost is left out.
 void count_part(const options& asked) {
   const auto counts_of = [&](const uncontended_path& path) { return count_instructions(path, asked.pairs); };
   const std::vector<std::uint64_t> empty = counts_of(empty_path);
   const std::uint64_t none = *std::min_element(empty.begin(), empty.end());
-  for (const uncontended_path& path : asked.part == library_part ? library_paths() : pthread_paths()) {
+  for (const uncontended_path& path : paths_of(asked.part)) {
     std::printf("%s\t", path.name);
     for (const std::uint64_t count : counts_of(path))
       std::printf(" %llu", static_cast<unsigned long long>(count - none));
@@ -72,15 +79,14 @@ void count_part(const options& asked) {
   if (length <= 0) _exit(127);
   own_path[length] = '\0';
   const std::string pairs = std::to_string(asked.pairs);
-  const char* const name = one.of_library ? library_part : pthread_part;
   setenv("TXSYNC_HTM", "off", 1);
   if (one.preloaded) setenv("LD_PRELOAD", asked.library.c_str(), 1);
   if (one.policy != nullptr) {
     if (std::freopen("/dev/null", "w", stderr) == nullptr) _exit(127);  // the table of sites
-    execl(asked.command.c_str(), "txsync", "run", "--policy", one.policy, "--", own_path, "--part", name, "--pairs",
-          pairs.c_str(), nullptr);
+    execl(asked.command.c_str(), "txsync", "run", "--policy", one.policy, "--", own_path, "--part", one.paths,
+          "--pairs", pairs.c_str(), nullptr);
   } else {
-    execl(own_path, own_path, "--part", name, "--pairs", pairs.c_str(), nullptr);
+    execl(own_path, own_path, "--part", one.paths, "--pairs", pairs.c_str(), nullptr);
   }
   _exit(127);
 }
@@ -99,7 +105,7 @@ std::string output_of(const options& asked, const part& one) {
   int status = 0;
   waitpid(child, &status, 0);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    throw std::runtime_error(std::string("the counting of ") + (one.of_library ? "the library" : one.subject) +
+    throw std::runtime_error(std::string("the counting of ") + (one.subject[0] == '\0' ? one.paths : one.subject) +
                              " failed");
   return all;
 }
@@ -107,11 +113,12 @@ std::string output_of(const options& asked, const part& one) {
 observe::point point_of(const part& one, const std::string& path, const std::string& counts) {
   observe::point made;
   made.workload = "uncontended";
-  if (!one.of_library) made.params["lock"] = path;
+  const bool has_own_name = one.subject[0] == '\0';
+  if (!has_own_name) made.params["lock"] = path;
   made.place = "none";
-  made.subject = one.of_library ? path : one.subject;
-  const bool libc = !one.of_library && !one.preloaded && one.policy == nullptr;
-  made.kind = libc ? observe::subject_kind::peer : observe::subject_kind::ours;
+  made.subject = has_own_name ? path : one.subject;
+  const bool ours = std::string_view(one.paths) == library_part || one.preloaded || one.policy != nullptr;
+  made.kind = !ours ? observe::subject_kind::peer : observe::subject_kind::ours;
   made.metric = "instructions of a lock and unlock";
   made.unit = "instructions";
   made.way = observe::better::lower;
@@ -173,12 +180,13 @@ int main(int count, char** words) {
   CLI::App app{
       "The instructions of each uncontended lock and unlock, counted by single-stepping a child process (ptrace), "
       "with\n"
-      "TXSYNC_HTM=off: the library's locks, and pthread's by glibc, preloaded, and under txsync run. Exit status: 1\n"
+      "TXSYNC_HTM=off: the library's locks, and pthread's by glibc, preloaded, and under txsync run; oneTBB's mutex. "
+      "Exit status: 1\n"
       "where the system does not single-step, 2 for bad input."};
   app.add_option("--pairs", asked.pairs, "counted locks and unlocks of each (31)")->check(CLI::Range(1, 10'000));
   app.add_option("--library", asked.library, "another libtxsync-preload.so")->check(CLI::ExistingFile);
   app.add_option("--part", asked.part, "for the program itself")
-      ->check(CLI::IsMember({"library", "pthread"}))
+      ->check(CLI::IsMember({library_part, pthread_part, peer_part}))
       ->group("");
   app.add_option("--json", asked.json, "write a result document to this file; - is the standard output");
   return run_command(app, "bench_instructions", count, words, [&](const auto& line) { return run(asked, line); });

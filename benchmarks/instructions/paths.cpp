@@ -2,6 +2,9 @@
 #include "instructions/paths.hpp"
 
 #include <pthread.h>
+#if defined TXSYNC_PEER_TBB
+#include <oneapi/tbb/mutex.h>
+#endif
 
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/futex_rwlock.hpp>
@@ -134,6 +137,14 @@ constexpr uncontended_path of_pthread[] = {
 
 const uncontended_path empty_path = {"nothing", run<nothing>};
 std::span<const uncontended_path> library_paths() { return of_library; }
+#if defined TXSYNC_PEER_TBB
+std::span<const uncontended_path> peer_paths() {
+  static constexpr uncontended_path all[] = {{"tbb::mutex", run<exclusively<tbb::mutex>>}};
+  return all;
+}
+#else
+std::span<const uncontended_path> peer_paths() { return {}; }
+#endif
 std::span<const uncontended_path> pthread_paths() { return of_pthread; }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

@@ -20,6 +20,8 @@ struct uncontended_path {
 extern const uncontended_path empty_path;
 /// The library's locks, elided ones beside the plain.
 std::span<const uncontended_path> library_paths();
+/// Mutexes of other libraries; none where they are not installed.
+std::span<const uncontended_path> peer_paths();
 /// pthread's, whoever serves them in this process.
 std::span<const uncontended_path> pthread_paths();
 
