@@ -89,9 +89,9 @@ struct fair_test {
 };
 
 /// A thread that is notified waits for the mutex like any other.
-template <bool impatient>
+template <bool impatient, class Lock = mutex>
 struct notified_test {
-  mutex lock{};
+  Lock lock{};
   condition_variable changed{};
   std::atomic<bool> over{false};
   bool told = false;
@@ -103,7 +103,7 @@ struct notified_test {
 
   static void body(notified_test& me, unsigned index) {
     if (index == 0) {
-      std::unique_lock held(me.lock);
+      std::unique_lock<mutex> held(me.lock);
       while (!me.told) me.changed.wait(held);
       me.over.store(true);
       return;
@@ -142,7 +142,8 @@ class with_deadlines : public futex_mutex {
 };
 
 /// Seeded fault: turns are not counted and no deadline passes, so no unlock hands the lock over.
-class without_turns : public futex_mutex {
+template <class Lock>
+class without_turns : public Lock {
  public:
   void count_more_turns(std::uint32_t) noexcept {}
 };
@@ -182,7 +183,10 @@ struct mcs_parts {
 
 /// One thread comes to a crowded lock and waits once; the others take the lock again and again. Its door calls a thread
 /// in after few acquisitions. Counted from when the thread is visibly outside.
-template <class Parts, unsigned threads>
+///
+/// Seeded fault, with `calls` false: the door has its usual patience, which no test exhausts, so that nobody is called
+/// in and it is never shut.
+template <class Parts, unsigned threads, bool calls = true>
 struct door_test {
   static constexpr std::uint32_t patience = 2;
   static constexpr unsigned bound = threads * (2 * patience + threads);
@@ -196,7 +200,7 @@ struct door_test {
   unsigned sections = 0;  // guarded by the lock, as those below
   unsigned passed = 0;
 
-  door_test() { detail::lower_patience(patience); }
+  door_test() { detail::lower_patience(calls ? patience : 0); }
   ~door_test() { detail::lower_patience(0); }
 
   /// Returns as the holder, with another thread in the queue and the waiter outside.
@@ -268,7 +272,7 @@ constexpr exploration table[] = {
     {"futex-pressing-beside-line-4", "three wait, one of them with a deadline, one never waits", right,
      run_anew<passed_by_test<with_deadlines<3>, 3, true>, 4>, sleeps},
     {"seeded:futex-passed-by", "the same where nothing is handed over", verdict::broken,
-     run_anew<passed_by_test<without_turns, 1, false>, 2>},
+     run_anew<passed_by_test<without_turns<futex_mutex>, 1, false>, 2>},
     {"futex-fair", "handed over by unlock_fair()", right, run_anew<fair_test<futex_mutex>, 2>, sleeps},
     {"txsync::mutex-passed-by", "one waits, one never does", right, run_anew<passed_by_test<mutex, 1, false>, 2>,
      sleeps},
@@ -280,6 +284,8 @@ constexpr exploration table[] = {
      run_anew<passed_by_test<spinning_mutex, 2, true>, 3>, sleeps},
     {"ticket-passed-by", "one waits, two take it again and again", right,
      run_anew<door_test<ticket_parts<false>, 3>, 3>, crowded},
+    {"seeded:ticket-passed-by", "the same where nobody is called in", verdict::broken,
+     run_anew<door_test<ticket_parts<false>, 3, false>, 3>, crowded},
     {"ticket-passed-by-4", "one waits, three take it again and again", right,
      run_anew<door_test<ticket_parts<false>, 4>, 4>, crowded},
     {"mcs-passed-by", "one waits, two take it again and again", right, run_anew<door_test<mcs_parts<false>, 3>, 3>,
@@ -291,6 +297,8 @@ constexpr exploration table[] = {
     {"ticket-drain", "four come once", right, run_anew<drain_test, 4>, crowded},
     {"condition_variable-passed-by", "a notified thread, and one that never waits", right,
      run_anew<notified_test<false>, 2>},
+    {"seeded:condition_variable-passed-by", "the same where nothing is handed over", verdict::broken,
+     run_anew<notified_test<false, without_turns<mutex>>, 2>},
     {"condition_variable-overdue", "a notified thread that is overdue, and one that never waits", right,
      run_anew<notified_test<true>, 2>, sleeps},
 };
