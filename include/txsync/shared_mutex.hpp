@@ -60,6 +60,11 @@ class shared_mutex : public detail::timed<shared_mutex>, public detail::timed_sh
   TXSYNC_EXPORT [[nodiscard]] bool try_lock() noexcept;
   TXSYNC_EXPORT [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept;
   TXSYNC_EXPORT void unlock() noexcept;
+  /// unlock() of a writer that also hands over among writers (lock_api's unlock_fair()). Readers that wait are let in
+  /// at once, as by unlock(). The turn behind them is the next writer's in line, as by futex_mutex::unlock_fair(): no
+  /// other writer takes it. Readers that come meanwhile may go in before that writer. Requires: the calling thread
+  /// holds it exclusively. Cost: as unlock(), and a hand-over if a writer waits; out of line. Thread-safe; no errors.
+  TXSYNC_EXPORT void unlock_fair() noexcept;
 
   /// Whether a writer is inside or about to be; the readers inside; whether there are any of them. True at some moment
   /// of the call: what elision subscribes to.
@@ -109,6 +114,7 @@ class shared_mutex : public detail::timed<shared_mutex>, public detail::timed_sh
   bool await_turn(std::uint64_t before, std::uint64_t deadline) noexcept;
   bool await_readers(std::uint64_t seen, std::uint64_t deadline) noexcept;
   bool withdraw(std::uint64_t& seen) noexcept;
+  void let_readers_in() noexcept;
   void unlock_to_readers() noexcept;
   TXSYNC_EXPORT void wake_writer() noexcept;
 

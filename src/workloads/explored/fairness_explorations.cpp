@@ -12,6 +12,7 @@
 #include <txsync/locks/ticket.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/mutex.hpp>
+#include <txsync/shared_mutex.hpp>
 
 #include "workloads/explored/exploration.hpp"
 
@@ -86,6 +87,16 @@ struct fair_test {
     }
   }
   const char* check() const { return passed != 0 ? "a waiter was passed by in a hand-over" : nullptr; }
+};
+
+/// Its writers, and which of them wait.
+class shared_mutex_of_writers : public shared_mutex {
+ public:
+  bool is_waited_for() const noexcept {
+    // A word for readers and writers, and the writers' mutex behind it.
+    static_assert(sizeof(shared_mutex) == sizeof(std::uint64_t) + sizeof(futex_mutex) + sizeof(site*));
+    return reinterpret_cast<const futex_mutex*>(reinterpret_cast<const std::uint64_t*>(this) + 1)->is_waited_for();
+  }
 };
 
 /// A thread that is notified waits for the mutex like any other.
@@ -279,6 +290,8 @@ constexpr exploration table[] = {
     {"txsync::mutex-overdue", "two wait and are overdue, one never waits", right,
      run_anew<passed_by_test<mutex, 2, true>, 3>},
     {"txsync::mutex-fair", "handed over by unlock_fair()", right, run_anew<fair_test<mutex>, 2>},
+    {"txsync::shared_mutex-fair", "a writer hands over by unlock_fair()", right,
+     run_anew<fair_test<shared_mutex_of_writers>, 2>},
     {"spin-passed-by", "one waits, one never does", right, run_anew<passed_by_test<spinning_mutex, 1, false>, 2>},
     {"spin-overdue", "two wait and are overdue, one never waits", right,
      run_anew<passed_by_test<spinning_mutex, 2, true>, 3>, sleeps},

@@ -13,11 +13,11 @@ import sys
 import unittest
 
 BIN = pathlib.Path()
-LOCKS = "futex|txsync::mutex|spin|ticket|condition_variable"
+LOCKS = "futex|txsync::mutex|txsync::shared_mutex|spin|ticket|condition_variable"
 KINDS = re.compile(rf"(seeded:)?({LOCKS})-(passed-by|overdue|pressing|fair|handed|drain|mutexes|sleeping)(-.*)?|futex-urgent(-3)?")
 ASSERTED = ("futex-passed-by", "futex-pressing", "futex-pressing-beside-line", "futex-pressing-beside-line-4", "futex-handed", "futex-handed-3",
             "futex-handed-late", "futex-handed-fair", "futex-urgent", "futex-urgent-3", "txsync::mutex-overdue", "txsync::mutex-handed",
-            "txsync::mutex-handed-fair", "spin-passed-by", "spin-handed", "ticket-passed-by", "condition_variable-passed-by")
+            "txsync::mutex-handed-fair", "txsync::shared_mutex-fair", "spin-passed-by", "spin-handed", "ticket-passed-by", "condition_variable-passed-by")
 SEEDED = ("seeded:futex-passed-by", "seeded:ticket-passed-by", "seeded:condition_variable-passed-by")
 
 
