@@ -18,8 +18,8 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// writer goes in when the readers inside have left. When it leaves, all readers that wait are let in at once, before
 /// the next writer (phase-fair: Brandenburg and Anderson, ECRTS 2009). Waiters spin a little, then sleep.
 /// Fairness: a reader waits for one writer at most. A writer waits for the readers inside, and for other writers as in
-/// futex_mutex: at most futex_mutex::bypass_bound(writers) of them pass a writer in line. Between two writers the
-/// waiting readers come in.
+/// futex_mutex: at most futex_mutex::bypass_bound(writers) of them pass a writer in line. In time it waits as
+/// futex_mutex says, where a section includes the readers before it. Between two writers the waiting readers come in.
 /// Use it for: read sections long enough to overlap (a microsecond and more). Do not: tiny read sections, where the
 /// shared count costs more than a mutex.
 /// Cost: one compare-exchange to enter, one fetch-sub to leave. Write: a mutex and one atomic more.
