@@ -72,6 +72,9 @@ struct fair_test {
   unsigned passed = 0;
   bool waited = false;
 
+  fair_test() { detail::wait_with(detail::patience::brief); }
+  ~fair_test() { detail::wait_with(detail::patience::usual); }
+
   static void body(fair_test& me, unsigned index) {
     if (index == 0) {
       me.lock.lock();
@@ -97,6 +100,13 @@ class shared_mutex_of_writers : public shared_mutex {
     static_assert(sizeof(shared_mutex) == sizeof(std::uint64_t) + sizeof(futex_mutex) + sizeof(site*));
     return reinterpret_cast<const futex_mutex*>(reinterpret_cast<const std::uint64_t*>(this) + 1)->is_waited_for();
   }
+};
+
+/// Seeded fault: hands nothing over.
+template <class Lock>
+class without_hand_over : public Lock {
+ public:
+  void unlock_fair() noexcept { this->unlock(); }
 };
 
 /// A thread that is notified waits for the mutex like any other.
@@ -285,6 +295,8 @@ constexpr exploration table[] = {
     {"seeded:futex-passed-by", "the same where nothing is handed over", verdict::broken,
      run_anew<passed_by_test<without_turns<futex_mutex>, 1, false>, 2>},
     {"futex-fair", "handed over by unlock_fair()", right, run_anew<fair_test<futex_mutex>, 2>, sleeps},
+    {"seeded:futex-fair", "the same where it hands nothing over", verdict::broken,
+     run_anew<fair_test<without_hand_over<futex_mutex>>, 2>, sleeps},
     {"txsync::mutex-passed-by", "one waits, one never does", right, run_anew<passed_by_test<mutex, 1, false>, 2>,
      sleeps},
     {"txsync::mutex-overdue", "two wait and are overdue, one never waits", right,
@@ -292,6 +304,10 @@ constexpr exploration table[] = {
     {"txsync::mutex-fair", "handed over by unlock_fair()", right, run_anew<fair_test<mutex>, 2>},
     {"txsync::shared_mutex-fair", "a writer hands over by unlock_fair()", right,
      run_anew<fair_test<shared_mutex_of_writers>, 2>},
+    {"seeded:txsync::mutex-fair", "the same where it hands nothing over", verdict::broken,
+     run_anew<fair_test<without_hand_over<mutex>>, 2>},
+    {"seeded:txsync::shared_mutex-fair", "the same where it hands nothing over", verdict::broken,
+     run_anew<fair_test<without_hand_over<shared_mutex_of_writers>>, 2>},
     {"spin-passed-by", "one waits, one never does", right, run_anew<passed_by_test<spinning_mutex, 1, false>, 2>},
     {"spin-overdue", "two wait and are overdue, one never waits", right,
      run_anew<passed_by_test<spinning_mutex, 2, true>, 3>, sleeps},

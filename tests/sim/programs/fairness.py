@@ -18,7 +18,8 @@ KINDS = re.compile(rf"(seeded:)?({LOCKS})-(passed-by|overdue|pressing|fair|hande
 ASSERTED = ("futex-passed-by", "futex-pressing", "futex-pressing-beside-line", "futex-pressing-beside-line-4", "futex-handed", "futex-handed-3",
             "futex-handed-late", "futex-handed-fair", "futex-urgent", "futex-urgent-3", "txsync::mutex-overdue", "txsync::mutex-handed",
             "txsync::mutex-handed-fair", "txsync::shared_mutex-fair", "spin-passed-by", "spin-handed", "ticket-passed-by", "condition_variable-passed-by")
-SEEDED = ("seeded:futex-passed-by", "seeded:ticket-passed-by", "seeded:condition_variable-passed-by")
+SEEDED = ("seeded:futex-passed-by", "seeded:ticket-passed-by", "seeded:condition_variable-passed-by", "seeded:futex-fair",
+          "seeded:txsync::mutex-fair", "seeded:txsync::shared_mutex-fair")
 
 
 def txsync(*words, **options):
