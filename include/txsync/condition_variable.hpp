@@ -24,6 +24,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// standard's. notify_one wakes the thread that has waited longest, among threads of one scheduling priority; one that
 /// looked in vain counts from when it sleeps. With several real-time priorities at one variable use notify_all, since
 /// the kernel wakes by priority first.
+/// Fairness: a woken thread locks the mutex like any other, under futex_mutex's bound; in wait_with(), its lock's.
 /// Requires: all concurrent waiters use the same mutex.
 /// May be destroyed once every waiter has been notified, even before they have returned: the destructor waits until the
 /// notified ones have left.

@@ -18,8 +18,8 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// writer goes in when the readers inside have left. When it leaves, all readers that wait are let in at once, before
 /// the next writer (phase-fair: Brandenburg and Anderson, ECRTS 2009). Waiters spin a little, then sleep.
 /// Fairness: a reader waits for one writer at most. A writer waits for the readers inside, and for other writers as in
-/// futex_mutex: at most futex_mutex::bypass_bound(writers) of them pass a writer in line. Between two writers the
-/// waiting readers come in.
+/// futex_mutex: at most futex_mutex::bypass_bound(writers) of them pass a writer in line. In time it waits as
+/// futex_mutex says, where a section includes the readers before it. Between two writers the waiting readers come in.
 /// Use it for: read sections long enough to overlap (a microsecond and more). Do not: tiny read sections, where the
 /// shared count costs more than a mutex.
 /// Cost: one compare-exchange to enter, one fetch-sub to leave. Write: a mutex and one atomic more.
@@ -60,6 +60,11 @@ class shared_mutex : public detail::timed<shared_mutex>, public detail::timed_sh
   TXSYNC_EXPORT [[nodiscard]] bool try_lock() noexcept;
   TXSYNC_EXPORT [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept;
   TXSYNC_EXPORT void unlock() noexcept;
+  /// unlock() of a writer that also hands over among writers (lock_api's unlock_fair()). Readers that wait are let in
+  /// at once, as by unlock(). The turn behind them is the next writer's in line, as by futex_mutex::unlock_fair(): no
+  /// other writer takes it. Readers that come meanwhile may go in before that writer. Requires: the calling thread
+  /// holds it exclusively. Cost: as unlock(), and a hand-over if a writer waits; out of line. Thread-safe; no errors.
+  TXSYNC_EXPORT void unlock_fair() noexcept;
 
   /// Whether a writer is inside or about to be; the readers inside; whether there are any of them. True at some moment
   /// of the call: what elision subscribes to.
@@ -109,6 +114,7 @@ class shared_mutex : public detail::timed<shared_mutex>, public detail::timed_sh
   bool await_turn(std::uint64_t before, std::uint64_t deadline) noexcept;
   bool await_readers(std::uint64_t seen, std::uint64_t deadline) noexcept;
   bool withdraw(std::uint64_t& seen) noexcept;
+  void let_readers_in() noexcept;
   void unlock_to_readers() noexcept;
   TXSYNC_EXPORT void wake_writer() noexcept;
 

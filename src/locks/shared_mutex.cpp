@@ -164,8 +164,8 @@ void shared_mutex::unlock() noexcept {
   writers_.unlock();
 }
 
-/// Where readers wait, of this process or, in the child of a fork, of its parent.
-[[gnu::noinline]] void shared_mutex::unlock_to_readers() noexcept {
+/// The writer's half of an unlock. Readers may wait, of this process or, in the child of a fork, of its parent.
+[[gnu::always_inline]] inline void shared_mutex::let_readers_in() noexcept {
   std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   std::uint64_t waiting;
   std::uint64_t next;
@@ -176,7 +176,17 @@ void shared_mutex::unlock() noexcept {
   } while (!state_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed));
   // Those that see the old parity and are about to sleep find that the high half has changed.
   if (waiting != 0) machine::unpark_high(state_, machine::everyone);
+}
+
+[[gnu::noinline]] void shared_mutex::unlock_to_readers() noexcept {
+  let_readers_in();
   writers_.unlock();
+}
+
+void shared_mutex::unlock_fair() noexcept {
+  machine::annotate_unseen_release(&state_);
+  let_readers_in();
+  writers_.unlock_fair();
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND

@@ -216,6 +216,38 @@ TEST(Srwlock, ChangesItsModeInPlace) {
   }
 }
 
+/// Writers that give it up by unlock_fair(), one that does not, and readers.
+TEST(SharedMutex, UnlockFairHandsOverToReadersAndWriters) {
+  for (const unsigned threads : team_sizes) {
+    SCOPED_TRACE(threads);
+    const auto shared = std::make_shared<guarded_by<txsync::shared_mutex>>();
+    const auto updates = std::make_shared<std::atomic<long>>(0);
+    const auto found = run_team(threads, [=](seat& me) {
+      txsync::shared_mutex& lock = shared->lock;
+      long mine = 0;
+      for (unsigned round = 0; round < rounds(4'000) / threads && !me.given_up(); ++round) {
+        if (me.index() % 4 == 3) {
+          me.at("lock_shared()");
+          const std::shared_lock reading(lock);
+          shared->data.look(me, inside::yield, round);
+        } else {
+          me.at("lock()");
+          lock.lock();
+          shared->data.update(me, inside::yield, round);
+          ++mine;
+          me.at("unlock_fair()");
+          me.index() == 1 ? lock.unlock() : lock.unlock_fair();
+        }
+        me.tick();
+      }
+      *updates += mine;
+    });
+    EXPECT_EQ(found, "");
+    EXPECT_EQ(shared->data.count_is(*updates), "");
+    EXPECT_FALSE(shared->lock.is_held());
+  }
+}
+
 TEST(OccRwlock, TellsItsReadersAndItsWriter) {
   txsync::occ_rwlock lock;
   EXPECT_EQ(lock.readers(), 0u);

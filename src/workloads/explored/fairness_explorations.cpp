@@ -12,6 +12,7 @@
 #include <txsync/locks/ticket.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/mutex.hpp>
+#include <txsync/shared_mutex.hpp>
 
 #include "workloads/explored/exploration.hpp"
 
@@ -71,6 +72,9 @@ struct fair_test {
   unsigned passed = 0;
   bool waited = false;
 
+  fair_test() { detail::wait_with(detail::patience::brief); }
+  ~fair_test() { detail::wait_with(detail::patience::usual); }
+
   static void body(fair_test& me, unsigned index) {
     if (index == 0) {
       me.lock.lock();
@@ -88,10 +92,27 @@ struct fair_test {
   const char* check() const { return passed != 0 ? "a waiter was passed by in a hand-over" : nullptr; }
 };
 
+/// Its writers, and which of them wait.
+class shared_mutex_of_writers : public shared_mutex {
+ public:
+  bool is_waited_for() const noexcept {
+    // A word for readers and writers, and the writers' mutex behind it.
+    static_assert(sizeof(shared_mutex) == sizeof(std::uint64_t) + sizeof(futex_mutex) + sizeof(site*));
+    return reinterpret_cast<const futex_mutex*>(reinterpret_cast<const std::uint64_t*>(this) + 1)->is_waited_for();
+  }
+};
+
+/// Seeded fault: hands nothing over.
+template <class Lock>
+class without_hand_over : public Lock {
+ public:
+  void unlock_fair() noexcept { this->unlock(); }
+};
+
 /// A thread that is notified waits for the mutex like any other.
-template <bool impatient>
+template <bool impatient, class Lock = mutex>
 struct notified_test {
-  mutex lock{};
+  Lock lock{};
   condition_variable changed{};
   std::atomic<bool> over{false};
   bool told = false;
@@ -103,7 +124,7 @@ struct notified_test {
 
   static void body(notified_test& me, unsigned index) {
     if (index == 0) {
-      std::unique_lock held(me.lock);
+      std::unique_lock<mutex> held(me.lock);
       while (!me.told) me.changed.wait(held);
       me.over.store(true);
       return;
@@ -142,7 +163,8 @@ class with_deadlines : public futex_mutex {
 };
 
 /// Seeded fault: turns are not counted and no deadline passes, so no unlock hands the lock over.
-class without_turns : public futex_mutex {
+template <class Lock>
+class without_turns : public Lock {
  public:
   void count_more_turns(std::uint32_t) noexcept {}
 };
@@ -182,7 +204,10 @@ struct mcs_parts {
 
 /// One thread comes to a crowded lock and waits once; the others take the lock again and again. Its door calls a thread
 /// in after few acquisitions. Counted from when the thread is visibly outside.
-template <class Parts, unsigned threads>
+///
+/// Seeded fault, with `calls` false: the door has its usual patience, which no test exhausts, so that nobody is called
+/// in and it is never shut.
+template <class Parts, unsigned threads, bool calls = true>
 struct door_test {
   static constexpr std::uint32_t patience = 2;
   static constexpr unsigned bound = threads * (2 * patience + threads);
@@ -196,7 +221,7 @@ struct door_test {
   unsigned sections = 0;  // guarded by the lock, as those below
   unsigned passed = 0;
 
-  door_test() { detail::lower_patience(patience); }
+  door_test() { detail::lower_patience(calls ? patience : 0); }
   ~door_test() { detail::lower_patience(0); }
 
   /// Returns as the holder, with another thread in the queue and the waiter outside.
@@ -268,18 +293,28 @@ constexpr exploration table[] = {
     {"futex-pressing-beside-line-4", "three wait, one of them with a deadline, one never waits", right,
      run_anew<passed_by_test<with_deadlines<3>, 3, true>, 4>, sleeps},
     {"seeded:futex-passed-by", "the same where nothing is handed over", verdict::broken,
-     run_anew<passed_by_test<without_turns, 1, false>, 2>},
+     run_anew<passed_by_test<without_turns<futex_mutex>, 1, false>, 2>},
     {"futex-fair", "handed over by unlock_fair()", right, run_anew<fair_test<futex_mutex>, 2>, sleeps},
+    {"seeded:futex-fair", "the same where it hands nothing over", verdict::broken,
+     run_anew<fair_test<without_hand_over<futex_mutex>>, 2>, sleeps},
     {"txsync::mutex-passed-by", "one waits, one never does", right, run_anew<passed_by_test<mutex, 1, false>, 2>,
      sleeps},
     {"txsync::mutex-overdue", "two wait and are overdue, one never waits", right,
      run_anew<passed_by_test<mutex, 2, true>, 3>},
     {"txsync::mutex-fair", "handed over by unlock_fair()", right, run_anew<fair_test<mutex>, 2>},
+    {"txsync::shared_mutex-fair", "a writer hands over by unlock_fair()", right,
+     run_anew<fair_test<shared_mutex_of_writers>, 2>},
+    {"seeded:txsync::mutex-fair", "the same where it hands nothing over", verdict::broken,
+     run_anew<fair_test<without_hand_over<mutex>>, 2>},
+    {"seeded:txsync::shared_mutex-fair", "the same where it hands nothing over", verdict::broken,
+     run_anew<fair_test<without_hand_over<shared_mutex_of_writers>>, 2>},
     {"spin-passed-by", "one waits, one never does", right, run_anew<passed_by_test<spinning_mutex, 1, false>, 2>},
     {"spin-overdue", "two wait and are overdue, one never waits", right,
      run_anew<passed_by_test<spinning_mutex, 2, true>, 3>, sleeps},
     {"ticket-passed-by", "one waits, two take it again and again", right,
      run_anew<door_test<ticket_parts<false>, 3>, 3>, crowded},
+    {"seeded:ticket-passed-by", "the same where nobody is called in", verdict::broken,
+     run_anew<door_test<ticket_parts<false>, 3, false>, 3>, crowded},
     {"ticket-passed-by-4", "one waits, three take it again and again", right,
      run_anew<door_test<ticket_parts<false>, 4>, 4>, crowded},
     {"mcs-passed-by", "one waits, two take it again and again", right, run_anew<door_test<mcs_parts<false>, 3>, 3>,
@@ -291,6 +326,8 @@ constexpr exploration table[] = {
     {"ticket-drain", "four come once", right, run_anew<drain_test, 4>, crowded},
     {"condition_variable-passed-by", "a notified thread, and one that never waits", right,
      run_anew<notified_test<false>, 2>},
+    {"seeded:condition_variable-passed-by", "the same where nothing is handed over", verdict::broken,
+     run_anew<notified_test<false, without_turns<mutex>>, 2>},
     {"condition_variable-overdue", "a notified thread that is overdue, and one that never waits", right,
      run_anew<notified_test<true>, 2>, sleeps},
 };

@@ -13,7 +13,13 @@ import sys
 import unittest
 
 BIN = pathlib.Path()
-KINDS = re.compile(r"(seeded:)?(futex|txsync::mutex|spin|ticket|condition_variable)-(passed-by|overdue|fair|drain|mutexes|sleeping)(-.*)?")
+LOCKS = "futex|txsync::mutex|txsync::shared_mutex|spin|ticket|condition_variable"
+KINDS = re.compile(rf"(seeded:)?({LOCKS})-(passed-by|overdue|pressing|fair|handed|drain|mutexes|sleeping)(-.*)?|futex-urgent(-3)?")
+ASSERTED = ("futex-passed-by", "futex-pressing", "futex-pressing-beside-line", "futex-pressing-beside-line-4", "futex-handed", "futex-handed-3",
+            "futex-handed-late", "futex-handed-fair", "futex-urgent", "futex-urgent-3", "txsync::mutex-overdue", "txsync::mutex-handed",
+            "txsync::mutex-handed-fair", "txsync::shared_mutex-fair", "spin-passed-by", "spin-handed", "ticket-passed-by", "condition_variable-passed-by")
+SEEDED = ("seeded:futex-passed-by", "seeded:ticket-passed-by", "seeded:condition_variable-passed-by", "seeded:futex-fair",
+          "seeded:txsync::mutex-fair", "seeded:txsync::shared_mutex-fair")
 
 
 def txsync(*words, **options):
@@ -24,12 +30,13 @@ class Fairness(unittest.TestCase):
     def explored(self, *words):
         made = json.loads(txsync("list", "tests", "--json", "-", timeout=100).stdout)
         names = [item["name"] for item in made["list"]["items"] if KINDS.fullmatch(item["name"])]
-        for kind in ("futex-passed-by", "txsync::mutex-overdue", "spin-passed-by", "ticket-passed-by", "condition_variable-passed-by"):
+        for kind in ASSERTED:
             self.assertIn(kind, names)
         schedules = 1_000_000 if os.environ.get("TXSYNC_TEST_BUDGET") == "full" else 2_000
-        ran = txsync("explore", *names, "--schedules", str(schedules), *words, timeout=1500)
+        ran = txsync("explore", *names, "--schedules", str(schedules), *words, timeout=5400)
         self.assertEqual((ran.returncode, ran.stderr), (0, ""), ran.stdout)
-        self.assertIn("txsync replay seeded:futex-passed-by@", ran.stdout, "a lock that hands nothing over must be found")
+        for kind in SEEDED:
+            self.assertIn(f"txsync replay {kind}@", ran.stdout, "a lock that hands nothing over must be found")
 
     def test_in_order(self):
         self.explored()
