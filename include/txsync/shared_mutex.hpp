@@ -66,6 +66,8 @@ class shared_mutex : public detail::timed<shared_mutex>, public detail::timed_sh
   /// holds it exclusively. Cost: as unlock(), and a hand-over if a writer waits; out of line. Thread-safe; no errors.
   TXSYNC_EXPORT void unlock_fair() noexcept;
 
+  /// Whether a writer waits for another writer, at some moment of the call.
+  bool is_waited_for() const noexcept { return writers_.is_waited_for(); }
   /// Whether a writer is inside or about to be; the readers inside; whether there are any of them. True at some moment
   /// of the call: what elision subscribes to.
   bool has_writer() const noexcept { return (state_.load(std::memory_order_relaxed) & writer) != 0; }

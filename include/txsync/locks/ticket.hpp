@@ -182,14 +182,16 @@ class ticket_behind_door {
 ///
 /// What it does: a ticket lock behind a door (admission.hpp): as many waiters as there are CPUs spin in order, the
 /// others sleep and are called in, oldest first.
-/// Fairness: in order inside; with T threads a thread is passed by at most bypass_bound(T) times. It waits at most
-/// 2 ms, a wake-up (5 to 60 us), 64 sections and one of each thread inside. It waits that long for itself and for each
-/// thread that was outside before it, if those inside or called in have CPUs. Usually it is about 1 ms or less
-/// (docs/locks/ticket.md says why). Real-time priorities are ignored: a waiter that has one sleeps between its looks
-/// instead of giving way.
+/// Fairness: in order inside. With T threads, a thread is passed by at most bypass_bound(T) times. In time, it waits at
+/// most 2 ms, a wake-up (5 to 60 us), 64 sections, and one section of each thread inside: for itself, and as long again
+/// for each thread that was outside before it. Usually this is 1 ms or less for each. It requires CPUs for the threads
+/// inside and for those called in (docs/locks/ticket.md). Real-time priorities are ignored: a waiter that has one
+/// sleeps between its looks instead of giving way.
 /// Use it for: short contended sections that want fairness. Do not: sections that block (mutex).
-/// Cost: as fifo_ticket_lock, plus three loads of the same line. Fork, counts: likewise; threads outside: modulo 2^32.
-/// Named requirements: Lockable. Constant-initialised; all zero is unlocked; 24 bytes.
+/// Cost: as fifo_ticket_lock, plus three loads of the same line. In the child of a fork, and counts: as
+/// fifo_ticket_lock. Threads outside are counted modulo 2^32.
+/// Named requirements: Lockable.
+/// Constant-initialised; all zero is unlocked; 24 bytes.
 class ticket_lock {
  public:
   constexpr ticket_lock() noexcept = default;

@@ -92,16 +92,6 @@ struct fair_test {
   const char* check() const { return passed != 0 ? "a waiter was passed by in a hand-over" : nullptr; }
 };
 
-/// Its writers, and which of them wait.
-class shared_mutex_of_writers : public shared_mutex {
- public:
-  bool is_waited_for() const noexcept {
-    // A word for readers and writers, and the writers' mutex behind it.
-    static_assert(sizeof(shared_mutex) == sizeof(std::uint64_t) + sizeof(futex_mutex) + sizeof(site*));
-    return reinterpret_cast<const futex_mutex*>(reinterpret_cast<const std::uint64_t*>(this) + 1)->is_waited_for();
-  }
-};
-
 /// Seeded fault: hands nothing over.
 template <class Lock>
 class without_hand_over : public Lock {
@@ -302,12 +292,11 @@ constexpr exploration table[] = {
     {"txsync::mutex-overdue", "two wait and are overdue, one never waits", right,
      run_anew<passed_by_test<mutex, 2, true>, 3>},
     {"txsync::mutex-fair", "handed over by unlock_fair()", right, run_anew<fair_test<mutex>, 2>},
-    {"txsync::shared_mutex-fair", "a writer hands over by unlock_fair()", right,
-     run_anew<fair_test<shared_mutex_of_writers>, 2>},
+    {"txsync::shared_mutex-fair", "a writer hands over by unlock_fair()", right, run_anew<fair_test<shared_mutex>, 2>},
     {"seeded:txsync::mutex-fair", "the same where it hands nothing over", verdict::broken,
      run_anew<fair_test<without_hand_over<mutex>>, 2>},
     {"seeded:txsync::shared_mutex-fair", "the same where it hands nothing over", verdict::broken,
-     run_anew<fair_test<without_hand_over<shared_mutex_of_writers>>, 2>},
+     run_anew<fair_test<without_hand_over<shared_mutex>>, 2>},
     {"spin-passed-by", "one waits, one never does", right, run_anew<passed_by_test<spinning_mutex, 1, false>, 2>},
     {"spin-overdue", "two wait and are overdue, one never waits", right,
      run_anew<passed_by_test<spinning_mutex, 2, true>, 3>, sleeps},
