@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # headers.sh SOURCE_DIR LIBRARY WORK_DIR COMPILER...
-# The public headers as users compile them, with the warnings that careful projects turn on: as C++20 and C++23, and without
-# exceptions and run-time types, by each of the compilers; Clang with libc++, too. With TXSYNC_TEST_BUDGET=full also C++23
-# without them. A program without exceptions and
-# run-time types runs with the library as it was built. And who compiles them as C++17, or with another standard library than
+# The public headers as users compile them, with the warnings that careful projects turn on: as C++20, and as C++23 without
+# exceptions and run-time types, by each of the compilers; Clang with libc++, too. With TXSYNC_TEST_BUDGET=full each standard
+# with and without them. And who compiles them as C++17, or with another standard library than
 # an installed copy, reads why not. A remark tells which compiler or library is missing.
 set -euo pipefail
 
@@ -53,19 +52,12 @@ names_library() {  # COMPILER OPTION
 }
 
 in_all_ways() {  # COMPILER OPTIONS...
-  local standard
+  local standard full=
+  [[ ${TXSYNC_TEST_BUDGET:-} != full ]] || full=1
   for standard in -std=c++20 -std=c++23; do
-    start compile "$@" "$standard"
-    if [[ $standard == -std=c++20 || ${TXSYNC_TEST_BUDGET:-} == full ]]; then start compile "$@" "$standard" "${bare[@]}"; fi
+    [[ $standard == -std=c++23 && ! $full ]] || start compile "$@" "$standard"
+    [[ $standard == -std=c++20 && ! $full ]] || start compile "$@" "$standard" "${bare[@]}"
   done
-}
-
-# What the headers leave to the library is there for such a program, and sections, waits and blocks that restart work in it.
-runs_bare() {  # COMPILER
-  local flags=(-std=c++20 -O0 "${bare[@]}" "${include[@]}" "-Wl,-rpath,$(dirname "$library")")
-  local here=$source_dir/tests/packaging
-  "$1" "${flags[@]}" "$work/all.cpp" "$here/sanitized/locks.cpp" "$library" -pthread -o "$work/bare" \
-    && [[ $(timeout 60 "$work/bare" all) == right ]] || { echo "headers.sh: failed: a program with ${bare[*]}" >&2; return 1; }
 }
 
 # As many at a time as there are processors; all are run, also after one that failed.
@@ -101,7 +93,6 @@ for compiler in "$@"; do
     in_all_ways "$compiler" -Wuseless-cast
   fi
   if [[ ${#seen[@]} -eq 1 ]]; then
-    start runs_bare "$compiler"
     start names_cxx20 "$compiler" "${headers[@]}"
   else
     start names_cxx20 "$compiler" txsync/mutex.hpp txsync/tm.hpp

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # sanitized.sh SOURCE_DIR LIBRARY WORK_DIR CXX [LAUNCHER]: programs of a user's that link the library as it was built, with
-# AddressSanitizer, with UndefinedBehaviorSanitizer, with ThreadSanitizer, and under Valgrind. One algorithm of each kind of
+# AddressSanitizer, with UndefinedBehaviorSanitizer, with ThreadSanitizer, and, without exceptions and run-time types, under Valgrind. One algorithm of each kind of
 # blocks (private writes, writes in place, one clock, one lock, hardware); with TXSYNC_TEST_BUDGET=full all of them.
 set -euo pipefail
 
 source_dir=$1 library=$2 work=$3 compiler=$4 launcher=${5:-}
 rm -rf "$work"
 mkdir -p "$work"
-flags=(-std=c++20 -O1 -g1 "-I$source_dir/include" "-I$source_dir/include/txsync/machine/native")
+flags=(-std=c++20 -O0 -g1 "-I$source_dir/include" "-I$source_dir/include/txsync/machine/native")
 build() {  # NAME SOURCE LIBRARY FLAG...
   local name=$1 source=$2 with=$3
   shift 3
@@ -17,7 +17,10 @@ build() {  # NAME SOURCE LIBRARY FLAG...
 }
 build restarts restarts "$library" -fsanitize=address &
 build races locks "$library" -fsanitize=thread &
-build plain locks "$library" &
+mapfile -t headers < <(cd "$source_dir/include" && find txsync -name '*.hpp' ! -path 'txsync/machine/native/*' | sort)
+printf '#include <%s>\n' "${headers[@]}" > "$work/all.cpp"  # what the headers leave to the library is there for such a program
+cat "$source_dir/tests/packaging/headers/uses.cpp" >> "$work/all.cpp"
+build plain locks "$library" -fno-exceptions -fno-rtti "$work/all.cpp" &
 build checked locks "$library" -fsanitize=address,undefined -fno-sanitize-recover=all &
 wait
 
@@ -54,6 +57,8 @@ echo "== and a race is reported"
 if detected races race > "$work/told" 2>&1; then echo "no race was reported" >&2; exit 1; fi
 grep -q "data race .*locks.cpp" "$work/told"
 
+echo "== without exceptions and run-time types"
+[[ $(timeout 60 "$work/plain" all) == right ]]
 if command -v valgrind > /dev/null; then
   echo "== memcheck"
   [[ $(timeout 100 valgrind -q --error-exitcode=3 "$work/plain" all) == right ]]
