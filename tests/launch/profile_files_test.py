@@ -192,6 +192,13 @@ class ProfileFiles(programs.WithPrograms):
                 self.assertEqual(sum(chain["waits"] for chain in chains),
                                  site["contended"] + site.get("failed_waits", 0), site["name"])
 
+    def test_a_policy_that_may_hang_a_program_is_warned_of(self):
+        warning = 'rwlock = "as-mutex" lets one reader in at a time: a program whose readers wait for each other inside a lock hangs'
+        for policy, (document, _, table) in self.runs.items():
+            with self.subTest(policy=policy):
+                self.assertEqual(f"remark: {warning}\n" in table, policy == "as-mutex", table)
+                self.assertEqual(warning in document["run"].get("remarks", []), policy == "as-mutex")
+
     def test_folded_stacks_have_the_weights_of_the_document(self):
         for document, files, _ in self.each_run():
             expected = []
