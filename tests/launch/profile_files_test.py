@@ -4,13 +4,14 @@
 
 import gzip
 import json
+import pathlib
 import shutil
 import subprocess
 import sys
 import unittest
 
 import run_programs_test as programs
-from result_schema import complaints, load
+from result_schema import complaints, jsonschema, load
 from run_programs_test import call
 
 # One thread holds a lock for 2 ms at a time, and two others want it; all three take many short turns at another one.
@@ -237,6 +238,29 @@ class ProfileFiles(programs.WithPrograms):
             self.assertEqual(len({event["tid"] for event in long_holds}), 1)
             self.assertEqual(len({event["tid"] for event in events}), 3)
 
+    def test_the_trace_keeps_to_the_schema_of_its_format(self):
+        schema = json.loads((pathlib.Path(__file__).parent / "trace_event.schema.json").read_text())
+        jsonschema.Draft202012Validator.check_schema(schema)
+        validator = jsonschema.Draft202012Validator(schema)
+        for _, files, _ in self.each_run():
+            trace = json.loads(files["trace"])
+            self.assertEqual([error.message for error in validator.iter_errors(trace)], [])
+            for key, value in (("dur", None), ("dur", -1), ("tid", "a"), ("ts", "0"), ("ph", "x"), ("name", 1)):
+                wrong = {name: it for name, it in {**trace["traceEvents"][0], key: value}.items() if it is not None}
+                self.assertFalse(validator.is_valid({**trace, "traceEvents": [wrong]}), (key, value))
+
+    def test_what_a_thread_does_lies_within_or_beside_what_else_it_does(self):
+        # Readers of traces draw one above the other; where two overlap in part they drop one.
+        for _, files, _ in self.each_run():
+            open_until = {}
+            events = [(round(1000 * one["ts"]), round(1000 * one["dur"]), one) for one in json.loads(files["trace"])["traceEvents"]]
+            for start, length, event in sorted(events, key=lambda one: (one[0], -one[1])):
+                ends = open_until.setdefault((event["pid"], event["tid"]), [])
+                while ends and ends[-1] <= start:
+                    ends.pop()
+                self.assertTrue(not ends or start + length <= ends[-1], event)
+                ends.append(start + length)
+
     def test_a_trace_is_bounded_and_says_what_it_left_out(self):
         text = r"""#include <pthread.h>
         static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -282,7 +306,7 @@ class ProfileFiles(programs.WithPrograms):
     def test_go_opens_the_profile(self):
         go = shutil.which("go")
         if go is None:
-            self.skipTest("there is no go")
+            self.leave("there is no go")
         document, _, _ = self.runs["libc"]
         done = subprocess.run([go, "tool", "pprof", "-top", "-unit=ns", str(self.folder / "libc.pprof")],
                               capture_output=True, text=True, timeout=100)
