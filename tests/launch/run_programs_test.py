@@ -16,6 +16,7 @@ import unittest
 from result_schema import complaints, load
 
 TXSYNC = ""
+FULL = os.environ.get("TXSYNC_TEST_BUDGET") == "full"
 
 
 def call(*arguments, **options):
