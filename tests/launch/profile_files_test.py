@@ -4,7 +4,9 @@
 
 import gzip
 import json
+import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -57,6 +59,12 @@ int main(void) {
   return 0;
 }
 """
+
+
+def find_flamegraph():
+    """The script by Brendan Gregg: as a command, or where Debian's libdevel-nytprof-perl has it."""
+    packaged = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"
+    return shutil.which("flamegraph.pl") or (packaged if shutil.which("perl") and os.path.exists(packaged) else None)
 
 
 class Fields:
@@ -208,6 +216,21 @@ class ProfileFiles(programs.WithPrograms):
                     expected.append((";".join(frame.replace(";", ":") for frame in chain["frames"]), weight))
             found = [line.rsplit(" ", 1) for line in files["folded"].decode().splitlines()]
             self.assertEqual([(stack, int(weight)) for stack, weight in found], expected)
+
+    def test_flamegraph_opens_the_folded_stacks(self):
+        if (flamegraph := find_flamegraph()) is None:
+            self.leave("there is no flamegraph.pl")
+        document, _, _ = self.runs["libc"]
+        done = subprocess.run(["perl", flamegraph, "--countname", "us", "--minwidth", "0", str(self.folder / "libc.folded")],
+                              capture_output=True, text=True, timeout=100)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        drawn = {}
+        for name, us in re.findall(r"<title>(.*) \(([0-9,]+) us, [0-9.]+%\)</title>", done.stdout):
+            drawn[name] = drawn.get(name, 0) + int(us.replace(",", ""))
+        weights = [((chain["wait_ns"] + 500) // 1000, chain["frames"]) for chain in document["wait_chains"]]
+        self.assertEqual(drawn["all"], sum(us for us, _ in weights))
+        for name in ("work", "wanter", "pthread_mutex_lock"):
+            self.assertEqual(drawn[name], sum(us for us, frames in weights if name in frames), name)
 
     def test_pprof_has_the_samples_of_the_document(self):
         for document, files, _ in self.each_run():
