@@ -96,6 +96,8 @@ class run_verb final : public verb {
       launch::result result = launch::launch(what);
       for (std::string& one : abort_remarks(result.sites, aborts.why_not, result.samples))
         result.remarks.push_back(std::move(one));
+      if (std::string warning = policy::warning_of(what.policies); !warning.empty())
+        result.remarks.push_back(std::move(warning));
       const std::vector<observe::abort_end> ends = ends_of(result);
       print(what, result, ends);
       put_document(with.document, what, result, ends);

@@ -109,6 +109,15 @@ observe::said_policy policy_set::said(std::string_view site) const {
 
 std::span<const named_policy> named_policies() noexcept { return by_name; }
 
+std::string warning_of(const policy_set& set) {
+  const auto excludes_readers = [](packed choices) { return choices.rwlock == rwlock_kind::as_mutex; };
+  const bool some =
+      std::any_of(set.sites.begin(), set.sites.end(), [&](const auto& one) { return excludes_readers(one.second); });
+  if (!some && !excludes_readers(set.defaults)) return {};
+  return "rwlock = \"as-mutex\" lets one reader in at a time: "
+         "a program whose readers wait for each other inside a lock hangs";
+}
+
 std::optional<policy_set> find_named(std::string_view name) {
   for (const named_policy& one : by_name) {
     if (!is_word(name, one.name)) continue;

@@ -74,7 +74,12 @@ policy_set parse_policy(std::string_view text, const std::string& source);
 /// A name or a file; a file of such a name is meant by ./NAME. Throws policy_error.
 policy_set load_policy(const std::string& name_or_file);
 
-/// The text of a policy file, in the order of `set`. Each line of `heading` stands above it as a comment.
+/// What a policy may do to a program that is right, in one sentence; empty where there is nothing to say. Today: some
+/// reader-writer locks are mutexes.
+std::string warning_of(const policy_set& set);
+
+/// The text of a policy file, in the order of `set`. Each line of `heading` stands above it as a comment, and a comment
+/// stands above each choice that warning_of() speaks of.
 std::string to_toml(const policy_set& set, std::string_view heading = {});
 
 }  // namespace txsync::inline TXSYNC_BACKEND::policy

@@ -244,6 +244,8 @@ void write_choices(std::string& text, packed choices, bool counting_said) {
   add("lock", to_string(choices.lock));
   add("elision", to_string(choices.elision));
   add("warm_up", to_string(choices.warm_up));
+  if (choices.rwlock == rwlock_kind::as_mutex)
+    text += "# One reader at a time: a program whose readers wait for each other inside such a lock hangs.\n";
   add("rwlock", to_string(choices.rwlock));
   add("spinlock", to_string(choices.spinlock));
   if (counting_said) text += std::string("counting = ") + (choices.counting ? "true" : "false") + "\n";

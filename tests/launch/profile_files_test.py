@@ -4,13 +4,16 @@
 
 import gzip
 import json
+import os
+import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import unittest
 
 import run_programs_test as programs
-from result_schema import complaints, load
+from result_schema import complaints, jsonschema, load
 from run_programs_test import call
 
 # One thread holds a lock for 2 ms at a time, and two others want it; all three take many short turns at another one.
@@ -56,6 +59,12 @@ int main(void) {
   return 0;
 }
 """
+
+
+def find_flamegraph():
+    """The script by Brendan Gregg: as a command, or where Debian's libdevel-nytprof-perl has it."""
+    packaged = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"
+    return shutil.which("flamegraph.pl") or (packaged if shutil.which("perl") and os.path.exists(packaged) else None)
 
 
 class Fields:
@@ -192,6 +201,13 @@ class ProfileFiles(programs.WithPrograms):
                 self.assertEqual(sum(chain["waits"] for chain in chains),
                                  site["contended"] + site.get("failed_waits", 0), site["name"])
 
+    def test_a_policy_that_may_hang_a_program_is_warned_of(self):
+        warning = 'rwlock = "as-mutex" lets one reader in at a time: a program whose readers wait for each other inside a lock hangs'
+        for policy, (document, _, table) in self.runs.items():
+            with self.subTest(policy=policy):
+                self.assertEqual(f"remark: {warning}\n" in table, policy == "as-mutex", table)
+                self.assertEqual(warning in document["run"].get("remarks", []), policy == "as-mutex")
+
     def test_folded_stacks_have_the_weights_of_the_document(self):
         for document, files, _ in self.each_run():
             expected = []
@@ -200,6 +216,21 @@ class ProfileFiles(programs.WithPrograms):
                     expected.append((";".join(frame.replace(";", ":") for frame in chain["frames"]), weight))
             found = [line.rsplit(" ", 1) for line in files["folded"].decode().splitlines()]
             self.assertEqual([(stack, int(weight)) for stack, weight in found], expected)
+
+    def test_flamegraph_opens_the_folded_stacks(self):
+        if (flamegraph := find_flamegraph()) is None:
+            self.leave("there is no flamegraph.pl")
+        document, _, _ = self.runs["libc"]
+        done = subprocess.run(["perl", flamegraph, "--countname", "us", "--minwidth", "0", str(self.folder / "libc.folded")],
+                              capture_output=True, text=True, timeout=100)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        drawn = {}
+        for name, us in re.findall(r"<title>(.*) \(([0-9,]+) us, [0-9.]+%\)</title>", done.stdout):
+            drawn[name] = drawn.get(name, 0) + int(us.replace(",", ""))
+        weights = [((chain["wait_ns"] + 500) // 1000, chain["frames"]) for chain in document["wait_chains"]]
+        self.assertEqual(drawn["all"], sum(us for us, _ in weights))
+        for name in ("work", "wanter", "pthread_mutex_lock"):
+            self.assertEqual(drawn[name], sum(us for us, frames in weights if name in frames), name)
 
     def test_pprof_has_the_samples_of_the_document(self):
         for document, files, _ in self.each_run():
@@ -229,6 +260,29 @@ class ProfileFiles(programs.WithPrograms):
             self.assertEqual(len(long_holds), 60)
             self.assertEqual(len({event["tid"] for event in long_holds}), 1)
             self.assertEqual(len({event["tid"] for event in events}), 3)
+
+    def test_the_trace_keeps_to_the_schema_of_its_format(self):
+        schema = json.loads((pathlib.Path(__file__).parent / "trace_event.schema.json").read_text())
+        jsonschema.Draft202012Validator.check_schema(schema)
+        validator = jsonschema.Draft202012Validator(schema)
+        for _, files, _ in self.each_run():
+            trace = json.loads(files["trace"])
+            self.assertEqual([error.message for error in validator.iter_errors(trace)], [])
+            for key, value in (("dur", None), ("dur", -1), ("tid", "a"), ("ts", "0"), ("ph", "x"), ("name", 1)):
+                wrong = {name: it for name, it in {**trace["traceEvents"][0], key: value}.items() if it is not None}
+                self.assertFalse(validator.is_valid({**trace, "traceEvents": [wrong]}), (key, value))
+
+    def test_what_a_thread_does_lies_within_or_beside_what_else_it_does(self):
+        # Readers of traces draw one above the other; where two overlap in part they drop one.
+        for _, files, _ in self.each_run():
+            open_until = {}
+            events = [(round(1000 * one["ts"]), round(1000 * one["dur"]), one) for one in json.loads(files["trace"])["traceEvents"]]
+            for start, length, event in sorted(events, key=lambda one: (one[0], -one[1])):
+                ends = open_until.setdefault((event["pid"], event["tid"]), [])
+                while ends and ends[-1] <= start:
+                    ends.pop()
+                self.assertTrue(not ends or start + length <= ends[-1], event)
+                ends.append(start + length)
 
     def test_a_trace_is_bounded_and_says_what_it_left_out(self):
         text = r"""#include <pthread.h>
@@ -275,7 +329,7 @@ class ProfileFiles(programs.WithPrograms):
     def test_go_opens_the_profile(self):
         go = shutil.which("go")
         if go is None:
-            self.skipTest("there is no go")
+            self.leave("there is no go")
         document, _, _ = self.runs["libc"]
         done = subprocess.run([go, "tool", "pprof", "-top", "-unit=ns", str(self.folder / "libc.pprof")],
                               capture_output=True, text=True, timeout=100)

@@ -101,11 +101,13 @@ int main(void) {
 """
 
 CHILDREN = r"""#include <pthread.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-int main(void) {
-  for (int i = 0; i < 8; ++i) {
+int main(int argc, char** argv) {
+  const int children = argc > 1 ? atoi(argv[1]) : 8;
+  for (int i = 0; i < children; ++i) {
     if (fork() == 0) {
       for (int k = 0; k < 10; ++k) { pthread_mutex_lock(&lock); pthread_mutex_unlock(&lock); }
       _exit(0);
@@ -209,9 +211,10 @@ class Surroundings(programs.WithPrograms):
                 self.assertEqual((done.returncode, done.stdout), (0, plain), done.stderr)
 
     def test_processes_one_after_another_count_in_one_block(self):
-        sites, table = self.counted(self.program("children", CHILDREN))
-        self.assertEqual([site["acquisitions"] for site in sites.values()], [80], table)
-        self.assertRegex(table, r"(?m) 9 processes, locks taken by at most 1 thread at a time$")
+        children = 1200 if programs.FULL else 8  # there are 1,024 blocks
+        sites, table = self.counted(self.program("children", CHILDREN), str(children))
+        self.assertEqual([site["acquisitions"] for site in sites.values()], [10 * children], table)
+        self.assertRegex(table, rf"(?m) {children + 1} processes, locks taken by at most 1 thread at a time$")
 
     def test_a_limit_of_file_sizes(self):
         run = ("run", "--", self.program("children", CHILDREN))

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 import unittest
 
@@ -126,6 +127,8 @@ int main(void) {
 }
 """
 
+MAX_STOP_NS = 1_000_000
+
 
 def top(*words, timeout=60, **options):
     return subprocess.run([programs.TXSYNC, "top", *map(str, words)], capture_output=True, text=True, errors="replace", timeout=timeout, **options)
@@ -215,11 +218,14 @@ class Top(programs.WithPrograms):
     def test_blocked_threads_whose_frames_need_a_register_are_stopped(self):
         with Running(self.slow_code) as one:
             # A holder that goes on meanwhile has other calls; a machine that is busy elsewhere may not give a thread its turn.
+            copies_ns = []
             for _ in range(20):
                 seen, _ = self.document(one.pid)
                 lock = self.queue_lock(seen)
                 threads = [*lock["waiters"], *([lock["owner"]] if lock["owner"]["state"] == "sleeps" else [])]
-                if len(threads) == 4 and all(thread["complete"] for thread in threads):
+                if seen["stops"] > 0:
+                    copies_ns.append(seen["max_copy_ns"])
+                if len(threads) == 4 and all(thread["complete"] for thread in threads) and min(copies_ns, default=MAX_STOP_NS) < MAX_STOP_NS:
                     break
             self.assertEqual([self.functions(thread).count("want_it") for thread in lock["waiters"]], [1, 1, 1])
             self.assertEqual([thread["complete"] for thread in threads], [True] * 4)
@@ -227,6 +233,8 @@ class Top(programs.WithPrograms):
             self.assertIn("holder", self.functions(lock["owner"]))
             self.assertGreaterEqual(seen["stops"], 1)
             self.assertGreaterEqual(seen["max_stop_ns"], seen["max_copy_ns"])
+            # In one look at least: another program may have the CPU while a thread is stopped.
+            self.assertLess(min(copies_ns), MAX_STOP_NS)
             self.assertEqual(one.end(), (0, "0 interrupted\n"))
 
     def test_a_killed_top_leaves_the_program_alone(self):
@@ -239,6 +247,27 @@ class Top(programs.WithPrograms):
             state = pathlib.Path(f"/proc/{one.pid}/status").read_text(encoding="utf-8")
             self.assertIn("TracerPid:\t0\n", state)
             self.assertNotRegex(state, r"State:\s+[tT]")
+            self.assertEqual(one.end(), (0, "0 interrupted\n"))
+
+    def test_tables_come_again_until_the_user_ends_them(self):
+        path = self.folder / "again.json"
+        with Running(self.waiting) as one:
+            command = [programs.TXSYNC, "top", "--interval", "0.05", "--json", path, str(one.pid)]
+            with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as looking:
+                gives_up = threading.Timer(60, looking.kill)
+                gives_up.start()
+                tables = 0
+                for line in looking.stdout:
+                    tables += line.startswith(f"txsync top: {one.pid}: ")
+                    if tables == 2:
+                        looking.send_signal(signal.SIGINT)
+                        break
+                out, _ = looking.communicate()
+                gives_up.cancel()
+            self.assertEqual((tables, looking.returncode), (2, 0), out)
+            made = json.loads(path.read_text(encoding="utf-8"))
+            self.assertEqual(complaints(made), [])
+            self.assertEqual(len(self.queue_lock(made["top"])["waiters"]), 3, "of the last table")
             self.assertEqual(one.end(), (0, "0 interrupted\n"))
 
     def test_a_program_that_is_stopped_stays_so(self):
@@ -254,8 +283,11 @@ class Top(programs.WithPrograms):
         link = self.folder / "other_name"  # as redis-server is one of redis-check-rdb
         link.symlink_to(self.deadlock)
         with Running(link) as one:
-            time.sleep(0.1)
-            seen, table = self.document(one.pid)
+            for _ in range(20):  # on a busy machine a thread comes late
+                time.sleep(0.1)
+                seen, table = self.document(one.pid)
+                if "deadlock" in seen:
+                    break
             self.assertEqual(len(seen["deadlock"]), 2)
             self.assertIn(f"txsync top: {one.pid}: other_name: ", table)
             self.assertRegex(table, r"deadlock: each waits for a lock of the next: (\d+) -> \d+ -> \1\n")
@@ -293,7 +325,8 @@ class Top(programs.WithPrograms):
         with Running(self.waiting) as one:
             done = top("--once", one.pid, user=65534, group=65534, extra_groups=[])
             self.assertEqual(done.returncode, 1, done.stderr)
-            self.assertRegex(done.stderr, r"\Atxsync top: [^\n]+\n\Z")
+            remedy = rf"it belongs to user root; allowed: as that user, or as root: sudo txsync top {one.pid}"
+            self.assertRegex(done.stderr, rf"\Atxsync top: process {one.pid} may not be read: ({remedy}|kernel\.yama\.ptrace_scope is 3, [^\n]+)\n\Z")
             self.assertEqual(one.end()[0], 0)
 
     def test_sites_of_a_program_under_run(self):

@@ -203,6 +203,22 @@ TEST(PolicyFiles, WhatIsWrittenIsReadBack) {
   for (const auto& [name, choices] : set.sites) EXPECT_EQ(read.find(name).word(), set.find(name).word()) << name;
 }
 
+TEST(PolicyFiles, AReaderWriterLockAsAMutexIsWarnedOf) {
+  const std::string warning =
+      "# One reader at a time: a program whose readers wait for each other inside such a lock hangs.\n";
+  policy_set set;
+  set.sites.emplace_back("a", policy::packed{lock_kind::ticket, rwlock_kind::rwlock});
+  EXPECT_EQ(policy::to_toml(set).find('#'), std::string::npos) << "nothing to warn of";
+  EXPECT_EQ(policy::warning_of(set), "");
+  set.sites.emplace_back("b", policy::packed{lock_kind::unsaid, rwlock_kind::as_mutex});
+  EXPECT_NE(policy::to_toml(set).find("[site.\"b\"]\n" + warning + "rwlock = \"as-mutex\"\n"), std::string::npos);
+  EXPECT_NE(policy::warning_of(set).find("one reader in at a time"), std::string::npos);
+  const policy_set by_default = policy::find_named("as-mutex").value_or(policy_set{});
+  EXPECT_NE(policy::to_toml(by_default).find(warning + "rwlock = "), std::string::npos);
+  EXPECT_NE(policy::warning_of(by_default).find("one reader in at a time"), std::string::npos);
+  EXPECT_EQ(policy::warning_of(parse_policy(policy::to_toml({}), "p")), "");
+}
+
 /// A folder of the test's own.
 struct folder {
   fs::path path;

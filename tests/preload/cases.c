@@ -184,8 +184,7 @@ __attribute__((noinline)) static void deep(int depth, pthread_mutex_t* mutex) {
   pthread_mutex_unlock(mutex);
 }
 
-static int short_lives(int depth) {
-  enum { times = 100000 };
+static int short_lives(int depth, int times) {
   struct timespec used;
   for (int i = 0; i < times; ++i) {
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -260,7 +259,7 @@ int main(int argc, char** argv) {
   if (!strcmp(which, "readers_meet")) return readers_meet();
   if (!strcmp(which, "deadlock")) return deadlock();
   if (!strcmp(which, "by_version")) return by_version(argv[2]);
-  if (!strcmp(which, "short_lives")) return short_lives(number);
+  if (!strcmp(which, "short_lives")) return argc > 3 ? short_lives(number, atoi(argv[3])) : 2;
   if (!strcmp(which, "priorities")) return priorities();
   return 2;
 }
