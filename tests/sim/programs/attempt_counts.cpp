@@ -19,9 +19,9 @@ struct alignas(64) line {
   long value;
 };
 line data[lines], entries[lines], prices[lines];
-pthread_mutex_t accounts = PTHREAD_MUTEX_INITIALIZER;
-pthread_mutex_t journal = PTHREAD_MUTEX_INITIALIZER;
-pthread_rwlock_t rates = PTHREAD_RWLOCK_INITIALIZER;
+alignas(64) pthread_mutex_t accounts = PTHREAD_MUTEX_INITIALIZER;
+alignas(64) pthread_mutex_t journal = PTHREAD_MUTEX_INITIALIZER;
+alignas(64) pthread_rwlock_t rates = PTHREAD_RWLOCK_INITIALIZER;
 std::atomic<long> reads{0};
 
 /// Of each thread, by lock.

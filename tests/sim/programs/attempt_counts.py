@@ -101,6 +101,8 @@ class LinkedCounts(Counts):
                     with self.subTest(site=name):
                         self.assert_site(sites[name]["speculation"], threads * count // part)
                 self.assert_sums([site["speculation"] for site in sites.values()], point)
+                # Threads that go from site to site write nothing that the attempts of others read.
+                self.assertGreater(point["commits"], 0.9 * point["attempts"])
 
     def test_the_sites_of_atomic_blocks_agree_with_the_machine(self):
         for threads, blocks in ((1, 6000), (4, 3000)):

@@ -35,9 +35,9 @@ std::atomic<long> reads{0};
 constinit txsync::site_with_policy accounts{"linked.accounts", txsync::elision_presets::eager};
 constinit txsync::site_with_policy journal{"linked.journal", txsync::elision_presets::eager};
 constinit txsync::site_with_policy rates{"linked.rates", txsync::elision_presets::eager};
-constinit txsync::elided<txsync::mutex> accounts_lock{accounts};
-constinit txsync::elided<txsync::mutex> journal_lock{journal};
-constinit txsync::elided_shared<txsync::shared_mutex> rates_lock{rates};
+alignas(64) constinit txsync::elided<txsync::mutex> accounts_lock{accounts};
+alignas(64) constinit txsync::elided<txsync::mutex> journal_lock{journal};
+alignas(64) constinit txsync::elided_shared<txsync::shared_mutex> rates_lock{rates};
 constinit txsync::tm::block transfer{"linked.transfer"};
 constinit txsync::tm::block audit{"linked.audit"};
 
