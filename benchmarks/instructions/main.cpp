@@ -51,6 +51,8 @@ constexpr part parts[] = {{"", library_part, false, nullptr},
                           {"glibc", pthread_part, false, nullptr},
                           {"preload, counting off", pthread_part, true, nullptr},
                           {"txsync run --policy mutex", pthread_part, false, "mutex"},
+                          {"txsync run --policy ticket", pthread_part, false, "ticket"},
+                          {"txsync run --policy elide", pthread_part, false, "elide"},
                           {"txsync run", pthread_part, false, "libc"}};
 
 std::span<const uncontended_path> paths_of(const std::string& part) {

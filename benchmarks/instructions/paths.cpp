@@ -9,6 +9,9 @@
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/futex_rwlock.hpp>
 #include <txsync/locks/mcs.hpp>
+#include <txsync/locks/occ_rwlock.hpp>
+#include <txsync/locks/priority_tatas.hpp>
+#include <txsync/locks/spinning_mutex.hpp>
 #include <txsync/locks/srwlock.hpp>
 #include <txsync/locks/tatas.hpp>
 #include <txsync/locks/ticket.hpp>
@@ -16,6 +19,7 @@
 #include <txsync/policy_mutex.hpp>
 #include <txsync/shared_mutex.hpp>
 #include <txsync/speculate/elided.hpp>
+#include <txsync/speculate/warming.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
@@ -77,23 +81,41 @@ struct by_policy {
 constexpr uncontended_path of_library[] = {
     {"tatas", run<exclusively<tatas_lock>>},
     {"elided tatas", run<exclusively<elided<tatas_lock>>>},
+    {"warming tatas", run<exclusively<warming<tatas_lock>>>},
+    {"priority_tatas", run<exclusively<priority_tatas_lock>>},
+    {"warming priority_tatas", run<exclusively<warming<priority_tatas_lock>>>},
     {"ticket", run<exclusively<ticket_lock>>},
     {"elided ticket", run<exclusively<elided<ticket_lock>>>},
+    {"warming ticket", run<exclusively<warming<ticket_lock>>>},
     {"fifo_ticket", run<exclusively<fifo_ticket_lock>>},
     {"elided fifo_ticket", run<exclusively<elided<fifo_ticket_lock>>>},
+    {"warming fifo_ticket", run<exclusively<warming<fifo_ticket_lock>>>},
     {"mcs", run<with_node<mcs_lock>>},
     {"elided mcs", run<with_node<elided_with_node<mcs_lock>>>},
+    {"warming mcs", run<with_node<warming_with_node<mcs_lock>>>},
     {"futex", run<exclusively<futex_mutex>>},
     {"elided futex", run<exclusively<elided<futex_mutex>>>},
+    {"warming futex", run<exclusively<warming<futex_mutex>>>},
+    {"spinning_mutex", run<exclusively<spinning_mutex>>},
+    {"elided spinning_mutex", run<exclusively<elided<spinning_mutex>>>},
     {"txsync::mutex", run<exclusively<mutex>>},
     {"elided txsync::mutex", run<exclusively<elided<mutex>>>},
+    {"warming txsync::mutex", run<exclusively<warming<mutex>>>},
     {"txsync::policy_mutex", run<by_policy<lock_policy::mutex>>},
     {"txsync::policy_mutex, tatas", run<by_policy<lock_policy::tatas>>},
     {"txsync::policy_mutex, ticket", run<by_policy<lock_policy::ticket>>},
     {"txsync::policy_mutex, fifo_ticket", run<by_policy<lock_policy::fifo_ticket>>},
     {"txsync::policy_mutex, spin", run<by_policy<lock_policy::spin>>},
+    {"txsync::policy_mutex, priority_tatas", run<by_policy<lock_policy::priority_tatas>>},
+    {"warming txsync::policy_mutex", run<exclusively<warming<policy_mutex>>>},
     {"futex_rwlock", run<exclusively<futex_rwlock>>},
+    {"elided futex_rwlock", run<exclusively<elided_shared<futex_rwlock>>>},
     {"futex_rwlock, shared", run<shared<futex_rwlock>>},
+    {"elided futex_rwlock, shared", run<shared<elided_shared<futex_rwlock>>>},
+    {"occ_rwlock", run<exclusively<occ_rwlock>>},
+    {"elided occ_rwlock", run<exclusively<elided_shared<occ_rwlock>>>},
+    {"occ_rwlock, shared", run<shared<occ_rwlock>>},
+    {"elided occ_rwlock, shared", run<shared<elided_shared<occ_rwlock>>>},
     {"srwlock", run<exclusively<srwlock>>},
     {"elided srwlock", run<exclusively<elided_shared<srwlock>>>},
     {"srwlock, shared", run<shared<srwlock>>},

@@ -18,7 +18,7 @@ struct uncontended_path {
 
 /// A pair of nothing: what the two writes of `*counts` are taken for.
 extern const uncontended_path empty_path;
-/// The library's locks, elided ones beside the plain.
+/// The library's locks, elided and warming ones beside the plain.
 std::span<const uncontended_path> library_paths();
 /// Mutexes of other libraries; none where they are not installed.
 std::span<const uncontended_path> peer_paths();

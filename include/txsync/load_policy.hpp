@@ -17,7 +17,8 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// to its folder.
 ///
 /// When it takes effect: the algorithm ("lock", "rwlock", "spinlock") at locks that are used for the first time from
-/// then on; elision, warm-up and counting at each lock's next acquisition. Locks that heed no policy go on as they are.
+/// then on; elision, warm-up and counting at each lock's next acquisition. One exception: a policy_mutex in use begins
+/// elision at its next sample, within 512 acquisitions (policy_mutex.hpp). Locks that heed no policy go on as they are.
 ///
 /// What counts where several say something of a site: `txsync run --policy` and `txsync tune`, whose launcher is asked
 /// for each site; then the last call of this; then the file or name in the environment variable TXSYNC_POLICY, which is

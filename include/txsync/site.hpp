@@ -59,8 +59,8 @@ class site {
 
   /// What locks of this site do, packed; 0 is the default. See policy_word.
   std::uint32_t policy() const noexcept { return policy_.load(std::memory_order_relaxed); }
-  /// Takes effect at each lock's next acquisition: it also changes what sections that speculate read. The bit in_code
-  /// stays as it is. Outside attempts. Cost: some ten nanoseconds.
+  /// Takes effect at each lock's next acquisition; a policy_mutex in use begins elision at its next sample. It also
+  /// changes what sections that speculate read. The bit in_code stays. Outside attempts. Cost: some ten nanoseconds.
   TXSYNC_EXPORT void set_policy(std::uint32_t packed) noexcept;
   /// Whether acquisitions, waits and attempts are counted now.
   bool is_counted() const noexcept { return (policy() & policy_word::counting_off) == 0; }

@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "observe/commit_counts.hpp"
 #include "observe/document/printable.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
@@ -81,7 +82,9 @@ void print_speculation(std::FILE* out, int width, const std::string& lead_headin
   };
   std::stable_sort(rows.begin(), rows.end(),
                    [&](const site_row& a, const site_row& b) { return counted(a).attempts > counted(b).attempts; });
-  std::fprintf(out, "\ncritical sections and atomic blocks as hardware transactions\n");
+  std::fprintf(out,
+               "\ncritical sections and atomic blocks as hardware transactions (lost: one section in %u is timed)\n",
+               observe::timing_period);
   std::fprintf(out, "%*s%12s %11s %12s %12s %20s\n", width, "", "", "committed", "fallbacks", "after", "lost, s");
   std::fprintf(out, "%-*s%12s %11s %12s %12s %20s  site; aborts by first cause, of the attempts\n", width,
                lead_heading.c_str(), "attempts", "%", "in all", "attempts", "(standard error)");

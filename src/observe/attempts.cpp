@@ -33,7 +33,9 @@ bool add_commits(site& place, const commits_left& left) noexcept {
   const bool is_first = mine.counters == nullptr;
   // Where nothing is counted now, that is not remembered: so counting that is turned on begins at once.
   if (is_first) {
-    where_commits_are_left.store(&left, std::memory_order_relaxed);
+    // What is there already is not written: the attempts of all threads read the line. relaxed: see the declaration.
+    if (where_commits_are_left.load(std::memory_order_relaxed) != &left)
+      where_commits_are_left.store(&left, std::memory_order_relaxed);
     mine = {counters_here(detail::counted_id(place)), 1, false};
   }
   if (mine.counters == nullptr) {

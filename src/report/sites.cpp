@@ -4,6 +4,7 @@
 #include <iterator>
 #include <set>
 
+#include "observe/commit_counts.hpp"
 #include "observe/document/document.hpp"
 #include "report/chart.hpp"
 #include "report/sections.hpp"
@@ -134,7 +135,8 @@ std::string speculation_table(const std::vector<counted>& list, bool with_where)
   return "<h3>Critical sections and atomic blocks as hardware transactions</h3>\n" + made +
          "<p class=\"note\">Attempts, commits and causes are exact. Fallbacks are critical sections that took the "
          "lock, after attempts or without one; they are estimated from samples. Lost is the time in attempts that "
-         "aborted, estimated from one section in 16, with its standard error.</p>\n";
+         "aborted, estimated from one section in " +
+         std::to_string(observe::timing_period) + ", with its standard error.</p>\n";
 }
 
 std::string transactions_table(const std::vector<counted>& list, bool with_where) {

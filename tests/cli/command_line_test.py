@@ -22,7 +22,7 @@ from result_schema import complaints, load
 TXSYNC = ""
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "command-line.md"
 SHOWN_HELP = re.compile(r"```text\n\$ txsync (.*?)\n(.*?)```", re.DOTALL)
-LIST_KINDS = ("workloads", "machines", "locks", "policies", "algorithms", "experiments", "tests")
+LIST_KINDS = ("workloads", "machines", "locks", "policies", "presets", "algorithms", "experiments", "tests")
 # A few operations rather than a time: a test must not depend on how busy the machine is.
 QUICK = ("--operations", "200", "--repeat", "2")
 
@@ -229,6 +229,23 @@ class GoodInput(unittest.TestCase):
                     self.assertIn(item["name"], table)
                 if not items:
                     self.assertRegex(table, rf"\A{kind}: none yet; [^\n]+\n\Z")
+
+    def test_presets_are_words_of_policy_files_and_subjects(self):
+        made, table = self.document("list", "presets")
+        presets = {(item["key"], item["name"]): item for item in made["list"]["items"]}
+        self.assertEqual(presets["elision", "shore"]["source"], "Shore-MT paper, 3.2")
+        self.assertNotIn("source", presets["elision", "standard"])
+        self.assertRegex(table, r'(?m)^elision = "shore" +elided by the Shore-MT paper.* \(Shore-MT paper, 3\.2\)$')
+        self.assertRegex(table, r'(?m)^warm_up = "paper-ticket" +waiters .* \(always-abort paper, IV-A\)$')
+        summaries = {item["summary"] for item in self.document("list", "locks")[0]["list"]["items"]}
+        for (key, name), item in presets.items():
+            between = ", " if key == "elision" else ", whose "
+            self.assertTrue(any(one.endswith(between + item["summary"]) for one in summaries), name)
+            with tempfile.TemporaryDirectory() as folder:
+                file = pathlib.Path(folder) / "p.toml"
+                file.write_text(f'schema = 1\n[default]\n{key} = "{name}"\n')
+                # It is read before the program is looked for.
+                self.assertEqual(call("run", "--policy", str(file), "--", "no-such-program").returncode, 127, name)
 
     def test_machines_say_where_their_numbers_are_from(self):
         made, table = self.document("list", "machines")

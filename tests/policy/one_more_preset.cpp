@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A preset is added to a copy of src/policy/presets.hpp, and to no other file (CMakeLists.txt here). This program is
-// compiled from that copy and from the sources of the tree as they are.
+// compiled from that copy and from the sources of the tree as they are; one_more_subject.cpp has the subjects.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock whose algorithm is named by a value beside it: what a policy_mutex holds, and what the preloaded library lays
-// over pthread's locks. src/locks/tagged_lock.hpp takes it and gives it up.
+// A lock whose algorithm is named by a value beside it; src/locks/tagged_lock.hpp takes it and gives it up. It stands
+// in two layouts, policy_mutex and preload::mutex_state: in that one the C library's owner and kind keep their places.
 #pragma once
 
 #include <cstdint>

@@ -10,8 +10,11 @@
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
-/// The waits are those of `mutex` and `shared_mutex`, and of what is made of them; other locks count none. The aborts
-/// and fallbacks are those of elided locks and of atomic blocks.
+/// The waits are those of `mutex`, `shared_mutex` and `policy_mutex`, and of elided<>, elided_shared<> and warming<>
+/// over them. Other locks tell of no wait, with a site neither: those that have none of their own, and what is made of
+/// them (elided<futex_mutex>, elided<tatas_lock>, elided_shared<srwlock>, warming<ticket_lock>). Nor do condition
+/// variables and barriers. The aborts and fallbacks are those of all elided locks, of a policy_mutex and of atomic
+/// blocks.
 enum class event_kind : std::uint8_t {
   wait_begin,  ///< a thread begins to wait for a lock
   wait_end,    ///< the wait is over: the thread has the lock, or gives up at its deadline

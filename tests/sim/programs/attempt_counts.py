@@ -12,21 +12,26 @@ import programs
 
 
 class Counts(programs.ByCommand):
-    def assert_agrees(self, counted, point, sections):
-        """What a site counted, beside the machine's own count, and the program's."""
-        for member in ("attempts", "commits"):
-            self.assertAlmostEqual(counted[member], point[member], delta=0.05 * point[member], msg=member)
+    def assert_site(self, counted, sections):
+        """What a site counted, beside the program's count of its own sections."""
         self.assertEqual(counted["attempts"], counted["commits"] + sum(counted["aborts"].values()))
+        self.assertAlmostEqual(counted["commits"] + counted["fallbacks"], sections, delta=0.05 * sections)
+
+    def assert_sums(self, all_counted, point):
+        """What all sites counted, beside the machine's own count."""
+        sums = collections.Counter()
+        for counted in all_counted:
+            sums.update({member: counted[member] for member in ("attempts", "commits")})
+            sums.update(counted["aborts"])
+        for member in ("attempts", "commits"):
+            self.assertAlmostEqual(sums[member], point[member], delta=0.05 * point[member], msg=member)
         # This machine's status tells no more than that: what was a system call or an interrupt is unknown.
         told = collections.Counter()
         for cause, count in point["aborts"].items():
             told["capacity" if cause.startswith("capacity") else cause if cause in ("conflict", "lock-busy") else "unknown"] += count
         self.assertGreater(told["unknown"], 0)
         for cause, count in told.items():
-            self.assertAlmostEqual(counted["aborts"].get(cause, 0), count, delta=0.05 * count + 3, msg=cause)
-        took = counted["commits"] + counted["fallbacks"]
-        self.assertAlmostEqual(took, sections, delta=0.05 * sections)
-
+            self.assertAlmostEqual(sums[cause], count, delta=0.05 * count + 3, msg=cause)
 
     def assert_ends(self, point):
         """The line that makes the system call ends attempts as often as system calls do."""
@@ -43,7 +48,8 @@ class Counts(programs.ByCommand):
 
 
 class AttemptCounts(Counts):
-    """What the locks of an unmodified program count of their attempts."""
+    """What the locks of an unmodified program count of their attempts. All of them are one site in a simulated program;
+    tests/launch/attempt_counts_test.py has several."""
 
     @classmethod
     def setUpClass(cls):
@@ -51,13 +57,16 @@ class AttemptCounts(Counts):
         cls.compile(programs.HERE / "attempt_counts.cpp")
 
     def test_they_agree_with_the_machines(self):
-        for threads, sections in ((1, 6000), (4, 3000)):
-            with self.subTest(threads=threads):
-                made, ran = self.document("--elide", "--", "./program", threads, sections)
-                self.assertEqual(int(ran.stdout), threads * sections)
+        # Accounts, journal, rates: two mutexes and a reader-writer lock; and that one alone.
+        for threads, sections in ((1, (3000, 2000, 1000)), (4, (1500, 1000, 500)), (4, (0, 0, 2000))):
+            with self.subTest(threads=threads, sections=sections):
+                made, ran = self.document("--elide", "--", "./program", threads, *sections)
+                self.assertEqual(ran.stdout.split(), [str(threads * count) for count in sections])
                 point, = made["points"]
-                counted = max(point["sites"], key=lambda site: site["acquisitions"])["speculation"]
-                self.assert_agrees(counted, point, threads * sections)
+                site, = point["sites"]
+                counted = site["speculation"]
+                self.assert_site(counted, threads * sum(sections))
+                self.assert_sums([counted], point)
                 self.assert_ends(point)
                 lost_s = point["cycles"]["aborted"] / point["cycles"]["total"] * point["values"][0] * point["threads"]
                 # The machine counts from the begin to the abort; the program's clock sees begin, rollback and clock, too.
@@ -69,7 +78,7 @@ class AttemptCounts(Counts):
 
 
 class LinkedCounts(Counts):
-    """The same of a program that links txsync."""
+    """The same of a program that links txsync, at each of its sites."""
 
     @classmethod
     def setUpClass(cls):
@@ -77,27 +86,35 @@ class LinkedCounts(Counts):
         include = programs.HERE.parents[2] / "include"
         cls.compile(programs.HERE / "linked_counts.cpp", more=("-I", include, "-I", include / "txsync/machine/native", "-ltxsync"))
 
-    def counted(self, what, threads, sections):
-        made, ran = self.document("--", "./program", what, threads, sections)
-        self.assertEqual(int(ran.stdout), threads * sections)
+    def counted(self, threads, *sections):
+        made, ran = self.document("--", "./program", threads, *sections)
+        self.assertEqual(ran.stdout.split(), [str(threads * count) for count in sections])
         point, = made["points"]
         return point, {site["name"]: site for site in point["sites"]}
 
-    def test_the_site_of_an_elided_mutex_agrees_with_the_machine(self):
-        for threads, sections in ((1, 6000), (4, 3000)):
+    def test_the_sites_of_elided_locks_agree_with_the_machine(self):
+        own = {"linked.accounts": 3000, "linked.journal": 2000, "linked.rates": 1000}
+        for threads, part in ((1, 1), (4, 2)):
             with self.subTest(threads=threads):
-                point, sites = self.counted("locks", threads, sections)
-                self.assert_agrees(sites["linked.accounts"]["speculation"], point, threads * sections)
+                point, sites = self.counted(threads, *(count // part for count in own.values()), 0)
+                for name, count in own.items():
+                    with self.subTest(site=name):
+                        self.assert_site(sites[name]["speculation"], threads * count // part)
+                self.assert_sums([site["speculation"] for site in sites.values()], point)
+                # Threads that go from site to site write nothing that the attempts of others read.
+                self.assertGreater(point["commits"], 0.9 * point["attempts"])
 
-    def test_the_site_of_an_atomic_block_agrees_with_the_machine(self):
-        for threads, sections in ((1, 6000), (4, 3000)):
+    def test_the_sites_of_atomic_blocks_agree_with_the_machine(self):
+        for threads, blocks in ((1, 6000), (4, 3000)):
             with self.subTest(threads=threads):
-                point, sites = self.counted("blocks", threads, sections)
-                site = sites["linked.transfer"]
-                blocks = threads * sections + 64  # those that add up
-                self.assert_agrees(site["speculation"], point, blocks)
-                self.assertEqual(site["speculation"]["commits"] + site["speculation"]["fallbacks"], blocks)
-                self.assertEqual(site["transactions"]["commits"], site["speculation"]["fallbacks"])
+                point, sites = self.counted(threads, 0, 0, 0, blocks)
+                self.assertEqual(sites.keys(), {"linked.transfer", "linked.audit"})
+                for name, count in (("linked.transfer", threads * blocks), ("linked.audit", 64)):
+                    counted = sites[name]["speculation"]
+                    self.assert_site(counted, count)
+                    self.assertEqual(counted["commits"] + counted["fallbacks"], count, name)
+                    self.assertEqual(sites[name].get("transactions", {}).get("commits", 0), counted["fallbacks"], name)
+                self.assert_sums([site["speculation"] for site in sites.values()], point)
 
 
 if __name__ == "__main__":
