@@ -42,17 +42,18 @@ bool mcs_queue::try_until_made_for(std::uint32_t process, node& mine) noexcept {
 
 bool mcs_queue::wait_in_line(node& mine, pastime* meanwhile) noexcept {
   const std::uint32_t here = machine::fork_count();
-  if (try_until_made_for(here, mine)) return true;
+  if (machine::annotate_unseen_acquire_if(try_until_made_for(here, mine), &tail_)) return true;
   // acq_rel: as in lock_begun()
   node* const ahead = tail_.exchange(&mine, std::memory_order_acq_rel);
-  return ahead == nullptr || wait_behind(*ahead, mine, meanwhile);
+  return machine::annotate_unseen_acquire_if(ahead == nullptr, &tail_) || wait_behind(*ahead, mine, meanwhile);
 }
 
 bool mcs_queue::leave_parents_threads() noexcept {
   const std::uint32_t here = machine::fork_count();
   // relaxed: who has joined the queue had seen it made, and the caller has seen that thread
   if (made_for_.load(std::memory_order_relaxed) == here) return false;
-  waiting_.store(0, std::memory_order_relaxed);     // relaxed: published by the next line
+  waiting_.store(0, std::memory_order_relaxed);  // relaxed: published by the next line
+  machine::annotate_unseen_release(&tail_);
   tail_.store(nullptr, std::memory_order_release);  // pairs with the acquires of those that try
   return true;
 }

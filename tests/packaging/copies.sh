@@ -26,7 +26,8 @@ run() {  # EXPECTED_LINES PROGRAM PLUGIN...
   local expected=$1 program=$2
   shift 2
   local plugins=("${@/#/$work/}")
-  [[ $(timeout 60 "$work/$program" "${plugins[@]/%/.so}" 2> "$work/told") == ended ]]
+  local said
+  said=$(timeout 60 "$work/$program" "${plugins[@]/%/.so}" 2> "$work/told") && [[ $said == ended ]] || { cat "$work/told" >&2; exit 1; }
   [[ $(wc -l < "$work/told") == "$expected" ]] || { echo "$program $*: $expected lines expected, but:" >&2; cat "$work/told" >&2; exit 1; }
 }
 says() { grep -qF -- "$1" "$work/told" || { echo "'$1' is missing in:" >&2; cat "$work/told" >&2; exit 1; }; }

@@ -40,7 +40,7 @@ export PKG_CONFIG_PATH=$work/moved/lib/pkgconfig
 read -ra flags <<< "$(pkg-config --cflags --libs txsync)"
 "$compiler" -std=c++20 -O1 "$source_dir/tests/packaging/consumer/main.cpp" "${flags[@]}" "-Wl,-rpath,$work/moved/lib" \
   -o "$work/by_pkg_config"
-[[ $("$work/by_pkg_config") == "$expected" ]]
+said=$("$work/by_pkg_config") && [[ $said == "$expected" ]]
 
 echo "== the headers know the standard library that they were built with"
 grep -q '^#define TXSYNC_BUILT_WITH_LIBCXX [01]$' "$work/moved/include/txsync/machine/native/txsync_backend/built_with.hpp"
@@ -49,7 +49,7 @@ echo "== find_package"
 cmake -S "$source_dir/tests/packaging/consumer" -B "$work/consumer" "${common[@]}" -DCMAKE_PREFIX_PATH="$work/moved" >> "$work/log"
 grep -q "^txsync_DIR:PATH=$work/moved/" "$work/consumer/CMakeCache.txt"
 cmake --build "$work/consumer" >> "$work/log" || { cat "$work/log"; exit 1; }
-[[ $("$work/consumer/consumer") == "$expected" ]]
+said=$("$work/consumer/consumer") && [[ $said == "$expected" ]]
 if cmake "$work/consumer" -DPARTS=locks > "$work/told" 2>&1; then echo "a component that is none was found" >&2; exit 1; fi
 grep -q "txsync has no component 'locks'" "$work/told" || { cat "$work/told" >&2; exit 1; }
 cmake "$work/consumer" -DPARTS= >> "$work/log"

@@ -25,7 +25,7 @@ grep -q elided_tatas "$work/sim" || fail "no line of the lock: $(cat "$work/sim"
 "$txsync" explore tatas --schedules 10 > "$work/explore"
 
 # same_result PROGRAM: on the simulated machine it ends as it does natively.
-same_result() { [[ $("$txsync" sim --machine ideal -- "$1" 2> "$work/told") == "$expected" ]] || { cat "$work/told" >&2; fail "$1"; }; }
+same_result() { local said; said=$("$txsync" sim --machine ideal -- "$1" 2> "$work/told") && [[ $said == "$expected" ]] || { cat "$work/told" >&2; fail "$1"; }; }
 
 echo "== find_package and txsync_simulate"
 cmake -S "$source_dir/tests/packaging/consumer" -B "$work/consumer" -G Ninja -DCMAKE_BUILD_TYPE="$build_type" \

@@ -40,7 +40,8 @@ plugin sites use_sites &
 wait
 
 ends() {  # PLUGIN...
-  [[ $(timeout 60 "$work/host" 3 "${@/#/$work/}") == ended ]] || { echo "plugins.sh: failed: $*" >&2; return 1; }
+  local said
+  said=$(timeout 60 "$work/host" 3 "${@/#/$work/}") && [[ $said == ended ]] || { echo "plugins.sh: failed: $*" >&2; return 1; }
 }
 for kind in mutex shared_mutex elided blocks sites all; do
   echo "== $kind: threads end after the plug-in was closed, opened again, and closed"
