@@ -3,8 +3,8 @@
 # headers.sh SOURCE_DIR LIBRARY WORK_DIR COMPILER...
 # The public headers as users compile them, with the warnings that careful projects turn on: as C++20, and as C++23 without
 # exceptions and run-time types, by each of the compilers; Clang with libc++, too. With TXSYNC_TEST_BUDGET=full each standard
-# with and without them. And who compiles them as C++17, or with another standard library than
-# an installed copy, reads why not. A remark tells which compiler or library is missing.
+# with and without them. Such a program finds in the library what the headers leave to it. And who compiles them as C++17, or
+# with another standard library than an installed copy, reads why not. A remark tells which compiler or library is missing.
 set -euo pipefail
 
 source_dir=$1 library=$2 work=$3
@@ -60,6 +60,11 @@ in_all_ways() {  # COMPILER OPTIONS...
   done
 }
 
+links_bare() {  # COMPILER
+  "$1" -std=c++20 -O0 "${bare[@]}" "${include[@]}" "$work/all.cpp" "$source_dir/tests/packaging/sanitized/locks.cpp" "$library" \
+    "-Wl,-rpath,$(dirname "$library")" -pthread -o "$work/bare" || { echo "headers.sh: failed: a program with ${bare[*]}" >&2; return 1; }
+}
+
 # As many at a time as there are processors; all are run, also after one that failed.
 running=0 failed=0
 collect() {
@@ -93,6 +98,7 @@ for compiler in "$@"; do
     in_all_ways "$compiler" -Wuseless-cast
   fi
   if [[ ${#seen[@]} -eq 1 ]]; then
+    start links_bare "$compiler"
     start names_cxx20 "$compiler" "${headers[@]}"
   else
     start names_cxx20 "$compiler" txsync/mutex.hpp txsync/tm.hpp
