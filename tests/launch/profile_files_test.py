@@ -15,6 +15,7 @@ import unittest
 import run_programs_test as programs
 from result_schema import complaints, jsonschema, load
 from run_programs_test import call
+from skips import leave
 
 # One thread holds a lock for 2 ms at a time, and two others want it; all three take many short turns at another one.
 CONTENDED = r"""#include <pthread.h>
@@ -219,7 +220,7 @@ class ProfileFiles(programs.WithPrograms):
 
     def test_flamegraph_opens_the_folded_stacks(self):
         if (flamegraph := find_flamegraph()) is None:
-            self.leave("there is no flamegraph.pl")
+            leave(self, "there is no flamegraph.pl")
         document, _, _ = self.runs["libc"]
         done = subprocess.run(["perl", flamegraph, "--countname", "us", "--minwidth", "0", str(self.folder / "libc.folded")],
                               capture_output=True, text=True, timeout=100)
@@ -329,7 +330,7 @@ class ProfileFiles(programs.WithPrograms):
     def test_go_opens_the_profile(self):
         go = shutil.which("go")
         if go is None:
-            self.leave("there is no go")
+            leave(self, "there is no go")
         document, _, _ = self.runs["libc"]
         done = subprocess.run([go, "tool", "pprof", "-top", "-unit=ns", str(self.folder / "libc.pprof")],
                               capture_output=True, text=True, timeout=100)

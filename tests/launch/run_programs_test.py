@@ -320,11 +320,6 @@ class WithPrograms(unittest.TestCase):
         """None where it does not compile."""
         return write_c_program(cls.folder, name, text, *options)
 
-    def leave(self, reason):
-        """Skips the test, in the words in which tests/skipped/check.py finds it."""
-        print(f"[  SKIPPED ] {type(self).__name__}.{self._testMethodName} (0 ms)", flush=True)
-        self.skipTest(reason)
-
 
 class RunPrograms(WithPrograms):
     """Real programs under the real library."""
