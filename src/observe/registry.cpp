@@ -30,6 +30,10 @@ namespace observe {
 namespace {
 
 constinit std::atomic<std::uint32_t> given{0};
+/// The last number that the launcher has given. relaxed: it only grows
+constinit std::atomic<std::uint32_t> from_launcher{0};
+/// Whose a number is that was given here.
+constinit std::atomic<site*> owners[site::site_limit + 1] = {};
 constinit std::atomic<const char*> names[site::site_limit + 1] = {};
 /// What the launcher said of a site: the bits that it says, above the word. relaxed: one number each
 constinit std::atomic<std::uint64_t> ruled[site::site_limit + 1] = {};
@@ -62,11 +66,24 @@ void put_policy(site& place, std::uint32_t id) noexcept {
   }
 }
 
-void raise_count(std::uint32_t id) noexcept {
+void raise_to(std::atomic<std::uint32_t>& count, std::uint32_t id) noexcept {
   // relaxed: the count only has to grow
-  std::uint32_t last = given.load(std::memory_order_relaxed);
-  while (last < id && !given.compare_exchange_weak(last, id, std::memory_order_relaxed)) {
+  std::uint32_t last = count.load(std::memory_order_relaxed);
+  while (last < id && !count.compare_exchange_weak(last, id, std::memory_order_relaxed)) {
   }
+}
+
+/// The first number that is free, behind those of the launcher, or that another thread has just taken for this site: no
+/// number becomes free again, so that both look at the same ones. 0: none is left.
+std::uint32_t take_number(site& place) noexcept {
+  for (std::uint32_t id = from_launcher.load(std::memory_order_relaxed) + 1; id <= site::site_limit; ++id) {
+    site* seen = owners[id].load();
+    if (seen == nullptr && owners[id].compare_exchange_strong(seen, &place)) seen = &place;
+    if (seen != &place) continue;
+    raise_to(given, id);
+    return id;
+  }
+  return 0;
 }
 
 /// Before the number is stored: who sees that has the name and the policy.
@@ -92,28 +109,17 @@ std::uint32_t site_registry::enter(site& place) noexcept {
   if (told.by == numbering::here) return number_here(place, told.takes_policies);
   if (told.id != 0) {
     ruled[told.id].store(std::uint64_t{told.policy.said} << 32 | told.policy.word, std::memory_order_relaxed);
-    raise_count(told.id);
+    raise_to(from_launcher, told.id);
+    raise_to(given, told.id);
   }
   make_known(place, told.id, true);
   place.id_.store(told.id, std::memory_order_release);  // pairs with the acquire in site::id()
   return counted_now(place, told.id);
 }
 
+/// Threads that come at once with one site get one number, and none waits for another one: each does all of the work.
 std::uint32_t site_registry::number_here(site& place, bool takes_policies) noexcept {
-  // Two threads may come at once: a number is drawn only by the one that turns "unregistered" into "being entered" (0,
-  // which reads as "not counted yet").
-  std::uint32_t expected = site::unregistered;
-  // acquire: pairs with the release below, for the loser that returns the winner's number
-  if (!place.id_.compare_exchange_strong(expected, 0, std::memory_order_acquire)) return expected;
-  // relaxed: the count only has to grow; name() answers "" until the store below
-  std::uint32_t last = given.load(std::memory_order_relaxed);
-  do {
-    if (last == site::site_limit) {
-      make_known(place, 0, takes_policies);
-      return 0;
-    }
-  } while (!given.compare_exchange_weak(last, last + 1, std::memory_order_relaxed));
-  const std::uint32_t id = last + 1;
+  const std::uint32_t id = take_number(place);
   make_known(place, id, takes_policies);
   place.id_.store(id, std::memory_order_release);  // pairs with the acquire in site::id()
   return counted_now(place, id);
