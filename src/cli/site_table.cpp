@@ -136,13 +136,16 @@ void print_warm_ups(std::FILE* out, int width, const std::string& lead_heading, 
   const auto counted = [](const site_row& row) { return row.site->warm_ups.value_or(observe::warm_record()); };
   std::stable_sort(rows.begin(), rows.end(),
                    [&](const site_row& a, const site_row& b) { return counted(a).ns > counted(b).ns; });
-  std::fprintf(out, "\nwarm-ups (critical sections run ahead of time by waiters)\n%-*s%12s %12s %11s  site\n", width,
-               lead_heading.c_str(), "warm-ups", "in attempts", "time, s");
+  std::fprintf(out,
+               "\nwarm-ups (critical sections run ahead of time by waiters)\n"
+               "%-*s%12s %12s %11s  site; ends of attempts by first cause (explicit: run to the end)\n",
+               width, lead_heading.c_str(), "warm-ups", "in attempts", "time, s");
   for (std::size_t i = 0; i < rows.size() && i < most; ++i) {
     const observe::warm_record one = counted(rows[i]);
-    std::fprintf(out, "%-*s%12llu %12llu %11.3f  %s\n", width, rows[i].lead.c_str(),
+    std::fprintf(out, "%-*s%12llu %12llu %11.3f  %s; %s\n", width, rows[i].lead.c_str(),
                  static_cast<unsigned long long>(one.runs), static_cast<unsigned long long>(one.attempts),
-                 as_double(one.ns) / 1e9, observe::printable(rows[i].site->name).c_str());
+                 as_double(one.ns) / 1e9, observe::printable(rows[i].site->name).c_str(),
+                 causes_of(one.aborts, one.attempts).c_str());
   }
   print_more(out, rows.size(), most);
 }

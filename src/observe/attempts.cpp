@@ -75,13 +75,20 @@ transaction_totals difference(const transaction_totals& later, const transaction
 }
 
 warm_totals difference(const warm_totals& later, const warm_totals& earlier) noexcept {
-  return {less(later.runs, earlier.runs), less(later.attempts, earlier.attempts), less(later.ns, earlier.ns)};
+  warm_totals result{less(later.runs, earlier.runs), less(later.attempts, earlier.attempts),
+                     less(later.ns, earlier.ns)};
+  for (std::size_t i = 0; i < abort_cause_count; ++i) result.aborts[i] = less(later.aborts[i], earlier.aborts[i]);
+  return result;
 }
 
 void add(warm_totals& total, const warm_counters& counters) noexcept {
   total.runs += counters.runs.read();
-  total.attempts += counters.attempts.read();
   total.ns += counters.ns.read();
+  for (std::size_t i = 0; i < abort_cause_count; ++i) {
+    const std::uint64_t aborts = counters.aborts[i].read();
+    total.attempts += aborts;
+    total.aborts[i] += aborts;
+  }
 }
 
 void add(transaction_totals& total, const transaction_counters& counters) noexcept {
@@ -138,12 +145,12 @@ bool attempts_failed(std::uint32_t site_id) noexcept {
   return times_next(counters->begun.read());
 }
 
-void warmed_up(std::uint32_t site_id, std::uint64_t cycles, bool in_attempt) noexcept {
+void warmed_up(std::uint32_t site_id, std::uint64_t cycles, const abort_cause* attempt_ended_by) noexcept {
   site_counters* const counters = all_counters_here(site_id);
   if (counters == nullptr) return;
   counters->warm_ups.runs.add(1);
-  if (in_attempt) counters->warm_ups.attempts.add(1);
   counters->warm_ups.ns.add(to_ns(cycles));
+  if (attempt_ended_by != nullptr) counters->warm_ups.aborts[static_cast<std::size_t>(*attempt_ended_by)].add(1);
 }
 
 void lost_in_attempts(std::uint32_t site_id, std::uint64_t cycles, std::uint32_t weight) noexcept {

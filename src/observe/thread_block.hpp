@@ -52,7 +52,8 @@ struct transaction_counters {
 
 /// What the waiters of a site's warming locks ran ahead of time.
 struct warm_counters {
-  tally runs, attempts, ns;
+  tally runs, ns;
+  tally aborts[abort_cause_count];  // of always-abort attempts: all of them
 };
 
 struct speculation_counters {

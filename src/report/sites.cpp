@@ -160,14 +160,17 @@ std::string transactions_table(const std::vector<counted>& list, bool with_where
 std::string warm_ups_table(const std::vector<counted>& list, bool with_where) {
   const std::string made =
       table_of(list, "warm_ups", with_where,
-               "<th class=\"n\">warm-ups</th><th class=\"n\">in always-abort attempts</th><th class=\"n\">time</th>",
+               "<th class=\"n\">warm-ups</th><th class=\"n\">in always-abort attempts</th><th class=\"n\">time</th>"
+               "<th>ends of attempts</th>",
                [](const json& one) {
                  return number_cell(grouped(number_of(one, "runs"))) +
-                        number_cell(grouped(number_of(one, "attempts"))) + number_cell(duration(number_of(one, "ns")));
+                        number_cell(grouped(number_of(one, "attempts"))) + number_cell(duration(number_of(one, "ns"))) +
+                        cell(number_of(one, "attempts") == 0 ? "–" : causes_of_aborts(one));
                });
   if (made.empty()) return {};
   return "<h3>Warm-ups</h3>\n" + made +
-         "<p class=\"note\">Critical sections that waiters ran ahead of time, without effect. All exact.</p>\n";
+         "<p class=\"note\">Critical sections that waiters ran ahead of time, without effect. All exact. Every such "
+         "attempt aborts; explicit: the section was run to its end.</p>\n";
 }
 
 std::string chart_of(const std::vector<counted>& list, double all_waiting) {

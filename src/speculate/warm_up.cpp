@@ -18,10 +18,12 @@ constexpr std::uint32_t early_trials_shorter = 4;
 std::uint64_t begin_counted(const detail::site_state& state) noexcept {
   return state.place() != nullptr && state.place()->is_counted() ? machine::cycles() | 1 : 0;
 }
-void end_counted(const detail::site_state& state, std::uint64_t began, bool in_attempt) noexcept {
+/// Of an always-abort attempt with the cause of its end.
+void end_counted(const detail::site_state& state, std::uint64_t began, const abort_cause* attempt_ended_by) noexcept {
   if (began == 0) return;
   const std::uint64_t now = machine::cycles();
-  observe::detail::warmed_up(observe::detail::counted_id(*state.place()), now > began ? now - began : 0, in_attempt);
+  observe::detail::warmed_up(observe::detail::counted_id(*state.place()), now > began ? now - began : 0,
+                             attempt_ended_by);
 }
 
 /// The trial under way, else the one whose time comes first: whether it is the early one. That may begin without a
@@ -70,7 +72,7 @@ bool warm_wait::run(warm_memory& memory) noexcept {
   call_->memory = &memory;
   const std::uint64_t began = begin_counted(state_);
   const bool is_done = detail::run_warm(*call_);
-  end_counted(state_, began, false);
+  end_counted(state_, began, nullptr);
   return is_done;
 }
 
@@ -124,8 +126,10 @@ void warm_wait::leave() noexcept {
 /// One always-abort attempt; inside it returns at once, and again when it has aborted.
 pastime::spent warm_wait::attempt(const lock_wait& wait) noexcept {
   const std::uint64_t began = begin_counted(state_);
-  if (!machine::warm_begin().started()) {
-    end_counted(state_, began, true);
+  const machine::attempt_status status = machine::warm_begin();
+  if (!status.started()) {
+    const abort_cause why = status.cause();
+    end_counted(state_, began, &why);
     return spent::time;
   }
   // III-D does so with the release of a barrier: what is written then aborts the attempt.

@@ -191,7 +191,7 @@ TEST(site_table, says_what_became_of_attempts) {
   txsync::observe::site_record transfer;
   transfer.name = "transfer";
   transfer.transactions = {.commits = 90, .alone = 2, .waits = 3, .aborts = {{"validation", 4}, {"locked", 6}}};
-  bank.warm_ups = {.runs = 12, .attempts = 4, .ns = 1'500'000'000};
+  bank.warm_ups = {.runs = 12, .attempts = 4, .ns = 1'500'000'000, .aborts = {{"conflict", 1}, {"explicit", 3}}};
   txsync::observe::site_record plain;
   plain.name = "plain";
   const std::string text = printed(
@@ -212,7 +212,9 @@ TEST(site_table, says_what_became_of_attempts) {
                       software),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("          12            4       1.500  bank\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("          12            4       1.500  bank; explicit 75.0 %, conflict 25.0 %\n"),
+            std::string::npos)
+      << text;
 }
 
 TEST(site_programs, are_said_where_threads_of_several_waited) {

@@ -97,6 +97,7 @@ TYPED_TEST(WarmAttempts, AreCountedAtTheSiteOfTheLock) {
   EXPECT_GE(seen.warm_ups.runs, 1u);
   EXPECT_EQ(seen.warm_ups.runs, this->script.counted().warm_begins - begins);
   EXPECT_EQ(seen.warm_ups.attempts, seen.warm_ups.runs);
+  EXPECT_EQ(txsync::observe::sum_of(seen.warm_ups.aborts), seen.warm_ups.attempts);
   EXPECT_EQ(seen.attempts.attempts(), 0u);
 }
 
@@ -111,6 +112,24 @@ TYPED_TEST(WarmAttempts, AreNotMadeWhereThereIsNobodyToWaitFor) {
 TEST(WarmPolicies, MakeNoAttemptsWithoutHardware) {
   machine_script script;
   EXPECT_EQ(run_behind_a_holder<txsync::tatas_lock>(txsync::warm_up_presets::eager, 0), 0U);
+}
+
+TEST(WarmPolicies, CountAttemptsByTheCauseOfTheirEnd) {
+  using txsync::abort_cause;
+  machine_script script;
+  have_unlearnt_rtm(script);
+  const auto aborts = [](const txsync::observe::site_totals& totals, abort_cause why) {
+    return totals.warm_ups.aborts[static_cast<std::size_t>(why)];
+  };
+  const txsync::observe::site_totals before = totals_of(warmed_place);
+  // Each ends at once, but for the last, in which the section is run to its end. There are four at most.
+  script.on_warm_begin(plan::aborts(attempt_status::conflict_bit));
+  script.on_warm_begin(plan::aborts(attempt_status::capacity_write_bit));
+  EXPECT_GE(run_behind_a_holder<txsync::tatas_lock>(warmed_place, 1), 1U);
+  const txsync::observe::site_totals seen = txsync::observe::difference(totals_of(warmed_place), before);
+  EXPECT_EQ(aborts(seen, abort_cause::conflict), 1u);
+  EXPECT_EQ(aborts(seen, abort_cause::capacity_write), 1u);
+  EXPECT_GE(aborts(seen, abort_cause::explicit_abort), 1u);
 }
 
 TEST(WarmPolicies, BoundTheTries) {

@@ -66,6 +66,8 @@ struct warm_totals {
   std::uint64_t runs = 0;      ///< warm-ups: bodies that were run over a warm_memory, and always-abort attempts
   std::uint64_t attempts = 0;  ///< of them, always-abort attempts
   std::uint64_t ns = 0;        ///< the time of all of them, rollback included
+  /// The attempts by the first cause of their end; `explicit`: the section was run to its end.
+  std::uint64_t aborts[abort_cause_count] = {};
 };
 
 /// What happened between two snapshots. Requires: `later` was taken after `earlier`.
@@ -74,6 +76,7 @@ inline void add(warm_totals& sum, const warm_totals& part) noexcept {
   sum.runs += part.runs;
   sum.attempts += part.attempts;
   sum.ns += part.ns;
+  for (std::size_t i = 0; i < abort_cause_count; ++i) sum.aborts[i] += part.aborts[i];
 }
 
 /// What happened between two snapshots. Requires: `later` was taken after `earlier`.
@@ -98,8 +101,9 @@ TXSYNC_EXPORT bool attempts_failed(std::uint32_t site_id) noexcept;
 /// A section that was timed, one of `weight`, has lost that many machine::cycles() in aborted attempts.
 TXSYNC_EXPORT void lost_in_attempts(std::uint32_t site_id, std::uint64_t cycles, std::uint32_t weight) noexcept;
 
-/// A warm-up has ended, after that many machine::cycles(). Outside attempts.
-TXSYNC_EXPORT void warmed_up(std::uint32_t site_id, std::uint64_t cycles, bool in_attempt) noexcept;
+/// A warm-up has ended, after that many machine::cycles(): an always-abort attempt by that cause, or, where it is null,
+/// a body. Outside attempts.
+TXSYNC_EXPORT void warmed_up(std::uint32_t site_id, std::uint64_t cycles, const abort_cause* attempt_ended_by) noexcept;
 
 }  // namespace detail
 

@@ -116,6 +116,12 @@ json to_json(const transaction_record& one) {
   return {{"commits", one.commits}, {"alone", one.alone}, {"waits", one.waits}, {"aborts", object_of(one.aborts)}};
 }
 
+json to_json(const warm_record& one) {
+  json made = {{"runs", one.runs}, {"attempts", one.attempts}, {"ns", one.ns}};
+  if (!one.aborts.empty()) made["aborts"] = object_of(one.aborts);
+  return made;
+}
+
 }  // namespace
 
 json to_json(const site_record& site) {
@@ -145,10 +151,7 @@ json to_json(const site_record& site) {
   if (site.hold.samples != 0) made["hold_percentiles_ns"] = to_json(site.hold);
   if (site.speculation) made["speculation"] = to_json(*site.speculation);
   if (site.transactions) made["transactions"] = to_json(*site.transactions);
-  if (site.warm_ups) {
-    made["warm_ups"] = {
-        {"runs", site.warm_ups->runs}, {"attempts", site.warm_ups->attempts}, {"ns", site.warm_ups->ns}};
-  }
+  if (site.warm_ups) made["warm_ups"] = to_json(*site.warm_ups);
   put_text(made, "kind", site.kind);
   put_text(made, "where", site.where);
   put_text(made, "module", site.module);

@@ -113,8 +113,9 @@ struct transaction_record {
 /// What a site's waiters ran ahead of time (observe/attempts.hpp); present where they ran something.
 struct warm_record {
   std::uint64_t runs = 0;
-  std::uint64_t attempts = 0;  ///< of them, always-abort attempts
-  std::uint64_t ns = 0;        ///< the time of all of them
+  std::uint64_t attempts = 0;                                      ///< of them, always-abort attempts
+  std::uint64_t ns = 0;                                            ///< the time of all of them
+  std::vector<std::pair<std::string, std::uint64_t>> aborts = {};  ///< first cause of each attempt's end
 };
 
 /// What became of a site's attempts, in hardware (observe/attempts.hpp); present where it made some.

@@ -132,6 +132,7 @@ void add(std::optional<warm_record>& sum, const std::optional<warm_record>& part
   sum->runs += part->runs;
   sum->attempts += part->attempts;
   sum->ns += part->ns;
+  add(sum->aborts, part->aborts);
 }
 
 site_record record_of(const site_totals& counted) {
@@ -152,7 +153,8 @@ site_record record_of(const site_totals& counted) {
   made.hold = percentiles_of(counted.hold);
   made.speculation = speculation_of(counted);
   made.transactions = transactions_of(counted.transactions);
-  if (const warm_totals& warm = counted.warm_ups; warm.runs != 0) made.warm_ups = {warm.runs, warm.attempts, warm.ns};
+  if (const warm_totals& warm = counted.warm_ups; warm.runs != 0)
+    made.warm_ups = {warm.runs, warm.attempts, warm.ns, causes_of(warm.aborts)};
   return made;
 }
 
