@@ -38,6 +38,9 @@ class Cases(unittest.TestCase):
     def test_nobody_is_kept_from_a_lock_that_is_taken_again_at_once(self):
         self.under_each(200, "starve", 30)  # milliseconds; without a bound: seconds
 
+    def test_nobody_is_kept_from_a_reader_writer_lock_that_is_taken_again_at_once(self):
+        self.under_each(200, "starve_rwlock", 30)  # likewise
+
     def test_a_signal_before_the_unlock_hands_over_at_once(self):
         self.under_each(50, "hand_over", 500)  # microseconds a turn; with naps: 64 to 128 on a quiet machine
 
