@@ -54,8 +54,7 @@ static int starve(int turns) {
   return 0;
 }
 
-// ---- the same of a reader-writer lock that one thread writes; others ask for it, one to read and one to write: the
-// ---- longest wait, ms, and the most sections that went by during one
+// ---- the same of a reader-writer lock: one thread writes again and again, one asks to read and one to write
 
 static long sections;
 
@@ -102,8 +101,10 @@ static int starve_rwlock(int turns) {
   for (int i = 0; i < 2; ++i) pthread_join(threads[i], 0);
   stop = 1;
   pthread_join(hogs, 0);
+  for (int i = 0; i < 2; ++i)
+    fprintf(stderr, "to %s: %.3f ms, %ld sections went by\n", i == 0 ? "read" : "write", askers[i].longest * 1e3,
+            askers[i].passed);
   const int worse = askers[1].longest > askers[0].longest;
-  fprintf(stderr, "sections that went by: %ld (to read), %ld (to write); read %.3f ms, write %.3f ms\n", askers[0].passed, askers[1].passed, askers[0].longest * 1e3, askers[1].longest * 1e3);
   printf("%.3f\n", askers[worse].longest * 1e3);
   return 0;
 }

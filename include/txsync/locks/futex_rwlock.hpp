@@ -14,27 +14,28 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// pthread_rwlock_t becomes under `txsync run`.
 ///
 /// What it does: one 64-bit word holds the readers inside, the writer, and how many threads of each kind sleep; waiters
-/// spin a little, then sleep. A free lock goes to the first thread that asks, until a sleeper has waited for a
-/// millisecond. Such a sleeper is overdue, and says so in the word. Whoever then leaves the lock empty hands it over: a
-/// writer to all readers that sleep, at once, or else to a writer that sleeps; the last reader to a writer, or else to
-/// the readers (phase-fair: Brandenburg and Anderson, ECRTS 2009).
+/// spin a little, then sleep. A free lock goes to the first thread that asks. A sleeper that has waited for 1 ms is
+/// overdue, and says so in the word. Whoever then leaves the lock empty reserves it for sleepers: a writer for all
+/// readers that sleep, or else for a writer; the last reader for a writer, or else for the readers (phases of readers
+/// and writers: Brandenburg and Anderson, ECRTS 2009).
 /// Fairness: readers first: a reader enters whenever no writer is inside, so that a thread may read-lock again what it
 /// has read-locked. Readers that follow each other without a gap keep writers out without bound, as with the C library.
 /// With admit::after_writers a reader stays outside while a writer sleeps; then a thread must not read-lock twice.
-/// Writers do not starve anybody. Once a reader is overdue, at most one writer goes in before it (two with
-/// admit::after_writers). Once a writer is overdue, the next turn but the readers' is one of a writer that slept: where
-/// it sleeps alone, its own. Of several, the kernel wakes the oldest first; the next of them asks after 0.25 ms more.
-/// In time a reader waits for 1 ms, two sections of writers and two hand-overs (5..60 us each); a writer 1 ms, and for
-/// each writer that sleeps, itself included, 0.25 ms, a hand-over, two sections of writers and the readers between.
-/// That holds if each of them is run once the kernel has woken it.
+/// Nobody else keeps a sleeper out:
+///  - An overdue reader comes in, with all readers that sleep, when the writer inside leaves. With admit::after_writers
+///    one more writer may go before. If all others of them have left before it has woken up, an overdue writer may.
+///  - An overdue writer that sleeps alone comes in when the writer inside leaves, or else the last of the readers that
+///    come after that one. Where several sleep, one of them does, mostly the oldest. Each later release wakes another,
+///    which asks for its turn 0.25 ms after.
+/// In time: 1 ms, those sections and a wake-up (5..60 us). For a writer, each other one that sleeps adds about 1 ms, a
+/// wake-up and three sections. That holds if each thread is run once the kernel has woken it.
 /// Use it for: programs written against pthread_rwlock_t. Else shared_mutex, which is fair to both.
 /// Cost: one compare-exchange each way, on one line for all readers; a sleep and wake 5..60 us. While no sleeper is
 /// overdue, hand-overs cost nothing.
 /// Named requirements: SharedTimedLockable (SharedTimedMutex). Thread-safe; not recursive for
 /// writers. At most 2^30 shared holds, of however many threads: further ones are refused, or wait until one is given
 /// up. Of each kind 4,095 threads can sleep. More of either look after a millisecond, then at distances up to 640 ms.
-/// While the lock is given to a writer that has not woken up yet, newcomers look after 20 us, then at distances up to 1
-/// ms. Both without a bound.
+/// While the lock is reserved, newcomers look after 20 us, then at distances up to 1 ms. All these without a bound.
 /// In the child of a fork the thread that held it, in either mode, can unlock and use it. The parent's sleepers are
 /// forgotten when it is left empty there, or when a thread begins to sleep; until then readers that try with
 /// admit::after_writers are refused, unless forget_sleepers() was called. They are told apart where fewer than eight
