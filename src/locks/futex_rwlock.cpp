@@ -87,8 +87,7 @@ std::uint64_t futex_rwlock::without_parents_sleepers(std::uint64_t seen) noexcep
 /// changed.
 bool futex_rwlock::come_in(const party& who, std::uint64_t& seen) noexcept {
   for (;;) {
-    const std::uint64_t others = who.is_asleep ? who.without_me(seen) : seen;
-    if ((others & who.closed) != 0 && !who.is_given(seen)) return false;
+    if ((seen & who.closed) != 0 && !who.is_given(seen)) return false;
     // acquire pairs with the release of who leaves
     if (word_.compare_exchange_weak(seen, who.with_me_inside(seen), std::memory_order_acquire,
                                     std::memory_order_relaxed))

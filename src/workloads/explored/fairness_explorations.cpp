@@ -169,8 +169,8 @@ class writers_first : public futex_rwlock {
 };
 
 /// Threads wait once each, readers before writers, and are past their deadlines: at once, or when the time leaps. The
-/// last one writes again and again, and never waits. Those that are overdue during one of its sections are inside
-/// before its next one: all readers that slept, and a writer.
+/// last one writes again and again, never waits, and waits inside until a sleeper is overdue. Those that are overdue
+/// during one of its sections are inside before its next one: all readers that slept, and a writer, behind a reader.
 template <class Lock, unsigned readers, unsigned writers, bool impatient>
 struct overdue_sleepers_test {
   static constexpr unsigned waiters = readers + writers;
@@ -178,8 +178,10 @@ struct overdue_sleepers_test {
   static constexpr unsigned max_looks = 40;
 
   Lock lock{};
+  std::atomic<bool> is_held{false};
   std::atomic<unsigned> came[2] = {0, 0};
-  unsigned expected[2] = {0, 0};  // guarded by the lock
+  unsigned expected[2] = {0, 0};   // guarded by the lock, as what follows
+  unsigned before_the_writer = 0;  // of the readers
   bool passed = false;
 
   overdue_sleepers_test() { detail::wait_with(patience_of(impatient)); }
@@ -200,7 +202,17 @@ struct overdue_sleepers_test {
     const unsigned sleepers = asleep(how);
     expected[kind] = came[kind].load() + (sleepers < served_at_once ? sleepers : served_at_once);
   }
+  void write_again(bool is_first) noexcept {
+    while (!lock.try_lock()) machine::relax();
+    is_held.store(true);
+    for (unsigned looks = 0; (is_first || looks < max_looks) && !is_any_overdue(); ++looks) machine::relax();
+    look(comes::to_read, readers);
+    look(comes::to_write, 1);
+    before_the_writer = came[0].load() < expected[0] ? came[0].load() + 1 : 0;
+    lock.unlock();
+  }
   static void body(overdue_sleepers_test& me, unsigned index) {
+    while (index < waiters && !me.is_held.load()) machine::relax();
     if (index < readers) {
       me.lock.lock_shared();
       me.came[0].fetch_add(1);
@@ -208,21 +220,49 @@ struct overdue_sleepers_test {
     }
     if (index < waiters) {
       me.lock.lock();
+      if (me.came[0].load() < me.before_the_writer) me.passed = true;
       me.came[1].fetch_add(1);
       return me.lock.unlock();
     }
     for (unsigned i = 0; i < max_sections && me.came[0].load() + me.came[1].load() != waiters; ++i) {
-      while (!me.lock.try_lock()) machine::relax();
-      for (unsigned looks = 0; looks < max_looks && !me.is_any_overdue(); ++looks) machine::relax();
-      me.look(comes::to_read, readers);
-      me.look(comes::to_write, 1);
-      me.lock.unlock();
+      me.write_again(i == 0);
     }
   }
   const char* check() const {
     if (passed) return "a sleeper that was overdue was passed by";
     return lock.is_held() ? "the lock is not free at the end" : nullptr;
   }
+};
+
+/// A writer hands over to two readers, which stay inside until both are: whatever writer sleeps.
+template <class Lock>
+struct phase_test {
+  static constexpr std::uint64_t all_overdue = std::uint64_t{3} << 56 | std::uint64_t{2} << 32 | std::uint64_t{1} << 44;
+
+  Lock lock{};
+  std::atomic<bool> is_held{false};
+  std::atomic<unsigned> inside{0};
+
+  phase_test() { detail::wait_with(detail::patience::none); }
+  ~phase_test() { detail::wait_with(detail::patience::usual); }
+
+  static void body(phase_test& me, unsigned index) {
+    while (index != 0 && !me.is_held.load()) machine::relax();
+    if (index < 2) {
+      me.lock.lock();
+      if (index == 0) {
+        me.is_held.store(true);
+        const auto& word = reinterpret_cast<const std::atomic<std::uint64_t>&>(me.lock);
+        while ((word.load() & all_overdue) != all_overdue) machine::relax();
+      }
+      return me.lock.unlock();
+    }
+    me.lock.lock_shared();
+    me.inside.fetch_add(1);
+    while (me.inside.load() != 2) machine::relax();
+    me.lock.unlock_shared();
+  }
+  const char* check() const { return lock.is_held() ? "the lock is not free at the end" : nullptr; }
 };
 
 /// Seeded fault: a writer that leaves hands nothing over.
@@ -405,6 +445,10 @@ constexpr exploration table[] = {
     overdue_at<futex_rwlock, 2, 1, false>("futex_rwlock-overdue-later-4", "the same, two readers"),
     overdue_at<writers_first, 1, 1, true>("futex_rwlock-overdue-after-writers", "where readers wait for writers"),
     overdue_at<writers_first, 2, 1, false>("futex_rwlock-overdue-after-writers-4", "the same, their deadlines pass"),
+    {"futex_rwlock-handed", "to two readers that are overdue, as is a writer", right,
+     run_anew<phase_test<futex_rwlock>, 4>, sleeps},
+    {"futex_rwlock-handed-after-writers", "the same where readers wait for writers", right,
+     run_anew<phase_test<writers_first>, 4>, sleeps},
     overdue_at<never_overdue<futex_rwlock>, 1, 0, true, verdict::broken>("seeded:futex_rwlock-overdue-reader",
                                                                          "the same where nothing is handed over"),
     overdue_at<never_overdue<futex_rwlock>, 0, 1, true, verdict::broken>("seeded:futex_rwlock-overdue-writer",
