@@ -102,7 +102,9 @@ constinit std::uint64_t detail::max_wait_ns = usual_max_wait_ns;
 constinit std::uint64_t detail::min_lead_ns = usual_min_lead_ns;
 
 void detail::wait_with(patience how) noexcept {
-  max_wait_ns = how == patience::none ? 0 : how == patience::endless ? endless_ns : usual_max_wait_ns;
+  max_wait_ns = usual_max_wait_ns;
+  if (how == patience::none) max_wait_ns = 0;
+  if (how == patience::endless) max_wait_ns = endless_ns;
   min_lead_ns = how == patience::none ? 0 : usual_min_lead_ns;
   max_spin = how == patience::usual ? no_limit : brief_spin;
 }
