@@ -16,6 +16,7 @@
 #include <txsync/machine/thread.hpp>
 
 #include "backoff.hpp"
+#include "patience.hpp"
 #include "sleeping_places.hpp"
 #include "waiter_limits.hpp"
 
@@ -30,12 +31,9 @@ constexpr std::uint64_t max_nap_ns = 500'000;
 constexpr std::uint64_t min_full_line_nap_ns = 20'000'000;
 constexpr std::uint64_t max_full_line_nap_ns = 640'000'000;
 constexpr std::uint64_t max_full_aside_nap_ns = 160'000'000;  // likewise of those aside
-// A waiter's deadline: the first time after its arrival, but not sooner than the second after it became the head. The
-// second bounds the cost of hand-overs when many threads wait.
 constexpr std::uint64_t usual_max_wait_ns = 1'000'000;
 constexpr std::uint64_t usual_min_lead_ns = 250'000;
-constinit std::uint64_t max_wait_ns = usual_max_wait_ns;
-constinit std::uint64_t min_lead_ns = usual_min_lead_ns;
+constexpr std::uint64_t endless_ns = 1'000'000'000'000'000;
 constexpr std::uint64_t no_limit = ~std::uint64_t{0};
 constexpr std::uint64_t brief_spin = 512;     // cycles
 constinit std::uint64_t max_spin = no_limit;  // cycles, of explorations
@@ -99,8 +97,14 @@ constexpr std::uint64_t overdue_budget = 40'000;
 constexpr std::uint64_t overdue_pause = 512;
 }  // namespace
 
+// A waiter's deadline: the first time after its arrival, but not sooner than the second after it became the head.
+constinit std::uint64_t detail::max_wait_ns = usual_max_wait_ns;
+constinit std::uint64_t detail::min_lead_ns = usual_min_lead_ns;
+
 void detail::wait_with(patience how) noexcept {
-  max_wait_ns = how == patience::none ? 0 : usual_max_wait_ns;
+  max_wait_ns = usual_max_wait_ns;
+  if (how == patience::none) max_wait_ns = 0;
+  if (how == patience::endless) max_wait_ns = endless_ns;
   min_lead_ns = how == patience::none ? 0 : usual_min_lead_ns;
   max_spin = how == patience::usual ? no_limit : brief_spin;
 }
@@ -225,8 +229,8 @@ void futex_mutex::wait_in_line(const waiting& how, std::uint64_t before) noexcep
 void futex_mutex::lead(const waiting& how, std::uint16_t mine, std::uint64_t arrived_ns,
                        std::uint64_t before) noexcept {
   // Not the same for all: with sections of one length, some threads would get one section more than others each time.
-  const std::uint64_t lead_ns = detail::jitter(&arrived_ns).upto(min_lead_ns / 3 * 4);
-  const std::uint64_t due = std::max(arrived_ns + max_wait_ns, machine::clock_ns() + lead_ns);
+  const std::uint64_t lead_ns = detail::jitter(&arrived_ns).upto(detail::min_lead_ns / 3 * 4);
+  const std::uint64_t due = std::max(arrived_ns + detail::max_wait_ns, machine::clock_ns() + lead_ns);
   detail::sleeping_place& place = detail::place_of(this, mine);
   for (detail::doubling naps_ns(min_nap_ns, max_nap_ns);;) {
     const std::uint32_t ticket = place.ticket();
@@ -319,7 +323,7 @@ bool futex_mutex::wait_aside(std::uint64_t deadline, bool realtime) noexcept {
   const visit here(place);
   // What it asks for, and when.
   const std::uint64_t asks = realtime ? urgent : pressing;
-  const std::uint64_t due = realtime || max_wait_ns == 0 ? 0 : machine::clock_ns() + max_wait_ns;
+  const std::uint64_t due = realtime || detail::max_wait_ns == 0 ? 0 : machine::clock_ns() + detail::max_wait_ns;
   const joined how = join_aside(deadline, due == 0 ? asks : 0);
   if (how != joined::waits) return how == joined::got_lock;
   looks for_dead;

@@ -3,13 +3,31 @@
 // the last time, and parks only while the high half is as it was then. Whoever leaves the lock empty with sleepers in
 // the count sets `waking` in the same step, which changes the high half, and wakes. Nobody sleeps while `waking` is
 // set: whoever meets it, woken or about to sleep, turns it off and looks at the lock again, and if it then enters, its
-// own leaving wakes the next. A sleeper that gives up hands a wake-up on. Sleepers that do not exist (of the parent, in
-// the child of a fork) cost a wake-up in vain, once.
+// own leaving wakes the next. A sleeper that gives up hands a wake-up on.
+//
+// Why no hand-over is lost: it, too, is one step with the leaving, and changes the high half. The lock is reserved for
+// sleepers of one kind: `writer` is set, so that nobody else gets in, and a bit says for whom. Nobody joins the
+// sleepers meanwhile. So all that sleep are in the count of the exchange that reserved the lock, which therefore knows
+// whether one wake-up reaches a writer; and no newcomer, such as the thread that has just left, takes the lock from a
+// sleeper that is about to wake up. At least one sleeper of the kind is there, and it cannot go away but by coming in.
+//  - A writer takes `given_to_writer` off and keeps `writer`.
+//  - The first reader takes `writer` off. `given_to_readers` stays until all sleeping readers are inside: they come in
+//    whatever writers sleep. If a reader is so late that the lock is left empty before, it is handed over once more.
+//
+// A sleeper asks once, by its timer, and then sleeps on without one. Another one may be served instead. Later releases
+// wake the sleepers in turn, and one that finds what it asked for gone asks again.
+//
+// Exclusion is in the low half alone. The high half may be wrong where processes share the lock without being allowed
+// to (docs/limits.md): one of them forgets the other's sleepers, who then find nothing to take off.
+#include <algorithm>
+
 #include <txsync/locks/futex_rwlock.hpp>
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/thread.hpp>
 
 #include "backoff.hpp"
+#include "patience.hpp"
+#include "waiter_limits.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -17,30 +35,74 @@ namespace {
 constexpr std::uint64_t spin_budget = 20'000;  // cycles
 constexpr std::uint64_t shortest_pause = 128;
 constexpr std::uint64_t longest_pause = 4'096;
-constexpr std::uint64_t most_sleepers = 0xFFF;
 constexpr std::uint64_t nap_ns = 1'000'000;
 constexpr std::uint64_t max_nap_ns = 640'000'000;  // of thousands that the word has no room for
+// While the lock is given to a writer that wakes up.
+constexpr std::uint64_t min_given_nap_ns = 20'000;
+constexpr std::uint64_t max_given_nap_ns = 1'000'000;
 }  // namespace
 
-/// By address only: the lock may be gone. All, where a reader sleeps: the system cannot wake readers alone.
-void futex_rwlock::wake(std::uint64_t seen) noexcept {
-  machine::unpark_high(word_, (seen & sleeping_readers_bits) != 0 ? machine::everyone : 1);
+/// How many to wake. All, where a reader sleeps: the system cannot wake threads of one kind alone.
+unsigned futex_rwlock::woken_of(std::uint64_t seen) noexcept {
+  return (seen & sleeping_readers_bits) != 0 ? machine::everyone : 1;
 }
 
-/// Looks at the lock at growing distances. True when it entered, together with `given_back` from the sleepers' bits.
-bool futex_rwlock::spin(const party& who, std::uint64_t given_back) noexcept {
+/// A thread that wants in.
+struct futex_rwlock::party {
+  std::uint64_t closed;    // bits that keep it outside
+  std::uint64_t entered;   // what it adds inside
+  std::uint64_t sleeping;  // what it adds asleep
+  std::uint64_t overdue;   // what it sets there when it has waited for long enough
+  std::uint64_t given;     // what is set when the lock is reserved for its kind
+  bool is_asleep = false;  // counted
+
+  std::uint64_t asleep_in(std::uint64_t seen) const noexcept { return seen / sleeping & max_asleep; }
+  /// The word when this sleeper is counted no more.
+  std::uint64_t without_me(std::uint64_t seen) const noexcept {
+    const std::uint64_t left = asleep_in(seen) != 0 ? seen - sleeping : seen;
+    return asleep_in(left) != 0 ? left : left & ~overdue;
+  }
+  bool is_kept_out_by_readers(std::uint64_t seen) const noexcept { return entered == reader && (seen & full) != 0; }
+  bool is_given(std::uint64_t seen) const noexcept {
+    return is_asleep && (seen & given) != 0 && !is_kept_out_by_readers(seen);
+  }
+  /// The word when this thread has come in.
+  std::uint64_t with_me_inside(std::uint64_t seen) const noexcept {
+    if (!is_asleep) return seen + entered;
+    // A wake-up under way ends at a sleeper: its leaving wakes the next.
+    std::uint64_t left = without_me(seen) & ~waking;
+    if ((seen & given) != 0) left &= ~writer;
+    if (entered == writer || asleep_in(left) == 0) left &= ~given;
+    return left + entered;
+  }
+};
+
+/// The word without sleepers of the parent, in the child of a fork; ready to count some of this process.
+std::uint64_t futex_rwlock::without_parents_sleepers(std::uint64_t seen) noexcept {
+  const std::uint64_t here = std::uint64_t{machine::fork_count()} << process_shift & process_bits;
+  return (seen & process_bits) == here ? seen : without_sleepers(seen) | here;
+}
+
+/// Enters if the lock is open to the thread, or given to sleepers like it. Reads `seen` anew where the word has
+/// changed.
+bool futex_rwlock::come_in(const party& who, std::uint64_t& seen) noexcept {
+  for (;;) {
+    if ((seen & who.closed) != 0 && !who.is_given(seen)) return false;
+    // acquire pairs with the release of who leaves
+    if (word_.compare_exchange_weak(seen, who.with_me_inside(seen), std::memory_order_acquire,
+                                    std::memory_order_relaxed))
+      return true;
+  }
+}
+
+/// Looks at the lock at growing distances. True when the thread is inside.
+bool futex_rwlock::spin(const party& who) noexcept {
   std::uint64_t budget = machine::cpu_count() > 1 ? spin_budget : 1;
   detail::jitter jitter(&budget);
   std::uint64_t pause = shortest_pause;
   for (std::uint64_t spent = 0; spent < budget;) {
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: a look; the exchange decides
-    while (((seen - given_back) & who.closed) == 0) {
-      // A sleeper that enters ends a wake-up that may be under way, as in sleep(). acquire pairs with leave()
-      const std::uint64_t ended = given_back != 0 ? waking : 0;
-      if (word_.compare_exchange_weak(seen, ((seen - given_back) & ~ended) + who.entered, std::memory_order_acquire,
-                                      std::memory_order_relaxed))
-        return true;
-    }
+    if (come_in(who, seen)) return true;
     const std::uint64_t length = jitter.upto(pause);
     detail::pause_for(length);
     spent += length;
@@ -50,73 +112,130 @@ bool futex_rwlock::spin(const party& who, std::uint64_t given_back) noexcept {
 }
 
 /// Requires: counted as a sleeper. Not any more when it returns: it is inside (true), or late and outside.
-bool futex_rwlock::sleep(const party& who, std::uint64_t deadline) noexcept {
+bool futex_rwlock::sleep(const party& who, std::uint64_t deadline, std::uint64_t due) noexcept {
   bool late = false;
+  bool asked = false;
   for (;;) {
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchanges decide
-    if (((seen - who.sleeping) & who.closed) == 0) {
-      // A wake-up under way ends here: this thread's leaving wakes the next. acquire pairs with leave()
-      if (word_.compare_exchange_weak(seen, ((seen - who.sleeping) & ~waking) + who.entered, std::memory_order_acquire,
-                                      std::memory_order_relaxed))
-        return true;
-    } else if (((seen & waking) != 0 && (seen & inside_bits) == 0) || who.is_kept_out_by_readers(seen)) {
+    if (come_in(who, seen)) return true;
+    if (((seen & waking) != 0 && (seen & inside_bits) == 0) || who.is_kept_out_by_readers(seen)) {
       // Closed to this reader by a writer that sleeps, or is about to: the wake-up is that one's, and must stay. Or by
       // readers, who wake nobody but the last of them.
-      if (!detail::nap(nap_ns, deadline)) {
-        give_up(who);
-        return false;
-      }
-    } else if ((seen & waking) != 0) {
-      // relaxed: takes a mark off, orders nothing
-      if (word_.compare_exchange_weak(seen, seen & ~waking, std::memory_order_relaxed) && spin(who, who.sleeping))
-        return true;
-    } else if (late) {
-      give_up(who);
-      return false;
-    } else {
-      late = machine::park_high(word_, static_cast<std::uint32_t>(seen >> 32), deadline) ==
-             machine::park_result::timed_out;
+      if (!detail::nap(nap_ns, deadline)) return give_up(who);
+      continue;
     }
+    if ((seen & waking) != 0) {
+      // relaxed: takes a mark off, orders nothing
+      if (word_.compare_exchange_weak(seen, seen & ~waking, std::memory_order_relaxed) && spin(who)) return true;
+      continue;
+    }
+    if (late) return give_up(who);
+    const bool is_due = detail::is_past(due);
+    if (is_due && (seen & who.overdue) == 0) {
+      // Not at once after another one was served, or hand-overs would follow each other while many sleep.
+      if (asked) due = machine::clock_ns() + detail::min_lead_ns;
+      // relaxed: orders nothing
+      asked = !asked && word_.compare_exchange_weak(seen, seen | who.overdue, std::memory_order_relaxed);
+      continue;
+    }
+    asked = is_due;
+    const std::uint64_t until = is_due ? deadline : std::min(deadline, due);
+    late =
+        machine::park_high(word_, static_cast<std::uint32_t>(seen >> 32), until) == machine::park_result::timed_out &&
+        detail::is_past(deadline);
   }
 }
 
-/// Leaves the sleepers; where that opens the lock to others, or took their wake-up, wakes them.
-void futex_rwlock::give_up(const party& who) noexcept {
+/// Leaves the sleepers; where that opens the lock to others, or took their wake-up, wakes them. True: it is inside.
+bool futex_rwlock::give_up(const party& who) noexcept {
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   std::uint64_t next;
   do {
-    next = (seen - who.sleeping) & ~waking;
+    if (come_in(who, seen)) return true;
+    next = who.without_me(seen) & ~waking;
+    if (who.asleep_in(next) == 0) next &= ~who.given;
     // Readers that stayed outside because of this writer may go in now, whoever reads inside.
     const bool open = (next & writer) == 0 && ((next & inside_bits) == 0 || who.entered == writer);
     if (open && (next & sleepers_bits) != 0) next |= waking;
     // relaxed: this thread has not been inside
   } while (!word_.compare_exchange_weak(seen, next, std::memory_order_relaxed, std::memory_order_relaxed));
-  if ((next & waking) != 0) wake(next);
+  if ((next & waking) != 0) machine::unpark_high(word_, woken_of(next));
+  return false;
 }
 
-bool futex_rwlock::enter(const party& who, std::uint64_t deadline) noexcept {
-  const std::uint64_t most = who.sleeping * most_sleepers;
-  detail::doubling naps_ns(nap_ns, max_nap_ns);
+/// Counts the thread as a sleeper, where there is room and the lock is not about to be taken by one of those.
+bool futex_rwlock::join_sleepers(party& who) noexcept {
+  std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   for (;;) {
-    if (spin(who, 0)) return true;
-    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
-    while ((seen & most) != most && !who.is_kept_out_by_readers(seen)) {
-      // relaxed: its place in the word's order is what counts
-      if (word_.compare_exchange_weak(seen, seen + who.sleeping, std::memory_order_relaxed))
-        return sleep(who, deadline);
+    const std::uint64_t counted = without_parents_sleepers(seen);
+    if (who.asleep_in(counted) >= detail::max_waiters.asleep || (counted & given_bits) != 0 ||
+        who.is_kept_out_by_readers(seen))
+      return false;
+    // relaxed: its place in the word's order is what counts
+    if (word_.compare_exchange_weak(seen, counted + who.sleeping, std::memory_order_relaxed)) {
+      who.is_asleep = true;
+      return true;
     }
-    // No room to be counted, or to come in: see sleep().
-    if (!detail::nap(naps_ns.next(), deadline)) return false;
+  }
+}
+
+bool futex_rwlock::enter(party who, std::uint64_t deadline) noexcept {
+  if (spin(who)) return true;
+  const std::uint64_t due = machine::clock_ns() + detail::max_wait_ns;
+  detail::doubling naps_ns(nap_ns, max_nap_ns);
+  detail::doubling given_naps_ns(min_given_nap_ns, max_given_nap_ns);
+  for (;;) {
+    if (join_sleepers(who)) return sleep(who, deadline, due);
+    // relaxed: says only how long to nap
+    const bool is_given = (word_.load(std::memory_order_relaxed) & given_bits) != 0;
+    if (!detail::nap((is_given ? given_naps_ns : naps_ns).next(), deadline)) return false;
+    if (spin(who)) return true;
   }
 }
 
 bool futex_rwlock::lock_slow(std::uint64_t deadline) noexcept {
-  return machine::annotate_unseen_acquire_if(enter({inside_bits, writer, sleeping_writer}, deadline), &word_);
+  return machine::annotate_unseen_acquire_if(
+      enter({inside_bits, writer, sleeping_writer, overdue_writer, given_to_writer}, deadline), &word_);
 }
 
 bool futex_rwlock::lock_shared_slow(admit how, std::uint64_t deadline) noexcept {
-  return machine::annotate_unseen_acquire_if(enter({closed_to_readers(how), reader, sleeping_reader}, deadline),
-                                             &word_);
+  return machine::annotate_unseen_acquire_if(
+      enter({closed_to_readers(how), reader, sleeping_reader, overdue_reader, given_to_readers}, deadline), &word_);
+}
+
+/// The word of a lock that is left empty with `left` in it, and how many sleepers to wake.
+std::uint64_t futex_rwlock::handed_on(std::uint64_t left, bool by_writer, unsigned& woken) noexcept {
+  if (without_parents_sleepers(left) != left || (left & sleepers_bits) == 0) return 0;
+  // To readers of whom some are not inside yet. Or to any, where a thread unlocks that is not inside.
+  left &= ~given_bits;
+  const bool to_readers = (left & overdue_reader) != 0 && (left & sleeping_readers_bits) != 0;
+  const bool to_writer = (left & overdue_writer) != 0 && (left & sleeping_writers_bits) != 0;
+  if (to_readers || to_writer) {
+    woken = woken_of(left);
+    left = (left & ~waking) | writer;
+    return to_readers && (by_writer || !to_writer) ? left | given_to_readers
+                                                   : (left & ~overdue_writer) | given_to_writer;
+  }
+  if ((left & waking) == 0) woken = woken_of(left);
+  return left | waking;
+}
+
+bool futex_rwlock::leave_empty(std::uint64_t who) noexcept {
+  machine::annotate_unseen_release(&word_);
+  const std::uint64_t all_of_these = who == writer ? writer : readers_bits;
+  std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
+  std::uint64_t next;
+  unsigned woken;
+  do {
+    if ((seen & all_of_these) == 0) return false;
+    woken = 0;
+    next = seen - who;
+    if ((next & inside_bits) == 0) next = handed_on(next, who == writer, woken);
+    // release pairs with the acquire of who enters
+  } while (!word_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed));
+  // By address only: the lock may be gone.
+  if (woken != 0) machine::unpark_high(word_, woken);
+  return true;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND

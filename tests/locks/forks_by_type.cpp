@@ -39,7 +39,9 @@ void beside_writers(Lock& lock, Unlock unlock, Test test) {
 constexpr auto as_writer = [](auto& lock) { lock.unlock(); };
 constexpr auto as_reader = [](auto& lock) { lock.unlock_shared(); };
 
-TEST_F(ForksByType, FutexRwlocksReadersAfterWritersWaitForTheParentsUntilTheyAreForgotten) {
+/// Readers that wait for writers are kept out by the parent's until the lock is left empty in the child, or a reader
+/// there begins to sleep.
+TEST_F(ForksByType, AFutexRwlocksReadersAfterWritersForgetTheParents) {
   using lock_type = txsync::futex_rwlock;
   constexpr auto after_writers = lock_type::admit::after_writers;
   const auto lock = std::make_unique<lock_type>();
@@ -48,9 +50,12 @@ TEST_F(ForksByType, FutexRwlocksReadersAfterWritersWaitForTheParentsUntilTheyAre
     lock->unlock_shared();
   };
   const auto try_in_children = [&](auto unlock) {
-    EXPECT_TRUE(child_hangs([&] {
+    EXPECT_TRUE(child_succeeds([&] {
       unlock(*lock);
+      expect_in_child(lock->try_lock_shared(after_writers));
+      lock->unlock_shared();
       read();
+      use(*lock);
     }));
     EXPECT_TRUE(child_succeeds([&] {
       lock->forget_sleepers();
@@ -58,24 +63,57 @@ TEST_F(ForksByType, FutexRwlocksReadersAfterWritersWaitForTheParentsUntilTheyAre
       read();
       use(*lock);
     }));
-    EXPECT_TRUE(child_succeeds([&] {
-      unlock(*lock);
-      lock->lock_shared();
-      lock->unlock_shared();
-      use(*lock);
-    })) << "readers that come first";
   };
   const auto is_waited_for = [&lock] { return lock->is_closed_to_readers(after_writers); };
   lock->lock_shared();
   beside_writers(*lock, as_reader, [&] {
     while (!is_waited_for()) std::this_thread::yield();
     try_in_children(as_reader);
+    EXPECT_TRUE(child_succeeds([&] {
+      expect_in_child(!lock->try_lock_shared(after_writers));
+      read();
+      expect_in_child(lock->try_lock_shared(after_writers));
+      lock->unlock_shared();
+      as_reader(*lock);
+      use(*lock);
+    })) << "beside a reader";
   });
   lock->lock();
   beside_writers(*lock, as_writer, [&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));  // until both sleep
     try_in_children(as_writer);
   });
+}
+
+/// The parent's sleepers are overdue, and its next unlock hands the lock to them. The child's does not, and hands it to
+/// its own.
+TEST_F(ForksByType, AFutexRwlockHandsNothingToTheParentsSleepers) {
+  const auto lock = std::make_unique<txsync::futex_rwlock>();
+  lock->lock();
+  std::vector<std::thread> readers = start_waiting(2, [&lock] {
+    lock->lock_shared();
+    lock->unlock_shared();
+  });
+  beside_writers(*lock, as_writer, [&] {
+    EXPECT_TRUE(child_succeeds([&] {
+      lock->unlock();
+      expect_in_child(!lock->is_held());
+      use(*lock);
+    }));
+    EXPECT_TRUE(child_succeeds([&] {
+      std::vector<std::thread> own = start_waiting(2, [&lock] {
+        lock->lock_shared();
+        lock->unlock_shared();
+        lock->lock();
+        lock->unlock();
+      });
+      lock->unlock();
+      join(own);
+      expect_in_child(!lock->is_held());
+      use(*lock);
+    })) << "where threads of its own sleep";
+  });
+  join(readers);
 }
 
 template <class Lock>

@@ -143,6 +143,7 @@ template <>
 struct promises<txsync::futex_rwlock> : usual_promises {
   static constexpr const char* name = "futex_rwlock";
   static constexpr std::size_t bytes = 8;
+  static constexpr bool readers_get_in = true;
 };
 
 template <>

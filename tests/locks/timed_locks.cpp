@@ -318,8 +318,10 @@ TYPED_TEST(SharedTimedLocks, ReadersGoInWhereTheWriterGivesUp) {
   }
 }
 
-TYPED_TEST(SharedTimedLocks, LoseNoSectionWhereThreadsGiveUp) {
-  const auto shared = std::make_shared<guarded_by<TypeParam>>();
+/// Readers and writers whose patience is short, and some whose is not.
+template <class Lock>
+void lose_no_section_where_threads_give_up() {
+  const auto shared = std::make_shared<guarded_by<Lock>>();
   const auto updates = std::make_shared<std::atomic<long>>(0);
   for (const unsigned threads : {2u, 4u, 16u}) {
     SCOPED_TRACE(threads);
@@ -354,6 +356,14 @@ TYPED_TEST(SharedTimedLocks, LoseNoSectionWhereThreadsGiveUp) {
     EXPECT_EQ(found, "");
   }
   EXPECT_EQ(shared->data.count_is(*updates), "");
+}
+TYPED_TEST(SharedTimedLocks, LoseNoSectionWhereThreadsGiveUp) { lose_no_section_where_threads_give_up<TypeParam>(); }
+
+/// All that sleep are overdue at once: a thread that gives up may just have been handed the lock.
+TEST(FutexRwlock, LosesNoSectionWhereThreadsGiveUpThatAreHandedIt) {
+  txsync::detail::wait_with(txsync::detail::patience::none);
+  lose_no_section_where_threads_give_up<txsync::futex_rwlock>();
+  txsync::detail::wait_with(txsync::detail::patience::usual);
 }
 
 // Of waiters that a lock has no room to count: they look at growing distances, but not later than their deadline.

@@ -49,12 +49,14 @@ void come_in(rwlock_crowd& all, comes how) {
   all.lock.unlock();
 }
 
-/// `room`: how many of the two that come can be counted.
+/// `room`: how many of the two that come can be counted. Nobody is overdue: those that are not there would be handed
+/// the lock.
 violation more_sleepers_than_count(comes how, unsigned room) {
   const unsigned shift = how == comes::to_read ? 32 : 44;
   const std::uint64_t full = std::uint64_t{0xFFF} << shift;
   const std::uint64_t counted = full - (std::uint64_t{room} << shift);
   const auto all = std::make_shared<rwlock_crowd>();
+  txsync::detail::wait_with(txsync::detail::patience::endless);
   all->lock.lock();
   std::atomic<std::uint64_t>& word = word_of<std::uint64_t>(all->lock);
   word.fetch_or(counted);
@@ -73,6 +75,7 @@ violation more_sleepers_than_count(comes how, unsigned room) {
     all->lock.unlock();
     (void)me.await("the end of both", [&] { return all->past == 2; });
   });
+  txsync::detail::wait_with(txsync::detail::patience::usual);
   if (!found.empty()) return found;
   if (all->met) return "two writers were inside";
   all->lock.forget_sleepers();  // those that are not there

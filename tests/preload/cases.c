@@ -54,6 +54,61 @@ static int starve(int turns) {
   return 0;
 }
 
+// ---- the same of a reader-writer lock: one thread writes again and again, one asks to read and one to write
+
+static long sections;
+
+static void* hog_table(void* unused) {
+  while (!stop) {
+    pthread_rwlock_wrlock(&table);
+    __atomic_fetch_add(&sections, 1, __ATOMIC_RELAXED);
+    for (const double end = seconds() + 100e-6; seconds() < end;) continue;
+    pthread_rwlock_unlock(&table);
+  }
+  return unused;
+}
+
+struct asker {
+  int writes, turns;
+  double longest;
+  long passed;
+};
+
+static void* ask(void* raw) {
+  struct asker* const me = raw;
+  for (int i = 0; i < me->turns; ++i) {
+    usleep(200);
+    const long before = __atomic_load_n(&sections, __ATOMIC_RELAXED);
+    const double begin = seconds();
+    if (me->writes) {
+      pthread_rwlock_wrlock(&table);
+    } else {
+      pthread_rwlock_rdlock(&table);
+    }
+    if (seconds() - begin > me->longest) me->longest = seconds() - begin;
+    if (sections - before > me->passed) me->passed = sections - before;
+    pthread_rwlock_unlock(&table);
+  }
+  return 0;
+}
+
+static int starve_rwlock(int turns) {
+  pthread_t hogs, threads[2];
+  struct asker askers[2] = {{0, turns, 0, 0}, {1, turns, 0, 0}};
+  pthread_create(&hogs, 0, hog_table, 0);
+  usleep(5000);
+  for (int i = 0; i < 2; ++i) pthread_create(&threads[i], 0, ask, &askers[i]);
+  for (int i = 0; i < 2; ++i) pthread_join(threads[i], 0);
+  stop = 1;
+  pthread_join(hogs, 0);
+  for (int i = 0; i < 2; ++i)
+    fprintf(stderr, "to %s: %.3f ms, %ld sections went by\n", i == 0 ? "read" : "write", askers[i].longest * 1e3,
+            askers[i].passed);
+  const int worse = askers[1].longest > askers[0].longest;
+  printf("%.3f\n", askers[worse].longest * 1e3);
+  return 0;
+}
+
 // ---- two threads take turns, signal before unlock: microseconds a turn
 
 static int turn, turns_each;
@@ -254,6 +309,7 @@ int main(int argc, char** argv) {
   const char* const which = argv[1];
   const int number = atoi(argv[2]);
   if (!strcmp(which, "starve")) return starve(number);
+  if (!strcmp(which, "starve_rwlock")) return starve_rwlock(number);
   if (!strcmp(which, "hand_over")) return hand_over(number);
   if (!strcmp(which, "drain")) return drain(number);
   if (!strcmp(which, "readers_meet")) return readers_meet();

@@ -16,8 +16,9 @@ class sleeping_place;
 /// For explorations, before their threads start: how waiters of all locks wait.
 enum class patience : std::uint8_t {
   usual,
-  brief,  ///< they spin for a short time only, so that most get in line
-  none    ///< and are past their deadlines at once
+  brief,   ///< they spin for a short time only, so that most get in line
+  none,    ///< and are past their deadlines at once
+  endless  ///< they are never past their deadlines
 };
 TXSYNC_EXPORT void wait_with(patience how) noexcept;
 }  // namespace detail

@@ -14,17 +14,32 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// pthread_rwlock_t becomes under `txsync run`.
 ///
 /// What it does: one 64-bit word holds the readers inside, the writer, and how many threads of each kind sleep; waiters
-/// spin a little, then sleep.
+/// spin a little, then sleep. A free lock goes to the first thread that asks. A sleeper that has waited for 1 ms is
+/// overdue, and says so in the word. Whoever then leaves the lock empty reserves it for sleepers: a writer for all
+/// readers that sleep, or else for a writer; the last reader for a writer, or else for the readers (phases of readers
+/// and writers: Brandenburg and Anderson, ECRTS 2009).
 /// Fairness: readers first: a reader enters whenever no writer is inside, so that a thread may read-lock again what it
-/// has read-locked; writers can starve. With admit::after_writers a reader stays outside while a writer sleeps; then a
-/// thread must not read-lock twice, and readers can starve.
+/// has read-locked. Readers that follow each other without a gap keep writers out without bound, as with the C library.
+/// With admit::after_writers a reader stays outside while a writer sleeps; then a thread must not read-lock twice.
+/// Nobody else keeps a sleeper out:
+///  - An overdue reader comes in, with all readers that sleep, when the writer inside leaves. With admit::after_writers
+///    one more writer may go before. If all others of them have left before it has woken up, an overdue writer may.
+///  - An overdue writer that sleeps alone comes in when the writer inside leaves, or else the last of the readers that
+///    come after that one. Where several sleep, one of them does, mostly the oldest. Each later release wakes another,
+///    which asks for its turn 0.25 ms after.
+/// In time: 1 ms, those sections and a wake-up (5..60 us). For a writer, each other one that sleeps adds about 1 ms, a
+/// wake-up and three sections. That holds if each thread is run once the kernel has woken it.
 /// Use it for: programs written against pthread_rwlock_t. Else shared_mutex, which is fair to both.
-/// Cost: one compare-exchange each way, on one line for all readers; a sleep and wake 5..60 us.
+/// Cost: one compare-exchange each way, on one line for all readers; a sleep and wake 5..60 us. While no sleeper is
+/// overdue, hand-overs cost nothing.
 /// Named requirements: SharedTimedLockable (SharedTimedMutex). Thread-safe; not recursive for
 /// writers. At most 2^30 shared holds, of however many threads: further ones are refused, or wait until one is given
 /// up. Of each kind 4,095 threads can sleep. More of either look after a millisecond, then at distances up to 640 ms.
-/// In the child of a fork the thread that held it, in either mode, can unlock and use it. Where writers waited, readers
-/// with admit::after_writers wait there for ever, unless forget_sleepers() was called.
+/// While the lock is reserved, newcomers look after 20 us, then at distances up to 1 ms. All these without a bound.
+/// In the child of a fork the thread that held it, in either mode, can unlock and use it. The parent's sleepers are
+/// forgotten when it is left empty there, or when a thread begins to sleep; until then readers that try with
+/// admit::after_writers are refused, unless forget_sleepers() was called. They are told apart where fewer than eight
+/// forks lie between.
 /// Constant-initialised; all zero is unlocked; 8 bytes. May be destroyed by the next owner right after it has got and
 /// given up the lock.
 class futex_rwlock : public detail::timed<futex_rwlock>, public detail::timed_shared<futex_rwlock> {
@@ -52,10 +67,11 @@ class futex_rwlock : public detail::timed<futex_rwlock>, public detail::timed_sh
   [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept { return try_lock() || lock_slow(deadline); }
   /// Requires: the calling thread is the writer inside.
   void unlock() noexcept {
-    if (!leave_alone()) (void)leave<false>(writer);
+    if (!leave_alone()) [[unlikely]]
+      (void)leave_empty(writer);
   }
   /// unlock(), or false, and nothing done, where no writer is inside. Cost: nothing.
-  bool unlock_if_held() noexcept { return leave_alone() || leave<true>(writer); }
+  bool unlock_if_held() noexcept { return leave_alone() || leave_empty(writer); }
 
   void lock_shared(admit how = admit::readers_first) noexcept {
     if (!try_lock_shared(how)) [[unlikely]]
@@ -75,9 +91,9 @@ class futex_rwlock : public detail::timed<futex_rwlock>, public detail::timed_sh
     return try_lock_shared(how) || lock_shared_slow(how, deadline);
   }
   /// Requires: the calling thread is a reader inside.
-  void unlock_shared() noexcept { (void)leave<false>(reader); }
+  void unlock_shared() noexcept { (void)leave_shared<false>(); }
   /// unlock_shared(), or false, and nothing done, where no reader is inside. Cost: nothing.
-  bool unlock_shared_if_held() noexcept { return leave<true>(reader); }
+  bool unlock_shared_if_held() noexcept { return leave_shared<true>(); }
 
   /// Whether a writer is inside; the number of readers inside. True at some moment of the call.
   bool has_writer() const noexcept { return (word_.load(std::memory_order_relaxed) & writer) != 0; }
@@ -95,8 +111,9 @@ class futex_rwlock : public detail::timed<futex_rwlock>, public detail::timed_sh
 
   /// For the child of a fork: the sleepers are threads of the parent. Requires: no thread of this process sleeps here.
   void forget_sleepers() noexcept {
-    // relaxed: counts of waiters, nothing is read because of them
-    word_.fetch_and(~(sleepers_bits | waking), std::memory_order_relaxed);
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: counts of waiters, nothing is read for them
+    while (!word_.compare_exchange_weak(seen, without_sleepers(seen), std::memory_order_relaxed)) {
+    }
   }
 
  private:
@@ -106,54 +123,65 @@ class futex_rwlock : public detail::timed<futex_rwlock>, public detail::timed_sh
   static constexpr std::uint64_t full = std::uint64_t{1} << 30;  ///< of them: no more may come
   static constexpr std::uint64_t writer = std::uint64_t{1} << 31;
   static constexpr std::uint64_t inside_bits = readers_bits | writer;
-  // The high half, on which threads sleep: how many do, and whether a wake-up is under way.
+  // The high half, on which threads sleep: how many do, what they ask for, and whether a wake-up is under way. It is 0
+  // whenever the lock is left empty and nobody sleeps.
+  static constexpr std::uint64_t max_asleep = 0xFFF;
   static constexpr std::uint64_t sleeping_reader = std::uint64_t{1} << 32;
-  static constexpr std::uint64_t sleeping_readers_bits = std::uint64_t{0xFFF} << 32;
+  static constexpr std::uint64_t sleeping_readers_bits = max_asleep << 32;
   static constexpr std::uint64_t sleeping_writer = std::uint64_t{1} << 44;
-  static constexpr std::uint64_t sleeping_writers_bits = std::uint64_t{0xFFF} << 44;
+  static constexpr std::uint64_t sleeping_writers_bits = max_asleep << 44;
   static constexpr std::uint64_t sleepers_bits = sleeping_readers_bits | sleeping_writers_bits;
+  static constexpr std::uint64_t overdue_reader = std::uint64_t{1} << 56;  // a sleeper of that kind is overdue
+  static constexpr std::uint64_t overdue_writer = std::uint64_t{1} << 57;
+  // The lock is reserved for sleepers of that kind: the bit `writer` is nobody's, but keeps others out.
+  static constexpr std::uint64_t given_to_readers = std::uint64_t{1} << 58;
+  static constexpr std::uint64_t given_to_writer = std::uint64_t{1} << 59;
+  static constexpr std::uint64_t given_bits = given_to_readers | given_to_writer;
+  static constexpr unsigned process_shift = 60;  // whose the sleepers are, by the count of forks
+  static constexpr std::uint64_t process_bits = std::uint64_t{7} << process_shift;
   static constexpr std::uint64_t waking = std::uint64_t{1} << 63;
 
-  struct party {
-    std::uint64_t closed;    // bits that keep it outside
-    std::uint64_t entered;   // what it adds inside
-    std::uint64_t sleeping;  // what it adds asleep
-
-    bool is_kept_out_by_readers(std::uint64_t seen) const noexcept { return entered == reader && (seen & full) != 0; }
-  };
   static constexpr std::uint64_t closed_to_readers(admit how) noexcept {
     return (how == admit::readers_first ? writer : writer | sleeping_writers_bits) | full;
   }
+  static constexpr std::uint64_t without_sleepers(std::uint64_t seen) noexcept {
+    return seen & ((seen & given_bits) != 0 ? readers_bits : inside_bits);
+  }
+
+  struct party;
   TXSYNC_EXPORT bool lock_slow(std::uint64_t deadline) noexcept;
   TXSYNC_EXPORT bool lock_shared_slow(admit how, std::uint64_t deadline) noexcept;
-  bool enter(const party& who, std::uint64_t deadline) noexcept;
-  bool spin(const party& who, std::uint64_t given_back) noexcept;
-  bool sleep(const party& who, std::uint64_t deadline) noexcept;
-  void give_up(const party& who) noexcept;
-  TXSYNC_EXPORT void wake(std::uint64_t seen) noexcept;
+  bool enter(party who, std::uint64_t deadline) noexcept;
+  bool join_sleepers(party& who) noexcept;
+  bool come_in(const party& who, std::uint64_t& seen) noexcept;
+  bool spin(const party& who) noexcept;
+  bool sleep(const party& who, std::uint64_t deadline, std::uint64_t due) noexcept;
+  bool give_up(const party& who) noexcept;
+  static std::uint64_t without_parents_sleepers(std::uint64_t seen) noexcept;
+  static unsigned woken_of(std::uint64_t seen) noexcept;
+  static std::uint64_t handed_on(std::uint64_t left, bool by_writer, unsigned& woken) noexcept;
+  /// For a thread that may leave the lock empty with something in the high half. False as of unlock_if_held().
+  TXSYNC_EXPORT bool leave_empty(std::uint64_t who) noexcept;
 
   /// As a writer, where nobody sleeps or is being woken: without a look at the word first, which would have to wait for
   /// the exchange that took the lock.
   bool leave_alone() noexcept {
     std::uint64_t expected = writer;
-    // release pairs with the acquire of who enters; relaxed: leave() looks again
+    // release pairs with the acquire of who enters; relaxed: leave_empty() looks again
     return word_.compare_exchange_strong(expected, 0, std::memory_order_release, std::memory_order_relaxed);
   }
   template <bool checks>
-  [[gnu::always_inline]] bool leave(std::uint64_t who) noexcept {
-    const std::uint64_t all_of_these = who == writer ? writer : readers_bits;
+  [[gnu::always_inline]] bool leave_shared() noexcept {
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
     std::uint64_t next;
     do {
-      if (checks && (seen & all_of_these) == 0) [[unlikely]]
+      if (checks && (seen & readers_bits) == 0) [[unlikely]]
         return false;
-      next = seen - who;
-      const bool tell = (next & inside_bits) == 0 && (next & sleepers_bits) != 0 && (next & waking) == 0;
-      if (tell) next |= waking;
+      next = seen - reader;
+      if ((next & inside_bits) == 0 && next != 0) [[unlikely]]
+        return leave_empty(reader);
       // release pairs with the acquire of who enters
     } while (!word_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed));
-    if (((next ^ seen) & waking) != 0) [[unlikely]]
-      wake(next);
     return true;
   }
 

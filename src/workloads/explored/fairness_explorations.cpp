@@ -7,6 +7,7 @@
 #include <txsync/condition_variable.hpp>
 #include <txsync/locks/admission.hpp>
 #include <txsync/locks/futex_mutex.hpp>
+#include <txsync/locks/futex_rwlock.hpp>
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/spinning_mutex.hpp>
 #include <txsync/locks/ticket.hpp>
@@ -159,6 +160,122 @@ class without_turns : public Lock {
   void count_more_turns(std::uint32_t) noexcept {}
 };
 
+/// How threads wait for a futex_rwlock.
+enum class comes : std::uint8_t { to_read, to_write };
+/// The same with the rule that keeps readers outside while a writer sleeps.
+class writers_first : public futex_rwlock {
+ public:
+  void lock_shared() noexcept { futex_rwlock::lock_shared(admit::after_writers); }
+};
+
+/// Threads wait once each, readers before writers, and are past their deadlines: at once, or when the time leaps. The
+/// last one writes again and again, never waits, and waits inside until a sleeper is overdue. Those that are overdue
+/// during one of its sections are inside before its next one: all readers that slept, and a writer, behind a reader.
+template <class Lock, unsigned readers, unsigned writers, bool impatient>
+struct overdue_sleepers_test {
+  static constexpr unsigned waiters = readers + writers;
+  static constexpr unsigned max_sections = 40;
+  static constexpr unsigned max_looks = 40;
+
+  Lock lock{};
+  std::atomic<bool> is_held{false};
+  std::atomic<unsigned> came[2] = {0, 0};
+  unsigned expected[2] = {0, 0};   // guarded by the lock, as what follows
+  unsigned before_the_writer = 0;  // of the readers
+  bool passed = false;
+
+  overdue_sleepers_test() { detail::wait_with(patience_of(impatient)); }
+  ~overdue_sleepers_test() { detail::wait_with(detail::patience::usual); }
+
+  // Of the lock's word.
+  static constexpr std::uint64_t overdue(comes how) noexcept {
+    return std::uint64_t{1} << (how == comes::to_read ? 56 : 57);
+  }
+  unsigned asleep(comes how) const noexcept {
+    const std::uint64_t seen = reinterpret_cast<const std::atomic<std::uint64_t>&>(lock).load();
+    return (seen & overdue(how)) != 0 ? static_cast<unsigned>(seen >> (how == comes::to_read ? 32 : 44) & 0xFFF) : 0;
+  }
+  bool is_any_overdue() const noexcept { return asleep(comes::to_read) + asleep(comes::to_write) != 0; }
+  void look(comes how, unsigned served_at_once) noexcept {
+    const auto kind = static_cast<unsigned>(how);
+    if (came[kind].load() < expected[kind]) passed = true;
+    const unsigned sleepers = asleep(how);
+    expected[kind] = came[kind].load() + (sleepers < served_at_once ? sleepers : served_at_once);
+  }
+  void write_again(bool is_first) noexcept {
+    while (!lock.try_lock()) machine::relax();
+    is_held.store(true);
+    for (unsigned looks = 0; (is_first || looks < max_looks) && !is_any_overdue(); ++looks) machine::relax();
+    look(comes::to_read, readers);
+    look(comes::to_write, 1);
+    before_the_writer = came[0].load() < expected[0] ? came[0].load() + 1 : 0;
+    lock.unlock();
+  }
+  static void body(overdue_sleepers_test& me, unsigned index) {
+    while (index < waiters && !me.is_held.load()) machine::relax();
+    if (index < readers) {
+      me.lock.lock_shared();
+      me.came[0].fetch_add(1);
+      return me.lock.unlock_shared();
+    }
+    if (index < waiters) {
+      me.lock.lock();
+      if (me.came[0].load() < me.before_the_writer) me.passed = true;
+      me.came[1].fetch_add(1);
+      return me.lock.unlock();
+    }
+    for (unsigned i = 0; i < max_sections && me.came[0].load() + me.came[1].load() != waiters; ++i) {
+      me.write_again(i == 0);
+    }
+  }
+  const char* check() const {
+    if (passed) return "a sleeper that was overdue was passed by";
+    return lock.is_held() ? "the lock is not free at the end" : nullptr;
+  }
+};
+
+/// A writer hands over to two readers, which stay inside until both are: whatever writer sleeps.
+template <class Lock>
+struct phase_test {
+  static constexpr std::uint64_t all_overdue = std::uint64_t{3} << 56 | std::uint64_t{2} << 32 | std::uint64_t{1} << 44;
+
+  Lock lock{};
+  std::atomic<bool> is_held{false};
+  std::atomic<unsigned> inside{0};
+
+  phase_test() { detail::wait_with(detail::patience::none); }
+  ~phase_test() { detail::wait_with(detail::patience::usual); }
+
+  static void body(phase_test& me, unsigned index) {
+    while (index != 0 && !me.is_held.load()) machine::relax();
+    if (index < 2) {
+      me.lock.lock();
+      if (index == 0) {
+        me.is_held.store(true);
+        const auto& word = reinterpret_cast<const std::atomic<std::uint64_t>&>(me.lock);
+        while ((word.load() & all_overdue) != all_overdue) machine::relax();
+      }
+      return me.lock.unlock();
+    }
+    me.lock.lock_shared();
+    me.inside.fetch_add(1);
+    while (me.inside.load() != 2) machine::relax();
+    me.lock.unlock_shared();
+  }
+  const char* check() const { return lock.is_held() ? "the lock is not free at the end" : nullptr; }
+};
+
+/// Seeded fault: a writer that leaves hands nothing over.
+template <class Lock>
+class never_overdue : public Lock {
+ public:
+  void unlock() noexcept {
+    constexpr std::uint64_t overdue = std::uint64_t{3} << 56;
+    reinterpret_cast<std::atomic<std::uint64_t>&>(*this).fetch_and(~overdue);
+    Lock::unlock();
+  }
+};
+
 /// The parts of fair locks, so that a test can inspect the door. With `checks`, unlocked as by unlock_if_held().
 template <bool checks>
 struct ticket_parts {
@@ -267,6 +384,12 @@ constexpr unsigned crowded = 2;
 constexpr auto right = verdict::right;
 constexpr unsigned sleeps = 1;
 
+template <class Lock, unsigned readers, unsigned writers, bool impatient, verdict expected = right>
+constexpr exploration overdue_at(const char* name, const char* summary) {
+  return {name, summary, expected,
+          run_anew<overdue_sleepers_test<Lock, readers, writers, impatient>, readers + writers + 1>, sleeps};
+}
+
 constexpr exploration table[] = {
     {"futex-passed-by", "one waits, one never does", right, run_anew<passed_by_test<futex_mutex, 1, false>, 2>},
     {"futex-passed-by-3", "one waits, two never do", right, run_anew<passed_by_test<futex_mutex, 1, false>, 3>},
@@ -313,6 +436,23 @@ constexpr exploration table[] = {
     {"mcs-passed-by-checked", "unlocked by unlock_if_held()", right, run_anew<door_test<mcs_parts<true>, 3>, 3>,
      crowded},
     {"ticket-drain", "four come once", right, run_anew<drain_test, 4>, crowded},
+    overdue_at<futex_rwlock, 1, 0, true>("futex_rwlock-overdue-reader", "a reader is overdue, a writer never waits"),
+    overdue_at<futex_rwlock, 2, 0, true>("futex_rwlock-overdue-readers", "the same, two readers"),
+    overdue_at<futex_rwlock, 0, 1, true>("futex_rwlock-overdue-writer", "a writer is overdue, another never waits"),
+    overdue_at<futex_rwlock, 0, 2, true>("futex_rwlock-overdue-writers", "the same, two are overdue"),
+    overdue_at<futex_rwlock, 1, 1, true>("futex_rwlock-overdue-both", "one of each is overdue"),
+    overdue_at<futex_rwlock, 1, 1, false>("futex_rwlock-overdue-later", "their deadlines pass"),
+    overdue_at<futex_rwlock, 2, 1, false>("futex_rwlock-overdue-later-4", "the same, two readers"),
+    overdue_at<writers_first, 1, 1, true>("futex_rwlock-overdue-after-writers", "where readers wait for writers"),
+    overdue_at<writers_first, 2, 1, false>("futex_rwlock-overdue-after-writers-4", "the same, their deadlines pass"),
+    {"futex_rwlock-handed", "to two readers that are overdue, as is a writer", right,
+     run_anew<phase_test<futex_rwlock>, 4>, sleeps},
+    {"futex_rwlock-handed-after-writers", "the same where readers wait for writers", right,
+     run_anew<phase_test<writers_first>, 4>, sleeps},
+    overdue_at<never_overdue<futex_rwlock>, 1, 0, true, verdict::broken>("seeded:futex_rwlock-overdue-reader",
+                                                                         "the same where nothing is handed over"),
+    overdue_at<never_overdue<futex_rwlock>, 0, 1, true, verdict::broken>("seeded:futex_rwlock-overdue-writer",
+                                                                         "the same where nothing is handed over"),
     {"condition_variable-passed-by", "a notified thread, and one that never waits", right,
      run_anew<notified_test<false>, 2>},
     {"seeded:condition_variable-passed-by", "the same where nothing is handed over", verdict::broken,

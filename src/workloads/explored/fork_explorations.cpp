@@ -6,6 +6,7 @@
 
 #include <txsync/condition_variable.hpp>
 #include <txsync/locks/admission.hpp>
+#include <txsync/locks/futex_rwlock.hpp>
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/srwlock.hpp>
 #include <txsync/locks/ticket.hpp>
@@ -65,6 +66,17 @@ void add_parents(srwlock& lock, mcs_node& gone) noexcept {
   write_at<std::uint32_t>(&lock, 0, 3);
   add_parents(*reinterpret_cast<fifo_mcs_lock*>(reinterpret_cast<std::byte*>(&lock) + sizeof(lock) - sizeof(mcs_lock)),
               gone);
+}
+
+// Of futex_rwlock's word, in which three threads of the parent sleep that are overdue.
+constexpr std::uint64_t rwlock_writer = std::uint64_t{1} << 31;
+constexpr std::uint64_t rwlock_sleepers = std::uint64_t{2} << 32 | std::uint64_t{1} << 44;
+constexpr std::uint64_t rwlock_overdue = std::uint64_t{3} << 56;
+constexpr std::uint64_t rwlock_given_to_readers = std::uint64_t{1} << 58;
+constexpr std::uint64_t rwlock_given_to_writer = std::uint64_t{1} << 59;
+/// They wait for the writer inside.
+void add_parents(futex_rwlock& lock, mcs_node&) noexcept {
+  write_at(&lock, 0, rwlock_writer | rwlock_sleepers | rwlock_overdue);
 }
 
 /// Two readers wait for the writer inside.
@@ -129,6 +141,39 @@ struct forked_queue_test {
   }
 };
 
+/// In the child of a fork, the parent's threads sleep at the lock. The first thread was a reader inside, where there
+/// was one. Then threads read, where readers wait for writers that sleep, and write.
+template <std::uint64_t word>
+struct forked_rwlock_test {
+  static constexpr bool had_reader = (word & 1) != 0;
+
+  child_of_fork here{};
+  futex_rwlock lock{};
+  unsigned value = 0;
+  bool inside = false;
+  bool met = false;
+
+  forked_rwlock_test() noexcept { write_at(&lock, 0, word); }
+
+  static void body(forked_rwlock_test& me, unsigned index) {
+    if (index == 0 && had_reader) me.lock.unlock_shared();
+    me.lock.lock_shared(futex_rwlock::admit::after_writers);
+    if (me.inside) me.met = true;
+    me.lock.unlock_shared();
+    me.lock.lock();
+    me.inside = true;
+    ++me.value;
+    machine::yield();
+    me.inside = false;
+    me.lock.unlock();
+  }
+  const char* check() const {
+    if (met) return "a reader met a writer in its section";
+    if (value != 2) return "an update was lost";
+    return lock.is_held() ? "the lock is not free at the end" : nullptr;
+  }
+};
+
 /// Two threads of the parent wait at the condition, one has been notified.
 struct forked_condition_test {
   child_of_fork here{};
@@ -177,6 +222,17 @@ constexpr exploration table[] = {
     forked_queue<mcs_lock, 3>("mcs-forked-door", "the same, and there is a CPU for one", 1),
     forked_queue<srwlock, 1>("srwlock-forked-alone", "in a child, one of the parent is the first in line, one thread"),
     forked_queue<srwlock, 3>("srwlock-forked", "the same, three threads"),
+    forked_queue<futex_rwlock, 1>("futex_rwlock-forked-alone",
+                                  "in a child, three of the parent are overdue, one thread"),
+    forked_queue<futex_rwlock, 3>("futex_rwlock-forked", "the same, three threads", 1),
+    {"futex_rwlock-forked-shared", "the same, held shared", verdict::right,
+     run_anew<forked_rwlock_test<1 | rwlock_sleepers | rwlock_overdue>, 2>, 1},
+    {"futex_rwlock-forked-free", "the same, not held", verdict::right,
+     run_anew<forked_rwlock_test<rwlock_sleepers | rwlock_overdue>, 2>, 1},
+    {"futex_rwlock-forked-given", "the same, given to a writer that is gone", verdict::right,
+     run_anew<forked_rwlock_test<rwlock_writer | rwlock_given_to_writer | rwlock_sleepers | rwlock_overdue>, 2>, 1},
+    {"futex_rwlock-forked-given-to-readers", "the same, given to readers", verdict::right,
+     run_anew<forked_rwlock_test<rwlock_writer | rwlock_given_to_readers | rwlock_sleepers | rwlock_overdue>, 2>, 1},
     forked_queue<shared_mutex, 2>("txsync::shared_mutex-forked", "in a child, two of the parent wait to read"),
     {"condition_variable-forked", "in a child, three of the parent are there, two threads", verdict::right,
      run_anew<forked_condition_test, 2>},

@@ -3,12 +3,14 @@
 // mode.
 #include <atomic>
 
+#include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/futex_rwlock.hpp>
 #include <txsync/locks/occ_rwlock.hpp>
 #include <txsync/locks/srwlock.hpp>
 #include <txsync/machine/thread.hpp>
 #include <txsync/shared_mutex.hpp>
 
+#include "locks/waiter_limits.hpp"
 #include "workloads/adapters.hpp"
 #include "workloads/explored/alone.hpp"
 #include "workloads/explored/exploration.hpp"
@@ -26,6 +28,22 @@ class writers_first : public futex_rwlock {
   bool try_lock_shared_until_ns(std::uint64_t deadline) noexcept {
     return futex_rwlock::try_lock_shared_until_ns(deadline, admit::after_writers);
   }
+};
+
+/// Its sleepers are past their deadlines at once, so that each is handed the lock.
+template <class Lock>
+class impatient : public Lock {
+ public:
+  impatient() noexcept { detail::wait_with(detail::patience::none); }
+  ~impatient() { detail::wait_with(detail::patience::usual); }
+};
+
+/// One of each kind can be counted as a sleeper.
+template <class Lock>
+class few_sleepers : public impatient<Lock> {
+ public:
+  few_sleepers() noexcept { detail::max_waiters.asleep = 1; }
+  ~few_sleepers() { detail::max_waiters = {}; }
 };
 
 /// Two readers wait for each other inside, once a writer that they have met is gone.
@@ -234,6 +252,16 @@ constexpr exploration table[] = {
     pair_of<writers_first>("futex_rwlock-after-writers"),
     trio_of<writers_first>("futex_rwlock-after-writers-sleeping", sleeps),
     trio_of<writers_first, entry::hurries>("futex_rwlock-after-writers-deadline", sleeps),
+    trio_of<impatient<futex_rwlock>>("futex_rwlock-shared-handed", sleeps),
+    trio_of<impatient<futex_rwlock>>("futex_rwlock-shared-handed-spinning"),
+    trio_of<impatient<futex_rwlock>, entry::hurries>("futex_rwlock-shared-handed-deadline", sleeps),
+    trio_of<impatient<futex_rwlock>, entry::all_hurry>("futex_rwlock-handed-deadlines", sleeps),
+    {"futex_rwlock-handed-twice", "a reader enters twice, two writers", verdict::right,
+     run_anew<twice_test<impatient<futex_rwlock>>, 3>, sleeps},
+    together<impatient<futex_rwlock>>("futex_rwlock-handed-together", sleeps),
+    trio_of<impatient<writers_first>>("futex_rwlock-after-writers-handed", sleeps),
+    trio_of<impatient<writers_first>, entry::all_hurry>("futex_rwlock-after-writers-handed-deadlines", sleeps),
+    trio_of<few_sleepers<futex_rwlock>>("futex_rwlock-shared-few", sleeps),
     pair_of<shared_mutex>("txsync::shared_mutex-shared"),
     trio_of<shared_mutex>("txsync::shared_mutex-shared-sleeping", sleeps),
     trio_of<shared_mutex, entry::tries>("txsync::shared_mutex-shared-try", sleeps),

@@ -240,6 +240,14 @@ class writers_first : public futex_rwlock {
   }
 };
 
+/// Its sleepers are past their deadlines at once.
+template <class Lock>
+class impatient : public Lock {
+ public:
+  impatient() noexcept { detail::wait_with(detail::patience::none); }
+  ~impatient() { detail::wait_with(detail::patience::usual); }
+};
+
 /// A writer gives up while a reader is inside, and a reader that it kept out goes in: they wait for each other.
 template <class Lock>
 struct way_made_test {
@@ -481,6 +489,14 @@ constexpr exploration table[] = {
      run_anew<giving_up_test<writers_first, true>, 3>, sleeps},
     {"futex_rwlock-way-made", "a writer gives up, and a reader that waited for it goes in", right,
      run_anew<way_made_test<writers_first>, 3>, sleeps},
+    {"futex_rwlock-handed-patience", "a writer gives up that may have been handed the lock", right,
+     run_anew<patience_test<impatient<futex_rwlock>, false>, 3>, sleeps},
+    {"futex_rwlock-handed-shared-patience", "a reader does", right,
+     run_anew<patience_test<impatient<futex_rwlock>, true>, 3>, sleeps},
+    {"futex_rwlock-handed-giving-up", "the holder waits until a writer gives up, and hands over to another", right,
+     run_anew<giving_up_test<impatient<futex_rwlock>, false>, 3>, sleeps},
+    {"futex_rwlock-handed-way-made", "a writer gives up, and a reader that waited for it goes in", right,
+     run_anew<way_made_test<impatient<writers_first>>, 3>, sleeps},
     {"occ_rwlock-way-made", "the same", right, run_anew<way_made_test<occ_rwlock>, 3>, sleeps},
     {"txsync::shared_mutex-way-made", "the same", right, run_anew<way_made_test<shared_mutex>, 3>, sleeps},
     {"txsync::shared_mutex-way-made-spinning", "the same where waiters spin first", right,
@@ -503,6 +519,8 @@ constexpr exploration table[] = {
      run_anew<giving_up_test<shared_mutex, true>, 3>, sleeps},
     {"futex-destroyed", "destroyed by its last owner", right, run_anew<destroyed_lock_test<futex_mutex, 3>, 3>, sleeps},
     {"txsync::mutex-destroyed", "destroyed by its last owner", right, run_anew<destroyed_lock_test<mutex, 2>, 2>},
+    {"futex_rwlock-handed-destroyed", "destroyed by its last owner", right,
+     run_anew<destroyed_lock_test<impatient<futex_rwlock>, 3>, 3>, sleeps},
     {"futex_rwlock-destroyed", "destroyed by its last owner", right, run_anew<destroyed_lock_test<futex_rwlock, 3>, 3>,
      sleeps},
 };

@@ -13,13 +13,15 @@ import sys
 import unittest
 
 BIN = pathlib.Path()
-LOCKS = "futex|txsync::mutex|txsync::shared_mutex|spin|ticket|condition_variable"
+LOCKS = "futex|futex_rwlock|txsync::mutex|txsync::shared_mutex|spin|ticket|condition_variable"
 KINDS = re.compile(rf"(seeded:)?({LOCKS})-(passed-by|overdue|pressing|fair|handed|drain|mutexes|sleeping)(-.*)?|futex-urgent(-3)?")
 ASSERTED = ("futex-passed-by", "futex-pressing", "futex-pressing-beside-line", "futex-pressing-beside-line-4", "futex-handed", "futex-handed-3",
             "futex-handed-late", "futex-handed-fair", "futex-urgent", "futex-urgent-3", "txsync::mutex-overdue", "txsync::mutex-handed",
-            "txsync::mutex-handed-fair", "txsync::shared_mutex-fair", "spin-passed-by", "spin-handed", "ticket-passed-by", "condition_variable-passed-by")
+            "txsync::mutex-handed-fair", "txsync::shared_mutex-fair", "spin-passed-by", "spin-handed", "ticket-passed-by", "condition_variable-passed-by",
+            "futex_rwlock-overdue-readers", "futex_rwlock-overdue-writers", "futex_rwlock-overdue-later", "futex_rwlock-overdue-after-writers")
 SEEDED = ("seeded:futex-passed-by", "seeded:ticket-passed-by", "seeded:condition_variable-passed-by", "seeded:futex-fair",
-          "seeded:txsync::mutex-fair", "seeded:txsync::shared_mutex-fair")
+          "seeded:txsync::mutex-fair", "seeded:txsync::shared_mutex-fair", "seeded:futex_rwlock-overdue-reader",
+          "seeded:futex_rwlock-overdue-writer")
 
 
 def txsync(*words, **options):
