@@ -67,6 +67,19 @@ class looks {
 
 constexpr std::uint64_t min_pause = 128;  // cycles
 
+/// The lock at which the thread's last wait has found a long section. Its next wait there watches from the start.
+[[gnu::tls_model("initial-exec")]] constinit thread_local const futex_mutex* long_sections_at = nullptr;
+
+/// pause_for(), which ends when the lock is free.
+detail::span watch_for(const machine::lock_word& word, std::uint64_t length) noexcept {
+  const std::uint64_t start = machine::cycles();
+  for (;;) {
+    machine::relax();
+    const std::uint64_t now = machine::cycles();
+    if (now - start >= length || !machine::is_taken(word)) return {start, now};
+  }
+}
+
 /// Leaves a place that the thread has entered, at the end of a scope.
 class visit {
  public:
@@ -149,23 +162,31 @@ bool futex_mutex::claim(std::uint64_t& seen, waiter who) noexcept {
   if (has_one_cpu()) return claim(before, who);
   detail::jitter jitter(&how);
   std::uint64_t pause = min_pause;
-  bool was_long = false;
+  bool was_long = who == waiter::newcomer && long_sections_at == this;
   const std::uint64_t budget = std::min(how.budget, max_spin);
   for (std::uint64_t spent = 0; spent < budget;) {
     const std::uint64_t length = pause / 2 + jitter.upto(pause / 2);
-    const detail::span paused = detail::pause_for(length);
+    const detail::span paused = was_long ? watch_for(word_, length) : detail::pause_for(length);
     if (times != nullptr) {
       if (spent == 0) times->begin = paused.begin;
       times->end = paused.end;
     }
     spent += length;
-    if (was_long && who == waiter::newcomer && acquire_if_free()) return true;
+    if (was_long && who == waiter::newcomer && acquire_if_free()) {
+      // One that ended at once may have been short.
+      long_sections_at = paused.end - paused.begin + spent - length >= min_pause ? this : nullptr;
+      return true;
+    }
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: a look only
     const bool is_long = sections_between(before, seen) <= 1;
     was_long = is_long;
+    if (!is_long && long_sections_at == this) long_sections_at = nullptr;
     const bool is_given = (seen & given_to_head) != 0;
     before = seen;
-    if ((is_long || is_given || pause >= how.max_pause) && claim(seen, who)) return true;
+    if ((is_long || is_given || pause >= how.max_pause) && claim(seen, who)) {
+      if (is_long && who == waiter::newcomer) long_sections_at = this;
+      return true;
+    }
     pause = is_long ? min_pause : std::min(2 * pause, how.max_pause);
   }
   return false;

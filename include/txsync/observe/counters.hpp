@@ -91,6 +91,11 @@ TXSYNC_EXPORT std::uint64_t park_begins(std::uint32_t site_id, std::uint64_t sin
 TXSYNC_EXPORT void wait_timed_out(std::uint32_t site_id, const void* lock, std::uint64_t cycles) noexcept;
 /// The calling thread waited that many machine::cycles() for a lock, or on a condition.
 TXSYNC_EXPORT void waited(std::uint32_t site_id, const void* lock, std::uint64_t cycles) noexcept;
+/// waited(), for a lock that the calling thread has just got: counted after the critical section, so that other waiters
+/// do not pay for it. True: the lock calls count_late() when it has been given up. False: it has been counted.
+TXSYNC_EXPORT bool waited_for(std::uint32_t site_id, const void* lock, std::uint64_t cycles) noexcept;
+/// Does not touch the lock.
+TXSYNC_EXPORT void count_late(const void* lock) noexcept;
 TXSYNC_EXPORT void condition_waited(std::uint32_t site_id, std::uint64_t cycles) noexcept;
 
 /// The number under which acquisitions of the site are counted now.
