@@ -508,4 +508,11 @@ void futex_mutex::release(bool fair) noexcept {
 
 void futex_mutex::unlock_slow() noexcept { release(false); }
 
+void futex_mutex::unlock_marked() noexcept {
+  const std::uint32_t mine = machine::holders_byte(word_) & ~std::uint32_t{marked_byte};
+  if (mine == last_turn_byte) return unlock_slow();
+  machine::annotate_unseen_release(&word_);
+  if (!machine::release_unless_waited(word_, static_cast<std::uint16_t>((mine + 1) << 8))) unlock_slow();
+}
+
 }  // namespace txsync::inline TXSYNC_BACKEND

@@ -160,9 +160,10 @@ namespace {
 /// The wait for a lock that the thread holds now, to be counted when it has given the lock up.
 struct late_wait {
   const void* lock;
-  std::uint64_t cycles;
-  std::uint32_t site_id;
+  std::uint64_t site_id : 16;
+  std::uint64_t cycles : 48;
 };
+static_assert(site::site_limit < 1 << 16);
 [[gnu::tls_model("initial-exec")]] constinit thread_local late_wait late{};
 
 /// Who is told of each hold; then each acquisition is a sample. Relaxed: set before anything is counted.
@@ -305,14 +306,14 @@ bool waited_for(std::uint32_t site_id, const void* lock, std::uint64_t cycles) n
     return false;
   }
   if (late.lock != nullptr) count_late(late.lock);
-  late = {lock, cycles, site_id};
+  late = {lock, site_id, cycles & ((std::uint64_t{1} << 48) - 1)};
   return true;
 }
 
 void count_late(const void* lock) noexcept {
   if (late.lock == nullptr || late.lock != lock) return;
   late.lock = nullptr;
-  waited(late.site_id, lock, late.cycles);
+  waited(static_cast<std::uint32_t>(late.site_id), lock, late.cycles);
 }
 
 void condition_waited(std::uint32_t site_id, std::uint64_t cycles) noexcept {

@@ -111,11 +111,7 @@ class futex_mutex : public detail::timed<futex_mutex> {
   bool is_held() const noexcept { return machine::is_taken(word_); }
 
   /// For the type built on this one: unlock() whether or not the holder has called mark().
-  void unlock_marked() noexcept {
-    const std::uint32_t mine = machine::holders_byte(word_) & ~marked_byte;
-    if (mine == last_turn_byte || !machine::release_unless_waited(word_, static_cast<std::uint16_t>((mine + 1) << 8)))
-      unlock_slow();
-  }
+  TXSYNC_EXPORT void unlock_marked() noexcept;
   /// For the type built on this one: a flag that belongs to the holder and vanishes with unlock().
   void mark() noexcept { machine::set_in_holders_byte(word_, marked_byte); }
 
