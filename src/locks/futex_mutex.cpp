@@ -155,8 +155,9 @@ bool futex_mutex::claim(std::uint64_t& seen, waiter who) noexcept {
 ///
 /// A lock that changes hands costs some line transfers, so it pays to let the thread that has it run a few short
 /// sections more; but the end of a long section is to be used. So while no more than one section ends between two
-/// looks, they follow each other closely, and a free lock is taken. While more do, the pauses double, and a free lock
-/// is taken only after the longest pause, or if nothing has happened between two looks.
+/// looks, they follow each other closely, and a free lock is taken; then the thread watches for the end of the next
+/// one. While more do, the pauses double, and a free lock is taken only after the longest pause, or if nothing has
+/// happened between two looks.
 [[gnu::always_inline]] inline bool futex_mutex::spin(const spinning& how, waiter who, arrival* times) noexcept {
   std::uint64_t before = word_.load(std::memory_order_relaxed);  // relaxed: a look only
   if (has_one_cpu()) return claim(before, who);

@@ -19,7 +19,9 @@ struct site_totals {
   /// first of each thread all are). The standard error is about sqrt(their number * sampling_period). Those that ran in
   /// attempts are exact.
   std::uint64_t acquisitions = 0;
-  std::uint64_t contended = 0;  ///< exact: acquisitions that had to wait
+  /// Exact: acquisitions that had to wait. One of a mutex that ended while spinning is added, and its time, when the
+  /// lock is given up.
+  std::uint64_t contended = 0;
   std::uint64_t wait_ns = 0;    ///< exact: time between asking and getting, over the contended ones
   /// The longest single wait, in a difference() within 12.5 %, those of the next lines included.
   std::uint64_t max_wait_ns = 0;
