@@ -139,7 +139,6 @@ class policy_mutex : public detail::timed<policy_mutex> {
       count_sampled();
   }
   TXSYNC_EXPORT void count_sampled() noexcept;
-  void count_wait(std::uint32_t site_id, std::uint64_t cycles) noexcept;
   TXSYNC_EXPORT void unlock_marked() noexcept;
   TXSYNC_EXPORT bool lock_slowly(pastime* meanwhile) noexcept;
   TXSYNC_EXPORT bool try_lock_slowly() noexcept;

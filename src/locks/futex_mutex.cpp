@@ -67,19 +67,6 @@ class looks {
 
 constexpr std::uint64_t min_pause = 128;  // cycles
 
-/// The lock at which the thread's last wait has found a long section. Its next wait there watches from the start.
-[[gnu::tls_model("initial-exec")]] constinit thread_local const futex_mutex* long_sections_at = nullptr;
-
-/// pause_for(), which ends when the lock is free.
-detail::span watch_for(const machine::lock_word& word, std::uint64_t length) noexcept {
-  const std::uint64_t start = machine::cycles();
-  for (;;) {
-    machine::relax();
-    const std::uint64_t now = machine::cycles();
-    if (now - start >= length || !machine::is_taken(word)) return {start, now};
-  }
-}
-
 /// Leaves a place that the thread has entered, at the end of a scope.
 class visit {
  public:
@@ -155,39 +142,30 @@ bool futex_mutex::claim(std::uint64_t& seen, waiter who) noexcept {
 ///
 /// A lock that changes hands costs some line transfers, so it pays to let the thread that has it run a few short
 /// sections more; but the end of a long section is to be used. So while no more than one section ends between two
-/// looks, they follow each other closely, and a free lock is taken; then the thread watches for the end of the next
-/// one. While more do, the pauses double, and a free lock is taken only after the longest pause, or if nothing has
-/// happened between two looks.
+/// looks, they follow each other closely, and a free lock is taken. While more do, the pauses double, and a free lock
+/// is taken only after the longest pause, or if nothing has happened between two looks.
 [[gnu::always_inline]] inline bool futex_mutex::spin(const spinning& how, waiter who, arrival* times) noexcept {
   std::uint64_t before = word_.load(std::memory_order_relaxed);  // relaxed: a look only
   if (has_one_cpu()) return claim(before, who);
   detail::jitter jitter(&how);
   std::uint64_t pause = min_pause;
-  bool was_long = who == waiter::newcomer && long_sections_at == this;
+  bool was_long = false;
   const std::uint64_t budget = std::min(how.budget, max_spin);
   for (std::uint64_t spent = 0; spent < budget;) {
     const std::uint64_t length = pause / 2 + jitter.upto(pause / 2);
-    const detail::span paused = was_long ? watch_for(word_, length) : detail::pause_for(length);
+    const detail::span paused = detail::pause_for(length);
     if (times != nullptr) {
       if (spent == 0) times->begin = paused.begin;
       times->end = paused.end;
     }
     spent += length;
-    if (was_long && who == waiter::newcomer && acquire_if_free()) {
-      // One that ended at once may have been short.
-      long_sections_at = paused.end - paused.begin + spent - length >= min_pause ? this : nullptr;
-      return true;
-    }
+    if (was_long && who == waiter::newcomer && acquire_if_free()) return true;
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: a look only
     const bool is_long = sections_between(before, seen) <= 1;
     was_long = is_long;
-    if (!is_long && long_sections_at == this) long_sections_at = nullptr;
     const bool is_given = (seen & given_to_head) != 0;
     before = seen;
-    if ((is_long || is_given || pause >= how.max_pause) && claim(seen, who)) {
-      if (is_long && who == waiter::newcomer) long_sections_at = this;
-      return true;
-    }
+    if ((is_long || is_given || pause >= how.max_pause) && claim(seen, who)) return true;
     pause = is_long ? min_pause : std::min(2 * pause, how.max_pause);
   }
   return false;
@@ -508,12 +486,5 @@ void futex_mutex::release(bool fair) noexcept {
 }
 
 void futex_mutex::unlock_slow() noexcept { release(false); }
-
-void futex_mutex::unlock_marked() noexcept {
-  const std::uint32_t mine = machine::holders_byte(word_) & ~std::uint32_t{marked_byte};
-  if (mine == last_turn_byte) return unlock_slow();
-  machine::annotate_unseen_release(&word_);
-  if (!machine::release_unless_waited(word_, static_cast<std::uint16_t>((mine + 1) << 8))) unlock_slow();
-}
 
 }  // namespace txsync::inline TXSYNC_BACKEND

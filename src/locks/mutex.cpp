@@ -20,13 +20,12 @@ bool mutex::wait_counted(std::uint64_t deadline) noexcept {
   const std::uint32_t site_id = observe::detail::counted_id(place());
   observe::detail::spin_begins(site_id, this);
   futex_mutex::arrival seen;
-  if (core_.lock_spinning(seen)) {
-    if (observe::detail::waited_for(site_id, this, seen.end - seen.begin)) core_.mark();
-    return true;
+  bool got = core_.lock_spinning(seen);
+  if (!got) {
+    seen.begin = observe::detail::park_begins(site_id, seen.begin);
+    got = core_.lock_after(seen, deadline);
+    seen.end = machine::cycles();
   }
-  seen.begin = observe::detail::park_begins(site_id, seen.begin);
-  const bool got = core_.lock_after(seen, deadline);
-  seen.end = machine::cycles();
   const auto ends = got ? observe::detail::waited : observe::detail::wait_timed_out;
   ends(site_id, this, seen.end - seen.begin);
   return got;
@@ -56,7 +55,6 @@ bool mutex::try_lock_until_ns(std::uint64_t deadline) noexcept {
 void mutex::unlock_marked() noexcept {
   observe::detail::hold_ends(this);
   core_.unlock_marked();
-  observe::detail::count_late(this);
   detail::wake_deferred_by(this);
 }
 
@@ -64,7 +62,6 @@ void mutex::unlock_fair() noexcept {
   detail::newest_held = nullptr;
   observe::detail::hold_ends(this);
   core_.unlock_fair();
-  observe::detail::count_late(this);
   detail::wake_deferred_by(this);
 }
 

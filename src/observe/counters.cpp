@@ -157,15 +157,6 @@ std::uint64_t to_ns(std::uint64_t cycles) noexcept {
 
 namespace {
 
-/// The wait for a lock that the thread holds now, to be counted when it has given the lock up.
-struct late_wait {
-  const void* lock;
-  std::uint64_t site_id : 16;
-  std::uint64_t cycles : 48;
-};
-static_assert(site::site_limit < 1 << 16);
-[[gnu::tls_model("initial-exec")]] constinit thread_local late_wait late{};
-
 /// Who is told of each hold; then each acquisition is a sample. Relaxed: set before anything is counted.
 constinit std::atomic<hold_watcher> watcher{nullptr};
 
@@ -298,24 +289,6 @@ void waited(std::uint32_t site_id, const void* lock, std::uint64_t cycles) noexc
   (void)observe::waited(site_id, lock, cycles, 0);
 }
 
-// One wait is put off: the last. Tools are told at once.
-bool waited_for(std::uint32_t site_id, const void* lock, std::uint64_t cycles) noexcept {
-  if (site_id == 0) return false;
-  if (is_anybody_told()) {
-    waited(site_id, lock, cycles);
-    return false;
-  }
-  if (late.lock != nullptr) count_late(late.lock);
-  late = {lock, site_id, cycles & ((std::uint64_t{1} << 48) - 1)};
-  return true;
-}
-
-void count_late(const void* lock) noexcept {
-  if (late.lock == nullptr || late.lock != lock) return;
-  late.lock = nullptr;
-  waited(static_cast<std::uint32_t>(late.site_id), lock, late.cycles);
-}
-
 void condition_waited(std::uint32_t site_id, std::uint64_t cycles) noexcept {
   thread_block* const block = block_of_thread();
   site_counters* const counters = block != nullptr ? counters_of(*block, site_id) : nullptr;
@@ -413,7 +386,6 @@ bool stop_counting(const ownership& block) noexcept {
     return stop != nullptr && stop(block);
   }
   my_commits.add();
-  detail::count_late(late.lock);
   forget_attempt_counters();
   my_block = nullptr;
   return true;
@@ -424,7 +396,6 @@ void forget_blocks() noexcept {
   my_block = nullptr;
   forget_attempt_counters();  // without adding commits: the parent does
   detail::timed_lock = nullptr;
-  late = {};
   calls_left_out = 0;
   detail::until_sample = 1;
 }

@@ -45,8 +45,6 @@ listener set_listener(listener told) noexcept {
 // The end of a wait lies within the critical section, and all waiters pay for what is done there. So the site's name is
 // looked up only where somebody is told.
 
-bool is_anybody_told() noexcept { return listener_now() != nullptr || machine::waits_are_probed(); }
-
 void tell_wait_begin(std::uint32_t site_id, const void* lock) noexcept {
   const listener told = listener_now();
   if (told == nullptr && !machine::waits_are_probed()) [[likely]]

@@ -105,15 +105,6 @@ void policy_mutex::count_sampled() noexcept {
     tag_.fetch_or(choice::speculates_bit, std::memory_order_relaxed);
 }
 
-/// The lock has just been got. Only the inlined unlock() looks at the mark.
-void policy_mutex::count_wait(std::uint32_t site_id, std::uint64_t cycles) noexcept {
-  if (!is_mutex()) {
-    observe::detail::waited(site_id, this, cycles);
-  } else if (observe::detail::waited_for(site_id, this, cycles)) {
-    words_.futex.mark();
-  }
-}
-
 bool policy_mutex::lock_slowly(pastime* meanwhile) noexcept {
   const choice made = chosen();
   if (enter_elided(made)) return true;
@@ -122,7 +113,7 @@ bool policy_mutex::lock_slowly(pastime* meanwhile) noexcept {
     const std::uint32_t site_id = observe::detail::counted_id(place());
     const std::uint64_t start = observe::detail::wait_begins(site_id, this);
     if (!core().acquire(how, {.here = mark_here(how), .meanwhile = meanwhile})) return false;
-    count_wait(site_id, machine::cycles() - start);
+    observe::detail::waited(site_id, this, machine::cycles() - start);
   }
   become_owner(how);
   return true;
@@ -151,7 +142,7 @@ bool policy_mutex::try_lock_until_ns(std::uint64_t deadline) noexcept {
       observe::detail::wait_timed_out(site_id, this, machine::cycles() - start);
       return false;
     }
-    count_wait(site_id, machine::cycles() - start);
+    observe::detail::waited(site_id, this, machine::cycles() - start);
   }
   become_owner(how);
   return true;
@@ -160,7 +151,6 @@ bool policy_mutex::try_lock_until_ns(std::uint64_t deadline) noexcept {
 void policy_mutex::unlock_marked() noexcept {
   observe::detail::hold_ends(this);
   words_.futex.unlock_marked();
-  observe::detail::count_late(this);
 }
 
 void policy_mutex::unlock_slowly() noexcept {

@@ -110,10 +110,10 @@ class futex_mutex : public detail::timed<futex_mutex> {
   // An attempt's read is ordered by the attempt, and everybody else decides nothing by it.
   bool is_held() const noexcept { return machine::is_taken(word_); }
 
-  /// For the type built on this one: unlock() whether or not the holder has called mark().
-  TXSYNC_EXPORT void unlock_marked() noexcept;
+  /// For the type built on this one: unlock() whether or not the holder has called mark(). One more atomic instruction.
+  void unlock_marked() noexcept { unlock_slow(); }
   /// For the type built on this one: a flag that belongs to the holder and vanishes with unlock().
-  void mark() noexcept { machine::set_in_holders_byte(word_, marked_byte); }
+  void mark() noexcept { word_.fetch_or(marked, std::memory_order_relaxed); }  // relaxed: only the holder looks
 
   /// The slow path of lock(), for the type built on this one. False only when the deadline has passed.
   TXSYNC_EXPORT bool lock_slow(std::uint64_t deadline, waits how = waits::parking) noexcept;
@@ -153,7 +153,7 @@ class futex_mutex : public detail::timed<futex_mutex> {
   static constexpr std::uint64_t marked = 0x8000;
   static constexpr std::uint64_t holders_bits = 0xFFFF;
   static constexpr std::uint32_t last_turn_byte = turn_bits >> 8;  // marked or not, the first that unlock() asks about
-  static constexpr std::uint8_t marked_byte = marked >> 8;
+  static constexpr std::uint32_t marked_byte = marked >> 8;
   // The line: the first number that has not been granted, and the first that has not been drawn. A thread whose number
   // is granted is the head of the line until it has the lock.
   static constexpr std::uint16_t number_bits = 0x1FFF;

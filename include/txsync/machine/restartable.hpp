@@ -19,8 +19,8 @@ using lock_word = std::atomic<std::uint64_t>;
 /// else stores `value` to the low 16 bits with release order and answers true. After true the word is not touched
 /// again, so that another thread may lock, unlock and destroy it at once.
 ///
-/// Requires: only the holder of the lock changes the low 16 bits while they are not free, by this, by
-/// set_in_holders_byte() or by an atomic read-modify-write; others change the word by the latter only.
+/// Requires: only the holder of the lock changes the low 16 bits while they are not free; others change the word by
+/// atomic read-modify-write only.
 ///
 /// Contract with waiters: a thread that raises the high half above zero and then needs every later release to see that
 /// calls settle_releases() before it looks at the low bits again.
@@ -41,10 +41,6 @@ using lock_word = std::atomic<std::uint64_t>;
 /// Bits 8..15, relaxed. Cost: a load, as narrow: take_if_free() does not write what it reads, so that it need not wait
 /// for that.
 [[gnu::always_inline]] inline std::uint8_t holders_byte(const lock_word& word) noexcept;
-
-/// Sets bits of 8..15, relaxed. Requires: the calling thread holds the lock. Cost: a load and a store, as narrow; an
-/// atomic read-modify-write would wait until the thread has the cache line, which waiters look at.
-[[gnu::always_inline]] inline void set_in_holders_byte(lock_word& word, std::uint8_t bits) noexcept;
 
 /// When this returns, every release_unless_waited() of any thread of this process that read its word before the call
 /// has finished (its store, if any, is visible to the caller) or will read again. Cost: 2..10 us and one interrupt on
@@ -68,7 +64,7 @@ inline bool release_by_exchange(lock_word& word, std::uint16_t value) noexcept {
   return true;
 }
 
-/// take_if_free(), is_taken(), holders_byte() and set_in_holders_byte() by instructions for all 64 bits, likewise.
+/// take_if_free(), is_taken() and holders_byte() by instructions for all 64 bits, likewise.
 inline bool take_whole_if_free(lock_word& word) noexcept {
   // acquire pairs with the release of release_unless_waited()
   return (word.fetch_or(1, std::memory_order_acquire) & 1) == 0;
@@ -79,9 +75,6 @@ inline bool is_whole_taken(const lock_word& word) noexcept {
 }
 inline std::uint8_t holders_byte_of_whole(const lock_word& word) noexcept {
   return static_cast<std::uint8_t>(word.load(std::memory_order_relaxed) >> 8);
-}
-inline void set_in_holders_byte_of_whole(lock_word& word, std::uint8_t bits) noexcept {
-  word.fetch_or(std::uint64_t{bits} << 8, std::memory_order_relaxed);
 }
 
 }  // namespace detail

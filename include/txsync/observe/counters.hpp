@@ -19,9 +19,7 @@ struct site_totals {
   /// first of each thread all are). The standard error is about sqrt(their number * sampling_period). Those that ran in
   /// attempts are exact.
   std::uint64_t acquisitions = 0;
-  /// Exact: acquisitions that had to wait. One of a mutex that ended while spinning is added, and its time, when the
-  /// lock is given up.
-  std::uint64_t contended = 0;
+  std::uint64_t contended = 0;  ///< exact: acquisitions that had to wait
   std::uint64_t wait_ns = 0;    ///< exact: time between asking and getting, over the contended ones
   /// The longest single wait, in a difference() within 12.5 %, those of the next lines included.
   std::uint64_t max_wait_ns = 0;
@@ -93,11 +91,6 @@ TXSYNC_EXPORT std::uint64_t park_begins(std::uint32_t site_id, std::uint64_t sin
 TXSYNC_EXPORT void wait_timed_out(std::uint32_t site_id, const void* lock, std::uint64_t cycles) noexcept;
 /// The calling thread waited that many machine::cycles() for a lock, or on a condition.
 TXSYNC_EXPORT void waited(std::uint32_t site_id, const void* lock, std::uint64_t cycles) noexcept;
-/// waited(), for a lock that the calling thread has just got: counted after the critical section, so that other waiters
-/// do not pay for it. True: the lock calls count_late() when it has been given up. False: it has been counted.
-TXSYNC_EXPORT bool waited_for(std::uint32_t site_id, const void* lock, std::uint64_t cycles) noexcept;
-/// Does not touch the lock.
-TXSYNC_EXPORT void count_late(const void* lock) noexcept;
 TXSYNC_EXPORT void condition_waited(std::uint32_t site_id, std::uint64_t cycles) noexcept;
 
 /// The number under which acquisitions of the site are counted now.

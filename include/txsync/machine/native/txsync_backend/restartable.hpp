@@ -96,10 +96,6 @@ inline std::uint8_t holders_byte(const lock_word& word) noexcept {
   return static_cast<std::uint8_t>(byte);
 }
 
-inline void set_in_holders_byte(lock_word& word, std::uint8_t bits) noexcept {
-  asm volatile("orb %[bits], 1(%[word])" : "+m"(word) : [word] "r"(&word), [bits] "q"(bits) : "cc");
-}
-
 #else
 
 inline bool take_if_free(lock_word& word) noexcept { return detail::take_whole_if_free(word); }
@@ -107,10 +103,6 @@ inline bool take_if_free(lock_word& word) noexcept { return detail::take_whole_i
 inline bool is_taken(const lock_word& word) noexcept { return detail::is_whole_taken(word); }
 
 inline std::uint8_t holders_byte(const lock_word& word) noexcept { return detail::holders_byte_of_whole(word); }
-
-inline void set_in_holders_byte(lock_word& word, std::uint8_t bits) noexcept {
-  detail::set_in_holders_byte_of_whole(word, bits);
-}
 
 #endif
 

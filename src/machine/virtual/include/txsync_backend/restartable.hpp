@@ -13,8 +13,4 @@ inline bool is_taken(const lock_word& word) noexcept { return detail::is_whole_t
 
 inline std::uint8_t holders_byte(const lock_word& word) noexcept { return detail::holders_byte_of_whole(word); }
 
-inline void set_in_holders_byte(lock_word& word, std::uint8_t bits) noexcept {
-  detail::set_in_holders_byte_of_whole(word, bits);
-}
-
 }  // namespace txsync::inline TXSYNC_BACKEND::machine
