@@ -9,6 +9,7 @@
 #include "cli/bench.hpp"
 #include "cli/verb.hpp"
 #include "launch/symbols.hpp"
+#include "policy/policy.hpp"
 #include "sim/host/image.hpp"
 #include "sim/models/machine_file.hpp"
 
@@ -42,6 +43,8 @@ struct program_request {
   std::uint64_t limit_ms = 0;  ///< of virtual time; 0: none
   bool oracle = false;
   bool elides = false;
+  std::string policy_word;                   ///< of --policy; empty without
+  std::optional<policy::policy_set> policy;  ///< what it stands for
 };
 
 /// The path of a command's program, which txsync-c++ has built. Throws launch::cannot_start.

@@ -71,6 +71,7 @@ std::vector<std::string> environment_of(const image_request& request) {
   add("TRACE", request.traces ? 1 : 0);
   add("ELIDE", request.elides ? 1 : 0);
   if (!request.locks.empty()) list.push_back("TXSYNC_SIM_LOCKS=" + request.locks);
+  if (!request.sites.empty()) list.push_back("TXSYNC_SIM_SITES=" + request.sites);
   // Ours come first: where those lie that the image's own code reads does not depend on what else there is.
   for (char** word = environ; *word != nullptr; ++word) {
     if (std::strncmp(*word, "TXSYNC_SIM_", 11) != 0) list.emplace_back(*word);
