@@ -64,6 +64,9 @@ void add_sites(observe::point& point, const sim::image_result& seen);
 std::vector<observe::abort_end> abort_ends(const launch::module_symbols& symbols, const sim::image_result& seen);
 std::vector<observe::abort_place> abort_places(const launch::module_symbols& symbols, const sim::image_result& seen);
 
+/// The machine of --machine. Throws bad_input, also where there is none.
+sim::machine checked_machine(const std::optional<std::string>& word);
+
 /// What the documents say of the machine.
 observe::json machine_object(const sim::machine& machine);
 

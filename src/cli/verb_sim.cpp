@@ -83,17 +83,6 @@ class sim_verb final : public verb {
   }
 
  private:
-  sim::machine checked_machine() const {
-    try {
-      std::string names;
-      for (const std::string& name : sim::machine_names()) names += (names.empty() ? "" : ", ") + name;
-      if (!machine_) throw bad_input("--machine is missing; allowed: " + names + ", or a machine file (./NAME.toml)");
-      return sim::load_machine(*machine_);
-    } catch (const sim::machine_error& error) {
-      throw bad_input(error.what());
-    }
-  }
-
   program_request checked_program(const words& command) const {
     const bench_options& wrong = options_;
     if (!wrong.workload.empty() || !wrong.settings.empty() || wrong.preset || wrong.locks || wrong.threads ||
@@ -102,7 +91,7 @@ class sim_verb final : public verb {
           "a program behind -- takes --machine, --seed, --slack, --limit, --check, --elide, --policy and --json only");
     }
     program_request request;
-    request.machine = checked_machine();
+    request.machine = checked_machine(machine_);
     request.machine_word = machine_.value_or("");
     request.command = command;
     request.seed = number_of("--seed", options_.seed, 0, std::numeric_limits<std::uint64_t>::max(), 1);
@@ -129,7 +118,7 @@ class sim_verb final : public verb {
     if (policy_) throw bad_input("--policy is for a program behind --; workloads have locks by name (--lock)");
     if (limit_) throw bad_input("--limit is for a program behind --; workloads have a --duration");
     sim_request request;
-    request.machine = checked_machine();
+    request.machine = checked_machine(machine_);
     request.machine_word = machine_.value_or("");
     try {
       request.image = sim::image_file("workloads");
@@ -155,6 +144,17 @@ class sim_verb final : public verb {
 };
 
 }  // namespace
+
+sim::machine checked_machine(const std::optional<std::string>& word) {
+  try {
+    std::string names;
+    for (const std::string& name : sim::machine_names()) names += (names.empty() ? "" : ", ") + name;
+    if (!word) throw bad_input("--machine is missing; allowed: " + names + ", or a machine file (./NAME.toml)");
+    return sim::load_machine(*word);
+  } catch (const sim::machine_error& error) {
+    throw bad_input(error.what());
+  }
+}
 
 std::unique_ptr<verb> make_sim() { return std::make_unique<sim_verb>(); }
 

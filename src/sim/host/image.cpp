@@ -108,6 +108,7 @@ pid_t spawn(const image_request& request, int model, int records, int messages) 
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   }
+  if (request.captures_output) posix_spawn_file_actions_adddup2(&actions, messages, STDOUT_FILENO);
   if (!request.keeps_error_output) posix_spawn_file_actions_adddup2(&actions, messages, STDERR_FILENO);
   posix_spawn_file_actions_adddup2(&actions, aside, model_file);
   posix_spawn_file_actions_adddup2(&actions, aside + 1, record_file);

@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""policies.py BIN PLAIN_MODEL MACHINES: what a policy does to the named sites of a linked program on the simulated machine."""
+"""policies.py BIN PLAIN_MODEL MACHINES: what a policy does to the named sites of a linked program on the simulated machine, and
+what `txsync tune` finds for them there."""
 
+import json
 import pathlib
 import sys
 import unittest
 
 import programs
+from result_schema import complaints
 
 ROOT = programs.HERE.parents[2]
 HOT = "words.dictionary"
 
 
-class OfWordCount(programs.ByCommand):
-    """The example as it is."""
+class WordCount(programs.ByCommand):
+    """The example as it is, compiled once for all tests."""
 
     @classmethod
     def setUpClass(cls):
@@ -22,8 +25,8 @@ class OfWordCount(programs.ByCommand):
         cls.compile(ROOT / "examples/word_count.cpp",
                     more=("-O2", "-I", include, "-I", include / "txsync/machine/native", "-ltxsync"))
 
+    # ---- txsync sim --policy
 
-class Policies(OfWordCount):
     def run_with(self, text=None, *words):
         """The point, of a run with that policy file."""
         options = ()
@@ -76,7 +79,7 @@ class Policies(OfWordCount):
         self.assertGreater(begun("elide"), 100)
         self.assertEqual([begun(policy) for policy in ("mutex", "libc", "spin")], [0, 0, 0])
 
-    def test_what_is_refused(self):
+    def test_what_sim_refuses(self):
         for words, said in ((("--policy", "mutx", "--", "./program"), "--policy: unknown policy 'mutx'"),
                             (("--policy", "./nowhere.toml", "--", "./program"), "--policy: ./nowhere.toml: cannot be read"),
                             (("--policy", "elide", "--elide", "--", "./program"), "--elide and --policy"),
@@ -85,6 +88,70 @@ class Policies(OfWordCount):
                 ran = self.sim(*words)
                 self.assertEqual((ran.returncode, ran.stdout), (2, ""), ran.stderr)
                 self.assertRegex(ran.stderr, r"\Atxsync sim: [^\n]+\n\Z")
+                self.assertIn(said, ran.stderr)
+
+    # ---- txsync tune --machine: all of it repeats itself, its verdict too
+
+    WORDS = ("--machine", "haswell-i7-4770", "--rounds", "6", "--metric", "([0-9]+) words a second")
+
+    def tune(self, *words, status=0):
+        ran = self.call(programs.BIN / "txsync", "tune", *words)
+        self.assertEqual(ran.returncode, status, ran.stderr)
+        return ran
+
+    def tuned(self, *words):
+        ran = self.tune(*self.WORDS, *words, "--json", "tune.json", "-o", "tuned.toml", "--", "./program", "2")
+        made = json.loads((self.at / "tune.json").read_text(encoding="utf-8"))
+        self.assertEqual(complaints(made), [])
+        return made, ran
+
+    def test_the_hot_site_is_named_and_gets_another_policy(self):
+        made, ran = self.tuned("--candidates", "elide")
+        as_it_is, tune = made["points"][0], made["tune"]
+        self.assertEqual(as_it_is["subject"], "unmodified")
+        waits = {site["name"]: site["wait_ns"] for site in as_it_is["sites"]}
+        self.assertEqual(max(waits, key=waits.get), HOT)
+        self.assertEqual(next(row["phase"] for row in tune["table"] if row["phase"].startswith("site ")), f"site {HOT}")
+        tried = {row["candidate"] for row in tune["table"]}
+        for kind in ("lock=mutex", "lock=spin", "elision=standard"):
+            self.assertTrue(any(one.endswith(f"; {HOT}: {kind}") for one in tried), tried)
+        self.assertTrue(tune["proven"], ran.stdout)
+        # Attempts that commit are worth more than any lock there.
+        self.assertRegex(tune["winner"], rf"\Aelide\b|; {HOT}: elision=standard")
+        self.assertEqual(made["machine"]["backend"], "simulated")
+        self.assertEqual((made["seed"], as_it_is["threads"]), (1, 9))
+        # What it wrote does it.
+        policy = (self.at / "tuned.toml").read_text(encoding="utf-8")
+        self.assertIn("# Machine: haswell-i7-4770, simulated: ", policy)
+        self.assertIn("# Use: txsync sim --machine haswell-i7-4770 --policy FILE -- ./program 2\n", policy)
+        with_it, _ = self.document("--policy", "./tuned.toml", "--", "./program", "4")
+        self.assertGreater(with_it["points"][0]["commits"], 500)
+
+    def test_without_a_metric_it_is_simulated_time(self):
+        ran = self.tune("--machine", "haswell-i7-4770", "--rounds", "6", "--seed", "7", "--candidates", "spin", "--json", "tune.json", "--", "./program", "1")
+        made = json.loads((self.at / "tune.json").read_text(encoding="utf-8"))
+        self.assertEqual((made["points"][0]["metric"], made["points"][0]["unit"], made["seed"]), ("simulated time", "s", 7), ran.stdout)
+        once, _ = self.document("--seed", "8", "--", "./program", "1")  # behind the rehearsal
+        self.assertEqual(made["points"][0]["values"][0], once["points"][0]["values"][0])
+
+    def test_a_candidate_that_fails_is_out(self):
+        self.compile("""
+            #include <cstdio>
+            #include <cstdlib>
+            int main() { std::puts("cannot open the table"); return std::getenv("TXSYNC_SIM_LOCKS") != nullptr ? 3 : 0; }""", "failing")
+        ran = self.tune("--machine", "haswell-i7-4770", "--rounds", "6", "--candidates", "spin", "--", "./failing")
+        self.assertIn("failed in round 1: its exit status was 3; its last lines: 'cannot open the table'", ran.stdout)
+
+    def test_what_tune_refuses(self):
+        for words, said in ((("--machine", "haswel", "--", "./program"), "haswel"),
+                            (("--machine", "haswell-i7-4770", "--", "/bin/true"), "was not built by txsync-c++"),
+                            (("--machine", "haswell-i7-4770", "--input", "/dev/null", "--", "./program"), "--input: a program on a simulated machine"),
+                            (("--machine", "haswell-i7-4770", "--candidates", "mutx", "--", "./program"), "unknown policy 'mutx'"),
+                            (("--machine", "haswell-i7-4770", "arraybench"), "--machine is for a program behind --")):
+            with self.subTest(words=words):
+                ran = self.tune(*words, status=2)
+                self.assertEqual(ran.stdout, "")
+                self.assertRegex(ran.stderr, r"\Atxsync tune: [^\n]+\n\Z")
                 self.assertIn(said, ran.stderr)
 
 
