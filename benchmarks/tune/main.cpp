@@ -149,7 +149,9 @@ int bench(const options& asked, const std::vector<std::string>& command) {
   const tune::surroundings world = told_surroundings([] { return false; });
   if (wanted("hot_lock")) bench_hot_lock(result, asked, table);
   if (wanted("twenty_locks")) tune_one_of_twenty(result, asked.sections, world);
-  if (wanted("word_count")) tune_word_count(result, {.rounds = asked.rounds, .texts = asked.texts}, world, table);
+  const word_count_options words{.rounds = asked.rounds, .texts = asked.texts};
+  if (wanted("word_count")) tune_word_count(result, words, world, table);
+  if (wanted("simulated_word_count")) tune_simulated_word_count(result, words, world, table);
   print_claims(result.claims, table);
   if (output) {
     result.machine = doctor::machine_object(doctor::collect());
@@ -164,7 +166,7 @@ int main(int count, char** words) {
   CLI::App app(
       "Tunes a program with one badly chosen lock, and compares the outcome with policies made by hand; a program with "
       "twenty mutexes of the C library, one of which another lock would serve better; and an example that links "
-      "txsync and gives a lock the wrong policy.");
+      "txsync and gives a lock the wrong policy, here and on a simulated machine.");
   options asked;
   app.add_option("--rounds", asked.rounds, "of the comparison")->capture_default_str()->check(CLI::Range(6, 1000));
   app.add_option("--threads", asked.threads, "of the program")->capture_default_str()->check(CLI::Range(1, 64));
@@ -175,8 +177,8 @@ int main(int count, char** words) {
       ->capture_default_str()
       ->check(CLI::Range(1000UL, 1'000'000'000UL));
   app.add_option("--texts", asked.texts, "of word_count")->capture_default_str()->check(CLI::Range(1U, 1'000'000U));
-  app.add_option("--only", asked.only, "hot_lock, twenty_locks or word_count")
-      ->check(CLI::IsMember({"hot_lock", "twenty_locks", "word_count"}));
+  app.add_option("--only", asked.only, "hot_lock, twenty_locks, word_count or simulated_word_count")
+      ->check(CLI::IsMember({"hot_lock", "twenty_locks", "word_count", "simulated_word_count"}));
   app.add_option("--json", asked.json, "write a result document to this file; - is the standard output");
   return run_command(app, "bench_tune", count, words,
                      [&](const std::vector<std::string>& command) { return bench(asked, command); });

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/simulated.hpp"
 
+#include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <utility>
 
 #include <txsync/machine/attempt.hpp>
