@@ -2,7 +2,7 @@
 // bench_tune: does the tuner find the right answer where it is known (./dev bench tune)? A program whose one hot mutex
 // was made a strictly FIFO spin lock, with 8 threads on few cores and twenty innocent locks beside it, is tuned; what
 // comes out runs against the policies that somebody who knows would write by hand, in fresh interleaved rounds. Claim
-// A2-3. Claim A3-8 is of another program (one_of_twenty.hpp).
+// A2-3. Claims A3-8 (one_of_twenty.hpp) and A4-2 (word_count.hpp) are of other programs.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -20,15 +20,15 @@
 #include "observe/statistics.hpp"
 #include "policy/policy.hpp"
 #include "tune/engine.hpp"
+#include "tune/hand_made.hpp"
 #include "tune/one_of_twenty.hpp"
 #include "tune/program.hpp"
-#include "tune/record.hpp"
+#include "tune/word_count.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::benchmarks {
 
 namespace {
 
-constexpr double goal_of_best = 0.95;
 constexpr const char* hot_function = "make_hot_lock";
 constexpr const char* metric_regex = "sections/s: ([0-9]+)";
 
@@ -37,7 +37,8 @@ struct options {
   unsigned threads = 8;
   unsigned milliseconds = 500;  // shorter runs are all in one disturbance of the machine
   unsigned long sections = 300'000;
-  std::string only;  // "hot_lock" or "twenty_locks"; empty: both
+  unsigned texts = word_count_options{}.texts;
+  std::string only;  // a part; empty: all
   std::string json;
 };
 
@@ -55,12 +56,7 @@ std::string find_hot_site(const options& asked) {
   throw std::runtime_error("the hot lock's site was not counted");
 }
 
-/// Everything as built in, but for the hot site.
-policy::policy_set with_hot(const std::string& site, policy::lock_kind kind) {
-  policy::policy_set set;
-  set.sites.emplace_back(site, policy::packed{.lock = kind});
-  return set;
-}
+policy::policy_set with_hot(const std::string& site, policy::lock_kind kind) { return with_site(site, {.lock = kind}); }
 
 struct file_of_policy {
   std::string path;
@@ -81,33 +77,6 @@ double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-struct subject {
-  std::string name;
-  policy::policy_set policy;
-  observe::subject_kind kind;
-  std::vector<double> values = {};
-};
-
-/// Fresh interleaved rounds; the order turns by one each round.
-void measure(std::vector<subject>& subjects, const options& asked) {
-  launch::launcher runs;
-  const tune::metric number(metric_regex);
-  for (unsigned round = 0; round < asked.rounds; ++round) {
-    for (std::size_t i = 0; i < subjects.size(); ++i) {
-      subject& one = subjects[(i + round) % subjects.size()];
-      launch::options what;
-      what.command = command_of(asked);
-      what.policies = one.policy;
-      what.capture = true;
-      const launch::result ended = runs.launch(what);
-      const tune::metric::found found = number.in(ended.output);
-      if (ended.exit_status != 0 || !found.failure.empty())
-        throw std::runtime_error(one.name + ": the program failed: " + tune::last_lines(ended.output));
-      one.values.push_back(found.value);
-    }
-  }
-}
-
 tune::surroundings told_surroundings(std::function<bool()> stop) {
   return {now_seconds, std::move(stop), [](const tune::progress& now) {
             std::fprintf(stderr, "%s, round %u of %u\n", now.phase.c_str(), now.round, now.rounds);
@@ -121,29 +90,15 @@ tune::outcome tune_it(tune::program_trial& runs, const std::string& bad) {
   return tune::tune(runs, question, told_surroundings([&] { return runs.interrupted(); }));
 }
 
-observe::point point_of(const subject& one, const options& asked) {
+observe::point common_of(const options& asked) {
   observe::point made;
   made.workload = "hot_lock";
   made.params = {{"milliseconds", asked.milliseconds}, {"innocent_locks", 20}};
   made.threads = asked.threads;
   made.place = "none";
-  made.subject = one.name;
-  made.kind = one.kind;
   made.metric = "throughput";
   made.unit = "sections/s";
-  made.values = one.values;
   return made;
-}
-
-observe::claim claim_best(const std::vector<subject>& subjects) {
-  std::vector<observe::peer_values> by_hand;
-  for (std::size_t i = 1; i + 1 < subjects.size(); ++i) by_hand.push_back({subjects[i].name, subjects[i].values});
-  const observe::peer_comparison best = observe::compare_to_best_peer(subjects[0].values, by_hand);
-  return observe::judged(
-      {.id = "A2-3",
-       .words = "the tuned policy to the best one made by hand (" + std::string(best.peer_name) + ")",
-       .from = {0, best.peer + 1}},
-      best.ratio, goal_of_best);
 }
 
 observe::claim claim_named(const tune::outcome& found) {
@@ -155,14 +110,6 @@ observe::claim claim_named(const tune::outcome& found) {
           .goal = true,
           .outcome = observe::judge(named),
           .from = {0}};
-}
-
-void print(const std::vector<subject>& subjects, std::FILE* out) {
-  std::fprintf(out, "sections/s of the hot lock, median (lowest to highest); higher is better\n");
-  for (const subject& one : subjects) {
-    const observe::summary all = observe::summarize(one.values);
-    std::fprintf(out, "  %-44s %12.0f (%.0f to %.0f)\n", one.name.c_str(), all.median, all.low, all.high);
-  }
 }
 
 /// Claim A2-3.
@@ -182,11 +129,13 @@ void bench_hot_lock(observe::document& result, const options& asked, std::FILE* 
                         observe::subject_kind::peer});
   subjects.push_back(
       {"what was there: fifo_ticket", with_hot(hot, policy::lock_kind::fifo_ticket), observe::subject_kind::peer});
-  measure(subjects, asked);
-  for (const subject& one : subjects) result.points.push_back(point_of(one, asked));
-  result.claims.push_back(claim_best(subjects));
+  program_runs program(command_of(asked), metric_regex);
+  measure(subjects, asked.rounds, [&](const policy::policy_set& policies, unsigned) { return program(policies); });
+  const std::size_t first = put_points(result, subjects, common_of(asked));
+  result.claims.push_back(claim_best({.id = "A2-3", .words = "the tuned policy to the best one made by hand"}, subjects,
+                                     subjects.size() - 2, first));
   result.claims.push_back(claim_named(found));
-  print(subjects, table);
+  print("sections/s of the hot lock", subjects, table);
 }
 
 int bench(const options& asked, const std::vector<std::string>& command) {
@@ -196,8 +145,13 @@ int bench(const options& asked, const std::vector<std::string>& command) {
   result.command = command;
   result.started = observe::utc_now();
   std::FILE* const table = asked.json == "-" ? stderr : stdout;
-  if (asked.only != "twenty_locks") bench_hot_lock(result, asked, table);
-  if (asked.only != "hot_lock") tune_one_of_twenty(result, asked.sections, told_surroundings([] { return false; }));
+  const auto wanted = [&](const char* part) { return asked.only.empty() || asked.only == part; };
+  const tune::surroundings world = told_surroundings([] { return false; });
+  if (wanted("hot_lock")) bench_hot_lock(result, asked, table);
+  if (wanted("twenty_locks")) tune_one_of_twenty(result, asked.sections, world);
+  const word_count_options words{.rounds = asked.rounds, .texts = asked.texts};
+  if (wanted("word_count")) tune_word_count(result, words, world, table);
+  if (wanted("simulated_word_count")) tune_simulated_word_count(result, words, world, table);
   print_claims(result.claims, table);
   if (output) {
     result.machine = doctor::machine_object(doctor::collect());
@@ -210,8 +164,9 @@ int bench(const options& asked, const std::vector<std::string>& command) {
 
 int main(int count, char** words) {
   CLI::App app(
-      "Tunes a program with one badly chosen lock, and compares the outcome with policies made by hand; and a program "
-      "with twenty mutexes of the C library, one of which another lock would serve better.");
+      "Tunes a program with one badly chosen lock, and compares the outcome with policies made by hand; a program with "
+      "twenty mutexes of the C library, one of which another lock would serve better; and an example that links "
+      "txsync and gives a lock the wrong policy, here and on a simulated machine.");
   options asked;
   app.add_option("--rounds", asked.rounds, "of the comparison")->capture_default_str()->check(CLI::Range(6, 1000));
   app.add_option("--threads", asked.threads, "of the program")->capture_default_str()->check(CLI::Range(1, 64));
@@ -221,7 +176,9 @@ int main(int count, char** words) {
   app.add_option("--sections", asked.sections, "of the program with twenty locks")
       ->capture_default_str()
       ->check(CLI::Range(1000UL, 1'000'000'000UL));
-  app.add_option("--only", asked.only, "hot_lock or twenty_locks")->check(CLI::IsMember({"hot_lock", "twenty_locks"}));
+  app.add_option("--texts", asked.texts, "of word_count")->capture_default_str()->check(CLI::Range(1U, 1'000'000U));
+  app.add_option("--only", asked.only, "hot_lock, twenty_locks, word_count or simulated_word_count")
+      ->check(CLI::IsMember({"hot_lock", "twenty_locks", "word_count", "simulated_word_count"}));
   app.add_option("--json", asked.json, "write a result document to this file; - is the standard output");
   return run_command(app, "bench_tune", count, words,
                      [&](const std::vector<std::string>& command) { return bench(asked, command); });

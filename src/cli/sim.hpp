@@ -9,6 +9,7 @@
 #include "cli/bench.hpp"
 #include "cli/verb.hpp"
 #include "launch/symbols.hpp"
+#include "policy/policy.hpp"
 #include "sim/host/image.hpp"
 #include "sim/models/machine_file.hpp"
 
@@ -42,6 +43,8 @@ struct program_request {
   std::uint64_t limit_ms = 0;  ///< of virtual time; 0: none
   bool oracle = false;
   bool elides = false;
+  std::string policy_word;                   ///< of --policy; empty without
+  std::optional<policy::policy_set> policy;  ///< what it stands for
 };
 
 /// The path of a command's program, which txsync-c++ has built. Throws launch::cannot_start.
@@ -60,6 +63,9 @@ void add_sites(observe::point& point, const sim::image_result& seen);
 /// Where attempts were as they ended, most frequent first.
 std::vector<observe::abort_end> abort_ends(const launch::module_symbols& symbols, const sim::image_result& seen);
 std::vector<observe::abort_place> abort_places(const launch::module_symbols& symbols, const sim::image_result& seen);
+
+/// The machine of --machine. Throws bad_input, also where there is none.
+sim::machine checked_machine(const std::optional<std::string>& word);
 
 /// What the documents say of the machine.
 observe::json machine_object(const sim::machine& machine);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `txsync sim -- BINARY`: a program that txsync-c++ has built, once, on a simulated machine.
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 
@@ -7,6 +8,7 @@
 #include "cli/sim.hpp"
 #include "cli/stop_on_signal.hpp"
 #include "launch/executable.hpp"
+#include "policy/simulated.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
@@ -26,6 +28,7 @@ std::string repeating(const program_request& request) {
   if (request.limit_ms != 0) line.insert(line.end(), {"--limit", std::to_string(request.limit_ms)});
   if (request.oracle) line.emplace_back("--check");
   if (request.elides) line.emplace_back("--elide");
+  if (!request.policy_word.empty()) line.insert(line.end(), {"--policy", request.policy_word});
   line.emplace_back("--");
   line.insert(line.end(), request.command.begin(), request.command.end());
   return command_line(line);
@@ -40,6 +43,8 @@ sim::image_request image_request_of(const program_request& request, const std::s
           .oracle = request.oracle,
           .limit_us = request.limit_ms * 1'000,
           .elides = request.elides,
+          .locks = request.policy ? policy::told_locks(*request.policy) : "",
+          .sites = request.policy ? policy::told_sites(*request.policy) : "",
           .failure_is_a_result = true,
           .keeps_error_output = true};
 }
@@ -49,6 +54,15 @@ std::string end_of(const sim::image_result& seen) {
   return "ended by signal " + std::to_string(seen.signal) + " (" + strsignal(seen.signal) + ")";
 }
 
+bool asks_for_attempts(const policy::policy_set& policies) {
+  const auto asks = [](policy::packed choices) {
+    return (choices.elision != policy::elision_kind::unsaid && choices.elision != policy::elision_kind::off) ||
+           (choices.warm_up != policy::warm_up_kind::unsaid && choices.warm_up != policy::warm_up_kind::off);
+  };
+  return asks(policies.defaults) ||
+         std::any_of(policies.sites.begin(), policies.sites.end(), [&](const auto& one) { return asks(one.second); });
+}
+
 /// All but what the run brought.
 observe::point new_point(const program_request& request) {
   observe::point made;
@@ -56,9 +70,10 @@ observe::point new_point(const program_request& request) {
   words arguments(request.command.begin() + 1, request.command.end());
   if (!arguments.empty()) made.params["args"] = command_line(arguments);
   made.params["elide"] = request.elides ? "yes" : "no";
+  if (!request.policy_word.empty()) made.params["policy"] = request.policy_word;
   made.place = "none";
   made.subject = file_name(request.command.front());
-  made.speculates = request.elides;
+  made.speculates = request.elides || (request.policy && asks_for_attempts(*request.policy));
   made.metric = "simulated time";
   made.unit = "s";
   made.way = observe::better::lower;

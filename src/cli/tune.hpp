@@ -9,6 +9,7 @@
 
 #include "cli/bench.hpp"
 #include "cli/words.hpp"
+#include "sim/models/machine_file.hpp"
 #include "tune/metric.hpp"
 #include "tune/record.hpp"
 
@@ -20,16 +21,17 @@ struct tune_options {
   std::optional<std::string> metric;
   bool lower_is_better = false;
   std::optional<std::string> input;
+  std::optional<std::string> machine;
   std::optional<std::string> from;
   std::optional<std::string> candidates;
   std::optional<std::string> rounds;
   std::optional<std::string> time;
   std::optional<std::string> policy;  ///< -o
   std::optional<std::string> page;    ///< --report
+  std::optional<std::string> seed;    ///< of workloads, and on simulated machines
   // Of workloads only:
   std::optional<std::string> threads;
   std::optional<std::string> duration;
-  std::optional<std::string> seed;
 };
 
 /// What to tune, and how.
@@ -38,6 +40,10 @@ struct tune_request {
   std::optional<tune::metric> metric;  ///< of a program
   std::optional<std::string> input;    ///< of a program: a file that each run reads
   std::optional<bench_request> bench;  ///< the workload
+  // Of a program on a simulated machine:
+  std::optional<sim::machine> machine;
+  std::string machine_word;  ///< by which the user asked for it
+  std::uint64_t seed = 1;    ///< of the first run
   tune::question asked;
   tune::described described;
 };

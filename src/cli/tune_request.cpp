@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options of `txsync tune`, checked.
 #include <algorithm>
+#include <limits>
 
 #include <txsync/machine/attempt.hpp>
 
 #include "cli/describe.hpp"
 #include "cli/options.hpp"
+#include "cli/sim.hpp"
 #include "cli/tune.hpp"
 #include "cli/verb.hpp"
 #include "launch/program_input.hpp"
 #include "policy/policy.hpp"
-#include "tune/program.hpp"
+#include "tune/simulated.hpp"
 #include "tune/usual_policies.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
@@ -19,6 +21,7 @@ namespace {
 constexpr std::uint64_t most_rounds = 1000;
 constexpr std::uint64_t most_seconds = 1'000'000;
 constexpr unsigned usual_rounds = 10;
+constexpr std::uint64_t most_first_seed = std::numeric_limits<std::uint64_t>::max() / 2;  // runs count on from it
 
 /// What a program that uses pthread has in a workload's place.
 constexpr const char* usual_lock = "pthread_mutex";
@@ -40,11 +43,19 @@ words with_reference(const std::string& reference, const words& others) {
   return list;
 }
 
-words usual_candidates(std::vector<tune::left_out>& others) {
+words usual_candidates(tune::offered_attempts machine, std::vector<tune::left_out>& others) {
   for (const policy::named_policy& one : policy::named_policies())
-    if (const char* const reason = tune::why_left_out(one.name)) others.push_back({{one.name}, reason});
-  words names = tune::usual_policies();
+    if (const char* const reason = tune::why_left_out(one.name, machine)) others.push_back({{one.name}, reason});
+  words names = tune::usual_policies(machine);
   names.insert(names.begin(), tune::unmodified);
+  return names;
+}
+
+/// Each run counts there, so that the same locks need not be run again as "libc".
+words usual_candidates_simulated(const sim::machine_model& model, std::vector<tune::left_out>& others) {
+  words names = usual_candidates(tune::offered_by(model), others);
+  std::erase(names, "libc");
+  others.push_back({{"libc"}, "on a simulated machine it is 'unmodified'"});
   return names;
 }
 
@@ -68,14 +79,26 @@ void describe_program(tune_request& request) {
   if (request.input) request.described.params["input"] = *request.input;
 }
 
+void check_simulated(tune_request& request, const tune_options& options) {
+  if (options.input) throw bad_input("--input: a program on a simulated machine has nothing to read in its runs");
+  request.machine = checked_machine(options.machine);
+  request.machine_word = options.machine.value_or("");
+  request.seed = number_of("--seed", options.seed, 0, most_first_seed, 1);
+  request.described.metric = "simulated time";
+}
+
 void check_program(tune_request& request, const tune_options& options) {
   if (request.command.front().empty()) throw bad_input("the program behind -- is an empty word");
   for (const auto& [given, name] : {std::pair{options.threads.has_value(), "--threads"},
                                     {options.duration.has_value(), "--duration"},
-                                    {options.seed.has_value(), "--seed"}}) {
+                                    {options.seed.has_value() && !options.machine, "--seed"}}) {
     if (given) throw bad_input(std::string(name) + " is for built-in workloads; a program has its own arguments");
   }
-  if (options.input) check_input(*options.input);
+  if (options.machine) {
+    check_simulated(request, options);
+  } else if (options.input) {
+    check_input(*options.input);
+  }
   request.input = options.input;
   describe_program(request);
   if (options.metric) {
@@ -89,12 +112,15 @@ void check_program(tune_request& request, const tune_options& options) {
     request.described.better_word = "good";
     request.described.way = options.lower_is_better ? observe::better::lower : observe::better::higher;
   }
-  const words candidates = options.candidates ? split(*options.candidates) : usual_candidates(request.described.others);
+  std::vector<tune::left_out>& others = request.described.others;
+  const words candidates = options.candidates ? split(*options.candidates)
+                           : request.machine  ? usual_candidates_simulated(request.machine->model, others)
+                                              : usual_candidates(tune::offered_here(), others);
   check_unique(candidates);
   request.asked.candidates = with_reference(options.from.value_or(tune::unmodified), candidates);
   if (request.asked.candidates.front() == tune::unmodified) {
     request.asked.site_base = "libc";
-    request.asked.counted_reference = "libc";
+    if (!request.machine) request.asked.counted_reference = "libc";
   }
 }
 
@@ -116,6 +142,8 @@ void check_workload(tune_request& request, const tune_options& options) {
   if (options.metric || options.lower_is_better)
     throw bad_input("--metric is for programs; a workload's metric is its throughput");
   if (options.input) throw bad_input("--input is for programs; a built-in workload reads nothing");
+  if (options.machine)
+    throw bad_input("--machine is for a program behind --; txsync sim runs workloads on simulated machines");
   if (options.what.empty())
     throw bad_input("what to tune is missing: a built-in workload, or -- and a program with its arguments");
   bench_options bench;

@@ -40,12 +40,12 @@ class sim_verb final : public verb {
     flag(app, "--uncharged", uncharged_, "What is set up before the threads start takes no time; faster");
     flag(app, "--check", check_, "Check the simulation itself at each access and each attempt's end; slower");
     flag(app, "--elide", elide_, "Elide the pthread locks of the program behind --");
+    text_option(app, "--policy", policy_, "POLICY",
+                "What the locks of the program behind -- do: a policy or its file; txsync list policies names them");
     footer(
         app,
-        "txsync sim --machine M [--seed N] [--slack CYCLES] [--limit MS] [--check] [--elide] -- PROGRAM [ARGUMENT...] "
-        "runs a "
-        "program "
-        "that\n"
+        "txsync sim --machine M [--seed N] [--slack CYCLES] [--limit MS] [--check] [--elide] [--policy POLICY] -- "
+        "PROGRAM [ARGUMENT...] runs a program that\n"
         "txsync-c++ has built, with this standard input and output, and exits with the program's own status: 128 and "
         "the\n"
         "signal's number when a signal ended it; 127 when it was not found, 126 when it cannot be run, 1 when the "
@@ -83,26 +83,15 @@ class sim_verb final : public verb {
   }
 
  private:
-  sim::machine checked_machine() const {
-    try {
-      std::string names;
-      for (const std::string& name : sim::machine_names()) names += (names.empty() ? "" : ", ") + name;
-      if (!machine_) throw bad_input("--machine is missing; allowed: " + names + ", or a machine file (./NAME.toml)");
-      return sim::load_machine(*machine_);
-    } catch (const sim::machine_error& error) {
-      throw bad_input(error.what());
-    }
-  }
-
   program_request checked_program(const words& command) const {
     const bench_options& wrong = options_;
     if (!wrong.workload.empty() || !wrong.settings.empty() || wrong.preset || wrong.locks || wrong.threads ||
         wrong.place || wrong.repeat || wrong.duration || wrong.operations || uncharged_) {
       throw bad_input(
-          "a program behind -- takes --machine, --seed, --slack, --limit, --check, --elide and --json only");
+          "a program behind -- takes --machine, --seed, --slack, --limit, --check, --elide, --policy and --json only");
     }
     program_request request;
-    request.machine = checked_machine();
+    request.machine = checked_machine(machine_);
     request.machine_word = machine_.value_or("");
     request.command = command;
     request.seed = number_of("--seed", options_.seed, 0, std::numeric_limits<std::uint64_t>::max(), 1);
@@ -110,14 +99,26 @@ class sim_verb final : public verb {
     request.limit_ms = number_of("--limit", limit_, 1, longest_limit_ms, 0);
     request.oracle = check_;
     request.elides = elide_;
+    if (policy_) put_policy(request, *policy_);
     return request;
+  }
+
+  void put_policy(program_request& request, const std::string& word) const {
+    if (elide_) throw bad_input("--elide and --policy both say what the locks do; allowed: one of the two");
+    request.policy_word = word;
+    try {
+      request.policy = policy::load_policy(word);
+    } catch (const policy::policy_error& error) {
+      throw bad_input("--policy: " + std::string(error.what()));
+    }
   }
 
   sim_request checked_request() const {
     if (elide_) throw bad_input("--elide is for a program behind --; workloads have elided locks (--lock)");
+    if (policy_) throw bad_input("--policy is for a program behind --; workloads have locks by name (--lock)");
     if (limit_) throw bad_input("--limit is for a program behind --; workloads have a --duration");
     sim_request request;
-    request.machine = checked_machine();
+    request.machine = checked_machine(machine_);
     request.machine_word = machine_.value_or("");
     try {
       request.image = sim::image_file("workloads");
@@ -136,12 +137,24 @@ class sim_verb final : public verb {
   std::optional<std::string> machine_;
   std::optional<std::string> slack_;
   std::optional<std::string> limit_;
+  std::optional<std::string> policy_;
   bool uncharged_ = false;
   bool check_ = false;
   bool elide_ = false;
 };
 
 }  // namespace
+
+sim::machine checked_machine(const std::optional<std::string>& word) {
+  try {
+    std::string names;
+    for (const std::string& name : sim::machine_names()) names += (names.empty() ? "" : ", ") + name;
+    if (!word) throw bad_input("--machine is missing; allowed: " + names + ", or a machine file (./NAME.toml)");
+    return sim::load_machine(*word);
+  } catch (const sim::machine_error& error) {
+    throw bad_input(error.what());
+  }
+}
 
 std::unique_ptr<verb> make_sim() { return std::make_unique<sim_verb>(); }
 

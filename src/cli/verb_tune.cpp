@@ -3,6 +3,7 @@
 #include <txsync/machine/cpu.hpp>
 
 #include "cli/options.hpp"
+#include "cli/sim.hpp"
 #include "cli/stop_on_signal.hpp"
 #include "cli/tune.hpp"
 #include "cli/verbs.hpp"
@@ -13,6 +14,7 @@
 #include "report/report.hpp"
 #include "report/text.hpp"
 #include "tune/program.hpp"
+#include "tune/simulated.hpp"
 #include "tune/workload.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
@@ -49,6 +51,8 @@ class tune_verb final : public verb {
         app, "--metric", options_.metric, "REGEX",
         "Instead of wall time the number that the one group of REGEX finds in the program's output; higher is better");
     flag(app, "--lower-is-better", options_.lower_is_better, "Of --metric");
+    text_option(app, "--machine", options_.machine, "NAME|FILE",
+                "Of a program of txsync-c++: the simulated machine to tune it on; txsync list machines names them");
     text_option(app, "--input", options_.input, "FILE",
                 "Of a program: what each run reads from its standard input, from the beginning (nothing)");
     text_option(app, "-o,--output", options_.policy, "FILE",
@@ -62,7 +66,9 @@ class tune_verb final : public verb {
     text_option(app, "--time", options_.time, "SECONDS", "For everything (no limit)");
     text_option(app, "--threads", options_.threads, "N", "Of a workload: number of threads (the CPUs, at least 2)");
     text_option(app, "--duration", options_.duration, "MS", "Of a workload: milliseconds of each run (100)");
-    text_option(app, "--seed", options_.seed, "N", "Of a workload: seed of all random choices (1)");
+    text_option(
+        app, "--seed", options_.seed, "N",
+        "Of a workload: seed of all random choices; with --machine that of the first run, the next has the next (1)");
     footer(
         app,
         "What wins is proven in fresh rounds; when nothing wins, the advice is to keep what you have.\n"
@@ -76,7 +82,13 @@ class tune_verb final : public verb {
     const auto policy_file = opened("--output", options_.policy);
     const auto page_file = opened("--report", options_.page);
     if (request.bench) with.document.seed = request.bench->plan.seed;
-    const tune::outcome found = request.bench ? tuned_workload(request) : tuned_program(request);
+    if (request.machine) {
+      with.document.seed = request.seed;
+      with.document.machine = machine_object(*request.machine);
+    }
+    const tune::outcome found = request.bench     ? tuned_workload(request)
+                                : request.machine ? tuned_simulated(request)
+                                                  : tuned_program(request);
     if (found.phases.empty() && !found.broken.empty()) {
       std::fprintf(stderr, "txsync tune: '%s' cannot be measured: %s\n",
                    observe::printable(request.described.workload).c_str(), found.broken.c_str());
@@ -113,12 +125,38 @@ class tune_verb final : public verb {
     return tuned(runs, request, [] { return false; });
   }
 
-  tune::outcome tuned_program(tune_request& request) {
+  /// All policies that runs may need.
+  static words policies_of(const tune_request& request) {
     words names = request.asked.candidates;
     if (!request.asked.site_base.empty()) names.push_back(request.asked.site_base);
     if (!request.asked.counted_reference.empty()) names.push_back(request.asked.counted_reference);
+    return names;
+  }
+
+  tune::outcome tuned_simulated(tune_request& request) {
+    const auto& machine = request.machine;
+    if (!machine) return {};
     try {
-      program_ = std::make_unique<tune::program_trial>(request.command, request.metric, names, request.input);
+      simulated_ = std::make_unique<tune::simulated_trial>(
+          tune::simulated_program{simulated_program(request.command),
+                                  {request.command.begin() + 1, request.command.end()},
+                                  machine->model,
+                                  request.seed},
+          request.metric, policies_of(request), stop_on_signal::asked);
+    } catch (const policy::policy_error& error) {
+      throw bad_input(error.what());
+    } catch (const launch::cannot_start& error) {
+      throw bad_input(error.what());
+    }
+    tune::outcome found = tuned(*simulated_, request, [] { return false; });
+    request.described.threads = simulated_->threads();
+    return found;
+  }
+
+  tune::outcome tuned_program(tune_request& request) {
+    try {
+      program_ =
+          std::make_unique<tune::program_trial>(request.command, request.metric, policies_of(request), request.input);
     } catch (const policy::policy_error& error) {
       throw bad_input(error.what());
     } catch (const launch::cannot_start& error) {
@@ -138,13 +176,18 @@ class tune_verb final : public verb {
     std::string text = "Made by txsync tune (" + document.tool.version + ", commit " + document.tool.commit + "), " +
                        document.started + ".\n";
     text += "Command: " + report::shell_line(document.command) + "\n";
-    text += "Machine: " + doctor::machine_line(doctor::collect()) + "\n";
+    text += "Machine: " +
+            (request.machine ? request.machine->name + ", simulated: " + request.machine->title
+                             : doctor::machine_line(doctor::collect())) +
+            "\n";
     text += "Measured: " + request.described.metric + ", " + request.described.unit + ". " +
             tune::verdict_words(found, request.described) + "\n";
     for (const std::string& warning : request.described.warnings)
       text += "The verdict may be worth nothing: " + warning + ".\n";
     if (request.bench) return text + "The best lock of the workload was " + found.best.candidate + ".\n";
-    text += "Use: txsync run --policy FILE -- " + report::shell_line(request.command);
+    text += "Use: txsync " +
+            (request.machine ? "sim --machine " + report::shell_line({request.machine_word}) : std::string("run")) +
+            " --policy FILE -- " + report::shell_line(request.command);
     return text + (request.input ? " < " + report::shell_line({*request.input}) : "") + "\n";
   }
 
@@ -152,7 +195,7 @@ class tune_verb final : public verb {
                           const observe::document& document) const {
     std::string words = heading(request, found, document);
     if (!request.bench) {
-      const std::optional<policy::policy_set> set = program_->policy_of(found.best);
+      const std::optional<policy::policy_set> set = policy_of(found.best);
       if (!set) return {};  // the program as it is was better than what the user had: there is no policy for that
       return policy::to_toml(*set, words);
     }
@@ -172,13 +215,17 @@ class tune_verb final : public verb {
                            const observe::document& document) const {
     if (request.bench) return {};
     policy::policy_set set;
-    if (const std::optional<policy::policy_set> had = program_->policy_of(found.reference)) {
+    if (const std::optional<policy::policy_set> had = policy_of(found.reference)) {
       set = *had;
     } else {
       set.defaults = {policy::lock_kind::libc,   policy::rwlock_kind::libc, policy::spinlock_kind::libc, false,
                       policy::elision_kind::off, policy::warm_up_kind::off};
     }
     return policy::to_toml(set, heading(request, found, document));
+  }
+
+  std::optional<policy::policy_set> policy_of(const tune::choice& what) const {
+    return simulated_ ? simulated_->policy_of(what) : program_->policy_of(what);
   }
 
   void write_policy(observe::output* file, const std::string& policy) const {
@@ -201,6 +248,7 @@ class tune_verb final : public verb {
 
   tune_options options_;
   std::unique_ptr<tune::program_trial> program_;
+  std::unique_ptr<tune::simulated_trial> simulated_;
 };
 
 }  // namespace

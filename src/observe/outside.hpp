@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What comes to sites from outside of the program: their numbers and policies from `txsync run`, policies from files.
 // Defined by the floors above: for the linked library in src/channel/linked_sites.cpp and
-// src/policy/program_policy.cpp, for all others, which have nobody outside, in nobody_outside.cpp.
+// src/policy/program_policy.cpp, for simulated programs in simulated_outside.cpp, for all others, which have nobody
+// outside, in nobody_outside.cpp.
 #pragma once
 
 #include <cstdint>

@@ -142,6 +142,10 @@ const char* site_registry::name(std::uint32_t id) noexcept {
   return name != nullptr ? name : "";
 }
 
+std::uint32_t site_registry::heeded(std::uint32_t id) noexcept {
+  return id <= site::site_limit ? observe::heeded[id].load(std::memory_order_relaxed) : 0;
+}
+
 std::uint32_t detail::policy_at_first_use(site& place, std::uint32_t parts) noexcept {
   const std::uint32_t id = place.id();
   if (id == 0 || id > site::site_limit || machine::active() || machine::warm_active()) return place.policy();

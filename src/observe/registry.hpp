@@ -15,6 +15,8 @@ class site_registry {
   static std::uint32_t count() noexcept;
   /// The name of a given number; "" while its site is still being entered, and in gaps.
   static const char* name(std::uint32_t id) noexcept;
+  /// The policy_parts that the locks of a site are known to heed.
+  static std::uint32_t heeded(std::uint32_t id) noexcept;
   static std::uint32_t enter(site& place) noexcept;
   /// A site whose number somebody else has given, as the launcher does for programs under `txsync run`; it has no name.
   static constexpr site numbered(std::uint32_t id) noexcept { return site("", id); }

@@ -7,22 +7,25 @@
 
 #include <txsync/observe/counters.hpp>
 
+#include "observe/registry.hpp"
+
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
 /// In place of a space in a site's name: records are words.
 inline constexpr char space_in_name = 1;
 
-/// Writes records "sites.ID.MEMBER" by `record` for each site with attempts or transactions in software, up to number
-/// 64: commits, elided, failed, acquisitions, lost_ns, lost_samples, lost_variance, "aborts.NUMBER" by number of the
-/// cause, "software.commits", "software.alone", "software.waits", "software.aborts.NUMBER", and "is.NAME" (1). Call it
-/// where all threads that count have ended.
+/// Writes records "sites.ID.MEMBER" by `record` for each site that counted something, up to number 64: contended,
+/// wait_ns, max_wait_ns, failed_waits, failed_wait_ns, heeded (policy_parts), commits, elided, failed, acquisitions,
+/// lost_ns, lost_samples, lost_variance, "aborts.NUMBER" by number of the cause, "software.commits", "software.alone",
+/// "software.waits", "software.aborts.NUMBER", and "is.NAME" (1). Call it where all threads that count have ended.
 inline void record_attempts(void (*record)(const char* name, std::uint64_t value)) noexcept {
   constexpr std::uint32_t max_sites = 64;
   static site_totals totals[max_sites];
   const std::uint32_t known = snapshot(totals, max_sites);
   for (std::uint32_t i = 0; i < known && i < max_sites; ++i) {
     const site_totals& one = totals[i];
-    if (one.attempts.attempts() == 0 && one.transactions.is_empty()) continue;
+    const bool is_used = one.acquisitions != 0 || one.contended != 0 || one.failed_waits != 0;
+    if (!is_used && one.attempts.attempts() == 0 && one.transactions.is_empty()) continue;
     // "sites.12.aborts.capacity-read": the parts one behind the other, cut where there is no room.
     char name[160];
     std::size_t length = 0;
@@ -49,6 +52,12 @@ inline void record_attempts(void (*record)(const char* name, std::uint64_t value
     };
     write("is.", one.name != nullptr && *one.name != 0 ? one.name : "(all)", 1);
     write("", "acquisitions", one.acquisitions);
+    write("", "contended", one.contended);
+    write("", "wait_ns", one.wait_ns);
+    write("", "max_wait_ns", one.max_wait_ns);
+    write("", "failed_waits", one.failed_waits);
+    write("", "failed_wait_ns", one.failed_wait_ns);
+    write("", "heeded", site_registry::heeded(one.id));
     write("", "commits", one.attempts.commits);
     write("", "elided", one.attempts.elided);
     write("", "failed", one.attempts.failed);

@@ -2,7 +2,6 @@
 // A program as a trial: run as it is, or under the preloaded library with a policy.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,18 +11,16 @@
 #include "tune/doubts.hpp"
 #include "tune/fairness.hpp"
 #include "tune/metric.hpp"
+#include "tune/policies.hpp"
 #include "tune/trial.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tune {
 
-/// The candidate that is the program without the preloaded library.
-inline constexpr const char* unmodified = "unmodified";
-
 class program_trial final : public trial {
  public:
-  /// Candidates are `unmodified`, names of policies and policy files, the reference first. Throws policy::policy_error
-  /// for those that cannot be read. Without a metric the value of a run is its wall time in seconds. `input` is a file
-  /// that each run reads; none: runs have nothing to read.
+  /// Candidates are `unmodified` (without the preloaded library), names of policies and policy files, the reference
+  /// first. Throws policy::policy_error for those that cannot be read. Without a metric the value of a run is its wall
+  /// time in seconds. `input` is a file that each run reads; none: runs have nothing to read.
   program_trial(std::vector<std::string> command, std::optional<metric> number,
                 const std::vector<std::string>& candidates, std::optional<std::string> input = {});
 
@@ -33,7 +30,7 @@ class program_trial final : public trial {
   measured run(const choice& what, double timeout_seconds) override;
 
   /// What `what` means; none for the unmodified program. Requires: its candidate was given to the constructor.
-  std::optional<policy::policy_set> policy_of(const choice& what) const;
+  std::optional<policy::policy_set> policy_of(const choice& what) const { return policies_.of(what); }
 
   bool interrupted() const noexcept { return interrupted_; }  ///< a signal for this process came while the program ran
   unsigned threads() const noexcept { return threads_; }      ///< the most that a run was seen to have; at least 1
@@ -42,12 +39,11 @@ class program_trial final : public trial {
 
  private:
   measured judged(const launch::result& ended) const;
-  site_seen seen(const observe::site_record& counted, const std::optional<policy::policy_set>& policy) const;
 
   std::vector<std::string> command_;
   std::optional<metric> number_;
-  std::map<std::string, std::optional<policy::policy_set>> policies_;
   std::optional<std::string> input_;
+  policies policies_;
   doubts doubts_;
   launch::launcher launcher_;
   bool interrupted_ = false;

@@ -6,12 +6,21 @@
 #include <string_view>
 #include <vector>
 
+#include <txsync_backend/name.hpp>
+
 namespace txsync::inline TXSYNC_BACKEND::tune {
 
-/// Why a policy runs only when it is named, on this machine; null for the others.
-const char* why_left_out(std::string_view policy);
+/// What a machine has of what policies of elision and of warm-up need.
+struct offered_attempts {
+  bool attempts = false;      ///< hardware transactions that commit
+  bool always_abort = false;  ///< such as always abort
+};
+offered_attempts offered_here();
+
+/// Why a policy runs only when it is named, on such a machine; null for the others.
+const char* why_left_out(std::string_view policy, offered_attempts machine = offered_here());
 
 /// The names of the others, in the order of policy::named_policies().
-std::vector<std::string> usual_policies();
+std::vector<std::string> usual_policies(offered_attempts machine = offered_here());
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tune

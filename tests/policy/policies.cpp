@@ -5,6 +5,7 @@
 #include <set>
 
 #include "policy/policy.hpp"
+#include "policy/simulated.hpp"
 #include "policy/words.hpp"
 
 namespace policy = txsync::policy;
@@ -147,6 +148,19 @@ TEST(Policies, InWords) {
   EXPECT_EQ(policy::to_string(packed{lock_kind::fifo_ticket, rwlock_kind::as_mutex, spinlock_kind::unsaid, false}),
             "lock=fifo-ticket rwlock=as-mutex counting=false");
   EXPECT_EQ(policy::to_string(lock_kind::unsaid), nullptr);
+}
+
+TEST(Policies, ASimulatedProgramIsToldWhatIsSaid) {
+  EXPECT_EQ(policy::told_sites({}), "");
+  EXPECT_EQ(policy::told_locks({}), "");
+  const policy_set mine = policy::parse_policy(
+      "schema = 1\n[default]\nelision = \"off\"\nlock = \"libc\"\n[site.a]\nlock = \"ticket\"\n[site.\"1 "
+      "2\"]\ncounting = false\n",
+      "text");
+  EXPECT_EQ(policy::told_sites(mine),
+            "10000 ff0000 0 10001 ff0001 3 1 2"
+            "10040 ff00f0 1 a");
+  EXPECT_EQ(policy::told_locks(mine), "rwlock=rwlock elision=off warm_up=off");
 }
 
 }  // namespace

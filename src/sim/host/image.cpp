@@ -71,6 +71,7 @@ std::vector<std::string> environment_of(const image_request& request) {
   add("TRACE", request.traces ? 1 : 0);
   add("ELIDE", request.elides ? 1 : 0);
   if (!request.locks.empty()) list.push_back("TXSYNC_SIM_LOCKS=" + request.locks);
+  if (!request.sites.empty()) list.push_back("TXSYNC_SIM_SITES=" + request.sites);
   // Ours come first: where those lie that the image's own code reads does not depend on what else there is.
   for (char** word = environ; *word != nullptr; ++word) {
     if (std::strncmp(*word, "TXSYNC_SIM_", 11) != 0) list.emplace_back(*word);
@@ -107,6 +108,7 @@ pid_t spawn(const image_request& request, int model, int records, int messages) 
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   }
+  if (request.captures_output) posix_spawn_file_actions_adddup2(&actions, messages, STDOUT_FILENO);
   if (!request.keeps_error_output) posix_spawn_file_actions_adddup2(&actions, messages, STDERR_FILENO);
   posix_spawn_file_actions_adddup2(&actions, aside, model_file);
   posix_spawn_file_actions_adddup2(&actions, aside + 1, record_file);

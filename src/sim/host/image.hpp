@@ -47,10 +47,12 @@ struct image_request {
   std::uint64_t most_steps = 0;    ///< a longer run is taken for a livelock; 0: no bound
   bool traces = false;             ///< tell every step
   bool elides = false;             ///< the program's pthread mutexes are elided
-  std::string locks = {};          ///< what its locks are, in words of policy files; empty: the built-in policy
+  std::string locks = {};          ///< what its pthread locks are, in words of policy files; empty: the built-in policy
+  std::string sites = {};  ///< what its named sites do, as observe/told_policies.hpp has it; empty: nothing is said
   bool failure_is_a_result = false;   ///< a simulation that cannot go on is told by image_result::failure
   bool runs_alone = false;            ///< nobody gives it a standard input, and its standard output is nobody's
   bool keeps_error_output = false;    ///< the program's standard error is this process'; image_result has no messages
+  bool captures_output = false;       ///< its standard output stands among image_result's messages, too
   bool (*stop)() noexcept = nullptr;  ///< asked ten times a second: true is as a signal to this thread; may be null
 };
 
@@ -115,7 +117,7 @@ struct trace_step {
 struct image_result {
   int status = 0;        ///< the program's own exit status
   int signal = 0;        ///< that ended it, where a failure is a result
-  std::string messages;  ///< its standard error
+  std::string messages;  ///< its standard error; with captures_output both outputs
   std::string failure;   ///< why the simulation could not go on (deadlock, livelock, ...); empty where it did
   std::map<std::string, std::uint64_t> records;
   std::vector<abort_entry> aborts;  ///< most frequent first

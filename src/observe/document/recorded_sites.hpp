@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the sites of a simulated program counted, from the records of its run (observe/site_records.hpp).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "observe/document/document.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::observe {
+
+/// Those that counted something, sites of one name together, in the order of their first numbers. Without a kind.
+std::vector<site_record> recorded_sites(const std::map<std::string, std::uint64_t>& records);
+
+}  // namespace txsync::inline TXSYNC_BACKEND::observe

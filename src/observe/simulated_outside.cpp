@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is outside of a simulated program: whoever runs it, who may say by told_policies.hpp what its named sites do.
+#include <cstring>
+
+#include <txsync/machine/environment.hpp>
+
+#include "observe/outside.hpp"
+#include "observe/told_policies.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::observe {
+
+namespace {
+
+constinit bool is_told = false;
+
+// When the program is loaded, before its memory is the machine's: a run without policies is not to look for them.
+[[gnu::constructor(101)]] void look() noexcept { is_told = machine::environment(told_policies_variable) != nullptr; }
+
+/// Reads a number of base 16 or 10, and what stands behind it.
+std::uint32_t read_number(const char*& at, unsigned base) noexcept {
+  std::uint32_t number = 0;
+  while (*at != 0 && *at != ' ') {
+    const auto digit = static_cast<unsigned>(*at <= '9' ? *at - '0' : *at - 'a' + 10);
+    number = number * base + digit;
+    ++at;
+  }
+  if (*at != 0) ++at;
+  return number;
+}
+
+}  // namespace
+
+outside_number number_from_outside(const char*, std::uint32_t) noexcept { return {.takes_policies = is_told}; }
+void open_outside() noexcept {}
+
+said_policy policy_from_files(const char* name) noexcept {
+  const char* at = is_told ? machine::environment(told_policies_variable) : nullptr;
+  if (at == nullptr) return {};
+  const std::size_t length = std::strlen(name);
+  said_policy found;
+  for (bool is_first = true; *at != 0; is_first = false) {
+    said_policy said;
+    said.word = read_number(at, 16);
+    said.said = read_number(at, 16);
+    const std::size_t its_length = read_number(at, 10);
+    if (is_first) found = said;
+    if (!is_first && its_length == length && std::memcmp(at, name, length) == 0) return said;
+    at += its_length;
+  }
+  return found;
+}
+
+std::uint32_t files_read() noexcept { return 0; }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::observe

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tune/policies.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "policy/words.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace {
+
+using parts = policy::packed::parts;
+
+/// The parts of its policy that the locks of a site heed; of a named one they have told it.
+std::uint32_t parts_of(const std::string& object, std::uint32_t heeded) {
+  if (object == "named") return heeded;
+  if (object == "mutex") return parts::lock | parts::elision | parts::warm_up;
+  if (object == "rwlock") return parts::rwlock | parts::elision;
+  return object == "spinlock" ? parts::spinlock : 0;
+}
+
+/// Calls with each key of policy files ("lock") and the table of its words, for those parts.
+template <class Function>
+void for_parts(std::uint32_t which, Function&& call) {
+  using policy::packed;
+  if ((which & parts::lock) != 0) call("lock", policy::words_of<policy::lock_kind>::all, &packed::lock);
+  if ((which & parts::rwlock) != 0) call("rwlock", policy::words_of<policy::rwlock_kind>::all, &packed::rwlock);
+  if ((which & parts::spinlock) != 0) call("spinlock", policy::words_of<policy::spinlock_kind>::all, &packed::spinlock);
+  if ((which & parts::elision) != 0) call("elision", policy::words_of<policy::elision_kind>::all, &packed::elision);
+  if ((which & parts::warm_up) != 0) call("warm_up", policy::words_of<policy::warm_up_kind>::all, &packed::warm_up);
+}
+
+/// Strict order is only for no more threads than cores, the papers' spin locks may starve a thread, and readers that
+/// meet inside a mutex hang. None is tried unless it is named. Of elision and of warm-up what txsync means by them,
+/// where the machine can and the site has a lock of ours.
+bool is_tried(const std::string& object, const std::string& kind, policy::packed present, offered_attempts machine) {
+  const bool ours = object == "named" || (object == "rwlock" ? present.rwlock != policy::rwlock_kind::libc
+                                                             : present.lock != policy::lock_kind::libc);
+  if (object == "named" && kind.ends_with("=libc")) return false;  // says nothing: the lock is the program's own
+  const bool usual = kind.ends_with("=off") || kind.ends_with("=standard");
+  if (kind.starts_with("elision=")) return ours && usual && machine.attempts;
+  if (kind.starts_with("warm_up=")) return ours && usual && machine.always_abort;
+  return kind != "lock=fifo-ticket" && kind != "lock=tatas" && kind != "lock=priority-tatas" &&
+         kind != "rwlock=as-mutex";
+}
+
+/// "lock=ticket" for each word but the one that the site has.
+std::vector<std::string> others(const observe::site_record& site, policy::packed present, offered_attempts machine) {
+  const std::string& object = site.kind;
+  std::vector<std::string> list;
+  for_parts(parts_of(object, site.heeded), [&](const char* key, const auto& words, auto member) {
+    for (const auto& [word, kind] : words) {
+      const std::string text = std::string(key) + "=" + word;
+      if (kind != present.*member && is_tried(object, text, present, machine)) list.push_back(text);
+    }
+  });
+  return list;
+}
+
+/// Puts "lock=ticket" into the choices.
+void apply(const std::string& kind, policy::packed& choices) {
+  for_parts(~std::uint32_t{0}, [&](const char* key, const auto& words, auto member) {
+    for (const auto& [word, meaning] : words) {
+      if (std::string(key) + "=" + word == kind) choices.*member = meaning;
+    }
+  });
+}
+
+}  // namespace
+
+policies::policies(const std::vector<std::string>& candidates, offered_attempts machine) : machine_(machine) {
+  for (const std::string& name : candidates) {
+    by_name_[name] = name == unmodified ? std::nullopt : std::optional(policy::load_policy(name));
+  }
+}
+
+std::optional<policy::policy_set> policies::of(const choice& what) const {
+  std::optional<policy::policy_set> policy = by_name_.at(what.candidate);
+  if (!policy) return policy;
+  for (const site_choice& one : what.sites) {
+    auto at = std::find_if(policy->sites.begin(), policy->sites.end(),
+                           [&](const auto& known) { return known.first == one.site; });
+    if (at == policy->sites.end()) {
+      policy::packed unsaid;
+      unsaid.counting = policy->defaults.counting;
+      at = policy->sites.insert(at, {one.site, unsaid});
+    }
+    apply(one.kind, at->second);
+  }
+  return policy;
+}
+
+site_seen policies::seen(const observe::site_record& counted, const std::optional<policy::policy_set>& policy) const {
+  const policy::packed present = policy ? policy->find(counted.name) : policy::packed{};
+  std::vector<std::string> kinds = others(counted, present, machine_);
+  return {counted, std::move(kinds)};
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tune

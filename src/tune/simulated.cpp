@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tune/simulated.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <txsync/machine/attempt.hpp>
+
+#include "observe/document/recorded_sites.hpp"
+#include "policy/simulated.hpp"
+#include "sim/host/image.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tune {
+namespace {
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// What ends the run of this thread. image_request::stop takes no argument.
+struct end_of_run {
+  double deadline = 0;  ///< 0: none
+  bool (*stop)() noexcept = nullptr;
+  bool is_late() const noexcept { return deadline != 0 && now_seconds() > deadline; }
+};
+thread_local end_of_run this_run;
+
+bool is_to_end() noexcept { return this_run.stop() || this_run.is_late(); }
+
+sim::image_request request_of(const simulated_program& program, const std::optional<policy::policy_set>& policy) {
+  return {.path = program.path,
+          .arguments = program.arguments,
+          .model = program.model,
+          .seed = program.seed,
+          .locks = policy ? policy::told_locks(*policy) : "",
+          .sites = policy ? policy::told_sites(*policy) : "",
+          .failure_is_a_result = true,
+          .runs_alone = true,
+          .captures_output = true,
+          .stop = is_to_end};
+}
+
+/// Why a run that came to an end has no value; empty where it has one.
+std::string failure_of(const sim::image_result& seen) {
+  std::string why = seen.failure;
+  if (!why.empty()) return why;
+  if (seen.signal != 0) {
+    why = "it was ended by signal " + std::to_string(seen.signal);
+  } else if (seen.status != 0) {
+    why = "its exit status was " + std::to_string(seen.status);
+  } else {
+    return why;
+  }
+  return why + "; " + last_lines(seen.messages);
+}
+
+}  // namespace
+
+offered_attempts offered_by(const sim::machine_model& model) {
+  const bool attempts = model.htm_attempts != 0;
+  // As machine::htm() on the simulated machine.
+  return {.attempts = attempts,
+          .always_abort =
+              attempts && (model.htm_always_abort != 0 || model.htm_nesting > machine::detail::warm_extra_depth)};
+}
+
+simulated_trial::simulated_trial(simulated_program what, std::optional<metric> number,
+                                 const std::vector<std::string>& candidates, bool (*stop)() noexcept)
+    : program_(std::move(what)),
+      number_(std::move(number)),
+      policies_(candidates, offered_by(program_.model)),
+      stop_(stop) {}
+
+measured simulated_trial::run(const choice& what, double timeout_seconds) {
+  return run(policies_.of(what), timeout_seconds);
+}
+
+measured simulated_trial::run(const std::optional<policy::policy_set>& policy, double timeout_seconds) {
+  measured result;
+  sim::image_result seen;
+  const double start = now_seconds();
+  this_run = {timeout_seconds > 0 ? start + timeout_seconds : 0, stop_};
+  try {
+    seen = sim::run_image(request_of(program_, policy));
+    result.failure = failure_of(seen);
+  } catch (const sim::image_error& error) {
+    result.failure = this_run.is_late() ? "it took too long and was ended" : error.what();
+  }
+  ++program_.seed;
+  result.seconds = now_seconds() - start;
+  if (!result.failure.empty()) return result;
+  if (number_) {
+    metric::found found = number_->in(seen.messages);
+    result.value = found.value;
+    result.failure = std::move(found.failure);
+  } else {
+    result.value = static_cast<double>(seen.number("time_cycles")) / (program_.model.core_mhz * 1e6);
+  }
+  threads_ = std::max(threads_, static_cast<unsigned>(seen.number("threads")));
+  for (observe::site_record& site : observe::recorded_sites(seen.records)) {
+    if (site.heeded != 0) site.kind = "named";
+    result.sites.push_back(policies_.seen(site, policy));
+  }
+  return result;
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tune

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// A program that txsync-c++ has built as a trial: run on a simulated machine, its named sites by a policy.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/model.hpp"
+#include "tune/metric.hpp"
+#include "tune/policies.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::tune {
+
+/// What such a machine has for policies.
+offered_attempts offered_by(const sim::machine_model& model);
+
+struct simulated_program {
+  std::string path;
+  std::vector<std::string> arguments;
+  sim::machine_model model;
+  std::uint64_t seed = 1;  ///< of the first run; each further run has the next one
+};
+
+class simulated_trial final : public trial {
+ public:
+  /// Candidates are as for program_trial. Without a metric the value of a run is the simulated time of all of it in
+  /// seconds. A run has nothing to read. `stop` is asked ten times a second whether the run is to end. Throws
+  /// policy::policy_error.
+  simulated_trial(simulated_program what, std::optional<metric> number, const std::vector<std::string>& candidates,
+                  bool (*stop)() noexcept);
+
+  /// Runs fail as those of program_trial do, and where the simulation cannot go on (deadlock, crash). Each seed is
+  /// another run, so that rounds differ as much as the machine's chance makes them. The shares of threads in the turns
+  /// of a site are not counted.
+  measured run(const choice& what, double timeout_seconds) override;
+  measured run(const std::optional<policy::policy_set>& policy, double timeout_seconds);
+
+  std::optional<policy::policy_set> policy_of(const choice& what) const { return policies_.of(what); }
+  unsigned threads() const noexcept { return threads_; }  ///< the most that a run had at a time; at least 1
+
+ private:
+  simulated_program program_;
+  std::optional<metric> number_;
+  policies policies_;
+  bool (*stop_)() noexcept;
+  unsigned threads_ = 1;
+};
+
+}  // namespace txsync::inline TXSYNC_BACKEND::tune
