@@ -121,7 +121,8 @@ policy::packed asked_policy() noexcept {
 
 }  // namespace
 
-const next_functions& next() noexcept { return functions; }
+constinit std::atomic<const next_functions*> found_functions{&functions};
+const next_functions& find_functions() noexcept { return functions; }
 
 policy::packed default_policy() noexcept {
   static constinit std::atomic<std::uint32_t> known{0};

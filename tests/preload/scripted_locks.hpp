@@ -82,7 +82,8 @@ class ScriptedLocks : public testing::Test {
 
 }  // namespace
 
-const next_functions& next() noexcept {
+constinit std::atomic<const next_functions*> found_functions{nullptr};
+const next_functions& find_functions() noexcept {
   static const next_functions libc = [] {
     next_functions made{};
     made.mutex_init = pthread_mutex_init;
