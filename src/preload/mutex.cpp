@@ -167,12 +167,19 @@ bool is_plainly_callers(const mutex_state& mutex) noexcept {
   return quick_tag(mutex).how() == algorithm::checked_futex && mutex.owner() == my_number;
 }
 
-[[gnu::noinline]] int lock_slowly(pthread_mutex_t* raw) noexcept {
+[[gnu::noinline]] int lock_ours_slowly(pthread_mutex_t* raw) noexcept {
   if (is_plainly_callers(state_of(raw))) return relock(state_of(raw), quick_tag(state_of(raw)), true);
   const lock_tag tag = tag_of(state_of(raw));
   if (is_left_to_libc(tag)) return lock_foreign(raw, tag);
   if (elide(state_of(raw), tag)) return 0;
   return lock_any(raw, tag, no_deadline_asked);
+}
+
+/// In steps, so that the C library's mutexes save no registers here.
+[[gnu::noinline]] int lock_slowly(pthread_mutex_t* raw) noexcept {
+  const lock_tag tag = quick_tag(state_of(raw));
+  if (tag.how() == algorithm::libc) return lock_foreign(raw, tag);
+  return lock_ours_slowly(raw);
 }
 
 int lock_until(pthread_mutex_t* raw, clockid_t clock, const timespec* time) noexcept {
@@ -209,7 +216,7 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
   return 0;
 }
 
-[[gnu::noinline]] int unlock_slowly(pthread_mutex_t* raw) noexcept {
+[[gnu::noinline]] int unlock_ours_slowly(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
   if (is_plainly_callers(mutex) && mutex.unlock_once_of_several()) return 0;
   const lock_tag tag = tag_of(mutex);
@@ -229,6 +236,12 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
   if (tag.site() != 0) released(&mutex);
   if (wakes) wake_signalled(raw);
   return 0;
+}
+
+[[gnu::noinline]] int unlock_slowly(pthread_mutex_t* raw) noexcept {
+  const lock_tag tag = quick_tag(state_of(raw));
+  if (tag.how() == algorithm::libc) return unlock_foreign(raw, tag);
+  return unlock_ours_slowly(raw);
 }
 
 /// The first acquisition of a thread, or one that is counted: out of line, so that the fast path keeps nothing.
