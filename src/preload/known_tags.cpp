@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "known_tags.hpp"
+
+#include "call_chain.hpp"
+#include "loaded_object.hpp"
+
+namespace txsync::inline TXSYNC_BACKEND::preload {
+
+namespace {
+
+constinit tags_by_call<1u << 11> tags;
+
+/// Whether it lies in no loaded file.
+bool is_dynamic(const void* object) noexcept {
+  return is_on_stack(object) || loaded_object(reinterpret_cast<std::uintptr_t>(object)).dlfo_link_map == nullptr;
+}
+
+}  // namespace
+
+std::uint16_t known_tag(std::uintptr_t call, const void* mutex) noexcept {
+  const std::uint16_t tag = tags.find(call);
+  return tag != 0 && is_dynamic(mutex) ? tag : std::uint16_t{0};
+}
+
+void remember_tag(std::uintptr_t call, std::uint16_t tag) noexcept { tags.remember(call, tag); }
+
+void forget_tags() noexcept { tags.forget(); }
+
+}  // namespace txsync::inline TXSYNC_BACKEND::preload
