@@ -45,6 +45,8 @@ class tags_by_call {
 std::uint16_t known_tag(std::uintptr_t call, const void* mutex) noexcept;
 /// `call` alone decides about such mutexes: site_answer::call.
 void remember_tag(std::uintptr_t call, std::uint16_t tag) noexcept;
+/// All such mutexes have it: site_answer::is_for_all.
+void remember_tag_of_all(std::uint16_t tag) noexcept;
 /// Code was unloaded, and the addresses may be other code's.
 void forget_tags() noexcept;
 

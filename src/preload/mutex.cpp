@@ -38,26 +38,28 @@ bool is_checked(std::int32_t kind) noexcept {
 bool is_usual(std::int32_t kind) noexcept { return (kind & mutex_state::foreign_bits) == 0 && !is_checked(kind); }
 
 /// What a mutex is from its first use on. Destroyed ones stay unknown.
-lock_tag decide_mutex(const mutex_state& mutex) noexcept {
+[[gnu::noinline]] lock_tag decide_anew(const mutex_state& mutex) noexcept {
   const std::int32_t kind = mutex.kind.load(std::memory_order_relaxed);  // relaxed: constant since the initialisation
   if (kind < 0) return lock_tag();
   const site_answer answer = find_site(object_kind::mutex, &mutex);
   const lock_tag tag = decide(answer, kind);
-  if (answer.call != 0 && is_usual(kind)) remember_tag(answer.call, tag.bits());
+  if (!is_usual(kind)) return tag;
+  if (answer.is_for_all) {
+    remember_tag_of_all(tag.bits());
+  } else if (answer.call != 0) {
+    remember_tag(answer.call, tag.bits());
+  }
   return tag;
 }
 
-/// The same by the pthread function that returns to `call`. Where that does not return to the program it knows nothing.
-lock_tag decide_mutex(const mutex_state& mutex, const void* call) noexcept {
+/// `call`: where the pthread function returns to. If that is not the program nothing is known of it.
+lock_tag decide_mutex(const mutex_state& mutex, std::uintptr_t call) noexcept {
   if (is_usual(mutex.kind.load(std::memory_order_relaxed)))  // relaxed: as above
-    if (const std::uint16_t bits = known_tag(reinterpret_cast<std::uintptr_t>(call), &mutex); bits != 0)
-      return lock_tag(bits);
-  return decide_mutex(mutex);
+    if (const std::uint16_t bits = known_tag(call, &mutex); bits != 0) return lock_tag(bits);
+  return decide_anew(mutex);
 }
 
-/// `decide_it` says what it is if nobody has decided.
-template <class Decide>
-lock_tag tag_or(mutex_state& mutex, Decide decide_it) noexcept {
+lock_tag tag_of(mutex_state& mutex, std::uintptr_t call = 0) noexcept {
   // relaxed here and below: nothing but the tag itself changes when a mutex is decided
   std::uint16_t bits = mutex.tag.load(std::memory_order_relaxed);
   if (bits != 0) [[likely]]
@@ -66,19 +68,16 @@ lock_tag tag_or(mutex_state& mutex, Decide decide_it) noexcept {
   const std::uint32_t so_far = detail::tickets_listed.load(std::memory_order_acquire);
   bits = mutex.tag.load(std::memory_order_relaxed);
   if (bits != 0) return lock_tag(bits);
-  const lock_tag mine = decide_it();
+  const lock_tag mine = decide_mutex(mutex, call);
   detail::forget_left(&mutex.word.queue, so_far);
   if (mutex.tag.compare_exchange_strong(bits, mine.bits(), std::memory_order_relaxed)) return mine;
   return lock_tag(bits);
 }
 
-lock_tag tag_of(mutex_state& mutex) noexcept {
-  return tag_or(mutex, [&mutex]() noexcept { return decide_mutex(mutex); });
-}
-
-/// By the pthread function that returns to `call`.
-lock_tag tag_of(mutex_state& mutex, const void* call) noexcept {
-  return tag_or(mutex, [&mutex, call]() noexcept { return decide_mutex(mutex, call); });
+/// Of the function that asks. Where pthread_mutex_lock jumps to that one, as compilers have it, it is the caller of
+/// both.
+[[gnu::always_inline]] inline std::uintptr_t caller() noexcept {
+  return reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
 }
 
 // ---- owners and counting
@@ -202,14 +201,13 @@ bool is_plainly_callers(const mutex_state& mutex) noexcept {
   return lock_any(raw, tag, no_deadline_asked);
 }
 
-int lock_undecided(pthread_mutex_t* raw, const void* call) noexcept;
+int lock_undecided(pthread_mutex_t* raw, std::uintptr_t call) noexcept;
 
 /// In steps, so that the C library's mutexes save no registers here.
 [[gnu::noinline]] int lock_slowly(pthread_mutex_t* raw) noexcept {
   const lock_tag tag = quick_tag(state_of(raw));
   if (tag.how() == algorithm::libc) return lock_foreign(raw, tag);
-  // Where lock_mutex() jumps here, which compilers do, that is where pthread_mutex_lock returns to.
-  if (tag.bits() == 0) return lock_undecided(raw, __builtin_return_address(0));
+  if (tag.bits() == 0) return lock_undecided(raw, caller());
   return lock_ours_slowly(raw);
 }
 
@@ -295,7 +293,7 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
 }
 
 /// The first lock of a mutex that no function has initialised, for one that lives for little more than that.
-[[gnu::noinline]] int lock_undecided(pthread_mutex_t* raw, const void* call) noexcept {
+[[gnu::noinline]] int lock_undecided(pthread_mutex_t* raw, std::uintptr_t call) noexcept {
   const lock_tag tag = tag_of(state_of(raw), call);
   if (tag.how() == algorithm::libc) return lock_foreign(raw, tag);
   return tag.is_fast() ? lock_mutex(raw) : lock_ours_slowly(raw);
@@ -328,7 +326,7 @@ int try_lock_mutex(pthread_mutex_t* raw) noexcept {
   return 0;
 }
 
-int initialise(pthread_mutex_t* raw, const pthread_mutexattr_t* attributes, const void* call) noexcept {
+int initialise(pthread_mutex_t* raw, const pthread_mutexattr_t* attributes, std::uintptr_t call) noexcept {
   // The C library knows where it keeps the attributes; all else it leaves zero.
   const int status = next().mutex_init(raw, attributes);
   if (status != 0) return status;
@@ -408,7 +406,7 @@ void take_after_wait(pthread_mutex_t* mutex, int& status) noexcept {
 using namespace txsync::preload;
 
 TXSYNC_INTERPOSE int pthread_mutex_init(pthread_mutex_t* mutex, const pthread_mutexattr_t* attributes) noexcept {
-  return initialise(mutex, attributes, __builtin_return_address(0));
+  return initialise(mutex, attributes, caller());
 }
 TXSYNC_INTERPOSE int pthread_mutex_destroy(pthread_mutex_t* mutex) noexcept { return destroy(mutex); }
 TXSYNC_INTERPOSE int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept { return lock_mutex(mutex); }

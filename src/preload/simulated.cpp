@@ -162,6 +162,7 @@ std::uintptr_t quick_walk::next() noexcept { return 0; }
 bool is_on_stack(const void*) noexcept { return false; }
 std::uint16_t known_tag(std::uintptr_t, const void*) noexcept { return 0; }
 void remember_tag(std::uintptr_t, std::uint16_t) noexcept {}
+void remember_tag_of_all(std::uint16_t) noexcept {}
 
 begun_wait begin_wait(std::uint32_t site, const void* lock, lock_call) noexcept {
   return {observe::detail::wait_begins(site, lock), nullptr};

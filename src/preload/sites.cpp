@@ -204,10 +204,10 @@ void tell_standard_error(notice_kind kind, const call_chain& chain) noexcept {
 
 [[gnu::noinline]] site_answer find_site(object_kind kind, const void* object) noexcept {
   channel::head* const file = open_file();
-  if (file == nullptr) return {site_without_channel(), default_policy(), 0};
+  if (file == nullptr) return {site_without_channel(), default_policy(), 0, true};
   if (const policy::packed everywhere = policy::packed::of(file->default_policy);
       file->is_one_policy != 0 && !needs_site(everywhere))
-    return {0, everywhere, 0};
+    return {0, everywhere, 0, true};
   if (!is_on_stack(object)) {
     const static_place place = find_static(object);
     if (place.path != nullptr) return site_of_object(*file, place, kind);
