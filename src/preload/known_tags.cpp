@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "known_tags.hpp"
 
+#include <dlfcn.h>
+
 #include "call_chain.hpp"
-#include "loaded_object.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
@@ -13,7 +14,9 @@ constinit std::atomic<std::uint16_t> tag_of_all{0};  // relaxed, both: nothing e
 
 /// Whether it lies in no loaded file.
 bool is_dynamic(const void* object) noexcept {
-  return is_on_stack(object) || loaded_object(reinterpret_cast<std::uintptr_t>(object)).dlfo_link_map == nullptr;
+  if (is_on_stack(object)) return true;
+  dl_find_object unused;  // not loaded_object(), which clears and copies it: nothing of it is wanted
+  return _dl_find_object(const_cast<void*>(object), &unused) != 0;
 }
 
 }  // namespace

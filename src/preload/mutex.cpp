@@ -53,7 +53,7 @@ bool is_usual(std::int32_t kind) noexcept { return (kind & mutex_state::foreign_
 }
 
 /// `call`: where the pthread function returns to. If that is not the program nothing is known of it.
-lock_tag decide_mutex(const mutex_state& mutex, std::uintptr_t call) noexcept {
+[[gnu::always_inline]] inline lock_tag decide_mutex(const mutex_state& mutex, std::uintptr_t call) noexcept {
   if (is_usual(mutex.kind.load(std::memory_order_relaxed)))  // relaxed: as above
     if (const std::uint16_t bits = known_tag(call, &mutex); bits != 0) return lock_tag(bits);
   return decide_anew(mutex);
@@ -337,13 +337,8 @@ int initialise(pthread_mutex_t* raw, const pthread_mutexattr_t* attributes, std:
   return 0;
 }
 
-int destroy(pthread_mutex_t* raw) noexcept {
+[[gnu::noinline]] int destroy_ours(pthread_mutex_t* raw, lock_tag tag) noexcept {
   mutex_state& mutex = state_of(raw);
-  // relaxed: the caller is the last. Destroyed already: what the fields hold is of the C library's lock before.
-  if (mutex.kind.load(std::memory_order_relaxed) < 0) return 0;
-  // Never locked: nothing is known of it, and nothing needs to be.
-  const lock_tag tag(mutex.tag.load(std::memory_order_relaxed));
-  if (is_left_to_libc(tag)) return destroy_foreign(raw, tag);
   if (runs_elided(mutex) || runs_ahead()) leave_attempt();
   if (mutex.owner() != 0) {
     leave_attempt();
@@ -354,6 +349,15 @@ int destroy(pthread_mutex_t* raw) noexcept {
   mutex.kind.store(-1, std::memory_order_relaxed);
   mutex.tag.store(0, std::memory_order_relaxed);
   return 0;
+}
+
+int destroy(pthread_mutex_t* raw) noexcept {
+  mutex_state& mutex = state_of(raw);
+  // relaxed: the caller is the last. Destroyed already: what the fields hold is of the C library's lock before.
+  if (mutex.kind.load(std::memory_order_relaxed) < 0) return 0;
+  // Never locked: nothing is known of it, and nothing needs to be.
+  const lock_tag tag = quick_tag(mutex);
+  return is_left_to_libc(tag) ? destroy_foreign(raw, tag) : destroy_ours(raw, tag);
 }
 
 }  // namespace
