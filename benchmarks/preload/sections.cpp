@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program that bench_preload measures from outside: preload_sections SECTION MILLISECONDS prints how many
-// nanoseconds a lock and unlock took, uncontended. It knows only pthread.
+// nanoseconds a lock and unlock took, uncontended; of the sections "short_*" the whole life of a mutex that is locked
+// once. It knows only pthread.
 #include <pthread.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <memory>
 
 namespace {
 
@@ -42,6 +44,43 @@ double time_of(double duration_ns, objects& all, Pair pair) {
   return spent / static_cast<double>(done);
 }
 
+// ---- mutexes that are locked once. Not inlined: each has a place of its own, as in a program.
+
+void lock_once(pthread_mutex_t& one, objects& all) {
+  pthread_mutex_lock(&one);
+  all.inside = all.inside + 1;
+  pthread_mutex_unlock(&one);
+}
+
+void live_once(pthread_mutex_t& one, objects& all) {
+  pthread_mutex_init(&one, nullptr);
+  lock_once(one, all);
+  pthread_mutex_destroy(&one);
+}
+
+[[gnu::noinline]] void live_on_stack(objects& all) {
+  pthread_mutex_t one;
+  live_once(one, all);
+}
+
+/// In memory that is not allocated anew each time: malloc would cost the same with and without the library.
+[[gnu::noinline]] void live_on_heap(pthread_mutex_t& one, objects& all) { live_once(one, all); }
+
+/// As std::mutex is made and ends: no function is called for either.
+[[gnu::noinline]] void live_unannounced(objects& all) {
+  pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+  lock_once(one, all);
+}
+
+/// Negative: there is no such section.
+double measure_short_lives(const char* section, double duration_ns, objects& all) {
+  if (std::strcmp(section, "short_stack") == 0) return time_of(duration_ns, all, live_on_stack);
+  if (std::strcmp(section, "short_static") == 0) return time_of(duration_ns, all, live_unannounced);
+  if (std::strcmp(section, "short_heap") != 0) return -1;
+  const std::unique_ptr<pthread_mutex_t> one(new pthread_mutex_t);
+  return time_of(duration_ns, all, [&one](objects& shared) { live_on_heap(*one, shared); });
+}
+
 double measure(const char* section, double duration_ns, objects& all) {
   const auto mutex = [&](pthread_mutex_t& one) {
     return time_of(duration_ns, all, [&one](objects& shared) {
@@ -70,7 +109,7 @@ double measure(const char* section, double duration_ns, objects& all) {
       shared.inside = shared.inside + 1;
       pthread_spin_unlock(&shared.spinlock);
     });
-  return -1;
+  return measure_short_lives(section, duration_ns, all);
 }
 
 void* second_thread(void*) { return nullptr; }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench_preload: what an uncontended lock and unlock cost in an unmodified program, on the C library, preloaded without
 // counting, and under `txsync run`, its own locks counted and under `mutex`; one child after the other (./dev bench
-// preload). Claim A2-4. Whole programs follow: claim A3-5 (whole_programs.hpp).
+// preload). Claim A2-4; of mutexes that are locked once, claim A3-6. Whole programs follow: claim A3-5
+// (whole_programs.hpp).
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,7 +28,11 @@ namespace {
 constexpr int bad_input = 2;
 constexpr double goal_counting_off = 1.3;
 constexpr double goal_sampling = 0.8;
-constexpr const char* sections[] = {"normal", "adaptive", "recursive", "nested", "errorcheck", "read", "write", "spin"};
+constexpr double most_of_short_life = 3;  // times the C library's
+constexpr const char* sections[] = {"normal", "adaptive", "recursive",   "nested",     "errorcheck",  "read",
+                                    "write",  "spin",     "short_stack", "short_heap", "short_static"};
+/// Those from here on are whole lives of mutexes that are locked once.
+constexpr std::size_t first_short = 8;
 /// The first so many are what A2-4 speaks of: mutexes without anything to check, as nearly all of a program's are.
 constexpr std::size_t claimed = 2;
 
@@ -99,8 +104,10 @@ observe::interval added_ns(const std::array<std::vector<double>, std::size(modes
 }
 
 void print(std::FILE* out, const table& all) {
-  std::fprintf(out, "ns for an uncontended lock and unlock (median), and how many times as fast as glibc's\n");
-  std::fprintf(out, "%-10s %8s %10s %22s %10s %22s %26s\n", "", "glibc", "preload", "", "mutex", "",
+  std::fprintf(out,
+               "ns for an uncontended lock and unlock (short_*: for the whole life of a mutex that is locked once), "
+               "median, and how many times as fast as glibc's\n");
+  std::fprintf(out, "%-12s %8s %10s %22s %10s %22s %26s\n", "", "glibc", "preload", "", "mutex", "",
                "own locks counted, added ns");
   for (std::size_t section = 0; section < std::size(sections); ++section) {
     const auto& cell = all[section];
@@ -108,7 +115,7 @@ void print(std::FILE* out, const table& all) {
     const observe::interval on = observe::ratio_interval(cell[2], cell[0], observe::better::lower);
     const observe::interval added = added_ns(cell);
     std::fprintf(out,
-                 "%-10s %8.2f %10.2f   %5.2fx [%4.2f, %4.2f] %10.2f   %5.2fx [%4.2f, %4.2f]  %+10.2f [%.2f, %.2f]\n",
+                 "%-12s %8.2f %10.2f   %5.2fx [%4.2f, %4.2f] %10.2f   %5.2fx [%4.2f, %4.2f]  %+10.2f [%.2f, %.2f]\n",
                  sections[section], observe::summarize(cell[0]).median, observe::summarize(cell[1]).median, off.median,
                  off.low95, off.high95, observe::summarize(cell[2]).median, on.median, on.low95, on.high95,
                  added.median, added.low95, added.high95);
@@ -116,6 +123,20 @@ void print(std::FILE* out, const table& all) {
 }
 
 std::size_t point_of(std::size_t section, std::size_t how) { return section * std::size(modes) + how; }
+
+/// What a life costs to what it costs with the C library alone: with its own locks counted, and with ours.
+void put_claims_of_short_lives(const table& all, std::vector<observe::claim>& claims) {
+  for (const std::size_t how : {std::size_t{3}, std::size_t{2}}) {
+    for (std::size_t section = first_short; section < std::size(sections); ++section) {
+      const observe::interval ratio = observe::ratio_interval(all[section][how], all[section][0]);
+      claims.push_back(observe::judged({.id = "A3-6",
+                                        .words = std::string("a mutex that is locked once, ") + sections[section] +
+                                                 ", " + names[how] + ": time to that of the plain program",
+                                        .from = {point_of(section, how), point_of(section, 0)}},
+                                       ratio, most_of_short_life, observe::better::lower));
+    }
+  }
+}
 
 std::vector<observe::claim> make_claims(const table& all) {
   std::vector<observe::claim> claims;
@@ -131,6 +152,7 @@ std::vector<observe::claim> make_claims(const table& all) {
                                        ratio, goal));
     }
   }
+  put_claims_of_short_lives(all, claims);
   return claims;
 }
 
@@ -138,12 +160,12 @@ void fill(observe::document& result, const table& all) {
   for (std::size_t section = 0; section < std::size(sections); ++section) {
     for (std::size_t how = 0; how < std::size(modes); ++how) {
       observe::point made;
-      made.workload = "uncontended";
+      made.workload = section < first_short ? "uncontended" : "short life";
       made.params["lock"] = sections[section];
       made.place = "none";
       made.subject = names[how];
       made.kind = modes[how] == mode::libc ? observe::subject_kind::peer : observe::subject_kind::ours;
-      made.metric = "time of a lock and unlock";
+      made.metric = section < first_short ? "time of a lock and unlock" : "time of a life";
       made.unit = "ns";
       made.way = observe::better::lower;
       made.values = all[section][how];

@@ -53,10 +53,15 @@ ownership ownership_of(pthread_mutex_t* raw) noexcept {
 
 bool is_acquired(int status) noexcept { return status == 0 || status == EOWNERDEAD; }
 
-void count(pthread_mutex_t* raw, lock_tag tag, arrival came) noexcept {
-  observe::detail::acquired(tag.site(), raw);
-  if (watches_order()) [[unlikely]]
-    acquired_in_order(raw, tag.site(), came);
+/// Of an acquisition that is a sample, or whose order is watched.
+[[gnu::noinline, gnu::cold]] void count_slowly(pthread_mutex_t* raw, lock_tag tag, arrival came) noexcept {
+  if (observe::detail::until_sample <= 0) (void)observe::detail::sample(tag.site(), raw);
+  if (watches_order()) acquired_in_order(raw, tag.site(), came);
+}
+
+[[gnu::always_inline]] inline void count(pthread_mutex_t* raw, lock_tag tag, arrival came) noexcept {
+  if (--observe::detail::until_sample <= 0 || watches_order()) [[unlikely]]
+    count_slowly(raw, tag, came);
 }
 
 void give_up(pthread_mutex_t* raw) noexcept {
@@ -103,6 +108,12 @@ int wait_for(pthread_mutex_t* raw, lock_tag tag, site* ahead, Lock lock) noexcep
   return status;
 }
 
+int count_outcome(pthread_mutex_t* raw, lock_tag tag, int status) noexcept {
+  if (status == inside_attempt) return 0;
+  if (is_acquired(status)) count(raw, tag, arrival::waits);
+  return status;
+}
+
 /// `lock`: the real call, which may wait. If nothing is counted or run ahead, it is the only call. The word of a robust
 /// mutex is only read: a try that finds it not recoverable leaves it locked for ever (glibc 2.36), unlike a lock call.
 template <class Lock>
@@ -116,9 +127,7 @@ int lock_and_count(pthread_mutex_t* raw, lock_tag tag, site* ahead, Lock lock) n
     status = next().mutex_trylock(raw);
     if (status == EBUSY) status = wait_for(raw, tag, ahead, lock);
   }
-  if (status == inside_attempt) return 0;
-  if (is_acquired(status)) count(raw, tag, arrival::waits);
-  return status;
+  return count_outcome(raw, tag, status);
 }
 
 void tell_if_relocked(pthread_mutex_t* raw, lock_tag tag) noexcept {
@@ -126,15 +135,47 @@ void tell_if_relocked(pthread_mutex_t* raw, lock_tag tag) noexcept {
     tell(notice_kind::relock_by_owner, tag.site());
 }
 
+int real_lock(pthread_mutex_t* raw, lock_tag tag) noexcept {
+  tell_if_relocked(raw, tag);
+  return next().mutex_lock(raw);
+}
+
+[[gnu::noinline]] int lock_in_general(pthread_mutex_t* raw, lock_tag tag) noexcept {
+  count_for_trials(tag);
+  return lock_and_count(raw, tag, runs_ahead_by(tag), [raw, tag]() noexcept { return real_lock(raw, tag); });
+}
+
+/// A try by lock_foreign() has come to anything but 0.
+[[gnu::noinline]] int after_try(pthread_mutex_t* raw, lock_tag tag, int status) noexcept {
+  if (status == EBUSY) status = wait_for(raw, tag, nullptr, [raw, tag]() noexcept { return real_lock(raw, tag); });
+  return count_outcome(raw, tag, status);
+}
+
+/// A counted one is about to be given up. Not where it is plainly the calling thread's.
+[[gnu::noinline]] void tell_if_not_held(pthread_mutex_t* raw, lock_tag tag) noexcept {
+  const ownership whose = is_watched(raw) ? ownership_of(raw) : ownership::mine;
+  if (whose == ownership::none || whose == ownership::another)
+    tell(whose == ownership::none ? notice_kind::double_unlock : notice_kind::unlock_by_stranger, tag.site());
+}
+
+/// The kernel's number of the calling thread stands in it. False says nothing: the thread may have no number yet.
+bool is_plainly_mine(pthread_mutex_t* raw) noexcept {
+  return static_cast<std::uint32_t>(owner_of(raw)) == my_number && word_of(raw) != 0;
+}
+
 }  // namespace
 
 int lock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
-  if (runs_ahead()) return 0;
-  count_for_trials(tag);
-  return lock_and_count(raw, tag, runs_ahead_by(tag), [raw, tag]() noexcept {
-    tell_if_relocked(raw, tag);
-    return next().mutex_lock(raw);
-  });
+  if (runs_ahead()) [[unlikely]]
+    return 0;
+  // Most are counted, free and of no role. This does for them what lock_in_general() does.
+  if (tag.site() == 0 || tag.has_role() || is_robust(raw)) [[unlikely]]
+    return lock_in_general(raw, tag);
+  const int status = next().mutex_trylock(raw);
+  if (status != 0) [[unlikely]]
+    return after_try(raw, tag, status);
+  count(raw, tag, arrival::waits);
+  return 0;
 }
 
 int lock_foreign_until(pthread_mutex_t* raw, lock_tag tag, clockid_t clock, const timespec* time) noexcept {
@@ -155,18 +196,16 @@ int try_lock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
 }
 
 int unlock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
-  if (runs_ahead()) {
+  if (runs_ahead()) [[unlikely]] {
     unlock_ahead(state_of(raw));
     return 0;
   }
-  if (tag.site() != 0) {
-    give_up(raw);
-    const ownership whose = is_watched(raw) ? ownership_of(raw) : ownership::mine;
-    if (whose == ownership::none || whose == ownership::another) [[unlikely]]
-      tell(whose == ownership::none ? notice_kind::double_unlock : notice_kind::unlock_by_stranger, tag.site());
-  }
+  if (tag.site() == 0) return next().mutex_unlock(raw);
+  give_up(raw);
+  if (!is_plainly_mine(raw)) [[unlikely]]
+    tell_if_not_held(raw, tag);
   const int status = next().mutex_unlock(raw);
-  if (tag.site() != 0) released(raw);
+  released(raw);
   return status;
 }
 

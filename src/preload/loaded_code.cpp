@@ -8,6 +8,7 @@
 
 #include "found_once.hpp"
 #include "interpose.hpp"
+#include "known_tags.hpp"
 #include "loaded_object.hpp"
 #include "stack_frames.hpp"
 
@@ -64,6 +65,7 @@ void forget_unloaded() noexcept {
   if (!any) return;
   epoch.fetch_add(1, std::memory_order_relaxed);  // relaxed: a number
   forget_frames();
+  forget_tags();
 }
 
 struct close_function {

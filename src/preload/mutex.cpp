@@ -14,6 +14,7 @@
 #include "foreign_mutex.hpp"
 #include "identity.hpp"
 #include "interpose.hpp"
+#include "known_tags.hpp"
 #include "locks/left_tickets.hpp"
 #include "mutex_state.hpp"
 #include "next.hpp"
@@ -32,14 +33,33 @@ bool is_checked(std::int32_t kind) noexcept {
   return type == PTHREAD_MUTEX_RECURSIVE || type == PTHREAD_MUTEX_ERRORCHECK;
 }
 
+/// Normal or adaptive, and not left to the C library for an attribute: decide() says the same of all these. False for
+/// destroyed ones.
+bool is_usual(std::int32_t kind) noexcept { return (kind & mutex_state::foreign_bits) == 0 && !is_checked(kind); }
+
 /// What a mutex is from its first use on. Destroyed ones stay unknown.
-lock_tag decide_mutex(const mutex_state& mutex) noexcept {
+[[gnu::noinline]] lock_tag decide_anew(const mutex_state& mutex) noexcept {
   const std::int32_t kind = mutex.kind.load(std::memory_order_relaxed);  // relaxed: constant since the initialisation
   if (kind < 0) return lock_tag();
-  return decide(find_site(object_kind::mutex, &mutex), kind);
+  const site_answer answer = find_site(object_kind::mutex, &mutex);
+  const lock_tag tag = decide(answer, kind);
+  if (!is_usual(kind)) return tag;
+  if (answer.is_for_all) {
+    remember_tag_of_all(tag.bits());
+  } else if (answer.call != 0) {
+    remember_tag(answer.call, tag.bits());
+  }
+  return tag;
 }
 
-lock_tag tag_of(mutex_state& mutex) noexcept {
+/// `call`: where the pthread function returns to. If that is not the program nothing is known of it.
+[[gnu::always_inline]] inline lock_tag decide_mutex(const mutex_state& mutex, std::uintptr_t call) noexcept {
+  if (is_usual(mutex.kind.load(std::memory_order_relaxed)))  // relaxed: as above
+    if (const std::uint16_t bits = known_tag(call, &mutex); bits != 0) return lock_tag(bits);
+  return decide_anew(mutex);
+}
+
+lock_tag tag_of(mutex_state& mutex, std::uintptr_t call = 0) noexcept {
   // relaxed here and below: nothing but the tag itself changes when a mutex is decided
   std::uint16_t bits = mutex.tag.load(std::memory_order_relaxed);
   if (bits != 0) [[likely]]
@@ -48,10 +68,16 @@ lock_tag tag_of(mutex_state& mutex) noexcept {
   const std::uint32_t so_far = detail::tickets_listed.load(std::memory_order_acquire);
   bits = mutex.tag.load(std::memory_order_relaxed);
   if (bits != 0) return lock_tag(bits);
-  const lock_tag mine = decide_mutex(mutex);
+  const lock_tag mine = decide_mutex(mutex, call);
   detail::forget_left(&mutex.word.queue, so_far);
   if (mutex.tag.compare_exchange_strong(bits, mine.bits(), std::memory_order_relaxed)) return mine;
   return lock_tag(bits);
+}
+
+/// Of the function that asks. Where pthread_mutex_lock jumps to that one, as compilers have it, it is the caller of
+/// both.
+[[gnu::always_inline]] inline std::uintptr_t caller() noexcept {
+  return reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
 }
 
 // ---- owners and counting
@@ -167,12 +193,22 @@ bool is_plainly_callers(const mutex_state& mutex) noexcept {
   return quick_tag(mutex).how() == algorithm::checked_futex && mutex.owner() == my_number;
 }
 
-[[gnu::noinline]] int lock_slowly(pthread_mutex_t* raw) noexcept {
+[[gnu::noinline]] int lock_ours_slowly(pthread_mutex_t* raw) noexcept {
   if (is_plainly_callers(state_of(raw))) return relock(state_of(raw), quick_tag(state_of(raw)), true);
   const lock_tag tag = tag_of(state_of(raw));
   if (is_left_to_libc(tag)) return lock_foreign(raw, tag);
   if (elide(state_of(raw), tag)) return 0;
   return lock_any(raw, tag, no_deadline_asked);
+}
+
+int lock_undecided(pthread_mutex_t* raw, std::uintptr_t call) noexcept;
+
+/// In steps, so that the C library's mutexes save no registers here.
+[[gnu::noinline]] int lock_slowly(pthread_mutex_t* raw) noexcept {
+  const lock_tag tag = quick_tag(state_of(raw));
+  if (tag.how() == algorithm::libc) return lock_foreign(raw, tag);
+  if (tag.bits() == 0) return lock_undecided(raw, caller());
+  return lock_ours_slowly(raw);
 }
 
 int lock_until(pthread_mutex_t* raw, clockid_t clock, const timespec* time) noexcept {
@@ -209,7 +245,7 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
   return 0;
 }
 
-[[gnu::noinline]] int unlock_slowly(pthread_mutex_t* raw) noexcept {
+[[gnu::noinline]] int unlock_ours_slowly(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
   if (is_plainly_callers(mutex) && mutex.unlock_once_of_several()) return 0;
   const lock_tag tag = tag_of(mutex);
@@ -231,6 +267,12 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
   return 0;
 }
 
+[[gnu::noinline]] int unlock_slowly(pthread_mutex_t* raw) noexcept {
+  const lock_tag tag = quick_tag(state_of(raw));
+  if (tag.how() == algorithm::libc) return unlock_foreign(raw, tag);
+  return unlock_ours_slowly(raw);
+}
+
 /// The first acquisition of a thread, or one that is counted: out of line, so that the fast path keeps nothing.
 [[gnu::noinline]] int own_and_count(mutex_state& mutex) noexcept {
   become_owner(mutex, quick_tag(mutex).site());
@@ -248,6 +290,13 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
   until_sample = left - 1;
   mutex.hold.store(number, std::memory_order_relaxed);
   return 0;
+}
+
+/// The first lock of a mutex that no function has initialised, for one that lives for little more than that.
+[[gnu::noinline]] int lock_undecided(pthread_mutex_t* raw, std::uintptr_t call) noexcept {
+  const lock_tag tag = tag_of(state_of(raw), call);
+  if (tag.how() == algorithm::libc) return lock_foreign(raw, tag);
+  return tag.is_fast() ? lock_mutex(raw) : lock_ours_slowly(raw);
 }
 
 [[gnu::always_inline]] inline int unlock_mutex(pthread_mutex_t* raw) noexcept {
@@ -277,24 +326,19 @@ int try_lock_mutex(pthread_mutex_t* raw) noexcept {
   return 0;
 }
 
-int initialise(pthread_mutex_t* raw, const pthread_mutexattr_t* attributes) noexcept {
+int initialise(pthread_mutex_t* raw, const pthread_mutexattr_t* attributes, std::uintptr_t call) noexcept {
   // The C library knows where it keeps the attributes; all else it leaves zero.
   const int status = next().mutex_init(raw, attributes);
   if (status != 0) return status;
   mutex_state& mutex = state_of(raw);
   // relaxed: the caller is the only one that knows of the mutex
   detail::forget_left(&mutex.word.queue, detail::tickets_listed.load(std::memory_order_relaxed));
-  mutex.tag.store(decide_mutex(mutex).bits(), std::memory_order_relaxed);
+  mutex.tag.store(decide_mutex(mutex, call).bits(), std::memory_order_relaxed);
   return 0;
 }
 
-int destroy(pthread_mutex_t* raw) noexcept {
+[[gnu::noinline]] int destroy_ours(pthread_mutex_t* raw, lock_tag tag) noexcept {
   mutex_state& mutex = state_of(raw);
-  // relaxed: the caller is the last. Destroyed already: what the fields hold is of the C library's lock before.
-  if (mutex.kind.load(std::memory_order_relaxed) < 0) return 0;
-  // Never locked: nothing is known of it, and nothing needs to be.
-  const lock_tag tag(mutex.tag.load(std::memory_order_relaxed));
-  if (is_left_to_libc(tag)) return destroy_foreign(raw, tag);
   if (runs_elided(mutex) || runs_ahead()) leave_attempt();
   if (mutex.owner() != 0) {
     leave_attempt();
@@ -305,6 +349,15 @@ int destroy(pthread_mutex_t* raw) noexcept {
   mutex.kind.store(-1, std::memory_order_relaxed);
   mutex.tag.store(0, std::memory_order_relaxed);
   return 0;
+}
+
+int destroy(pthread_mutex_t* raw) noexcept {
+  mutex_state& mutex = state_of(raw);
+  // relaxed: the caller is the last. Destroyed already: what the fields hold is of the C library's lock before.
+  if (mutex.kind.load(std::memory_order_relaxed) < 0) return 0;
+  // Never locked: nothing is known of it, and nothing needs to be.
+  const lock_tag tag = quick_tag(mutex);
+  return is_left_to_libc(tag) ? destroy_foreign(raw, tag) : destroy_ours(raw, tag);
 }
 
 }  // namespace
@@ -357,7 +410,7 @@ void take_after_wait(pthread_mutex_t* mutex, int& status) noexcept {
 using namespace txsync::preload;
 
 TXSYNC_INTERPOSE int pthread_mutex_init(pthread_mutex_t* mutex, const pthread_mutexattr_t* attributes) noexcept {
-  return initialise(mutex, attributes);
+  return initialise(mutex, attributes, caller());
 }
 TXSYNC_INTERPOSE int pthread_mutex_destroy(pthread_mutex_t* mutex) noexcept { return destroy(mutex); }
 TXSYNC_INTERPOSE int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept { return lock_mutex(mutex); }

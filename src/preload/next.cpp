@@ -50,6 +50,12 @@ void find_all(next_functions& all) noexcept {
 
 }  // namespace
 
-const next_functions& next() noexcept { return found_once<next_functions, find_all>(); }
+constinit std::atomic<const next_functions*> found_functions{nullptr};
+
+[[gnu::cold]] const next_functions& find_functions() noexcept {
+  const next_functions& found = found_once<next_functions, find_all>();
+  found_functions.store(&found, std::memory_order_release);  // pairs with the acquire in next()
+  return found;
+}
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

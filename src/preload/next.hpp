@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 
+#include <atomic>
+
 #include <txsync_backend/name.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
@@ -48,7 +50,15 @@ struct next_functions {
   decltype(&pthread_barrier_wait) barrier_wait;
 };
 
+/// Null until the first call of next() has found them.
+extern constinit std::atomic<const next_functions*> found_functions;
+const next_functions& find_functions() noexcept;
+
 /// Found at the first call, which may come before any constructor has run. Thread-safe.
-const next_functions& next() noexcept;
+inline const next_functions& next() noexcept {
+  // acquire pairs with the release in find_functions()
+  const next_functions* const found = found_functions.load(std::memory_order_acquire);
+  return found != nullptr ? *found : find_functions();
+}
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

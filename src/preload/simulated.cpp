@@ -17,6 +17,7 @@
 #include "channel/questions.hpp"
 #include "contention.hpp"
 #include "identity.hpp"
+#include "known_tags.hpp"
 #include "loaded_code.hpp"
 #include "next.hpp"
 #include "observe/site_records.hpp"
@@ -121,7 +122,8 @@ policy::packed asked_policy() noexcept {
 
 }  // namespace
 
-const next_functions& next() noexcept { return functions; }
+constinit std::atomic<const next_functions*> found_functions{&functions};
+const next_functions& find_functions() noexcept { return functions; }
 
 policy::packed default_policy() noexcept {
   static constinit std::atomic<std::uint32_t> known{0};
@@ -158,6 +160,9 @@ void describe(const static_place&, place& out) noexcept { out = {}; }
 quick_walk::quick_walk(const void*) noexcept {}
 std::uintptr_t quick_walk::next() noexcept { return 0; }
 bool is_on_stack(const void*) noexcept { return false; }
+std::uint16_t known_tag(std::uintptr_t, const void*) noexcept { return 0; }
+void remember_tag(std::uintptr_t, std::uint16_t) noexcept {}
+void remember_tag_of_all(std::uint16_t) noexcept {}
 
 begun_wait begin_wait(std::uint32_t site, const void* lock, lock_call) noexcept {
   return {observe::detail::wait_begins(site, lock), nullptr};

@@ -23,8 +23,8 @@ constinit known_places<TXSYNC_PRELOAD_PLACES> places;
 std::uint64_t word_of(const site_answer& answer) noexcept {
   return std::uint64_t{answer.policy.word()} << 32 | answer.site << 1 | 1;
 }
-site_answer answer_of(std::uint64_t word) noexcept {
-  return {static_cast<std::uint32_t>(word) >> 1, policy::packed::of(static_cast<std::uint32_t>(word >> 32))};
+site_answer answer_of(std::uint64_t word, std::uintptr_t call = 0) noexcept {
+  return {static_cast<std::uint32_t>(word) >> 1, policy::packed::of(static_cast<std::uint32_t>(word >> 32)), call};
 }
 
 /// What the launcher said of a place.
@@ -37,7 +37,7 @@ struct told_answer {
 
 template <class Place>
 told_answer ask_site(channel::head& file, const Place& where, channel::asked_by by, object_kind kind) noexcept {
-  told_answer made{{0, policy::packed::of(file.default_policy)}, false, 0, {}};
+  told_answer made{{0, policy::packed::of(file.default_policy), 0}, false, 0, {}};
   const channel::claim mine = channel::claim_question(file);
   if (mine.slot == nullptr) return made;
   channel::question& asked = *mine.slot;
@@ -46,7 +46,7 @@ told_answer ask_site(channel::head& file, const Place& where, channel::asked_by 
   describe(where, asked.where);
   if (!channel::ask(file, mine)) return made;
   const std::uint32_t site = asked.site <= channel::most_sites ? asked.site : 0;
-  made = {{site, policy::packed::of(asked.policy)}, true, asked.frames, asked.same};
+  made = {{site, policy::packed::of(asked.policy), 0}, true, asked.frames, asked.same};
   channel::give_back(mine);
   return made;
 }
@@ -54,7 +54,7 @@ told_answer ask_site(channel::head& file, const Place& where, channel::asked_by 
 /// There is no room to remember another place, and a question for each lock would cost 0.1 ms.
 site_answer without_place(channel::head& file) noexcept {
   file.locks_without_place.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
-  return {0, policy::packed::of(file.default_policy)};
+  return {0, policy::packed::of(file.default_policy), 0};
 }
 
 // ---- locks in static storage
@@ -143,7 +143,8 @@ void remember_chain(const call_chain& chain, object_kind kind, const told_answer
   const call_chain chain = chain_of_caller();
   chain_search search(kind);
   for (std::uint32_t i = 0; i < chain.count; ++i) {
-    if (const std::uint64_t known = search.find_with(chain.addresses[i]); known != 0) return answer_of(known);
+    if (const std::uint64_t known = search.find_with(chain.addresses[i]); known != 0)
+      return answer_of(known, i == 0 ? chain.addresses[0] : 0);
   }
   if (const std::uint64_t known = search.find_whole(); known != 0) return answer_of(known);
   if (places.is_full()) return without_place(file);
@@ -203,10 +204,10 @@ void tell_standard_error(notice_kind kind, const call_chain& chain) noexcept {
 
 [[gnu::noinline]] site_answer find_site(object_kind kind, const void* object) noexcept {
   channel::head* const file = open_file();
-  if (file == nullptr) return {site_without_channel(), default_policy()};
+  if (file == nullptr) return {site_without_channel(), default_policy(), 0, true};
   if (const policy::packed everywhere = policy::packed::of(file->default_policy);
       file->is_one_policy != 0 && !needs_site(everywhere))
-    return {0, everywhere};
+    return {0, everywhere, 0, true};
   if (!is_on_stack(object)) {
     const static_place place = find_static(object);
     if (place.path != nullptr) return site_of_object(*file, place, kind);
@@ -216,7 +217,8 @@ void tell_standard_error(notice_kind kind, const call_chain& chain) noexcept {
   for (unsigned i = 0; i < place::most; ++i) {
     const std::uintptr_t address = up.next();
     if (address == 0) break;
-    if (const std::uint64_t known = search.find_with(address); known != 0) return answer_of(known);
+    if (const std::uint64_t known = search.find_with(address); known != 0)
+      return answer_of(known, i == 0 ? address : 0);
   }
   return site_by_unwinding(*file, kind);
 }

@@ -25,6 +25,9 @@ using channel::place;
 struct site_answer {
   std::uint32_t site = 0;
   policy::packed policy;
+  /// The return address of the innermost call, where that alone decides for objects in no static storage; else 0.
+  std::uintptr_t call = 0;
+  bool is_for_all = false;  ///< the answer is the same for all locks
 };
 
 /// The site of the lock `object`, which the calling function's caller makes or first takes: by the object where that is

@@ -125,6 +125,43 @@ int main(void) {
 }
 """
 
+# Two functions, one of which makes mutexes and one takes them first, wherever they lie.
+ANYWHERE = r"""#include <pthread.h>
+#include <stdlib.h>
+static pthread_mutex_t made_here, taken_here;
+__attribute__((noinline)) static void make(pthread_mutex_t* mutex) {
+  pthread_mutex_init(mutex, 0);
+  pthread_mutex_lock(mutex);
+  pthread_mutex_unlock(mutex);
+  pthread_mutex_destroy(mutex);
+}
+__attribute__((noinline)) static void take(pthread_mutex_t* mutex) {
+  pthread_mutex_lock(mutex);
+  pthread_mutex_unlock(mutex);
+}
+static void* everywhere(void* unused) {
+  for (int i = 0; i < 50; ++i) {
+    const pthread_mutex_t initial = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_t made, taken = initial;
+    pthread_mutex_t* const mutex = calloc(2, sizeof *mutex);
+    make(&made);
+    take(&taken);
+    make(mutex);
+    take(mutex + 1);
+    free(mutex);
+  }
+  return unused;
+}
+int main(void) {
+  pthread_t thread;
+  everywhere(0);
+  pthread_create(&thread, 0, everywhere, 0);
+  pthread_join(thread, 0);
+  for (int i = 0; i < 50; ++i) make(&made_here);
+  for (int i = 0; i < 50; ++i) take(&taken_here);
+}
+"""
+
 ONE_WAIT = r"""#include <pthread.h>
 #include <unistd.h>
 static void* hold(void* mutex) {
@@ -199,6 +236,20 @@ class RunSites(programs.WithPrograms):
         name, site = next(iter(sites.items()))
         self.assertTrue(name.startswith("make@chains.c:"), name)
         self.assertGreater(site["acquisitions"], 37_000)
+
+    def test_where_a_mutex_lies_decides_before_who_made_it(self):
+        file = self.folder / "a.json"
+        program = self.program("anywhere", ANYWHERE)
+        for options in ((), ("--policy", "mutex"), ("--policy", "ticket")):
+            done = call("run", *options, "--json", str(file), "--", program)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            sites = sites_of(load(file.read_text()))
+            seen = {name.partition("@")[0]: site["acquisitions"] for name, site in sites.items()}
+            self.assertEqual(set(seen), {"make", "take", "made_here in anywhere", "taken_here in anywhere"}, options)
+            # Estimated from samples, of which the first are all.
+            for name, taken in seen.items():
+                right = 50 if "in anywhere" in name else 200
+                self.assertTrue(right / 2 < taken < right * 2, (options, seen))
 
     @unittest.skipUnless(platform.machine() == "x86_64", "call chains are unwound each time elsewhere")
     def test_locks_of_short_life_are_cheap(self):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mutexes of every kind.
+#include <algorithm>
 #include <cerrno>
 
 #include "support.hpp"
@@ -13,13 +14,13 @@ constexpr int all_types[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHR
 
 /// The library keeps how it takes a lock in the 4 high bits of what was the C library's elision field; 0: the lock is
 /// not its.
-bool is_ours([[maybe_unused]] const pthread_mutex_t& mutex) {
 #ifdef __x86_64__
-  const unsigned how = static_cast<std::uint16_t>(mutex.__data.__elision) >> 12;
-  return !under_preload() || getenv("TXSYNC_CHANNEL") != nullptr || how > 1;
+unsigned how_taken(const pthread_mutex_t& mutex) { return static_cast<std::uint16_t>(mutex.__data.__elision) >> 12; }
 #else
-  return true;
+unsigned how_taken(const pthread_mutex_t&) { return 2; }
 #endif
+bool is_ours(const pthread_mutex_t& mutex) {
+  return !under_preload() || getenv("TXSYNC_CHANNEL") != nullptr || how_taken(mutex) > 1;
 }
 
 void expect_works(pthread_mutex_t* mutex) {
@@ -59,6 +60,55 @@ TEST(mutex, attributes_of_every_type) {
   ASSERT_EQ(pthread_mutex_init(&plain, nullptr), 0);
   expect_works(&plain);
   EXPECT_EQ(pthread_mutex_destroy(&plain), 0);
+}
+
+/// Not inlined: one call makes all of them, another one takes all of them first.
+[[gnu::noinline]] int make(pthread_mutex_t* mutex, const pthread_mutexattr_t* attributes) {
+  return pthread_mutex_init(mutex, attributes);
+}
+[[gnu::noinline]] int take(pthread_mutex_t* mutex) { return pthread_mutex_lock(mutex); }
+
+/// The whole life of a mutex of that type. `how`: how the last one like it was taken; 16: there was none.
+void live_as(int type, pthread_mutex_t* mutex, unsigned& how, bool looks_from_elsewhere) {
+  ASSERT_EQ(take(mutex), 0);
+  EXPECT_TRUE(how == 16 || how == how_taken(*mutex)) << how << ", and now " << how_taken(*mutex);
+  how = how_taken(*mutex);
+  if (type == PTHREAD_MUTEX_RECURSIVE) {
+    ASSERT_EQ(take(mutex), 0);
+    ASSERT_EQ(pthread_mutex_unlock(mutex), 0);
+  } else if (type == PTHREAD_MUTEX_ERRORCHECK) {
+    ASSERT_EQ(take(mutex), EDEADLK);
+  } else {
+    ASSERT_EQ(pthread_mutex_trylock(mutex), EBUSY);
+  }
+  if (looks_from_elsewhere) {
+    ASSERT_EQ(elsewhere([&] { return pthread_mutex_trylock(mutex); }), EBUSY);
+  }
+  ASSERT_EQ(pthread_mutex_unlock(mutex), 0);
+  ASSERT_EQ(pthread_mutex_destroy(mutex), 0);
+  ASSERT_EQ(take(mutex), EINVAL) << "destroyed";
+}
+
+// What is known of a call from the mutexes before must not be said of one of another kind.
+TEST(mutex, kinds_that_one_call_makes_or_first_takes) {
+  const pthread_mutex_t initial[] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP,
+                                     PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP, PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP};
+  unsigned how_made[2][std::size(all_types)], how_copied[std::size(all_types)];
+  for (auto* each : {how_made[0], how_made[1], how_copied}) std::fill_n(each, std::size(all_types), 16);
+  for (unsigned turn = 0; turn < 80; ++turn) {
+    const unsigned kind = turn % std::size(all_types);
+    const bool is_foreign = turn / std::size(all_types) % 2 == 1;  // left to the C library
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, all_types[kind]);
+    pthread_mutexattr_setprotocol(&attributes, is_foreign ? PTHREAD_PRIO_INHERIT : PTHREAD_PRIO_NONE);
+    pthread_mutex_t made;
+    ASSERT_EQ(make(&made, &attributes), 0);
+    pthread_mutexattr_destroy(&attributes);
+    pthread_mutex_t copied = initial[kind];
+    live_as(all_types[kind], &made, how_made[is_foreign ? 1 : 0][kind], turn % 11 == 0);
+    live_as(all_types[kind], &copied, how_copied[kind], turn % 11 == 0);
+  }
 }
 
 // An attribute object that nobody initialised, or that was destroyed: not allowed, but programs do it.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library of reported_calls.c, built twice: START is the name of the function that makes one lock;
+// A library of reported_calls.c, built twice: START is the name of the function that makes locks, one after the other;
 // another one is in static storage.
 #include <pthread.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@ static pthread_mutex_t* mutex;
 static pthread_mutex_t stationary = PTHREAD_MUTEX_INITIALIZER;
 
 static void wait_for(pthread_mutex_t* lock) {
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 2; ++i) {
     pthread_mutex_lock(lock);
     usleep(300);
     pthread_mutex_unlock(lock);
@@ -23,14 +23,16 @@ static void* wait_in_turn(void* unused) {
 }
 
 __attribute__((noinline)) static void START(void) {
-  pthread_t other;
-  mutex = malloc(sizeof *mutex);
-  pthread_mutex_init(mutex, 0);
-  pthread_create(&other, 0, wait_in_turn, 0);
-  wait_in_turn(0);
-  pthread_join(other, 0);
-  pthread_mutex_destroy(mutex);
-  free(mutex);
+  for (int i = 0; i < 4; ++i) {
+    pthread_t other;
+    mutex = malloc(sizeof *mutex);
+    pthread_mutex_init(mutex, 0);
+    pthread_create(&other, 0, wait_in_turn, 0);
+    wait_in_turn(0);
+    pthread_join(other, 0);
+    pthread_mutex_destroy(mutex);
+    free(mutex);
+  }
 }
 
 void use(void) { START(); }

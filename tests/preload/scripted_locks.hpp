@@ -16,6 +16,7 @@
 
 #include "../speculate/unlearnt.hpp"
 #include "policy/words.hpp"
+#include "preload/known_tags.hpp"
 #include "preload/mutex_state.hpp"
 #include "preload/next.hpp"
 #include "preload/order.hpp"
@@ -82,7 +83,8 @@ class ScriptedLocks : public testing::Test {
 
 }  // namespace
 
-const next_functions& next() noexcept {
+constinit std::atomic<const next_functions*> found_functions{nullptr};
+const next_functions& find_functions() noexcept {
   static const next_functions libc = [] {
     next_functions made{};
     made.mutex_init = pthread_mutex_init;
@@ -102,6 +104,9 @@ const next_functions& next() noexcept {
   return libc;
 }
 site_answer find_site(object_kind, const void*) noexcept { return answer; }
+std::uint16_t known_tag(std::uintptr_t, const void*) noexcept { return 0; }
+void remember_tag(std::uintptr_t, std::uint16_t) noexcept {}
+void remember_tag_of_all(std::uint16_t) noexcept {}
 void tell(notice_kind kind, std::uint32_t, std::uint32_t) noexcept {
   EXPECT_FALSE(machine::active()) << "what an attempt tells nobody hears";
   told.push_back(kind);

@@ -49,6 +49,10 @@ bool parse(const std::string& name, policy::packed& out) {
          out.lock != policy::lock_kind::mutex || out.rwlock != policy::rwlock_kind::rwlock;
 }
 
+bool learns(const policy::packed& policy) {
+  return policy.elision != policy::elision_kind::off || policy.warm_up != policy::warm_up_kind::unsaid;
+}
+
 std::uint64_t now_ns() {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -83,6 +87,8 @@ void answer_all(channel::head& file, policy::packed policy) {
     one.site = sites % 1000 + 1;
     ++sites;
     one.policy = policy.word();
+    // As of most calls: the innermost one decides. Sites that learn are left apart.
+    if (one.by == channel::asked_by::calls && !learns(policy)) one.frames = 1;
     one.state.store(state - question::asked + question::answered, std::memory_order_release);
     syscall(SYS_futex, &one.state, FUTEX_WAKE, 1, nullptr, nullptr, 0);
   }
