@@ -28,7 +28,7 @@ namespace {
 constexpr int bad_input = 2;
 constexpr double goal_counting_off = 1.3;
 constexpr double goal_sampling = 0.8;
-constexpr double most_of_short_life = 3;  // times the C library's
+constexpr double max_short_life_ratio = 3;  // times the C library's
 constexpr const char* sections[] = {"normal", "adaptive", "recursive",   "nested",     "errorcheck",  "read",
                                     "write",  "spin",     "short_stack", "short_heap", "short_static"};
 /// Those from here on are whole lives of mutexes that are locked once.
@@ -133,7 +133,7 @@ void put_claims_of_short_lives(const table& all, std::vector<observe::claim>& cl
                                         .words = std::string("a mutex that is locked once, ") + sections[section] +
                                                  ", " + names[how] + ": time to that of the plain program",
                                         .from = {point_of(section, how), point_of(section, 0)}},
-                                       ratio, most_of_short_life, observe::better::lower));
+                                       ratio, max_short_life_ratio, observe::better::lower));
     }
   }
 }

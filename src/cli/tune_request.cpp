@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t most_rounds = 1000;
 constexpr std::uint64_t most_seconds = 1'000'000;
 constexpr unsigned usual_rounds = 10;
-constexpr std::uint64_t most_first_seed = std::numeric_limits<std::uint64_t>::max() / 2;  // runs count on from it
+constexpr std::uint64_t max_first_seed = std::numeric_limits<std::uint64_t>::max() / 2;  // runs count on from it
 
 /// What a program that uses pthread has in a workload's place.
 constexpr const char* usual_lock = "pthread_mutex";
@@ -83,7 +83,7 @@ void check_simulated(tune_request& request, const tune_options& options) {
   if (options.input) throw bad_input("--input: a program on a simulated machine has nothing to read in its runs");
   request.machine = checked_machine(options.machine);
   request.machine_word = options.machine.value_or("");
-  request.seed = number_of("--seed", options.seed, 0, most_first_seed, 1);
+  request.seed = number_of("--seed", options.seed, 0, max_first_seed, 1);
   request.described.metric = "simulated time";
 }
 
