@@ -18,9 +18,13 @@ void mutex::count_sampled() noexcept {
 /// readings that its pauses make, and only a long one is shown to those who look at the thread meanwhile.
 bool mutex::wait_counted(std::uint64_t deadline) noexcept {
   const std::uint32_t site_id = observe::detail::counted_id(place());
-  observe::detail::spin_begins(site_id, this);
+  const bool is_told = observe::detail::spin_begins(site_id, this);
   futex_mutex::arrival seen;
   bool got = core_.lock_spinning(seen);
+  if (got && !is_told) {
+    observe::detail::spun(site_id, seen.end - seen.begin);
+    return true;
+  }
   if (!got) {
     seen.begin = observe::detail::park_begins(site_id, seen.begin);
     got = core_.lock_after(seen, deadline);

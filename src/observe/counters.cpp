@@ -40,6 +40,15 @@ constinit ownerships owners_of_blocks;
 constexpr std::uint32_t calls_without_block = 4096;
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::uint32_t calls_left_out = 0;
 
+/// Where the calling thread has counted its last wait that ended while it spun: mostly where the next one is counted.
+/// Its block stays its own until forget_last_waited(). Site 0 counts nothing.
+struct counted_at {
+  std::uint32_t site_id;
+  site_counters* counters;
+};
+[[gnu::tls_model("initial-exec")]] constinit thread_local counted_at last_waited{0, nullptr};
+void forget_last_waited() noexcept { last_waited = {0, nullptr}; }
+
 /// A block whose thread has ended, or null.
 thread_block* adopt() noexcept {
   if (!may_be_unowned(owners_of_blocks)) return nullptr;
@@ -266,11 +275,21 @@ void hold_ends(const void* lock) noexcept {
 }
 
 std::uint64_t wait_begins(std::uint32_t site_id, const void* lock) noexcept {
-  spin_begins(site_id, lock);
+  (void)spin_begins(site_id, lock);
   return park_begins(site_id, machine::cycles());
 }
 
-void spin_begins(std::uint32_t site_id, const void* lock) noexcept { tell_wait_begin(site_id, lock); }
+bool spin_begins(std::uint32_t site_id, const void* lock) noexcept { return tell_wait_begin(site_id, lock); }
+
+void spun(std::uint32_t site_id, std::uint64_t cycles) noexcept {
+  if (last_waited.site_id != site_id) [[unlikely]] {
+    thread_block* const block = block_of_thread();
+    site_counters* const counters = block != nullptr ? counters_of(*block, site_id) : nullptr;
+    if (counters == nullptr) return;
+    last_waited = {site_id, counters};
+  }
+  (void)count_wait(last_waited.counters, to_ns(cycles), 0);
+}
 
 std::uint64_t park_begins(std::uint32_t site_id, std::uint64_t since) noexcept {
   const std::uint64_t start = since != 0 ? since : machine::cycles();
@@ -387,6 +406,7 @@ bool stop_counting(const ownership& block) noexcept {
   }
   my_commits.add();
   forget_attempt_counters();
+  forget_last_waited();
   my_block = nullptr;
   return true;
 }
@@ -394,6 +414,7 @@ bool stop_counting(const ownership& block) noexcept {
 void forget_blocks() noexcept {
   all_blocks.store(nullptr, std::memory_order_relaxed);  // relaxed: the process has one thread
   my_block = nullptr;
+  forget_last_waited();
   forget_attempt_counters();  // without adding commits: the parent does
   detail::timed_lock = nullptr;
   calls_left_out = 0;

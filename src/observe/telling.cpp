@@ -45,13 +45,14 @@ listener set_listener(listener told) noexcept {
 // The end of a wait lies within the critical section, and all waiters pay for what is done there. So the site's name is
 // looked up only where somebody is told.
 
-void tell_wait_begin(std::uint32_t site_id, const void* lock) noexcept {
+bool tell_wait_begin(std::uint32_t site_id, const void* lock) noexcept {
   const listener told = listener_now();
   if (told == nullptr && !machine::waits_are_probed()) [[likely]]
-    return;
+    return false;
   const char* const name = name_of(site_id);
   call(told, {.kind = event_kind::wait_begin, .site_id = site_id, .site_name = name, .lock = lock});
   machine::probe_wait_begin(site_id, name, lock);
+  return true;
 }
 
 void tell_wait_end(std::uint32_t site_id, const void* lock, std::uint64_t ns, bool acquired) noexcept {

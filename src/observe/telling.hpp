@@ -10,7 +10,8 @@
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
 // `site_id` as counted_id() has it. Cost without tools: two calls and two loads each.
-void tell_wait_begin(std::uint32_t site_id, const void* lock) noexcept;
+/// False: there is nobody to tell.
+bool tell_wait_begin(std::uint32_t site_id, const void* lock) noexcept;
 void tell_wait_end(std::uint32_t site_id, const void* lock, std::uint64_t ns, bool acquired) noexcept;
 /// Outside the attempt.
 void tell_abort(std::uint32_t site_id, const void* lock, abort_cause why) noexcept;

@@ -82,8 +82,11 @@ inline void acquired(std::uint32_t site_id, const void* lock) noexcept {
 /// tools are told of it (events.hpp).
 TXSYNC_EXPORT std::uint64_t wait_begins(std::uint32_t site_id, const void* lock) noexcept;
 /// wait_begins() in two steps, for locks whose waits are often short. First: the thread begins to spin. Only tools are
-/// told.
-TXSYNC_EXPORT void spin_begins(std::uint32_t site_id, const void* lock) noexcept;
+/// told. True: they were, and waited() or wait_timed_out() ends the wait. False: spun() may.
+TXSYNC_EXPORT bool spin_begins(std::uint32_t site_id, const void* lock) noexcept;
+/// As waited(), in about a third of its instructions. Requires: spin_begins() returned false, and park_begins() was not
+/// called since.
+TXSYNC_EXPORT void spun(std::uint32_t site_id, std::uint64_t cycles) noexcept;
 /// Second, where spinning was not enough: from here on the wait is seen while it lasts. It began at `since` in
 /// machine::cycles(), or now if that is 0. Returns when it began.
 TXSYNC_EXPORT std::uint64_t park_begins(std::uint32_t site_id, std::uint64_t since) noexcept;
