@@ -277,9 +277,13 @@ class Linked(unittest.TestCase):
         """examples/word_count.cpp gives `ticket` to the lock that eight threads wait for. What is faster there is measured by `./dev bench
         tune`, and repeats itself in tests/sim/programs/policies.py. Here the number is always the same, so that nothing is better by chance."""
         document = self.folder / "tune.json"
-        words = ("--candidates", "mutex", "--time", "1", "--metric", "([0-9]+) words, ", "--json", str(document))
-        # As much work as takes many time slices: a thread that loses its CPU within the lock has all others wait.
-        done = call("tune", *words, "--", WORD_COUNT, "1500")
+        words = ("--candidates", "mutex", "--metric", "([0-9]+) words, ", "--json", str(document))
+        # As much work as takes many time slices: a thread that loses its CPU within the lock has all others wait. On a busy
+        # machine one run may take longer than the first of these times.
+        for seconds in ("1", "20"):
+            done = call("tune", *words, "--time", seconds, "--", WORD_COUNT, "1500")
+            if "it took too long" not in done.stderr:
+                break
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"(?m)^Threads waited most at, under what you have: words\.dictionary \(")
         read = load(document.read_text(encoding="utf-8"))
