@@ -40,7 +40,7 @@ using lock_word = std::atomic<std::uint64_t>;
 
 /// Bits 8..15, relaxed. Cost: a load, as narrow: take_if_free() does not write what it reads, so that it need not wait
 /// for that.
-[[gnu::always_inline]] inline std::uint8_t holders_byte(const lock_word& word) noexcept;
+[[gnu::always_inline]] inline std::uint32_t holders_byte(const lock_word& word) noexcept;
 
 /// When this returns, every release_unless_waited() of any thread of this process that read its word before the call
 /// has finished (its store, if any, is visible to the caller) or will read again. Cost: 2..10 us and one interrupt on
@@ -73,7 +73,7 @@ inline bool take_whole_if_free(lock_word& word) noexcept {
 inline bool is_whole_taken(const lock_word& word) noexcept {
   return (word.load(std::memory_order_relaxed) & 0xFF) != 0;
 }
-inline std::uint8_t holders_byte_of_whole(const lock_word& word) noexcept {
+inline std::uint32_t holders_byte_of_whole(const lock_word& word) noexcept {
   return static_cast<std::uint8_t>(word.load(std::memory_order_relaxed) >> 8);
 }
 

@@ -38,7 +38,6 @@ inline bool release_unless_waited(lock_word& word, std::uint16_t value) noexcept
   const std::ptrdiff_t field = detail::rseq_field.load(std::memory_order_relaxed);
   if (field == 0) [[unlikely]]
     return detail::release_by_exchange(word, value);
-  auto* const current = reinterpret_cast<std::uint64_t*>(static_cast<char*>(__builtin_thread_pointer()) + field);
   // Between labels 1 and 2 an interruption, or settle_releases() elsewhere, sends this thread to label 4. The last
   // instruction is the store that gives the lock up. The descriptor's address is taken back at once, so that this code
   // may be unloaded.
@@ -57,18 +56,18 @@ inline bool release_unless_waited(lock_word& word, std::uint16_t value) noexcept
       "4:\tjmp %l[interrupted]\n\t"
       ".popsection\n\t"
       "leaq 3b(%%rip), %%rax\n\t"
-      "movq %%rax, %[current]\n"
+      "movq %%rax, %%fs:(%[field])\n"
       "1:\tcmpl $0, 4(%[word])\n\t"
       "jg %l[interrupted]\n\t"
       "movw %w[value], (%[word])\n"
-      "2:\tmovq $0, %[current]"
+      "2:\tmovq $0, %%fs:(%[field])"
       :
-      : [current] "m"(*current), [word] "r"(&word), [value] "ri"(value)
+      : [field] "r"(field), [word] "r"(&word), [value] "ri"(value)
       : "rax", "cc", "memory"
       : interrupted);
   return true;
 interrupted:
-  *current = 0;
+  *reinterpret_cast<std::uint64_t*>(static_cast<char*>(__builtin_thread_pointer()) + field) = 0;
   return false;
 #else
   return detail::release_by_exchange(word, value);
@@ -90,10 +89,10 @@ inline bool is_taken(const lock_word& word) noexcept {
   return taken != 0;
 }
 
-inline std::uint8_t holders_byte(const lock_word& word) noexcept {
+inline std::uint32_t holders_byte(const lock_word& word) noexcept {
   std::uint32_t byte;
   asm volatile("movzbl 1(%[word]), %[byte]" : [byte] "=r"(byte) : [word] "r"(&word), "m"(word));
-  return static_cast<std::uint8_t>(byte);
+  return byte;
 }
 
 #else
@@ -102,7 +101,7 @@ inline bool take_if_free(lock_word& word) noexcept { return detail::take_whole_i
 
 inline bool is_taken(const lock_word& word) noexcept { return detail::is_whole_taken(word); }
 
-inline std::uint8_t holders_byte(const lock_word& word) noexcept { return detail::holders_byte_of_whole(word); }
+inline std::uint32_t holders_byte(const lock_word& word) noexcept { return detail::holders_byte_of_whole(word); }
 
 #endif
 

@@ -17,6 +17,6 @@ inline bool take_if_free(lock_word& word) noexcept { return detail::take_whole_i
 
 inline bool is_taken(const lock_word& word) noexcept { return detail::is_whole_taken(word); }
 
-inline std::uint8_t holders_byte(const lock_word& word) noexcept { return detail::holders_byte_of_whole(word); }
+inline std::uint32_t holders_byte(const lock_word& word) noexcept { return detail::holders_byte_of_whole(word); }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine
