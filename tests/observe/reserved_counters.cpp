@@ -8,19 +8,14 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstdlib>
 
+#include "blocks_of_disk.hpp"
 #include "observe/blocks.hpp"
 #include "observe/thread_block.hpp"
 
 namespace observe = txsync::observe;
 
 namespace {
-
-bool disk_is_full = false;
-bool reserve(void*, std::size_t) noexcept { return !disk_is_full; }
-observe::block_source::taken take(std::size_t) noexcept { return {std::calloc(1, observe::block_bytes()), 0}; }
-constexpr observe::block_source blocks_of_disk = {take, nullptr, reserve};
 
 constexpr std::uint32_t site_id = 1;
 

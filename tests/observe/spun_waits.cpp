@@ -5,22 +5,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <thread>
 
 #include <txsync/observe/counters.hpp>
 
+#include "blocks_of_disk.hpp"
 #include "observe/blocks.hpp"
 #include "site_totals.hpp"
 
 namespace observe = txsync::observe;
 
 namespace {
-
-bool disk_is_full = false;
-bool reserve(void*, std::size_t) noexcept { return !disk_is_full; }
-observe::block_source::taken take(std::size_t) noexcept { return {std::calloc(1, observe::block_bytes()), 0}; }
-constexpr observe::block_source blocks_of_disk = {take, nullptr, reserve};
 
 /// The exit status of a child that does that.
 template <class Body>
