@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include "call_chain.hpp"
+#include "main_heap.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
@@ -14,7 +15,7 @@ constinit std::atomic<std::uint16_t> tag_of_all{0};  // relaxed, both: nothing e
 
 /// Whether it lies in no loaded file.
 bool is_dynamic(const void* object) noexcept {
-  if (is_on_stack(object)) return true;
+  if (is_on_stack(object) || is_on_main_heap(object)) return true;
   dl_find_object unused;  // not loaded_object(), which clears and copies it: nothing of it is wanted
   return _dl_find_object(const_cast<void*>(object), &unused) != 0;
 }

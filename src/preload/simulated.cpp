@@ -19,6 +19,7 @@
 #include "identity.hpp"
 #include "known_tags.hpp"
 #include "loaded_code.hpp"
+#include "main_heap.hpp"
 #include "next.hpp"
 #include "observe/site_records.hpp"
 #include "policy/words.hpp"
@@ -160,6 +161,7 @@ void describe(const static_place&, place& out) noexcept { out = {}; }
 quick_walk::quick_walk(const void*) noexcept {}
 std::uintptr_t quick_walk::next() noexcept { return 0; }
 bool is_on_stack(const void*) noexcept { return false; }
+bool is_on_main_heap(const void*) noexcept { return false; }
 std::uint16_t known_tag(std::uintptr_t, const void*) noexcept { return 0; }
 void remember_tag(std::uintptr_t, std::uint16_t) noexcept {}
 void remember_tag_of_all(std::uint16_t) noexcept {}

@@ -10,6 +10,7 @@
 #include "channel/questions.hpp"
 #include "known_places.hpp"
 #include "loaded_code.hpp"
+#include "main_heap.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
@@ -208,7 +209,7 @@ void tell_standard_error(notice_kind kind, const call_chain& chain) noexcept {
   if (const policy::packed everywhere = policy::packed::of(file->default_policy);
       file->is_one_policy != 0 && !needs_site(everywhere))
     return {0, everywhere, 0, true};
-  if (!is_on_stack(object)) {
+  if (!is_on_stack(object) && !is_on_main_heap(object)) {
     const static_place place = find_static(object);
     if (place.path != nullptr) return site_of_object(*file, place, kind);
   }

@@ -21,7 +21,7 @@ diff "$folder/ours" "$folder/theirs"
 # Compute only, or end the process.
 allowed=' __errno_location __sched_cpucount _setjmp __sigsetjmp longjmp abort raise _ZSt24__throw_out_of_range_fmtPKcz memcmp memcpy memmove memset strchr strlen strncpy strtoull snprintf '
 # What the loader and the C library alone know. A C++ library or an OpenMP library in the program has no part in them.
-allowed="$allowed dlsym dlvsym _dl_find_object getauxval secure_getenv sysconf __cxa_finalize __register_atfork __progname_full "
+allowed="$allowed dlsym dlvsym _dl_find_object getauxval secure_getenv sysconf __cxa_finalize __register_atfork __progname_full __curbrk "
 allowed="$allowed program_invocation_name pthread_once pthread_setcancelstate pthread_setcanceltype __pthread_register_cancel "
 allowed="$allowed __pthread_unregister_cancel "
 # For objects that are left to the C library, and once a thread ran ahead and met a fault.

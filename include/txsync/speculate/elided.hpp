@@ -28,6 +28,7 @@
 
 #include <txsync/locks/timed.hpp>
 #include <txsync/machine/attempt.hpp>
+#include <txsync/machine/cpu.hpp>
 #include <txsync/speculate/elision.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
@@ -111,6 +112,9 @@ class elided_base {
   }
   void now_holds(latch_mode mode) const noexcept {
     if constexpr (!looks_at_lock<Lock> && !remembers_itself) my_sections.taken.remember(&lock_, mode);
+    // For the compiler only. Where it sees nothing between lock and unlock it makes one store of what both write, and
+    // that is slower: on Zen 4, futex_mutex, 2.77 ns instead of 2.33.
+    machine::compiler_fence();
   }
   bool acquired_if(bool got, latch_mode mode = latch_mode::exclusive) const noexcept {
     if (!got) return false;

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "main_heap.hpp"
+
+#include <sys/auxv.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "loaded_object.hpp"
+
+/// Where the C library keeps the end of the data segment: read here, since a call of sbrk() may be another library's,
+/// and a sandbox may end a process that asks the kernel. Weak: where it is missing, no heap is known.
+extern "C" [[gnu::weak]] void* __curbrk;
+
+namespace txsync::inline TXSYNC_BACKEND::preload {
+
+namespace {
+
+constinit std::atomic<std::uintptr_t> begin{0};  // 0: not known yet. relaxed: the number is all there is
+
+/// The first address behind the program's own file; the highest of all where that is not known.
+[[gnu::noinline, gnu::cold]] std::uintptr_t find_begin() noexcept {
+  auto found = reinterpret_cast<std::uintptr_t>(loaded_object(getauxval(AT_PHDR)).dlfo_map_end);
+  if (found == 0 || &__curbrk == nullptr) found = UINTPTR_MAX;
+  begin.store(found, std::memory_order_relaxed);
+  return found;
+}
+
+}  // namespace
+
+bool is_on_main_heap(const void* object) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(object);
+  std::uintptr_t first = begin.load(std::memory_order_relaxed);
+  if (first == 0) [[unlikely]]
+    first = find_begin();
+  if (address < first) return false;
+  // relaxed: another thread may move it, and an earlier end is as good
+  return address < reinterpret_cast<std::uintptr_t>(std::atomic_ref(__curbrk).load(std::memory_order_relaxed));
+}
+
+}  // namespace txsync::inline TXSYNC_BACKEND::preload
