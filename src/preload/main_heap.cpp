@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "main_heap.hpp"
 
+#include <link.h>
 #include <sys/auxv.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 
@@ -18,10 +20,18 @@ namespace {
 
 constinit std::atomic<std::uintptr_t> begin{0};  // 0: not known yet. relaxed: the number is all there is
 
-/// The first address behind the program's own file; the highest of all where that is not known.
+/// The first address behind the program's own file; the highest of all where that is not known. By its headers: the
+/// loader tells the end of one segment only where there is room between them (AArch64).
 [[gnu::noinline, gnu::cold]] std::uintptr_t find_begin() noexcept {
-  auto found = reinterpret_cast<std::uintptr_t>(loaded_object(getauxval(AT_PHDR)).dlfo_map_end);
-  if (found == 0 || &__curbrk == nullptr) found = UINTPTR_MAX;
+  const std::uintptr_t headers = getauxval(AT_PHDR);
+  const link_map* const program = loaded_object(headers).dlfo_link_map;
+  std::uintptr_t found = UINTPTR_MAX;
+  if (program != nullptr && &__curbrk != nullptr) {
+    found = 1;
+    const auto* header = reinterpret_cast<const ElfW(Phdr)*>(headers);
+    for (unsigned long i = 0; i < getauxval(AT_PHNUM); ++i, ++header)
+      if (header->p_type == PT_LOAD) found = std::max(found, program->l_addr + header->p_vaddr + header->p_memsz);
+  }
   begin.store(found, std::memory_order_relaxed);
   return found;
 }
