@@ -5,9 +5,9 @@
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
-/// Whether it lies between the program's own file and the end of the data segment (brk): in memory of malloc, in no
-/// loaded file. False says nothing: malloc also maps memory elsewhere. Neither locks nor calls the kernel.
-/// Cost: about 1 ns.
+/// Whether the object lies in the heap that malloc grows by brk, behind the program's own file. No file is loaded
+/// there, so it is not in static storage. False says nothing: malloc maps memory elsewhere, too. Takes no lock and
+/// makes no system call. Cost: about 1 ns.
 bool is_on_main_heap(const void* object) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload
