@@ -2,6 +2,7 @@
 #include "locks/elision_cost.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include <txsync/locks/futex_mutex.hpp>
@@ -54,11 +55,14 @@ struct shared {
   [[gnu::always_inline]] void leave() { lock.unlock_shared(); }
 };
 
-/// Nanoseconds a section.
+/// Nanoseconds a section. Each run takes the next of several places: some addresses get into each other's way in a
+/// cache, by the hash of its way predictor, and the loader chooses them anew for each process.
 template <class Entry, unsigned writes>
 [[gnu::noinline]] double run(std::uint64_t duration_ns) {
-  static place<Entry> here;
-  const auto sections = [](unsigned count) {
+  static place<Entry> places[8];
+  static unsigned runs = 0;
+  place<Entry>& here = places[runs++ % std::size(places)];
+  const auto sections = [&here](unsigned count) {
     for (unsigned i = 0; i < count; ++i) {
       here.entry.enter();
       for (unsigned word = 0; word < writes; ++word) here.words[word] = here.words[word] + 1;
