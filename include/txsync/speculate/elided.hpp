@@ -13,10 +13,10 @@
 //    not spin on what other threads do, who see nothing of the attempt before its commit.
 //  - Thread-safe; not recursive. Who is let in first is the Lock's business among those that take it; attempts run
 //    whenever nobody holds it.
-//  - Errors: which sections run in attempts is known from a record of the calling thread, never guessed from the lock
-//    word. An unlock of a lock that nobody holds is told on the standard error, and does nothing; of a queue lock also
-//    one by a node that has no turn. It may be done and not told if another thread has unlocked the section that the
-//    calling thread has begun last.
+//  - Errors: which sections run in attempts is known from a record of the calling thread. Ticket locks look at the lock
+//    before the record: an attempt has read it, and aborts as soon as somebody takes it. An unlock of a lock that
+//    nobody holds is told on the standard error, and does nothing; of a queue lock also one by a node that has no turn.
+//    It may be done and not told if another thread has unlocked the section that the calling thread has begun last.
 //  - Without hardware transactions they are the plain locks. Cost: a load and a store more to lock, and the same to
 //    unlock; ticket locks a load; queue locks a load and a store. A pointer more.
 //  - Cost of an attempt: begin and commit (36..96 cycles), a read of the lock word shared by all, some twenty
@@ -145,18 +145,6 @@ class elided_base {
   [[gnu::noinline]] void leave_or_refuse() noexcept {
     if (!leave()) refuse_release();
   }
-  /// Unlocks, or tells that there is no section to end. Locks that find that out on their way have a function for both.
-  [[gnu::always_inline]] void release() noexcept {
-    machine::annotate_release(&lock_);
-    if constexpr (requires { lock_.unlock_if_held(); }) {
-      if (!lock_.unlock_if_held()) [[unlikely]]
-        refuse_release();
-    } else {
-      if (!is_held_to_unlock()) [[unlikely]]
-        return refuse_release();
-      lock_.unlock();
-    }
-  }
 
   [[gnu::noinline]] void refuse_release() const noexcept {
     // What an attempt sees may be what it has done itself: outside it is seen again.
@@ -179,7 +167,18 @@ class elided_base {
       return lock_.is_held();
     }
   }
-  [[gnu::noinline]] void release_checked() noexcept { release(); }
+  /// Unlocks, or tells that there is no section to end. Locks that find that out on their way have a function for both.
+  [[gnu::noinline]] void release_checked() noexcept {
+    machine::annotate_release(&lock_);
+    if constexpr (requires { lock_.unlock_if_held(); }) {
+      if (!lock_.unlock_if_held()) [[unlikely]]
+        refuse_release();
+    } else {
+      if (!is_held_to_unlock()) [[unlikely]]
+        return refuse_release();
+      lock_.unlock();
+    }
+  }
   [[gnu::noinline]] void release_shared_checked() noexcept {
     machine::annotate_release(&lock_);
     if constexpr (requires { lock_.unlock_shared_if_held(); }) {
