@@ -55,27 +55,30 @@ struct shared {
   [[gnu::always_inline]] void leave() { lock.unlock_shared(); }
 };
 
+/// Out of line for each lock: the compiler would put some of them into their caller, and reload the address in others.
+template <class Entry, unsigned writes>
+[[gnu::noinline]] void run_sections(place<Entry>& here, unsigned count) {
+  for (unsigned i = 0; i < count; ++i) {
+    here.entry.enter();
+    for (unsigned word = 0; word < writes; ++word) here.words[word] = here.words[word] + 1;
+    here.entry.leave();
+  }
+}
+
 /// Nanoseconds a section. Each run takes the next of several places: some addresses get into each other's way in a
 /// cache, by the hash of its way predictor, and the loader chooses them anew for each process.
 template <class Entry, unsigned writes>
-[[gnu::noinline]] double run(std::uint64_t duration_ns) {
+double run(std::uint64_t duration_ns) {
   static place<Entry> places[8];
   static unsigned runs = 0;
   place<Entry>& here = places[runs++ % std::size(places)];
-  const auto sections = [&here](unsigned count) {
-    for (unsigned i = 0; i < count; ++i) {
-      here.entry.enter();
-      for (unsigned word = 0; word < writes; ++word) here.words[word] = here.words[word] + 1;
-      here.entry.leave();
-    }
-  };
-  sections(learning);
+  run_sections<Entry, writes>(here, learning);
   std::uint64_t done = 0;
   const std::uint64_t start = machine::clock_ns();
   std::uint64_t now = start;
   constexpr unsigned batch = 5'000;
   for (; now - start < duration_ns; now = machine::clock_ns()) {
-    sections(batch);
+    run_sections<Entry, writes>(here, batch);
     done += batch;
   }
   return static_cast<double>(now - start) / static_cast<double>(done);

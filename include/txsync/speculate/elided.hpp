@@ -128,10 +128,15 @@ class elided_base {
     if constexpr (remembers_itself) {
       if (!lock_.is_newest_held()) return false;
     } else {
-      if (!my_sections.taken.forget(&lock_, mode)) return false;
+      if (!my_sections.taken.is(&lock_, mode)) return false;
     }
     machine::annotate_release(&lock_);
     return true;
+  }
+  /// Once that lock has been unlocked: where that is an atomic instruction, it would have to wait for a store before it
+  /// (on Zen 4, 0.35 ns of shared_mutex, shared, with 10 writes).
+  void released_last_taken() const noexcept {
+    if constexpr (!remembers_itself) my_sections.taken.forget();
   }
 
   /// Ends a section that is not the last one taken: that of an attempt, or one of the lock, or there is none to end,
@@ -231,6 +236,7 @@ class elided : protected detail::elided_base<Lock>, public detail::timed<elided<
       if (!this->releases_last_taken(latch_mode::exclusive)) [[unlikely]]
         return this->leave_or_release();
       this->lock_.unlock();
+      this->released_last_taken();
     }
   }
 };
@@ -309,6 +315,7 @@ class elided_shared : public elided<Lock>, public detail::timed_shared<elided_sh
     if (!this->releases_last_taken(latch_mode::shared)) [[unlikely]]
       return this->leave_or_release_shared();
     this->lock_.unlock_shared();
+    this->released_last_taken();
   }
 
   /// From shared to exclusive, for Lock that can (srwlock): an elided reader becomes an elided writer where nobody

@@ -43,12 +43,7 @@ struct elided_section {
 class last_taken {
  public:
   void remember(const void* lock, latch_mode mode) noexcept { what_ = mark(lock, mode); }
-  /// True: it was this one.
-  bool forget(const void* lock, latch_mode mode) noexcept {
-    if (what_ != mark(lock, mode)) return false;
-    what_ = nothing;
-    return true;
-  }
+  bool is(const void* lock, latch_mode mode) const noexcept { return what_ == mark(lock, mode); }
   void forget() noexcept { what_ = nothing; }
 
  private:
