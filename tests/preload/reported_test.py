@@ -58,8 +58,11 @@ class Reported(unittest.TestCase):
     def test_coroutines_are_tuned(self):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "result.json"
-            done = subprocess.run([TXSYNC, "tune", "--rounds", "6", "--time", "1", "--candidates", "mutex,ticket", "--json", str(file), "--",
-                                   PROGRAM, "coroutine", "1"], capture_output=True, text=True, timeout=100)
+            for seconds in ("1", "20"):  # a run may take longer than the first on a busy machine
+                done = subprocess.run([TXSYNC, "tune", "--rounds", "6", "--time", seconds, "--candidates", "mutex,ticket", "--json", str(file),
+                                       "--", PROGRAM, "coroutine", "1"], capture_output=True, text=True, timeout=100)
+                if "it took too long" not in done.stderr:
+                    break
             self.assertEqual(done.returncode, 0, done.stderr)
             table = json.loads(file.read_text())["tune"]["table"]
             tried = [row for row in table if row["phase"] == "whole program"]

@@ -28,9 +28,9 @@ enum class adaptation : std::uint8_t {
   /// When a section has taken the lock because the lock was held, or after an abort without the CPU's hint to try
   /// again, a fixed number of the next sections of that lock take it too, whichever thread runs them. Attempts that are
   /// used up by conflicts skip nothing (glibc). An abort by a thread that takes the lock is a conflict here. The number
-  /// left stands in a table of 256 entries that all locks share by a hash of their address. glibc keeps it beside the
-  /// lock word, so that writing it there aborts attempts of the lock; here it aborts none. Two locks that share an
-  /// entry also share its number.
+  /// left stands in a table of 256 entries that all locks share by a hash of their address, where glibc has it in the
+  /// mutex. Two locks that share an entry also share its number. In glibc, a write of the number aborts the attempts of
+  /// the lock. Here the writer aborts them, too, as it takes the lock next.
   skip_after_failure,
   badness,  ///< failures in a row double the distance between attempts, a commit ends that (LLVM's libomp)
   trial,    ///< badness; and now and then the site is run both ways for a while, and the faster way is kept
