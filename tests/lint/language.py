@@ -75,8 +75,10 @@ FORMER_NAMES = {
     "rehearsal": "baseline_run",
 }
 
-# Names that are the field's words elsewhere: refused in these folders only. Those that other code of the same folder needs
-# are not here: place, batch, entry, left, inside, open, outside, one, made, mine, seen, found, of, how, what.
+# Names that are the field's words elsewhere: refused in these folders only. Some names of the former vocabulary are not
+# refused at all, since other code of the same folder needs them:
+#  - place, batch, entry, left, inside, open, outside
+#  - one, made, mine, seen, found, of, how, what
 FORMER_NAMES_IN = [
     (("src/speculate/", "include/txsync/speculate/"), {
         "turns": "trial_sampler",
