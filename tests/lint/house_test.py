@@ -10,6 +10,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import house  # noqa: E402
+from language_test import Exceptions, Names, Sentences  # noqa: E402, F401 (./dev lint runs this file)
 
 SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
 
