@@ -41,7 +41,7 @@ void find_all(openmp_functions& all) noexcept {
     return;
   }
   constexpr char sentence[] =
-      "txsync: the program's OpenMP library cannot be found; run it without barrier = \"warm\"\n";
+      "txsync: the program's OpenMP library cannot be found; run it without openmp_barrier = \"warm\"\n";
   (void)!write(STDERR_FILENO, sentence, sizeof sentence - 1);
   std::abort();
 }
