@@ -129,8 +129,8 @@ TXSYNC_EXPORT bool leave_elided(const void* lock) noexcept;
 TXSYNC_EXPORT latch_mode elided_mode(const void* lock) noexcept;
 TXSYNC_EXPORT void change_elided_mode(const void* lock, latch_mode mode) noexcept;
 
-/// Reports on the standard error, at most once a second, that a lock was released that no thread holds, or by a node
-/// without a turn.
+/// Reports a release of a lock that no thread holds, or by a node without a turn. It writes to the standard error, at
+/// most once a second.
 TXSYNC_EXPORT void report_double_unlock(const void* lock) noexcept;
 
 /// An action, stored by value, so that an attempt needs no heap memory for it.
