@@ -46,7 +46,7 @@ class barrier {
   bool is_over(std::uint32_t generation) const noexcept {
     return generation_.load(std::memory_order_acquire) != generation;  // pairs with the store in arrive()
   }
-  /// If false, a thread that spins may keep a thread that it waits for from running.
+  /// If false, spinning waiters may keep the threads that they wait for from running.
   TXSYNC_EXPORT bool has_cpu_for_each() const noexcept;
 
  private:

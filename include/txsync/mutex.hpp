@@ -25,8 +25,8 @@ namespace detail {
 ///     { std::lock_guard guard(orders_lock); ... }
 ///
 /// What it does: it is a futex_mutex (see locks/futex_mutex.hpp) with a site. One acquisition in 256 is sampled for the
-/// site's statistics, and every wait is counted (observe/counters.hpp). To stop counting, set policy_word::counting_off
-/// by the site's set_policy().
+/// site's statistics, and every wait is counted (observe/counters.hpp). To stop counting, call
+/// set_policy(policy_word::counting_off) on the site.
 /// Fairness, waiting, and how many waiters are counted: as futex_mutex.
 /// Cost: as futex_mutex, plus about one nanosecond.
 /// Named requirements: TimedLockable. Thread-safe; not recursive.

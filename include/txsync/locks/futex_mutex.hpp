@@ -51,7 +51,7 @@ TXSYNC_EXPORT void wait_with(patience how) noexcept;
 /// when that waiter has left.
 /// The line has room for 4,095 threads. Further threads look at the lock after 20 ms, and then at intervals that grow
 /// to 640 ms. Outside the line there is room for 31 threads. Further ones look at intervals that grow from 20 us to 160
-/// ms. Neither kind has a bound.
+/// ms. No bound holds for these threads.
 class futex_mutex : public detail::timed<futex_mutex> {
  public:
   constexpr futex_mutex() noexcept = default;

@@ -37,8 +37,8 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// Named requirements: SharedTimedLockable (SharedTimedMutex). Thread-safe; not recursive for writers. At most 2^30
 /// shared holds exist, over all threads. Further readers are refused, or wait until a hold ends.
 /// At most 4,095 threads of each kind can sleep. Further threads look after a millisecond, and then at intervals that
-/// grow to 640 ms. While the lock is reserved, newcomers look after 20 us, and then at intervals that grow to 1 ms.
-/// None of these has a bound.
+/// grow to 640 ms. While the lock is reserved, newcomers look after 20 us, and then at intervals that grow to 1 ms. No
+/// bound holds for any of these.
 /// In the child of a fork, the thread that held it, in either mode, can unlock and use it. The child forgets the
 /// parent's sleepers when the lock is left empty there, or when a thread begins to sleep. Until then, readers that try
 /// with admit::after_writers are refused, unless forget_sleepers() was called. The sleepers of two processes are told

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock whose algorithm a value beside it names. src/locks/tagged_lock.hpp acquires and releases it. It is a member of
-// two layouts: policy_mutex, and preload::mutex_state, in which the C library's owner and kind keep their offsets.
+// A lock whose algorithm is named by a value beside it. src/locks/tagged_lock.hpp acquires and releases it. It is a
+// member of two layouts: policy_mutex, and preload::mutex_state, in which the C library's owner and kind keep their
+// offsets.
 #pragma once
 
 #include <cstdint>

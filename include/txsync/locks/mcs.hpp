@@ -186,7 +186,7 @@ class fifo_mcs_lock {
 /// Fairness: first come, first served in the active set. With T threads, a thread is passed by at most bypass_bound(T)
 /// times.
 /// Use it for: contended sections on many cores that need fairness.
-/// Requires: of nodes, what fifo_mcs_lock does.
+/// Requires: as fifo_mcs_lock, for nodes.
 /// Cost: as fifo_mcs_lock, plus a few loads of the same line.
 /// Children of forks: as fifo_mcs_lock. At most 2^31 threads wait in the queue, and as many in the passive set (Linux
 /// has room for 2^22).

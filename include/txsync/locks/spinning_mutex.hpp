@@ -12,8 +12,8 @@ namespace txsync::inline TXSYNC_BACKEND {
 ///
 /// What it does: waiters read the word in a loop, as those of tatas_lock. After some 25 us they stand in line, where a
 /// bound holds (see futex_mutex).
-/// Fairness: as futex_mutex: bypass_bound(threads) critical sections, whatever the clock does. As many waiters are
-/// counted as there.
+/// Fairness: as futex_mutex: bypass_bound(threads) critical sections, whatever the clock does. It counts as many
+/// waiters as futex_mutex does.
 /// Use it for: short sections, if a sleep costs more than the wait. Do not use it for: sections that block (mutex).
 /// Cost: as futex_mutex. A waiter uses up to 25 us of CPU time between two sleeps.
 /// Named requirements: TimedLockable. Thread-safe; not recursive; constant-initialised; all bits zero is an unlocked

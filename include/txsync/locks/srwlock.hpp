@@ -19,7 +19,8 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// writers. With more waiters than cores, the surplus waiters enter a busy queue at a rate of about one per millisecond
 /// (mcs_lock).
 /// Use it for: latches that are held for short, known work. Do not use it for: sections that sleep for long
-/// (shared_mutex). Cost: one compare-exchange to enter and one fetch-sub to leave, if no thread queues.
+/// (shared_mutex).
+/// Cost: one compare-exchange to enter and one fetch-sub to leave, if no thread queues.
 /// In the child of a fork, the thread that held it, in either mode, can unlock and use it: the queue there is empty.
 /// Named requirements: SharedLockable.
 /// Not recursive, also not for readers: a thread that holds it shared must not lock it shared again. If another thread
@@ -41,8 +42,9 @@ class srwlock {
     return is_queued() && forget_parents_queue() && try_enter_shared();
   }
   void unlock_shared() noexcept {
+    // release pairs with the writer's acquire
     word_.fetch_sub(reader, std::memory_order_release);
-  }  // pairs with the writer's acquire
+  }
 
   void lock() noexcept {
     if (!try_enter()) [[unlikely]]
@@ -53,8 +55,9 @@ class srwlock {
     return is_queued() && forget_parents_queue() && try_enter();
   }
   void unlock() noexcept {
+    // release pairs with the next owners' acquire
     word_.fetch_and(~writer, std::memory_order_release);
-  }  // pairs with the next owners' acquire
+  }
 
   /// From shared to exclusive, if the caller is the only reader and no thread queues. False: it is still shared.
   [[nodiscard]] bool try_upgrade() noexcept {
@@ -64,8 +67,9 @@ class srwlock {
   }
   /// From exclusive to shared.
   void downgrade() noexcept {
+    // release pairs with readers' acquire
     word_.fetch_add(reader - writer, std::memory_order_release);
-  }  // pairs with readers' acquire
+  }
 
   /// Relaxed, here and below: true at some moment during the call. For the holder, for monitors and for elision.
   bool has_writer() const noexcept { return (word_.load(std::memory_order_relaxed) & writer) != 0; }

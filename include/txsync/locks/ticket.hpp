@@ -186,9 +186,9 @@ class ticket_behind_door {
 /// What it does: it is a ticket lock with a concurrency limiter (admission.hpp). As many waiters as there are CPUs spin
 /// in order. The others sleep and are called in, the oldest first.
 /// Fairness: the active set is served in order. With T threads, a thread is passed by at most bypass_bound(T) times.
-/// A wait takes at most 2 ms, a wake-up (5 to 60 us), 64 critical sections, and one section of each active thread. For
-/// each thread that was passive before it, a passive thread waits as long again. Usually this is 1 ms or less for each.
-/// The bound requires CPUs for the active threads and for those that are called in (docs/locks/ticket.md).
+/// A wait takes at most 2 ms plus a wake-up (5 to 60 us), 64 critical sections, and one section of each active thread.
+/// For each thread that was passive before it, a passive thread waits as long again. Usually this is 1 ms or less for
+/// each. The bound requires CPUs for the active threads and for those that are called in (docs/locks/ticket.md).
 /// Real-time priorities are ignored: a waiter that has one sleeps between its looks instead of yielding.
 /// Use it for: short contended sections that need fairness. Do not use it for: sections that block (mutex).
 /// Cost: as fifo_ticket_lock, plus three loads of the same line.

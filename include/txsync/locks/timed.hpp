@@ -36,7 +36,7 @@ template <class Rep, class Period>
 std::uint64_t deadline_after(const std::chrono::duration<Rep, Period>& time) {
   return deadline_after_ns(ns_as_double(time).count());
 }
-/// Computed from how far away the time is now.
+/// As deadline_after(), by how far away the time is now.
 template <class Clock, class Duration>
 std::uint64_t deadline_at(const std::chrono::time_point<Clock, Duration>& time) {
   return deadline_after_ns(ns_between(Clock::now(), time));
@@ -46,7 +46,7 @@ bool has_come(const std::chrono::time_point<Clock, Duration>& time) {
   return !(ns_between(Clock::now(), time) > 0);
 }
 
-/// Calls `try_until_ns(deadline)` until it succeeds, or until its own clock has reached the time. That clock may have
+/// Calls `try_until_ns(deadline)` until it succeeds, or until the time has come on its own clock. That clock may have
 /// been set back when machine::clock_ns() reaches the deadline.
 template <class Clock, class Duration, class Try>
 bool try_until(const std::chrono::time_point<Clock, Duration>& time, Try try_until_ns) {

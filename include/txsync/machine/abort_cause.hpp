@@ -10,8 +10,8 @@
 namespace txsync::inline TXSYNC_BACKEND {
 
 /// Why an attempt (a speculative run of a critical section or block) did not commit. A machine may signal several
-/// causes at once; the first of them in this order is the "first cause". An exception is an abort that the program
-/// asked for: that is always the first cause. docs/abort-causes.md says which machine can report which cause.
+/// causes at once; the first of them in this order is the "first cause". An abort that the program asked for is an
+/// exception: its cause is always the first one. docs/abort-causes.md says which machine can report which cause.
 enum class abort_cause : std::uint8_t {
   conflict,                ///< another thread touched a line of the read or write set
   capacity,                ///< too many lines, the machine does not say of which set

@@ -34,7 +34,7 @@ TXSYNC_EXPORT void unmap_pages(void* address, std::size_t bytes) noexcept;
 /// them.
 [[nodiscard]] TXSYNC_EXPORT bool protect_pages(void* address, std::size_t bytes, page_rights rights) noexcept;
 
-/// The result of a handler: the access was dealt with and may be tried again, or it was not one of the handler's.
+/// The result of a handler: the access was dealt with and may be tried again, or the fault is not the handler's.
 enum class fault_answer : std::uint8_t { retry, not_mine };
 using fault_handler = fault_answer (*)(void* address, bool write, void* argument);
 

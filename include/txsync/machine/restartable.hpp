@@ -22,8 +22,8 @@ using lock_word = std::atomic<std::uint64_t>;
 /// Requires: only the holder of the lock changes the low 16 bits while they are not free. Other threads change the word
 /// only by atomic read-modify-writes.
 ///
-/// Contract with waiters: a thread may raise the high half above zero, and then need every later release to see that.
-/// It calls settle_releases() before it looks at the low bits again.
+/// Contract with waiters: a thread that raises the high half above zero may need every later release to see that. It
+/// then calls settle_releases() before it looks at the low bits again.
 ///
 /// Cost: on Linux with rseq four plain stores and loads, no bus lock (6 cycles against 18 for an exchange); elsewhere a
 /// compare-exchange. It may return false without a waiter if the thread was interrupted: callers then take their slow

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is counted of a site's speculation: its attempts, which are hardware transactions of elided locks and of atomic
+// The counts of a site's speculation: its attempts, which are hardware transactions of elided locks and of atomic
 // blocks, and its software transactions.
 #pragma once
 
@@ -96,7 +96,7 @@ inline void add(attempt_totals& sum, const attempt_totals& part) noexcept {
 
 namespace detail {
 
-// Requires, of these functions: the calling thread is in no attempt. `site_id` is the result of counted_id(). Cost:
+// Requires, for these functions: the calling thread is in no attempt. `site_id` is the result of counted_id(). Cost:
 // about two nanoseconds. src/observe/commit_counts.hpp counts attempts that commit.
 TXSYNC_EXPORT void attempt_aborted(std::uint32_t site_id, abort_cause why) noexcept;
 /// A section takes the lock after aborted attempts. True: the thread's next section is to be timed.

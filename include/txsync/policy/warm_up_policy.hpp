@@ -34,8 +34,8 @@ struct warm_up_policy {
   bool watches = true;
   /// Now and then the site's sections run without warm-up. If that was faster, warm-up stays off.
   bool adapts = true;
-  /// Prefetch before lock: threads that find the lock free begin with cold caches, too. In a wait, the wait's end may
-  /// interrupt the closure at any time; before the lock is asked for, the closure runs to its end.
+  /// Prefetch before lock: threads that find the lock free begin with cold caches, too. The end of a wait cuts a
+  /// closure short; before the lock is asked for, the closure runs to its end.
   warm_early early = warm_early::where_faster;
   /// The minimum length of a window of a trial, in cycles: a mutex's waiters take that long to settle. Windows of
   /// trials of `early` have a quarter of it.

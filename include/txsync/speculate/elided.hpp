@@ -87,8 +87,8 @@ class elided_base {
     count_taken();
     return false;
   }
-  /// For a wait with a deadline. True: the thread is in an attempt. A wait would not survive within an attempt: the
-  /// attempt falls back instead, and its sections begin again with their locks.
+  /// For a wait with a deadline. True: the thread is in an attempt. An attempt that the thread is in cannot wait: it
+  /// falls back instead, and its sections begin again with their locks.
   bool enter_at_once(latch_mode mode = latch_mode::exclusive, held_test held = is_held_at_all<Lock>) noexcept {
     const try_outcome how = try_enter(mode, held);
     if (how == try_outcome::busy) machine::abort<machine::attempt_status::code_fall_back>();

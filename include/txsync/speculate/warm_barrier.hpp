@@ -21,7 +21,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// the next barrier, there is no other one: what can be warm is warm. The thread then waits as at a `barrier`. It does
 /// so from the beginning if there are no always-abort attempts (machine::htm().always_abort), or while the machine has
 /// fewer CPUs than the barrier has threads.
-/// Requires: as barrier. Also, the code after the barrier may run too early, if its stores are undone. It may loop
+/// Requires: as barrier. The code after the barrier also tolerates an early run whose stores are undone. It may loop
 /// without an end (the opening of the phase ends it), call the system, or fault (both end the attempt). Code that must
 /// not run ahead asks machine::warm_active(), and ends the attempt by machine::abort().
 /// If a thread arrives within any attempt, it ends that attempt, because no other thread would see the arrival. A

@@ -62,9 +62,9 @@ class warm_memory {
  public:
   static constexpr bool speculative = true;
 
-  /// Without a wait: for warming up before the lock is asked for. A body that nothing guards cannot be left
-  /// (machine::run_guarded() guards it, as warm_ahead() does). Its loads then return zero, and nothing is fetched any
-  /// more.
+  /// Without a wait: for warming up before the lock is asked for. A body can be left only if machine::run_guarded()
+  /// runs it, as warm_ahead() does. Otherwise it goes on where it would be left: its loads return zero, and it fetches
+  /// nothing more.
   explicit warm_memory(std::uint32_t accesses) noexcept : left_(accesses) {}
   warm_memory(const lock_wait& wait, std::uint32_t accesses) noexcept : wait_(&wait), left_(accesses) {}
   warm_memory(const warm_memory&) = delete;

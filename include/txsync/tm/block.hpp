@@ -64,11 +64,11 @@ class block {
 /// counted.
 struct block_totals {
   std::uint64_t commits = 0;
-  std::uint64_t alone = 0;                       ///< of them, those that ran serially, and irrevocable ones
-  std::uint64_t hardware = 0;                    ///< of them, those in hardware
-  std::uint64_t waits = 0;                       ///< times that transaction::retry() slept
-  std::uint64_t aborts[abort_cause_count] = {};  ///< by cause: in software validation, locked, lock-busy or user; in
-                                                 ///< hardware the machine's
+  std::uint64_t alone = 0;     ///< of them, those that ran serially, and irrevocable ones
+  std::uint64_t hardware = 0;  ///< of them, those in hardware
+  std::uint64_t waits = 0;     ///< times that transaction::retry() slept
+  /// By cause: in software `validation`, `locked`, `lock-busy` or `user`; in hardware those of the machine.
+  std::uint64_t aborts[abort_cause_count] = {};
 };
 
 /// It runs concurrently with blocks: each number was true at some moment during the call.
