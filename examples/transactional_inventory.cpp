@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A warehouse with atomic blocks. In one step, a block takes an order from one of two queues, and its articles from the
-// shelves. If there is no order, or too little on the shelf, the block waits, and has no effect before.
+// shelves. If there is no order, or too little on the shelf, the block waits, and has had no effect.
 #include <atomic>
 #include <cstdio>
 #include <thread>

@@ -9,9 +9,10 @@
 //    If Lock has a site itself, as mutex has, both have the same one.
 //  - Sections of several locks nest in any order, up to 8 in one attempt. The attempt of the outermost section runs
 //    them all, by the policy of that lock's site, and commits when the last has ended. Each lock is checked once.
-//  - A section that cannot run in an attempt takes the lock in the end: a system call, a page fault, too much data, a
-//    condition wait in nested sections. When an attempt aborts, its effects are undone, and the section runs again.
-//    Sections must not spin on what other threads do, because those see nothing of the attempt before its commit.
+//  - A section that cannot run in an attempt takes the lock in the end. Reasons are a system call, a page fault, too
+//    much data, or a condition wait in nested sections. When an attempt aborts, its effects are undone, and the section
+//    runs again. Sections must not spin on what other threads do, because those see nothing of the attempt before its
+//    commit.
 //  - Thread-safe; not recursive. Among threads that take it, Lock decides which is first. Attempts run whenever no
 //    thread holds it.
 //  - Errors: an unlock of a lock that no thread holds is reported on the standard error, and does nothing. For queue

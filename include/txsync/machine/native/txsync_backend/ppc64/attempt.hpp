@@ -25,7 +25,7 @@ inline std::uint64_t read_texasr() noexcept {
 
 inline attempt_status begin() noexcept {
   std::uint64_t condition;
-  // After a failure, execution goes on behind the instruction, with all registers as they were and the second bit of
+  // After a failure, execution continues after the instruction, with all registers as they were and the second bit of
   // the condition set.
   asm volatile(".machine push\n\t.machine power8\n\ttbegin. 0\n\tmfocrf %0, 0x80\n\t.machine pop"
                : "=r"(condition)::"cr0", "memory");

@@ -20,7 +20,7 @@ inline attempt_status begin() noexcept {
   unsigned condition;
   // TBEGIN with mask 0xff00 (as a signed number, for the assembler) saves all general registers. It does not allow
   // floating point inside: an instruction of that kind aborts, so those registers need no saving. After an abort,
-  // execution goes on behind TBEGIN, with another condition code.
+  // execution continues after TBEGIN, with another condition code.
   asm volatile(".insn sil,0xe5600000,%1,-256\n\tipm %0" : "=d"(condition), "+Q"(block)::"cc", "memory");
   condition >>= 28;
   if (condition == 0) return attempt_status{attempt_status::started_value};

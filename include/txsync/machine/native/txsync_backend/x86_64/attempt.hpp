@@ -9,7 +9,7 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 
 inline attempt_status begin() noexcept {
   std::uint32_t status = attempt_status::started_value;
-  // XBEGIN with displacement 0: after an abort, execution goes on at the next instruction, with EAX changed.
+  // XBEGIN with displacement 0: after an abort, execution continues at the next instruction, with EAX changed.
   asm volatile(".byte 0xc7, 0xf8, 0, 0, 0, 0" : "+a"(status)::"memory");
   return attempt_status{status};
 }
