@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A queue that holds at most N elements: producers wait while it is full, consumers while it is empty.
+// A queue that holds at most N elements. Producers wait while it is full, consumers while it is empty.
 #include <array>
 #include <cstddef>
 #include <cstdio>

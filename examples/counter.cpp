@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The default mutex, at a named site: the name is how statistics and policies will find this lock.
+// The default mutex, at a named site. Statistics and policies find the lock by the site's name.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -33,7 +33,7 @@ class shop {
   long revenue_ = 0;
 };
 
-/// What was counted at our site: waits exactly, acquisitions from samples.
+/// Prints what was counted at our site: waits exactly, acquisitions from samples.
 void print_counts() {
   constexpr std::uint32_t capacity = 16;
   txsync::observe::site_totals sites[capacity];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bank with one lock, elided: transfers between different accounts run side by side where the machine has hardware
-// transactions that work, and take the lock elsewhere. docs/elision.md has the rest.
+// A bank with one elided lock. If the machine has hardware transactions that work, transfers between different accounts
+// run side by side. Otherwise they take the lock. docs/elision.md explains elision.
 #include <array>
 #include <cstddef>
 #include <cstdio>
@@ -14,7 +14,7 @@
 
 namespace {
 
-/// Names the bank's lock in tables and policy files, and learns whether elision pays.
+/// The site names the bank's lock in tables and policy files, and learns whether elision pays.
 constinit txsync::site accounts_site{"bank.accounts"};
 
 constexpr std::size_t accounts = 64;
@@ -25,7 +25,7 @@ class bank {
  public:
   bank() { balances_.fill(at_first); }
 
-  /// False: not enough there.
+  /// False: the account has not enough money.
   bool transfer(std::size_t from, std::size_t to, long amount) {
     const txsync::elided_guard guard(lock_);
     if (balances_[from] < amount) return false;
@@ -40,13 +40,14 @@ class bank {
     paid_in_.notify_one();  // wakes after the commit
   }
 
-  /// Waits until there is enough. What the section has done before a wait is committed by the wait.
+  /// Waits until the account has enough money. A wait commits what the critical section has done before it.
   void withdraw(std::size_t account, long amount) {
     const txsync::elided_guard guard(lock_);
     paid_in_.wait(lock_, [&] { return balances_[account] >= amount; });
     balances_[account] -= amount;
     ++withdrawals_;
-    // Writing would end an attempt. This is done once the section has committed, and not where it is tried in vain.
+    // Output would abort an attempt. The action runs once the critical section has committed, and does not run for an
+    // aborted attempt.
     txsync::on_commit([count = withdrawals_]() noexcept {
       if (count % 25 == 0) std::printf("rent number %d is paid\n", count);
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that work in phases: nobody starts a phase before all have finished the one before. Prefix sums by doubling
-// (Hillis and Steele 1986): in phase k each cell adds the cell 2^k to its left.
+// Threads that work in phases: no thread starts a phase before all have finished the one before. They compute prefix
+// sums by doubling (Hillis and Steele 1986): in phase k each cell adds the cell 2^k to its left.
 #include <cstddef>
 #include <cstdio>
 #include <numeric>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table that many threads read and one changes now and then: readers share the lock, the writer has it alone.
+// A table that many threads read, and one thread changes now and then. Readers share the lock; the writer has it alone.
 #include <atomic>
 #include <cstdio>
 #include <map>
@@ -20,7 +20,7 @@ class price_table {
  public:
   price_table() : prices_{{"apple", 100}, {"pear", 100}} {}
 
-  /// The sum over all articles, as of one moment.
+  /// The sum over all articles at one moment.
   long total() const {
     const std::shared_lock guard(lock_);
     long sum = 0;
@@ -28,7 +28,7 @@ class price_table {
     return sum;
   }
 
-  /// One gets dearer by what the other gets cheaper.
+  /// Raises one price by the amount by which it lowers the other.
   void shift(const std::string& dearer, const std::string& cheaper) {
     const std::unique_lock guard(lock_);
     ++prices_.at(dearer);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A spin lock around a few instructions. It is a Lockable type of the standard: std::lock_guard and std::scoped_lock
-// work with it.
+// A spin lock around a few instructions. It is a Lockable type, as the standard defines it, so std::lock_guard and
+// std::scoped_lock work with it.
 #include <cstdio>
 #include <mutex>
 #include <thread>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A warehouse by atomic blocks: an order is taken from one of two queues, and its articles from the shelves, in one
-// step. Where there is no order, or too little on the shelf, the block waits, and nothing of it has happened.
+// A warehouse with atomic blocks. In one step, a block takes an order from one of two queues, and its articles from the
+// shelves. If there is no order, or too little on the shelf, the block waits, and has had no effect.
 #include <atomic>
 #include <cstdio>
 #include <thread>
@@ -34,7 +34,7 @@ class warehouse {
                    [&](auto& tx) { shelves_.assign(tx, article, shelves_.find(tx, article).value_or(0) + pieces); });
   }
 
-  /// Takes an order, urgent ones first, and what it asks for. Waits until there is both.
+  /// Takes an order, urgent ones first, and the articles that it asks for. Waits until both are there.
   order pack() {
     return tm::atomically(packing, [&](auto& tx) {
       order next{};
@@ -52,7 +52,7 @@ class warehouse {
     long on_shelves = 0;
     long shipped = 0;
   };
-  /// As of one moment.
+  /// The totals at one moment.
   totals count() {
     return tm::atomically(counting, [&](auto& tx) {
       totals sum;
@@ -90,7 +90,7 @@ int main() {
     }
     threads.emplace_back([&] {
       for (int n = 0; n < orders; ++n) house.place({n % articles, pieces_each}, n % 7 == 0);
-      for (int i = 0; i < packers; ++i) house.place({none, 0}, false);  // behind all others
+      for (int i = 0; i < packers; ++i) house.place({none, 0}, false);  // after all others
     });
     threads.emplace_back([&] {
       for (int n = 0; n < orders; ++n) {

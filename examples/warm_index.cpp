@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A search tree with one fair lock, whose threads walk to their key before it is their turn: what they will touch is in
-// their caches by then. docs/warm-up.md has the rest.
+// A search tree with one fair lock. While a thread waits for its turn, it walks to its key, so that the data is in its
+// caches when it has the lock. docs/warm-up.md explains warm-up.
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -16,8 +16,8 @@ constinit txsync::site index_site{"index"};
 
 class index {
  public:
-  /// Adds to the count of a key, which is made where there is none. The body is written once: a waiter runs it over a
-  /// memory that loads and never stores.
+  /// Adds one to the count of a key, and inserts the key if it is not there. The body is written once: a waiter runs it
+  /// over a memory that loads and never stores.
   void count(std::uint32_t key) {
     lock_.section([&]<class Memory>(Memory& memory) {
       node** link = &root_;

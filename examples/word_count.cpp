@@ -30,7 +30,7 @@ constinit txsync::site totals_site{"words.totals"};
 constexpr unsigned threads = 8;
 constexpr unsigned words_a_text = 500;
 
-/// Text number `number`: of words that are the more frequent the shorter they are.
+/// Makes text number `number`. The shorter a word is, the more often it occurs.
 std::string make_text(std::uint32_t number) {
   constexpr std::array<std::string_view, 8> syllables = {"ba", "co", "di", "fu", "ga", "lo", "mi", "ru"};
   std::string text;
@@ -64,7 +64,7 @@ class counter {
  public:
   explicit counter(unsigned texts) : texts_(texts) {}
 
-  /// A thread's work: one text after the other, until there is none left.
+  /// The work of a thread: one text after the other, until none is left.
   void count_texts() {
     for (unsigned text = 0; take_text(text);) {
       const std::string words = make_text(text);
@@ -102,7 +102,7 @@ class counter {
   std::size_t letters_ = 0;  // guarded by totals_lock_
 };
 
-/// The same by one thread, without locks.
+/// Whether one thread without locks counts the same.
 bool is_right(const counter& counted, unsigned texts) {
   dictionary expected;
   std::size_t letters = 0;
@@ -123,7 +123,7 @@ int main(int count, char** words) {
     return 2;
   }
   const auto texts = static_cast<unsigned>(asked);
-  // Before the first use. The others keep the default.
+  // Set before the first use of the lock. The other sites keep the default.
   dictionary_site.set_policy(txsync::lock_policy::ticket);
 
   counter all(texts);

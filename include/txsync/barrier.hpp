@@ -11,13 +11,14 @@ namespace txsync::inline TXSYNC_BACKEND {
 
 /// A reusable barrier for a fixed number of threads.
 ///
-/// What it does: counts arrivals; the last one opens the next generation, on which the others spin a little and then
-/// sleep. The two words lie on lines of their own, as in the always-abort paper's Fig. 6, so that arrivals do not
-/// disturb those who wait.
-/// Requires: exactly `threads` threads (1 to 2^31) arrive in each phase. Another number ends the program with a
-/// sentence, or is no constant expression. Phases are counted modulo 2^32: a thread is behind by one at most.
-/// May be destroyed once all have returned.
-/// Cost: one fetch-sub an arrival, one line transfer a waiter for the opening; a sleep and wake 5..60 us.
+/// What it does: it counts arrivals. The last arrival opens the next generation. The other threads spin on the
+/// generation for a short time, and then sleep. The two words lie on separate cache lines, as in the always-abort
+/// paper's Fig. 6, so that arrivals do not disturb the waiters.
+/// Requires: exactly `threads` threads (1 to 2^31) arrive in each phase. A count outside that range ends the program
+/// with a message; in a constant expression it does not compile. Phases are counted modulo 2^32, since a thread is
+/// behind by one phase at most.
+/// The barrier may be destroyed once arrive_and_wait() has returned in all threads.
+/// Cost: one fetch-sub per arrival, and one line transfer per waiter for the opening. A sleep and wake takes 5..60 us.
 /// Thread-safe; constant-initialised; 256 bytes.
 class barrier {
  public:
@@ -30,22 +31,22 @@ class barrier {
   barrier(const barrier&) = delete;
   barrier& operator=(const barrier&) = delete;
 
-  /// Waits until all threads of this phase have arrived. What each did before is visible to all after. True for exactly
-  /// one of them, the last.
+  /// Waits until all threads of this phase have arrived. What each thread did before its arrival is visible to all of
+  /// them afterwards. Returns true in exactly one thread, the last one to arrive.
   TXSYNC_EXPORT bool arrive_and_wait() noexcept;
 
  protected:
-  // The two halves of arrive_and_wait(), for barriers that do something between them.
+  // The two halves of arrive_and_wait(), for derived barriers that do something between them.
   struct arrival {
-    std::uint32_t generation;  ///< that has to pass
-    bool last;                 ///< it has: there is nothing to wait for
+    std::uint32_t generation;  ///< the generation that the thread waits for
+    bool last;                 ///< this thread was the last to arrive: it does not wait
   };
   TXSYNC_EXPORT arrival arrive() noexcept;
   TXSYNC_EXPORT void wait_until_over(std::uint32_t generation) noexcept;
   bool is_over(std::uint32_t generation) const noexcept {
     return generation_.load(std::memory_order_acquire) != generation;  // pairs with the store in arrive()
   }
-  /// Otherwise who spins keeps those from running that are waited for.
+  /// If false, spinning waiters may keep the threads that they wait for from running.
   TXSYNC_EXPORT bool has_cpu_for_each() const noexcept;
 
  private:
@@ -55,8 +56,8 @@ class barrier {
 
   alignas(128) std::uint32_t threads_;
   std::atomic<std::uint32_t> awaited_;
-  std::atomic<std::uint32_t> sleepers_{
-      0};  // not beside the generation: who falls asleep disturbs nobody who watches it
+  // Not on the line of the generation: a thread that falls asleep must not disturb those that watch the generation.
+  std::atomic<std::uint32_t> sleepers_{0};
   alignas(128) std::atomic<std::uint32_t> generation_{0};
 };
 

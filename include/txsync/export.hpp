@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a shared txsync library shows to its users.
+// The symbols that a shared txsync library exports.
 #pragma once
 
 #include <txsync/language.hpp>
 
-/// Stands before each function, variable or class that is declared in a public header and defined in src/. Everything
-/// else stays inside the library (it is compiled with -fvisibility=hidden); tests/packaging checks the list. A macro,
-/// because an attribute cannot be named by a template or a constant.
+/// Stands before each function, variable or class that is declared in a public header and defined in src/. All other
+/// symbols stay inside the library, because it is compiled with -fvisibility=hidden. tests/packaging checks the list.
+/// It is a macro, because neither a template nor a constant can name an attribute.
 #define TXSYNC_EXPORT [[gnu::visibility("default")]]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What these headers need of those who include them: said here, before the compiler stumbles over something else. The
-// file that is not there ends the compilation behind the sentence, which #error alone does not.
+// What these headers require of a program that includes them. It is checked here, before the compiler meets another
+// error. #error alone does not end the compilation; the #include of a missing file after it does.
 #pragma once
 
 #if __cplusplus < 202002L
@@ -10,8 +10,8 @@
 
 #include <version>
 
-// An installed copy says which standard library it was built with: some of its functions have types of that in their
-// names.
+// An installed copy records which standard library it was built with, because the names of some of its functions
+// contain types of that library.
 #if __has_include(<txsync_backend/built_with.hpp>)
 #include <txsync_backend/built_with.hpp>
 #if defined(_LIBCPP_VERSION) && !TXSYNC_BUILT_WITH_LIBCXX

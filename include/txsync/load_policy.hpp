@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the locks of named sites do, from a policy file (docs/policy-file.md) such as `txsync tune` writes.
+// Loads the policies of named sites from a policy file (docs/policy-file.md), such as `txsync tune` writes.
 #pragma once
 
 #include <string>
@@ -9,30 +9,38 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-/// Reads a policy file, and puts what it says of each named site into the site's policy (site::set_policy()). A site
-/// that no lock has used yet gets it at its first use. What the file does not say of a site stays as it is.
+/// Reads a policy file, and sets the policy of each site that it names (site::set_policy()). If no lock has used a site
+/// yet, the site gets its policy at the first use. Whatever the file does not set stays as it is.
 ///
-/// `name_or_file`: as for `txsync run --policy`: a file, or a name that `txsync list policies` prints. A file of such a
-/// name is meant by ./NAME. The file must belong to the user or to root, and nobody else may be able to write to it or
-/// to its folder.
+/// `name_or_file`: a file, or a name that `txsync list policies` prints, as for `txsync run --policy`. If a file has
+/// such a name, write ./NAME. The file must belong to the user or to root. Nobody else may have the right to write to
+/// it or to its folder.
 ///
-/// When it takes effect: the algorithm ("lock", "rwlock", "spinlock") at locks that are used for the first time from
-/// then on; elision, warm-up and counting at each lock's next acquisition. One exception: a policy_mutex in use begins
-/// elision at its next sample, within 512 acquisitions (policy_mutex.hpp). Locks that heed no policy go on as they are.
+/// When a policy takes effect:
+///  - the algorithm ("lock", "rwlock", "spinlock"): at locks whose first use comes after this call;
+///  - elision, warm-up and counting: at each lock's next acquisition. One exception: a policy_mutex in use begins
+///    elision at its next sample, within 512 acquisitions (policy_mutex.hpp).
 ///
-/// What counts where several say something of a site: `txsync run --policy` and `txsync tune`, whose launcher is asked
-/// for each site; then the last call of this; then the file or name in the environment variable TXSYNC_POLICY, which is
-/// read when the library is loaded; then what the program has given to set_policy(). The variable is ignored in
-/// set-user-ID programs. If what it names cannot be read, one line on the standard error says why, and nothing changes.
+/// Locks that follow no policy do not change.
 ///
-/// Returns: empty where it worked; else the error, in one line without its end, and nothing has changed:
-/// "FILE:LINE: what; allowed: ...", for what is wrong within the file. Throws nothing; a program compiled without
-/// exceptions may call it. Where txsync was built without toml++, each call is an error.
+/// If several sources set a policy of the same site, the first one in this list decides:
+///  1. `txsync run --policy` and `txsync tune`, whose launcher is asked for each site;
+///  2. the last call of load_policy();
+///  3. the file or name in the environment variable TXSYNC_POLICY, which is read when the library is loaded;
+///  4. the program's own calls of set_policy().
 ///
-/// Thread-safe; calls at once come one after the other. Not for signal handlers, nor inside an attempt or an atomic
-/// block. Requires: no module with a site that was used has been unloaded.
-/// Cost: a system call for each 64 KB, some 10 us for a site that the file names, 0.1 us for each site of the program.
-/// What was read is kept until the process ends, some 150 bytes for each site that the file names.
+/// TXSYNC_POLICY is ignored in set-user-ID programs. If the policy that it names cannot be read, the library prints one
+/// line with the reason on the standard error, and changes nothing.
+///
+/// Returns: an empty string on success. Otherwise nothing has changed, and the string is the error: one line without a
+/// newline. If the fault lies within the file, the line reads "FILE:LINE: what; allowed: ...". If txsync was built
+/// without toml++, each call returns an error. Throws nothing: a program that is compiled without exceptions may call
+/// it.
+///
+/// Thread-safe; concurrent calls run one after the other. Do not call it in a signal handler, in an attempt or in an
+/// atomic block. Requires: no module that contained a used site has been unloaded.
+/// Cost: one system call per 64 KB, some 10 us per site that the file names, and 0.1 us per site of the program. What
+/// it has read is kept until the process ends: some 150 bytes per site that the file names.
 [[nodiscard]] TXSYNC_EXPORT std::string load_policy(const char* name_or_file) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND

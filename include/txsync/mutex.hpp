@@ -14,23 +14,25 @@ namespace txsync::inline TXSYNC_BACKEND {
 class mutex;
 
 namespace detail {
-/// The mutex that the calling thread took last, if it still holds it; null if it has given up any mutex since.
+/// The mutex that the calling thread took last, if it still holds that one. Null if it has unlocked any mutex since.
 [[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local const mutex* newest_held;
 }  // namespace detail
 
-/// The default mutex: for std::mutex's uses, faster, and with a name under which it is counted and tuned.
+/// The default mutex. It replaces std::mutex: it is faster, and it has a name under which it is counted and tuned.
 ///
 ///     constinit txsync::site orders{"shop.orders"};
 ///     constinit txsync::mutex orders_lock{orders};
 ///     { std::lock_guard guard(orders_lock); ... }
 ///
-/// What it does: futex_mutex (which see) plus a site. One acquisition in 256 is sampled for the site's statistics,
-/// every wait is counted (observe/counters.hpp); set_policy(policy_word::counting_off) on the site ends that.
+/// What it does: it is a futex_mutex (see locks/futex_mutex.hpp) with a site. One acquisition in 256 is sampled for the
+/// site's statistics, and every wait is counted (observe/counters.hpp). To stop counting, call
+/// set_policy(policy_word::counting_off) on the site.
 /// Fairness, waiting, and how many waiters are counted: as futex_mutex.
-/// Cost: as futex_mutex plus about one nanosecond.
+/// Cost: as futex_mutex, plus about one nanosecond.
 /// Named requirements: TimedLockable. Thread-safe; not recursive.
 /// Constant-initialised; 16 bytes.
-/// Errors: none are reported; unlocking a mutex that the thread does not hold is undefined, as with std::mutex.
+/// Errors: none are reported. If a thread unlocks a mutex that it does not hold, the behaviour is undefined, as with
+/// std::mutex.
 class mutex : public detail::timed<mutex> {
  public:
   constexpr mutex() noexcept : site_(nullptr) {}
@@ -46,7 +48,8 @@ class mutex : public detail::timed<mutex> {
     }
   }
 
-  /// A waiter does `meanwhile` before it spins. False: it has not got the lock, but is in an always-abort attempt.
+  /// A waiter runs the wait task `meanwhile` before it spins. Returns false if the thread does not have the lock but is
+  /// in an always-abort attempt.
   bool lock(pastime& meanwhile) noexcept {
     if (!core_.acquire_if_free()) return lock_contended(meanwhile);
     count();
@@ -70,21 +73,22 @@ class mutex : public detail::timed<mutex> {
   /// As futex_mutex::unlock_fair().
   TXSYNC_EXPORT void unlock_fair() noexcept;
 
-  /// As futex_mutex's.
+  /// As those of futex_mutex.
   bool is_waited_for() const noexcept { return core_.is_waited_for(); }
   void count_more_turns(std::uint32_t turns) noexcept { core_.count_more_turns(turns); }
-  /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
+  /// Whether a thread holds it, at some moment during the call. A speculative attempt subscribes to this.
   bool is_held() const noexcept { return core_.is_held(); }
 
-  /// For the type built on this one: whether it is the mutex that the calling thread has taken last, and still holds.
+  /// For a type that is built on this one: whether this is the mutex that the calling thread has taken last, and still
+  /// holds.
   bool is_newest_held() const noexcept { return detail::newest_held == this; }
 
   site& place() const noexcept { return site_ != nullptr ? *site_ : site::unnamed(); }
 
  private:
   friend class condition_variable;
-  /// The next unlock wakes the threads that the holder has notified (condition_variable.cpp). Requires: the caller
-  /// holds it.
+  /// The next unlock wakes the threads that the holder has notified (condition_variable.cpp). Requires: the calling
+  /// thread holds it.
   void wake_told_at_unlock() noexcept { core_.mark(); }
 
   void count() noexcept {
@@ -98,7 +102,7 @@ class mutex : public detail::timed<mutex> {
   TXSYNC_EXPORT void lock_contended() noexcept;
   TXSYNC_EXPORT bool lock_contended(pastime& meanwhile) noexcept;
 
-  futex_mutex core_;  ///< has its word at its own address, by which a race detector knows it
+  futex_mutex core_;  ///< its word is at the mutex's address, by which a race detector knows the mutex
   site* site_;
 };
 

@@ -19,7 +19,7 @@ namespace detail {
 class tagged_lock;
 }
 
-/// Policies for site::set_policy(): the algorithm of a policy_mutex. Without any of them it is `mutex`.
+/// Policies for site::set_policy(): the algorithm of a policy_mutex. If the policy names none of them, it is `mutex`.
 struct lock_policy {
   static constexpr std::uint32_t mutex = 2u << 4;
   static constexpr std::uint32_t tatas = 3u << 4;
@@ -29,44 +29,51 @@ struct lock_policy {
   static constexpr std::uint32_t priority_tatas = 7u << 4;
 };
 
-/// A mutex whose algorithm is chosen by the policy of its site.
+/// A mutex whose algorithm the policy of its site chooses.
 ///
 ///     constinit txsync::site orders{"shop.orders"};
 ///     constinit txsync::policy_mutex orders_lock{orders};
 ///     int main() { orders.set_policy(txsync::lock_policy::ticket); ... }
 ///
-/// What it does: the first use reads the site's policy and chooses the algorithm: that of txsync::mutex by default, or
-/// that of the lock whose name a lock_policy has; `spin` is spinning_mutex's. Threads that use it first at the same
-/// time choose the same. A policy that is set later is for locks that are not used yet: this one keeps its algorithm.
-/// Whether it counts follows the policy at each count.
+/// What it does: at its first use it reads the site's policy and chooses the algorithm. The default is that of
+/// txsync::mutex. Each lock_policy names the lock whose algorithm it selects; `spin` is that of spinning_mutex. Threads
+/// that use the lock for the first time concurrently choose the same algorithm. A policy that is set later applies to
+/// locks that are not used yet: a used lock keeps its algorithm. Only whether acquisitions are counted follows the
+/// present policy at each count.
 ///
-/// Sites: counted as txsync::mutex is, waits exactly, acquisitions and holds from samples (observe/counters.hpp).
+/// Sites: it is counted as txsync::mutex is. Waits are counted exactly; acquisitions and hold times are estimated from
+/// samples (observe/counters.hpp).
 ///
-/// Fairness, waiting, more threads than cores: as the lock of the algorithm. A ticket's waiters with a deadline stand
-/// in the queue and not at its door; their tickets are passed over after their deadline. Of all locks together 256
-/// threads can wait so; others with a deadline look at the lock every 100 us, without a bound.
+/// Fairness, waiting, more threads than cores: as the lock of the algorithm. With `ticket`, waiters with a deadline
+/// stand in the queue, and the concurrency limiter does not hold them back. After its deadline, a waiter's ticket is
+/// passed over. At most 256 threads of the process, over all locks, can wait in that way. Further threads with a
+/// deadline look at the lock every 100 us, without a bound.
 ///
-/// Use it for: a lock whose best algorithm is found by measurement, or differs by machine (txsync tune). Do not: where
-/// the choice is certain; the lock itself is smaller.
+/// Use it for: a lock whose best algorithm is found by measurement, or differs between machines (txsync tune). Do not
+/// use it for: a lock whose algorithm is certain; that lock itself is smaller.
 ///
-/// Cost: of txsync::mutex's algorithm, inlined: three instructions more (a load, a comparison, a branch) in lock() and
-/// in unlock(), and two fewer, since it notes nothing for condition variables. Of another algorithm: a call more.
+/// Cost: with txsync::mutex's algorithm, which is inlined, lock() and unlock() take three instructions more (a load, a
+/// comparison, a branch). They save two, because a policy_mutex keeps no record for condition variables. With another
+/// algorithm: one call more.
 ///
-/// Named requirements: TimedLockable. Thread-safe; not recursive. Constant-initialised; all zero is an unlocked one of
-/// the unnamed site, not used yet; no destructor; 40 bytes. May be destroyed by the next owner right after it has got
-/// and given up the lock. In the child of a fork the thread that held it can unlock and use it.
+/// Named requirements: TimedLockable. Thread-safe; not recursive. Constant-initialised; 40 bytes; no destructor. All
+/// bits zero is an unlocked lock of the unnamed site that is not used yet. The next owner may destroy it as soon as it
+/// has locked and unlocked it. In the child of a fork, the thread that held it can unlock and use it.
 ///
-/// Condition variables: std::condition_variable_any, and condition_variable::wait_with(), whose waits are not counted.
+/// Condition variables: std::condition_variable_any and condition_variable::wait_with(), whose waits are not counted.
 /// condition_variable::wait() is for txsync::mutex only.
 ///
-/// Elision: where the machine makes attempts and the site's policy asks for elision, sections run as elided<> runs them
-/// (speculate/elided.hpp). It need not be put into elided<>. A site that says nothing of elision has none here. A
-/// policy that is set later counts for used locks, too. One that ends elision holds at once. One that begins it holds
-/// from the lock's next sample on: within 512 acquisitions of a thread that takes no other lock, later by chance where
-/// it does. A lock whose site has never asked for elision pays nothing for it. One whose site has asked keeps two calls
-/// a section after elision has ended. Warm-up: warming<policy_mutex>.
+/// Elision: if the machine can run attempts and the site's policy asks for elision, critical sections run as those of
+/// elided<> do (speculate/elided.hpp). A policy_mutex need not be put into elided<>. If the site's policy says nothing
+/// about elision, there is none.
+/// A policy that is set later applies to used locks, too. If it ends elision, it takes effect at once. If it begins
+/// elision, it takes effect at the lock's next sample: within 512 acquisitions of a thread that takes no other lock.
+/// The samples of a thread that takes other locks fall on this lock by chance, so that this may be later.
+/// A lock whose site has never asked for elision pays nothing for it. If the site has asked for it once, a section
+/// takes two calls more, even after elision has ended. Warm-up: warming<policy_mutex>.
 ///
-/// Errors: none are reported; unlocking a mutex that the thread does not hold is undefined, as with std::mutex.
+/// Errors: none are reported. If a thread unlocks a mutex that it does not hold, the behaviour is undefined, as with
+/// std::mutex.
 class policy_mutex : public detail::timed<policy_mutex> {
  public:
   constexpr policy_mutex() noexcept = default;
@@ -82,7 +89,8 @@ class policy_mutex : public detail::timed<policy_mutex> {
     }
   }
 
-  /// A waiter does `meanwhile` before it spins. False: it has not got the lock, but is in an always-abort attempt.
+  /// A waiter runs the wait task `meanwhile` before it spins. Returns false if the thread does not have the lock but is
+  /// in an always-abort attempt.
   bool lock(pastime& meanwhile) noexcept {
     if (!is_mutex() || !words_.futex.acquire_if_free()) return lock_slowly(&meanwhile);
     count();
@@ -106,13 +114,13 @@ class policy_mutex : public detail::timed<policy_mutex> {
     words_.futex.unlock([this]() noexcept { unlock_marked(); });
   }
 
-  /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
+  /// Whether a thread holds it, at some moment during the call. A speculative attempt subscribes to this.
   TXSYNC_EXPORT bool is_held() const noexcept;
 
   site& place() const noexcept { return site_ != nullptr ? *site_ : site::unnamed(); }
 
  private:
-  /// What has been chosen.
+  /// The algorithm that was chosen, and whether the lock speculates.
   class choice {
    public:
     constexpr choice() noexcept = default;
@@ -120,17 +128,17 @@ class policy_mutex : public detail::timed<policy_mutex> {
     constexpr choice(detail::algorithm how, bool speculates) noexcept
         : tag_(static_cast<std::uint16_t>(static_cast<unsigned>(how) | (speculates ? speculates_bit : 0u))) {}
     constexpr detail::algorithm how() const noexcept { return static_cast<detail::algorithm>(tag_ & 0xFF); }
-    /// Sections may run as attempts.
+    /// Whether critical sections may run as attempts.
     constexpr bool speculates() const noexcept { return (tag_ & speculates_bit) != 0; }
     constexpr std::uint16_t tag() const noexcept { return tag_; }
 
     static constexpr std::uint16_t speculates_bit = 0x100;
 
    private:
-    std::uint16_t tag_ = 0;  ///< 0: nothing yet
+    std::uint16_t tag_ = 0;  ///< 0: nothing is chosen yet
   };
-  /// With txsync::mutex's algorithm, whose ways are inlined, and without attempts.
-  // relaxed, here and wherever it is read: nothing but the choice itself changes with it
+  /// Whether it has txsync::mutex's algorithm, whose paths are inlined, and makes no attempts.
+  // relaxed, here and wherever it is read: no other data changes with the choice
   [[gnu::always_inline]] bool is_mutex() const noexcept {
     return tag_.load(std::memory_order_relaxed) == choice(detail::algorithm::futex, false).tag();
   }
@@ -151,11 +159,11 @@ class policy_mutex : public detail::timed<policy_mutex> {
   bool try_as(detail::algorithm how) noexcept;
   void become_owner(detail::algorithm how) noexcept;
 
-  detail::lock_words words_;  ///< at its own address, by which a race detector knows it
+  detail::lock_words words_;  ///< at the lock's address, by which a race detector knows it
   site* site_ = nullptr;
-  std::atomic<std::uint16_t> tag_{0};   ///< the choice
-  std::atomic<std::uint16_t> mark_{0};  ///< which process had it last (src/locks/tagged_lock.hpp)
-  admission door_;                      ///< of `ticket`
+  std::atomic<std::uint16_t> tag_{0};   ///< the `choice`
+  std::atomic<std::uint16_t> mark_{0};  ///< which process used it last (src/locks/tagged_lock.hpp)
+  admission door_;                      ///< the concurrency limiter of `ticket`
 };
 static_assert(sizeof(policy_mutex) == 40);
 

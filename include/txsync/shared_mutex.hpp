@@ -12,25 +12,27 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-/// The default reader-writer mutex, with a site: for std::shared_mutex's uses.
+/// The default reader-writer mutex, with a site. It replaces std::shared_mutex.
 ///
-/// What it does: readers count themselves in one word. A writer announces itself there: newcomers then wait, and the
-/// writer goes in when the readers inside have left. When it leaves, all readers that wait are let in at once, before
-/// the next writer (phase-fair: Brandenburg and Anderson, ECRTS 2009). Waiters spin a little, then sleep.
-/// Fairness: a reader waits for one writer at most. A writer waits for the readers inside, and for other writers as in
-/// futex_mutex: at most futex_mutex::bypass_bound(writers) of them pass a writer in line. In time it waits as
-/// futex_mutex says, where a section includes the readers before it. Between two writers the waiting readers come in.
-/// Use it for: read sections long enough to overlap (a microsecond and more). Do not: tiny read sections, where the
-/// shared count costs more than a mutex.
-/// Cost: one compare-exchange to enter, one fetch-sub to leave. Write: a mutex and one atomic more.
-/// Statistics of the site count both modes, and every wait.
-/// Named requirements: SharedTimedLockable (SharedTimedMutex). Thread-safe. Not recursive, for readers neither: a
-/// thread that holds it shared must not lock it shared again, since a writer that has come in between keeps the second
-/// one out and waits for the first (futex_rwlock lets readers come again).
-/// At most 2^30 shared holds, of however many threads: further ones are refused, or wait until one is given up, for
-/// which they look once a millisecond. Likewise beyond 2^24 - 1 readers that wait (Linux has room for 2^22 threads).
-/// In the child of a fork the thread that held it exclusively can unlock and use it. One that held it shared while a
-/// writer waited can unlock it; the lock then waits for that writer for ever.
+/// What it does: readers count themselves in one word. A writer announces itself there. From then on new readers wait,
+/// and the writer enters when the active readers have left. When the writer leaves, all waiting readers enter at once,
+/// before the next writer (phase-fair: Brandenburg and Anderson, ECRTS 2009). Waiters spin for a short time, then
+/// sleep.
+/// Fairness: a reader waits for one writer at most. A writer waits for the active readers, and for other writers as in
+/// futex_mutex: at most futex_mutex::bypass_bound(writers) of them pass a writer in line. Between two writers the
+/// waiting readers enter. The time that a writer waits is bounded as for futex_mutex, where each section includes the
+/// readers before it.
+/// Use it for: read sections that are long enough to overlap (a microsecond and more). Do not use it for: tiny read
+/// sections, whose shared count costs more than a mutex.
+/// Cost: one compare-exchange to enter, and one fetch-sub to leave. For writing: a mutex and one more atomic operation.
+/// The site's statistics count both modes, and every wait.
+/// Named requirements: SharedTimedLockable (SharedTimedMutex). Thread-safe. Not recursive, also not for readers: a
+/// thread that holds it shared must not lock it shared again. If a writer has announced itself in between, the second
+/// shared lock waits for the writer, and the writer waits for the first one. (futex_rwlock lets readers lock again.)
+/// At most 2^30 shared holds exist, over all threads. Further readers are refused, or wait until a hold ends, for which
+/// they look once a millisecond. The same applies beyond 2^24 - 1 waiting readers (Linux has room for 2^22 threads).
+/// In the child of a fork, the thread that held it exclusively can unlock and use it. If the thread held it shared
+/// while a writer waited, it can unlock it; the lock then waits for that writer forever.
 /// Constant-initialised; 24 bytes.
 class shared_mutex : public detail::timed<shared_mutex>, public detail::timed_shared<shared_mutex> {
  public:
@@ -60,16 +62,17 @@ class shared_mutex : public detail::timed<shared_mutex>, public detail::timed_sh
   TXSYNC_EXPORT [[nodiscard]] bool try_lock() noexcept;
   TXSYNC_EXPORT [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept;
   TXSYNC_EXPORT void unlock() noexcept;
-  /// unlock() of a writer that also hands over among writers (lock_api's unlock_fair()). Readers that wait are let in
-  /// at once, as by unlock(). The turn behind them is the next writer's in line, as by futex_mutex::unlock_fair(): no
-  /// other writer takes it. Readers that come meanwhile may go in before that writer. Requires: the calling thread
-  /// holds it exclusively. Cost: as unlock(), and a hand-over if a writer waits; out of line. Thread-safe; no errors.
+  /// unlock() of a writer that also hands the lock over among writers (lock_api's unlock_fair()). Waiting readers enter
+  /// at once, as at unlock(). After them, the next writer in line has the lock, as with futex_mutex::unlock_fair(): no
+  /// other writer takes it before. Readers that arrive before that writer has entered may enter, too.
+  /// Requires: the calling thread holds it exclusively. Cost: as unlock(), and a hand-over if a writer waits; not
+  /// inlined. Thread-safe; no errors.
   TXSYNC_EXPORT void unlock_fair() noexcept;
 
-  /// Whether a writer waits for another writer, at some moment of the call.
+  /// Whether a writer waits for another writer, at some moment during the call.
   bool is_waited_for() const noexcept { return writers_.is_waited_for(); }
-  /// Whether a writer is inside or about to be; the readers inside; whether there are any of them. True at some moment
-  /// of the call: what elision subscribes to.
+  /// Whether a writer holds it or is about to; the number of active readers; whether there is either. Each is true at
+  /// some moment during the call. Elision subscribes to these.
   bool has_writer() const noexcept { return (state_.load(std::memory_order_relaxed) & writer) != 0; }
   std::uint32_t readers() const noexcept {
     return static_cast<std::uint32_t>(state_.load(std::memory_order_relaxed) & readers_bits);
@@ -79,12 +82,12 @@ class shared_mutex : public detail::timed<shared_mutex>, public detail::timed_sh
   site& place() const noexcept { return site_ != nullptr ? *site_ : site::unnamed(); }
 
  private:
-  // The low half, on which a writer sleeps: the readers inside.
+  // The low half, on which a writer sleeps: the active readers.
   static constexpr std::uint64_t reader = 1;
   static constexpr std::uint64_t readers_bits = 0xFFFF'FFFF;
-  static constexpr std::uint64_t full = std::uint64_t{1} << 30;  ///< of them: no more may come, but those that wait
-  // The high half, on which readers sleep: how many wait; whose they are, by the
-  // count of forks; the writer; and what flips whenever those that wait are let in.
+  static constexpr std::uint64_t full = std::uint64_t{1} << 30;  ///< new readers may not enter; waiting ones may
+  // The high half, on which readers sleep. It holds the number of waiting readers and their process, by the count of
+  // forks. `writer` is the announced writer. `parity` flips whenever the waiting readers are let in.
   static constexpr unsigned waiting_shift = 32;
   static constexpr std::uint64_t waiting_reader = std::uint64_t{1} << waiting_shift;
   static constexpr std::uint64_t waiting_bits = std::uint64_t{0xFF'FFFF} << waiting_shift;

@@ -16,46 +16,50 @@ class sleeping_place;
 /// For explorations, before their threads start: how waiters of all locks wait.
 enum class patience : std::uint8_t {
   usual,
-  brief,   ///< they spin for a short time only, so that most get in line
-  none,    ///< and are past their deadlines at once
-  endless  ///< they are never past their deadlines
+  brief,   ///< they spin for a short time only, so that most stand in line
+  none,    ///< as brief, and past their deadlines at once
+  endless  ///< as brief, and never past their deadlines
 };
 TXSYNC_EXPORT void wait_with(patience how) noexcept;
 }  // namespace detail
 
-/// A mutex that spins a little, then sleeps in the kernel, and starves no thread. The algorithm under txsync::mutex,
-/// without site and counting.
+/// A mutex that spins for a short time, then sleeps in the kernel, and starves no thread. It is the algorithm of
+/// txsync::mutex, without a site and without counting.
 ///
 /// What it does: a free lock goes to the first thread that asks, so a running thread may take it again before a waiter
 /// does. Waiters that have spun without success draw numbers and form a line. The head of the line is awake or wakes up
-/// now and then; the others sleep. While the head is not past its deadline, the lock is given up without an atomic
-/// instruction and without a system call (machine/restartable.hpp). So a busy lock with more threads than cores is
-/// about as fast as with few threads (compare Dice's Malthusian locks, EuroSys 2017). The next unlock hands the lock to
-/// a head that is past its deadline: no thread can take it in between. A head that finds a long section inside sleeps
-/// until that section ends.
+/// now and then; the others sleep. While the head is not past its deadline, an unlock takes no atomic instruction and
+/// no system call (machine/restartable.hpp). So a busy lock with more threads than cores is about as fast as with few
+/// threads (compare Dice's Malthusian locks, EuroSys 2017). Once the head is past its deadline, the next unlock hands
+/// the lock to it: no thread can take the lock in between. If the head finds that the present critical section is long,
+/// it sleeps until that section ends.
 ///
-/// Fairness: a waiter in line is passed by at most bypass_bound(threads) sections, whatever the clock does. It waits
-/// at most max(5 ms, 0.5 ms for each thread in line) plus, for each thread in line, one hand-over (5..60 us) and
+/// Fairness: a waiter in line is passed by at most bypass_bound(threads) critical sections, whatever the clock does. It
+/// waits at most max(5 ms, 0.5 ms for each thread in line) plus, for each thread in line, one hand-over (5..60 us) and
 /// three sections. That holds if each thread in line is run once the kernel has woken it.
 /// Waiters with a real-time priority (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE) stand outside the line. Each unlock hands
-/// the lock to one of them, the highest priority first, before the line; they sleep and never spin without limit.
-/// Waiters with a deadline stand outside the line, too. Each unlock wakes one of them. One that has waited for a
-/// millisecond is handed the lock as the head of the line is; where both are due, by turns.
-/// Use it for: anything. Do not: where arrival order must be kept (mcs_lock).
-/// Cost: lock one atomic read-modify-write, unlock some plain accesses, both inlined; a sleep and wake 5..60 us.
-/// Named requirements: TimedLockable. Thread-safe; not recursive; constant-initialised; all zero is unlocked; 8 bytes.
-/// May be destroyed by the next owner right after it has got and given up the lock. In the child of a fork, waiters of
-/// the parent are told from living ones within 10 ms; where a living waiter of any lock happens to sleep at the same of
-/// 256 places, when that one has gone. Beyond 4,095 threads in line, threads look at the lock after 20
-/// milliseconds, then at distances up to 640; beyond 31 outside of it, at 20 us up to 160 ms. Both without a bound.
+/// the lock to one of them, the highest priority first, before the line. They sleep and never spin without limit.
+/// Waiters with a deadline stand outside the line, too. Each unlock wakes one of them. A waiter of this kind that has
+/// waited for a millisecond is handed the lock as the head of the line is. If both are due, they take turns.
+/// Use it for: anything. Do not use it for: locks that must keep the order of arrival (mcs_lock).
+/// Cost: lock() is one atomic read-modify-write, unlock() some plain accesses, both inlined; a sleep and wake takes
+/// 5..60 us.
+/// Named requirements: TimedLockable. Thread-safe; not recursive; constant-initialised; all bits zero is an unlocked
+/// lock; 8 bytes. The next owner may destroy it as soon as it has locked and unlocked it.
+/// In the child of a fork, waiters notice within 10 ms that a waiter before them was a thread of the parent. There are
+/// 256 sleeping places, which all locks share. If a living waiter of any lock sleeps at the same place, they notice it
+/// when that waiter has left.
+/// The line has room for 4,095 threads. Further threads look at the lock after 20 ms, and then at intervals that grow
+/// to 640 ms. Outside the line there is room for 31 threads. Further ones look at intervals that grow from 20 us to 160
+/// ms. No bound holds for these threads.
 class futex_mutex : public detail::timed<futex_mutex> {
  public:
   constexpr futex_mutex() noexcept = default;
   futex_mutex(const futex_mutex&) = delete;
   futex_mutex& operator=(const futex_mutex&) = delete;
 
-  /// The greatest number of other threads' sections from when a waiter is in line until its own, with that many
-  /// threads.
+  /// The maximum number of other threads' critical sections between the moment at which a waiter is in line and its own
+  /// section. `threads` is the number of threads that use the lock.
   static constexpr std::uint64_t bypass_bound(std::uint64_t threads) noexcept {
     return threads * ((max_age + 1) * turns_in_all + threads + 1);
   }
@@ -64,11 +68,12 @@ class futex_mutex : public detail::timed<futex_mutex> {
     if (!acquire_if_free()) [[unlikely]]
       lock_slow(machine::no_deadline);
   }
-  /// A waiter does `meanwhile` before it spins. False: it has not got the lock, but is in an always-abort attempt.
+  /// A waiter runs the wait task `meanwhile` before it spins. Returns false if the thread does not have the lock but is
+  /// in an always-abort attempt.
   bool lock(pastime& meanwhile) noexcept { return acquire_if_free() || lock_slow(meanwhile); }
 
   [[nodiscard]] bool try_lock() noexcept {
-    // A look first, so that a failing try does not write.
+    // It looks first, so that a failing try does not write.
     return !is_held() && acquire_if_free();
   }
 
@@ -84,8 +89,8 @@ class futex_mutex : public detail::timed<futex_mutex> {
   [[gnu::always_inline]] void unlock() noexcept {
     unlock([this]() noexcept { unlock_marked(); });
   }
-  /// For the type built on this one: the same, but if the holder has called mark(), it calls `if_marked` instead, which
-  /// calls unlock_marked().
+  /// For a type that is built on this one: the same, except that it calls `if_marked` if the holder has called mark().
+  /// `if_marked` has to call unlock_marked().
   template <class Call>
   [[gnu::always_inline]] void unlock(Call if_marked) noexcept {
     const std::uint32_t mine = machine::holders_byte(word_);
@@ -101,72 +106,80 @@ class futex_mutex : public detail::timed<futex_mutex> {
   /// waits.
   void unlock_fair() noexcept { release(true); }
 
-  /// Whether a thread is in line or aside, at some moment of the call.
-  // relaxed: decides nothing
+  /// Whether a thread is in line or outside it, at some moment during the call.
+  // relaxed: nothing is decided by it
   bool is_waited_for() const noexcept {
     return (word_.load(std::memory_order_relaxed) & (line | head | aside_bits)) != 0;
   }
-  /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
-  // An attempt's read is ordered by the attempt, and everybody else decides nothing by it.
+  /// Whether a thread holds it, at some moment during the call. A speculative attempt subscribes to this.
+  // relaxed: an attempt orders the reads in it, and other callers decide nothing by it
   bool is_held() const noexcept { return machine::is_taken(word_); }
 
-  /// For the type built on this one: unlock() whether or not the holder has called mark(). One more atomic instruction.
+  /// For a type that is built on this one: unlock(), whether or not the holder has called mark(). One more atomic
+  /// instruction.
   void unlock_marked() noexcept { unlock_slow(); }
-  /// For the type built on this one: a flag that belongs to the holder and vanishes with unlock().
+  /// For a type that is built on this one: sets a flag that belongs to the holder. unlock() clears it.
   void mark() noexcept { word_.fetch_or(marked, std::memory_order_relaxed); }  // relaxed: only the holder looks
 
-  /// The slow path of lock(), for the type built on this one. False only when the deadline has passed.
+  /// The slow path of lock(), for a type that is built on this one. False only if the deadline has passed.
   TXSYNC_EXPORT bool lock_slow(std::uint64_t deadline, waits how = waits::parking) noexcept;
-  /// The same without a deadline; false as in lock(pastime&).
+  /// The same without a deadline; returns false as lock(pastime&) does.
   TXSYNC_EXPORT bool lock_slow(pastime& meanwhile, waits how = waits::parking) noexcept;
 
-  /// For the type built on this one, which counts waits: what a waiter has seen before it stands in line. Times in
-  /// machine::cycles(), from readings that its pauses take anyway; both 0 where it has not paused (one CPU).
+  /// For a type that is built on this one and counts waits: what a waiter has seen before it stands in line. `begin`
+  /// and `end` are in machine::cycles(), from readings that its pauses take anyway. Both are 0 if it has not paused
+  /// (one CPU).
   struct arrival {
     std::uint64_t word = 0;
     std::uint64_t begin = 0;
     std::uint64_t end = 0;
   };
-  /// lock_slow() in two steps: spins, and fills `seen`. True: the lock is the caller's.
+  /// The first of two steps of lock_slow(): spins, and fills `seen`. True: the calling thread has the lock.
   TXSYNC_EXPORT bool lock_spinning(arrival& seen, waits how = waits::parking) noexcept;
-  /// Goes on after lock_spinning(). False only when the deadline has passed.
+  /// The second step, after lock_spinning(). False only if the deadline has passed.
   TXSYNC_EXPORT bool lock_after(const arrival& seen, std::uint64_t deadline, waits how = waits::parking) noexcept;
   bool acquire_if_free() noexcept {
     return machine::take_if_free(word_);  // pairs with the release of release_unless_waited() and unlock_slow()
   }
 
-  /// For tests of the bound: the section counts as that many more turns. Requires: the calling thread holds the lock.
+  /// For tests of the bound: the critical section counts as `turns` more turns. Requires: the calling thread holds the
+  /// lock.
   void count_more_turns(std::uint32_t turns) noexcept {
-    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed, both: the holder's bits are its own
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed, both: only the holder changes its bits
     while (!word_.compare_exchange_weak(seen, with_more_turns(seen, turns), std::memory_order_relaxed)) {
     }
   }
 
  private:
-  // The holder's 16 bits: held, in a byte of its own; how often the lock was given up, whose overflow counts the head's
-  // age; and a mark. lock() writes the first byte and reads no other, unlock() reads the second one: none waits for
-  // what the other has stored just before (machine/restartable.hpp).
+  // The holder's 16 bits. The lower byte is `held`. The upper byte counts how often the lock was given up; an overflow
+  // of that count adds to the head's age. Its last bit is a mark. lock() writes the lower byte and reads no other;
+  // unlock() reads the upper one. So neither waits for what the other has stored just before (machine/restartable.hpp).
   static constexpr std::uint64_t held = 1;
   static constexpr std::uint64_t turn = 0x100;
   static constexpr std::uint64_t turn_bits = 0x7F00;
   static constexpr std::uint64_t turns_in_all = turn_bits / turn + 1;
   static constexpr std::uint64_t marked = 0x8000;
   static constexpr std::uint64_t holders_bits = 0xFFFF;
-  static constexpr std::uint32_t last_turn_byte = turn_bits >> 8;  // marked or not, the first that unlock() asks about
+  static constexpr std::uint32_t last_turn_byte = turn_bits >> 8;  // marked or not; from here on unlock() is slow
   static constexpr std::uint32_t marked_byte = marked >> 8;
-  // The line: the first number that has not been granted, and the first that has not been drawn. A thread whose number
-  // is granted is the head of the line until it has the lock.
+  // The line: the first number that is not granted, and the first number that is not drawn. A waiter in line goes
+  // through these states:
+  //     in line    its number is drawn           -> head, when an unlock grants the number
+  //     head       `head`                        -> owner, if it finds the lock free; else asleep or overdue
+  //     asleep     `head` and `sleeping`         -> head, when the long section ends
+  //     overdue    `head` and `overdue`          -> reserved, at the next unlock
+  //     reserved   `given_to_head` and `held`    -> owner, when it claims the lock
   static constexpr std::uint16_t number_bits = 0x1FFF;
   static constexpr unsigned granted_shift = 16;
   static constexpr unsigned drawn_shift = 29;
   static constexpr std::uint64_t granted_bits = std::uint64_t{number_bits} << granted_shift;
   static constexpr std::uint64_t drawn_bits = std::uint64_t{number_bits} << drawn_shift;
   static constexpr std::uint16_t max_line = number_bits / 2;
-  static constexpr std::uint64_t older = std::uint64_t{1} << 42;  // overflows of the turn under this head
+  static constexpr std::uint64_t older = std::uint64_t{1} << 42;  // overflows of `turn` under this head
   static constexpr std::uint64_t max_age = 255;
   static constexpr std::uint64_t age_bits = max_age * older;
-  // What unlock() checks. `quiet` is the sign bit: the upper half is greater than zero if unlock() has to do more than
-  // to give the lock up.
+  // What unlock() checks. `quiet` is the sign bit. If unlock() has to do more than give the lock up, the upper half is
+  // greater than zero as a signed number.
   static constexpr std::uint64_t line = std::uint64_t{1} << 50;            // some drawn numbers are not granted
   static constexpr std::uint64_t head = std::uint64_t{1} << 51;            // there is a head
   static constexpr std::uint64_t sleeping = std::uint64_t{1} << 52;        // the head sleeps until the lock is given up
@@ -198,7 +211,7 @@ class futex_mutex : public detail::timed<futex_mutex> {
   static constexpr bool is_same_section(std::uint64_t one, std::uint64_t later) noexcept {
     return (one & later & held) != 0 && ((one ^ later) & (turn_bits | age_bits)) == 0;
   }
-  /// How many have ended, modulo all that the word counts.
+  /// How many sections have ended in between, modulo all that the word counts.
   static constexpr std::uint64_t sections_between(std::uint64_t one, std::uint64_t later) noexcept {
     return ((one ^ later) & age_bits) != 0 ? turns_in_all : ((later - one) & turn_bits) / turn;
   }

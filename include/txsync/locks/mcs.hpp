@@ -12,31 +12,31 @@ namespace txsync::inline TXSYNC_BACKEND {
 
 namespace detail {
 
-/// The queue of Mellor-Crummey and Scott (TOCS 1991), which both MCS locks share: each waiter spins on its own node.
+/// The queue of Mellor-Crummey and Scott (TOCS 1991), which both MCS locks share. Each waiter spins on its own node.
 class mcs_queue {
  public:
   struct alignas(64) node {
-    std::atomic<node*> next{this};  ///< itself: it has no turn, as far as unlock_if_held() has seen to that
+    std::atomic<node*> next{this};  ///< itself while the node has no turn, as unlock_if_held() leaves it
     std::atomic<bool> waiting{false};
   };
 
   constexpr mcs_queue() noexcept = default;
 
-  /// False as in fifo_mcs_lock::lock(node&, pastime&).
+  /// Returns false as fifo_mcs_lock::lock(node&, pastime&) does.
   [[gnu::always_inline]] bool lock(node& mine, pastime* meanwhile = nullptr) noexcept {
     begin_turn(mine);
     return lock_begun(mine, meanwhile);
   }
   static void begin_turn(node& mine) noexcept {
-    mine.next.store(nullptr, std::memory_order_relaxed);  // relaxed: published by the exchange in lock_begun()
+    mine.next.store(nullptr, std::memory_order_relaxed);  // relaxed: the exchange in lock_begun() publishes it
   }
   static void end_turn(node& mine) noexcept {
-    mine.next.store(&mine, std::memory_order_relaxed);  // relaxed: out of the queue it is the calling thread's own
+    mine.next.store(&mine, std::memory_order_relaxed);  // relaxed: a node out of the queue is the calling thread's own
   }
-  /// lock() behind begin_turn().
+  /// The second step of lock(), after begin_turn().
   [[gnu::always_inline]] bool lock_begun(node& mine, pastime* meanwhile = nullptr) noexcept {
     node* ahead = nullptr;
-    // acquire pairs with the release in unlock() of a free lock, release publishes the node to the successor
+    // acquire pairs with the release in unlock() of a free lock; release publishes the node to the successor
     if (tail_.compare_exchange_strong(ahead, &mine, std::memory_order_acq_rel, std::memory_order_relaxed)) [[likely]]
       return true;
     return wait_in_line(mine, meanwhile);
@@ -53,21 +53,21 @@ class mcs_queue {
     return false;
   }
   [[gnu::always_inline]] void unlock(node& mine) noexcept { (void)leave<false>(mine); }
-  /// False, and nothing done, where nobody holds it, or the node has no turn.
+  /// Returns false and does nothing if no thread holds it, or if the node has no turn.
   [[gnu::always_inline]] bool unlock_if_held(node& mine) noexcept { return leave<true>(mine); }
   /// False: unlock_if_held(mine) would do nothing.
   bool may_be_unlocked(const node& mine) const noexcept {
     // relaxed: as in end_turn()
     return mine.next.load(std::memory_order_relaxed) != &mine && is_held();
   }
-  // relaxed: an attempt's read is ordered by the attempt, and everybody else decides nothing by it
+  // relaxed: an attempt orders the reads in it, and other callers decide nothing by it
   bool is_held() const noexcept { return tail_.load(std::memory_order_relaxed) != nullptr; }
-  /// As ticket_queue's. Answers what it was given.
+  /// As those of ticket_queue. Returns `got`.
   bool note_turn_if(bool got) const noexcept;
   void note_end() const noexcept;
-  /// Threads in the queue without the lock. seq_cst: read by threads outside the door (admission.cpp).
+  /// Threads in the queue without the lock. seq_cst: passive threads read it (admission.cpp).
   std::uint32_t waiting() const noexcept { return waiting_.load(std::memory_order_seq_cst); }
-  /// With the holder.
+  /// The active threads: these and the holder.
   std::uint32_t inside() const noexcept {
     const std::uint32_t queued = waiting();
     if (queued != 0) [[unlikely]]
@@ -96,7 +96,7 @@ class mcs_queue {
       return true;
     }
     if (next == nullptr) next = await_successor(mine);
-    // seq_cst, and before the successor can be seen inside: what a newcomer counts is waiters without the lock
+    // seq_cst, and before the successor can be seen to be active: a newcomer counts the waiters without the lock
     // (admission.cpp)
     waiting_.fetch_sub(1, std::memory_order_seq_cst);
     next->waiting.store(false, std::memory_order_release);  // pairs with the acquire in wait_behind()
@@ -107,17 +107,17 @@ class mcs_queue {
   bool wait_behind(node& ahead, node& mine, pastime* meanwhile) noexcept;
   bool try_until_made_for(std::uint32_t process, node& mine) noexcept;
   void make_for(std::uint32_t process) noexcept;
-  /// By the holder behind which others are, in the child of a fork: threads of the parent, before the queue is made for
-  /// the child. Gives the lock up without them, or false.
+  /// For a holder with threads behind it, in the child of a fork. Before the queue is made for the child, these are
+  /// threads of the parent: it gives the lock up without them. Otherwise it returns false.
   TXSYNC_EXPORT bool leave_parents_threads() noexcept;
   TXSYNC_EXPORT static node* await_successor(node& mine) noexcept;
 
   std::atomic<node*> tail_{nullptr};
   std::atomic<std::uint32_t> waiting_{0};
-  std::atomic<std::uint32_t> made_for_{0};  ///< of those in the queue: machine::fork_count() in their process
+  std::atomic<std::uint32_t> made_for_{0};  ///< machine::fork_count() in the process of the queue's threads
 };
 
-/// The guard that both locks offer: a node on the stack for the length of a scope.
+/// The guard that both locks offer: a node on the stack, and the lock for the length of a scope.
 template <class Lock>
 class node_guard {
  public:
@@ -135,15 +135,16 @@ class node_guard {
 
 /// A strictly FIFO queue lock: MCS, as published.
 ///
-/// What it does: waiters queue up with a node each and spin on it, so that a hand-over is two line transfers however
-/// many wait.
+/// What it does: waiters queue up, each with a node of its own, and spin on it. A hand-over is two line transfers,
+/// however many threads wait.
 /// Fairness: strictly first come, first served. NOT for more threads than cores (see fifo_ticket_lock).
 /// Use it for: many cores, short contended sections, order.
+/// Requires: the node lives until unlock(node) has returned. The same node is passed to unlock(). It is used for one
+/// lock at a time.
 /// Cost: one exchange and one compare-exchange uncontended.
-/// The node lives until unlock(node) has returned, is passed to it again, and is used for one lock at a time.
-/// In the child of a fork the thread that held it can unlock and use it: the queue there is empty.
-/// No bound on waiters but the memory for their nodes.
-/// Constant-initialised; all zero is unlocked; 16 bytes, a node 64.
+/// In the child of a fork, the thread that held it can unlock and use it: the queue there is empty.
+/// The memory for their nodes is the only bound on the number of waiters.
+/// Constant-initialised; all bits zero is an unlocked lock; 16 bytes, a node 64.
 class fifo_mcs_lock {
  public:
   using node = detail::mcs_queue::node;
@@ -154,22 +155,24 @@ class fifo_mcs_lock {
   fifo_mcs_lock& operator=(const fifo_mcs_lock&) = delete;
 
   void lock(node& mine) noexcept { queue_.lock(mine); }
-  /// For the type built on this one: lock() in two steps, so that the store of the first can be done by the time that
-  /// the second needs it done. end_turn() takes the first back.
+  /// For a type that is built on this one: lock() in two steps. The store of begin_turn() can complete before
+  /// lock_begun() needs it. end_turn() undoes begin_turn().
   static void begin_turn(node& mine) noexcept { detail::mcs_queue::begin_turn(mine); }
   static void end_turn(node& mine) noexcept { detail::mcs_queue::end_turn(mine); }
   void lock_begun(node& mine) noexcept { queue_.lock_begun(mine); }
-  /// A waiter does `meanwhile` instead of pausing. False: it has not got the lock, but is in an always-abort attempt.
+  /// A waiter runs the wait task `meanwhile` instead of pausing. Returns false if the thread does not have the lock but
+  /// is in an always-abort attempt.
   bool lock(node& mine, pastime& meanwhile) noexcept { return queue_.lock(mine, &meanwhile); }
-  /// The "attempt" of Shore-MT's mcs lock: acquires only when free.
+  /// The "attempt" of Shore-MT's mcs lock: acquires the lock only if it is free.
   [[nodiscard]] bool try_lock(node& mine) noexcept { return queue_.try_lock(mine); }
   /// Requires: the calling thread holds the lock with this node.
   void unlock(node& mine) noexcept { queue_.unlock(mine); }
-  /// unlock(), or false, and nothing done, where nobody holds the lock, and where all turns of the node, all ended by
-  /// this function, are over: other threads' turns go on. Cost: a store.
+  /// As unlock(). If no thread holds the lock, or the node's turns are all over, it does nothing and returns false.
+  /// Turns of other threads go on. For the second case, this function must have ended all turns of the node. Cost: a
+  /// store.
   bool unlock_if_held(node& mine) noexcept { return queue_.unlock_if_held(mine); }
 
-  /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
+  /// Whether a thread holds it, at some moment during the call. A speculative attempt subscribes to this.
   bool is_held() const noexcept { return queue_.is_held(); }
 
  private:
@@ -178,14 +181,16 @@ class fifo_mcs_lock {
 
 /// A fair queue lock that stays fast with more threads than cores.
 ///
-/// What it does: MCS behind a door (admission.hpp): as many waiters as there are CPUs queue up, the others sleep and
-/// are called in, oldest first.
-/// Fairness: first come, first served inside; with T threads a thread is passed by at most bypass_bound(T) times.
-/// Use it for: contended sections on many cores that want fairness.
+/// What it does: MCS with a concurrency limiter (admission.hpp). As many waiters as there are CPUs queue up. The others
+/// sleep and are called in, the oldest first.
+/// Fairness: first come, first served in the active set. With T threads, a thread is passed by at most bypass_bound(T)
+/// times.
+/// Use it for: contended sections on many cores that need fairness.
+/// Requires: as fifo_mcs_lock, for nodes.
 /// Cost: as fifo_mcs_lock, plus a few loads of the same line.
-/// Nodes, and children of forks, as in fifo_mcs_lock. At most 2^31 threads wait in the queue, and as many outside
-/// (Linux has room for 2^22).
-/// Constant-initialised; all zero is unlocked; 32 bytes, a node 64.
+/// Children of forks: as fifo_mcs_lock. At most 2^31 threads wait in the queue, and as many in the passive set (Linux
+/// has room for 2^22).
+/// Constant-initialised; all bits zero is an unlocked lock; 32 bytes, a node 64.
 class mcs_lock {
  public:
   using node = detail::mcs_queue::node;
@@ -200,7 +205,7 @@ class mcs_lock {
   }
 
   [[gnu::always_inline]] void lock(node& mine) noexcept { lock(mine, nullptr); }
-  /// As in fifo_mcs_lock.
+  /// As those of fifo_mcs_lock.
   static void begin_turn(node& mine) noexcept { detail::mcs_queue::begin_turn(mine); }
   static void end_turn(node& mine) noexcept { detail::mcs_queue::end_turn(mine); }
   [[gnu::always_inline]] void lock_begun(node& mine) noexcept { lock_begun(mine, nullptr); }
@@ -220,7 +225,7 @@ class mcs_lock {
     return queue_.unlock_if_held(mine);
   }
 
-  /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
+  /// Whether a thread holds it, at some moment during the call. A speculative attempt subscribes to this.
   bool is_held() const noexcept { return queue_.is_held(); }
 
  private:

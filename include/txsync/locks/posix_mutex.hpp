@@ -11,8 +11,9 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-/// The system's mutex (pthread_mutex_t, default kind) in the shape of the other locks: the yardstick, and the lock of
-/// the papers' POSIX curves. Fairness, cost, errors: the C library's. Lockable. Constant-initialised.
+/// The system's mutex (pthread_mutex_t, default kind) with the interface of the other locks. It is the yardstick, and
+/// the lock of the papers' POSIX curves. Fairness, cost, errors: as the C library's. Named requirements: Lockable.
+/// Constant-initialised.
 class posix_mutex {
  public:
   constexpr posix_mutex() noexcept = default;
@@ -20,8 +21,9 @@ class posix_mutex {
   posix_mutex& operator=(const posix_mutex&) = delete;
 
   void lock() noexcept { pthread_mutex_lock(&mutex_); }
-  /// A waiter does `meanwhile`, and tries in between, before it waits (always-abort paper, Fig 3). False: it has not
-  /// got the lock, but is in an always-abort attempt. Whether the wait is over is not to be seen from outside.
+  /// A waiter runs the wait task `meanwhile` before it blocks, and tries the lock after each run (always-abort paper,
+  /// Fig 3). Returns false if the thread does not have the lock but is in an always-abort attempt. The wait task cannot
+  /// see whether the wait is over.
   bool lock(pastime& meanwhile) noexcept {
     const auto never = [](const void*, std::uint64_t) noexcept { return false; };
     while (!try_lock()) {
@@ -39,13 +41,14 @@ class posix_mutex {
 
  private:
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"  // the C library's macro has some
+#pragma GCC diagnostic ignored "-Wzero-as-null-pointer-constant"  // the C library's macro contains such zeros
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
 #pragma GCC diagnostic pop
 };
 
-/// The same with a word that says whether it is held, for elision and for telling double unlocks, which the C library's
-/// type does not say. Cost: two stores more; where hardware transactions work a read-modify-write. 48 bytes or so.
+/// The same, with a word that says whether it is held. Elision needs that, and so does the detection of double unlocks;
+/// the C library's type does not tell. Cost: two stores more; if hardware transactions work, the first is a
+/// read-modify-write. 48 bytes or so.
 class posix_mutex_with_word {
  public:
   constexpr posix_mutex_with_word() noexcept = default;
@@ -62,20 +65,21 @@ class posix_mutex_with_word {
     return true;
   }
   void unlock() noexcept {
-    held_.store(0, std::memory_order_release);  // an attempt that sees it free sees what the section has written
+    // release: an attempt that sees it free sees what the section has written
+    held_.store(0, std::memory_order_release);
     mutex_.unlock();
   }
-  /// Whether somebody holds it, at some moment of the call.
-  // relaxed: an attempt's read is ordered by the attempt, and everybody else decides nothing by it
+  /// Whether a thread holds it, at some moment during the call.
+  // relaxed: an attempt orders the reads in it, and other callers decide nothing by it
   bool is_held() const noexcept { return held_.load(std::memory_order_relaxed) != 0; }
 
  private:
   void say_held() noexcept {
-    // A full fence: what the section reads, it reads when attempts that have seen the lock free are no more.
+    // A full fence: the section reads only after attempts that have seen the lock free have ended.
     if (machine::attempts_work()) {
       held_.exchange(1, std::memory_order_seq_cst);
     } else {
-      held_.store(1, std::memory_order_relaxed);  // relaxed: read back by its holder, for others a hint
+      held_.store(1, std::memory_order_relaxed);  // relaxed: read back by its holder, a hint for others
     }
   }
 

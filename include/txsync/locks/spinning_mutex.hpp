@@ -11,12 +11,13 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// A spin lock that starves no thread: a futex_mutex whose waiters spin three times as long before they stand in line.
 ///
 /// What it does: waiters read the word in a loop, as those of tatas_lock. After some 25 us they stand in line, where a
-/// bound holds: see futex_mutex.
-/// Fairness: as futex_mutex: bypass_bound(threads) sections, whatever the clock does.
-/// As many waiters are counted as there.
-/// Use it for: short sections, where a sleep costs more than the wait. Do not: sections that block (mutex).
-/// Cost: as futex_mutex. A waiter burns up to 25 us of its CPU between two sleeps.
-/// Named requirements: TimedLockable. Thread-safe; not recursive; constant-initialised; all zero is unlocked; 8 bytes.
+/// bound holds (see futex_mutex).
+/// Fairness: as futex_mutex: bypass_bound(threads) critical sections, whatever the clock does. It counts as many
+/// waiters as futex_mutex does.
+/// Use it for: short sections, if a sleep costs more than the wait. Do not use it for: sections that block (mutex).
+/// Cost: as futex_mutex. A waiter uses up to 25 us of CPU time between two sleeps.
+/// Named requirements: TimedLockable. Thread-safe; not recursive; constant-initialised; all bits zero is an unlocked
+/// lock; 8 bytes.
 class spinning_mutex : public detail::timed<spinning_mutex> {
  public:
   constexpr spinning_mutex() noexcept = default;
@@ -31,7 +32,8 @@ class spinning_mutex : public detail::timed<spinning_mutex> {
     if (!core_.acquire_if_free()) [[unlikely]]
       core_.lock_slow(machine::no_deadline, futex_mutex::waits::spinning);
   }
-  /// A waiter runs `meanwhile` before it spins. False: it has not got the lock, and is in an always-abort attempt.
+  /// A waiter runs the wait task `meanwhile` before it spins. Returns false if the thread does not have the lock but is
+  /// in an always-abort attempt.
   bool lock(pastime& meanwhile) noexcept {
     return core_.acquire_if_free() || core_.lock_slow(meanwhile, futex_mutex::waits::spinning);
   }
@@ -46,7 +48,7 @@ class spinning_mutex : public detail::timed<spinning_mutex> {
   void unlock_fair() noexcept { core_.unlock_fair(); }
   bool is_held() const noexcept { return core_.is_held(); }
   bool is_waited_for() const noexcept { return core_.is_waited_for(); }
-  /// For tests, as futex_mutex's.
+  /// For tests, as that of futex_mutex.
   void count_more_turns(std::uint32_t turns) noexcept { core_.count_more_turns(turns); }
 
  private:

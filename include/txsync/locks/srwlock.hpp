@@ -10,22 +10,23 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-/// The single-writer, multiple-reader latch of a storage manager, which can tell its mode and its readers: Shore-MT's
-/// srwlock (shore-mt paper, 3.2), the latch of pages.
+/// The single-writer, multiple-reader latch of a storage manager, which can tell its mode and its readers. It is
+/// Shore-MT's srwlock (shore-mt paper, 3.2), the latch of pages.
 ///
-/// What it does: one word counts readers and marks a writer; whoever cannot enter at once queues up fairly (mcs_lock),
-/// and only the first of the queue watches the word.
-/// Fairness: first come, first served among those that queue; nobody overtakes a queue, so writers are not starved by
-/// readers.
-/// With more waiters than cores, the excess ones are let into a busy queue at about one a millisecond (mcs_lock).
-/// Use it for: latches held for short, known work. Do not: sections that sleep for long (shared_mutex).
-/// Cost: one compare-exchange to enter and one fetch-sub to leave when nobody queues.
-/// In the child of a fork the thread that held it, in either mode, can unlock and use it: the queue there is empty.
+/// What it does: one word counts readers and marks a writer. A thread that cannot enter at once queues up fairly
+/// (mcs_lock). Only the first thread of the queue watches the word.
+/// Fairness: first come, first served among threads that queue. No thread overtakes the queue, so readers do not starve
+/// writers. With more waiters than cores, the surplus waiters enter a busy queue at a rate of about one per millisecond
+/// (mcs_lock).
+/// Use it for: latches that are held for short, known work. Do not use it for: sections that sleep for long
+/// (shared_mutex).
+/// Cost: one compare-exchange to enter and one fetch-sub to leave, if no thread queues.
+/// In the child of a fork, the thread that held it, in either mode, can unlock and use it: the queue there is empty.
 /// Named requirements: SharedLockable.
-/// Not recursive, for readers neither: a thread that holds it shared must not lock it shared again, since a thread that
-/// has queued up in between keeps the second one out and waits for the first.
-/// At most 2^29 shared holds, of however many threads: further ones are refused, or wait in the queue.
-/// Constant-initialised; all zero is unlocked; 40 bytes.
+/// Not recursive, also not for readers: a thread that holds it shared must not lock it shared again. If another thread
+/// has queued up in between, the second shared lock waits for that thread, and that thread waits for the first one.
+/// At most 2^29 shared holds exist, over all threads. Further readers are refused, or wait in the queue.
+/// Constant-initialised; all bits zero is an unlocked lock; 40 bytes.
 class srwlock {
  public:
   constexpr srwlock() noexcept = default;
@@ -41,8 +42,9 @@ class srwlock {
     return is_queued() && forget_parents_queue() && try_enter_shared();
   }
   void unlock_shared() noexcept {
+    // release pairs with the writer's acquire
     word_.fetch_sub(reader, std::memory_order_release);
-  }  // pairs with the writer's acquire
+  }
 
   void lock() noexcept {
     if (!try_enter()) [[unlikely]]
@@ -53,10 +55,11 @@ class srwlock {
     return is_queued() && forget_parents_queue() && try_enter();
   }
   void unlock() noexcept {
+    // release pairs with the next owners' acquire
     word_.fetch_and(~writer, std::memory_order_release);
-  }  // pairs with the next owners' acquire
+  }
 
-  /// From shared to exclusive, where the caller is the only reader and nobody queues. False: still shared.
+  /// From shared to exclusive, if the caller is the only reader and no thread queues. False: it is still shared.
   [[nodiscard]] bool try_upgrade() noexcept {
     std::uint32_t expected = reader;
     // acquire pairs with the other readers' release
@@ -64,10 +67,11 @@ class srwlock {
   }
   /// From exclusive to shared.
   void downgrade() noexcept {
+    // release pairs with readers' acquire
     word_.fetch_add(reader - writer, std::memory_order_release);
-  }  // pairs with readers' acquire
+  }
 
-  /// Relaxed, here and below: true at some moment during the call, of use to the holder, to monitors and to elision.
+  /// Relaxed, here and below: true at some moment during the call. For the holder, for monitors and for elision.
   bool has_writer() const noexcept { return (word_.load(std::memory_order_relaxed) & writer) != 0; }
   bool is_held() const noexcept { return (word_.load(std::memory_order_relaxed) & ~queued) != 0; }
   std::uint32_t readers() const noexcept { return word_.load(std::memory_order_relaxed) / reader; }
@@ -79,12 +83,13 @@ class srwlock {
 
  private:
   static constexpr std::uint32_t writer = 1;
-  static constexpr std::uint32_t queued = 2;  // the first of the queue has asked newcomers to queue up too
+  static constexpr std::uint32_t queued = 2;  // the first thread of the queue has asked newcomers to queue up, too
   static constexpr std::uint32_t reader = 4;
-  static constexpr std::uint32_t full = std::uint32_t{1} << 31;  // of the readers' bits: no more may come
+  static constexpr std::uint32_t full = std::uint32_t{1} << 31;  // with so many readers no more may enter
 
   bool try_enter_shared() noexcept {
-    // relaxed: a look; the exchange decides, and its acquire pairs with the releases in unlock() and unlock_shared()
+    // relaxed: it only looks; the exchange decides, and its acquire pairs with the releases in unlock() and
+    // unlock_shared()
     std::uint32_t seen = word_.load(std::memory_order_relaxed);
     while ((seen & (writer | queued | full)) == 0) {
       if (word_.compare_exchange_weak(seen, seen + reader, std::memory_order_acquire, std::memory_order_relaxed))
@@ -97,10 +102,10 @@ class srwlock {
     // acquire pairs with the releases in unlock() and unlock_shared()
     return word_.compare_exchange_strong(expected, writer, std::memory_order_acquire, std::memory_order_relaxed);
   }
-  // relaxed: a look
+  // relaxed: it only looks
   bool is_queued() const noexcept { return (word_.load(std::memory_order_relaxed) & queued) != 0; }
-  /// In the child of a fork, before its first thread queues up: whoever queued in the parent does not exist here, while
-  /// the forking thread, and so who holds the lock for it, did not. False: there was nothing to do.
+  /// In the child of a fork, before its first thread queues up. The parent's queued threads do not exist in the child.
+  /// The forking thread does, and may hold the lock, but it was not queued. False: there was nothing to do.
   TXSYNC_EXPORT bool forget_parents_queue() noexcept;
   TXSYNC_EXPORT void lock_shared_slow() noexcept;
   TXSYNC_EXPORT void lock_slow() noexcept;

@@ -11,17 +11,18 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-/// Test-and-test-and-set spin lock with bounded exponential backoff.
+/// A test-and-test-and-set spin lock with bounded exponential backoff.
 ///
-/// What it does: one word; a waiter reads before it writes, and waits longer after each failure (Anderson 1990; the
-/// "tatas" of the always-abort paper, IV-A). Once its waits are as long as a scheduler's, it sleeps between looks
-/// instead of burning a CPU that the holder may need, so that more threads than cores are no disaster.
+/// What it does: the lock is one word. A waiter reads before it writes, and waits longer after each failure (Anderson
+/// 1990; the "tatas" of the always-abort paper, IV-A). Once its waits are as long as a scheduler's, it sleeps between
+/// looks, because the holder may need the CPU. So more threads than cores are no disaster.
 ///
-/// Fairness: none. A thread that keeps locking is favoured; there is no bound on how often a waiter is passed by.
-/// Use it for: short sections, few waiters. Do not: where the longest wait matters, or sections that block.
+/// Fairness: none. A thread that keeps locking is favoured. There is no bound on how often a waiter is passed by.
+/// Use it for: short sections, few waiters. Do not use it for: sections that block, or locks whose longest wait
+/// matters.
 /// Cost: one exchange and one store uncontended, inlined; a contended hand-over is one to three line transfers.
 /// Named requirements: TimedLockable; a waiter that naps notices its deadline up to a millisecond late. Thread-safe;
-/// not recursive. Constant-initialised; all zero is unlocked; 4 bytes.
+/// not recursive. Constant-initialised; all bits zero is an unlocked lock; 4 bytes.
 class tatas_lock : public detail::timed<tatas_lock> {
  public:
   constexpr tatas_lock() noexcept = default;
@@ -33,14 +34,15 @@ class tatas_lock : public detail::timed<tatas_lock> {
     if (held_.exchange(1, std::memory_order_acquire) != 0) [[unlikely]]
       lock_slow(nullptr);
   }
-  /// A waiter does `meanwhile` instead of pausing. False: it has not got the lock, but is in an always-abort attempt.
+  /// A waiter runs the wait task `meanwhile` instead of pausing. Returns false if the thread does not have the lock but
+  /// is in an always-abort attempt.
   bool lock(pastime& meanwhile) noexcept {
     // acquire pairs with the release in unlock()
     return held_.exchange(1, std::memory_order_acquire) == 0 || lock_slow(&meanwhile);
   }
 
   [[nodiscard]] bool try_lock() noexcept {
-    // relaxed: a look only; the exchange decides, and its acquire pairs with the release in unlock()
+    // relaxed: it only looks; the exchange decides, and its acquire pairs with the release in unlock()
     return held_.load(std::memory_order_relaxed) == 0 && held_.exchange(1, std::memory_order_acquire) == 0;
   }
 
@@ -50,8 +52,8 @@ class tatas_lock : public detail::timed<tatas_lock> {
   /// Requires: the calling thread holds the lock.
   void unlock() noexcept { held_.store(0, std::memory_order_release); }
 
-  /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
-  // relaxed: an attempt's read is ordered by the attempt, and everybody else decides nothing by it
+  /// Whether a thread holds it, at some moment during the call. A speculative attempt subscribes to this.
+  // relaxed: an attempt orders the reads in it, and other callers decide nothing by it
   bool is_held() const noexcept { return held_.load(std::memory_order_relaxed) != 0; }
 
  private:

@@ -12,11 +12,11 @@ namespace txsync::inline TXSYNC_BACKEND {
 
 namespace detail {
 
-/// Tickets: the part that both ticket locks share (Mellor-Crummey and Scott 1991, with proportional backoff).
+/// The queue of tickets that both ticket locks share (Mellor-Crummey and Scott 1991, with proportional backoff).
 ///
-/// The low bits of a ticket say in which process it was drawn, by the count of forks. In the child of a fork the
-/// holder passes over all tickets of other processes, since their threads do not exist there. Threads that do exist
-/// see that, and draw again.
+/// The low bits of a ticket say in which process it was drawn, by the count of forks. In the child of a fork, the
+/// holder passes over all tickets of other processes, because their threads do not exist there. Threads that do exist
+/// notice this, and draw again.
 class ticket_queue {
  public:
   constexpr ticket_queue() noexcept = default;
@@ -28,61 +28,61 @@ class ticket_queue {
   [[gnu::always_inline]] bool is_served(std::uint32_t ticket) const noexcept {
     return serving_.load(std::memory_order_acquire) == ticket;  // pairs with the release in serve_next()
   }
-  /// Waits in proportion to the distance; returns once served, with a fence behind it. False as in lock(pastime&).
-  /// Where the ticket is passed over, another one is served.
+  /// Pauses in proportion to the distance. Returns once the ticket is served, with a fence at the end. Returns false as
+  /// lock(pastime&) does. If the ticket is passed over, the thread draws and waits for another one.
   TXSYNC_EXPORT bool wait(std::uint32_t ticket, pastime* meanwhile = nullptr) noexcept;
-  /// For a race detector that does not see what src/ does: the thread has been served, if `got`, which is answered; or
-  /// it is about to serve the next.
+  /// For a race detector that does not see the code of src/. note_served_if(): if `got`, the thread has been served; it
+  /// returns `got`. note_end(): the thread is about to serve the next.
   bool note_served_if(bool got) const noexcept;
   void note_end() const noexcept;
-  /// Draws a ticket only where it is served at once.
+  /// Draws a ticket only if it is served at once.
   bool draw_if_served() noexcept {
     std::uint32_t ticket = serving_.load(std::memory_order_acquire);  // pairs with the release in serve_next()
-    // relaxed on success: acquired by the load above, nobody can have been served since
+    // relaxed on success: the load above acquires; no thread can have been served since
     return next_.compare_exchange_strong(ticket, ticket_after(ticket), std::memory_order_relaxed);
   }
-  /// Whether somebody holds it, at some moment of the call: what a speculative attempt subscribes to.
-  // relaxed: an attempt's reads are ordered by the attempt, and everybody else decides nothing by it
+  /// Whether a thread holds it, at some moment during the call. A speculative attempt subscribes to this.
+  // relaxed: an attempt orders the reads in it, and other callers decide nothing by it
   [[gnu::always_inline]] bool is_held() const noexcept {
     return serving_.load(std::memory_order_relaxed) != next_.load(std::memory_order_relaxed);
   }
-  /// Threads with a ticket, the holder among them. At the end of the call there were as many at least: who believes in
-  /// more than there are stays away from a lock that has room for it.
+  /// The active threads: those with a ticket, the holder included. At the end of the call there were at least that
+  /// many. A higher result would keep a thread away from a lock that has room for it.
   [[gnu::always_inline]] std::uint32_t inside() const noexcept {
-    // seq_cst: read by threads outside the door after their number is out (admission.cpp)
+    // seq_cst: passive threads read it after their number is published (admission.cpp)
     const std::uint32_t next = next_.load(std::memory_order_seq_cst);
     const auto drawn = static_cast<std::int32_t>(next - serving_.load(std::memory_order_seq_cst));
     return drawn > 0 ? static_cast<std::uint32_t>(drawn) / turn : 0;
   }
-  /// By the holder. To others it says how far the queue is, at some moment of the call.
+  /// For the holder. To other threads it says which ticket is served, at some moment during the call.
   // relaxed: only the holder writes it
   std::uint32_t ticket_of_holder() const noexcept { return serving_.load(std::memory_order_relaxed); }
-  /// How many have their turn before that ticket, which is in the queue.
+  /// How many tickets are served before that one, which is in the queue.
   std::uint32_t distance_to(std::uint32_t ticket) const noexcept { return (ticket - ticket_of_holder()) / turn; }
   [[gnu::always_inline]] void serve_next() noexcept {
     // relaxed: only the holder writes it. release pairs with is_served()
     serving_.store(ticket_after(serving_.load(std::memory_order_relaxed)), std::memory_order_release);
   }
-  /// Where exactly one thread has a ticket, who is then the holder: serves the next. False, and nothing done: nobody
-  /// holds it, or others have tickets.
+  /// If exactly one thread has a ticket, it is the holder: serves the next ticket. False, and nothing is done: no
+  /// thread holds the lock, or others have tickets.
   [[gnu::always_inline]] bool serve_next_if_alone() noexcept {
-    // relaxed, both: only the holder writes the first, and who holds it has drawn
+    // relaxed, both: only the holder writes the first, and the holder has drawn its ticket
     const std::uint32_t serving = serving_.load(std::memory_order_relaxed);
     if (next_.load(std::memory_order_relaxed) != ticket_after(serving)) return false;
     serving_.store(ticket_after(serving), std::memory_order_release);  // pairs with is_served()
     return true;
   }
-  /// By the holder, before it gives the lock up. In the child of a fork, once for each lock: if others have tickets,
-  /// all of them are passed over.
+  /// For the holder, before it gives the lock up. In the child of a fork it has an effect once for each lock: if others
+  /// have tickets, all of them are passed over.
   [[gnu::always_inline]] void forget_parents_threads() noexcept {
-    // relaxed, both: only the holder writes the second; of the first, what was copied by the fork is seen
+    // relaxed, both: only the holder writes the second; of the first, the value that the fork has copied is seen
     if (next_.load(std::memory_order_relaxed) - serving_.load(std::memory_order_relaxed) != turn) [[unlikely]]
       renew_in_child();
   }
 
  private:
-  static constexpr std::uint32_t turn = 16;                ///< between two tickets
-  static constexpr std::uint32_t process_bits = turn - 1;  ///< the count of forks; after 16 it starts again
+  static constexpr std::uint32_t turn = 16;                ///< the difference between two tickets
+  static constexpr std::uint32_t process_bits = turn - 1;  ///< the count of forks, modulo 16
 
   /// Whether the holder has gone on to the tickets of another process.
   static constexpr bool is_passed_over(std::uint32_t ticket, std::uint32_t serving) noexcept {
@@ -98,16 +98,17 @@ class ticket_queue {
 
 /// A strictly FIFO ticket spin lock.
 ///
-/// What it does: threads draw numbers and are served in that order; the pause between looks grows with the distance.
+/// What it does: threads draw numbers and are served in that order. The pause between two looks grows with the
+/// distance.
 /// Fairness: strictly first come, first served. NOT for more threads than cores: each hand-over to a thread that does
 /// not run costs a time slice of the scheduler.
-/// Use it for: short sections among at most as many threads as cores, where order matters.
+/// Use it for: short sections among at most as many threads as cores, if order matters.
 /// Cost: one fetch-add, one store.
-/// In the child of a fork the thread that held it can unlock and use it: waiters of the parent are passed over. The
-/// first unlock there for which others wait lets newcomers pass them.
+/// In the child of a fork, the thread that held it can unlock and use it: waiters of the parent are passed over. The
+/// first unlock there for which other threads wait lets newcomers pass them.
 /// Tickets are counted modulo 2^28: at most 2^27 threads have one at a time (Linux has room for 2^22).
 /// Named requirements: Lockable.
-/// Constant-initialised; all zero is unlocked; 8 bytes.
+/// Constant-initialised; all bits zero is an unlocked lock; 8 bytes.
 class fifo_ticket_lock {
  public:
   constexpr fifo_ticket_lock() noexcept = default;
@@ -119,7 +120,8 @@ class fifo_ticket_lock {
     if (!queue_.is_served(ticket)) [[unlikely]]
       queue_.wait(ticket);
   }
-  /// A waiter does `meanwhile` instead of pausing. False: it has not got the lock, but is in an always-abort attempt.
+  /// A waiter runs the wait task `meanwhile` instead of pausing. Returns false if the thread does not have the lock but
+  /// is in an always-abort attempt.
   bool lock(pastime& meanwhile) noexcept {
     const std::uint32_t ticket = queue_.draw();
     return queue_.is_served(ticket) || queue_.wait(ticket, &meanwhile);
@@ -130,7 +132,7 @@ class fifo_ticket_lock {
     queue_.forget_parents_threads();
     queue_.serve_next();
   }
-  /// unlock(), or false, and nothing done, where nobody holds the lock. Cost: as unlock() where nobody waits.
+  /// As unlock(). If no thread holds the lock, it does nothing and returns false. Cost: as unlock() without waiters.
   bool unlock_if_held() noexcept {
     if (queue_.serve_next_if_alone()) return true;
     if (!queue_.is_held()) [[unlikely]]
@@ -146,7 +148,7 @@ class fifo_ticket_lock {
 
 namespace detail {
 
-/// The fair ticket lock over a queue and a door that lie wherever their owner has room.
+/// The fair ticket lock, over a queue and a concurrency limiter that its owner stores wherever there is room.
 class ticket_behind_door {
  public:
   ticket_behind_door(ticket_queue& queue, admission& door) noexcept : queue_(queue), door_(door) {}
@@ -163,11 +165,12 @@ class ticket_behind_door {
       return unlock_at_door(*this);
     queue_.serve_next();
   }
-  /// unlock(), or false, and nothing done, where others have tickets or wait outside, or nobody holds it.
+  /// As unlock(). If other threads have tickets or are passive, or no thread holds the lock, it does nothing and
+  /// returns false.
   [[gnu::always_inline]] bool unlock_if_alone() noexcept { return !door_.busy() && queue_.serve_next_if_alone(); }
 
  private:
-  /// By value: two references whose address nobody asks for live in registers.
+  /// By value: two references whose address is not taken live in registers.
   TXSYNC_EXPORT static bool lock_at_door(ticket_behind_door whole, pastime* meanwhile) noexcept;
   TXSYNC_EXPORT static void unlock_at_door(ticket_behind_door whole) noexcept;
   admission::others others_inside() const noexcept;
@@ -180,18 +183,18 @@ class ticket_behind_door {
 
 /// A fair ticket lock that stays fast with more threads than cores.
 ///
-/// What it does: a ticket lock behind a door (admission.hpp): as many waiters as there are CPUs spin in order, the
-/// others sleep and are called in, oldest first.
-/// Fairness: in order inside. With T threads, a thread is passed by at most bypass_bound(T) times. In time, it waits at
-/// most 2 ms, a wake-up (5 to 60 us), 64 sections, and one section of each thread inside: for itself, and as long again
-/// for each thread that was outside before it. Usually this is 1 ms or less for each. It requires CPUs for the threads
-/// inside and for those called in (docs/locks/ticket.md). Real-time priorities are ignored: a waiter that has one
-/// sleeps between its looks instead of giving way.
-/// Use it for: short contended sections that want fairness. Do not: sections that block (mutex).
-/// Cost: as fifo_ticket_lock, plus three loads of the same line. In the child of a fork, and counts: as
-/// fifo_ticket_lock. Threads outside are counted modulo 2^32.
+/// What it does: it is a ticket lock with a concurrency limiter (admission.hpp). As many waiters as there are CPUs spin
+/// in order. The others sleep and are called in, the oldest first.
+/// Fairness: the active set is served in order. With T threads, a thread is passed by at most bypass_bound(T) times.
+/// A wait takes at most 2 ms plus a wake-up (5 to 60 us), 64 critical sections, and one section of each active thread.
+/// For each thread that was passive before it, a passive thread waits as long again. Usually this is 1 ms or less for
+/// each. The bound requires CPUs for the active threads and for those that are called in (docs/locks/ticket.md).
+/// Real-time priorities are ignored: a waiter that has one sleeps between its looks instead of yielding.
+/// Use it for: short contended sections that need fairness. Do not use it for: sections that block (mutex).
+/// Cost: as fifo_ticket_lock, plus three loads of the same line.
+/// Children of forks, and counts of tickets: as fifo_ticket_lock. Passive threads are counted modulo 2^32.
 /// Named requirements: Lockable.
-/// Constant-initialised; all zero is unlocked; 24 bytes.
+/// Constant-initialised; all bits zero is an unlocked lock; 24 bytes.
 class ticket_lock {
  public:
   constexpr ticket_lock() noexcept = default;

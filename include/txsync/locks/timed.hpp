@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times and clocks of the standard, on top of what waits until machine::clock_ns() says so.
+// Deadlines of the standard's clocks, for locks that wait until a value of machine::clock_ns().
 #pragma once
 
 #include <chrono>
@@ -14,9 +14,9 @@ namespace detail {
 
 using ns_as_double = std::chrono::duration<double, std::nano>;
 
-/// Nanoseconds from one time to another of the same clock. Two times may lie further apart than their durations can
-/// say: a clock's times begin where it likes (file_clock's in 2174), and end with the greatest number. Exact where they
-/// lie near each other.
+/// Nanoseconds from one time to another of the same clock. Durations of the clock may be too narrow for the distance. A
+/// clock's epoch may be any time (file_clock's is in 2174), and its last time is its maximum value. The result is exact
+/// for times that lie near each other.
 template <class Clock, class From, class To>
 double ns_between(const std::chrono::time_point<Clock, From>& from, const std::chrono::time_point<Clock, To>& to) {
   constexpr double near = 1e15;
@@ -24,19 +24,19 @@ double ns_between(const std::chrono::time_point<Clock, From>& from, const std::c
   return apart > -near && apart < near ? ns_as_double(to - from).count() : apart;
 }
 
-/// What machine::clock_ns() says then; what is further away than a hundred years never comes.
+/// The value that machine::clock_ns() will have then. A time that is further away than a hundred years never comes.
 inline std::uint64_t deadline_after_ns(double ns) noexcept {
   constexpr double too_far = 4e18;
   if (ns >= too_far) return machine::no_deadline;
   const std::uint64_t now = machine::clock_ns();
-  return ns > 0 ? now + static_cast<std::uint64_t>(ns) : now;  // also of what is no number
+  return ns > 0 ? now + static_cast<std::uint64_t>(ns) : now;  // also if it is not a number
 }
 
 template <class Rep, class Period>
 std::uint64_t deadline_after(const std::chrono::duration<Rep, Period>& time) {
   return deadline_after_ns(ns_as_double(time).count());
 }
-/// By how far away it is now.
+/// As deadline_after(), by how far away the time is now.
 template <class Clock, class Duration>
 std::uint64_t deadline_at(const std::chrono::time_point<Clock, Duration>& time) {
   return deadline_after_ns(ns_between(Clock::now(), time));
@@ -46,8 +46,8 @@ bool has_come(const std::chrono::time_point<Clock, Duration>& time) {
   return !(ns_between(Clock::now(), time) > 0);
 }
 
-/// Calls `try_until_ns(deadline)` until it succeeds or the time has come on its own clock, which may have been set back
-/// when machine::clock_ns() is there.
+/// Calls `try_until_ns(deadline)` until it succeeds, or until the time has come on its own clock. That clock may have
+/// been set back when machine::clock_ns() reaches the deadline.
 template <class Clock, class Duration, class Try>
 bool try_until(const std::chrono::time_point<Clock, Duration>& time, Try try_until_ns) {
   do {
@@ -61,12 +61,12 @@ concept has_deadlines = requires(Lock& lock) { lock.try_lock_until_ns(std::uint6
 template <class Lock>
 concept has_shared_deadlines = requires(Lock& lock) { lock.try_lock_shared_until_ns(std::uint64_t{}); };
 
-/// What makes a lock that has_deadlines TimedLockable. A deadline is on the clock that it is given on: who finds, when
-/// its time is up, that this clock was set back meanwhile goes on.
+/// Makes a lock that has_deadlines TimedLockable. A deadline is measured by the clock that it is given on. If the wait
+/// ends and that clock was set back in the meantime, the thread goes on waiting.
 template <class Lock>
 class timed {
  public:
-  /// Tries for that long; where that is zero or less, once, as try_lock().
+  /// Tries for that long. If the time is zero or less, it tries once, as try_lock().
   template <class Rep, class Period, class Self = Lock>
     requires has_deadlines<Self>
   [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& time) {
@@ -84,7 +84,7 @@ class timed {
   constexpr timed() noexcept = default;
 };
 
-/// And, besides, SharedTimedLockable.
+/// Makes a lock that has_shared_deadlines SharedTimedLockable as well.
 template <class Lock>
 class timed_shared {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words for "why did this attempt abort", the same in every counter, document, policy and report.
+// The causes of aborts. Counters, documents, policies and reports use the same words for them.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-/// One reason for which an attempt (a speculative run of a section or block) did not commit.
-/// A machine may signal several at once; the first in the order given here is the "first cause".
-/// docs/abort-causes.md tells which machine can tell which.
+/// Why an attempt (a speculative run of a critical section or block) did not commit. A machine may signal several
+/// causes at once; the first of them in this order is the "first cause". An abort that the program asked for is an
+/// exception: its cause is always the first one. docs/abort-causes.md says which machine can report which cause.
 enum class abort_cause : std::uint8_t {
   conflict,                ///< another thread touched a line of the read or write set
   capacity,                ///< too many lines, the machine does not say of which set
@@ -29,7 +29,7 @@ enum class abort_cause : std::uint8_t {
   validation,              ///< software: what was read has changed
   locked,                  ///< software: a location is owned by another transaction
   page,                    ///< DMP: the page belongs to the other side
-  user,                    ///< the block's body left by its own abort
+  user,                    ///< the body of the block ended by its own abort
   unknown,                 ///< the machine gave no reason (RTM's status 0)
 };
 

@@ -12,9 +12,9 @@
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
-/// What begin() answers, in one 32-bit word with the layout of Intel's RTM status register (EAX after XBEGIN,
-/// Intel SDM vol. 1, 16.3.5), to which the other machines' answers are translated. RTM reserves bits 6..23; machines
-/// that tell more than RTM (POWER, s390, the simulated ones) use some of them.
+/// The result of begin(): a 32-bit word with the layout of Intel's RTM status register (EAX after XBEGIN, Intel SDM
+/// vol. 1, 16.3.5). The results of other machines are translated to it. RTM reserves bits 6..23. Machines that report
+/// more than RTM (POWER, s390, the simulated ones) use some of these.
 struct attempt_status {
   static constexpr std::uint32_t started_value = ~std::uint32_t{0};
   static constexpr std::uint32_t explicit_bit = 1u << 0;
@@ -39,7 +39,7 @@ struct attempt_status {
   constexpr bool started() const noexcept { return raw == started_value; }
   constexpr bool may_retry() const noexcept { return !started() && (raw & retry_bit) != 0; }
   constexpr bool is_explicit() const noexcept { return !started() && (raw & explicit_bit) != 0; }
-  /// The argument of abort<Code>(); meaningful only where is_explicit().
+  /// The argument of abort<Code>(); meaningful only if is_explicit().
   constexpr std::uint8_t code() const noexcept { return static_cast<std::uint8_t>(raw >> 24); }
 
   /// The first cause. Requires: !started().
@@ -51,7 +51,7 @@ struct attempt_status {
     return abort_cause::unknown;
   }
 
-  /// Whether the machine signalled this cause, among others perhaps. Requires: !started().
+  /// Whether the machine signalled this cause, perhaps among others. Requires: !started().
   constexpr bool signals(abort_cause cause) const noexcept {
     if (cause == abort_cause::unknown) return this->cause() == abort_cause::unknown;
     if ((raw & explicit_bit) != 0 && cause == explicit_cause()) return true;
@@ -66,7 +66,8 @@ struct attempt_status {
     std::uint32_t bit;
     abort_cause cause;
   };
-  // In the order of abort_cause, but that a machine which knows the set also says "capacity".
+  // In the order of abort_cause, except for `capacity`: a machine that reports which set did not fit sets that bit as
+  // well.
   static constexpr bit_and_cause causes_by_bit[] = {
       {conflict_bit, abort_cause::conflict},
       {capacity_read_bit, abort_cause::capacity_read},
@@ -86,7 +87,7 @@ struct attempt_status {
   }
 };
 
-/// What the machine can do, measured once by trying (see try_htm() in txsync/machine/capability.hpp).
+/// What the machine can do, measured once by trying it (see try_htm() in txsync/machine/capability.hpp).
 struct htm_capability {
   bool attempts = false;       ///< begin/end/abort work: a one-store attempt has committed
   bool hle = false;            ///< the hardware honours XACQUIRE/XRELEASE: an elided lock has been seen from inside
@@ -96,90 +97,94 @@ struct htm_capability {
   unsigned max_depth = 0;      ///< deepest flat nesting that commits; 0 without attempts
 };
 
-/// The capability of this machine. The first call tries (some microseconds); later ones read. Thread-safe.
-/// All false where the environment says TXSYNC_HTM=off (the kill switch).
+/// The capability of this machine. The first call tries it (some microseconds); later calls read the result.
+/// Thread-safe. All members are false if the environment says TXSYNC_HTM=off (the kill switch).
 TXSYNC_EXPORT const htm_capability& htm() noexcept;
 
-/// htm().attempts for the fast path of locks: one load, once somebody has asked htm().
+/// htm().attempts for the fast path of locks: one load, once any thread has called htm().
 [[gnu::always_inline]] inline bool attempts_work() noexcept;
 
-/// Starts an attempt, or one more level of flat nesting. Answers started() in the attempt; after an abort the
-/// thread continues from here a second time, all its stores undone, with the reason.
-/// Nesting is flat: an abort of an inner level comes back to the outermost begin().
-/// Requires: htm().attempts; the instruction may be illegal elsewhere. (Back ends without attempts answer status 0.)
-/// Cost: RTM begin+end 36..96 cycles (docs/costs.md), an abort 120..250 and what was lost from the caches.
+/// Starts an attempt, or one more level of flat nesting. In the attempt, the result is started(). After an abort, the
+/// thread continues from here a second time, with all its stores undone, and the result says why.
+/// Nesting is flat: an abort of an inner level returns to the outermost begin().
+/// Requires: htm().attempts; elsewhere the instruction may be illegal. (Back ends without attempts return status 0.)
+/// Cost: RTM's begin and end take 36..96 cycles together (docs/costs.md). An abort takes 120..250 cycles, and what the
+/// caches have lost has to be fetched again.
 [[gnu::always_inline]] inline attempt_status begin() noexcept;
 
-/// Commits the innermost level; at depth one all stores become visible at once. Requires: active(); ends the program by
-/// a signal elsewhere.
+/// Commits the innermost level. At depth one, all stores become visible at once. Requires: active(); otherwise a signal
+/// ends the program.
 [[gnu::always_inline]] inline void end() noexcept;
 
-/// Aborts the whole attempt: begin() answers is_explicit() with Code. Outside an attempt: no effect.
+/// Aborts the whole attempt: the result of begin() is_explicit(), with Code. Outside an attempt: no effect.
 template <std::uint8_t Code>
 [[gnu::always_inline]] inline void abort() noexcept;
 
-/// abort<attempt_status::code_lock_busy>(), where it is known which lock was found held: a machine that tells where
-/// attempts ended (the simulated one) names it.
+/// abort<attempt_status::code_lock_busy>(), for a caller that knows which lock was found held. A machine that reports
+/// where attempts ended (the simulated one) names that lock.
 [[gnu::always_inline]] inline void abort_busy(const void* lock) noexcept;
 
-/// place.store(value, std::memory_order_release). Within an attempt an abort undoes it on every back end: the scripted
-/// machine undoes no other store to memory that is not the thread's stack.
+/// place.store(value, std::memory_order_release). If it runs in an attempt, an abort undoes it on every back end. (Of
+/// other stores, the scripted machine undoes only those to the thread's stack.)
 /// The release pairs with the acquire of a thread that reads during the attempt, and then finds that its read is
 /// invalid.
 [[gnu::always_inline]] inline void store_in_attempt(std::atomic<std::uint64_t>& place, std::uint64_t value) noexcept;
 
-/// For a thread that has just taken a lock that attempts check when they begin: waits until the attempts that began
+/// For a thread that has just taken a lock that attempts check when they begin: waits until all attempts that began
 /// before have ended. No effect on machines where the store that takes the lock aborts them.
 [[gnu::always_inline]] inline void await_attempts() noexcept;
 
-/// Tell a race detector that what follows is ordered behind, or what went before is ordered before, the other sections
-/// of `lock`: an attempt that elides a lock leaves no trace in it. No effect in other builds.
+/// Tell a race detector how this thread's accesses are ordered. annotate_acquire(): what follows comes after the other
+/// critical sections of `lock`. annotate_release(): what went before comes before them. An attempt that elides the lock
+/// leaves no trace of that order in the lock. No effect in other builds.
 [[gnu::always_inline]] inline void annotate_acquire(const void* lock) noexcept;
 [[gnu::always_inline]] inline void annotate_release(const void* lock) noexcept;
 
-/// For functions in src/: a program may have a race detector that the library was compiled without, which then does not
-/// see what these do. Acquire: behind the access that acquires by that word; release: before the one that releases. The
-/// program's own accesses to the word, from inlined functions, pair with them. No effect where the library is compiled
-/// with the detector, whose job it is to find what is missing there. Cost in other programs: a load, on slow paths.
+/// For functions in src/. A program may use a race detector that the library was compiled without, and which therefore
+/// does not see the accesses of these functions. Call annotate_unseen_acquire() after the access that acquires by that
+/// word, and annotate_unseen_release() before the access that releases. The program's own accesses to the word, in
+/// inlined functions, pair with them.
+/// No effect if the library is compiled with the detector: the detector then has to find what is missing. Cost in other
+/// programs: a load, on slow paths.
 [[gnu::always_inline]] inline void annotate_unseen_acquire(const void* word) noexcept;
 [[gnu::always_inline]] inline void annotate_unseen_release(const void* word) noexcept;
-/// The former where `got`, which is answered.
+/// annotate_unseen_acquire(word) if `got`. Returns `got`.
 inline bool annotate_unseen_acquire_if(bool got, const void* word) noexcept {
   if (got) annotate_unseen_acquire(word);
   return got;
 }
 
-/// True inside an attempt, also one that HLE began (XTEST). Safe, and false, on CPUs that have no such instruction.
-/// Call htm() once before the first attempt: the first look asks CPUID, which would abort an attempt.
+/// True inside an attempt, also inside one that HLE began (XTEST). Returns false on CPUs without such an instruction.
+/// Call htm() once before the first attempt: the first call of active() executes CPUID, which would abort an attempt.
 [[gnu::always_inline]] inline bool active() noexcept;
 
-/// The depth of nesting, 0 outside. Machines that do not tell (RTM) answer 1 for any depth inside.
+/// The depth of nesting, 0 outside an attempt. Machines that do not report it (RTM) return 1 for any depth inside.
 [[gnu::always_inline]] inline unsigned depth() noexcept;
 
-/// What the hint's exchange takes: a word of 1, 2, 4 or 8 bytes.
+/// A word that the HLE hints can exchange: 1, 2, 4 or 8 bytes.
 template <class Word>
 concept hle_word = std::unsigned_integral<Word> && !std::same_as<Word, bool> && sizeof(Word) <= 8;
 
-/// exchange(value) with the HLE hint XACQUIRE: where the hardware elides, the store stays speculative. Otherwise a
-/// plain acquire exchange. Pairs with hle_release on the same word with the value that was there before.
+/// exchange(value) with the HLE hint XACQUIRE. If the hardware elides, the store stays speculative. Otherwise it is a
+/// plain acquire exchange. Pairs with hle_release() on the same word, with the value that the word had before.
 template <hle_word Word>
 [[gnu::always_inline]] inline Word hle_acquire(std::atomic<Word>& word, std::type_identity_t<Word> value) noexcept;
 template <hle_word Word>
 [[gnu::always_inline]] inline void hle_release(std::atomic<Word>& word, std::type_identity_t<Word> value) noexcept;
 
-/// Starts an always-abort attempt (always-abort paper, II-B): its stores never become visible. Answers started()
-/// inside, and the reason once it has aborted. On RTM it opens extra levels of nesting, so that a stray end() cannot
-/// commit it. Requires: htm().always_abort, and outside an attempt.
+/// Starts an always-abort attempt (always-abort paper, II-B): its stores never become visible. Inside, the result is
+/// started(); once the attempt has aborted, the result says why. On RTM it opens extra levels of nesting, so that a
+/// stray end() cannot commit it. Requires: htm().always_abort; the thread is in no attempt.
 [[gnu::always_inline]] inline attempt_status warm_begin() noexcept;
 /// True inside an always-abort attempt (AAHTM_TEST).
 [[gnu::always_inline]] inline bool warm_active() noexcept;
 
-/// Leaves and re-enters speculation without ending the attempt (POWER8): stores between the two stay whatever becomes
-/// of the attempt, and active() and depth() stay as they were. Require htm().suspend; elsewhere no effect.
+/// Leave and re-enter speculation without ending the attempt (POWER8). Stores between the two calls stay, whatever
+/// happens to the attempt. active() and depth() do not change. Require: htm().suspend; otherwise they have no effect.
 inline void suspend() noexcept;
 inline void resume() noexcept;
-/// An attempt that buffers stores and does not track reads (POWER8). Requires htm().rollback_only; else answers status
-/// 0.
+/// Starts an attempt that buffers stores and does not track reads (POWER8). Requires: htm().rollback_only; otherwise
+/// the result is status 0.
 [[gnu::always_inline]] inline attempt_status begin_rollback_only() noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a machine comes to be believed to have hardware transactions: one decision for all back ends, made from what the
-// CPU claims and from what it then does. htm() is its remembered answer; `txsync doctor` reports the whole of it.
+// Whether txsync uses the hardware transactions of a machine. All back ends share this decision. It depends on what the
+// CPU claims and on what it then does. htm() remembers the result; `txsync doctor` reports all of it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ enum class htm_claim : std::uint8_t {
   present           ///< claimed
 };
 
-/// What keeps attempts from being used.
+/// Why attempts are not used.
 enum class htm_obstacle : std::uint8_t {
   none,             ///< they work
   kill_switch,      ///< TXSYNC_HTM=off
@@ -28,34 +28,35 @@ enum class htm_obstacle : std::uint8_t {
   never_commits     ///< claimed, but every try aborted
 };
 
-/// What was claimed, what was tried, what came of it.
+/// What was claimed, what was tried, and the results.
 struct htm_trial {
   htm_claim claim = htm_claim::no_instructions;
   htm_obstacle obstacle = htm_obstacle::no_instructions;
-  unsigned tries = 0;           ///< one-store attempts; 0 where the claim or the kill switch forbade them
+  unsigned tries = 0;           ///< one-store attempts; 0 if the claim or the kill switch forbade them
   unsigned commits = 0;         ///< of these, those whose store was there afterwards
   unsigned without_reason = 0;  ///< of these, those that aborted with status 0
-  attempt_status last_abort{};  ///< meaningful where commits < tries
+  attempt_status last_abort{};  ///< meaningful if commits < tries
   htm_capability capability{};
 };
 
-/// Tries now, whatever htm() remembers. Every one of `tries` attempts is made, so that their share is known; interrupts
-/// and first page faults abort some on good machines too. Some microseconds. Requires: outside an attempt.
+/// Tries now, regardless of what htm() remembers. It makes all of `tries` attempts, so that the share of commits is
+/// known. Interrupts and first page faults abort some attempts on good machines, too. Cost: some microseconds.
+/// Requires: the thread is in no attempt.
 TXSYNC_EXPORT htm_trial try_htm(unsigned tries) noexcept;
 inline constexpr unsigned htm_default_tries = 100;
 
 /// The claim alone.
 TXSYNC_EXPORT htm_claim claimed_htm() noexcept;
 
-/// What the begin instruction does on a CPU that does not claim it (a hypervisor or a kernel may hide the claim only).
+/// What the begin instruction does on a CPU that does not claim it. (A hypervisor or a kernel may hide only the claim.)
 struct unclaimed_trial {
   bool illegal = false;  ///< the CPU does not know the instruction
   unsigned tries = 0;    ///< 0: not tried, nothing is known
   unsigned commits = 0;
   unsigned without_reason = 0;
 };
-/// Tries the instruction itself, whatever is claimed. For diagnosis at the start of a program: an illegal instruction
-/// is caught by a signal handler that stands only meanwhile.
+/// Tries the instruction itself, whatever is claimed. For diagnosis at the start of a program. A signal handler, which
+/// is installed only during the call, catches an illegal instruction.
 TXSYNC_EXPORT unclaimed_trial try_unclaimed_htm(unsigned tries) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine

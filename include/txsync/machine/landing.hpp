@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seam: jumping back, over frames, to a place that was marked.
+// The seam: jumps back, over frames, to a marked place.
 #pragma once
 
 #include <csetjmp>
@@ -22,9 +22,9 @@
 #endif
 
 #if TXSYNC_BUILTIN_LANDING
-// Of sanitizers, in programs that have them, whether or not the library is compiled with them. AddressSanitizer's: the
-// frames that a jump leaves are no longer poisoned. It does so for longjmp() by itself. ThreadSanitizer's says that it
-// is there.
+// Functions of sanitizers, in programs that use them, whether or not the library is compiled with them. After
+// __asan_handle_no_return(), the frames that a jump leaves are no longer poisoned. AddressSanitizer does that for
+// longjmp() by itself. __tsan_acquire() shows that ThreadSanitizer is present.
 extern "C" {
 [[gnu::weak]] void __asan_handle_no_return();
 [[gnu::weak]] void __tsan_acquire(void* address);
@@ -33,15 +33,17 @@ extern "C" {
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
-/// A place in a function to which jump_to() comes back while that function has not returned. As with longjmp, frames in
-/// between are left as they are (nothing is destroyed), and the function's own variables must not have changed since.
+/// A marked place in a function. jump_to() returns to it, as long as that function has not returned. As with longjmp,
+/// the frames in between are left as they are (nothing is destroyed). The function's own variables must not have
+/// changed since the mark.
 ///
 ///     machine::landing here;
 ///     if (TXSYNC_LAND(here)) { ... somebody jumped ... }
 ///
-/// Cost: 1 ns to mark, 2 ns to jump, where the compiler's own jumps can be had (x86-64); else those of setjmp, about 6.
-/// ThreadSanitizer, whose hooks the simulated machine is compiled with, keeps books of calls and knows of setjmp only.
-/// So where the program has it, the jumps are setjmp's too.
+/// Cost: 1 ns to mark and 2 ns to jump, if the compiler's own jumps are available (x86-64); otherwise those of setjmp,
+/// about 6 ns.
+/// ThreadSanitizer tracks calls, and knows only setjmp. The simulated machine is compiled with its hooks. So if the
+/// program uses ThreadSanitizer, the jumps are those of setjmp, too.
 #if TXSYNC_BUILTIN_LANDING
 struct landing {
   void* state[5];

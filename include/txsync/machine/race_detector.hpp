@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ThreadSanitizer's own words for "ordered by something that you do not see". Not for the simulated machine, which is
-// compiled with that sanitizer's hooks and has no such functions.
+// ThreadSanitizer's own functions for an order that it cannot see. Not for the simulated machine, which is compiled
+// with that sanitizer's hooks and has no such functions.
 #pragma once
 
 #include <txsync_backend/name.hpp>
@@ -18,8 +18,8 @@ extern "C" {
 void __tsan_acquire(void* address);
 void __tsan_release(void* address);
 #elif !defined(TXSYNC_PRELOADED)
-// In programs that have the detector, whether or not the library is compiled with it. Not in what is preloaded, which
-// comes before the detector has begun, and whose locks are pthread's: the detector knows those.
+// For programs that use the detector, whether or not the library is compiled with it. Not for the preloaded library: it
+// is loaded before the detector has begun, and its locks are pthread's, which the detector knows.
 [[gnu::weak]] void __tsan_acquire(void* address);
 [[gnu::weak]] void __tsan_release(void* address);
 #endif

@@ -12,48 +12,49 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 
 /// A lock word for release_unless_waited(). Bits 0..7: 1 if the lock is taken, else 0. Bits 8..15 belong to the holder.
 /// Bits 16..31 are free for the lock's use. The high 32 bits, read as a signed number, say how many threads want to be
-/// told (none where <= 0).
+/// woken at a release (none if <= 0).
 using lock_word = std::atomic<std::uint64_t>;
 
-/// As one atomic step: when the high half of `word`, signed, is greater than zero, answers false and stores nothing;
-/// else stores `value` to the low 16 bits with release order and answers true. After true the word is not touched
-/// again, so that another thread may lock, unlock and destroy it at once.
+/// Gives the lock up as one atomic step. If the high half of `word`, as a signed number, is greater than zero, it
+/// returns false and stores nothing. Otherwise it stores `value` to the low 16 bits with release order, and returns
+/// true. After true it does not access the word again, so another thread may lock, unlock and destroy it at once.
 ///
-/// Requires: only the holder of the lock changes the low 16 bits while they are not free; others change the word by
-/// atomic read-modify-write only.
+/// Requires: only the holder of the lock changes the low 16 bits while they are not free. Other threads change the word
+/// only by atomic read-modify-writes.
 ///
-/// Contract with waiters: a thread that raises the high half above zero and then needs every later release to see that
-/// calls settle_releases() before it looks at the low bits again.
+/// Contract with waiters: a thread that raises the high half above zero may need every later release to see that. It
+/// then calls settle_releases() before it looks at the low bits again.
 ///
 /// Cost: on Linux with rseq four plain stores and loads, no bus lock (6 cycles against 18 for an exchange); elsewhere a
-/// compare-exchange. It may answer false without a waiter when the thread was interrupted: callers fall to
-/// their slow path, which uses an ordinary atomic.
+/// compare-exchange. It may return false without a waiter if the thread was interrupted: callers then take their slow
+/// path, which uses an ordinary atomic operation.
 [[gnu::always_inline]] inline bool release_unless_waited(lock_word& word, std::uint16_t value) noexcept;
 
 /// Sets bits 0..7 to 1. True: they were 0. Acquires what release_unless_waited() has released.
-/// Cost: one atomic read-modify-write. On x86-64 it is one of these 8 bits: one of 64 would wait until the last
-/// release's narrower store has left the store buffer (3.5..5.7 ns on Zen 4).
+/// Cost: one atomic read-modify-write. On x86-64 it accesses only these 8 bits. An access to all 64 bits would wait
+/// until the last release's narrower store has left the store buffer (3.5..5.7 ns on Zen 4).
 [[gnu::always_inline]] inline bool take_if_free(lock_word& word) noexcept;
 
-/// Whether bits 0..7 are not 0, relaxed. Cost: a load, as narrow.
+/// Whether bits 0..7 are not 0, relaxed. Cost: a load of these 8 bits.
 [[gnu::always_inline]] inline bool is_taken(const lock_word& word) noexcept;
 
-/// Bits 8..15, relaxed. Cost: a load, as narrow: take_if_free() does not write what it reads, so that it need not wait
-/// for that.
+/// Bits 8..15, relaxed. Cost: a load of these 8 bits. take_if_free() does not write them, so the load need not wait for
+/// it.
 [[gnu::always_inline]] inline std::uint32_t holders_byte(const lock_word& word) noexcept;
 
-/// When this returns, every release_unless_waited() of any thread of this process that read its word before the call
-/// has finished (its store, if any, is visible to the caller) or will read again. Cost: 2..10 us and one interrupt on
-/// every CPU that runs a thread of this process; called only by threads that are about to sleep. A plain fence where
-/// releases are atomic instructions.
+/// Waits for releases that read their word before the call, in any thread of this process. When this returns, each such
+/// release_unless_waited() has finished or will read its word again. If it has stored, the store is visible to the
+/// caller.
+/// Cost: 2..10 us and one interrupt on every CPU that runs a thread of this process. Only threads that are about to
+/// sleep call it. If releases are atomic instructions, it is a plain fence.
 TXSYNC_EXPORT void settle_releases() noexcept;
 
-/// True where release_unless_waited() works without a locked instruction.
+/// True if release_unless_waited() works without a locked instruction.
 TXSYNC_EXPORT bool releases_are_restartable() noexcept;
 
 namespace detail {
 
-/// release_unless_waited() by a compare-exchange: what back ends without anything better use.
+/// release_unless_waited() by a compare-exchange, for back ends that have nothing better.
 inline bool release_by_exchange(lock_word& word, std::uint16_t value) noexcept {
   std::uint64_t seen = word.load(std::memory_order_relaxed);
   do {
@@ -64,7 +65,7 @@ inline bool release_by_exchange(lock_word& word, std::uint16_t value) noexcept {
   return true;
 }
 
-/// take_if_free(), is_taken() and holders_byte() by instructions for all 64 bits, likewise.
+/// take_if_free(), is_taken() and holders_byte() by instructions for all 64 bits, for the same back ends.
 inline bool take_whole_if_free(lock_word& word) noexcept {
   // acquire pairs with the release of release_unless_waited()
   return (word.fetch_or(1, std::memory_order_acquire) & 1) == 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The seam: threads, their identity and their place.
+// The seam: threads, their identity and their placement.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
-/// A thread that the program starts and joins. Not copyable; join() before the end of its life.
+/// A thread that the program starts and joins. Not copyable. Requires: join() is called before the end of its life.
 class TXSYNC_EXPORT thread {
  public:
   using entry = void (*)(void* argument);
@@ -20,12 +20,12 @@ class TXSYNC_EXPORT thread {
   thread& operator=(thread&& other) = delete;
   thread(const thread&) = delete;
   thread& operator=(const thread&) = delete;
-  ~thread();  ///< Ends the program when the thread was not joined.
+  ~thread();  ///< ends the program if the thread was not joined
 
-  /// Starts `function(argument)`. False when the system has no more threads; then nothing runs.
+  /// Starts `function(argument)`. False if the system has no more threads; then nothing runs.
   /// Requires: no joinable thread in *this.
   [[nodiscard]] bool start(entry function, void* argument) noexcept;
-  /// Waits for its end. Requires: started, not yet joined.
+  /// Waits for the end of the thread. Requires: it was started, and not yet joined.
   void join() noexcept;
   bool joinable() const noexcept { return joinable_; }
 
@@ -34,18 +34,19 @@ class TXSYNC_EXPORT thread {
   bool joinable_ = false;
 };
 
-/// A small number for the calling thread, unique among living threads, never 0; stays the same for the thread's life.
+/// A small number for the calling thread, never 0 and unique among living threads. It stays the same for the thread's
+/// life.
 TXSYNC_EXPORT std::uint32_t thread_id() noexcept;
 
-/// Runs function(argument) when the calling thread ends (not at the end of the process). At most 4 a thread; false
-/// after.
+/// Runs function(argument) when the calling thread ends (not at the end of the process). At most 4 per thread; false
+/// for more.
 TXSYNC_EXPORT bool at_thread_exit(thread::entry function, void* argument) noexcept;
 
 /// 0 in the process that started the program, and greater in the child of each fork, from its first instruction on. In
-/// the child the parent's other threads do not exist, but what they did to shared words does. Two loads.
+/// the child the parent's other threads do not exist, but their changes to shared words do. Cost: two loads.
 TXSYNC_EXPORT std::uint32_t fork_count() noexcept;
-/// From now on runs function() in the child of each fork() (not of _Fork()), in its only thread, behind those that were
-/// given before. False when the system refuses.
+/// From now on, runs function() in the child of each fork() (not of _Fork()), in its only thread, after the functions
+/// that were given before. False if the system refuses.
 TXSYNC_EXPORT bool after_fork(void (*function)()) noexcept;
 
 /// Gives the CPU to another runnable thread, if there is one.
@@ -57,23 +58,23 @@ TXSYNC_EXPORT void sleep_ns(std::uint64_t duration) noexcept;
 TXSYNC_EXPORT unsigned cpu_count() noexcept;
 
 /// Whether the calling thread has a real-time policy of the system (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE), so that it
-/// runs before all others. False if the system refuses to tell. Asks the system once in 10 ms, so the answer may be
+/// runs before all others. False if the system does not tell. The system is asked once in 10 ms, so the result may be
 /// that old.
 TXSYNC_EXPORT bool has_realtime_priority() noexcept;
 
-/// Binds the calling thread to one CPU (the system's number). False when the system refuses.
+/// Binds the calling thread to one CPU (the system's number). False if the system refuses.
 TXSYNC_EXPORT bool pin(unsigned cpu) noexcept;
 
 /// How to spread threads over CPUs.
 enum class placement : std::uint8_t {
   none,         ///< not pinned
-  cores_first,  ///< one thread a core of one socket after the other, siblings last
+  cores_first,  ///< one thread per core, socket after socket; SMT siblings last
   smt_first,    ///< fill a core's hardware threads before the next core
   socket        ///< cores_first, one socket only
 };
 
-/// The CPU for the index-th thread under `how` (index wraps around the CPUs that may be used). `socket` counts from 0
-/// and is used by placement::socket only. Answers a number for pin(). Read from the topology once.
+/// The CPU for the index-th thread under `how`. The index wraps around the CPUs that may be used. `socket` counts from
+/// 0 and is used by placement::socket only. Returns a number for pin(). The topology is read once.
 TXSYNC_EXPORT unsigned cpu_for(placement how, unsigned index, unsigned socket = 0) noexcept;
 
 /// The number of sockets that cpu_for() knows, at least 1.

@@ -10,8 +10,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
-/// How durations are sorted into buckets: values below 2^StepBits one by one, above that 2^StepBits buckets for each
-/// power of two; values of 2^(StepBits + Powers) and more count as the last.
+/// How durations are sorted into buckets. Values below 2^StepBits have a bucket each. Above that, there are 2^StepBits
+/// buckets for each power of two. Values of 2^(StepBits + Powers) and more count in the last bucket.
 template <unsigned StepBits, unsigned Powers>
 struct log_linear {
   static constexpr std::size_t steps = std::size_t{1} << StepBits;
@@ -29,19 +29,19 @@ struct log_linear {
     if (index < steps) return index;
     return std::uint64_t{steps + index % steps} << (index / steps - 1);
   }
-  /// The value that stands for a bucket: its middle.
+  /// The value that represents a bucket: its middle.
   static constexpr std::uint64_t middle_of(std::size_t index) noexcept {
     return index + 1 < count ? (floor_of(index) + floor_of(index + 1) - 1) / 2 : floor_of(index);
   }
 };
 
-/// Of a site's durations: up to 2^42 ns (73 minutes), read back within 12.5 %.
+/// The buckets of a site's durations: up to 2^42 ns (73 minutes), read back within 12.5 %.
 using buckets = log_linear<2, 40>;
 
-/// A count of durations, written by one thread and read by any. No allocation; 656 bytes.
+/// A histogram of durations, written by one thread and read by any. No allocation; 656 bytes.
 class histogram {
  public:
-  /// Only the owning thread.
+  /// Requires: called by the owning thread only.
   void add(std::uint64_t value, std::uint32_t weight = 1) noexcept {
     std::atomic<std::uint32_t>& slot = slots_[buckets::index_of(value)];
     // relaxed: one writer, and readers take each count as it is
@@ -53,7 +53,7 @@ class histogram {
   std::atomic<std::uint32_t> slots_[buckets::count] = {};
 };
 
-/// A histogram added up over threads; plain numbers.
+/// The sum of histograms over threads; plain numbers.
 struct histogram_total {
   std::uint64_t slots[buckets::count] = {};
 
@@ -65,7 +65,7 @@ struct histogram_total {
     for (const std::uint64_t slot : slots) sum += slot;
     return sum;
   }
-  /// The value below which `part` (0..1) of the counted lie; 0 when nothing was counted.
+  /// The value below which `part` (0..1) of the counted durations lie; 0 if nothing was counted.
   std::uint64_t percentile(double part) const noexcept {
     const std::uint64_t total = count();
     if (total == 0) return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sections of a site read to know whether they speculate. Speculation itself is floors above
-// (speculate/site_page.hpp); here stands only what every site points to.
+// What the critical sections of a site read to know whether they speculate. Every site points to one. Speculation
+// itself is on floors above (speculate/site_page.hpp).
 #pragma once
 
 #include <atomic>
@@ -17,18 +17,19 @@ struct warm_up_policy;
 
 namespace detail {
 
-/// When the closure of a section is run ahead of time.
+/// When the closure of a critical section is run ahead of time: never, while its thread waits, or before it asks for
+/// the lock.
 enum class warmth : std::uint8_t { never, waiting, early };
 
-/// One line, which hardly ever changes: a section reads it before it begins. Sites that do not speculate share some of
-/// them; one that does has one of its own, at the begin of its page.
+/// One cache line, which hardly ever changes: a critical section reads it before it begins. Sites that do not speculate
+/// share some of these. A site that does has its own, at the beginning of its page.
 class alignas(machine::pad_bytes) site_state {
  public:
   using change = void (*)(site& place) noexcept;
 
   constexpr site_state() noexcept = default;
   constexpr site_state(site* place, change on_change) noexcept : place_(place), changed_(on_change) {}
-  /// Shared by sites. Null: their sections have not asked yet. `on_change`: what set_policy() calls.
+  /// Shared by several sites. Null: their sections have not asked yet. set_policy() calls `on_change`.
   constexpr site_state(const elision_policy* elides, const warm_up_policy* warms, change on_change) noexcept
       : changed_(on_change),
         elision_(elides),
@@ -39,32 +40,33 @@ class alignas(machine::pad_bytes) site_state {
   static site_state& of(const site& place) noexcept {
     return *place.state_.load(std::memory_order_acquire);  // pairs with the release in replace()
   }
-  /// False: another thread has been first.
+  /// False: another thread has replaced it first.
   static bool replace(site& place, site_state& before, site_state& after) noexcept {
     site_state* expected = &before;
-    // seq_cst: a release of what is new, which pairs with the acquire in of(); and before the look at the policy word
-    // behind it. site::set_policy() stores the word first and looks here then: one of the two sees the other.
+    // seq_cst: it releases the new state, which pairs with the acquire in of(). It also comes before the read of the
+    // policy word that follows. site::set_policy() first stores the word, and then reads here: one of the two sees the
+    // other.
     return place.state_.compare_exchange_strong(expected, &after, std::memory_order_seq_cst);
   }
-  /// The policy word, behind all that the calling thread has stored.
+  /// The policy word, read after all stores of the calling thread.
   static std::uint32_t latest_word(const site& place) noexcept { return place.policy_.load(std::memory_order_seq_cst); }
 
-  /// The site that has it for itself; null: none has.
+  /// The site that owns it; null: it is shared.
   site* place() const noexcept { return place_; }
-  /// What set_policy() calls; null: nothing is to be done.
+  /// What set_policy() calls; null: there is nothing to do.
   change changed() const noexcept { return changed_; }
 
-  // Relaxed, all of these: each answer is right at any time.
+  // Relaxed, all of these: each value is right at any time.
   /// Null: no section has asked yet.
   const elision_policy* elision() const noexcept { return elision_.load(std::memory_order_relaxed); }
   const warm_up_policy* warm_up() const noexcept { return warm_up_.load(std::memory_order_relaxed); }
-  /// Whether sections of elided locks take the lock for now.
+  /// Whether sections of elided locks take the lock at present.
   bool takes_lock() const noexcept { return takes_lock_.load(std::memory_order_relaxed); }
   /// When closures are run ahead of time.
   [[gnu::always_inline]] warmth when() const noexcept { return when_.load(std::memory_order_relaxed); }
-  /// Whether attempts, and what became of their sections, are counted at place().
+  /// Whether attempts and the outcome of their sections are counted at place().
   bool counts_attempts() const noexcept { return counts_attempts_.load(std::memory_order_relaxed); }
-  /// Whether sections are counted for trials of warm-up.
+  /// Whether sections are counted for the A/B trials of warm-up.
   bool counts_for_warm_up() const noexcept { return counts_for_warm_up_.load(std::memory_order_relaxed); }
 
  private:

@@ -7,16 +7,16 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-/// A site whose policies are given in code: any elision_policy and warm_up_policy, not only presets. What is not given
-/// is standard. Where the policy word names a kind of elision or of warm-up, the word counts and not the code: what an
-/// operator asks for comes first.
+/// A site whose policies are given in code: any elision_policy and warm_up_policy, not only presets. A policy that is
+/// not given is the standard preset. If the site's policy word names a kind of elision or of warm-up, the word decides
+/// and not the code: the operator's choice comes first.
 ///
 ///     constexpr txsync::elision_policy twice{.attempts = 2};
 ///     constinit txsync::site_with_policy accounts{"bank.accounts", twice};
 ///     constinit txsync::elided<txsync::tatas_lock> accounts_lock{accounts};
 ///
 /// Requires: as site; the policies outlive it and do not change. With counting::off nothing is counted until
-/// set_policy() says otherwise. Constant-initialised. Thread-safe. 40 bytes.
+/// set_policy() turns counting on. Constant-initialised. Thread-safe. 40 bytes.
 class site_with_policy : public site {
  public:
   constexpr site_with_policy(const char* name, const elision_policy& elides, counting counts = counting::on) noexcept

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lock elision: sections of a lock run as hardware attempts beside each other, and take the lock only when that does
-// not work. Shore-MT paper, section 3.2; InnoDB thesis, chapter 2; LevelDB paper, section 4.
+// Lock elision: critical sections of a lock run as hardware attempts beside each other. They take the lock only if that
+// fails. Sources: Shore-MT paper, section 3.2; InnoDB thesis, chapter 2; LevelDB paper, section 4.
 //
 // For all of these locks:
-//  - Lock is one of ours: it tells whether it is held (is_held(); has_writer() and readers() for readers and writers).
-//    Each belongs to a site (site.hpp), which says how its sections are tried, and counts them and their attempts.
-//    A Lock that has a site itself, as mutex has, has the same one.
-//  - Sections of several locks nest in any order, up to 8 in one attempt; the attempt of the outermost runs them all,
-//    by that lock's policy, and commits when the last has ended. Each lock is looked at once.
-//  - What cannot run in an attempt (a system call, a page fault, too much data, a condition wait in nested sections)
-//    takes the lock in the end. What an attempt has done is undone when it aborts, and then done again: sections must
-//    not spin on what other threads do, who see nothing of the attempt before its commit.
-//  - Thread-safe; not recursive. Who is let in first is the Lock's business among those that take it; attempts run
-//    whenever nobody holds it.
-//  - Errors: which sections run in attempts is known from a record of the calling thread. Ticket locks look at the lock
-//    before the record: an attempt has read it, and aborts as soon as somebody takes it. An unlock of a lock that
-//    nobody holds is told on the standard error, and does nothing; of a queue lock also one by a node that has no turn.
-//    It may be done and not told if another thread has unlocked the section that the calling thread has begun last.
+//  - Lock is a lock of txsync that tells whether it is held (is_held(); has_writer() and readers() for reader-writer
+//    locks).
+//  - Each belongs to a site (site.hpp). The site says how its sections are tried, and counts them and their attempts.
+//    If Lock has a site itself, as mutex has, both have the same one.
+//  - Sections of several locks nest in any order, up to 8 in one attempt. The attempt of the outermost section runs
+//    them all, by the policy of that lock's site, and commits when the last has ended. Each lock is checked once.
+//  - A section that cannot run in an attempt takes the lock in the end. Reasons are a system call, a page fault, too
+//    much data, or a condition wait in nested sections. When an attempt aborts, its effects are undone, and the section
+//    runs again. Sections must not spin on what other threads do, because those see nothing of the attempt before its
+//    commit.
+//  - Thread-safe; not recursive. Among threads that take it, Lock decides which is first. Attempts run whenever no
+//    thread holds it.
+//  - Errors: an unlock of a lock that no thread holds is reported on the standard error, and does nothing. For queue
+//    locks, so is an unlock by a node that has no turn. An unlock may be done and not reported if another thread has
+//    unlocked the section that the calling thread has begun last.
+//  - How unlock() knows whether an attempt runs the section: by the calling thread's attempt frame. Ticket locks look
+//    at the lock before the frame: an attempt has read the lock, and aborts as soon as a thread takes it.
 //  - Without hardware transactions they are the plain locks. Cost: a load and a store more to lock, and the same to
-//    unlock; ticket locks a load; queue locks a load and a store. A pointer more.
-//  - Cost of an attempt: begin and commit (36..96 cycles), a read of the lock word shared by all, some twenty
-//    instructions; an abort 120..250 cycles and the work that is lost.
+//    unlock; ticket locks a load; queue locks a load and a store. They are larger by a pointer.
+//  - Cost of an attempt: begin and commit (36..96 cycles), a read of the lock word that all threads share, and some
+//    twenty instructions. An abort costs 120..250 cycles and the work that is lost.
 #pragma once
 
 #include <cstdint>
@@ -47,10 +50,10 @@ bool has_writer_inside(const void* lock) noexcept {
   return static_cast<const Lock*>(lock)->has_writer();
 }
 
-/// Whether unlock() asks the lock if it is held, and the thread remembers nothing. The lock is asked first: nobody
-/// holds it while an attempt runs the section. For locks whose own unlock() reads the same words: on Zen 4, with 10
-/// writes, an elided ticket lock takes as long as the plain one. Where the thread remembered the lock it took 1.13
-/// times as long.
+/// Whether unlock() asks the lock if it is held, and the thread keeps no record. The lock is asked first: no thread
+/// holds it while an attempt runs the section. This is for locks whose own unlock() reads the same words. With it, an
+/// elided ticket lock takes as long as the plain one (Zen 4, sections of 10 writes). With a record it took 1.13 times
+/// as long.
 template <class Lock>
 inline constexpr bool looks_at_lock = false;
 template <>
@@ -58,14 +61,14 @@ inline constexpr bool looks_at_lock<fifo_ticket_lock> = true;
 template <>
 inline constexpr bool looks_at_lock<ticket_lock> = true;
 
-/// Whether the lock counts its acquisitions at the site that it is given. Locks that only hand the site on say so.
+/// Whether the lock counts its acquisitions at the site that it is given. Locks that only pass the site on say so.
 template <class Lock>
 inline constexpr bool counts_itself = std::is_constructible_v<Lock, site&>;
 template <class Lock>
   requires requires { Lock::counts_itself; }
 inline constexpr bool counts_itself<Lock> = Lock::counts_itself;
 
-/// What both faces of elision share. Calls are inlined up to the first look at what the machine can do.
+/// What elided and elided_with_node share. Calls are inlined up to the first check of what the machine can do.
 template <class Lock>
 class elided_base {
  public:
@@ -85,8 +88,8 @@ class elided_base {
     count_taken();
     return false;
   }
-  /// For a wait with a deadline: true in an attempt. An attempt would not bear to wait: what runs within one starts
-  /// anew with the lock.
+  /// For a wait with a deadline. True: the thread is in an attempt. An attempt that the thread is in cannot wait: it
+  /// falls back instead, and its sections begin again with their locks.
   bool enter_at_once(latch_mode mode = latch_mode::exclusive, held_test held = is_held_at_all<Lock>) noexcept {
     const try_outcome how = try_enter(mode, held);
     if (how == try_outcome::busy) machine::abort<machine::attempt_status::code_fall_back>();
@@ -97,7 +100,7 @@ class elided_base {
   }
   bool leave() noexcept { return in_elided_attempt() && leave_elided(&lock_); }
 
-  /// The section takes the lock, which may count it itself.
+  /// The section takes the lock. Lock may count that itself.
   void count_taken() const noexcept {
     if constexpr (!counts_itself<Lock>) {
       if (place_.is_counted() && --observe::detail::until_sample <= 0) [[unlikely]]
@@ -105,8 +108,8 @@ class elided_base {
     }
   }
 
-  /// Around the lock itself, where no attempt runs the section. What the thread has taken last it may unlock without a
-  /// look at the lock: a load right behind an atomic instruction on the same line costs up to a third of a section.
+  /// For a section that takes the lock itself. A thread may unlock the lock that it has taken last without a look at
+  /// the lock. A load right after an atomic instruction on the same line costs up to a third of a section.
   void acquired(latch_mode mode = latch_mode::exclusive) const noexcept {
     machine::annotate_acquire(&lock_);
     now_holds(mode);
@@ -122,8 +125,8 @@ class elided_base {
   }
   /// True: the calling thread has the lock in this mode and is about to unlock it.
   bool releases_last_taken(latch_mode mode) const noexcept {
-    // For the compiler only. Where it sees nothing between lock and unlock it makes one store of what both write, and
-    // that is slower: on Zen 4, of mutex, 2.66 ns instead of 2.53.
+    // For the compiler only. Without it, the compiler may see nothing between lock and unlock, and merge the stores of
+    // both. That is slower: for mutex on Zen 4, 2.66 ns instead of 2.53.
     machine::compiler_fence();
     if constexpr (remembers_itself) {
       if (!lock_.is_newest_held()) return false;
@@ -133,14 +136,14 @@ class elided_base {
     machine::annotate_release(&lock_);
     return true;
   }
-  /// Once that lock has been unlocked: where that is an atomic instruction, it would have to wait for a store before it
-  /// (on Zen 4, 0.35 ns of shared_mutex, shared, with 10 writes).
+  /// To be called after that lock has been unlocked. An unlock that is an atomic instruction would have to wait for a
+  /// store before it (0.35 ns on Zen 4, shared_mutex, shared, 10 writes).
   void released_last_taken() const noexcept {
     if constexpr (!remembers_itself) my_sections.taken.forget();
   }
 
-  /// Ends a section that is not the last one taken: that of an attempt, or one of the lock, or there is none to end,
-  /// which is told.
+  /// Ends a section that is not the last one taken. It is a section of an attempt, or one that has taken the lock. If
+  /// there is neither, that is reported.
   void leave_or_release() noexcept {
     if (!leave()) release_checked();
   }
@@ -152,7 +155,7 @@ class elided_base {
   }
 
   [[gnu::noinline]] void refuse_release() const noexcept {
-    // What an attempt sees may be what it has done itself: outside it is seen again.
+    // An attempt may see the effect of its own stores. Outside an attempt, the fault is seen again.
     machine::abort<machine::attempt_status::code_fall_back>();
     report_double_unlock(&lock_);
   }
@@ -161,10 +164,10 @@ class elided_base {
   Lock lock_;
 
  private:
-  /// The lock tells whether it is the last one that the thread has taken (mutex).
+  /// Lock tells whether it is the last one that the thread has taken (mutex).
   static constexpr bool remembers_itself = requires(const Lock& one) { one.is_newest_held(); };
 
-  /// Whether somebody holds it as unlock() lets it go.
+  /// Whether a thread holds it in the mode that unlock() releases.
   bool is_held_to_unlock() const noexcept {
     if constexpr (requires { lock_.has_writer(); }) {
       return lock_.has_writer();
@@ -172,7 +175,8 @@ class elided_base {
       return lock_.is_held();
     }
   }
-  /// Unlocks, or tells that there is no section to end. Locks that find that out on their way have a function for both.
+  /// Unlocks, or reports that there is no section to end. Locks that notice the fault while they unlock have one
+  /// function for both.
   [[gnu::noinline]] void release_checked() noexcept {
     machine::annotate_release(&lock_);
     if constexpr (requires { lock_.unlock_if_held(); }) {
@@ -197,9 +201,9 @@ class elided_base {
 
 }  // namespace detail
 
-/// A mutex whose sections are elided: of tatas_lock, ticket_lock, fifo_ticket_lock, futex_mutex, mutex, or
-/// posix_mutex_with_word. Named requirements: Lockable; TimedLockable where the Lock is. Constant-initialised. What all
-/// share stands above.
+/// A mutex whose critical sections are elided. Lock is tatas_lock, ticket_lock, fifo_ticket_lock, futex_mutex, mutex,
+/// or posix_mutex_with_word. Named requirements: Lockable; TimedLockable if Lock is. Constant-initialised. What all
+/// these locks share is at the top of this file.
 template <class Lock>
 class elided : protected detail::elided_base<Lock>, public detail::timed<elided<Lock>> {
  public:
@@ -211,22 +215,22 @@ class elided : protected detail::elided_base<Lock>, public detail::timed<elided<
     this->lock_.lock();
     this->acquired();
   }
-  /// One attempt at most, which ends at once where the lock is held; if it aborts, the lock's own try_lock(). False
-  /// also where the calling thread's attempt is in a section of this lock.
+  /// Makes one attempt at most. If the lock is held, the attempt ends at once. If it aborts, the result is that of the
+  /// lock's own try_lock(). Returns false also if the calling thread's attempt is in a section of this lock.
   [[nodiscard]] bool try_lock() noexcept {
     const detail::try_outcome how = this->try_enter();
     if (how != detail::try_outcome::try_lock) return how == detail::try_outcome::elided;
     return this->acquired_if(this->lock_.try_lock());
   }
-  /// The same; where it is the lock that is to be taken, the lock's own try until machine::clock_ns() reaches the
-  /// deadline. Within an attempt that attempt falls back rather than waits.
+  /// The same. If the lock itself is to be taken, the lock's own try goes on until machine::clock_ns() reaches the
+  /// deadline. An attempt that the thread is in falls back rather than waits.
   [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept
     requires detail::has_deadlines<Lock>
   {
     return this->enter_at_once() || this->acquired_if(this->lock_.try_lock_until_ns(deadline));
   }
-  /// Requires: the calling thread is in a section of this lock. Told where nobody holds it; where another thread does,
-  /// it is that thread's section that ends, as with the lock itself.
+  /// Requires: the calling thread is in a section of this lock. If no thread holds the lock, that is reported. If
+  /// another thread holds it, that thread's section ends, as with the lock itself.
   [[gnu::always_inline]] void unlock() noexcept {
     if constexpr (detail::looks_at_lock<Lock>) {
       machine::annotate_release(&this->lock_);
@@ -241,8 +245,7 @@ class elided : protected detail::elided_base<Lock>, public detail::timed<elided<
   }
 };
 
-/// The same for queue locks, mcs_lock and fifo_mcs_lock, whose threads bring a node; a section that is elided does not
-/// use it.
+/// The same for queue locks, mcs_lock and fifo_mcs_lock, whose threads pass a node. An elided section does not use it.
 template <class Lock>
 class elided_with_node : protected detail::elided_base<Lock> {
  public:
@@ -251,7 +254,7 @@ class elided_with_node : protected detail::elided_base<Lock> {
   using detail::elided_base<Lock>::place;
 
   [[gnu::always_inline]] void lock(node& mine) noexcept {
-    // Before the look at what the machine can do: beside that load, the store costs nothing.
+    // Before the check of what the machine can do: beside that load, the store costs nothing.
     Lock::begin_turn(mine);
     if (machine::attempts_work() && this->enter_without(mine)) return;
     this->lock_.lock_begun(mine);
@@ -266,11 +269,11 @@ class elided_with_node : protected detail::elided_base<Lock> {
     if (machine::attempts_work()) this->count_taken();
     return true;
   }
-  /// Requires: the calling thread is in a section of this lock with this node. Told where its last one has ended,
-  /// whoever holds the lock meanwhile.
+  /// Requires: the calling thread is in a section of this lock with this node. If the node's last section has ended,
+  /// that is reported, whichever thread holds the lock meanwhile.
   [[gnu::always_inline]] void unlock(node& mine) noexcept {
     machine::annotate_release(&this->lock_);
-    // An elided section leaves the node alone: it has no turn then.
+    // An elided section does not use the node, which has no turn then.
     if (!this->lock_.unlock_if_held(mine)) [[unlikely]]
       this->leave_or_refuse();
   }
@@ -278,17 +281,18 @@ class elided_with_node : protected detail::elided_base<Lock> {
  private:
   bool enter_without(node& mine) noexcept {
     const bool elided = this->enter();
-    // The latter is undone by an abort; not by the scripted machine's.
+    // begin_turn() here is for the scripted machine: on other machines an abort has undone end_turn().
     elided ? Lock::end_turn(mine) : Lock::begin_turn(mine);
     return elided;
   }
 };
 
-/// A reader-writer lock whose sections are elided: of occ_rwlock, srwlock, futex_rwlock or shared_mutex. Elided readers
-/// run beside readers that hold the lock, elided writers beside elided sections of other data. Whoever takes the lock
-/// aborts the attempts that have looked at its word; readers may try again beside a reader, others wait.
-/// Named requirements: SharedLockable; SharedTimedLockable where the Lock is. Constant-initialised. What all share
-/// stands above.
+/// A reader-writer lock whose critical sections are elided. Lock is occ_rwlock, srwlock, futex_rwlock or shared_mutex.
+/// Elided readers run beside readers that hold the lock. Elided writers run beside elided sections of other data. A
+/// thread that takes the lock aborts the attempts that have read its word. Readers may try again beside a reader;
+/// others wait.
+/// Named requirements: SharedLockable; SharedTimedLockable if Lock is. Constant-initialised. What all these locks share
+/// is at the top of this file.
 template <class Lock>
 class elided_shared : public elided<Lock>, public detail::timed_shared<elided_shared<Lock>> {
  public:
@@ -318,8 +322,8 @@ class elided_shared : public elided<Lock>, public detail::timed_shared<elided_sh
     this->released_last_taken();
   }
 
-  /// From shared to exclusive, for Lock that can (srwlock): an elided reader becomes an elided writer where nobody
-  /// holds the lock. False: still shared. Requires: the calling thread is in a shared section of this lock. Never
+  /// From shared to exclusive, if Lock can do that (srwlock). If no thread holds the lock, an elided reader becomes an
+  /// elided writer. False: it is still shared. Requires: the calling thread is in a shared section of this lock. Never
   /// waits.
   [[nodiscard]] bool try_upgrade() noexcept {
     if (!detail::in_elided_attempt() || detail::elided_mode(&this->lock_) == latch_mode::none) {
@@ -340,7 +344,8 @@ class elided_shared : public elided<Lock>, public detail::timed_shared<elided_sh
     detail::change_elided_mode(&this->lock_, latch_mode::shared);
   }
 
-  /// Of those that hold the lock, and the calling thread's elided section with them; other threads' are not seen.
+  /// The readers that hold the lock, and the calling thread's elided section. Elided sections of other threads are not
+  /// seen.
   std::uint32_t readers() const noexcept { return this->lock_.readers() + (own_mode() == latch_mode::shared ? 1 : 0); }
   latch_mode mode() const noexcept {
     const latch_mode mine = own_mode();
@@ -354,9 +359,9 @@ class elided_shared : public elided<Lock>, public detail::timed_shared<elided_sh
   }
 };
 
-/// An exclusive section for the length of a scope, in which on_commit() waits for the section's end whether it is
-/// elided or not. Lock is elided<...> or elided_shared<...>. Guards nest; actions run when the outermost has ended. It
-/// belongs to the thread that made it. Cost: two increments in the thread's record more than the section.
+/// An exclusive critical section for the length of a scope. In it, on_commit() waits for the section's end, whether the
+/// section is elided or not. Lock is elided<...> or elided_shared<...>. Guards nest; actions run when the outermost has
+/// ended. A guard belongs to the thread that made it. Cost: the section, and two increments in the attempt frame.
 template <class Lock>
 class elided_guard {
  public:

@@ -8,19 +8,19 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-/// A condition variable for elided locks (LevelDB paper, 4.1), which works with and without attempts.
+/// A condition variable for elided locks (LevelDB paper, 4.1). It works with and without attempts.
 ///
-/// What it does: a wait in an attempt counts itself in, commits what the section has done so far, and sleeps on the
-/// number of notifications; then the section goes on in a new attempt, or with the lock. A notification in an attempt
-/// changes that number with the attempt's commit, and wakes sleepers after it, as an action of on_commit(): the wake
-/// goes by address, so that the variable may be gone by then.
+/// What it does: a wait in an attempt registers the waiter and commits what the section has done so far. The thread
+/// then sleeps on the number of notifications. After the wait, the section goes on in a new attempt, or with the lock.
+/// A notification in an attempt changes that number with the attempt's commit. It wakes sleepers after the commit, as
+/// an action of on_commit(). The wake uses only the variable's address, so the variable may be gone by then.
 /// A wait within two or more elided sections of the thread is not elided: no caller's section is ever committed half
-/// done. The attempt falls back, the outer sections take their locks and keep them during the wait, as plain ones do.
+/// done. The attempt falls back. The outer sections take their locks and keep them during the wait, as plain ones do.
 /// Actions of on_commit() that were given before a wait run before the thread sleeps.
-/// Requires: as condition_variable; all concurrent waiters use the same lock, elided<> or elided_shared<>, and wait in
+/// Requires: as condition_variable. All concurrent waiters use the same lock, elided<> or elided_shared<>, and wait in
 /// exclusive sections.
-/// Cost, contract of destruction, limits: as condition_variable; a wait or a notification in an attempt costs no abort.
-/// Errors: none. Thread-safe. 16 bytes, constant-initialised.
+/// Cost, contract of destruction, limits: as condition_variable. A wait or a notification in an attempt causes no
+/// abort. Errors: none. Thread-safe. 16 bytes, constant-initialised.
 class elided_condition_variable {
  public:
   constexpr elided_condition_variable() noexcept = default;
@@ -28,7 +28,7 @@ class elided_condition_variable {
   void notify_one() noexcept { notify(1); }
   void notify_all() noexcept { notify(condition_variable::waiters_bits); }
 
-  /// Requires: the calling thread is in a section of `lock`, which a guard may have begun. False when
+  /// Requires: the calling thread is in a section of `lock`, which a guard may have begun. Returns false if
   /// machine::clock_ns() has reached the deadline without a notification. Spurious returns are possible.
   template <class Lock>
   bool wait(Lock& lock, std::uint64_t deadline = machine::no_deadline) noexcept {

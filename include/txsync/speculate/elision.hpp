@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What elided locks share: the record of the calling thread's sections, and actions for after their commit. Their site
-// has the policy and what was learnt by it (site.hpp). The locks are in elided.hpp; how it all works together is in
-// docs/elision.md.
+// What elided locks share: the attempt frame of the calling thread, and actions that run after the commit. The policy
+// belongs to the site, and so does what was learnt under it (site.hpp). The locks are in elided.hpp. docs/elision.md
+// says how it all works together.
 #pragma once
 
 #include <atomic>
@@ -23,13 +23,13 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-/// Whether sections of the site's elided locks take the lock for now: because trials have found that faster, or because
-/// the policy makes no attempts. False before the first section. Cost: two loads.
+/// Whether sections of the site's elided locks take the lock at present, because trials have found that faster, or
+/// because the policy makes no attempts. False before the first section. Cost: two loads.
 inline bool takes_lock(const site& place) noexcept { return detail::site_state::of(place).takes_lock(); }
 
 namespace detail {
 
-/// Whether the lock is held so that a section of the mode in question cannot run beside it.
+/// Whether the lock is held in a mode that excludes a section of the mode in question.
 using held_test = bool (*)(const void* lock) noexcept;
 
 /// A section of the calling thread that runs in an attempt.
@@ -38,7 +38,7 @@ struct elided_section {
   latch_mode mode;
 };
 
-/// The section that the calling thread has begun last by taking its lock, until it ends. Its unlock need not look
+/// The last section that the calling thread has begun by taking its lock, until it ends. Its unlock need not check
 /// whether the lock is held.
 class last_taken {
  public:
@@ -56,8 +56,8 @@ class last_taken {
   std::uintptr_t what_ = nothing;
 };
 
-/// A site's page, and whether attempts are counted at the site: in one word, so that one comparison tells whether
-/// either is another than before.
+/// A site's page, and whether attempts are counted at the site, in one word. So one comparison tells whether either has
+/// changed.
 class counted_page {
  public:
   constexpr counted_page() noexcept = default;
@@ -71,25 +71,30 @@ class counted_page {
   std::uintptr_t word_ = 0;
 };
 
-/// The calling thread's sections in the attempt under way. Written inside attempts, whose abort undoes that.
+/// The attempt frame: the calling thread's record of its open attempt and the sections in it. It is written inside
+/// attempts; an abort undoes that. `left.bits()` is the state of the frame:
+///
+///     0            no attempt
+///     in_section   in an attempt, which runs `count` sections
+///     open         in an attempt, between two sections (coarsening)
 struct section_log {
   static constexpr unsigned most = 8;
 
-  count_down left;            ///< until the next look at a trial; with `inside` bits while an attempt runs
-  std::uint8_t count = 0;     ///< sections in the attempt
-  std::uint8_t done = 0;      ///< and those that it has run to their end
-  std::uint8_t actions = 0;   ///< deferred ones
-  bool times_losses = false;  ///< the time that the next section loses in aborted attempts is measured; in no attempt
-  std::uint32_t guards = 0;   ///< scopes of elided_guard that hold their lock
+  count_down left;            ///< until the next look at a trial; has `inside` bits while an attempt runs
+  std::uint8_t count = 0;     ///< open sections in the attempt
+  std::uint8_t done = 0;      ///< sections that the attempt has run to their end
+  std::uint8_t actions = 0;   ///< deferred actions
+  bool times_losses = false;  ///< measure what the next section loses in aborted attempts; used outside attempts
+  std::uint32_t guards = 0;   ///< open scopes of elided_guard
   last_taken taken;
-  counted_page how;                      ///< of the outermost section
-  const site_page* timed_for = nullptr;  ///< whose next attempt is timed
+  counted_page how;                      ///< the page of the outermost section's site
+  const site_page* timed_for = nullptr;  ///< the page whose next attempt is timed
   const void* outermost = nullptr;
   elided_section sections[most] = {};
-  std::uint64_t began = 0;  ///< machine::cycles() before an attempt that is timed
+  std::uint64_t began = 0;  ///< machine::cycles() before a timed attempt
 
   static constexpr std::uint32_t in_section = 1;  ///< `count` is not 0
-  static constexpr std::uint32_t open = 2;        ///< the attempt goes on behind its last section (coarsening)
+  static constexpr std::uint32_t open = 2;        ///< the attempt goes on after its last section (coarsening)
   static constexpr std::uint32_t inside = in_section | open;
 
   bool is(std::uint32_t bits) const noexcept { return (left.bits() & bits) != 0; }
@@ -100,35 +105,35 @@ struct section_log {
 /// Whether the calling thread is in an attempt of an elided lock.
 inline bool in_elided_attempt() noexcept { return my_sections.is(section_log::inside); }
 
-/// `state`: the site's.
+/// `state` is that of the site.
 TXSYNC_EXPORT bool try_elision(site& place, site_state& state, const void* lock, latch_mode mode,
                                held_test held) noexcept;
 
-/// Begins a section, in an attempt that has looked at the lock: whoever takes it aborts the attempt. Within an attempt
-/// it becomes part of that. False: take the lock. Requires: machine::attempts_work().
+/// Begins a section in an attempt that has read the lock: a thread that takes the lock aborts the attempt. Within an
+/// attempt, the section becomes part of it. False: take the lock. Requires: machine::attempts_work().
 inline bool enter_elided(site& place, const void* lock, latch_mode mode, held_test held) noexcept {
-  // A site whose sections take the lock for now pays for little more than being told so, and counting.
+  // If the site's sections take the lock at present, this costs little more than the check and the count.
   site_state& state = site_state::of(place);
   if (state.takes_lock() && !my_sections.left.ends()) return false;
   return try_elision(place, state, lock, mode, held);
 }
 
-/// What try_lock() comes to.
+/// What try_lock() has to do: `elided`: return true; `busy`: return false; `try_lock`: try the lock itself.
 enum class try_outcome : std::uint8_t { elided, busy, try_lock };
 TXSYNC_EXPORT try_outcome try_enter_elided(site& place, const void* lock, latch_mode mode, held_test held) noexcept;
 
-/// Ends the section where an attempt runs it. False: it is the lock that is to be released.
+/// Ends the section if an attempt runs it. False: the lock is to be released.
 TXSYNC_EXPORT bool leave_elided(const void* lock) noexcept;
 
-/// How the calling thread's attempt runs a section of the lock; none: it does not.
+/// The mode in which the calling thread's attempt runs a section of the lock; none: it does not.
 TXSYNC_EXPORT latch_mode elided_mode(const void* lock) noexcept;
 TXSYNC_EXPORT void change_elided_mode(const void* lock, latch_mode mode) noexcept;
 
-/// Where a lock is released that nobody holds, or by a node that has no turn: tells so on the standard error, once a
-/// second at most.
+/// Reports a release of a lock that no thread holds, or by a node without a turn. It writes to the standard error, at
+/// most once a second.
 TXSYNC_EXPORT void report_double_unlock(const void* lock) noexcept;
 
-/// Something to do, kept by value so that an attempt needs no memory of the heap for it.
+/// An action, stored by value, so that an attempt needs no heap memory for it.
 struct deferred_action {
   static constexpr std::size_t room = 32;
   void (*run)(void* data);
@@ -154,19 +159,22 @@ TXSYNC_EXPORT void run_deferred() noexcept;
 
 }  // namespace detail
 
-/// Commits the calling thread's coarsened attempt, if one goes on behind its last section (policies with most_sections
-/// over 1). Call it before the thread waits in user space for what others do, which may be waiting for what the attempt
-/// has not shown yet; and before a system call, which would abort the attempt with all its sections. No effect in a
-/// section, and where no attempt goes on; cost then: a load. Errors: none. Source: leveldb paper, 4.2.2.
+/// Commits the calling thread's coarsened attempt, if one goes on after its last section (policies with most_sections
+/// over 1). Call it before the thread waits in user space for another thread: that thread may wait for what the attempt
+/// has not shown yet. Call it also before a system call, which would abort the attempt with all its sections. No effect
+/// within a section, or if no attempt goes on. Cost in that case: a load. Errors: none. Source: leveldb paper, 4.2.2.
 TXSYNC_EXPORT void commit_coarsened() noexcept;
 
-/// Runs `action` in the calling thread once its sections have ended (commit actions; leveldb paper, 4.1): after the
-/// attempt's commit, or, where an elided_guard holds its lock, when the outermost guard has released it. Actions run in
-/// the order in which they were given. At once where the thread is in neither, which includes a section without a guard
-/// that has taken the lock. An attempt that aborts forgets its actions.
-/// Requires: `action` is trivially copyable, at most 32 bytes, and throws nothing; it may take locks and make system
-/// calls. There is room for 16 at a time: one more makes the attempt fall back, and where a guard holds its lock those
-/// that wait run at once, under the lock.
+/// Runs `action` in the calling thread once its critical sections have ended (commit actions; leveldb paper, 4.1). When
+/// it runs:
+///  - if an elided_guard holds its lock: when the outermost guard has released it;
+///  - otherwise, in an attempt: after the attempt's commit. An attempt that aborts forgets its actions.
+///  - otherwise at once. That includes a section without a guard that has taken the lock.
+///
+/// Actions run in the order in which they were given.
+/// Requires: `action` is trivially copyable, at most 32 bytes, and throws nothing. It may take locks and make system
+/// calls. There is room for 16 actions at a time. One more makes the attempt fall back. If a guard holds its lock, the
+/// waiting actions run at once, under the lock.
 /// Cost: a copy. Errors: none.
 template <class Action>
 void on_commit(Action action) noexcept {

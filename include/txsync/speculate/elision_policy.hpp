@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policies of elision stand on the floor of policies, below the locks that follow them.
+// Policies of elision are on the floor of policies, below the locks that follow them.
 #pragma once
 
 #include <txsync/policy/elision_policy.hpp>

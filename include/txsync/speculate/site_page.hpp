@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a site keeps for locks that speculate: policies and what was learnt by them.
+// What a site keeps for locks that speculate: its policies, and what was learnt under them.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-/// The policies of a site's locks, as site.hpp says whose they are. Thread-safe. Cost: a few loads.
+/// The policies of a site's locks; site.hpp says which source decides. Thread-safe. Cost: a few loads.
 TXSYNC_EXPORT const elision_policy& elision_policy_of(const site& place) noexcept;
 TXSYNC_EXPORT const warm_up_policy& warm_up_policy_of(const site& place) noexcept;
 
@@ -20,26 +20,26 @@ namespace detail {
 
 enum class speculation : std::uint8_t { elision, warm_up };
 
-/// A site's own state: a page of memory. Mapped by the site's first section that may speculate, outside attempts, and
-/// never given back. Learners that the policy does not ask for are not touched.
+/// A site's own state: a page of memory. The site's first critical section that may speculate maps it, outside
+/// attempts. It is never given back. Trials that the policy does not ask for are not touched.
 struct site_page : site_state {
   explicit site_page(site& place) noexcept : site_state(&place, policy_changed) {}
-  /// What set_policy() calls of sites whose sections have asked.
+  /// What set_policy() calls for sites whose sections have asked.
   TXSYNC_EXPORT static void policy_changed(site& place) noexcept;
 
   const elision_policy& elides_by() const noexcept { return *elision(); }
   const warm_up_policy& warms_by() const noexcept { return *warm_up(); }
 
-  /// Reads the site's policies, and what was learnt, into the line that sections read. Thread-safe.
+  /// Writes the site's policies, and what was learnt, to the line that critical sections read. Thread-safe.
   void apply_policy() noexcept;
-  /// The same after a look at a trial.
+  /// The same for the result of a trial, after a look at it.
   void keep_elision_answer() noexcept;
   void keep_warm_up_answer() noexcept;
 
-  alignas(machine::pad_bytes) std::atomic<std::uint32_t> speculators{0};  ///< threads that warm up now
-  two_ways elision_trial;                                                 ///< elided first, the lock second
-  two_ways warm_up_trial;                                                 ///< with warm-up first, without it second
-  two_ways early_trial{two_ways::tie::first};  ///< by warm_up_trial first, before the lock is asked for second
+  alignas(machine::pad_bytes) std::atomic<std::uint32_t> speculators{0};  ///< threads that warm up at present
+  two_ways elision_trial;                                                 ///< first mode: elided; second: the lock
+  two_ways warm_up_trial;                                                 ///< first mode: warm-up; second: none
+  two_ways early_trial{two_ways::tie::first};  ///< first mode: by warm_up_trial; second: also before lock
 
  private:
   bool answer(const elision_policy& policy) const noexcept;
@@ -47,9 +47,9 @@ struct site_page : site_state {
 };
 static_assert(sizeof(site_page) == 4096);
 
-/// The site's state once it is known whether it speculates so; asks for a page where it does. The site takes its locks
-/// where there is none, until set_policy(). In an attempt, which a system call would end, this answers that the section
-/// takes its lock, and decides nothing.
+/// Decides whether the site speculates in that way, and returns its state. If it does, the site gets a page. If there
+/// is no memory for one, the site's sections take their locks until set_policy(). In an attempt, which a system call
+/// would end, this decides nothing, and the result says that the section takes its lock.
 TXSYNC_EXPORT site_state& decide_state(site& place, speculation what) noexcept;
 
 }  // namespace detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of two ways of running a role's sections is the faster, found by trying both; and what each thread counts for
-// it.
+// The A/B trial: it tries two modes of running a site's critical sections, and finds out which is faster. Also what
+// each thread counts for it.
 #pragma once
 
 #include <atomic>
@@ -11,50 +11,63 @@
 
 namespace txsync::inline TXSYNC_BACKEND::detail {
 
-/// First the sections are run the first way for a window of time or two. If so many ended that one after the other,
-/// each as short as the shortest, they would have taken longer, no lock can do as much: that settles it, for a role of
-/// one lock (under several, sections run beside each other anyway). Otherwise the second way is taken for two windows,
-/// the first of which lets threads settle; in the first trial the first way has another chance then, as caches were
-/// cold for it. The way that did more is kept until the next trial, which is the later, the more often the answer was
-/// the same; a tie is the second way's, if not said otherwise. Threads report their sections in batches, which are
-/// short enough in a trial that a window holds some of each thread's, and whoever finds a window long enough begins the
-/// next. A window that counts and took twice as long as the longest should, because the program paused, is begun again,
-/// once in a trial. Constant-initialised; thread-safe; 1,280 bytes.
+/// An A/B trial of a site. Now and then the site's sections run in both modes, for windows of time, and the faster mode
+/// is kept until the next trial. (The code calls the modes `ways`.) The states, which docs/elision.md explains:
+///
+///     idle              the mode that was kept
+///     first windows     first mode: two windows, four if the second mode was kept before
+///     settling          second mode: one window, not measured, while threads adjust
+///     second window     second mode: one window
+///     settling again    first mode: one window, not measured; in the first trial only
+///     first again       first mode: one window; in the first trial only
+///
+/// A bound may end the trial after a first window. Suppose that the window's sections ran one after the other, each as
+/// short as the shortest one. If that exceeds the window by a quarter, no lock can do as much, and the first mode is
+/// kept. The bound is for a site of one lock: sections of several locks overlap anyway.
+/// Otherwise the mode that ran more sections per cycle is kept. In the first trial the first mode gets a second chance,
+/// because caches were cold for it. The second mode wins a tie, unless `tie` says otherwise. The more often the answer
+/// was the same, the later the next trial.
+/// Threads report their sections in batches. In a trial, batches are so short that a window contains some of each
+/// thread's. A thread that finds the window long enough begins the next one. If a measured window took twice as long as
+/// the longest should, because the program paused, it is begun again, once in a trial. Constant-initialised;
+/// thread-safe; 1,280 bytes.
 class two_ways {
  public:
   static constexpr std::uint64_t no_length = ~std::uint64_t{0};
-  static constexpr std::uint32_t batch = 16;  ///< sections of a thread from one report to the next, but for trials
+  static constexpr std::uint32_t batch = 16;  ///< sections of a thread between two reports, outside trials
 
-  /// What a thread tells of its sections.
+  /// A thread's report of its sections.
   struct report {
-    std::uint64_t sections;  ///< that it has begun since its last report
-    std::uint64_t since;     ///< machine::cycles() then
+    std::uint64_t sections;  ///< begun since its last report
+    std::uint64_t since;     ///< machine::cycles() at the last report
     std::uint64_t now;       ///< machine::cycles() of this report
-    std::uint64_t shortest;  ///< cycles of the last one that was timed; no_length: none, or they exclude each other
-    const void* lock;        ///< whose section that was
+    std::uint64_t shortest;  ///< cycles of the last timed section; no_length: none, or sections exclude each other
+    const void* lock;        ///< the lock of that section
   };
 
   constexpr two_ways() noexcept = default;
-  /// Whose a tie is; else it is the second way's.
+  /// The mode that wins a tie; by default the second one.
   enum class tie : std::uint8_t { second, first };
   constexpr explicit two_ways(tie whose) noexcept : tie_(whose) {}
 
-  /// Whether sections go the second way for now. One load of a line that changes only when a trial changes its mind.
+  /// Whether sections run in the second mode at present. One load of a line that changes only when a trial changes the
+  /// mode.
   bool second() const noexcept {
-    return second_.load(std::memory_order_relaxed);  // relaxed: both ways are right at any time
+    return second_.load(std::memory_order_relaxed);  // relaxed: both modes are right at any time
   }
   /// Whether a trial is under way.
   bool in_trial() const noexcept { return part_.load(std::memory_order_relaxed) != 0; }  // relaxed: advice
-  /// machine::cycles() when the next one may begin. Requires: none is under way.
+  /// machine::cycles() at which the next trial may begin. Requires: none is under way.
   std::uint64_t next_trial() const noexcept { return since_.load(std::memory_order_relaxed); }  // relaxed: advice
-  /// Outside attempts. `window` is the least length of a window in machine::cycles(). Answers how many sections the
-  /// thread begins before its next report, `batch` or fewer; 0: no trial is under way.
+  /// Takes the report of the calling thread into account. `window` is the minimum length of a window in
+  /// machine::cycles(). Returns how many sections the thread begins before its next report, `batch` or fewer; 0: no
+  /// trial is under way. Requires: the calling thread is in no attempt.
   TXSYNC_EXPORT std::uint32_t look(const report& mine, std::uint64_t window) noexcept;
 
  private:
   struct seen {
     std::uint64_t took = 0;      ///< cycles
-    std::uint64_t sections = 0;  ///< 256 for each
+    std::uint64_t sections = 0;  ///< 256 for each section
     std::uint64_t shortest = no_length;
   };
   void take_part(const report& mine, std::uint64_t window) noexcept;
@@ -68,16 +81,16 @@ class two_ways {
 
   alignas(machine::pad_bytes) std::atomic<bool> second_{false};
   const tie tie_ = tie::second;
-  // Of the trial under way (two_ways.cpp); on lines of their own, because attempts watch nothing of them.
-  alignas(machine::pad_bytes) std::atomic<std::uint32_t> part_{0};  ///< 0: between trials
+  // The trial under way (two_ways.cpp). On other lines than the mode, because attempts read none of it.
+  alignas(machine::pad_bytes) std::atomic<std::uint32_t> part_{0};  ///< the state; 0: idle
   std::atomic<std::uint64_t> since_{0};
   std::atomic<std::uint64_t> began_{0};
   std::atomic<std::uint64_t> best_first_{0};
   std::atomic<std::uint64_t> rate_of_second_{0};
   std::atomic<std::uint32_t> agreed_{0};
   std::atomic<bool> paused_{false};         ///< a window of this trial was begun again
-  std::atomic<const void*> lock_{nullptr};  ///< the one lock of all lengths that were reported; `this`: several
-  /// What threads have done in the part, added up apart so that they do not wait for each other.
+  std::atomic<const void*> lock_{nullptr};  ///< the lock of all reported lengths; `this`: several locks
+  /// What threads have run in the present window, in several counts, so that threads do not wait for each other.
   struct alignas(machine::pad_bytes) tally {
     std::atomic<std::uint64_t> sections{0};  ///< 256 for each
     std::atomic<std::uint64_t> shortest{no_length};
@@ -86,13 +99,14 @@ class two_ways {
   tally done_[tallies];
 };
 
-/// In one word of a thread, so that one load or one store does for all: a count down to the next section that trials
-/// look at; bits that stop it; and a count down of commits (src/observe/commit_counts.hpp).
+/// Two counts and some bits in one word of a thread, so that one load or one store serves all. The first counts
+/// sections down to the next one that trials look at; a bit that is set stops it. The second counts commits down to the
+/// one after which they are added up (src/observe/commit_counts.hpp).
 class count_down {
  public:
   constexpr count_down() noexcept = default;
 
-  /// Counts a section, and answers false. True, and nothing done: none is left to count, or a bit is set.
+  /// Counts a section, and returns false. Returns true, and counts nothing, if none is left to count or a bit is set.
   bool ends() noexcept {
     const std::uint64_t next = word_ - one_left;
     if (next - one_left >= one_bit) [[unlikely]]
@@ -104,7 +118,7 @@ class count_down {
   std::uint32_t bits() const noexcept { return static_cast<std::uint32_t>(word_ / one_bit); }
   void set_bits(std::uint32_t bits) noexcept { word_ = (word_ % one_bit) | bits * one_bit; }
 
-  /// set_bits(0), and one commit fewer is left. Requires: one is.
+  /// set_bits(0), and one commit fewer is left. Requires: at least one is left.
   void end_attempt() noexcept { word_ = word_ % one_bit - 1; }
   std::uint32_t commits_left() const noexcept { return static_cast<std::uint32_t>(word_ & max_commits_left); }
   /// Requires: from 1 to 255, or 0 after the last one.
@@ -118,35 +132,37 @@ class count_down {
   std::uint64_t word_ = two_ways::batch * one_left + 1;
 };
 
-/// What a thread has run of each role. Between trials nobody asks: a role is told of its turn now and then, whichever
-/// comes up. While the thread knows of a trial it counts the sections of up to two roles apart, so that no role is told
-/// of another's; no more, because the thread-local memory of libraries that are loaded late is scarce. Further roles
-/// wait until a trial is over, or one of the two has been counted for long enough. Of one thread; 88 bytes.
+/// A trial sampler: it counts what a thread has run of each site. Between trials the thread has one count for all its
+/// sites. The site whose section ends that count looks at its trial, and which site that is varies. While the thread
+/// knows of a trial, it counts the sections of up to two sites separately, so that no site is told of another's. It
+/// counts no more than two, because libraries that are loaded late have little thread-local memory. Further sites wait
+/// until a trial is over, or until one of the two has been counted for long enough. In the code, `role` stands for a
+/// site's trials. For one thread; 88 bytes.
 class turns {
  public:
   constexpr turns() noexcept = default;
 
-  /// Counts a section. True: it is time for look(). Requires: `left` is always the same one for a role, and has no bits
-  /// set. Cost between trials: a count down, which one section in 16 to 256 ends; in a trial each does.
+  /// Counts a section. True: it is time for look(). Requires: `left` is always the same for a role, and has no bits
+  /// set. Cost between trials: a count down, which ends at one section in 16 to 256. In a trial each section ends it.
   bool count(count_down& left, const void* role) noexcept {
     if (!left.ends()) [[likely]]
       return false;
     return counts_exactly(left, role);
   }
-  /// Of sections that ran in the attempt of one that was counted.
+  /// Counts further sections, which ran in the attempt of a counted one.
   TXSYNC_EXPORT void add(const void* role, std::uint32_t sections) noexcept;
-  /// How long a section took that could have run beside others, and whose it was.
+  /// Takes the length of a section that could have run beside others, and its lock.
   TXSYNC_EXPORT void took(const void* role, std::uint64_t length, const void* lock) noexcept;
-  /// Reports what was counted. True: the role is in a trial. Requires: count(left, role) has just been true.
+  /// Reports what was counted. True: the role is in a trial. Requires: count(left, role) has just returned true.
   TXSYNC_EXPORT bool look(count_down& left, const void* role, two_ways& ways, std::uint64_t window) noexcept;
 
  private:
   struct place {
     const void* role = nullptr;
     std::uint64_t since = 0;     ///< machine::cycles() when counting began
-    const void* lock = nullptr;  ///< whose section took `length`
+    const void* lock = nullptr;  ///< the lock of the section that took `length`
     std::uint32_t length = no_length;
-    std::uint16_t patience = 0;  ///< of roles that find all taken: sections
+    std::uint16_t patience = 0;  ///< sections of other roles, until one of them gets this place
     std::uint8_t counted = 0;
     std::uint8_t batch = two_ways::batch;
   };
@@ -160,13 +176,13 @@ class turns {
   void restart(count_down& left, std::uint64_t now, std::uint64_t window) noexcept;
 
   std::uint64_t looked_ = 0;               ///< machine::cycles() of the last look between trials
-  std::uint32_t apart_ = two_ways::batch;  ///< sections from that one to the next
+  std::uint32_t apart_ = two_ways::batch;  ///< sections from that look to the next
   std::uint32_t varied_ = 0;
-  std::uint32_t in_trial_ = 0;  ///< sections for which trials that the thread knows of are still believed in
+  std::uint32_t in_trial_ = 0;  ///< sections until the thread no longer believes in the trials that it knows of
   place places_[places];
 };
 
-/// The calling thread's, of all its roles.
+/// The sampler of the calling thread.
 [[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local turns my_turns;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::detail

@@ -13,21 +13,22 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// A barrier whose early threads run ahead into the next phase while they wait, to warm it up (always-abort paper,
 /// III-D).
 ///
-/// What it does: a thread that has to wait returns in an always-abort attempt, as if all had arrived, and goes on with
-/// what comes behind the barrier. Nothing that it stores there is ever seen; what it loads is in its caches when the
-/// phase begins for it. The attempt watches the word that opens the next phase, so that the opening aborts it at once,
-/// and the thread is back in arrive_and_wait(), which then returns for good. An attempt that ends earlier is followed
-/// by another one, `tries` in all, unless it had run out of room, or had come to the next barrier: what can be warm is.
-/// Then the thread waits as at a `barrier`. So it does from the beginning where there are no always-abort attempts
-/// (machine::htm().always_abort), and while the machine has not a CPU for each thread of the barrier.
-/// Requires: as barrier; and that what comes behind the barrier bears being run too early, its stores taken back:
-/// it may loop without an end (the opening of the phase ends it), call the system or fault (which ends the attempt).
-/// machine::warm_active() tells code that should not be run ahead; it ends the attempt with machine::abort().
-/// Arriving within any attempt ends that attempt: nobody else would see the arrival. A section of an elided lock then
-/// comes again with its lock taken.
-/// Cost: that of barrier, and a load where there are no attempts. Elsewhere an attempt that is aborted delays the
-/// waiter's leaving by some 150 cycles.
-/// Thread-safe; constant-initialised; 256 bytes. Errors: none.
+/// What it does: a thread that has to wait returns in an always-abort attempt, as if all threads had arrived. It goes
+/// on with the code after the barrier. None of its stores there becomes visible; what it loads is in its caches when
+/// the phase begins for it. The attempt reads the word that opens the next phase, so the opening aborts it at once. The
+/// thread is then back in arrive_and_wait(), which returns for good.
+/// An attempt that ends earlier is followed by another one, `tries` in all. If the attempt ran out of room or came to
+/// the next barrier, there is no other one: what can be warm is warm. The thread then waits as at a `barrier`. It does
+/// so from the beginning if there are no always-abort attempts (machine::htm().always_abort), or while the machine has
+/// fewer CPUs than the barrier has threads.
+/// Requires: as barrier. The code after the barrier also tolerates an early run whose stores are undone. It may loop
+/// without an end (the opening of the phase ends it), call the system, or fault (both end the attempt). Code that must
+/// not run ahead asks machine::warm_active(), and ends the attempt by machine::abort().
+/// If a thread arrives within any attempt, it ends that attempt, because no other thread would see the arrival. A
+/// section of an elided lock then runs again with its lock taken.
+/// Cost: that of barrier, and a load if there are no attempts. Otherwise an aborted attempt delays the waiter by some
+/// 150 cycles.
+/// Errors: none. Thread-safe; constant-initialised; 256 bytes.
 class warm_barrier : private barrier {
  public:
   static constexpr std::uint32_t default_tries = 4;  ///< as the paper's locks; docs/workloads/trisolve.md has others
@@ -35,12 +36,12 @@ class warm_barrier : private barrier {
   constexpr explicit warm_barrier(std::uint32_t threads, std::uint32_t tries = default_tries) noexcept
       : barrier(threads), tries_(tries) {}
 
-  /// As barrier::arrive_and_wait(). In an attempt it answers false.
+  /// As barrier::arrive_and_wait(). Returns false in an attempt.
   TXSYNC_EXPORT bool arrive_and_wait() noexcept;
 
-  /// The same; where there are no always-abort attempts, the waiter runs warm(memory) once, over a warm_memory
-  /// (warm_up.hpp, where the contract for such bodies stands), to fetch what the next phase will touch. It ends early
-  /// when the phase opens.
+  /// The same. If there are no always-abort attempts, the waiter runs warm(memory) once, over a warm_memory, to fetch
+  /// what the next phase will touch. It ends early when the phase opens. (warm_up.hpp has the contract for such
+  /// bodies.)
   template <class Warm>
   bool arrive_and_wait(const Warm& warm) noexcept {
     if (machine::htm().always_abort) return arrive_and_wait();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Warm-up: threads that wait for a lock, or are about to ask for it, run their section ahead of time, without effect,
-// so that its data is in their caches when the lock is theirs (always-abort paper, sections II and III). Here is the
-// memory that a section's body is run over. Their site has the policy and what was learnt by it (site.hpp); the locks
-// are in warming.hpp. How it works and when it pays: docs/warm-up.md.
+// Warm-up (always-abort paper, sections II and III): threads run their critical section ahead of time, without effect.
+// They do so while they wait for its lock, or before they ask for it. Its data is then in their caches when they get
+// the lock. This header has the memory over which a section's body runs. The policy belongs to the site, and so does
+// what was learnt under it (site.hpp). The locks are in warming.hpp. How it works and when it pays: docs/warm-up.md.
 #pragma once
 
 #include <atomic>
@@ -24,17 +24,17 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-/// Whether waiters of the site's warming locks just wait for now: because trials have found that faster, or because the
-/// policy has them do so. False before the first section. Cost, of both: two loads.
+/// Whether waiters of the site's warming locks only wait at present, because trials have found that faster, or because
+/// the policy says so. False before the first section. Cost, of both functions: two loads.
 inline bool warm_up_is_off(const site& place) noexcept {
   return detail::site_state::of(place).when() == detail::warmth::never;
 }
-/// Whether closures are run before the lock is asked for, for now.
+/// Whether closures are run before the lock is asked for, at present.
 inline bool warm_up_is_early(const site& place) noexcept {
   return detail::site_state::of(place).when() == detail::warmth::early;
 }
 
-/// The memory that a section's body is run over ahead of time. The body is the section's own, written once as a
+/// The memory over which a waiter runs a section's body ahead of time. The body is the section's own, written once as a
 /// template:
 ///
 ///     lock.section([&](auto& memory) {
@@ -42,29 +42,35 @@ inline bool warm_up_is_early(const site& place) noexcept {
 ///         if (memory.load(at->key) == key) memory.store(at->value, value);
 ///     });
 ///
-/// Nothing that it loads need be true: others are writing. What it stores goes nowhere. Contract for bodies:
+/// What the body loads may be wrong, because other threads are writing. What it stores has no effect. Contract for
+/// bodies:
 ///  - All shared data is read and written through `memory`; local variables as usual.
-///  - Nothing in it has an effect of its own: no allocation, no input or output, no other lock. A section that has such
-///    things is written as `[&]<class Memory>(Memory& memory)`, and does them `if constexpr (!Memory::speculative)`.
-///  - It may be left at any access, its local variables not destroyed: they hold nothing that needs to be.
-///  - What it loads is no index into an array of its own without a look at it first: unlike shared data, the stack is
-///    really written.
-/// Bounds: once the policy's accesses are used up the body is left at its next access. Once the wait is over (which is
-/// looked at with each fourth access) it is left at its next load; what does not wait for memory, store(), update() and
-/// fetch(), goes on for up to 128 accesses, which come in while the section begins. A fault (of an access, of a
-/// division by zero), and an exception, end it. A loop that makes no access is not bounded.
+///  - It has no other effect: no allocation, no input or output, no other lock. A section that does such things is
+///    written as `[&]<class Memory>(Memory& memory)`, and does them `if constexpr (!Memory::speculative)`.
+///  - It may be left at any access, and its local variables are then not destroyed: they hold nothing that needs to be.
+///  - It checks a loaded value before it uses the value as an index into a local array: unlike shared data, the stack
+///    is really written.
+///
+/// Bounds:
+///  - Once the policy's accesses are used up, the body is left at its next access.
+///  - Each fourth access checks whether the wait is over. If it is, the body is left at its next load. store(),
+///    update() and fetch() do not wait for memory; they go on for up to 128 accesses, whose lines arrive while the
+///    section begins.
+///  - A fault (of an access, of a division by zero) ends it, and so does an exception.
+///  - A loop that makes no access is not bounded.
 class warm_memory {
  public:
   static constexpr bool speculative = true;
 
-  /// Of no wait: for warming up before one locks. Where nothing guards the body (machine::run_guarded(), as
-  /// warm_ahead() does), it cannot be left: loads then answer zero, and nothing is fetched any more.
+  /// Without a wait: for warming up before the lock is asked for. A body can be left only if machine::run_guarded()
+  /// runs it, as warm_ahead() does. Otherwise it goes on where it would be left: its loads return zero, and it fetches
+  /// nothing more.
   explicit warm_memory(std::uint32_t accesses) noexcept : left_(accesses) {}
   warm_memory(const lock_wait& wait, std::uint32_t accesses) noexcept : wait_(&wait), left_(accesses) {}
   warm_memory(const warm_memory&) = delete;
   warm_memory& operator=(const warm_memory&) = delete;
 
-  /// The value of an object of up to 8 bytes (a number, a pointer), which may be anything.
+  /// The value of an object of up to 8 bytes (a number, a pointer). It may be wrong.
   template <class T>
   T load(const T& place) noexcept {
     return goes_on() ? machine::peek(&place) : T{};
@@ -83,7 +89,8 @@ class warm_memory {
     const char* const first = static_cast<const char*>(place);
     for (std::size_t at = 0; at < bytes && fetches(); at += line) machine::prefetch_read(first + at);
   }
-  /// Whether what follows is for nothing: the body may as well return. Counts as an access, but the body is not left.
+  /// Whether the rest of the body has no use any more, so that it may as well return. Counts as an access, but the body
+  /// is not left.
   bool over() noexcept {
     if (left_ == 0) [[unlikely]]
       return true;
@@ -111,10 +118,10 @@ class warm_memory {
 
   const lock_wait* wait_ = nullptr;
   std::uint32_t left_;
-  std::uint32_t late_ = 0;  ///< fetches that may begin once the wait is over
+  std::uint32_t late_ = 0;  ///< fetches that may still begin once the wait is over
 };
 
-/// The memory that a section's body is run over by the thread that holds the lock: plain accesses.
+/// The memory over which the holder of the lock runs a section's body: plain accesses.
 class section_memory {
  public:
   static constexpr bool speculative = false;
@@ -138,13 +145,13 @@ class section_memory {
 
 namespace detail {
 
-/// A body with the memory that it is run over.
+/// A body, and the memory over which it runs.
 struct warm_call {
   void (*run)(warm_call& call);
   warm_memory* memory;
   bool threw = false;
 };
-/// Runs it guarded; true where it came to its end, or threw.
+/// Runs it guarded. True if it came to its end, or threw.
 TXSYNC_EXPORT bool run_warm(warm_call& call) noexcept;
 
 template <class Body>
@@ -155,7 +162,7 @@ struct warm_call_of : warm_call {
     try {
       static_cast<warm_call_of&>(self).body(*self.memory);
     } catch (...) {
-      self.threw = true;  // what it has seen need not make sense: nobody wants to hear of it
+      self.threw = true;  // dropped: what the body has loaded may be wrong
     }
 #else
     static_cast<warm_call_of&>(self).body(*self.memory);
@@ -166,15 +173,16 @@ struct warm_call_of : warm_call {
 
 }  // namespace detail
 
-/// What a thread does before it asks for a lock, and while it waits: one of these for each call of lock(), used on that
-/// thread. Warm-ups are counted at the site, if it counts. Cost of that: two reads of the clock and a call for each.
+/// What a thread does before it asks for a lock, and while it waits. Each call of lock() makes one of these, and uses
+/// it on the calling thread. Warm-ups are counted at the site, if it counts. Counting costs two reads of the clock and
+/// a call for each.
 class TXSYNC_EXPORT warm_wait final : public pastime {
  public:
-  /// Without a call, always-abort attempts at the caller's section, where the machine has them.
+  /// Without a call, it makes always-abort attempts at the caller's section, if the machine has them.
   explicit warm_wait(site& place, detail::warm_call* call = nullptr) noexcept : state_(state_of(place)), call_(call) {}
-  /// When the call is to be run.
+  /// When the call is to be run: never, in the wait, or before it.
   detail::warmth when() const noexcept { return state_.when(); }
-  /// Runs the call before the lock is asked for. Requires: there is one.
+  /// Runs the call before the lock is asked for (prefetch before lock). Requires: there is a call.
   void spend_early() noexcept;
   spent spend(const lock_wait& wait) noexcept override;
 
@@ -194,11 +202,11 @@ class TXSYNC_EXPORT warm_wait final : public pastime {
   detail::warm_call* call_;
   const warm_up_policy& policy_ = *state_.warm_up();
   std::uint32_t tries_ = policy_.tries;
-  bool is_warm_ = false;  ///< since before it asked for the lock, which the lock has not been told
+  bool is_warm_ = false;  ///< it ran before the lock was asked for, and spend() has not reported that
 };
 
-/// Runs a body without a lock in mind, for whoever knows early what a section will touch: the honest rival of warm-up.
-/// Cost: about 30 ns and the body. Errors: faults and exceptions end the body.
+/// Runs a body over a warm_memory without a lock of txsync, for callers that know early what a section will touch. It
+/// is the fair control for warm-up. Cost: about 30 ns and the body. Errors: faults and exceptions end the body.
 template <class Body>
 void warm_ahead(const Body& body, std::uint32_t accesses = warm_up_presets::standard.most_accesses) noexcept {
   warm_memory memory(accesses);
@@ -209,7 +217,7 @@ void warm_ahead(const Body& body, std::uint32_t accesses = warm_up_presets::stan
 
 namespace detail {
 
-/// The calling thread's sections of all sites, until the next look at a trial.
+/// Counts down the calling thread's sections of all sites, until the next look at a trial.
 [[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local count_down until_warm_look;
 
 /// When a section of the site is to be warmed up.
@@ -217,9 +225,8 @@ namespace detail {
 
 TXSYNC_EXPORT void look_at_warm_trial(site_page& page, bool has_call) noexcept;
 
-/// Counts a section, with a closure or without, for the site's trials. Its thread has the lock by now: what comes
-/// before a lock's atomic operation is waited for there, and what is done with it goes on beside the section's own
-/// misses.
+/// Counts a section, with or without a closure, for the site's trials. Requires: its thread has the lock. The lock's
+/// atomic operation would wait for accesses before it. Accesses after it overlap with the section's own cache misses.
 [[gnu::always_inline]] inline void count_warm_section(const site& place, bool has_call) noexcept {
   site_state& state = site_state::of(place);
   if (state.counts_for_warm_up() && my_turns.count(until_warm_look, &state)) [[unlikely]]

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks whose waiters warm up instead of just waiting (always-abort paper, section III). Mutual exclusion, fairness and
-// what more threads than cores do are the Lock's own; only what its waiters do is new.
+// Locks whose waiters warm up instead of only waiting (always-abort paper, section III). Mutual exclusion, fairness,
+// and the behaviour with more threads than cores are those of the Lock. Only what its waiters do is new.
 //
 // For all of these locks:
-//  - section(body) locks, runs the body, and unlocks; waiters run the body over a warm_memory (warm_up.hpp), and so do
-//    all threads before they ask for the lock, where the site's trials find that faster. lock(warm) is for those who
-//    lock and unlock apart: warm(memory) does or foretells what the section will touch.
-//  - lock() without either is for machines whose attempts can be made to abort always (machine::htm().always_abort):
-//    the waiter goes on into its own section in an attempt that never commits, and comes back. Elsewhere it just waits.
-//    is_warming() tells a section that it is run for nothing (the paper's AAHTM_TEST): the place to leave out what
-//    would only disturb the holder (its protective test, IV-A 6; its path "opt", II-A).
-//  - Each belongs to a site (site.hpp), which says how its waiters warm up, and counts that. A Lock that has a site
-//    itself, as mutex has, has the same one.
+//  - section(body) locks, runs the body, and unlocks. Waiters run the body over a warm_memory (warm_up.hpp). If the
+//    site's trials find it faster, all threads run it before they ask for the lock.
+//  - lock(warm) is for code that locks and unlocks by itself. warm(memory) touches what the section will touch.
+//  - lock() without either is for machines with always-abort attempts (machine::htm().always_abort). The waiter goes on
+//    into its own section in an attempt that never commits, and comes back. Elsewhere it only waits.
+//  - is_warming() tells a section whether it runs in such an attempt (the paper's AAHTM_TEST). The section can then
+//    leave out what would only disturb the holder (its protective test, IV-A 6; its path "opt", II-A).
+//  - Each lock belongs to a site (site.hpp), which says how its waiters warm up, and counts that. If the Lock has a
+//    site itself, as mutex has, both have the same one.
 //  - Thread-safe; not recursive. An unlock ends the attempt that a thread is in.
-//  - Cost where warm-up is off: the Lock's and about 2 ns. Waiting costs the energy of running, and lines that the
-//    holder has to fetch back where waiters ask for what it writes. A policy that adapts leaves warm-up off where that
-//    costs more than it brings.
+//  - Cost if warm-up is off: that of the Lock and about 2 ns.
+//  - Cost of waiting: the energy of running, and lines that the holder has to fetch back, if waiters ask for what it
+//    writes. If that costs more than it brings, a policy that adapts leaves warm-up off.
 #pragma once
 
 #include <type_traits>
@@ -26,12 +26,12 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-/// Whether the calling thread runs its section for nothing, in an always-abort attempt.
+/// Whether the calling thread runs its section in an always-abort attempt, without effect.
 inline bool is_warming() noexcept { return machine::warm_active(); }
 
 namespace detail {
 
-/// What both faces share.
+/// What warming and warming_with_node share.
 template <class Lock>
 class warming_base {
  public:
@@ -43,21 +43,21 @@ class warming_base {
   warming_base& operator=(const warming_base&) = delete;
 
   site& place() const noexcept { return place_; }
-  /// Whether somebody holds it, at some moment of the call: what an elided section looks at.
+  /// Whether a thread holds it, at some moment during the call. An elided section subscribes to this.
   bool is_held() const noexcept { return lock_.is_held(); }
-  /// Whether acquisitions are counted at the site (elided.hpp).
+  /// Whether the Lock counts its acquisitions at the site (elided.hpp).
   static constexpr bool counts_itself = std::is_constructible_v<Lock, site&>;
 
  protected:
   template <class... Node>
   void acquire(Node&... mine) noexcept {
     if (machine::warm_active()) [[unlikely]]
-      return;  // a section within one that is run for nothing
+      return;  // a section within a section that runs without effect
     if (warmth_of(place_) == warmth::never || !machine::htm().always_abort) {
       lock_.lock(mine...);
     } else {
       warm_wait wait(place_);
-      if (!lock_.lock(mine..., wait)) return;  // in an attempt
+      if (!lock_.lock(mine..., wait)) return;  // the thread is in an attempt
     }
     count_warm_section(place_, false);
   }
@@ -72,7 +72,7 @@ class warming_base {
     }
     count_warm_section(place_, true);
   }
-  /// Apart from what is run where warm-up does not pay.
+  /// Separate from the path that runs if warm-up does not pay.
   template <class Warm, class... Node>
   [[gnu::noinline]] void acquire_warm(const Warm& warm, Node&... mine) noexcept {
     warm_call_of<Warm> call(warm);
@@ -93,9 +93,9 @@ class warming_base {
 
 }  // namespace detail
 
-/// A mutex whose waiters warm up: of ticket_lock, fifo_ticket_lock, tatas_lock, priority_tatas_lock, futex_mutex, mutex
-/// or posix_mutex. Named requirements: Lockable; TimedLockable where the Lock is. Constant-initialised. What all share
-/// stands above.
+/// A mutex whose waiters warm up. The Lock is ticket_lock, fifo_ticket_lock, tatas_lock, priority_tatas_lock,
+/// futex_mutex, mutex or posix_mutex. Named requirements: Lockable; TimedLockable if the Lock is. Constant-initialised.
+/// What all these locks share is at the top of this file.
 template <class Lock>
 class warming : protected detail::warming_base<Lock>, public detail::timed<warming<Lock>> {
  public:
@@ -110,7 +110,7 @@ class warming : protected detail::warming_base<Lock>, public detail::timed<warmi
     this->acquire_with(warm);
   }
   [[nodiscard]] bool try_lock() noexcept { return machine::warm_active() || this->lock_.try_lock(); }
-  /// Tries until machine::clock_ns() reaches the deadline; who waits so does not warm up.
+  /// Tries until machine::clock_ns() reaches the deadline. A thread that waits in this way does not warm up.
   [[nodiscard]] bool try_lock_until_ns(std::uint64_t deadline) noexcept
     requires detail::has_deadlines<Lock>
   {
@@ -119,7 +119,8 @@ class warming : protected detail::warming_base<Lock>, public detail::timed<warmi
   /// Requires: the calling thread is in a section of this lock.
   void unlock() noexcept { this->release(); }
 
-  /// Locks, runs body(memory), unlocks, and answers what the body does. An exception of the body unlocks, and goes on.
+  /// Locks, runs body(memory), unlocks, and returns the body's result. An exception of the body unlocks, and
+  /// propagates.
   template <class Body>
   decltype(auto) section(const Body& body) {
     lock([&](warm_memory& memory) { (void)body(memory); });
@@ -135,7 +136,7 @@ class warming : protected detail::warming_base<Lock>, public detail::timed<warmi
   };
 };
 
-/// The same for queue locks, mcs_lock and fifo_mcs_lock, whose threads bring a node.
+/// The same for queue locks, mcs_lock and fifo_mcs_lock, whose threads pass a node.
 template <class Lock>
 class warming_with_node : protected detail::warming_base<Lock> {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The algorithms by which transactions run, by name.
+// The algorithms that run atomic blocks, by name.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::tm {
 
-/// One of the algorithms of the library; docs/tm has a page on each.
+/// An algorithm of the library; docs/tm has a page on each.
 struct algorithm_name {
   const char* name;
   const char* summary;
@@ -19,12 +19,12 @@ struct algorithm_name {
 /// All of them, the default first.
 TXSYNC_EXPORT std::span<const algorithm_name> algorithms() noexcept;
 
-/// All transactions of the process run by the algorithm of that name from now on. Waits until none is running, so it
-/// can be called at any time outside of blocks. False, and nothing has changed, where there is no such name.
-/// At the start it is "dctl", or what the environment says in TXSYNC_TM.
+/// From now on, all blocks of the process run by the algorithm of that name. Waits until none is running, so it can be
+/// called at any time outside of blocks. False if there is no such name; then nothing has changed.
+/// At the start of the program it is "dctl", or the value of the environment variable TXSYNC_TM.
 TXSYNC_EXPORT bool use_algorithm(std::string_view name) noexcept;
 
-/// The name of the one in use.
+/// The name of the algorithm in use.
 TXSYNC_EXPORT const char* algorithm_in_use() noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tm

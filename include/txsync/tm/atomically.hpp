@@ -15,7 +15,7 @@ namespace txsync::inline TXSYNC_BACKEND::tm {
 
 namespace detail {
 
-/// A body, compiled twice, without its type.
+/// A body, compiled twice, with its type erased.
 struct erased_body {
   void (*in_software)(void* data, transaction& tx);
   void (*directly)(void* data, direct_transaction& tx);
@@ -38,7 +38,7 @@ void run_body(void* data, Transaction& tx) {
   if constexpr (std::is_void_v<Result>) {
     (*mine.body)(tx);
   } else {
-    mine.result.reset();  // of an attempt that ended, and was restarted at its commit
+    mine.result.reset();  // of an attempt that came to its end, and was restarted at its commit
     mine.result.emplace((*mine.body)(tx));
   }
 }
@@ -49,8 +49,8 @@ inline constexpr erased_body bodies_of = {run_body<Body, Result, transaction>,
 
 }  // namespace detail
 
-/// Runs body(tx) as one step: no other block sees part of what it does, nor changes meanwhile what it sees; and answers
-/// what the body returns. All accesses to what blocks share go through tx.
+/// Runs body(tx) as one step, and returns the body's result. No other block sees a part of what the body does, or
+/// changes what it sees until it ends. All accesses to what blocks share go through tx.
 ///
 ///     const bool done = txsync::tm::atomically(transfer, [&](auto& tx) {
 ///       const long left = tx.read(from.balance);
@@ -60,13 +60,13 @@ inline constexpr erased_body bodies_of = {run_body<Body, Result, transaction>,
 ///       return true;
 ///     });
 ///
-/// Requires: the body can be run several times (it changes nothing but what it is given by tx, and locals), takes no
-/// lock, does not wait for what other threads do but by tx.retry(), and starts no threads. It returns a value that can
-/// be moved, or nothing; not a reference.
+/// Requires: the body can be run several times: it changes nothing but its local variables and what tx gives it. It
+/// takes no lock and starts no threads. It waits for other threads only by tx.retry(). It returns a value that can be
+/// moved, or nothing; not a reference.
 /// Nesting is flat: a block within a block becomes part of it.
-/// An exception that leaves the body undoes the block, and comes out here. (In an irrevocable block, what was done
-/// stays.) The exception object must not need what the block had made.
-/// Thread-safe. Cost: about 10 ns, and what the accesses cost.
+/// Errors: an exception that leaves the body undoes the block, and is thrown by atomically(). (In an irrevocable block,
+/// the effects stay.) The exception object must not need what the block had made.
+/// Thread-safe. Cost: about 10 ns, and the cost of the accesses.
 template <class Body>
 auto atomically(block& where, Body&& body) {
   using result = std::invoke_result_t<Body&, transaction&>;

@@ -11,27 +11,28 @@
 
 namespace txsync::inline TXSYNC_BACKEND::tm {
 
-/// How the transactions of a block are tried.
+/// How a block is tried.
 struct block_policy {
-  /// After so many aborts a transaction waits for its turn to run alone, and then commits: the bound on starvation. Its
-  /// turn comes when the transactions that are running have ended, and after those of the threads that asked before it:
-  /// in that order while no more wait than there are CPUs. Where more do, with T threads, up to
-  /// ticket_lock::bypass_bound(T) turns of others, T * (32,768 + T), may come first.
+  /// After so many aborts a block waits for its turn to run serially, and then commits: the bound on starvation. Its
+  /// turn comes when the running blocks have ended, after those of threads that asked before it. Turns keep that order
+  /// while no more threads wait than there are CPUs. With more, and T threads, up to ticket_lock::bypass_bound(T) turns
+  /// of others, T * (32,768 + T), may come first.
   std::uint32_t attempts = 32;
-  /// Attempts in hardware before that, by htm_sgl_adaptive; 0: none, by htm_sgl too, which otherwise makes ten.
+  /// Attempts in hardware before that, with the algorithm htm_sgl_adaptive. 0: none, also with htm_sgl, which otherwise
+  /// makes ten.
   std::uint32_t hardware_attempts = 5;
-  /// Run alone and once, not to be undone: for blocks that do I/O always. See transaction::irrevocable(), which such a
-  /// block calls for the outer one where it stands within another.
+  /// Runs serially and once, and cannot be undone: for blocks that always do I/O. If it stands within another block, it
+  /// calls transaction::irrevocable() for the outer one.
   bool irrevocable = false;
 };
 
-/// A named place in the program whose code runs atomically; any number of threads run it at a time. What is counted and
-/// learnt is kept by block, so give blocks that do different things objects of their own.
+/// A named atomic block: a place in the program whose code runs atomically. Any number of threads run it at a time.
+/// Counts, and what is learnt, are kept for each block. So use separate objects for blocks that do different things.
 ///
 ///     constinit txsync::tm::block transfer{"bank.transfer"};
 ///
-/// Requires: what site requires: static storage duration and a name that lives as long (a literal), in a module that
-/// stays loaded. Constant-initialised. Thread-safe.
+/// Requires: as site: static storage duration; a name that lives as long (a literal); a module that is not unloaded.
+/// Constant-initialised. Thread-safe.
 class block {
  public:
   constexpr explicit block(const char* name, const block_policy& policy = {}) noexcept : site_(name), policy_(policy) {}
@@ -41,15 +42,15 @@ class block {
   const char* name() const noexcept { return site_.name(); }
   const block_policy& policy() const noexcept { return policy_; }
   std::uint32_t id() noexcept { return site_.id(); }
-  /// Where its transactions are counted: observe::snapshot() has them under the block's name.
+  /// The site at which it is counted: observe::snapshot() has it under the block's name.
   site& place() noexcept { return site_; }
 
-  /// Whether its transactions start without a record of what they read, since none of them has written yet. Relaxed: a
-  /// thread that is wrong about it does one attempt more.
+  /// Whether its transactions start without a record of their reads, because none of them has written yet. Relaxed: a
+  /// thread that reads an old value makes one attempt more.
   bool only_reads() const noexcept { return !writes_.load(std::memory_order_relaxed); }
   /// Called by the first transaction that writes.
   void now_writes() noexcept { writes_.store(true, std::memory_order_relaxed); }
-  /// For explorations, between two of them: as if none had run.
+  /// For explorations, between two of them: resets the block, as if it had never run.
   void forget() noexcept { writes_.store(false, std::memory_order_relaxed); }
 
  private:
@@ -58,18 +59,19 @@ class block {
   std::atomic<bool> writes_{false};
 };
 
-/// The counts of one block over all threads since the start of the process, those that have ended included, in hardware
-/// and in software together; observe::site_totals has them apart. All zero where the block's site is not counted.
+/// The counts of one block over all threads since the start of the process, including threads that have ended. Hardware
+/// and software are counted together; observe::site_totals has them apart. All are zero if the block's site is not
+/// counted.
 struct block_totals {
   std::uint64_t commits = 0;
-  std::uint64_t alone = 0;                       ///< of them, those that had to run alone, and irrevocable ones
-  std::uint64_t hardware = 0;                    ///< of them, those in hardware
-  std::uint64_t waits = 0;                       ///< times that transaction::retry() slept
-  std::uint64_t aborts[abort_cause_count] = {};  ///< by cause: in software validation, locked, lock-busy or user; in
-                                                 ///< hardware the machine's
+  std::uint64_t alone = 0;     ///< of them, those that ran serially, and irrevocable ones
+  std::uint64_t hardware = 0;  ///< of them, those in hardware
+  std::uint64_t waits = 0;     ///< times that transaction::retry() slept
+  /// By cause: in software `validation`, `locked`, `lock-busy` or `user`; in hardware those of the machine.
+  std::uint64_t aborts[abort_cause_count] = {};
 };
 
-/// Runs beside transactions; each number is one that was true within the call.
+/// It runs concurrently with blocks: each number was true at some moment during the call.
 TXSYNC_EXPORT block_totals totals(block& where) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tm

@@ -18,13 +18,14 @@ namespace txsync::inline TXSYNC_BACKEND::tm {
 ///     txsync::tm::hash_map<std::uint64_t, long> balances;
 ///     atomically(deposit, [&](auto& tx) { balances.assign(tx, id, balances.find(tx, id).value_or(0) + amount); });
 ///
-/// Every operation is part of the block whose transaction it is given, and throws std::bad_alloc where there is no
-/// memory: then that block is undone. Operations of two blocks on different keys meet only where these share a chain,
-/// or where the table grows.
-/// Cost: find, insert, assign, erase O(1) at the usual load of a node a chain; growing O(n), by one insert in n: it
-/// doubles the table where a chain has become long and there are more nodes than chains, and meets every other block.
-/// Give `expected` where that would hurt. There is no count that all inserts would meet in: size() walks.
-/// Requires: Value is trivially copyable and has a default; Key can be copied and never changes (it may be a string);
+/// Every operation is part of the block whose transaction it is given. It throws std::bad_alloc if there is no memory;
+/// that block is then undone. Operations of two blocks on different keys conflict only if the keys share a chain, or if
+/// the table grows.
+/// Cost: find, insert, assign, erase are O(1) at the usual load of one node per chain. Growth is O(n), by one insert in
+/// n. It doubles the table if a chain has become long and there are more nodes than chains. It conflicts with every
+/// other block: if that would hurt, set `expected`. There is no count of entries, at which all inserts would conflict,
+/// so size() walks.
+/// Requires: Value is trivially copyable and has a default. Key can be copied and never changes (it may be a string).
 /// Hash and Equal are stateless, and do not throw. The destructor runs while no block uses the map.
 /// Thread-safe in blocks. 16 bytes; a node is the key, the value and 8 bytes, and what an allocation costs.
 template <class Key, class Value, class Hash = std::hash<Key>, class Equal = std::equal_to<Key>>
@@ -33,13 +34,13 @@ class hash_map {
   using node = detail::map_node<Key, Value>;
   struct table;
   static constexpr std::size_t least_chains = 16;
-  /// Hardly ever so long while there are fewer nodes than chains, and soon when there are twice as many.
+  /// Chains are hardly ever longer while there are fewer nodes than chains, and soon are when there are twice as many.
   static constexpr std::uint64_t usual_longest(std::size_t chains) noexcept {
     return 4 + 2 * static_cast<unsigned>(std::bit_width(chains)) / 5;
   }
 
  public:
-  /// Room for so many entries before it grows. The first insert gets the memory.
+  /// Makes room for so many entries before the map grows. The first insert allocates it.
   explicit hash_map(std::size_t expected = 0) noexcept
       : first_chains_(std::bit_ceil(expected > least_chains ? expected : least_chains)) {}
   hash_map(const hash_map&) = delete;
@@ -61,8 +62,7 @@ class hash_map {
   bool contains(Tx& tx, const Key& key) const {
     return place_of(tx, key) != nullptr;
   }
-  /// Where the key's value lies, to be read and written by this block until it erases the key; null where there is
-  /// none.
+  /// The var of the key's value, which this block may read and write until it erases the key; null if there is none.
   template <class Tx>
   var<Value>* place_of(Tx& tx, const Key& key) const {
     const table* const all = tx.read(table_);
@@ -71,12 +71,12 @@ class hash_map {
     return found != nullptr ? &found->value : nullptr;
   }
 
-  /// False, and nothing has changed: the key is there.
+  /// False if the key is there already; then nothing has changed.
   template <class Tx>
   bool insert(Tx& tx, const Key& key, const Value& value) {
     return put(tx, key, value, false);
   }
-  /// The key has that value now. True: it was not there.
+  /// Gives the key that value. True: the key was not there before.
   template <class Tx>
   bool assign(Tx& tx, const Key& key, const Value& value) {
     return put(tx, key, value, true);
@@ -105,7 +105,7 @@ class hash_map {
     tx.destroy(all);
   }
 
-  /// O(n): reads every node, and so meets every block that changes the map.
+  /// O(n): reads every node, and so conflicts with every block that changes the map.
   template <class Tx>
   std::size_t size(Tx& tx) const {
     const table* const all = tx.read(table_);
@@ -115,7 +115,7 @@ class hash_map {
   bool empty(Tx& tx) const {
     return this->all(tx).begin() == std::default_sentinel;
   }
-  /// The chains that there are now.
+  /// The present number of chains.
   template <class Tx>
   std::size_t chain_count(Tx& tx) const {
     const table* const all = tx.read(table_);
@@ -128,7 +128,7 @@ class hash_map {
   auto all(Tx& tx) const {
     return detail::entries<iterator<Tx>>(iterator<Tx>(tx, tx.read(table_)));
   }
-  /// visit(key, value) for all of them.
+  /// Calls visit(key, value) for all entries.
   template <class Tx, class Visit>
   void for_each(Tx& tx, Visit&& visit) const {
     for (const auto& [key, value] : all(tx)) visit(key, value);
@@ -175,16 +175,16 @@ class hash_map {
     var<node*>& chain_of(const Key& key) const { return chains[mix(Hash()(key)) & (count - 1)]; }
     const std::size_t count;
     var<node*>* const chains;
-    /// Chains longer than that make an insert look whether the table is too small.
+    /// An insert into a longer chain checks whether the table is too small.
     var<std::uint64_t> longest;
   };
   struct position {
     var<node*>* link;
     node* at;
-    std::uint64_t before;  ///< nodes of the chain before it
+    std::uint64_t before;  ///< nodes before it in the chain
   };
 
-  /// Hashes are often the number itself. The multiplier is 2^64 over the golden ratio.
+  /// Mixes the hash, which is often the number itself. The multiplier is 2^64 over the golden ratio.
   static std::size_t mix(std::size_t hash) noexcept {
     const std::uint64_t product = std::uint64_t{hash} * 0x9E37'79B9'7F4A'7C15u;
     return product ^ (product >> 32);
@@ -231,7 +231,8 @@ class hash_map {
     return count;
   }
 
-  /// A chain is long. Where that is bad luck, or a bad hash, longer ones are put up with.
+  /// A chain is long. If chance or a bad hash is the cause, longer chains are allowed from now on. Otherwise the table
+  /// grows.
   template <class Tx>
   void relieve(Tx& tx, table& crowded) {
     if (count_nodes(tx, crowded) < crowded.count) return tx.write(crowded.longest, tx.read(crowded.longest) * 3 / 2);
@@ -241,7 +242,7 @@ class hash_map {
       while (at != nullptr) {
         node* const next = tx.read(at->next);
         var<node*>& chain = wide->chain_of(at->key);
-        tx.write(at->next, chain.load());  // nobody else knows the new chains yet
+        tx.write(at->next, chain.load());  // no other block knows the new chains yet
         chain.store(at);
         at = next;
       }

@@ -8,11 +8,13 @@
 
 namespace txsync::inline TXSYNC_BACKEND::tm {
 
-/// A doubly linked list for atomic blocks: of use where elements are taken out of the middle (an LRU list, say).
+/// A doubly linked list for atomic blocks. It is for elements that are removed from the middle (an LRU list, for
+/// example).
 ///
-/// Every operation is part of the block whose transaction it is given. Those that add throw std::bad_alloc where there
-/// is no memory: then that block is undone. Blocks meet at elements next to each other, and at the ends.
-/// Cost: O(1), but size() and clear() walk. An element added or erased writes to both of its neighbours.
+/// Every operation is part of the block whose transaction it is given. Operations that add elements throw
+/// std::bad_alloc if there is no memory; that block is then undone. Blocks conflict at neighbouring elements, and at
+/// the ends.
+/// Cost: O(1), except for size() and clear(), which walk. To add or erase an element writes to both of its neighbours.
 /// Requires: T is trivially copyable and has a default. The destructor runs while no block uses the list.
 /// Thread-safe in blocks. 16 bytes; an element is its value and 16 bytes, and what an allocation costs.
 template <class T>
@@ -21,7 +23,8 @@ class linked_list {
   using node = detail::value_node<T>;
 
  public:
-  /// An element of the list, until some block erases it. May be kept from block to block, in a var too; null: none.
+  /// An element of the list, until some block erases it. It may be kept from block to block, also in a var. Null: no
+  /// element.
   class place {
    public:
     constexpr place() noexcept = default;
@@ -47,26 +50,26 @@ class linked_list {
   place push_back(Tx& tx, const T& value) {
     return put(tx, tx.read(last_), value, nullptr);
   }
-  /// Before that element; at the end where it is none.
+  /// Inserts before that element, or at the end if that is null.
   template <class Tx>
   place insert(Tx& tx, place before, const T& value) {
     if (!before) return push_back(tx, value);
     return put(tx, tx.read(before.at_->before), value, before.at_);
   }
-  /// Requires: it is an element of this list.
+  /// Requires: `where` is an element of this list.
   template <class Tx>
   void erase(Tx& tx, place where) {
     unlink(tx, where.at_);
     tx.destroy(where.at_);
   }
-  /// The element, as it is, becomes the first one. Requires: it is an element of this list.
+  /// Makes the element, as it is, the first one. Requires: `where` is an element of this list.
   template <class Tx>
   void move_to_front(Tx& tx, place where) {
     if (tx.read(first_) == where.at_) return;
     unlink(tx, where.at_);
     link(tx, nullptr, where.at_, tx.read(first_));
   }
-  /// Nothing: the list is empty.
+  /// Returns nothing if the list is empty.
   template <class Tx>
   std::optional<T> pop_front(Tx& tx) {
     return pop(tx, tx.read(first_));
@@ -90,7 +93,7 @@ class linked_list {
   void set(Tx& tx, place where, const T& value) {
     tx.write(where.at_->value, value);
   }
-  /// None where the list is empty, or there is no further one.
+  /// These return null if the list is empty, or if there is no further element.
   template <class Tx>
   place front(Tx& tx) const {
     return place(tx.read(first_));
@@ -119,7 +122,7 @@ class linked_list {
   bool empty(Tx& tx) const {
     return tx.read(first_) == nullptr;
   }
-  /// for (const T value : list.all(tx)). Within the body; an iterator is good until its element is erased.
+  /// for (const T value : list.all(tx)). Within the body; an iterator is valid until its element is erased.
   template <class Tx>
   auto all(Tx& tx) const {
     using iterator = detail::chain_iterator<node, Tx>;

@@ -13,15 +13,17 @@ namespace txsync::inline TXSYNC_BACKEND::tm {
 
 /// A map for atomic blocks, in the order of its keys: a red-black tree.
 ///
-/// Why this tree: what a transaction pays for is reads, and a walk down this one reads a word a level, on about log2(n)
-/// levels (a skip list reads twice as many); keys never change, so that they are read without the transaction. An
-/// insert or erase changes O(1) nodes on average, near where it happens, so that blocks seldom meet at the root. Nodes
-/// do not know their parents, since that would make a rotation write twice as much: walks remember their way. Every
-/// operation is part of the block whose transaction it is given, and throws std::bad_alloc where there is no memory:
-/// then that block is undone. Cost: O(log n), but size(), check() and clear() walk. There is no count that all inserts
-/// would meet in. Requires: Value is trivially copyable and has a default; Key can be copied and never changes (it may
-/// be a string); Less is stateless, and does not throw. The destructor runs while no block uses the map. Thread-safe in
-/// blocks. 8 bytes; a node is the key, the value and 24 bytes, and what an allocation costs.
+/// Every operation is part of the block whose transaction it is given. It throws std::bad_alloc if there is no memory;
+/// that block is then undone.
+/// Why this tree: reads are what a transaction pays for. A walk down this tree reads one word per level, on about
+/// log2(n) levels; a skip list reads twice as many. Keys never change, so they are read without the transaction. An
+/// insert or erase changes O(1) nodes on average, near its place, so blocks seldom conflict at the root. Nodes do not
+/// know their parents, because a rotation would then write twice as much: walks remember their path.
+/// Cost: O(log n), except for size(), check() and clear(), which walk. There is no count of entries, at which all
+/// inserts would conflict.
+/// Requires: Value is trivially copyable and has a default. Key can be copied and never changes (it may be a string).
+/// Less is stateless, and does not throw. The destructor runs while no block uses the map.
+/// Thread-safe in blocks. 8 bytes; a node is the key, the value and 24 bytes, and what an allocation costs.
 template <class Key, class Value, class Less = std::less<Key>>
   requires detail::container_value<Value>
 class ordered_map {
@@ -39,7 +41,7 @@ class ordered_map {
   ordered_map(const ordered_map&) = delete;
   ordered_map& operator=(const ordered_map&) = delete;
   ~ordered_map() {
-    // Turned into a chain as it goes, so that no stack is needed.
+    // Turns the tree into a chain as it goes, so that no stack is needed.
     for (node* at = root_.load(); at != nullptr;) {
       if (node* const lower = at->child[left].load(); lower != nullptr) {
         at->child[left].store(lower->child[right].load());
@@ -62,8 +64,7 @@ class ordered_map {
   bool contains(Tx& tx, const Key& key) const {
     return place_of(tx, key) != nullptr;
   }
-  /// Where the key's value lies, to be read and written by this block until it erases the key; null where there is
-  /// none.
+  /// The var of the key's value, which this block may read and write until it erases the key; null if there is none.
   template <class Tx>
   var<Value>* place_of(Tx& tx, const Key& key) const {
     node* at = tx.read(root_);
@@ -79,12 +80,12 @@ class ordered_map {
     return nullptr;
   }
 
-  /// False, and nothing has changed: the key is there.
+  /// False if the key is there already; then nothing has changed.
   template <class Tx>
   bool insert(Tx& tx, const Key& key, const Value& value) {
     return put(tx, key, value, false);
   }
-  /// The key has that value now. True: it was not there.
+  /// Gives the key that value. True: the key was not there before.
   template <class Tx>
   bool assign(Tx& tx, const Key& key, const Value& value) {
     return put(tx, key, value, true);
@@ -101,7 +102,7 @@ class ordered_map {
   }
   template <class Tx>
   void clear(Tx& tx) {
-    // An iterator reads the node that it leaves for the way to the next one; destroy() leaves it readable.
+    // To find the next node, an iterator reads the node that it leaves; destroy() leaves that readable.
     for (iterator<Tx> at(tx, root_); at != std::default_sentinel; ++at) tx.destroy(at.at());
     tx.write(root_, nullptr);
   }
@@ -123,18 +124,18 @@ class ordered_map {
   auto all(Tx& tx) const {
     return detail::entries<iterator<Tx>>(iterator<Tx>(tx, root_));
   }
-  /// The same from the first key on that is not less than `key`.
+  /// The same, from the first key on that is not less than `key`.
   template <class Tx>
   auto all_from(Tx& tx, const Key& key) const {
     return detail::entries<iterator<Tx>>(iterator<Tx>(tx, root_, key));
   }
-  /// visit(key, value) for all of them.
+  /// Calls visit(key, value) for all entries.
   template <class Tx, class Visit>
   void for_each(Tx& tx, Visit&& visit) const {
     for (const auto& [key, value] : all(tx)) visit(key, value);
   }
 
-  /// For tests: what is wrong with the tree (order, colours, heights), null where nothing is.
+  /// For tests: says what is wrong with the tree (order, colours, heights); null if nothing is.
   template <class Tx>
   const char* check(Tx& tx) const {
     const node* before = nullptr;
@@ -186,7 +187,7 @@ class ordered_map {
     }
     Tx* tx_;
     std::size_t depth_ = 0;
-    node* to_come_[path::most_levels];  ///< those above it that it has gone left of, and itself
+    node* to_come_[path::most_levels];  ///< its ancestors at which the path went left, and the node itself
   };
 
  private:

@@ -12,14 +12,16 @@ namespace txsync::inline TXSYNC_BACKEND::tm {
 
 /// An unbounded first-in-first-out queue for atomic blocks.
 ///
-/// Every operation is part of the block whose transaction it is given: an element is taken and what is done with it
-/// written in one step, or moved from queue to queue. push() throws std::bad_alloc where there is no memory: then that
-/// block is undone. Blocks that push meet each other, and so do blocks that pop; these and those only where the queue
-/// is empty or nearly so: a node that was popped stays as the head, so that the ends have no word in common (Michael
-/// and Scott, "Simple, fast, and practical non-blocking and blocking concurrent queue algorithms", PODC 1996). Cost:
-/// O(1), but clear() walks; size() reads both ends, and so meets all other blocks. Requires: T is trivially copyable
-/// and has a default. The destructor runs while no block uses the queue. Thread-safe in blocks. 512 bytes; an element
-/// is its value and 8 bytes, and what an allocation costs.
+/// Every operation is part of the block whose transaction it is given. So a block can take an element and write what it
+/// does with it in one step, or move elements from queue to queue. push() throws std::bad_alloc if there is no memory;
+/// that block is then undone.
+/// Blocks that push conflict with each other, and so do blocks that pop. A push conflicts with a pop only if the queue
+/// is empty or nearly so. A popped node stays as the head, so the two ends have no word in common. (Michael and Scott,
+/// "Simple, fast, and practical non-blocking and blocking concurrent queue algorithms", PODC 1996.) size() reads both
+/// ends, so it conflicts with all other blocks.
+/// Cost: O(1), except for clear(), which walks.
+/// Requires: T is trivially copyable and has a default. The destructor runs while no block uses the queue.
+/// Thread-safe in blocks. 512 bytes; an element is its value and 8 bytes, and what an allocation costs.
 template <class T>
   requires detail::container_value<T>
 class queue {
@@ -51,7 +53,8 @@ class queue {
     tx.write(tail_, fresh);
     tx.write(pushed_, tx.read(pushed_) + 1);
   }
-  /// The oldest element. Where there is none the block waits for one: tx.retry(), so that it may stand in or_else().
+  /// Removes the oldest element and returns it. If there is none, the block waits for one by tx.retry(), so pop() may
+  /// be used in or_else().
   template <class Tx>
   T pop(Tx& tx) {
     node* const head = tx.read(head_);
@@ -59,7 +62,7 @@ class queue {
     if (first == nullptr) tx.retry();
     return take(tx, head, first);
   }
-  /// Nothing: the queue is empty.
+  /// Returns nothing if the queue is empty.
   template <class Tx>
   std::optional<T> try_pop(Tx& tx) {
     node* const head = tx.read(head_);
@@ -67,7 +70,7 @@ class queue {
     if (first == nullptr) return std::nullopt;
     return take(tx, head, first);
   }
-  /// What pop() would answer, which stays.
+  /// The oldest element, which stays in the queue.
   template <class Tx>
   std::optional<T> front(Tx& tx) const {
     const node* const first = first_of(tx);
@@ -93,7 +96,7 @@ class queue {
     tx.write(popped_, tx.read(pushed_));
   }
 
-  /// for (const T value : queue.all(tx)): from the oldest one on. Within the body; while nothing is popped.
+  /// for (const T value : queue.all(tx)): from the oldest element on. Within the body, while nothing is popped.
   template <class Tx>
   auto all(Tx& tx) const {
     using iterator = detail::chain_iterator<node, Tx>;
@@ -121,7 +124,7 @@ class queue {
     if (head != &no_element_) tx.destroy(head);
   }
 
-  // What pops write, what pushes write, and the head of a queue that nothing has been popped from.
+  // The words that pops write, the words that pushes write, and the head of a queue from which nothing has been popped.
   alignas(machine::pad_bytes) var<node*> head_;
   var<std::uint64_t> popped_{0};
   alignas(machine::pad_bytes) var<node*> tail_;

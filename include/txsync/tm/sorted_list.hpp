@@ -11,11 +11,11 @@ namespace txsync::inline TXSYNC_BACKEND::tm {
 
 /// A map for atomic blocks that is kept as one sorted, singly linked list.
 ///
-/// Every operation is part of the block whose transaction it is given, and throws std::bad_alloc where there is no
-/// memory: then that block is undone. Whoever changes an entry meets all blocks that have passed by it.
-/// Use it for: some dozens of entries. Do not: more (ordered_map, hash_map).
-/// Cost: O(n) for all but empty(), half of the nodes on average for find, insert, assign, erase.
-/// Requires: Value is trivially copyable and has a default; Key can be copied and never changes (it may be a string);
+/// Every operation is part of the block whose transaction it is given. It throws std::bad_alloc if there is no memory;
+/// that block is then undone. A block that changes an entry conflicts with all blocks that have walked past it.
+/// Use it for: some dozens of entries. Do not use it for: more (ordered_map, hash_map).
+/// Cost: O(n), except for empty(); find, insert, assign and erase visit half of the nodes on average.
+/// Requires: Value is trivially copyable and has a default. Key can be copied and never changes (it may be a string).
 /// Less is stateless, and does not throw. The destructor runs while no block uses the list.
 /// Thread-safe in blocks. 8 bytes; a node is the key, the value and 8 bytes, and what an allocation costs.
 template <class Key, class Value, class Less = std::less<Key>>
@@ -38,20 +38,19 @@ class sorted_list {
   bool contains(Tx& tx, const Key& key) const {
     return place_of(tx, key) != nullptr;
   }
-  /// Where the key's value lies, to be read and written by this block until it erases the key; null where there is
-  /// none.
+  /// The var of the key's value, which this block may read and write until it erases the key; null if there is none.
   template <class Tx>
   var<Value>* place_of(Tx& tx, const Key& key) const {
     node* const at = lower_bound(tx, first_, key).at;
     return is(at, key) ? &at->value : nullptr;
   }
 
-  /// False, and nothing has changed: the key is there.
+  /// False if the key is there already; then nothing has changed.
   template <class Tx>
   bool insert(Tx& tx, const Key& key, const Value& value) {
     return put(tx, key, value, false);
   }
-  /// The key has that value now. True: it was not there.
+  /// Gives the key that value. True: the key was not there before.
   template <class Tx>
   bool assign(Tx& tx, const Key& key, const Value& value) {
     return put(tx, key, value, true);
@@ -82,18 +81,18 @@ class sorted_list {
     return tx.read(first_) == nullptr;
   }
 
-  /// for (const auto& [key, value] : list.all(tx)): in the order of the keys. Within the body; an iterator is good
+  /// for (const auto& [key, value] : list.all(tx)): in the order of the keys. Within the body; an iterator is valid
   /// until its entry is erased.
   template <class Tx>
   auto all(Tx& tx) const {
     return from_node(tx, tx.read(first_));
   }
-  /// The same from the first key on that is not less than `key`.
+  /// The same, from the first key on that is not less than `key`.
   template <class Tx>
   auto all_from(Tx& tx, const Key& key) const {
     return from_node(tx, lower_bound(tx, first_, key).at);
   }
-  /// visit(key, value) for all of them.
+  /// Calls visit(key, value) for all entries.
   template <class Tx, class Visit>
   void for_each(Tx& tx, Visit&& visit) const {
     for (const auto& [key, value] : all(tx)) visit(key, value);
@@ -112,7 +111,7 @@ class sorted_list {
     using iterator = detail::chain_iterator<node, Tx>;
     return detail::entries<iterator>(iterator(tx, first));
   }
-  /// The first node whose key is not less. Link is const where the list is.
+  /// The first node whose key is not less. Link is const if the list is.
   template <class Tx, class Link>
   static position<Link> lower_bound(Tx& tx, Link& first, const Key& key) {
     position<Link> where{&first, tx.read(first)};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the body of an atomic block is given: the accesses to memory that are part of it, and what else it may do.
+// What the body of an atomic block is given: the accesses to memory that are part of the block, and what else it may
+// do.
 #pragma once
 
 #include <concepts>
@@ -28,22 +29,22 @@ using erased_code = void (*)(void* data, transaction& tx);
 [[noreturn]] TXSYNC_EXPORT void retry(engine& me);
 [[noreturn]] TXSYNC_EXPORT void restart_irrevocable(engine& me);
 [[noreturn]] TXSYNC_EXPORT void refuse_outside() noexcept;
-/// False: the first one ended with retry(), and has left nothing behind.
+/// False: the first alternative ended with retry(), and has left nothing behind.
 TXSYNC_EXPORT bool run_alternative(engine& me, erased_code first, void* data);
 using destructor = void (*)(void* object) noexcept;
-/// Memory for an object. Throws std::bad_alloc.
+/// Takes memory for an object. Throws std::bad_alloc.
 TXSYNC_EXPORT void* take_memory(engine& me, std::size_t bytes, std::size_t alignment);
-/// The object in it has been constructed, or could not be.
+/// The object in that memory has been constructed (keep_made), or its construction has failed (forget_made).
 TXSYNC_EXPORT void keep_made(engine& me, void* object, destructor destroy) noexcept;
 TXSYNC_EXPORT void forget_made(engine& me, void* object) noexcept;
-/// At the end of the block. Throws std::bad_alloc.
+/// Destroys the object at the end of the block. Throws std::bad_alloc.
 TXSYNC_EXPORT void give_memory(engine& me, void* object, destructor destroy);
 TXSYNC_EXPORT void free_unshared(void* object, destructor destroy) noexcept;
 TXSYNC_EXPORT void add_action(engine& me, growing_log<txsync::detail::deferred_action>& list,
                               const txsync::detail::deferred_action& action);
 TXSYNC_EXPORT void privatize(engine& me) noexcept;
-// Here, since who includes these headers may be compiled without exceptions: std::bad_array_new_length and
-// std::out_of_range then end the program.
+// In the library, because a program that includes these headers may be compiled without exceptions:
+// std::bad_array_new_length and std::out_of_range then end it.
 [[noreturn]] TXSYNC_EXPORT void throw_too_long();
 [[noreturn]] TXSYNC_EXPORT void throw_no_such_element();
 template <class T>
@@ -64,26 +65,25 @@ constexpr destructor destroyer() noexcept {
   }
 }
 
-/// What both kinds of transaction offer. Bodies are given one or the other: take it as `auto& tx`.
+/// What both kinds of transaction offer. A body is given one or the other: take it as `auto& tx`.
 ///
-/// All functions: to be called by the block's thread, within its body. Those that are not noexcept may leave the body
-/// by a jump and run it anew, which the body does not notice; its local variables with destructors are then not
-/// destroyed. So keep what owns memory outside of the body, or get it from make(). They throw std::bad_alloc where
-/// there is no memory for the transaction's records: then the block is undone, like after any exception.
+/// For all functions: only the block's thread calls them, within the body. Those that are not noexcept may leave the
+/// body by a jump and run it anew. The body does not notice that, and its local variables with destructors are then not
+/// destroyed. So keep what owns memory outside of the body, or get it from make(). These functions throw std::bad_alloc
+/// if there is no memory for the transaction's records; the block is then undone, as after any exception.
 template <class Self>
 class transaction_base {
  public:
-  /// The value of `place` as the block sees it: everything that it reads was so at one moment, whether it commits in
-  /// the end or not (opacity). Cost: two loads more than the value's, per word, and for blocks that write also, a
-  /// record of it.
+  /// The value of `place` as the block sees it. All that the block reads was valid at one moment, whether it commits in
+  /// the end or not (opacity). Cost: two loads more than the value's, per word. Blocks that also write record the read.
   template <class T>
   [[gnu::always_inline]] T read(const var<T>& place) {
     std::uint64_t copy[var<T>::words];
     for (unsigned i = 0; i < var<T>::words; ++i) copy[i] = self().read_word(place.at(i));
     return var<T>::from_words(copy);
   }
-  /// Others see it once the block has committed, and then all at once.
-  /// Cost: a compare-exchange at the first write to 32 bytes, and a record of the old value.
+  /// Other blocks see the value once this block has committed, and then all its values at once. Cost: a
+  /// compare-exchange at the first write to 32 bytes, and a record of the old value.
   template <class T>
   [[gnu::always_inline]] void write(var<T>& place, const std::type_identity_t<T>& value) {
     std::uint64_t copy[var<T>::words];
@@ -91,9 +91,9 @@ class transaction_base {
     for (unsigned i = 0; i < var<T>::words; ++i) self().write_word(place.at(i), copy[i]);
   }
 
-  /// A new object, which is gone again where the block does not commit. Its constructor may write the vars of the
-  /// object itself without the transaction: nobody else knows them yet.
-  /// Throws: std::bad_alloc, and what the constructor throws.
+  /// A new object. If the block does not commit, it is destroyed again. Its constructor may write the vars of the
+  /// object itself without the transaction, because no other block knows them yet. Throws: std::bad_alloc, and what the
+  /// constructor throws.
   template <class T, class... Arguments>
   T* make(Arguments&&... arguments) {
     static_assert(alignof(T) <= alignof(std::max_align_t));
@@ -110,8 +110,8 @@ class transaction_base {
     if constexpr (!std::is_trivially_destructible_v<T>) keep_made(self().state(), memory, destroyer<T>());
     return made;
   }
-  /// `count` new objects, one behind the other, made without arguments: else as make(). destroy() of the first one
-  /// destroys them all.
+  /// `count` new objects, one after the other, constructed without arguments; otherwise as make(). destroy() of the
+  /// first one destroys them all.
   template <array_element T>
   T* make_array(std::size_t count) {
     if (count > PTRDIFF_MAX / sizeof(T)) throw_too_long();
@@ -119,19 +119,20 @@ class transaction_base {
     std::uninitialized_value_construct_n(first, count);
     return first;
   }
-  /// Destroys an object that some block made, once this one has committed and no other one can be looking at it any
-  /// more; the destructor runs then, in any thread, and must not throw nor run blocks. Null is allowed. Destroying an
-  /// object twice, in one block or in two, ends the program with a message, and so does destroying what no block made;
-  /// but where its memory has meanwhile become something else's, nobody can tell.
-  /// Requires: the type that it was made as.
+  /// Destroys an object that some block made, once this block has committed and no other block can access it any more.
+  /// The destructor runs at that time, in any thread. It must not throw, and must not run blocks. Null is allowed.
+  /// Errors: a message ends the program if an object is destroyed twice, in one block or in two, or if no block made
+  /// it. If its memory belongs to something else by then, that cannot be detected.
+  /// Requires: the type with which it was made.
   template <class T>
   void destroy(T* object) {
     if (object != nullptr) give_memory(self().state(), object, destroyer<T>());
   }
 
-  /// Runs `action` after the block has committed, or after it has been given up because the body threw: once, in the
-  /// block's thread, outside of it, in the order in which they were given. An attempt that is restarted forgets its
-  /// actions. Requires: trivially copyable, at most 32 bytes, throws nothing; may do what it likes, blocks included.
+  /// Runs `action` once, after the block has committed (on_commit), or after it was given up because the body threw
+  /// (on_abort). It runs in the block's thread, outside the block. Actions run in the order in which they were given.
+  /// An attempt that is restarted forgets its actions. Requires: `action` is trivially copyable, at most 32 bytes, and
+  /// throws nothing. It may do anything, also run blocks.
   template <class Action>
   void on_commit(Action action) {
     add_action(self().state(), self().state().commit_actions, txsync::detail::deferred_action::keep(action));
@@ -141,10 +142,11 @@ class transaction_base {
     add_action(self().state(), self().state().abort_actions, txsync::detail::deferred_action::keep(action));
   }
 
-  /// After this block has committed, no other transaction will touch again what it has made unreachable for others
-  /// (removed from a list, say): its thread may then use it without blocks, and free it with whatever allocated it.
-  /// What destroy() gives back needs no such call.
-  /// Cost: at the end of the block it waits until all transactions have ended that run then; 1..10 us where none does.
+  /// Makes private what this block has made unreachable for others (removed from a list, for example). After the block
+  /// has committed, no other transaction touches it again. The thread may then use it without blocks, and free it with
+  /// the allocator that it came from. Objects that are given to destroy() need no such call.
+  /// Cost: at its end the block waits until all transactions that run at that time have ended; 1..10 us if there are
+  /// none.
   void privatize() noexcept { tm::detail::privatize(self().state()); }
 
  private:
@@ -156,25 +158,25 @@ class transaction_base {
 
 }  // namespace detail
 
-/// Destroys at once, without a transaction, an object that some block made, and that none can be looking at any more:
-/// one that a block has made its own (privatize()), or in the destructor of a container. Null is allowed; else as
-/// transaction::destroy().
+/// Destroys at once, without a transaction, an object that some block made and that no block can access any more. Such
+/// an object was made private by a block (privatize()), or belongs to a container that is being destroyed. Null is
+/// allowed. Otherwise as transaction::destroy().
 template <class T>
 void destroy_unshared(T* object) noexcept {
   if (object != nullptr) detail::free_unshared(object, detail::destroyer<T>());
 }
 
-/// A transaction in software. Can be undone, so it offers everything.
-/// The engine is its base so that accesses find what they need where `this` points to; it is not for users.
+/// A software transaction. It can be undone, so it offers everything. The engine is its base, so that accesses find
+/// what they need at `this`; the engine is not for users.
 class transaction : public detail::transaction_base<transaction>, public detail::engine {
  public:
-  /// Gives the block up for now, and runs it anew when something that it has read has changed; sleeps meanwhile (no
-  /// polling). Within or_else() the next alternative comes first. A block that has read nothing could never go on:
-  /// that ends the program with a message.
+  /// Undoes the block, and runs it anew when something that it has read has changed; it sleeps until then (no polling).
+  /// Within or_else() the next alternative runs first. A block that has read nothing could never go on: a message ends
+  /// the program.
   [[noreturn]] void retry() { detail::retry(*this); }
 
-  /// Runs first(tx); where it ends in retry(), it has done nothing, and second(tx) runs in its place. Where that does
-  /// so too, the block waits for a change of what either of them has read. Nests.
+  /// Runs first(tx). If that ends in retry(), it is undone, and second(tx) runs in its place. If that ends in retry(),
+  /// too, the block waits for a change of what either of them has read. Nests.
   template <class First, class Second>
   void or_else(First&& first, Second&& second) {
     if (!detail::run_alternative(
@@ -184,9 +186,9 @@ class transaction : public detail::transaction_base<transaction>, public detail:
     }
   }
 
-  /// From here on the block is not restarted any more, so that it may do I/O. Where it could be, everything is undone
-  /// and the body runs anew from its start, alone: other blocks wait until it has ended. An exception that then leaves
-  /// the body leaves behind what the body has done.
+  /// From here on the block is not restarted any more, so it may do I/O. If it could still be restarted, everything is
+  /// undone and the body runs anew from its start, serially: other blocks wait until it has ended. If an exception then
+  /// leaves the body, the effects of the body stay.
   void irrevocable() { detail::restart_irrevocable(*this); }
 
   // For the library.
@@ -196,12 +198,12 @@ class transaction : public detail::transaction_base<transaction>, public detail:
   transaction& operator=(const transaction&) = delete;
 };
 
-/// A transaction whose accesses are plain loads and stores: in an attempt of the machine, or alone and irrevocable.
-/// For one that is kept and used after its block's end see docs/tm/misbehaviour.md. With NDEBUG its reads and writes
-/// are not checked.
+/// A transaction whose accesses are plain loads and stores: in a hardware attempt, or serial and irrevocable.
+/// docs/tm/misbehaviour.md says what happens if one is kept and used after its block's end. With NDEBUG, reads and
+/// writes are not checked for that.
 class direct_transaction : public detail::transaction_base<direct_transaction> {
  public:
-  /// In an attempt: goes on in software. In an irrevocable block it ends the program with a message.
+  /// In an attempt: continues in software. In an irrevocable block, a message ends the program.
   [[noreturn]] void retry() { detail::retry(engine_); }
   template <class First, class Second>
   void or_else(First&& first, Second&&) {
@@ -215,7 +217,7 @@ class direct_transaction : public detail::transaction_base<direct_transaction> {
 
   std::uint64_t read_word(const word& cell) {
     if (is_kept_from_another()) return engine_.read_word(cell);
-    return cell.load(std::memory_order_relaxed);  // alone, or in an attempt, which is atomic as a whole
+    return cell.load(std::memory_order_relaxed);  // serial, or in an attempt, which is atomic as a whole
   }
   void write_word(word& cell, std::uint64_t value) {
     if (is_kept_from_another()) return engine_.write_word(cell, value);
@@ -227,8 +229,8 @@ class direct_transaction : public detail::transaction_base<direct_transaction> {
   direct_transaction& operator=(const direct_transaction&) = delete;
 
  private:
-  /// Whether an earlier block's body has kept it: its thread runs no block, or one in software. Checked only if
-  /// assert() is: a check of each access would cost as much as the access.
+  /// Whether an earlier block's body has kept it: its thread then runs no block, or one in software. Checked only if
+  /// assert() is, because a check of each access would cost as much as the access.
   bool is_kept_from_another() const noexcept {
 #ifdef NDEBUG
     return false;

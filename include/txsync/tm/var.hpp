@@ -17,12 +17,12 @@ namespace txsync::inline TXSYNC_BACKEND::tm {
 /// What transactions read and write: all of the library's algorithms work on words of 8 bytes.
 using word = std::atomic<std::uint64_t>;
 
-/// A value of T that atomic blocks read and write, through their transaction: tx.read(v), tx.write(v, x). Occupies
-/// whole words: 8 bytes for an int too, 16 for two pointers.
-/// Requires: T is trivially copyable. What two blocks of different threads do with one var is atomic, T as a whole
-/// included; whatever else threads share within blocks must not change while they share it.
-/// Constant-initialised for numbers, enumerations and null pointers (but not long double, which has bytes that nobody
-/// writes), and for T without such bytes. Has a default where T has one. Not copyable: it is a place, not a value.
+/// A value of T that atomic blocks read and write through their transaction: tx.read(v), tx.write(v, x). It occupies
+/// whole words: 8 bytes also for an int, 16 for two pointers.
+/// Requires: T is trivially copyable. Accesses of blocks in different threads to one var are atomic, also for a T of
+/// several words. Anything else that threads share within blocks must not change while they share it.
+/// Constant-initialised for numbers, enumerations, null pointers, and other T without padding bytes (not for long
+/// double, which has some). It has a default if T has one. Not copyable: it is a place, not a value.
 template <class T>
   requires std::is_trivially_copyable_v<T>
 class var {
@@ -41,15 +41,15 @@ class var {
   var(const var&) = delete;
   var& operator=(const var&) = delete;
 
-  /// Outside of blocks, where no block that writes it can be running: before threads start, after they have ended, for
-  /// what a block has made its own (transaction::privatize()).
+  /// Outside of blocks. Requires: no block that writes it can be running. So for times before threads start or after
+  /// they have ended, or for what a block has made private (transaction::privatize()).
   T load() const noexcept {
     std::uint64_t copy[words];
     // relaxed, here and in store(): nobody else writes, see above
     for (unsigned i = 0; i < words; ++i) copy[i] = words_[i].value.load(std::memory_order_relaxed);
     return from_words(copy);
   }
-  /// The same, and no block that reads it either.
+  /// The same. Requires: no block that reads it can be running either.
   void store(const T& value) noexcept {
     std::uint64_t copy[words];
     to_words(value, copy);
@@ -90,7 +90,7 @@ class var {
   }
 
  private:
-  /// In one word: __int128 is an integral type too, under -std=gnu++20.
+  /// Whether T is a number in one word: __int128 is an integral type, too, under -std=gnu++20.
   static constexpr bool is_number = words == 1 && (std::is_integral_v<T> || std::is_enum_v<T>);
   struct cell {
     word value{0};

@@ -10,11 +10,13 @@ namespace txsync::inline TXSYNC_BACKEND::tm {
 
 /// An array for atomic blocks that grows.
 ///
-/// Every operation is part of the block whose transaction it is given. Those that grow throw std::bad_alloc where there
-/// is no memory: then that block is undone. All operations read the size, so a block that changes it meets all others;
-/// those that do not meet only at elements of the same 32 bytes.
-/// Cost: O(1) an element; push_back() O(n) once in n, when the storage doubles: the elements move, the old storage
-/// goes. Requires: T is trivially copyable and has a default. The destructor runs while no block uses the vector.
+/// Every operation is part of the block whose transaction it is given. Operations that grow the vector throw
+/// std::bad_alloc if there is no memory; that block is then undone. All operations read the size, so a block that
+/// changes the size conflicts with all others. Blocks that do not change it conflict only at elements of the same 32
+/// bytes.
+/// Cost: O(1) per element. push_back() is O(n) once in n, when the storage doubles: the elements move, and the old
+/// storage is given back.
+/// Requires: T is trivially copyable and has a default. The destructor runs while no block uses the vector.
 /// Thread-safe in blocks. 24 bytes; an element is its value in whole words of 8 bytes.
 template <class T>
   requires detail::container_value<T>
@@ -25,7 +27,7 @@ class vector {
   vector& operator=(const vector&) = delete;
   ~vector() { destroy_unshared(storage_.load()); }
 
-  /// Throws std::out_of_range, and the block is undone unless it catches that.
+  /// Throws std::out_of_range. The block is then undone, unless it catches that.
   template <class Tx>
   T at(Tx& tx, std::size_t index) const {
     return tx.read(place_of(tx, index));
@@ -34,7 +36,7 @@ class vector {
   void set(Tx& tx, std::size_t index, const T& value) {
     tx.write(place_of(tx, index), value);
   }
-  /// Where that element lies, to be read and written by this block until the vector grows. Throws std::out_of_range.
+  /// The var of that element, which this block may read and write until the vector grows. Throws std::out_of_range.
   template <class Tx>
   var<T>& place_of(Tx& tx, std::size_t index) const {
     if (index >= tx.read(size_)) detail::throw_no_such_element();
@@ -48,15 +50,15 @@ class vector {
     tx.write(tx.read(storage_)[length], value);
     tx.write(size_, length + 1);
   }
-  /// The last element, taken out. Throws std::out_of_range where there is none.
+  /// Removes the last element and returns it. Throws std::out_of_range if there is none.
   template <class Tx>
   T pop_back(Tx& tx) {
     const std::size_t length = tx.read(size_);
-    const T value = at(tx, length - 1);  // of an empty one the greatest index there is
+    const T value = at(tx, length - 1);  // in an empty vector, the index is the maximum value
     tx.write(size_, length - 1);
     return value;
   }
-  /// Elements that are new have that value.
+  /// New elements have that value.
   template <class Tx>
   void resize(Tx& tx, std::size_t length, const T& value = T{}) {
     reserve(tx, length);
@@ -64,13 +66,13 @@ class vector {
     for (std::size_t i = tx.read(size_); i < length; ++i) tx.write(storage[i], value);
     tx.write(size_, length);
   }
-  /// Room for so many elements, at least.
+  /// Makes room for at least so many elements.
   template <class Tx>
   void reserve(Tx& tx, std::size_t capacity) {
     if (capacity <= tx.read(capacity_)) return;
     var<T>* const old = tx.read(storage_);
     var<T>* const fresh = tx.template make_array<var<T>>(capacity);
-    // Nobody else knows the new storage yet.
+    // No other block knows the new storage yet.
     for (std::size_t i = 0; i < tx.read(size_); ++i) fresh[i].store(tx.read(old[i]));
     tx.write(storage_, fresh);
     tx.write(capacity_, capacity);
@@ -95,7 +97,7 @@ class vector {
     return tx.read(size_) == 0;
   }
 
-  /// for (const T value : vector.all(tx)): those that it has now. Within the body, until the vector grows.
+  /// for (const T value : vector.all(tx)): the present elements. Within the body, until the vector grows.
   template <class Tx>
   auto all(Tx& tx) const {
     return detail::entries<iterator<Tx>>(iterator<Tx>(tx, tx.read(storage_), tx.read(size_)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of one thread's transactions: what the inlined half of a transaction and the algorithms in src/tm share.
+// The state of one thread's transactions, shared by the inlined half of a transaction and the algorithms in src/tm.
 #pragma once
 
 #include <atomic>
@@ -15,12 +15,13 @@
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
-/// An ownership record: of the words of one or more stripes of memory, the version of their last commit; or, with
-/// owned_bit, the engine of the transaction that is changing them.
+/// An ownership record, for the words of one or more stripes of memory. It holds the version of their last commit. With
+/// owned_bit, it holds the engine of the transaction that is changing them.
 using orec = std::atomic<std::uint64_t>;
 inline constexpr std::uint64_t owned_bit = std::uint64_t{1} << 63;
 
-/// The table of them: 8 MiB, touched as it is used. The address of a word gives its record: stripes of 32 bytes.
+/// The table of these records: 8 MiB, touched as it is used. The address of a word selects its record, by stripes of 32
+/// bytes.
 inline constexpr unsigned stripe_shift = 5;
 inline constexpr std::uint64_t record_count = std::uint64_t{1} << 20;
 /// All zero, without the compiler looking at each.
@@ -31,29 +32,30 @@ union zeroed_records {
 };
 TXSYNC_EXPORT extern zeroed_records records;
 
-/// By this a race detector of the program's, which the library was compiled without, knows the order of blocks: what is
-/// read in one comes behind all that have begun to commit (order_before_blocks()). No value is there.
+/// An address that stands for the order of blocks, for a race detector of the program that the library was compiled
+/// without. What a block reads comes after all blocks that have begun to commit (order_before_blocks()). No value is
+/// stored there.
 inline const void* order_of_blocks() noexcept { return &records.nothing + 1; }
 
 class engine;
 
-/// How much a transaction has written down, to be taken back to.
+/// How much a transaction has recorded: a point to roll back to.
 struct log_mark {
-  std::size_t undo;                ///< of algorithms that store in place
-  std::size_t buffered, replaced;  ///< and of the others
+  std::size_t undo;                ///< for algorithms that store in place
+  std::size_t buffered, replaced;  ///< for the other algorithms
   std::size_t made, gone, on_commit, on_abort;
 };
 
-/// A word of memory with the value that it had.
+/// A word of memory, and its former value.
 struct old_value {
   word* cell;
   std::uint64_t value;
 };
 struct owned_orec {
   orec* record;
-  std::uint64_t version;  ///< that it had
+  std::uint64_t version;  ///< the version that it had
 };
-/// An object of the heap, and its destructor where that does anything.
+/// A heap object, and its destructor if that does anything.
 struct heap_object {
   void* object;
   void (*destroy)(void* object) noexcept;
@@ -62,60 +64,61 @@ struct heap_object {
 /// An object that the transaction itself has made.
 struct made_object {
   heap_object what;
-  /// By an alternative that ended with retry(), or by a constructor that threw. It lies there until the attempt ends,
-  /// whose logs may speak of its words.
+  /// Whether it was given up, by an alternative that ended with retry() or by a constructor that threw. Its memory
+  /// stays until the attempt ends, because the attempt's logs may name its words.
   bool given_up;
 };
 
 /// Stripes of memory, as bits of a hash of their addresses.
 class stripe_set;
 
-/// One way to run transactions. Functions are called by the thread that the engine belongs to.
+/// An algorithm that runs transactions. The thread that the engine belongs to calls its functions.
 struct algorithm {
   const char* name;
   const char* summary;
-  /// Before the first access of an attempt; sets where and by what limit words are read in the inlined way.
+  /// Before the first access of an attempt. Sets which words are read by the inlined path, and up to which version.
   void (*begin)(engine& me);
-  /// What the inlined way does not decide.
+  /// Reads and writes that the inlined path does not decide.
   std::uint64_t (*read)(engine& me, const word& cell);
   void (*write)(engine& me, word& cell, std::uint64_t value);
-  /// Either the attempt is committed when it returns, or it is restarted. True: it has written something.
+  /// When it returns, the attempt has committed; otherwise the attempt is restarted. True: it has written something.
   bool (*commit)(engine& me);
-  /// Everything that the attempt has written is gone again.
+  /// Undoes everything that the attempt has written.
   void (*roll_back)(engine& me) noexcept;
-  /// What it has written after that, while it goes on.
+  /// Undoes what it has written since `mark`, while it goes on.
   void (*roll_back_to)(engine& me, const log_mark& mark) noexcept;
-  /// Whether all that the attempt has read is still so. Null: nobody else can have changed it.
+  /// Whether all that the attempt has read is still valid. Null: no other thread can have changed it.
   bool (*is_valid)(engine& me) noexcept;
-  /// Adds what the attempt has read, for transactions that wait; null: it keeps no record.
+  /// Adds what the attempt has read, for transactions that wait. Null: the algorithm keeps no record.
   void (*add_reads)(engine& me, stripe_set& into) noexcept;
   /// Adds what it has written.
   void (*add_writes)(engine& me, stripe_set& into) noexcept;
-  bool in_hardware = false;  ///< attempts of the machine first
-  /// So many of them, whatever the causes of their aborts; 0: as the block's policy and the causes say.
+  bool in_hardware = false;  ///< makes hardware attempts first
+  /// The number of hardware attempts, whatever the causes of their aborts. 0: as the block's policy and the causes say.
   std::uint32_t hardware_tries = 0;
 };
 
 enum class run_mode : std::uint8_t {
   idle,
-  software,     ///< by an algorithm, beside others
-  alone,        ///< nobody else runs; can still be undone
-  irrevocable,  ///< nobody else runs; cannot
-  hardware      ///< in an attempt of the machine
+  software,     ///< by an algorithm, concurrently with others
+  alone,        ///< serial: no other block runs; can still be undone
+  irrevocable,  ///< serial, and cannot be undone
+  hardware      ///< in a hardware attempt
 };
 
 class engine {
  public:
-  // What each access looks at.
-  /// Words whose orec has a version below it are read in the inlined way. 0: none is. Of the thread's own, but that a
-  /// thread that waits for the transaction's end may set it to 0 at any time, from which on reads go the long way.
+  // What each access reads.
+  /// The inlined path reads words whose orec has a version below this. 0: it reads none. The thread itself sets it. But
+  /// a thread that waits for the transaction's end may set it to 0 at any time; reads then take the long path.
   std::uint64_t bound() const noexcept { return bound_.load(std::memory_order_relaxed); }  // relaxed: a limit, or 0
   void set_bound(std::uint64_t to) noexcept { bound_.store(to, std::memory_order_relaxed); }
-  /// What orecs hold whose words are written in the inlined way: `mine` of algorithms that store in place, or nobody.
+  /// The inlined path writes words whose orec holds this value: `mine` for algorithms that store in place, otherwise
+  /// `nobody`.
   std::uint64_t in_place = nobody;
-  std::uint64_t mine = 0;     ///< what the orecs hold that the transaction owns
-  bool logs_reads = false;    ///< reads are written down
-  bool has_unlogged = false;  ///< some were not, or may not have been
+  std::uint64_t mine = 0;     ///< the value of the orecs that the transaction owns
+  bool logs_reads = false;    ///< reads are recorded
+  bool has_unlogged = false;  ///< some reads were not recorded, or may not have been
   run_mode mode = run_mode::idle;
   const algorithm* how = nullptr;
   growing_log<orec*> reads;
@@ -123,17 +126,17 @@ class engine {
 
   growing_log<owned_orec> owned;
 
-  // What few transactions do.
-  bool has_extras = false;  ///< one of these is not empty, or the next is true
+  // What few transactions use.
+  bool has_extras = false;  ///< one of these logs is not empty, or the next member is true
   bool privatizes = false;
-  bool gives_up_objects = false;  ///< some of those that it has made
+  bool gives_up_objects = false;  ///< it gives up objects that it has made
   growing_log<made_object> made;
   growing_log<heap_object> gone;
   growing_log<txsync::detail::deferred_action> commit_actions;
   growing_log<txsync::detail::deferred_action> abort_actions;
 
   static constexpr std::uint64_t nobody = ~std::uint64_t{0};
-  /// The bound of a transaction that is alone: orecs are not looked at.
+  /// The bound of a serial transaction, which does not look at orecs.
   static constexpr std::uint64_t every_version = owned_bit;
 
   /// The orec of a word.
@@ -151,10 +154,10 @@ class engine {
     if (limit == every_version) return cell.load(std::memory_order_relaxed);  // a word that only this thread may write
     orec& record = orec_of(cell);
     const std::uint64_t seen = record.load(std::memory_order_seq_cst);
-    // acquire pairs with the release of a store in place: who sees what a transaction has written in place sees its
+    // acquire pairs with the release in store_in_place(): a thread that sees such a value also sees its transaction's
     // mark in the orec below
     const std::uint64_t value = cell.load(std::memory_order_acquire);
-    // relaxed: behind an acquire load, which nothing after it passes
+    // relaxed: it follows an acquire load, which later accesses do not pass
     if (seen < limit && record.load(std::memory_order_relaxed) == seen) [[likely]] {
       note_read(record);
       return value;
@@ -162,7 +165,7 @@ class engine {
     return how->read(*this, cell);
   }
   [[gnu::always_inline]] void write_word(word& cell, std::uint64_t value) {
-    // relaxed: nobody else writes what would make this true
+    // relaxed: no other thread stores a value that makes this true
     if (bound() == every_version || orec_of(cell).load(std::memory_order_relaxed) == in_place) {
       store_in_place(cell, value);
     } else {
@@ -176,7 +179,7 @@ class engine {
       reads.append(&record);
     }
   }
-  /// Requires: the transaction owns the word's orec, or is alone.
+  /// Requires: the transaction owns the word's orec, or is serial.
   [[gnu::always_inline]] void store_in_place(word& cell, std::uint64_t value) {
     // relaxed: a word that only this thread may write
     undo.append({&cell, cell.load(std::memory_order_relaxed)});

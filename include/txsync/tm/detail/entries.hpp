@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the containers of transactions have in common.
+// What the containers for atomic blocks share.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::tm {
 
-/// What the iterators of maps point at: the key where it lies, and the value that it had when the iterator was asked.
+/// What the iterators of maps point to: the stored key, and the value at the time when the iterator was dereferenced.
 template <class Key, class Value>
 struct entry {
   const Key& key;
@@ -23,7 +23,7 @@ namespace detail {
 template <class T>
 concept container_value = std::is_trivially_copyable_v<T> && std::is_default_constructible_v<T>;
 
-/// What range-for runs over.
+/// A range for range-for.
 template <class Iterator>
 class entries {
  public:
@@ -35,7 +35,7 @@ class entries {
   Iterator first_;
 };
 
-/// Over a chain of nodes, each of which knows the next one. Node::get(tx) is what it points at.
+/// An iterator over a chain of nodes, each of which knows the next one. Node::get(tx) is what it points to.
 template <class Node, class Tx>
 class chain_iterator {
  public:
@@ -88,7 +88,7 @@ struct map_node {
   var<map_node*> next;
 };
 
-/// A sequence's.
+/// The node of a sequence.
 template <class T>
 struct value_node {
   explicit value_node(const T& initial) noexcept : value(initial) {}

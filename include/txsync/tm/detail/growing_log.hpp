@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a transaction writes down: appended in a few instructions, kept from one transaction to the next.
+// A log of a transaction: an append takes a few instructions, and the memory is kept from one transaction to the next.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
-/// `bytes` of memory that begin with what the old memory held, which is given back. Throws std::bad_alloc, and the old
-/// memory is as it was.
+/// Returns `bytes` of memory that begin with the contents of the old memory, which is given back. Throws
+/// std::bad_alloc; the old memory is then unchanged.
 TXSYNC_EXPORT void* grow_log(void* old, std::size_t bytes);
 TXSYNC_EXPORT void free_log(void* memory) noexcept;
 
@@ -25,7 +25,7 @@ class growing_log {
   growing_log& operator=(const growing_log&) = delete;
   ~growing_log() { free_log(static_cast<void*>(first_)); }
 
-  /// Throws std::bad_alloc, and nothing is appended.
+  /// Throws std::bad_alloc; nothing is appended then.
   [[gnu::always_inline]] void append(const Entry& entry) {
     reserve_one();
     *next_++ = entry;
@@ -46,7 +46,7 @@ class growing_log {
     std::swap(next_, other.next_);
     std::swap(end_, other.end_);
   }
-  /// Requires: it has at least that many.
+  /// Requires: it has at least that many entries.
   void truncate(std::size_t length) noexcept { next_ = first_ + length; }
 
  private:

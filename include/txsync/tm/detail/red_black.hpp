@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Red-black trees (Guibas and Sedgewick, "A dichromatic framework for balanced trees", 1978) by the way that was walked
-// from the root, for nodes that do not know their parents.
+// Red-black trees (Guibas and Sedgewick, "A dichromatic framework for balanced trees", 1978). The nodes do not know
+// their parents: changes follow the path that was walked from the root.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 inline constexpr unsigned red_black_left = 0;
 inline constexpr unsigned red_black_right = 1;
 
-/// What a node has; to be its base.
+/// The links of a node; its base class.
 template <class Node>
 class red_black_links {
  public:
@@ -24,7 +24,7 @@ class red_black_links {
   red_black_links() noexcept = default;
 };
 
-/// The way from a root to a link of the tree, its end. A node's number on it is its depth.
+/// The path from a root to a link of the tree, which is its end. A node's index on the path is its depth.
 template <class Node>
 class red_black_path {
  public:
@@ -33,15 +33,15 @@ class red_black_path {
 
   explicit red_black_path(var<Node*>& root) noexcept : root_(&root) {}
 
-  /// The node at the end. Null: there is none.
+  /// The node at the end of the path, or null.
   template <class Tx>
   Node* read_end(Tx& tx) const {
     return tx.read(link(depth_));
   }
-  /// From the node at the end on.
+  /// Extends the path, from the node at its end, to the link on that side.
   void go(Node* at, unsigned side) noexcept { steps_[depth_++] = {at, side}; }
 
-  /// Requires: no node is at the end.
+  /// Inserts `fresh` at the end of the path. Requires: no node is there.
   template <class Tx>
   void insert(Tx& tx, Node* fresh) {
     tx.write(link(depth_), fresh);
@@ -60,7 +60,7 @@ class red_black_path {
     if (depth_ == 0) tx.write(at->red, false);  // the root is black
   }
 
-  /// Requires: `gone` is at the end. It is not in the tree any more, and is as it was.
+  /// Removes `gone` from the tree; the node itself does not change. Requires: it is at the end of the path.
   template <class Tx>
   void erase(Tx& tx, Node* gone) {
     Node* const lower = tx.read(gone->child[red_black_left]);
@@ -72,7 +72,7 @@ class red_black_path {
     if (!was_red) add_black(tx, only);
   }
 
-  /// Null, or what is wrong with the colours.
+  /// Null, or a text that says what is wrong with the colours.
   template <class Tx>
   static const char* check(Tx& tx, const var<Node*>& root) {
     Node* const top = tx.read(root);
@@ -89,12 +89,12 @@ class red_black_path {
   };
 
   Node* parent() const noexcept { return steps_[depth_ - 1].at; }
-  /// That leads to the node of that depth.
+  /// The link to the node of that depth.
   var<Node*>& link(std::size_t depth) const noexcept {
     return depth == 0 ? *root_ : steps_[depth - 1].at->child[steps_[depth - 1].side];
   }
 
-  /// `top`'s child on the other side takes its place, and `top` goes down to `side`.
+  /// `top`'s child on the other side takes its place, and `top` moves down to `side`.
   template <class Tx>
   static Node* rotate(Tx& tx, var<Node*>& to_top, Node* top, unsigned side) {
     Node* const raised = tx.read(top->child[1 - side]);
@@ -104,7 +104,7 @@ class red_black_path {
     return raised;
   }
 
-  /// The node at the end and its parent are red, its uncle is black.
+  /// Requires: the node at the end and its parent are red, its uncle is black.
   template <class Tx>
   void straighten(Tx& tx, Node* grand, unsigned side) {
     if (steps_[depth_ - 1].side != side) rotate(tx, grand->child[side], parent(), side);
@@ -113,7 +113,7 @@ class red_black_path {
     tx.write(grand->red, true);
   }
 
-  /// The node with the next key takes the place of `gone`, with its colour.
+  /// The node with the next key takes the place and the colour of `gone`.
   template <class Tx>
   void replace_by_next(Tx& tx, Node* gone, Node* lower, Node* upper, bool was_red) {
     const std::size_t place = depth_;
@@ -137,7 +137,7 @@ class red_black_path {
     if (!next_was_red) add_black(tx, only);
   }
 
-  /// Below the end, where `at` is, there is a black node too few on every way.
+  /// Every path below the end, where `at` is, lacks one black node.
   template <class Tx>
   void add_black(Tx& tx, Node* at) {
     while (at == nullptr || !tx.read(at->red)) {
@@ -148,7 +148,7 @@ class red_black_path {
     }
     tx.write(at->red, false);
   }
-  /// False: it was moved up by a level.
+  /// False: the lack has moved up by a level.
   template <class Tx>
   bool take_from_sibling(Tx& tx) {
     Node* const above = parent();
@@ -183,7 +183,7 @@ class red_black_path {
     return true;
   }
 
-  /// Of a tree of nodes; recursive, since the height is bounded.
+  /// The number of black nodes on each path down from `top`. Recursive, because the height is bounded.
   template <class Tx>
   static std::size_t black_height(Tx& tx, const Node* top, bool below_red, const char*& fault) {
     if (top == nullptr) return 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Native attempts: one file an architecture; machines without hardware transactions share the generic one.
+// Native attempts: one file per architecture; machines without hardware transactions share the generic one.
 #pragma once
 
 namespace txsync::inline TXSYNC_BACKEND::machine::detail {
 /// How many levels a warm_begin() opens beyond the first.
 inline constexpr unsigned warm_extra_depth = 3;
-/// Whether memory is after an abort as it was at begin().
+/// Whether an abort leaves memory as it was at begin().
 inline constexpr bool aborts_undo_stores = true;
 }  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the CPU knows the instructions that ask about, abort or suspend an attempt. They are illegal where it does
-// not, and begin() is only reached after htm() has looked; these may be called at any time.
+// Whether the CPU knows the instructions that ask about, abort or suspend an attempt. On other CPUs they are illegal.
+// begin() is only reached after htm() has looked; these instructions may be reached at any time.
 #pragma once
 
 namespace txsync::inline TXSYNC_BACKEND::machine::detail {
 
 enum class facility : std::uint8_t { unknown, absent, present };
 
-/// Written by find_facility(), always with the same answer. Relaxed: it guards no other data.
+/// Written by find_facility(), always with the same value. Relaxed: it guards no other data.
 TXSYNC_EXPORT extern std::atomic<facility> attempt_facility;
 TXSYNC_EXPORT bool find_facility() noexcept;
 
-/// Written by htm() once it has tried, always with the same answer. Relaxed: it guards no other data.
+/// Written by htm() once it has tried, always with the same value. Relaxed: it guards no other data.
 TXSYNC_EXPORT extern std::atomic<facility> working_attempts;
 
 [[gnu::always_inline]] inline bool has_facility() noexcept {
@@ -19,12 +19,13 @@ TXSYNC_EXPORT extern std::atomic<facility> working_attempts;
   return found == facility::present || (found == facility::unknown && find_facility());
 }
 
-/// Compared in memory on x86: compilers load an atomic into a register first. In a queue lock, whose unlock before and
-/// lock behind are locked instructions, nothing hides that (0.1 ns of 5.3 on Zen 4, ./dev bench locks --elision-only).
+/// On x86 it compares in memory, because compilers load an atomic into a register first. In a queue lock nothing hides
+/// that load, because the unlock before it and the lock after it are locked instructions. It costs 0.1 ns of 5.3 on Zen
+/// 4 (./dev bench locks --elision-only).
 [[gnu::always_inline]] inline bool known_not_to_work() noexcept {
 #if defined(__x86_64__)
   bool is_absent;
-  // A byte is read as a whole; relaxed, as it is elsewhere.
+  // relaxed, as elsewhere: a byte is read as a whole
   asm("cmpb %2, %1" : "=@cce"(is_absent) : "m"(working_attempts), "i"(facility::absent));
   return is_absent;
 #else
@@ -37,7 +38,7 @@ TXSYNC_EXPORT extern std::atomic<facility> working_attempts;
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
 inline bool attempts_work() noexcept {
-  // First, and in line: where attempts work a comparison and a jump are nothing beside one.
+  // First, and inlined: on machines where attempts work, a comparison and a jump are nothing beside an attempt.
   if (detail::known_not_to_work()) [[likely]]
     return false;
   const detail::facility found = detail::working_attempts.load(std::memory_order_relaxed);

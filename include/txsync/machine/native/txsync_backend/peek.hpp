@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads that neither the compiler nor a sanitizer takes for an access to an object.
+// Loads that neither the compiler nor a sanitizer regards as an access to an object.
 #pragma once
 
 namespace txsync::inline TXSYNC_BACKEND::machine {

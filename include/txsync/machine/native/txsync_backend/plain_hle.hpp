@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines without HLE: the hint is not there, the accesses are.
+// Machines without HLE: the same accesses without the hint.
 #pragma once
 
 namespace txsync::inline TXSYNC_BACKEND::machine {

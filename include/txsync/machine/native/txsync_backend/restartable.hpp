@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Native releases. On x86-64 Linux: a restartable sequence (rseq, Linux 4.18), made safe against other CPUs by
-// membarrier's rseq command (Linux 5.10), which settle_releases() issues. Everywhere else, and under ThreadSanitizer,
-// which does not see into assembly: a compare-exchange.
+// Native releases. On x86-64 Linux a release is a restartable sequence (rseq, Linux 4.18). membarrier's rseq command
+// (Linux 5.10), which settle_releases() issues, makes it safe against other CPUs. Everywhere else a release is a
+// compare-exchange, and also under ThreadSanitizer, which does not see into assembly.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,9 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 namespace detail {
 
 #if TXSYNC_NATIVE_RSEQ
-/// Distance from the thread pointer to this thread's rseq area's rseq_cs field; 0 while unknown or not to be used.
-/// Written once. Relaxed: it guards nothing, either way of releasing is right.
+/// The distance from the thread pointer to the rseq_cs field of this thread's rseq area; 0 while it is unknown or not
+/// to be used. Set before main, and cleared if the system withdraws its support. Relaxed: it guards nothing, because
+/// both ways of releasing are right at any time.
 TXSYNC_EXPORT extern std::atomic<std::ptrdiff_t> rseq_field;
 #endif
 
@@ -38,18 +39,19 @@ inline bool release_unless_waited(lock_word& word, std::uint16_t value) noexcept
   const std::ptrdiff_t field = detail::rseq_field.load(std::memory_order_relaxed);
   if (field == 0) [[unlikely]]
     return detail::release_by_exchange(word, value);
-  // Between labels 1 and 2 an interruption, or settle_releases() elsewhere, sends this thread to label 4. The last
-  // instruction is the store that gives the lock up. The descriptor's address is taken back at once, so that this code
-  // may be unloaded.
+  // Between labels 1 and 2, an interruption, or settle_releases() in another thread, sends this thread to label 4. The
+  // last instruction is the store that gives the lock up. The descriptor's address is cleared at once, so that this
+  // code may be unloaded.
   asm goto volatile(
-      // "?": in the COMDAT group of the function, so that the linker drops both together where it is emitted twice.
+      // "?": in the COMDAT group of the function, so that the linker drops both together if the function is emitted
+      // twice.
       ".pushsection __rseq_cs, \"aw?\"\n\t"
       ".balign 32\n"
       "3:\t.long 0, 0\n\t"
       ".quad 1f, 2f - 1f, 4f\n\t"
       ".popsection\n\t"
-      // A section of its own: the compiler puts cold halves and landing pads of functions into .text.unlikely, and
-      // bytes pushed there would stand in the middle of them.
+      // An ELF section of its own. The compiler puts cold parts and landing pads of functions into .text.unlikely.
+      // Bytes that are pushed there would stand in the middle of them.
       ".pushsection .text.unlikely.txsync_restart, \"ax?\"\n\t"
       ".byte 0x0f, 0xb9, 0x3d\n\t"  // an undefined instruction with the signature the kernel looks for
       ".long 0x53053053\n"

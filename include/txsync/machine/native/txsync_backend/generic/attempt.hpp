@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// No hardware transactions: begin() answers "no reason", everything else does nothing.
+// No hardware transactions: begin() returns status 0, "no reason"; everything else does nothing.
 #pragma once
 
 #include <txsync_backend/plain_hle.hpp>

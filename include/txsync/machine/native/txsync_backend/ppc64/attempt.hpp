@@ -11,7 +11,7 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 
 namespace detail {
 
-// Condition register field 0 in the top bits of what mfocrf answers.
+// Condition register field 0, in the top bits of mfocrf's result.
 inline constexpr std::uint64_t begin_failed_bit = 1u << 29;
 inline constexpr unsigned transaction_state_shift = 29;  // after tcheck: 0 none, 1 suspended, 2 transactional
 
@@ -25,7 +25,8 @@ inline std::uint64_t read_texasr() noexcept {
 
 inline attempt_status begin() noexcept {
   std::uint64_t condition;
-  // A failure goes on after tbegin. with all registers as they were, and the second bit of the condition set.
+  // After a failure, execution continues after the instruction, with all registers as they were and the second bit of
+  // the condition set.
   asm volatile(".machine push\n\t.machine power8\n\ttbegin. 0\n\tmfocrf %0, 0x80\n\t.machine pop"
                : "=r"(condition)::"cr0", "memory");
   if ((condition & detail::begin_failed_bit) == 0) return attempt_status{attempt_status::started_value};

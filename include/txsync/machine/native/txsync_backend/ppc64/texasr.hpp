@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// POWER's Transaction Exception And Summary Register (Power ISA 2.07, book II, 5.4) in the words of attempt_status.
-// Pure arithmetic, so that its test runs on any machine.
+// POWER's Transaction Exception And Summary Register (Power ISA 2.07, book II, 5.4), translated to attempt_status. Pure
+// arithmetic, so its test runs on any machine.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@ namespace txsync::inline TXSYNC_BACKEND::machine::detail {
 /// Bit `n` of the register in IBM's numbering, where 0 is the highest.
 constexpr bool texasr_bit(std::uint64_t texasr, unsigned n) noexcept { return ((texasr >> (63 - n)) & 1) != 0; }
 
-/// Linux ends transactions itself, with a code of its own in the place of tabort.'s (asm/tm.h); 0 for other codes.
+/// Linux also ends transactions itself. The register then has a code of Linux in place of the one from tabort.
+/// (asm/tm.h). Returns 0 for other codes.
 constexpr std::uint32_t status_of_kernel_code(std::uint8_t code) noexcept {
   switch (code & 0xFE) {
     case 0xDE:  // reschedule

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// z/Architecture's transactional execution (Principles of Operation, chapter 5; not on machines after z16). By opcode,
-// so that one binary serves every CPU.
+// z/Architecture's transactional execution (Principles of Operation, chapter 5; not on machines after z16). The
+// instructions are given as opcodes, so that one binary serves every CPU.
 #pragma once
 
 #include <txsync_backend/facility.hpp>
@@ -18,9 +18,9 @@ inline attempt_status begin() noexcept {
   detail::diagnostic_block& block = detail::last_abort;
   block.format = 0;
   unsigned condition;
-  // TBEGIN with mask 0xff00 (as a signed number, for the assembler): saves all general registers. Floating point is not
-  // allowed inside, so that its registers need no saving: an instruction of that kind aborts. An abort goes on after
-  // TBEGIN with another condition code.
+  // TBEGIN with mask 0xff00 (as a signed number, for the assembler) saves all general registers. It does not allow
+  // floating point inside: an instruction of that kind aborts, so those registers need no saving. After an abort,
+  // execution continues after TBEGIN, with another condition code.
   asm volatile(".insn sil,0xe5600000,%1,-256\n\tipm %0" : "=d"(condition), "+Q"(block)::"cc", "memory");
   condition >>= 28;
   if (condition == 0) return attempt_status{attempt_status::started_value};

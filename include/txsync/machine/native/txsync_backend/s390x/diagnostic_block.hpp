@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transaction diagnostic block of z/Architecture (Principles of Operation, chapter 5, "Transaction Diagnostic
-// Block") in the words of attempt_status. Pure arithmetic, so that its test runs on any machine.
+// Block"), translated to attempt_status. Pure arithmetic, so its test runs on any machine.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace txsync::inline TXSYNC_BACKEND::machine::detail {
 
 struct alignas(8) diagnostic_block {
-  std::uint8_t format;  ///< 1 where the machine has filled it in
+  std::uint8_t format;  ///< 1 if the machine has filled it in
   std::uint8_t flags;
   std::uint8_t reserved[4];
   std::uint16_t nesting_depth;

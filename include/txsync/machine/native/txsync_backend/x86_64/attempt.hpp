@@ -9,7 +9,7 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 
 inline attempt_status begin() noexcept {
   std::uint32_t status = attempt_status::started_value;
-  // XBEGIN with displacement 0: an abort goes on at the next instruction, with EAX changed.
+  // XBEGIN with displacement 0: after an abort, execution continues at the next instruction, with EAX changed.
   asm volatile(".byte 0xc7, 0xf8, 0, 0, 0, 0" : "+a"(status)::"memory");
   return attempt_status{status};
 }
@@ -33,7 +33,7 @@ inline unsigned depth() noexcept { return active() ? 1 : 0; }
 
 template <hle_word Word>
 inline Word hle_acquire(std::atomic<Word>& word, std::type_identity_t<Word> value) noexcept {
-  asm volatile(".byte 0xf2; xchg %0, %1" : "+q"(value), "+m"(word)::"memory");  // the register says how wide
+  asm volatile(".byte 0xf2; xchg %0, %1" : "+q"(value), "+m"(word)::"memory");  // the register gives the width
   return value;
 }
 
