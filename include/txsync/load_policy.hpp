@@ -17,7 +17,8 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// it or to its folder.
 ///
 /// When a policy takes effect:
-///  - the algorithm ("lock", "rwlock", "spinlock"): at locks whose first use comes after this call;
+///  - the algorithm ("lock"): at each policy_mutex whose first use comes after this call ("rwlock" and "spinlock" are
+///    for pthread locks, under `txsync run`);
 ///  - elision, warm-up and counting: at each lock's next acquisition. One exception: a policy_mutex in use begins
 ///    elision at its next sample, within 512 acquisitions (policy_mutex.hpp).
 ///
