@@ -22,8 +22,8 @@
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
 inline void become_running(runner& me) noexcept {
-  // relaxed: only this thread writes it. release, although this is a beginning: a thread may wait for the end of the
-  // previous transaction, and see this in place of the store in leave()
+  // relaxed: only this thread writes it. release, although this is a beginning: a thread that waits for the previous
+  // transaction's end may read this instead of leave()'s store
   me.activity.store(me.activity.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
