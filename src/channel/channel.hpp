@@ -159,9 +159,8 @@ struct head {
   /// One call chain is taken for so much waiting that a thread has done or caused at a site.
   std::uint64_t ns_per_chain = 0;
   // Grow and change:
-  std::atomic<std::uint32_t> blocks_given{
-      0};                                   // may exceed block_limit; a thread with a number beyond it counts nothing
-  std::atomic<std::uint32_t> processes{0};  // that have opened the file with the preloaded library
+  std::atomic<std::uint32_t> blocks_given{0};      // may exceed block_limit; a thread beyond that counts nothing
+  std::atomic<std::uint32_t> processes{0};         // that have opened the file with the preloaded library
   std::atomic<std::uint32_t> linked_processes{0};  // likewise with the linked library; most are in `processes`, too
   // machine::clock_ns() when the launcher last looked, at least every 100 ms; 0: it has ended, and nobody answers
   std::atomic<std::uint64_t> launcher_alive{0};
