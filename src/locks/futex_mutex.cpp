@@ -160,8 +160,7 @@ bool futex_mutex::claim(std::uint64_t& seen, waiter who) noexcept {
 /// A lock that changes hands costs some line transfers. So it pays to let its owner run a few more short critical
 /// sections, but not to miss the end of a long one. The waiter therefore compares two reads of the word:
 ///  - At most one section has ended between them: the next read follows closely, and a free lock is taken.
-///  - More have ended: the pauses double. A free lock is taken only after the longest pause, or if at most one section
-///    has ended between two reads.
+///  - More have ended: the pauses double, and a free lock is taken only after the longest pause.
 [[gnu::always_inline]] inline bool futex_mutex::spin(const spinning& how, waiter who, arrival* times) noexcept {
   std::uint64_t before = word_.load(std::memory_order_relaxed);  // relaxed: only a look
   if (has_one_cpu()) return claim(before, who);

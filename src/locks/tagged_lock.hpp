@@ -43,7 +43,7 @@ struct lock_waiter {
 
 /// A lock by its parts: words, mark and concurrency limiter (`door`). The mark says which process had the lock last. It
 /// has 15 bits that differ between a process and its parents and are never 0; 0 means that nobody has had the lock yet.
-/// Locks that counts_waiters() have a mark, and `ticket` has a limiter.
+/// A lock that counts_waiters() has a mark, and `ticket` has a limiter.
 ///
 /// In the child of a fork, threads of the parent are counted as waiters and do not exist. So a thread only tries to
 /// take a lock whose mark is another process's. The first thread that gets it forgets the passive set, or the ready

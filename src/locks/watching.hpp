@@ -10,7 +10,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::detail {
 
-/// Of the calling thread: each failed watch halves the time of the next one. Now and then a trial watches longer.
+/// The calling thread's history: each failed watch halves the time of the next one. Now and then a trial watches
+/// longer.
 struct watch_history {
   std::uint8_t in_vain;
   std::uint8_t trials_in_vain;

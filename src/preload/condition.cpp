@@ -228,7 +228,7 @@ waiter* claim_oldest(condition_state& condition) noexcept {
 
 // ----
 
-/// Wakes claimed waiters, linked by `next`. A waiter may be gone once it is told: nothing of it is read after that.
+/// Wakes claimed waiters, linked by `next`. A waiter may be gone once it is `told`: nothing of it is read after that.
 void wake_all(waiter* first) noexcept {
   while (first != nullptr) {
     std::atomic<std::uint32_t>& word = first->state;

@@ -56,7 +56,7 @@ std::uint64_t fewest_sections() noexcept {
 }
 // Sections that a thread has begun and not reported at the end of a window are lost to that window.
 constexpr std::uint64_t reports_a_window = 8;
-// Of a trial in which the program did not pause.
+// The maximum length of a trial without pauses of the program, in windows.
 constexpr std::uint64_t most_windows = 8;
 
 // If a thread runs so many sections in a window, it looks at one of 64, or of 256, instead of one of 16.
