@@ -71,8 +71,8 @@ void keep_named(std::vector<Item>& items, const std::vector<std::string>& names,
   items = std::move(kept);
 }
 
-/// Takes the options apart and runs bench(words of the command line). Answers the exit status: 2 for bad options and
-/// files that cannot be written, 1 where another exception came out, each with one line that begins with `name`.
+/// Parses the options and runs bench(words of the command line). Returns the exit status: 2 for bad options and for
+/// files that cannot be written, 1 after any other exception. Each comes with one line that begins with `name`.
 template <class Bench>
 int run_command(CLI::App& app, const char* name, int count, char** words, Bench bench) {
   const auto complain = [name](const std::exception& error, int status) {

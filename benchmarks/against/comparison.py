@@ -2,9 +2,9 @@
 """Two builds of one benchmark, compared cell by cell: what `./dev bench NAME --against COMMIT` computes. Pure: documents of
 the runs go in, a result document comes out.
 
-The statistics are those of src/observe/statistics.hpp, where their sources stand: ratios by round, their median with its
-interval by order statistics, the geometric mean with a stratified bootstrap, and judge(). comparison_test.py holds them
-against claims that judge() has written (docs/measured)."""
+The statistics are those of src/observe/statistics.hpp, which names their sources. They are ratios by round, their median
+with its interval by order statistics, the geometric mean with a stratified bootstrap, and judge(). comparison_test.py
+compares them with claims that judge() has written (docs/measured)."""
 
 import math
 import random

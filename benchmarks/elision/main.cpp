@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench_elision: what policies of elision make of sections that are short or long, meet or do not, fit or do not, on
-// simulated machines (./dev bench elision). Claim C1-3: the standard policy is never far under the better of the plain
-// lock and the lock that is always elided. What it has learnt by then counts, so that runs have sections enough for it.
+// bench_elision (./dev bench elision): the effect of elision policies on simulated machines. The critical sections are
+// short or long, with or without conflicts, and fit into an attempt or do not. Claim C1-3: the standard policy is never
+// far below the better of two locks, the plain one and the one that is always elided. What it has learnt by then
+// counts, so runs have enough sections for that.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>

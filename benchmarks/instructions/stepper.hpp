@@ -17,8 +17,8 @@ struct no_single_steps : std::runtime_error {
 
 /// The instructions of each of `pairs` runs of the path's lock and unlock, the write of `*counts` behind it included.
 /// A system call counts as one. Attempts abort when they are single-stepped: ask for paths without (TXSYNC_HTM=off).
-/// Throws no_single_steps; std::runtime_error where the path does not end, as a loop of load-linked and
-/// store-conditional does not when every step takes the reservation away (AArch64 without LSE).
+/// Throws no_single_steps; std::runtime_error if the path does not end. A loop of load-linked and store-conditional
+/// does not end if every step cancels the reservation (AArch64 without LSE).
 std::vector<std::uint64_t> count_instructions(const uncontended_path& path, unsigned pairs);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::benchmarks

@@ -3,10 +3,10 @@
 // integrations/kyotocabinet-simulated.sh makes a simulated program of it, for bench_kyotocabinet_simulated. Writes
 // NAME VALUE lines: to the standard output, or to the file that was given.
 //
-// The operations are those of Kyoto Cabinet's own kcgrasstest, "order -rnd", where it sets records: a random key is set
-// to itself; every eighth time there follows one of setting it again, appending to it, removing it, looking at it with
-// a cursor, or reading it. They are done on a tree that holds `records` of as many keys already, whereas kcgrasstest
-// begins with an empty one. Every value that is read, and all that is left, is its key, once or more often.
+// The operations are those of Kyoto Cabinet's own kcgrasstest, "order -rnd", when it sets records. A random key is set
+// to itself. Every eighth time another operation follows: it sets the key again, appends to it, removes it, reads it
+// with a cursor, or reads it. The tree already holds `records` of as many keys, whereas kcgrasstest begins with an
+// empty one. Every value that is read, and all that is left, is its key, once or several times.
 #include <kccachedb.h>
 #include <kcplantdb.h>
 

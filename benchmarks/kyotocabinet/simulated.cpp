@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench_kyotocabinet_simulated (./dev bench kyotocabinet_simulated): Kyoto Cabinet's tree on a simulated machine, under
-// the locks of the always-abort paper's Fig 10; the paper's numbers beside, and where attempts ended. Claims C2-3.
-// integrations/kyotocabinet-simulated.sh --build builds the program, driver.cpp says what a run does and checks. One
-// seed is one run: the same on every machine.
+// the locks of the always-abort paper's Fig 10. The paper's numbers stand beside, and where attempts ended. Claims
+// C2-3. integrations/kyotocabinet-simulated.sh --build builds the program, driver.cpp says what a run does and checks.
+// One seed is one run: the same on every machine.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of one workload on LevelDB, through its public interface: integrations/leveldb.sh links this with LevelDB as
-// it is and with the one that has txsync's locks, and bench_leveldb starts both by turns;
+// One run of one workload on LevelDB, through its public interface. integrations/leveldb.sh links this with unchanged
+// LevelDB and with the one that has txsync's locks, and bench_leveldb starts both by turns.
 // integrations/leveldb-simulated.sh makes simulated programs of it, for bench_leveldb_simulated. Writes NAME VALUE
-// lines: to the standard output, or to the file that was given. driver_output.hpp reads them.
+// lines: to standard output, or to the given file. driver_output.hpp reads them.
 //
-// fillseq and fillrandom are those of LevelDB's db_bench (each thread writes `count` entries of the same key range, one
-// a batch, not synchronized, to a fresh store); the others are mixes of workloads/ycsb.hpp, `count` operations each
-// thread on `records` records of ten fields of 100 bytes. Every value tells its key, and is checked when it is read;
-// what the fills have left is read and counted afterwards.
+// fillseq and fillrandom are those of LevelDB's db_bench. Each thread writes `count` entries of the same key range to a
+// fresh store, one a batch, not synchronized. The others are mixes of workloads/ycsb.hpp: `count` operations for each
+// thread on `records` records of ten fields of 100 bytes. Every value contains its key, and is checked when it is read.
+// What the fills have left is read and counted afterwards.
 #include <leveldb/db.h>
 #include <leveldb/options.h>
 #include <leveldb/write_batch.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench_leveldb (./dev bench leveldb): LevelDB with txsync's mutex and condition variable, and with elided ones, beside
-// LevelDB as it is, each run a process of its own with a fresh store, by turns. Claim C1-4, the native half.
-// integrations/leveldb.sh builds the three; driver.cpp says what a run does and checks.
+// unchanged LevelDB. Each run is a process of its own with a fresh store; the variants run by turns. Claim C1-4, the
+// native half. integrations/leveldb.sh builds the three; driver.cpp says what a run does and checks.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -200,8 +200,8 @@ void print_latencies(const cell& here, std::FILE* out) {
   }
 }
 
-/// The LevelDB paper's Fig 5: operations completed with our locks minus those by LevelDB as it is, at ten moments until
-/// the first of a round's two runs ended.
+/// The LevelDB paper's Fig 5: operations completed with our locks minus those by unchanged LevelDB. They are taken at
+/// ten moments until the first of a round's two runs ended.
 void print_differences(const cell& here, const series& with_ours, std::FILE* out) {
   constexpr unsigned moments = 10;
   std::fprintf(out, "%s, %u threads, %s: operations ahead of LevelDB as it is, by tenths of the run: median (range)\n",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench_leveldb_simulated (./dev bench leveldb_simulated): LevelDB on a simulated machine, with the locks of the
-// LevelDB paper, ours, and what it has by itself; the paper's numbers beside, and where attempts ended. Claim C1-4, the
+// LevelDB paper, ours, and its own. The paper's numbers stand beside, and where attempts ended. Claim C1-4, the
 // simulated half, and Figs 3 to 6 and 8. integrations/leveldb-simulated.sh --build builds the programs, driver.cpp says
 // what a run does and checks. One seed is one run: the same on every machine.
 #include <unistd.h>
@@ -192,8 +192,8 @@ std::string as_ratio(double value) {
   return text;
 }
 
-/// How ours stands to the paper's number. A gain of so many percent is hit within 5 points, as in experiments; a lock
-/// of our own need not be near it, and has to be as good.
+/// How our number compares with the paper's. A gain in percent is hit within 5 points, as in experiments. A lock of our
+/// own need not be near the paper's number, but has to be as good.
 struct verdict {
   bool hit;
   std::string rule;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An elided section of 10 writes at a site that counts, and at one with counting_off: the loop that is measured,
-// natively and in the simulated machine. Nothing here is precompiled library code.
+// An elided critical section of 10 writes, at a site that counts and at one with counting_off. This is the measured
+// loop, natively and on the simulated machine. Nothing here is precompiled library code.
 #pragma once
 
 #include <cstdint>

@@ -65,8 +65,8 @@ template <class Entry, unsigned writes>
   }
 }
 
-/// Nanoseconds a section. Each run takes the next of several places: some addresses get into each other's way in a
-/// cache, by the hash of its way predictor, and the loader chooses them anew for each process.
+/// Nanoseconds a section. Each run uses the next of several places: some addresses conflict in a cache, by the hash of
+/// its way predictor. The loader chooses them anew for each process.
 template <class Entry, unsigned writes>
 double run(std::uint64_t duration_ns) {
   static place<Entry> places[8];

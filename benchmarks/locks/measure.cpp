@@ -49,7 +49,7 @@ void run_once(const request& wanted, const section& place, unsigned round, cell&
     return;
   }
   // A strictly fair lock with more threads than cores may not finish one operation in a short run. Its rate is then
-  // under one in that time, and is written as one: ratios of rates need a number above 0, and this one errs in its
+  // under one in that time, and is written as one. Ratios of rates need a number above 0, and this one errs in its
   // favour.
   const auto operations = std::max<std::uint64_t>(got.operations, 1);
   result.throughput.push_back(static_cast<double>(operations) * 1e9 / static_cast<double>(got.elapsed_ns));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `./dev bench locks` measures: every subject on every cell (a section and a number of threads), once a round, the
-// subjects of a cell one after the other.
+// What `./dev bench locks` measures: every subject on every cell (a section and a number of threads), once a round. The
+// subjects of a cell run one after the other.
 #pragma once
 
 #include <cstdint>
@@ -72,8 +72,8 @@ measured measure_until_decided(const request& wanted, const claim_maker& claims_
 void stop_when_interrupted() noexcept;
 bool interrupted() noexcept;
 
-/// Adds the cells' points to the result document, behind them one of the line transfers, and tells faults of locks on
-/// the standard error, after `name`. False where there are any, or the run was interrupted.
+/// Adds the cells' points to the result document, and after them one for the line transfers. Reports faults of locks on
+/// standard error, after `name`. False if there are any, or the run was interrupted.
 bool add_points(observe::document& result, const request& wanted, const measured& all, const char* name);
 
 /// Whether both were measured and neither has a fault.
@@ -87,7 +87,7 @@ std::vector<double> ratios_of(const cell& one, const cell& other);
 /// The median of that ratio, with its interval.
 observe::interval ratio_of(const cell& one, const cell& other);
 
-/// The ratio to the best of the peers that are comparable() to ours; nothing if there is none, or if there are too few
+/// The ratio to the best of the peers that are comparable() to ours. Nothing if there is none, or if there are too few
 /// rounds to pick one.
 std::optional<observe::peer_comparison> compare_to_best(const request& wanted, const cell* ours,
                                                         const std::vector<const cell*>& peers);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long waiters wait, how many sections pass them by, and how fast threads hand over (claims A3-2 and A3-3): each
-// run is a process of its own (bench_lock_waits); runs of the locks are interleaved.
+// How long waiters wait, how many critical sections pass them by, and how fast threads hand over (claims A3-2 and
+// A3-3). Each run is a process of its own (bench_lock_waits). Runs of the locks are interleaved.
 #pragma once
 
 #include <cstdint>

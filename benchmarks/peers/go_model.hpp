@@ -2,12 +2,12 @@
 // A model of Go's sync.Mutex. Written for this benchmark from its published description (the comment on starvation in
 // the package's source, Go issue 13086), not from its code.
 //
-// Normal mode: waiters spin a little, then sleep in a queue; a woken waiter competes with newcomers, and goes to the
-// front of the queue when it loses. Starvation mode begins when a waiter has waited for more than 1 ms: unlock()
-// hands the lock to the front of the queue, and newcomers neither take it nor spin, but queue at the back. It ends when
-// the last waiter, or one that waited for less than 1 ms, gets the lock.
-// Simplified: waiters are threads that the kernel puts to sleep. Go parks goroutines, whose switches are cheaper, and
-// lets a thread run other goroutines meanwhile. So figures of this model show the algorithm, and not Go.
+// Normal mode: waiters spin a little, then sleep in a queue. A woken waiter competes with newcomers, and goes to the
+// front of the queue if it loses. Starvation mode begins when a waiter has waited for more than 1 ms. unlock() then
+// hands the lock to the front of the queue. Newcomers neither take it nor spin, but queue at the back. The mode ends
+// when the last waiter, or one that waited for less than 1 ms, gets the lock. Simplified: waiters are threads that the
+// kernel puts to sleep. Go parks goroutines, whose switches are cheaper, and lets a thread run other goroutines
+// meanwhile. So figures of this model show the algorithm, and not Go.
 #pragma once
 
 #include "peers/wait_queue.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program that bench_preload measures from outside: preload_sections SECTION MILLISECONDS prints how many
-// nanoseconds a lock and unlock took, uncontended; of the sections "short_*" the whole life of a mutex that is locked
-// once. It knows only pthread.
+// The program that bench_preload measures from outside. preload_sections SECTION MILLISECONDS prints how many
+// nanoseconds an uncontended lock and unlock took. For the sections "short_*" that is the whole life of a mutex that is
+// locked once. It knows only pthread.
 #include <pthread.h>
 
 #include <cstdio>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench_preload: what an uncontended lock and unlock cost in an unmodified program, on the C library, preloaded without
-// counting, and under `txsync run`, its own locks counted and under `mutex`; one child after the other (./dev bench
-// preload). Claim A2-4; of mutexes that are locked once, claim A3-6. Whole programs follow: claim A3-5
-// (whole_programs.hpp).
+// bench_preload (./dev bench preload): what an uncontended lock and unlock cost in an unmodified program. The variants
+// are the C library, the preloaded library without counting, and `txsync run`, with its own locks counted and under
+// `mutex`. One child runs after the other. Claim A2-4; for mutexes that are locked once, claim A3-6. Whole programs
+// follow: claim A3-5 (whole_programs.hpp).
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Claim A3-5: what `txsync run` costs whole programs. Each runs in interleaved rounds as it is, with its own locks
-// counted, and under each policy that `txsync tune` tries by itself; every ratio is to the plain run of the same round.
+// Claim A3-5: what `txsync run` costs whole programs. Each program runs in interleaved rounds: unchanged, with its own
+// locks counted, and under each policy that `txsync tune` tries by itself. Every ratio is to the plain run of the same
+// round.
 #pragma once
 
 #include <cstdio>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench_sim: how fast the simulated machine itself is (./dev bench sim): accesses to memory that it works out in a
-// second of processor time, schedules that exploring tries in one, and the memory that it takes for a large data set.
-// Processor time, so that others on this machine disturb less; starting the image and setting up its data are part of
-// it. Claim B-3. And what it shows of one global lock: claim B-1 (global_lock.hpp).
+// bench_sim (./dev bench sim): how fast the simulated machine itself is. It measures accesses to memory simulated in a
+// second of processor time, schedules explored in a second, and the memory for a large data set. Processor time, so
+// that other programs on this machine disturb less. Starting the image and setting up its data are part of it. Claim
+// B-3. It also shows what one global lock does: claim B-1 (global_lock.hpp).
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>

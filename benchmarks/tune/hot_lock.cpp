@@ -20,8 +20,8 @@ long counters[innocents];
 long shared_numbers[64];
 std::atomic<bool> over{false};
 
-// Not inlined, and with something to do after the call, so that each is the site of its locks: a call in tail position
-// is a jump, and the site would be the caller's.
+// Not inlined, and with something to do after the call, so that each function is the site of its locks. A call in tail
+// position is a jump, and the site would be the caller's.
 [[gnu::noinline]] void make_hot_lock() {
   if (pthread_mutex_init(&hot, nullptr) != 0) std::abort();
 }

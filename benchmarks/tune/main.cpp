@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench_tune: does the tuner find the right answer where it is known (./dev bench tune)? A program whose one hot mutex
-// was made a strictly FIFO spin lock, with 8 threads on few cores and twenty innocent locks beside it, is tuned; what
-// comes out runs against the policies that somebody who knows would write by hand, in fresh interleaved rounds. Claim
-// A2-3. Claims A3-8 (one_of_twenty.hpp) and A4-2 (word_count.hpp) are of other programs.
+// bench_tune (./dev bench tune): does the tuner find the right answer if that is known? The tuned program has 8 threads
+// on few cores, and one hot mutex that was made a strictly FIFO spin lock. Beside it are twenty innocent locks. The
+// result runs against the policies that an expert would write by hand, in fresh interleaved rounds. Claim A2-3. Claims
+// A3-8 (one_of_twenty.hpp) and A4-2 (word_count.hpp) are about other programs.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // twenty_locks SECTIONS: a plain pthread program with twenty mutexes of the C library, for `txsync tune`. Two threads
-// want one of them, lock_13, for about 2 us at a time, with about 1 us in between; the C library's mutex has the waiter
-// sleep each time. In between they visit the other nineteen, which are hardly ever taken. Prints "seconds: N".
+// want one of them, lock_13, for about 2 us at a time, with about 1 us in between. The C library's mutex makes the
+// waiter sleep each time. In between they visit the other nineteen, which are hardly ever taken. Prints "seconds: N".
 #include <pthread.h>
 
 #include <cstdint>

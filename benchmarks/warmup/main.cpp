@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bench_warmup: locks whose waiters warm up in software, beside the same locks, the best of other libraries, and these
-// with the same prefetch before every lock() (./dev bench warmup).
+// bench_warmup (./dev bench warmup): locks whose waiters warm up in software. Beside them run the same locks, the best
+// of other libraries, and these with the same prefetch before every lock().
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <optional>

@@ -9,11 +9,11 @@
 
 namespace txsync::inline TXSYNC_BACKEND::channel {
 
-/// How many threads have counted in blocks, at most so many at a time. A thread of a program that has both libraries
+/// How many threads have counted in blocks: the greatest number at one time. A thread of a program with both libraries
 /// counts in two blocks, and once here.
 class counting_threads {
  public:
-  /// The block's owner, and its thread (observe::thread_in()).
+  /// The block's owner, and the thread that has it (observe::thread_in()).
   void add(std::uint32_t owner, std::uint32_t thread) {
     const std::uint32_t process = block_owner::process_in(owner);
     if (process == 0 || thread == 0)
@@ -25,7 +25,7 @@ class counting_threads {
 
  private:
   std::set<std::pair<std::uint32_t, std::uint32_t>> known_;
-  std::uint32_t others_ = 0;  // of which that is not told
+  std::uint32_t others_ = 0;  // those whose thread is unknown
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::channel

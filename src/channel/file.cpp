@@ -53,11 +53,11 @@ void* map_part_of_block(std::uint32_t number, std::size_t begin, std::size_t end
   return map_part(block + begin, block + end);
 }
 
-// ---- whose the blocks are
+// ---- who owns the blocks
 
 constexpr std::uint32_t no_block = ~std::uint32_t{0};
 
-/// A block that nobody counts in any more.
+/// Takes over a block that nobody counts in any more.
 std::uint32_t take_over_block(head& file, std::uint32_t self) noexcept {
   // relaxed, here and below: numbers; the exchange decides
   const std::uint32_t given = std::min(file.blocks_given.load(std::memory_order_relaxed), file.block_limit);
@@ -67,12 +67,12 @@ std::uint32_t take_over_block(head& file, std::uint32_t self) noexcept {
     if (owner == self || owner == block_owner::unnumbered) continue;
     const std::uint32_t process = block_owner::process_in(owner);
     if (process != 0 && process == living) continue;
-    // A process of another namespace cannot ask for the launcher's numbers.
+    // A process of another PID namespace cannot ask about the launcher's process numbers.
     if (owner != 0 && (self == block_owner::unnumbered || !has_ended(process))) {
       living = process;
       continue;
     }
-    // acquire pairs with the release of a process that gave it back; one that has ended writes no more
+    // acquire pairs with the release of a process that gave it back; a process that has ended writes no more
     if (file.block_owners[i].compare_exchange_strong(owner, self, std::memory_order_acquire)) return i;
   }
   return no_block;
@@ -83,12 +83,12 @@ std::uint32_t take_number() noexcept {
   const std::uint32_t self = block_owner::of(launchers_number(file), this_library);
   if (const std::uint32_t left = take_over_block(file, self); left != no_block) return left;
   for (;;) {
-    // relaxed: a ticket. Not drawn where none is left: the number must not come around.
+    // relaxed: a ticket. None is drawn if none is left, since the number must not wrap around.
     if (file.blocks_given.load(std::memory_order_relaxed) >= 2 * file.block_limit) return no_block;
     const std::uint32_t drawn = file.blocks_given.fetch_add(1, std::memory_order_relaxed);
     if (drawn >= std::min(file.block_limit, head::max_blocks)) return no_block;
     std::uint32_t nobody = 0;
-    // relaxed: a new block holds nothing. Another process may have taken it for one that was given back.
+    // relaxed: a new block holds nothing. Another process may have taken it as one that was given back.
     if (file.block_owners[drawn].compare_exchange_strong(nobody, self, std::memory_order_relaxed)) return drawn;
   }
 }
@@ -97,7 +97,7 @@ void say_out_of_reach() noexcept {
   the_channel().file_head->blocks_out_of_reach.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
 }
 
-/// A block that cannot be written is given back: who has it would ask for another one again and again.
+/// A block that cannot be written is given back: its owner would ask for another one again and again.
 observe::block_source::taken take_block(std::size_t bytes) noexcept {
   const std::uint32_t number = take_number();
   if (number == no_block) return {};
@@ -122,8 +122,8 @@ bool reserve_counters(void* begin, std::size_t bytes) noexcept {
 
 constexpr observe::block_source blocks_of_file = {take_block, map_part_of_block, reserve_counters};
 
-/// The counts of the program that this process ran before exec stay; its threads have ended. The blocks of the other
-/// library are its own to give back: this one may be opening the file later.
+/// The counts of the program that this process ran before exec stay; its threads have ended. The other library gives
+/// its own blocks back: this library may be opening the file later.
 void forget_threads_before_exec(head& file) noexcept {
   const std::uint32_t process = launchers_number(file);
   if (process == 0) return;
@@ -136,7 +136,7 @@ void forget_threads_before_exec(head& file) noexcept {
 
 // ---- opening it
 
-/// `error`: the system's; 0: it has none.
+/// `error`: the system's error number; 0: none.
 void complain(const char* why, int error) noexcept {
   char number[32] = "";
   if (error != 0) std::snprintf(number, sizeof number, " (error %d)", error);
@@ -152,7 +152,7 @@ bool is_ours(const head& file) noexcept {
 }
 
 head* map_head(int descriptor, const struct stat& about) noexcept {
-  // The beginning is the same in all versions; a file of another one may be shorter.
+  // The beginning is the same in all versions. A file of another version may be shorter.
   if (!S_ISREG(about.st_mode) || about.st_size < static_cast<off_t>(sizeof(head))) return nullptr;
   auto* const mapped = static_cast<head*>(map(descriptor, 0, sizeof(head)));
   if (mapped == nullptr || is_ours(*mapped)) return mapped;
@@ -161,7 +161,7 @@ head* map_head(int descriptor, const struct stat& about) noexcept {
   return nullptr;
 }
 
-/// Out of the way: programs expect small numbers for themselves.
+/// A higher descriptor: programs expect low numbers for themselves.
 int moved_up(int descriptor) noexcept {
   constexpr int up = 500;
   const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, up);
@@ -174,7 +174,7 @@ void open_it(opened& out) noexcept {
   const not_cancelled meanwhile;
   const int descriptor = open_by_name();
   if (descriptor < 0) {
-    // The file is gone if the launcher has ended; that is no news.
+    // The file is gone if the launcher has ended. That is not reported.
     if (errno != ENOENT) complain("cannot open the file of its launcher", errno);
     return;
   }
@@ -198,12 +198,12 @@ const opened& the_channel() noexcept { return found_once<opened, open_it>(); }
 
 }  // namespace
 
-/// Mapped when they are needed: of a program that calls mlockall() all that is mapped is in memory.
+/// Parts are mapped when they are needed: in a program that calls mlockall(), everything mapped is in memory.
 void* map_part(std::uint64_t begin, std::uint64_t end) noexcept {
   const std::uint64_t first = begin & ~std::uint64_t{machine::page_size() - 1};
   const not_cancelled meanwhile;
   void* mapped = nullptr;
-  // The program may have closed the descriptor, and have got its number for a file of its own, even just now.
+  // The program may have closed the descriptor, even just now, and got its number for a file of its own.
   if (is_the_channel(the_channel().file)) {
     mapped = map(the_channel().file, first, end - first);
     if (mapped != nullptr && !is_the_channel(the_channel().file)) {

@@ -9,26 +9,26 @@
 
 namespace txsync::inline TXSYNC_BACKEND::channel {
 
-/// The launcher's file, or null. The first call opens that of TXSYNC_CHANNEL, if there is one; from then on this
-/// library of the process counts in it. Thread-safe: constructors of libraries take locks before that of this library
-/// has run. Allocates nothing, and takes no lock.
+/// The launcher's file, or null. The first call opens the file that TXSYNC_CHANNEL names, if any. From then on this
+/// library of the process counts in it. Thread-safe: constructors of other libraries take locks before this library's
+/// constructor has run. Allocates nothing, and takes no lock.
 head* open_file() noexcept;
 
-/// The bytes of the launcher's file from `begin` to `end`, mapped anew; null where that fails. Requires: open_file() is
+/// The bytes of the launcher's file from `begin` to `end`, mapped anew; null if that fails. Requires: open_file() is
 /// not null.
 void* map_part(std::uint64_t begin, std::uint64_t end) noexcept;
 
-/// Has the pages of such bytes made now: on a full disk a store to a page that is not there ends the program. False
-/// where there is no room.
+/// Allocates the pages of such bytes now: on a full disk a store to a missing page ends the program. False if there is
+/// no room.
 bool reserve(void* begin, std::size_t bytes) noexcept;
 
-// ---- What differs between the libraries: each has its own.
+// ---- What differs between the libraries: each defines its own.
 
-/// Which one this is.
+/// Which library this is.
 extern const counting_library this_library;
 /// The file has just been opened, and nothing is counted in it yet.
 void begin_in(head& file) noexcept;
-/// What a library does where the file is there and cannot be opened: "its locks ...".
+/// What the library does if the file exists and cannot be opened: "its locks ...".
 extern const char* const without_file;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::channel

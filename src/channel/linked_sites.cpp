@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The linked library under `txsync run`: its sites have the launcher's numbers, so that they stand in one table with
-// the sites of pthread's locks, and its threads count in the launcher's file.
+// The linked library under `txsync run`. Its sites get the launcher's numbers, so they stand in one table with the
+// sites of pthread's locks. Its threads count in the launcher's file.
 #include <atomic>
 
 #include <txsync/machine/attempt.hpp>
@@ -27,7 +27,7 @@ void begin_in(head&) noexcept {
 
 namespace {
 
-// At once, where the environment names a file: the first lock may be taken in a signal handler, or in a sandbox.
+// At once if the environment names a file: the first lock may be taken in a signal handler, or in a sandbox.
 [[gnu::constructor(101)]] void open_early() noexcept { (void)open_file(); }
 
 [[gnu::destructor]] void finish() noexcept {
@@ -51,11 +51,11 @@ observe::outside_number ask_for(head& file, const char* name, std::uint32_t heed
   return told;
 }
 
-/// The launcher has ended, and nobody reads the file any more: from then on the process numbers for itself.
+/// The launcher has ended, and nobody reads the file any more. From then on the process numbers its sites itself.
 bool nobody_reads(head& file) noexcept {
   if (file.launcher_alive.load(std::memory_order_relaxed) == 0) return true;  // relaxed: a sign of life
   if (launcher_lives(file)) return false;
-  // Stopped, or killed. Each lock without a number comes here: not all of them ask the system.
+  // Stopped or killed. Each lock without a number comes here, so only some of them ask the system.
   constexpr std::uint64_t pause_ns = 100'000'000;
   static constinit std::atomic<std::uint64_t> next_look{0};
   const std::uint64_t now = machine::clock_ns();
@@ -75,9 +75,9 @@ void open_outside() noexcept { (void)channel::open_file(); }
 outside_number number_from_outside(const char* name, std::uint32_t heeded) noexcept {
   channel::head* const file = channel::open_file();
   if (file == nullptr || channel::nobody_reads(*file)) return {.by = numbering::here, .takes_policies = true};
-  // No attempt survives a question.
+  // A question would end an attempt.
   if (machine::active() || machine::warm_active()) return {.by = numbering::later};
-  // A number of our own would be another site's in the launcher's table: until it answers, there is none.
+  // A number of our own would be another site's in the launcher's table. Until the launcher answers, there is none.
   return channel::ask_for(*file, name, heeded);
 }
 

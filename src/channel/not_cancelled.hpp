@@ -9,7 +9,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::channel {
 
-/// Around calls of the system that are cancellation points: a lock call must not end the thread, nor change errno.
+/// Around system calls that are cancellation points: a lock call must not end the thread, nor change errno.
 class not_cancelled {
  public:
   not_cancelled() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state_); }

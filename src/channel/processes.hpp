@@ -7,10 +7,10 @@
 
 namespace txsync::inline TXSYNC_BACKEND::channel {
 
-/// This process, as the launcher numbers it; 0: it has no number for it. A few microseconds.
+/// This process' number for the launcher; 0: it has no number for it. A few microseconds.
 std::uint32_t launchers_number(const head& file) noexcept;
 
-/// Whether there is no such process any more. False where the system does not answer.
+/// Whether that process does not exist any more. False if the system does not answer.
 bool has_ended(std::uint32_t process) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::channel

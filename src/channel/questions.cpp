@@ -20,7 +20,7 @@ bool launcher_lives(const head& file) noexcept {
 bool launcher_has_ended(head& file) noexcept {
   // relaxed, here and below: signs of life
   if (file.launcher_alive.load(std::memory_order_relaxed) == 0) return true;
-  // In another PID namespace its number is somebody else's, or nobody's.
+  // In another PID namespace its number is another process', or nobody's.
   if (file.launcher == 0 || !has_ended(file.launcher) || launchers_number(file) == 0) return false;
   file.launcher_alive.store(0, std::memory_order_relaxed);
   return true;
@@ -33,7 +33,7 @@ claim claim_question(head& file) noexcept {
       std::uint32_t seen = one.state.load(std::memory_order_relaxed);  // relaxed: the exchange decides
       if ((seen & question::turn_bits) != question::free) continue;
       const std::uint32_t number = seen + question::number;
-      // acquire pairs with the release of the process that used it before
+      // acquire pairs with the release of the process that used the slot before
       if (!one.state.compare_exchange_strong(seen, number | question::claimed, std::memory_order_acquire)) continue;
       one.process.store(launchers_number(file), std::memory_order_relaxed);  // relaxed: a hint
       return {&one, number};
@@ -45,7 +45,7 @@ claim claim_question(head& file) noexcept {
 
 namespace {
 
-/// False when the launcher is gone, or too slow; then the slot is free again.
+/// False if the launcher is gone, or too slow. Then the slot is free again.
 bool await_answer(head& file, const claim& mine) noexcept {
   std::atomic<std::uint32_t>& state = mine.slot->state;
   const std::uint32_t asked = mine.number | question::asked;
@@ -54,7 +54,7 @@ bool await_answer(head& file, const claim& mine) noexcept {
   while (state.load(std::memory_order_acquire) == asked) {
     if (!launcher_lives(file) || (has_waited && launcher_has_ended(file))) {
       std::uint32_t seen = asked;
-      // relaxed: what is in the slot is nobody's any more
+      // relaxed: what is in the slot belongs to nobody any more
       if (state.compare_exchange_strong(seen, mine.number | question::free, std::memory_order_relaxed)) return false;
     } else {
       machine::park_shared(state, asked, machine::clock_ns() + launcher_patience_ns / 8);

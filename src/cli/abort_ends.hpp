@@ -9,8 +9,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
-/// Shares of the aborts by line, by function, by caller, and by line and cause where causes are known. Five rows each,
-/// the greatest first. Nothing where there are none.
+/// Shares of the aborts by line, by function, by caller, and, if causes are known, by line and cause. Five rows each,
+/// the greatest first. Prints nothing if there are none.
 void print_abort_ends(std::FILE* out, const std::vector<observe::abort_end>& ends);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

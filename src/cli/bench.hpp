@@ -37,7 +37,7 @@ struct bench_request {
   std::string preset;
   std::vector<unsigned> threads;
   std::vector<const workloads::subject*> locks;
-  workloads::plan plan;  ///< all but the number of threads
+  workloads::plan plan;  ///< everything except the number of threads
   std::string place;     ///< as it is printed
   unsigned repeat = 5;
 };
@@ -46,30 +46,30 @@ struct bench_request {
 struct surroundings {
   unsigned cpus = 1;  ///< hardware threads
   unsigned sockets = 1;
-  bool simulated = false;  ///< only our own subjects are there, elided ones too, and one repetition is as good as five
+  bool simulated = false;  ///< only our own subjects exist, elided ones too, and one repetition is as good as five
 };
-/// This one.
+/// This machine.
 surroundings native_surroundings();
 
 /// Throws bad_input.
 bench_request checked(const bench_options& options, const surroundings& on);
 
-/// What came out.
+/// The results.
 struct bench_result {
   std::vector<observe::point> points;  ///< by threads, then in the order of the locks; cells never run are left out
   unsigned runs = 0;                   ///< single runs that were made...
-  unsigned planned = 0;                ///< ...of so many
+  unsigned planned = 0;                ///< ...out of so many
   bool interrupted = false;
 };
 
-/// Measures in rounds: each round runs every cell once, all locks of one number of threads after each other, so that a
-/// disturbance meets all locks alike. A cell whose check fails is not run again. SIGINT or SIGTERM ends it after the
-/// single run that is going on; a second one ends the program.
+/// Measures in rounds. Each round runs every cell once. All locks of one number of threads run one after the other, so
+/// a disturbance hits them alike. A cell whose check fails is not run again. After SIGINT or SIGTERM it ends
+/// with the current single run. A second such signal ends the program.
 bench_result measure(const bench_request& request);
 
 void print_heading(std::FILE* out, const bench_request& request, const std::string& machine);
 void print_table(std::FILE* out, const bench_request& request, const bench_result& result);
-/// What went wrong, on the standard error, and the exit status.
+/// Prints what went wrong on standard error, and returns the exit status.
 int report_faults(const char* verb, const bench_result& result);
 /// What txsync's own locks counted at their sites.
 void print_sites(std::FILE* out, const bench_result& result);

@@ -40,7 +40,7 @@ void apply_preset(bench_request& request, const std::string& name) {
   request.values = workloads::preset_parameters(*request.workload, *found);
 }
 
-/// What `assign` says is wrong, with the nearest key where the key is.
+/// What `assign` complains of, with the nearest key if the key is unknown.
 std::string with_suggestion(std::string complaint, const workloads::workload& which, const std::string& key) {
   if (workloads::find_parameter(which, key) >= 0) return complaint;
   words keys;
@@ -69,7 +69,7 @@ void apply_settings(bench_request& request, const words& settings, const surroun
   }
 }
 
-/// The preset first, wherever it stands, by option or as preset=NAME; then what changes it.
+/// First the preset, wherever it stands, as an option or as preset=NAME; then the values that change it.
 void apply_values(bench_request& request, const bench_options& options, const surroundings& on) {
   request.values = workloads::default_parameters(*request.workload);
   words settings;
@@ -87,7 +87,8 @@ void apply_values(bench_request& request, const bench_options& options, const su
   apply_settings(request, settings, on);
 }
 
-/// One thread, as many as CPUs, and twice as many: alone, contended, oversubscribed. Simulated, a curve up to the CPUs.
+/// One thread, as many as CPUs, and twice as many: uncontended, contended, oversubscribed. On simulated machines: a
+/// curve up to the number of CPUs.
 std::vector<unsigned> default_threads(const surroundings& on) {
   const unsigned cpus = std::min(on.cpus, workloads::most_threads / 2);
   if (on.simulated) {
@@ -125,7 +126,7 @@ subject_list able_to_run(const workloads::workload& which, const surroundings& o
   return able;
 }
 
-/// Why a lock that there is cannot be had.
+/// Why a lock that exists cannot be used.
 std::string reason_against(const workloads::subject& one, const workloads::workload& which, const surroundings& on) {
   const std::string name = "'" + std::string(one.name) + "'";
   if (one.simulated_only && !on.simulated) return name + " is simulated only (txsync sim)";

@@ -10,7 +10,7 @@ namespace {
 
 using observe::site_totals;
 
-/// All known sites; no later one is missing from the list once it has grown.
+/// All known sites. If the list has grown, all later ones are in it, too.
 std::vector<site_totals> all_sites() {
   std::vector<site_totals> list(observe::snapshot(nullptr, 0));
   const std::uint32_t known = observe::snapshot(list.data(), static_cast<std::uint32_t>(list.size()));

@@ -13,7 +13,7 @@ namespace {
 
 using observe::point;
 
-/// Four figures or more, whatever the size.
+/// Four digits or more, whatever the size.
 std::string millions(double value) {
   const double shown = value / 1e6;
   char text[32];

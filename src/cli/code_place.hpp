@@ -11,12 +11,12 @@ namespace txsync::inline TXSYNC_BACKEND::cli {
 
 std::string hexadecimal(std::uint64_t number);
 
-/// "function (file:line)", for code that is inlined from the C++ library into other code that other code, with
-/// " in LIBRARY FUNCTION" behind it; the address where nothing is known, nothing for 0.
+/// "function (file:line)". Code of the C++ library that is inlined into other code gets that other code's place, with "
+/// in LIBRARY FUNCTION" after it. The address if nothing is known; nothing for 0.
 std::string place_name(const launch::module_symbols& symbols, std::uint64_t code);
 
-/// What the runtime says of a failure, without its own name before it, and with "code at 0x..." replaced by the
-/// place's.
+/// The runtime's text on a failure, without its own name at the beginning, and with the place instead of "code at
+/// 0x...".
 std::string with_places(const launch::module_symbols& symbols, const std::string& text);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

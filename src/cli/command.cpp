@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command: finds the verb, hands it its options, writes the document. All errors become one line here.
+// The command: finds the verb, passes it its options, writes the document. Here all errors become one line.
 #include "cli/command.hpp"
 
 #include <CLI/CLI.hpp>
@@ -44,7 +44,7 @@ void define(CLI::App& app, const verb_list& verbs, common& shared) {
   app.footer("txsync VERB --help teaches a verb. Numbers may end in " + workloads::number_endings() +
              ".\nExit status: 0 done, 1 the run failed, 2 the command line was wrong.");
   app.allow_extras();
-  app.require_subcommand(0, 1);  // what follows a verb is its own, also where it is another verb's name
+  app.require_subcommand(0, 1);  // what follows a verb belongs to it, even if it is another verb's name
   for (const auto& verb : verbs) {
     CLI::App* sub = app.add_subcommand(verb->name(), verb->summary());
     sub->group("Verbs");
@@ -70,7 +70,7 @@ words option_names(const CLI::App& app) {
   return names;
 }
 
-/// The verb that the parsed line means. Throws bad_input.
+/// The verb of the parsed line. Throws bad_input.
 verb& chosen(const CLI::App& app, const verb_list& verbs) {
   const auto parsed = app.get_subcommands();
   for (const std::string& word : app.remaining()) {
@@ -89,13 +89,13 @@ verb& chosen(const CLI::App& app, const verb_list& verbs) {
   throw std::logic_error("a verb without a class");
 }
 
-/// Where a message comes from: "txsync" or "txsync VERB".
+/// The source of a message: "txsync" or "txsync VERB".
 std::string speaker(const CLI::App& app) {
   const auto parsed = app.get_subcommands();
   return parsed.empty() ? "txsync" : "txsync " + parsed[0]->get_name();
 }
 
-/// Answers `status`, for the caller to return.
+/// Returns `status`, for the caller to return.
 int complain(const std::string& who, std::string what, int status) {
   for (char& letter : what) letter = letter == '\n' ? ' ' : letter;
   std::fflush(stdout);
@@ -142,7 +142,7 @@ int run_command_line(int argc, char** argv) {
   CLI::App app;
   common shared;
   define(app, verbs, shared);
-  // The parser would take brackets and commas out of a program's arguments.
+  // The parser would remove brackets and commas from a program's arguments.
   char** const end = argv + argc;
   char** const dashes = std::find_if(argv, end, [](const char* word) { return std::strcmp(word, "--") == 0; });
   const words program(std::min(dashes + 1, end), end);
@@ -162,9 +162,9 @@ int run_command_line(int argc, char** argv) {
 }  // namespace
 
 int run_command(int argc, char** argv) try {
-  // A reader that goes away (`txsync list locks | head -1`) ends the output, not with a signal but with a write error.
+  // A reader that ends early (`txsync list locks | head -1`) ends the output by a write error, not by a signal.
   launch::ignore_in_this_process(SIGPIPE);
-  // So does a file that would grow beyond its limit (ulimit -f).
+  // So does a file that would exceed its limit (ulimit -f).
   launch::ignore_in_this_process(SIGXFSZ);
   const int status = run_command_line(argc, argv);
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;

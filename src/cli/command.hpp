@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// txsync, the command, all of it but main(): so that CLI11 is compiled once, with options.cpp.
+// The txsync command without main(), so that CLI11 is compiled only once, with options.cpp.
 #pragma once
 
 #include <txsync_backend/name.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
-/// Does what the command line says and answers the exit status. All errors become one line here.
+/// Does what the command line says and returns the exit status. Here all errors become one line.
 int run_command(int argc, char** argv);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

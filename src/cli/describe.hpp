@@ -7,13 +7,13 @@
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
-/// Every parameter by name: a number, or a word where the parameter has words.
+/// Every parameter by name: a number, or a word if the parameter has words.
 observe::json named_values(const workloads::workload& which, const workloads::parameters& values);
 
-/// " key=value key=value" of what named_values() made.
+/// " key=value key=value" from what named_values() made.
 std::string settings_text(const observe::json& values);
 
-/// "spins" or "parks"; empty where neither.
+/// "spins" or "parks"; empty for neither.
 const char* waiting_word(workloads::waiting how);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t label_width = 8;
 constexpr std::size_t figure_width = 14;
 
-/// The words at the right of so many columns; printf counts bytes, and some units have letters of two.
+/// The words, right-aligned in so many columns. printf counts bytes, and some units have letters of two bytes.
 std::string right(std::string_view words, std::size_t columns) {
   const std::size_t taken = report::length(words);
   return std::string(taken < columns ? columns - taken : 0, ' ') + std::string(words);

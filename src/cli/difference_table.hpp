@@ -9,8 +9,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
-/// Prints what was measured before and after, and at most `most` sites and `most` measurements. Names of the documents
-/// are made printable.
+/// Prints what was measured before and after, with at most `most` sites and `most` measurements. Names from the
+/// documents are made printable.
 void print_difference(std::FILE* out, const report::difference& all, std::size_t most);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

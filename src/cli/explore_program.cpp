@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules of a program that txsync-c++ has built: each is a run of it as a whole, in a process of its own, that has
-// to end with exit status 0.
+// Schedules of a program that txsync-c++ has built. Each is a complete run, in a process of its own, which has to end
+// with exit status 0.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -17,11 +17,11 @@
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
 
-/// How many choices a schedule of it has: those of one without change points.
+/// How many choices a schedule of it has: those of a schedule without change points.
 std::uint64_t choices_of(sim::image_request request) {
   request.order = sim::schedule_order::delay_bounded;
   request.seed = 0;
-  request.choices = std::uint64_t{1} << 40;  // so that none is drawn in its time
+  request.choices = std::uint64_t{1} << 40;  // so that none is drawn during the run
   constexpr std::uint64_t least = 16;
   return std::max(least, sim::run_image(request).number("choices"));
 }
@@ -73,8 +73,8 @@ std::string complaint_of_schedule(const sim::image_result& seen, const std::stri
 
 namespace {
 
-/// Schedules that run side by side, each on a processor of its own. What comes out is what one after the other would
-/// bring: the first that fails.
+/// Schedules that run side by side, each on a processor of its own. The result is as if they ran one after the other:
+/// the first that fails.
 class schedules_at_once {
  public:
   schedules_at_once(const program_exploration& what, const std::vector<schedule_kind>& kinds, std::uint64_t seed,
@@ -94,7 +94,7 @@ class schedules_at_once {
   }
 
   std::uint64_t ran() const { return complaint_.empty() ? ran_.load() : until_ + 1; }
-  /// The number of the first that failed; of none where complaint() is empty.
+  /// The number of the first that failed. It has no meaning if complaint() is empty.
   std::uint64_t failing() const { return until_; }
   const std::string& complaint() const { return complaint_; }
 
@@ -123,7 +123,7 @@ class schedules_at_once {
   std::vector<sim::image_request> requests_;
   std::atomic<std::uint64_t> next_{0};
   std::atomic<std::uint64_t> ran_{0};
-  std::mutex end_;  ///< of what follows, for writing
+  std::mutex end_;  ///< guards what follows, for writing
   std::atomic<std::uint64_t> until_;
   std::string complaint_;
   std::exception_ptr error_;

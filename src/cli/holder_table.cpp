@@ -17,9 +17,9 @@ std::string place_of(const launch::named_call& call) {
   return call.name + "@" + call.file.substr(call.file.rfind('/') + 1) + ":" + std::to_string(call.line);
 }
 
-/// The nearest caller of the unlock that is no lock wrapper, and its caller. Chains end with the lock call; callers
+/// The nearest caller of the unlock that is not a lock wrapper, and its caller. Chains end with the lock call. Callers
 /// that only wrap locks have been left out before it. A program may have wrappers whose names do not say so; then the
-/// caller is the one to look at.
+/// caller is the interesting one.
 std::string holder_of(const launch::blame& one) {
   const std::size_t count = one.calls.size();
   if (count < 2) return "(unknown)";
@@ -30,7 +30,7 @@ std::string holder_of(const launch::blame& one) {
 }  // namespace
 
 void print_holders(std::FILE* out, const std::vector<launch::blame>& holds, std::size_t max_rows) {
-  std::map<std::pair<std::string, std::string>, std::uint64_t> sums;  // ns by holder and site
+  std::map<std::pair<std::string, std::string>, std::uint64_t> sums;  // ns, by holder and site
   std::uint64_t all_ns = 0;
   for (const launch::blame& one : holds) {
     sums[{holder_of(one), one.site}] += one.wait_ns;

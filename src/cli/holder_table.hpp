@@ -10,8 +10,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
-/// A table of at most `max_rows` rows, one for each unlock with its caller and lock site, those that were waited for
-/// longest first. `holds` are chains of launch::result::hold_chains. Prints nothing where there are none: no call chain
+/// A table of at most `max_rows` rows, one for each unlock with its caller and lock site. The rows with the longest
+/// waits come first. `holds` are chains of launch::result::hold_chains. Prints nothing if there are none: no call chain
 /// was asked for, or no thread waited long enough for one.
 void print_holders(std::FILE* out, const std::vector<launch::blame>& holds, std::size_t max_rows);
 

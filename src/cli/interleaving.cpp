@@ -8,7 +8,7 @@
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
 
-/// Where this txsync's sources were, as the image's compiler had it: the library's are beneath it.
+/// The folder of this txsync's sources, as the image's compiler saw it. The library's sources are below it.
 std::string library_folder(const launch::module_symbols& symbols, const sim::image_result& seen) {
   const auto functions = symbols.around(seen.number("library_code"));
   if (functions.empty()) return "";
@@ -43,18 +43,18 @@ class printer {
     if (address == 0) return "";
     launch::object_at object = symbols_.object(address);
     if (object.name.empty()) return " " + hexadecimal(address);
-    // Of a static object in a template's function, which the place names, the own name only.
+    // For a static object in a template's function, which the place already names: only its own name.
     if (object.name.find('<') != std::string::npos) object.name.erase(0, object.name.rfind(':') + 1);
     return " " + object.name + (object.offset != 0 ? "+" + std::to_string(object.offset) : "");
   }
-  /// The library's function that the thread has called, nothing where it is in code of the program's own.
+  /// The library's function that the thread has called; empty if it is in the program's own code.
   std::string call_of(const sim::trace_step& step) {
     std::string& call = calls_[step.thread];
     const auto functions = symbols_.around(step.code);
     if (step.code == 0 || functions.empty()) return call;
     const launch::function_at& outermost = functions.back();
     if (!outermost.file.starts_with(library_)) {
-      // A store that leaves its buffer now was done then.
+      // A store that leaves its buffer now was done in that call.
       if (step.what != "drains") call.clear();
       return "";
     }

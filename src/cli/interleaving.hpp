@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of a schedule, for people: who did what, and where in the source.
+// The steps of a schedule, for people: which thread did what, and where in the source.
 #pragma once
 
 #include <cstdio>
@@ -11,9 +11,9 @@
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
-/// Steps of one thread at one place stand in one line. With `calls`, what a thread does within the library that stands
-/// between the program and the machine (pthread_mutex_lock and all that it calls) is one line, but for its sleeping,
-/// its waking others, and what becomes of attempts.
+/// Steps of one thread at one place stand in one line. With `calls`, a thread's steps within the library between
+/// program and machine are one line (pthread_mutex_lock and everything that it calls). Sleeping, waking others, and the
+/// ends of attempts still have lines of their own.
 void print_interleaving(std::FILE* out, const std::string& image, const sim::image_result& seen, bool calls);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

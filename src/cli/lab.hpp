@@ -22,17 +22,17 @@ struct lab_result {
   bool interrupted = false;
 };
 
-/// Simulates every point. Throws bad_input where that cannot be.
+/// Simulates every point. Throws bad_input if that is impossible.
 lab_result run_experiment(const experiments::experiment& of, const std::string& image, std::uint64_t seed);
 
-/// Who gives the number: "paper" or "formula".
+/// The source of the number: "paper" or "formula".
 const char* paper_word(const experiments::comparison& one) noexcept;
 
 void print_experiment(std::FILE* out, const lab_result& one);
-/// How many numbers were hit, and those that were not.
+/// How many numbers were hit, and which were not.
 void print_summary(std::FILE* out, const std::vector<lab_result>& all);
 
-/// Member `lab` of the document; the points go behind those that are in the document.
+/// Adds member `lab` to the document. The points are added after the existing ones.
 void add_to_document(observe::document& document, const std::vector<lab_result>& all);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -40,7 +40,7 @@ class experiment_writer {
  private:
   double scaled(std::uint64_t position) const { return static_cast<double>(position) * of_.along.scale; }
 
-  /// The point as `txsync sim` has it, but for what is read from it here.
+  /// The point as `txsync sim` has it, except for what is read from it here.
   std::size_t add(observe::point point, double value) {
     point.metric = to_string(of_.measured);
     point.unit = unit_of(of_.measured);
@@ -122,7 +122,7 @@ class experiment_writer {
     return made;
   }
 
-  /// Of the numbers that a line of an issue asks for.
+  /// For the numbers that a line of an issue asks for.
   void add_claims() {
     for (const comparison& row : one_.comparisons) {
       if (row.of->answers.empty() || !row.simulated || !std::isfinite(*row.simulated)) continue;
@@ -154,7 +154,7 @@ class experiment_writer {
     }
   }
 
-  /// Those that the number was read from: of a crossing the whole curve.
+  /// The points from which the number was read: for a crossing the whole curve.
   std::vector<std::size_t> points_of(const experiments::fact& fact) const {
     std::vector<std::size_t> made;
     using experiments::reading;
@@ -178,7 +178,7 @@ class experiment_writer {
   std::map<std::pair<std::string, std::uint64_t>, std::size_t> indices_;  ///< of points, by curve and position
 };
 
-/// One machine's, or that of the first with a name that says that there are others.
+/// The object of the one machine, or of the first one with a name that says that there are others.
 json machines_object(const std::vector<lab_result>& all) {
   json made = machine_object(all.front().machine);
   std::string names = all.front().machine.name;

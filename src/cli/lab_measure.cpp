@@ -10,7 +10,7 @@ namespace {
 using experiments::experiment;
 using experiments::setting;
 
-/// An experiment that cannot be run is a mistake of this program, and tests look for it; but it is no reason to crash.
+/// An experiment that cannot be run is an error of txsync itself, and tests look for it. But it is no reason to crash.
 bad_input broken(const experiment& of, const std::string& why) { return bad_input("experiment " + of.id + ": " + why); }
 
 sim::machine machine_of(const experiment& of) {

@@ -59,7 +59,7 @@ void print_curves(std::FILE* out, const lab_result& one) {
   }
 }
 
-/// "+3.2 points", "-12 %"; "-" where nothing was simulated, or a range is met.
+/// "+3.2 points", "-12 %"; "-" if nothing was simulated, or a range is met.
 std::string error_text(const comparison& one) {
   if (!one.simulated || one.error == 0) return "-";
   if (!std::isfinite(one.error)) return "never";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of verbs: taken as texts, so that what is wrong with one can be said in one line. Of the sources of the verbs
-// only options.cpp includes CLI11, whose header takes longer to compile than all that uses it.
+// Options of verbs. They are taken as texts, so that an error can be reported in one line. Among the verbs' sources
+// only options.cpp includes CLI11, whose header takes longer to compile than everything that uses it.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ class App;
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
-/// An option with a value. By function: CLI11 takes an empty text for an absent option.
+/// An option with a value. Uses a function, because CLI11 takes an empty text for an absent option.
 void text_option(CLI::App& app, const char* name, std::optional<std::string>& into, const char* type,
                  const char* meaning);
-/// The same with a value where it is absent: what `into` holds.
+/// The same with a value for an absent option: what `into` holds.
 void text_option(CLI::App& app, const char* name, std::string& into, const char* type, const char* meaning);
 
 /// An option without a value.
 void flag(CLI::App& app, const char* name, bool& into, const char* meaning);
 
-/// What stands without a dash: one word, or all that are left.
+/// Arguments without a dash: one word, or all that are left.
 void argument(CLI::App& app, const char* name, std::string& into, const std::string& meaning);
 void argument(CLI::App& app, const char* name, words& into, const std::string& meaning);
 
@@ -36,7 +36,7 @@ void footer(CLI::App& app, const char* text);
 /// The arguments of a verb that runs a workload: its name, and its parameters.
 void workload_arguments(CLI::App& app, std::string& workload, words& settings);
 
-/// The number that an option says, as parse_number() takes it; `fallback` where it is not there. Throws bad_input.
+/// The number in an option's text, as parse_number() reads it; `fallback` if the option is absent. Throws bad_input.
 std::uint64_t number_of(const char* option, const std::optional<std::string>& text, std::uint64_t least,
                         std::uint64_t greatest, std::uint64_t fallback);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// profile.proto of pprof, of which a contention profile needs few messages: written here by hand, field by field.
-// The numbers are those of that file: github.com/google/pprof/blob/main/proto/profile.proto.
+// profile.proto of pprof. A contention profile needs few of its messages, so they are written here by hand, field by
+// field. The numbers are those of that file: github.com/google/pprof/blob/main/proto/profile.proto.
 #include <zlib.h>
 
 #include <map>
@@ -17,7 +17,7 @@ namespace {
 class message {
  public:
   void number(unsigned field, std::uint64_t value) {
-    if (value == 0) return;  // what a reader takes an absent field for
+    if (value == 0) return;  // a reader takes an absent field for 0
     varint(field << 3);
     varint(value);
   }
@@ -58,7 +58,7 @@ enum profile : unsigned {
 };
 }  // namespace field
 
-/// A file of the program has addresses of its own: pprof wants them apart.
+/// Each file of the program has addresses of its own, and pprof needs them to differ.
 constexpr std::uint64_t bytes_of_mapping = std::uint64_t{1} << 36;
 
 class profile {
@@ -78,7 +78,7 @@ class profile {
   }
 
  private:
-  /// The index in the table of texts.
+  /// The text's index in the table of texts.
   std::uint64_t text(const std::string& one) {
     const auto [at, is_new] = text_numbers_.try_emplace(one, texts_.size());
     if (is_new) texts_.push_back(one);
@@ -118,7 +118,7 @@ class profile {
     return at->second;
   }
 
-  /// Of calls at one address, the innermost first: all but the last one are inlined.
+  /// Calls at one address, the innermost first. All but the last one are inlined.
   std::uint64_t location(const std::vector<const launch::named_call*>& calls) {
     message made;
     const launch::named_call& outermost = *calls.back();
@@ -136,7 +136,7 @@ class profile {
     made.number(1, at->second);
     made.number(2, file);
     if (file != 0) made.number(3, file * bytes_of_mapping + outermost.address);
-    // Fields of a message may follow each other in any order and in pieces.
+    // The fields of a message may follow each other in any order and in pieces.
     std::string whole = made.text() + lines.text();
     all_.bytes(field::location, whole);
     return at->second;

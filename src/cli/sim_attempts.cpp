@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a simulated run tells of its attempts, as members of a point.
+// What a simulated run reports on its attempts, as members of a point.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t most_abort_places = 8;
 
-/// Places in the code by name. A few places end attempts at thousands of lines, and a name takes long to be found.
+/// Names of places in the code. A few places end attempts at thousands of lines, and it takes long to find a name.
 class place_names {
  public:
   explicit place_names(const launch::module_symbols& symbols) : symbols_(symbols) {}
@@ -28,7 +28,7 @@ class place_names {
   std::map<std::uint64_t, std::string> known_;
 };
 
-/// An object by name, and where in it.
+/// An object's name, and an offset in the object.
 struct data_name {
   std::string object;
   std::uint64_t offset = 0;
@@ -59,7 +59,7 @@ data_name name_of_data(const launch::module_symbols& symbols, place_names& names
   return {};
 }
 
-/// Entries that read the same: several instructions of a line, several attempts of a function, several objects of a
+/// Entries with the same text: several instructions of a line, several attempts of a function, several objects of a
 /// kind.
 struct joined_entries {
   observe::abort_place place;
@@ -107,7 +107,7 @@ std::string room_words(const sim::occupancy& crowd) {
   switch (crowd.of) {
     case what::reads:
       return own + " of " + room + " lines that it can read";
-    case what::read_ways:  // more lines than ways are no contradiction: some have left before and were not lost
+    case what::read_ways:  // more lines than ways are possible: some have left before and were not lost
       text = own + " lines of " + set + ", which has " + room + " ways, touched by this attempt";
       break;
     case what::entries:
@@ -170,7 +170,7 @@ std::vector<observe::abort_place> abort_places(const launch::module_symbols& sym
 std::vector<observe::abort_end> abort_ends(const launch::module_symbols& symbols, const sim::image_result& seen) {
   constexpr std::size_t max_ends = 64;
   place_names names(symbols);
-  std::map<std::pair<std::string, std::string>, std::uint64_t> counts;  // instructions of a line are one
+  std::map<std::pair<std::string, std::string>, std::uint64_t> counts;  // instructions of a line count together
   for (const sim::abort_end& end : seen.ends) {
     counts[{names.of(end.code), end.caller != 0 ? names.of(end.caller) : ""}] += end.count;
   }

@@ -17,7 +17,7 @@ std::vector<std::string> arguments_of(const bench_request& request, const worklo
   return image_arguments(*request.workload, lock.name, how, request.values);
 }
 
-/// What runs one cell again, alone, from that seed on.
+/// The command that runs one cell alone, from that seed on.
 std::string cell_command(const sim_request& request, const workloads::subject& lock, unsigned threads,
                          std::uint64_t seed, unsigned repeat) {
   const bench_request& bench = request.bench;
@@ -115,7 +115,7 @@ class simulation {
     result_.points.push_back(std::move(point));
   }
 
-  /// To stand behind what was wrong. Machines of experiments have no name by which anybody could ask for them.
+  /// To be appended to a failure's text. Machines of experiments have no name that a user could ask for.
   std::string again(const workloads::subject& lock, unsigned threads, std::uint64_t seed) const {
     return request_.machine_word.empty() ? "" : "; again by: " + cell_command(request_, lock, threads, seed, 1);
   }

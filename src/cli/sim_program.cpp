@@ -21,7 +21,7 @@ std::string file_name(const std::string& path) {
   return folder == std::string::npos ? path : path.substr(folder + 1);
 }
 
-/// What runs it again.
+/// The command that repeats the run.
 std::string repeating(const program_request& request) {
   words line{"txsync", "sim", "--machine", request.machine_word, "--seed", std::to_string(request.seed)};
   if (request.slack_cycles != 0) line.insert(line.end(), {"--slack", std::to_string(request.slack_cycles)});
@@ -63,7 +63,7 @@ bool asks_for_attempts(const policy::policy_set& policies) {
          std::any_of(policies.sites.begin(), policies.sites.end(), [&](const auto& one) { return asks(one.second); });
 }
 
-/// All but what the run brought.
+/// The point without the run's results.
 observe::point new_point(const program_request& request) {
   observe::point made;
   made.workload = request.command.front();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sites of a simulated run counted of their attempts: the program's own count, beside the machine's
+// What the sites of a simulated run counted of their attempts: the program's own counts, beside the machine's
 // (sim_attempts.cpp).
 #include <algorithm>
 

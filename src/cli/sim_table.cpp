@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `txsync sim` prints beyond the table of `txsync bench`: what became of the attempts, and where they ended.
+// What `txsync sim` prints beyond the table of `txsync bench`: the outcome of the attempts, and where they ended.
 #include <algorithm>
 
 #include "cli/abort_ends.hpp"
@@ -40,7 +40,7 @@ void print_row(std::FILE* out, const point& one) {
 
 unsigned long long more_lines(const observe::abort_place& place) { return place.lines - 1; }
 
-/// Of a chain of one there is nothing more to tell than the place.
+/// For a chain of one call the place says everything.
 std::string calls_text(const char* whose, const std::vector<std::string>& calls) {
   if (calls.size() < 2) return {};
   std::string text = whose;
@@ -48,12 +48,12 @@ std::string calls_text(const char* whose, const std::vector<std::string>& calls)
   return text;
 }
 
-/// What the line holds; where an attempt gave way to who held a lock, that lock.
+/// What the line holds. If an attempt aborted because a lock was held: that lock.
 std::string data_text(const observe::abort_place& place) {
   return place.cause == "lock-busy" && !place.data.empty() ? "lock: " + place.data : place.data;
 }
 
-/// Of what could have made attempts, that it made none is told, too.
+/// A lock that could have made attempts has a row even if it made none.
 bool has_row(const point& one) { return one.attempts && (one.attempts->attempts != 0 || one.speculates); }
 
 }  // namespace
@@ -71,7 +71,7 @@ void print_attempts(std::FILE* out, const bench_result& result) {
 
 void print_abort_places(std::FILE* out, const bench_result& result) {
   for (auto one = result.points.begin(); one != result.points.end(); ++one) {
-    // The table above has all points; the places are shown where each lock had the most threads.
+    // The table above has all points. The places are shown for each lock's greatest number of threads.
     const auto same = [&](const point& other) { return other.subject == one->subject; };
     if (one->abort_places.empty() || std::any_of(one + 1, result.points.end(), same)) continue;
     std::fprintf(out, "\nWhere attempts of %s at %u threads ended\n", one->subject.c_str(), one->threads);

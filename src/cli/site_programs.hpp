@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command may start several programs, a server and its clients: whose locks the sites are.
+// A command may start several programs, such as a server and its clients. This says whose locks the sites are.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
-/// Threads of more than one program waited.
+/// Whether threads of more than one program waited.
 bool several_programs_waited(const std::vector<observe::site_record>& sites);
 
-/// "redis-server", or "ab, nginx" of a site that several programs have.
+/// "redis-server", or "ab, nginx" for a site of several programs.
 std::string programs_of(const observe::site_record& site);
 
-/// The site's name, and whose locks it has where that has to be said.
+/// The site's name, with its programs if `is_said`.
 std::string name_with_programs(const observe::site_record& site, bool is_said);
 
-/// The rows of a table that shows `max_rows` of them, led by the programs. Each program gets an equal share of the
-/// rows. Rows that it does not need go to the sites that wait longest. Requires: the sites that wait longest come
-/// first; they outlive the rows.
+/// The rows of a table that shows `max_rows` of them, each beginning with the programs. Each program gets an equal
+/// share of the rows. Rows that it does not need go to the sites with the longest waits. Requires: the sites with the
+/// longest waits come first; they outlive the rows.
 std::vector<site_row> rows_by_program(const std::vector<observe::site_record>& sites, std::size_t max_rows);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

@@ -22,7 +22,7 @@ void print_more(std::FILE* out, std::size_t all, std::size_t shown) {
 
 bool is_barrier(const site_row& row) { return row.site->kind == "barrier"; }
 
-/// In nanoseconds, with the figures that it carries; "-" where nothing was sampled.
+/// In nanoseconds, with its significant digits; "-" if nothing was sampled.
 std::string shown(const observe::percentile_record& times, const char* name) {
   return times.samples == 0 ? "-" : std::to_string(std::llround(observe::carried_figures(percentile(times, name))));
 }
@@ -58,7 +58,7 @@ void print_conditions(std::FILE* out, int width, const std::string& lead_heading
   print_more(out, rows.size(), most);
 }
 
-/// "conflict 61 %, lock-busy 30 %": of all that were begun, the most frequent first.
+/// "conflict 61 %, lock-busy 30 %": shares of all that were begun, the most frequent first.
 std::string causes_of(std::vector<std::pair<std::string, std::uint64_t>> causes, std::uint64_t begun) {
   constexpr std::size_t max_named = 4;
   std::stable_sort(causes.begin(), causes.end(), [](const auto& a, const auto& b) { return a.second > b.second; });

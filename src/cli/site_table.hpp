@@ -12,17 +12,17 @@
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
 struct site_row {
-  std::string lead;  ///< columns of the verb's own before the site's; rows of one lead share their waiting
+  std::string lead;  ///< the verb's own columns before the site's; rows of one lead share their waiting
   const observe::site_record* site = nullptr;
 };
 
-/// At most `most` rows in the given order, units in the heading, and how many there are more. "-": nothing was sampled.
-/// Sites with attempts (hardware transactions), transactions in software and waits on conditions follow in tables of
-/// their own, where there are some.
+/// At most `most` rows in the given order, with units in the heading, and the number of further rows. "-": nothing was
+/// sampled. Sites with attempts (hardware transactions), with software transactions and with condition waits follow in
+/// tables of their own, if there are any.
 void print_site_table(std::FILE* out, const std::string& lead_heading, const std::vector<site_row>& rows,
                       std::size_t most);
 
-/// A percentile by its name in documents ("p50"); 0 when it is not there.
+/// A percentile by its name in documents ("p50"); 0 if it is absent.
 double percentile(const observe::percentile_record& times, const char* name);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cli

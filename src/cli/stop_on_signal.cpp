@@ -13,7 +13,7 @@ volatile std::sig_atomic_t stop_asked = 0;
 
 void ask_to_stop(int signal) {
   stop_asked = 1;
-  std::signal(signal, SIG_DFL);  // the second time is not a question
+  std::signal(signal, SIG_DFL);  // the second signal ends the program
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
-/// While it lives, SIGINT and SIGTERM are questions: asked() becomes true. A second one ends the program. At most one
-/// at a time.
+/// While it lives, SIGINT and SIGTERM only set a flag: asked() becomes true. A second signal ends the program. At most
+/// one object at a time.
 class stop_on_signal {
  public:
   stop_on_signal();
@@ -15,7 +15,8 @@ class stop_on_signal {
   ~stop_on_signal();
 
   static bool asked() noexcept;
-  /// Where a child was ended by a signal that may be for this process, too, and come a moment later: waits up to 0.1 s.
+  /// For a child that a signal has ended. The signal may be for this process, too, and arrive a moment later: waits up
+  /// to 0.1 s.
   static bool asked_soon() noexcept;
 
  private:

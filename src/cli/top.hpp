@@ -15,14 +15,14 @@ namespace txsync::inline TXSYNC_BACKEND::cli {
 
 /// What happened at a site between two looks.
 struct site_interval {
-  observe::site_record site;      ///< of the interval
-  double seconds = 0;             ///< of the interval
-  std::uint64_t wait_ns = 0;      ///< all of it that fell into the interval, of waits that go on, too
-  std::uint32_t waiting_now = 0;  ///< threads at the later look
+  observe::site_record site;      ///< in the interval
+  double seconds = 0;             ///< length of the interval
+  std::uint64_t wait_ns = 0;      ///< all waiting within the interval, including waits that go on
+  std::uint32_t waiting_now = 0;  ///< threads that waited at the later look
 };
 
-/// The sites at which something happened, those waited for longest first. Requires: `later` knows at least the sites
-/// that `earlier` knows; `sites` those of `later`.
+/// The sites at which something happened, the longest waits first. Requires: `later` knows at least the sites that
+/// `earlier` knows, and `sites` those of `later`.
 std::vector<site_interval> intervals_of(const std::vector<launch::listed_site>& sites,
                                         const attach::channel_counts& earlier, const attach::channel_counts& later);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// txsync top of a program under txsync run: what its sites count in an interval.
+// txsync top for a program under txsync run: what its sites count in an interval.
 #include <algorithm>
 #include <tuple>
 
@@ -26,7 +26,7 @@ std::vector<site_interval> intervals_of(const std::vector<launch::listed_site>& 
     const observe::site_totals before = i < earlier.totals.size() ? earlier.totals[i] : observe::site_totals();
     const observe::site_totals& now = later.totals[i];
     const observe::site_totals between = observe::difference(now, before);
-    // A wait that went on at the earlier look was counted up to then.
+    // A wait that went on at the earlier look was counted up to that moment.
     const std::uint64_t wait_ns = less(all_wait_ns(now), all_wait_ns(before));
     if (observe::is_idle(between) && wait_ns == 0 && now.unfinished_waits == 0) continue;
     site_interval one{observe::record_of(between), seconds, wait_ns, now.unfinished_waits};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// txsync top of any other program: which threads wait, and who holds what they wait for.
+// txsync top for any other program: which threads wait, and who holds what they wait for.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -15,7 +15,7 @@ using attach::seen_object;
 using attach::seen_thread;
 using attach::wait_kind;
 
-/// Waiters with the same calls stand together.
+/// Waiters with the same calls form one group.
 struct waiter_group {
   const seen_thread* first;
   std::vector<const seen_thread*> threads;

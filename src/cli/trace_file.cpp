@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Trace Event Format, as ui.perfetto.dev and chrome://tracing read it: complete events (ph "X") in microseconds.
+// The Trace Event Format for ui.perfetto.dev and chrome://tracing: complete events (ph "X") in microseconds.
 #include <cinttypes>
 #include <cstdio>
 
@@ -43,7 +43,7 @@ json event_of(const launch::lock_event& one) {
 }  // namespace
 
 std::string trace_file(const launch::result& result) {
-  // An event a line, and none kept as JSON: there may be 100,000.
+  // One event a line, and none is kept as JSON: there may be 100,000.
   std::string text = "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [";
   for (const launch::lock_event& one : result.events) {
     text += &one == &result.events.front() ? "\n" : ",\n";

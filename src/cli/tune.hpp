@@ -17,7 +17,7 @@ namespace txsync::inline TXSYNC_BACKEND::cli {
 
 /// The options as the user wrote them.
 struct tune_options {
-  words what;  ///< a workload with its parameters; none where a program is tuned
+  words what;  ///< a workload with its parameters; none if a program is tuned
   std::optional<std::string> metric;
   bool lower_is_better = false;
   std::optional<std::string> input;
@@ -28,8 +28,8 @@ struct tune_options {
   std::optional<std::string> time;
   std::optional<std::string> policy;  ///< -o
   std::optional<std::string> page;    ///< --report
-  std::optional<std::string> seed;    ///< of workloads, and on simulated machines
-  // Of workloads only:
+  std::optional<std::string> seed;    ///< for workloads, and on simulated machines
+  // For workloads only:
   std::optional<std::string> threads;
   std::optional<std::string> duration;
 };
@@ -37,21 +37,21 @@ struct tune_options {
 /// What to tune, and how.
 struct tune_request {
   words command;                       ///< the program with its arguments; empty: a workload
-  std::optional<tune::metric> metric;  ///< of a program
-  std::optional<std::string> input;    ///< of a program: a file that each run reads
+  std::optional<tune::metric> metric;  ///< for a program
+  std::optional<std::string> input;    ///< for a program: a file that each run reads
   std::optional<bench_request> bench;  ///< the workload
-  // Of a program on a simulated machine:
+  // For a program on a simulated machine:
   std::optional<sim::machine> machine;
-  std::string machine_word;  ///< by which the user asked for it
+  std::string machine_word;  ///< the user's name for it
   std::uint64_t seed = 1;    ///< of the first run
   tune::question asked;
   tune::described described;
 };
 
-/// `program`: what stands behind "--"; empty without. Throws bad_input.
+/// `program`: what stands after "--"; empty without it. Throws bad_input.
 tune_request checked(const tune_options& options, const words& program);
 
-/// Lines on the standard error while it runs: rewritten in place on a terminal, else one for each new round.
+/// Lines on standard error during the run: rewritten in place on a terminal, otherwise one for each new round.
 class tune_progress {
  public:
   tune_progress();
@@ -61,7 +61,7 @@ class tune_progress {
 
   void show(const tune::progress& now, double seconds);
 
-  /// A line that stays.
+  /// Prints a line that stays.
   void say(const std::string& line);
 
  private:
@@ -70,7 +70,7 @@ class tune_progress {
   std::string last_;
 };
 
-/// How long all of it is expected to take, and what bounds it; empty where that is at most 5 minutes.
+/// How long everything is expected to take, and how to limit it; empty if that is at most 5 minutes.
 std::string expectation_words(const tune::expected_time& time);
 
 void print_table(std::FILE* out, const tune::outcome& found, const tune::described& what);

@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t most_rounds = 1000;
 constexpr std::uint64_t most_seconds = 1'000'000;
 constexpr unsigned usual_rounds = 10;
-constexpr std::uint64_t max_first_seed = std::numeric_limits<std::uint64_t>::max() / 2;  // runs count on from it
+constexpr std::uint64_t max_first_seed = std::numeric_limits<std::uint64_t>::max() / 2;  // each run takes the next seed
 
 /// What a program that uses pthread has in a workload's place.
 constexpr const char* usual_lock = "pthread_mutex";
@@ -51,7 +51,7 @@ words usual_candidates(tune::offered_attempts machine, std::vector<tune::left_ou
   return names;
 }
 
-/// Each run counts there, so that the same locks need not be run again as "libc".
+/// There each run counts, so "libc" need not run the same locks again.
 words usual_candidates_simulated(const sim::machine_model& model, std::vector<tune::left_out>& others) {
   words names = usual_candidates(tune::offered_by(model), others);
   std::erase(names, "libc");
@@ -59,7 +59,7 @@ words usual_candidates_simulated(const sim::machine_model& model, std::vector<tu
   return names;
 }
 
-/// Each run opens it anew; whether that works is known before the first.
+/// Each run opens it anew. Whether that works is checked before the first run.
 void check_input(const std::string& file) {
   try {
     const launch::program_input known(file);
@@ -68,7 +68,7 @@ void check_input(const std::string& file) {
   }
 }
 
-/// The program's name, arguments and input as workload and parameters.
+/// Describes a program's name, arguments and input as workload and parameters.
 void describe_program(tune_request& request) {
   std::string name = request.command.front();
   request.described.workload = name.substr(name.rfind('/') + 1);
@@ -124,7 +124,7 @@ void check_program(tune_request& request, const tune_options& options) {
   }
 }
 
-/// Locks of txsync that can run the workload, and do exclude.
+/// Locks of txsync that can run the workload, and that provide exclusion.
 words usual_locks(const workloads::workload& which, std::vector<tune::left_out>& others) {
   words names;
   words plain_here;
@@ -167,7 +167,7 @@ void check_workload(tune_request& request, const tune_options& options) {
   try {
     checked(bench, native_surroundings());
   } catch (const bad_input& error) {
-    // Found as bench's --lock; here they are candidates.
+    // Reported for bench's --lock; here the option is --candidates.
     throw bad_input("--candidates" + std::string(error.what()).substr(std::string("--lock").size()));
   }
   request.asked.by_sites = false;

@@ -20,14 +20,14 @@ std::string figures(double value) {
 
 std::string range(double low, double high) { return figures(low) + " to " + figures(high); }
 
-/// A site's own choice is the end of a long name.
+/// The end of a long name: the site's own choice stands there.
 std::string shown_name(const tune::table_row& row) {
   constexpr std::size_t most = 60;
   std::string name = observe::printable(tune::name_of(row.what->what));
   return name.size() <= most ? name : "..." + name.substr(name.size() - (most - 3));
 }
 
-/// The median over the rounds; "-" where nothing was counted.
+/// The median over the rounds; "-" if nothing was counted.
 std::string max_wait_text(const tune::fairness_record& record) {
   if (record.rounds.empty()) return "-";
   std::vector<double> waits;
@@ -53,7 +53,7 @@ void print_row(std::FILE* out, const tune::table_row& row, int width, double by)
                max_wait_text(row.what->fairness).c_str(), row.status.c_str());
 }
 
-/// A divisor that leaves the values readable, and the unit behind it.
+/// A divisor that keeps the values readable, and the unit for it.
 std::pair<double, std::string> scaled(const std::vector<tune::table_row>& table, const std::string& unit) {
   double greatest = 0;
   for (const tune::table_row& row : table) {
@@ -112,7 +112,7 @@ std::string expectation_words(const tune::expected_time& time) {
 
 namespace {
 
-/// Where threads wait under what the user has; where nothing can be counted there, under what chose the sites.
+/// Where threads wait under the reference. If nothing can be counted there: under the run that chose the sites.
 void print_waiting(std::FILE* out, const tune::outcome& found) {
   constexpr std::size_t most_named = 3;
   const bool under_reference = !found.reference_sites.empty();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a verb of the command line is. A verb has a file of its own, verb_NAME.cpp, that defines one class derived from
+// What a verb of the command line is. Each verb has its own file, verb_NAME.cpp. It defines one class derived from
 // `verb` and one function that makes it; verbs.cpp lists these functions.
 #pragma once
 
@@ -17,22 +17,22 @@ class App;
 
 namespace txsync::inline TXSYNC_BACKEND::cli {
 
-/// The user asked for something that cannot be. One line: what, where, what is allowed. Exit status 2.
+/// The user asked for something impossible. One line: what, where, what is allowed. Exit status 2.
 struct bad_input : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The exit statuses of every verb (those of `run` apart).
+/// The exit statuses of every verb except `run`.
 enum status : int { ok = 0, failed = 1, misused = 2 };
 
 /// What a verb works with while it runs.
 struct session {
-  /// For people: the standard output, or the standard error when the document goes to the standard output.
+  /// For people: standard output, or standard error if the document goes to standard output.
   std::FILE* table = stdout;
-  /// What stands behind "--", untouched: the program of verbs that take one. Empty without.
+  /// What stands after "--", unchanged: the program, for verbs that take one. Empty without it.
   std::vector<std::string> program;
-  /// Command, tool, machine and start are filled; the verb adds the rest. Written when run() comes back, whatever
-  /// status it answers, if the user asked for it by --json.
+  /// Command, tool, machine and start are filled; the verb adds the rest. It is written when run() returns, with any
+  /// status, if the user asked for it by --json.
   observe::document document;
 };
 
@@ -42,14 +42,13 @@ class verb {
 
   virtual const char* name() const = 0;
   virtual const char* summary() const = 0;  ///< one line of `txsync --help`
-  /// Adds the verb's own options, by the functions of options.hpp. Texts rather than numbers, so that run() can say in
-  /// one line what is allowed;
-  /// `--json` is there already.
+  /// Adds the verb's own options, by the functions of options.hpp. They are texts rather than numbers, so that run()
+  /// can say in one line what is allowed. `--json` is there already.
   virtual void define(CLI::App& app) = 0;
-  /// Whether a program and its arguments may stand behind "--".
+  /// Whether a program and its arguments may stand after "--".
   virtual bool takes_program() const { return false; }
-  /// Does it and answers the exit status. Everything that can be checked is checked before the first long step and
-  /// before the first line of output. Throws bad_input.
+  /// Runs the verb and returns the exit status. Everything that can be checked is checked before the first long step
+  /// and before the first line of output. Throws bad_input.
   virtual int run(session& with) = 0;
 };
 

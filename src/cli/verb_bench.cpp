@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// txsync bench WORKLOAD: a built-in workload on this machine, over several locks.
+// txsync bench WORKLOAD: a built-in workload on this machine, with several locks.
 #include "cli/bench.hpp"
 #include "cli/options.hpp"
 #include "cli/verbs.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// txsync explore TEST, or -- PROGRAM: schedule after schedule of it, until one fails.
+// txsync explore TEST, or -- PROGRAM: runs one schedule after the other, until one fails.
 #include <chrono>
 #include <limits>
 #include <sstream>
@@ -61,7 +61,8 @@ class explore_verb final : public verb {
       const exploration_result result = explore(test, {test.name, kind, seed}, schedules);
       print_result(with.table, result);
       if (!result.right) status = failed;
-      // What the user ends is missing, and not wrong. A signal may come upon an image anywhere, even while it starts.
+      // A run that the user ends is left out; it is not wrong. A signal may arrive at any moment of an image, even at
+      // its start.
       if (result.right || !stop_on_signal::asked_soon()) add_to_document(with.document, result);
     }
     with.document.interrupted = with.document.points.size() != chosen.size();
@@ -100,7 +101,7 @@ class explore_verb final : public verb {
     sim::image_result seen;
     try {
       seen = sim::run_image(request);
-      // An image that is asked to end may say where it is, and ends with a status of its own.
+      // An image that is asked to end may report its position, and ends with a status of its own.
       if (seen.signal != 0 || seen.failure.starts_with("interrupted:"))
         throw sim::image_error(complaint_of(seen, request.path));
     } catch (const sim::image_error& error) {
@@ -112,7 +113,7 @@ class explore_verb final : public verb {
     result.seconds = took.count();
     result.failing = seen.status != 0;
     result.key.seed = seen.number("program.failed");
-    // The one before all others, which has the seed 0, may have failed already.
+    // The schedule before all others, which has the seed 0, may already have failed.
     const std::uint64_t until = result.key.seed >= first.seed ? result.key.seed - first.seed + 1 : 1;
     result.schedules = result.failing ? until : schedules;
     result.right = result.failing == result.seeded;
@@ -129,7 +130,7 @@ class explore_verb final : public verb {
     what.most_steps = number_of("--steps", steps_, 1, most_program_steps, default_program_steps);
     exploration_plan plan{.schedules = number_of("--schedules", schedules_, 1, most_schedules, 1'000),
                           .steps = what.most_steps};
-    // Each order finds what others seldom meet.
+    // Each order finds faults that the others seldom find.
     for (const char* order : {"random", "priorities", "delay-bounded"}) {
       if (!order_) plan.kinds.push_back(checked_kind(order));
     }

@@ -148,7 +148,7 @@ json experiment_items() {
   return items;
 }
 
-/// A member as it is printed; "-" where there is none.
+/// A member as it is printed; "-" if it is absent.
 std::string text(const json& item, const char* member) {
   if (!item.contains(member)) return "-";
   return item[member].is_string() ? item[member].get<std::string>() : item[member].dump();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// txsync replay KEY [-- PROGRAM]: one schedule again, with every step.
+// txsync replay KEY [-- PROGRAM]: repeats one schedule, with every step.
 #include "cli/explore.hpp"
 #include "cli/interleaving.hpp"
 #include "cli/options.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// txsync report: one page from result documents, or two of them compared.
+// txsync report: one page from result documents, or a comparison of two of them.
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -78,7 +78,7 @@ class report_verb final : public verb {
     std::fprintf(table, "%s: %zu KB from %s\n", file.c_str(), (page.size() + 999) / 1000, join(files_).c_str());
   }
 
-  /// A file that cannot be opened was asked for in vain; one that cannot be filled is a run that failed, as elsewhere.
+  /// A file that cannot be opened is the user's error; one that cannot be filled is a failed run, as elsewhere.
   static void write(const std::string& file, const std::string& page) {
     std::optional<observe::output> out;
     try {

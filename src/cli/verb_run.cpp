@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// txsync run -- PROGRAM: a program, its pthread locks counted, or replaced and counted, and its named sites where it
-// links txsync; at its end what the sites of its locks counted.
+// txsync run -- PROGRAM: runs a program whose pthread locks are counted, or replaced and counted. If it links txsync,
+// its named sites are counted, too. At the end it prints what the sites counted.
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ constexpr double longest_limit = 1e8;  // three years
 constexpr std::uint64_t fallback_bucket_us = 1000;
 constexpr std::uint64_t greatest_bucket_us = 1'000'000'000;
 
-/// Chains as documents have them.
+/// Chains in the form of documents.
 observe::json to_json(const std::vector<launch::blame>& chains) {
   observe::json list = observe::json::array();
   for (const launch::blame& one : chains) {
@@ -121,7 +121,7 @@ class run_verb final : public verb {
   };
   std::vector<const profile_file*> files() const { return {&folded_, &pprof_, &trace_}; }
 
-  /// Before the program starts. Throws bad_input.
+  /// To be called before the program starts. Throws bad_input.
   void open_files(bool standard_output_is_taken) const {
     for (const profile_file* one : files()) {
       if (!one->file) continue;
@@ -147,7 +147,7 @@ class run_verb final : public verb {
 
   std::string policy_name() const { return policy_.value_or("libc"); }
 
-  /// Whose locks the table is of.
+  /// Whose locks the table shows.
   std::string measured_locks() const {
     if (policy_name() == "libc") return "the program's own locks";
     return "the locks of policy " + policy_name() + ", in place of the program's own";
@@ -189,14 +189,14 @@ class run_verb final : public verb {
     return "ended by signal " + std::to_string(signal) + " (" + strsignal(signal) + ")";
   }
 
-  /// Whether a thread waited for another: then not all took their locks alone, whatever was counted of them.
+  /// Whether a thread waited for another one. If so, not all locks were uncontended, whatever was counted of them.
   static bool is_contended(const launch::result& result) {
     return std::any_of(result.sites.begin(), result.sites.end(),
                        [](const observe::site_record& site) { return site.contended != 0 || site.failed_waits != 0; });
   }
 
-  /// Nothing where none took a lock, or nothing was counted: a remark says which. Nothing either where threads that
-  /// are not counted (in a sandbox) had a part.
+  /// Empty if no thread took a lock, or nothing was counted: a remark says which. Also empty if threads took part that
+  /// are not counted (in a sandbox).
   static std::string threads_text(const launch::result& result) {
     if (result.threads == 0 || result.threads_unknown) return "";
     if (result.threads == 1 && is_contended(result)) return "";
@@ -226,7 +226,7 @@ class run_verb final : public verb {
       std::fprintf(stderr, "remark: %s\n", observe::printable(remark).c_str());
   }
 
-  /// With the programs where threads of several waited.
+  /// With the programs, if threads of several waited.
   static void print_sites(const launch::result& result, const std::vector<observe::abort_end>& ends) {
     const bool several = several_programs_waited(result.sites);
     std::vector<site_row> rows = rows_by_program(result.sites, most_rows);
@@ -244,7 +244,7 @@ class run_verb final : public verb {
     print_waits(result, several);
   }
 
-  /// Where a thread waited longest, and which was kept from its turns.
+  /// Where a thread waited longest, and which thread was kept from its turns.
   static void print_waits(const launch::result& result, bool several) {
     const auto longest = std::max_element(result.sites.begin(), result.sites.end(),
                                           [](const auto& a, const auto& b) { return a.max_wait_ns < b.max_wait_ns; });
@@ -265,7 +265,7 @@ class run_verb final : public verb {
                  observe::printable(name_with_programs(*slow, several)).c_str());
   }
 
-  /// Waits that ended without the lock: of programs that hang, or whose deadlines are short.
+  /// Waits that ended without the lock: in programs that hang, or with short deadlines.
   static void print_failed_waits(const launch::result& result, bool several) {
     for (const observe::site_record& site : result.sites) {
       const std::string name = name_with_programs(site, several);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// txsync sim WORKLOAD --machine M: a built-in workload on a simulated machine, or behind -- a program of txsync-c++.
+// txsync sim WORKLOAD --machine M: a built-in workload on a simulated machine; or after -- a program of txsync-c++.
 #include <limits>
 
 #include "cli/options.hpp"

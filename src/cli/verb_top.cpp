@@ -22,9 +22,9 @@ namespace {
 constexpr std::size_t max_top_rows = 20;
 constexpr double min_interval_s = 0.05;
 constexpr double max_interval_s = 3600;
-constexpr std::uint64_t max_process = std::uint64_t{1} << 22;  // of Linux
+constexpr std::uint64_t max_process = std::uint64_t{1} << 22;  // Linux's maximum
 
-/// Sleeps until then, or until the user wants the end; false then.
+/// Sleeps until then, or until the user asks for the end; then it returns false.
 bool sleep_until(std::uint64_t when_ns) {
   for (;;) {
     if (stop_on_signal::asked()) return false;
@@ -102,7 +102,7 @@ class top_verb final : public verb {
     return ok;
   }
 
-  /// Before a table: on a terminal over the last one.
+  /// Before a table: on a terminal it replaces the last one.
   void begin_table(std::FILE* out, bool& first) const {
     if (!once_ && isatty(fileno(out)) != 0) {
       std::fputs("\033[H\033[2J", out);

@@ -22,7 +22,7 @@ namespace {
 
 double seconds_now() { return static_cast<double>(machine::clock_ns()) * 1e-9; }
 
-/// Opens a file for the end of the run, so that one that cannot be written is known before it.
+/// Opens a file for the end of the run, so that a file that cannot be written is reported before the run.
 std::unique_ptr<observe::output> opened(const char* option, const std::optional<std::string>& file) {
   if (!file) return nullptr;
   try {
@@ -32,7 +32,7 @@ std::unique_ptr<observe::output> opened(const char* option, const std::optional<
   }
 }
 
-/// The lock of policy files that is like a workload's lock; `unsaid` where none is.
+/// The lock of policy files that corresponds to a workload's lock; `unsaid` if none does.
 policy::lock_kind like(const std::string& lock) {
   if (lock == "pthread_mutex") return policy::lock_kind::libc;
   const std::string name = lock.substr(lock.rfind(':') + 1);  // "mutex" of "txsync::mutex"
@@ -196,7 +196,7 @@ class tune_verb final : public verb {
     std::string words = heading(request, found, document);
     if (!request.bench) {
       const std::optional<policy::policy_set> set = policy_of(found.best);
-      if (!set) return {};  // the program as it is was better than what the user had: there is no policy for that
+      if (!set) return {};  // the unmodified program was better than the reference: there is no policy for that
       return policy::to_toml(*set, words);
     }
     policy::policy_set set;
@@ -209,8 +209,8 @@ class tune_verb final : public verb {
     return policy::to_toml(set, words);
   }
 
-  /// What leaves everything as the user has it: the policy of --from, or all locks to the C library, and nothing
-  /// counted. So that whoever uses the file gets what was found out, also when it was nothing.
+  /// The text that keeps the reference: the policy of --from, or all locks left to the C library, and nothing counted.
+  /// So a user of the file gets the result, even if that is to change nothing.
   std::string keeping_text(const tune_request& request, const tune::outcome& found,
                            const observe::document& document) const {
     if (request.bench) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function a verb. Each stands in verb_NAME.cpp; all_verbs() in verbs.cpp calls them.
+// One function for each verb. Each stands in verb_NAME.cpp; all_verbs() in verbs.cpp calls them.
 #pragma once
 
 #include "cli/verb.hpp"

@@ -13,8 +13,8 @@ namespace {
 
 char lower(char letter) { return static_cast<char>(std::tolower(static_cast<unsigned char>(letter))); }
 
-/// How many letters must be put in, left out, replaced or swapped with their neighbour to turn one word into the other
-/// (optimal string alignment), whatever their case.
+/// How many letters must be inserted, removed, replaced or swapped with their neighbour to turn one word into the other
+/// (optimal string alignment). Case is ignored.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> last(b.size() + 1);
@@ -34,7 +34,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
-/// "mutex" for "txsync::mutex": what people leave out.
+/// "mutex" for "txsync::mutex": users leave the qualifier out.
 std::string_view without_qualifier(std::string_view word) {
   const std::size_t at = word.rfind("::");
   return at == std::string_view::npos ? word : word.substr(at + 2);
@@ -68,7 +68,7 @@ bool parse_number(std::string_view text, std::uint64_t greatest, std::uint64_t& 
 std::string nearest(std::string_view wrong, const words& allowed) {
   if (wrong.empty()) return {};
   const std::string* best = nullptr;
-  std::size_t least = std::max<std::size_t>(1, wrong.size() / 3) + 1;  // further off is another word
+  std::size_t least = std::max<std::size_t>(1, wrong.size() / 3) + 1;  // a greater distance means another word
   for (const std::string& word : allowed) {
     const std::size_t here = std::min(distance(wrong, word), distance(wrong, without_qualifier(word)));
     if (here < least) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of the user: lists, numbers, and what he may have meant.
+// The user's words: lists, numbers, and suggestions for misspelt ones.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,19 @@ namespace txsync::inline TXSYNC_BACKEND::cli {
 
 using words = std::vector<std::string>;
 
-/// "a,b,,c" in its four parts, the empty one too; one empty part for an empty text.
+/// "a,b,,c" in its four parts, including the empty one. An empty text has one empty part.
 words split(std::string_view text, char separator = ',');
 
 /// "a, b, c".
 std::string join(const words& list);
 
-/// The text as a number (workloads::parse_number(): 20000, 20K, 16Ki) of at most `greatest`; false for all else.
+/// The text as a number (workloads::parse_number(): 20000, 20K, 16Ki) of at most `greatest`. False for any other text.
 bool parse_number(std::string_view text, std::uint64_t greatest, std::uint64_t& value);
 
-/// The word of `allowed` that `wrong` is most likely a misspelling of; empty when none is near.
+/// The word of `allowed` that `wrong` most likely misspells; empty if none is near.
 std::string nearest(std::string_view wrong, const words& allowed);
 
-/// The words as a shell takes them.
+/// The words, quoted for a shell.
 std::string command_line(const words& list);
 
 /// "unknown WHAT 'WRONG'; allowed: a, b (did you mean 'a'?)".

@@ -21,7 +21,7 @@ using channel::asked_by;
 using channel::question;
 
 constexpr std::uint64_t longest_sleep_ns = 50'000'000;
-/// A slot that has not changed for so long may be of a process that has ended.
+/// A slot that has not changed for so long may belong to a process that has ended.
 constexpr std::uint64_t abandoned_after_ns = 1'000'000'000;
 
 /// 0: a process that the launcher has no number for.
@@ -52,7 +52,7 @@ answerer::answerer(channel_file& channel, const policy::policy_set& policies, pl
       list_(channel.path()),
       notice_read_(channel::head::most_notices),
       started_(std::move(preloaded)) {
-  // Signals are for the thread that looks after the program.
+  // Signals are left to the thread that runs the program.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -73,7 +73,7 @@ void answerer::stop() {
 void answerer::work() {
   channel::head& head = channel_.head();
   for (;;) {
-    // acquire: pairs with whoever rings after its question; read before looking, so that no ring is missed
+    // acquire: pairs with an asker's increment after its question; read before looking, so that no question is missed
     const std::uint32_t rung = head.doorbell.load(std::memory_order_acquire);
     const bool last = ending_.load();
     look();
@@ -86,7 +86,7 @@ void answerer::look() {
   channel_.say_alive();
   for (unsigned i = 0; i < channel::head::questions_at_once; ++i) {
     question& asked = channel_.head().questions[i];
-    // acquire pairs with the asker's release: the place is all there
+    // acquire pairs with the asker's release: the place is complete
     const std::uint32_t state = asked.state.load(std::memory_order_acquire);
     if (state != seen_[i].state) seen_[i] = {state, machine::clock_ns()};
     const std::uint32_t turn = state & question::turn_bits;
@@ -103,18 +103,18 @@ void answerer::look() {
 void answerer::answer(question& asked, std::uint32_t state) {
   const std::uint32_t process = asked.process.load(std::memory_order_relaxed);  // relaxed: a hint
   std::string program = names_.program_of(process);
-  // As the kernel calls a file that was replaced while it ran.
+  // The kernel appends this to the name of a file that was replaced while it ran.
   constexpr std::string_view gone = " (deleted)";
   if (program.ends_with(gone)) program.resize(program.size() - gone.size());
   const place_answer& known = answer_of(asked, process, program);
-  // Of a process without a number nobody knows what it runs.
+  // What a process without a number runs is unknown.
   if (known.site != 0 && process != 0) sites_[known.site - 1].programs.insert(program.substr(program.rfind('/') + 1));
   asked.site = known.site;
   asked.frames = known.frames;
   asked.same = known.same;
   const std::string_view name = asked.site == 0 ? std::string_view() : sites_[asked.site - 1].place.name;
   if (asked.by == asked_by::name) {
-    // The locks are the program's own: what nobody says of them stays as the program has it.
+    // The locks are the program's own. What no policy says about them stays as the program has it.
     const observe::said_policy told = policies_.said(name);
     asked.policy = told.word;
     asked.said = told.said;
@@ -122,20 +122,20 @@ void answerer::answer(question& asked, std::uint32_t state) {
   } else {
     asked.policy = policies_.find(name).word();
   }
-  // release: the asker reads the answer after it has seen this. It fails when the asker has given up.
+  // release: the asker reads the answer after it has seen this. The exchange fails if the asker has given up.
   if (asked.state.compare_exchange_strong(state, state - question::asked + question::answered,
                                           std::memory_order_release, std::memory_order_relaxed))
     machine::unpark_shared(asked.state, machine::everyone);
 }
 
-/// Of a process that has ended between claiming, asking and fetching.
+/// Frees a slot of a process that has ended between claiming, asking and fetching.
 void answerer::free_if_abandoned(question& asked, const last_look& seen) {
-  // relaxed: a hint; the exchange below frees this question and no other
+  // relaxed: a hint; the exchange below frees only this question
   if (machine::clock_ns() - seen.since < abandoned_after_ns ||
       !has_ended(asked.process.load(std::memory_order_relaxed)))
     return;
   std::uint32_t state = seen.state;
-  // release: whoever claims the slot next has it for itself
+  // release: the next thread that claims the slot has it alone
   asked.state.compare_exchange_strong(state, state & ~std::uint32_t{question::turn_bits}, std::memory_order_release,
                                       std::memory_order_relaxed);
 }
@@ -151,7 +151,7 @@ std::string name_in(const channel::place& where) {
 
 }  // namespace
 
-/// `program`: what the process runs, since processes of several programs may ask for the same offsets in theirs.
+/// `program`: what the process runs. Processes of several programs may ask for the same offsets.
 std::string answerer::key_of(const channel::question& asked, const std::string& program) {
   if (asked.by == asked_by::name) return std::string(1, '\0') + 'n' + name_in(asked.where);
   std::string key = program + '\0' + (asked.by == asked_by::object ? 'o' : 'c');
@@ -173,7 +173,7 @@ const answerer::place_answer& answerer::answer_of(const question& asked, std::ui
 }
 
 answerer::place_answer answerer::find_answer(const question& asked, std::uint32_t process) {
-  // Naming costs time, and the name would be for nothing.
+  // To find a name costs time, and this name would not be used.
   if (sites_.size() >= channel::most_sites) {
     ++refused_;
     return {};
@@ -202,13 +202,13 @@ answerer::place_answer answerer::find_answer(const question& asked, std::uint32_
 
 void answerer::read_notices() {
   channel::head& head = channel_.head();
-  // relaxed: how far to look; each record has its own release
+  // relaxed: only how far to look; each record has its own release
   const std::uint32_t given = head.notices_given.load(std::memory_order_relaxed);
   for (std::uint32_t i = 0; i < std::min(given, channel::head::most_notices); ++i) {
     channel::notice& one = head.notices[i];
     if (notice_read_[i]) continue;
     const auto kind =
-        static_cast<channel::notice_kind>(one.kind.load(std::memory_order_acquire));  // the record is whole
+        static_cast<channel::notice_kind>(one.kind.load(std::memory_order_acquire));  // the record is complete
     if (kind == channel::notice_kind{}) continue;
     notice_read_[i] = true;
     notices_.push_back({kind, one.process, one.site, one.other_site, names_.name(one.where, one.process)});

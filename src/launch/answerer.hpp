@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers a program's questions for the sites of its locks, and reads what it noticed.
+// Answers a program's questions for the sites of its locks, and reads what the program's libraries noticed.
 #pragma once
 
 #include <atomic>
@@ -20,14 +20,14 @@ namespace txsync::inline TXSYNC_BACKEND::launch {
 /// "mutex", "rwlock", ...
 const char* to_string(channel::object_kind kind) noexcept;
 
-/// A thread that answers while it lives.
+/// A thread that answers as long as this object lives.
 class answerer {
  public:
   struct site {
     place_name place;
     channel::object_kind kind{};
-    std::uint32_t heeded = 0;  ///< of a named site: the parts of the policy that its locks heed (question::heeded)
-    std::set<std::string> programs;  ///< whose processes have asked for it: the names of their files
+    std::uint32_t heeded = 0;        ///< of a named site: the parts of the policy that its locks use (question::heeded)
+    std::set<std::string> programs;  ///< the names of the programs whose processes have asked for it
   };
   struct noticed {
     channel::notice_kind kind{};
@@ -37,32 +37,32 @@ class answerer {
     place_name place;
   };
 
-  /// Requires: all three live longer, and nobody else uses `names` meanwhile.
-  /// `preloaded`: as for check_takes_library().
+  /// Requires: all three live longer, and nobody else uses `names` in that time. `preloaded`: as for
+  /// check_takes_library().
   answerer(channel_file& channel, const policy::policy_set& policies, place_names& names, std::string preloaded);
   ~answerer() { stop(); }
   answerer(const answerer&) = delete;
   answerer& operator=(const answerer&) = delete;
 
-  /// Answers what has been asked, and ends. What follows is for after it.
+  /// Answers what has been asked, and ends. The functions below are to be called after it.
   void stop();
 
   const std::vector<site>& sites() const noexcept { return sites_; }  ///< that of number i at [i - 1]
   const std::vector<noticed>& notices() const noexcept { return notices_; }
   const started_programs& started() const noexcept { return started_; }
-  std::uint64_t refused() const noexcept { return refused_; }  ///< places beyond the greatest number of sites
+  std::uint64_t refused() const noexcept { return refused_; }  ///< places beyond the maximum number of sites
 
  private:
   void work();
   void look();
   struct last_look {
     std::uint32_t state = 0;
-    std::uint64_t since = 0;  // when the slot was first seen so
+    std::uint64_t since = 0;  // when the slot was first seen in this state
   };
   void answer(channel::question& asked, std::uint32_t state);
   static void free_if_abandoned(channel::question& asked, const last_look& seen);
   void read_notices();
-  /// What a place was answered with.
+  /// The answer that a place got.
   struct place_answer {
     std::uint32_t site = 0;
     std::uint32_t frames = 0;

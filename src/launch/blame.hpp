@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waited for locks and who held them, by call chains and in the order of time: what the parts of the channel in
-// preload/profile_area.hpp say, with names.
+// Who waited for locks and who held them, by call chains and in the order of time. It is what the parts of the channel
+// in preload/profile_area.hpp hold, with names.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,27 @@ namespace txsync::inline TXSYNC_BACKEND::launch {
 
 /// A call of a chain.
 struct named_call {
-  std::string name;  ///< of the function, or "libkyotocabinet.so.16+0x3fe20" where no symbol says it
+  std::string name;  ///< of the function, or "libkyotocabinet.so.16+0x3fe20" if no symbol covers it
   std::string file;  ///< as the compiler had it; empty without debug information
   unsigned line = 0;
-  std::string module;         ///< the file that the code is from; empty of lock calls and where it is unknown
-  std::uint64_t address = 0;  ///< behind the call, as it stands in that file
+  std::string module;         ///< the file with the code; empty for lock calls and if unknown
+  std::uint64_t address = 0;  ///< after the call, as an address in that file
   bool is_inlined = false;    ///< into the call before it, whose address is the same
 };
 
-/// Waiting that one chain of calls stands for.
+/// The waiting that one chain of calls stands for.
 struct blame {
   std::vector<named_call> calls;  ///< the outermost first; the last one is the lock call
   std::string site;
   std::uint64_t waits = 0;
   std::uint64_t wait_ns = 0;
-  bool is_rest = false;  ///< what the site's other waits leave: no chain was taken for it
+  bool is_rest = false;  ///< the site's other waits, for which no chain was taken
 };
 
-/// As many events of a run are kept, the first ones.
+/// How many events of a run are kept, the first ones.
 inline constexpr std::uint64_t max_events = preload::event_area::max_events;
 
-/// A wait for a lock of a site, or the time that one was held.
+/// A wait for a lock of a site, or the time that such a lock was held.
 struct lock_event {
   enum class kind : std::uint8_t { wait, failed_wait, hold };
   kind what = kind::wait;

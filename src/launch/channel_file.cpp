@@ -37,7 +37,7 @@ namespace fs = std::filesystem;
 constexpr std::uint32_t fewest_blocks = 64;
 constexpr const char* folder_prefix = "txsync-";
 constexpr const char* file_prefix = "channel-";
-/// A younger folder may be one whose launcher is about to lock its file.
+/// A younger folder may belong to a launcher that is about to lock its file.
 constexpr std::time_t abandoned_after_s = 10;
 
 std::uint64_t whole_pages(std::uint64_t bytes) {
@@ -58,7 +58,7 @@ std::string secret_name() {
   return name;
 }
 
-/// "txsync-", a process number, "-" and what mkdtemp() made of it: nothing else may be touched.
+/// "txsync-", a process number, "-" and mkdtemp()'s letters: nothing else may be touched.
 bool is_folder_name(const std::string& name) {
   const std::size_t begin = std::strlen(folder_prefix);
   if (!name.starts_with(folder_prefix)) return false;
@@ -66,8 +66,8 @@ bool is_folder_name(const std::string& name) {
   return end != begin && end != std::string::npos && name[end] == '-' && name.size() == end + 7;
 }
 
-/// Whether the folder is one of this user's whose launcher has ended, and has nothing but channels. A channel is locked
-/// while its launcher lives, in whichever PID namespace; a process number would say nothing.
+/// Whether the folder belongs to this user and to a launcher that has ended, and has only channels in it. A channel is
+/// locked while its launcher lives, in whichever PID namespace. A process number would prove nothing.
 bool is_abandoned(const fs::path& folder, std::vector<fs::path>& channels) {
   struct stat about{};
   if (lstat(folder.c_str(), &about) != 0 || !S_ISDIR(about.st_mode) || about.st_uid != geteuid()) return false;
@@ -93,8 +93,8 @@ void remove_abandoned(const std::string& parent) {
   }
 }
 
-/// While it lives: the file may be as large as the system allows. It is sparse, and is written to through memory, which
-/// no limit is asked for. Where the limit stays, making the file is an error instead of a signal.
+/// While it lives, the file may be as large as the system allows. It is sparse. It is written through memory, to which
+/// no limit applies. If the limit stays, making the file is an error instead of a signal.
 class file_size_limit_raised {
  public:
   file_size_limit_raised() {
@@ -147,16 +147,16 @@ bool channel_file::open_in(const std::string& folder) {
   path_ = folder_ + "/" + secret_name();
   file_ = descriptor(open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (file_.get() < 0) return false;
-  // Held for as long as this process lives, however it ends: by it the next launcher knows that the folder is in use.
+  // Held as long as this process lives, however it ends. By it the next launcher knows that the folder is in use.
   if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) return false;
   return !any_user || (fchmod(file_.get(), 0666) == 0 && chmod(folder_.c_str(), 0711) == 0);
 }
 
-/// The file as large as all that is in it; it is sparse, so that it takes the room of what is written.
+/// Makes the file as large as everything in it. It is sparse, so it uses only the room of what is written.
 bool channel_file::make_room(const contents& what, std::uint64_t head_bytes) {
   first_block_ = head_bytes;
   block_bytes_ = whole_pages(observe::block_bytes());
-  // One a thread at a time.
+  // One for each thread at a time.
   block_limit_ = channel::head::max_blocks;
   for (;;) {
     std::uint64_t end = head_bytes + block_limit_ * block_bytes_;
@@ -178,7 +178,7 @@ bool channel_file::make_in(const std::string& parent, const contents& what) {
   const file_size_limit_raised raised;
   const std::uint64_t head_bytes = whole_pages(sizeof(channel::head));
   if (!make_room(what, head_bytes)) return false;
-  // Room for the head is taken now: a full disk must be an error here, not a signal later.
+  // The room for the head is allocated now: a full disk must be an error here, not a signal later.
   if (const int error = posix_fallocate(file_.get(), 0, static_cast<off_t>(head_bytes)); error != 0) {
     errno = error;
     return false;
@@ -219,12 +219,12 @@ void channel_file::remove() noexcept {
 }
 
 void channel_file::say_alive() const noexcept {
-  // relaxed: a sign of life, it guards nothing
+  // relaxed: a sign of life; it guards nothing
   head_->launcher_alive.store(machine::clock_ns(), std::memory_order_relaxed);
 }
 
 void channel_file::say_gone() const noexcept {
-  // seq_cst: who asks after this reads it, and the question of whoever does not is found below
+  // seq_cst: a process that asks after this reads it; the loop below finds the questions of the others
   head_->launcher_alive.store(0);
   for (channel::question& asked : head_->questions) {
     std::uint32_t state = asked.state.load();
@@ -235,11 +235,11 @@ void channel_file::say_gone() const noexcept {
 }
 
 std::uint32_t channel_file::blocks() const noexcept {
-  // relaxed: the number of blocks; what is in them is read as it is
+  // relaxed: the number of blocks; their contents are read as they are
   return std::min(head_->blocks_given.load(std::memory_order_relaxed), block_limit_);
 }
 
-/// Read, not mapped, as counts are.
+/// Read and not mapped, as counts are.
 template <class Area>
 std::unique_ptr<Area> channel_file::read_area(std::uint64_t begin) const {
   if (begin == 0) return nullptr;
@@ -258,7 +258,7 @@ std::unique_ptr<preload::event_area> channel_file::read_events() const {
 
 namespace {
 
-/// What the block's thread did at each site, an unfinished wait included.
+/// What the block's thread did at each site, including an unfinished wait.
 void add_threads(const void* block, std::uint64_t end_of_waits, channel_file::counts& sum) {
   const observe::unfinished_wait wait = observe::unfinished_in(block, end_of_waits);
   for (std::uint32_t id = 1; id <= sum.totals.size(); ++id) {
@@ -273,7 +273,7 @@ void add_threads(const void* block, std::uint64_t end_of_waits, channel_file::co
 
 }  // namespace
 
-/// When the unfinished waits of a block's threads count as ended; 0: it is not known.
+/// When the unfinished waits of a block's threads count as ended; 0: unknown.
 std::uint64_t channel_file::end_of_waits(std::uint32_t block, int process, std::uint64_t ended_at) const noexcept {
   // relaxed: written before the block was used
   const auto owner =
@@ -286,8 +286,8 @@ std::uint64_t channel_file::end_of_waits(std::uint32_t block, int process, std::
 channel_file::counts channel_file::read_counts(std::uint32_t sites, int process, std::uint64_t ended_at) const {
   counts sum{std::vector<observe::site_totals>(sites), std::vector<std::vector<observe::thread_turns>>(sites), 0};
   channel::counting_threads threads;
-  // Read, not mapped: to look at a page that nobody has written takes memory, and there may be none. Of a block that
-  // has room for all sites a program can have, no more than the known ones.
+  // Read and not mapped: to look at a page that nobody has written takes memory, and there may be none. A block has
+  // room for all sites that a program can have. Only the part of the known ones is read.
   const std::size_t page = machine::page_size();
   const std::size_t bytes = std::min(block_bytes_, (observe::block_bytes_up_to(sites) + page - 1) / page * page);
   const std::unique_ptr<void, decltype(&std::free)> block(std::aligned_alloc(page, bytes), &std::free);
@@ -303,7 +303,7 @@ channel_file::counts channel_file::read_counts(std::uint32_t sites, int process,
   }
   sum.threads = threads.count();
   for (observe::site_totals& one : sum.totals) {
-    // Samples may lag behind what was counted exactly.
+    // Samples may lag behind exact counts.
     if (one.acquisitions < one.contended) one.acquisitions = one.contended;
   }
   return sum;

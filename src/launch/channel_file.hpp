@@ -17,21 +17,21 @@
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
 
-/// A new channel in a folder of its own: in /dev/shm, else in $TMPDIR or /tmp. Gone at the end of its life, whoever
-/// still counts there. Its name has 128 random bits in a folder that others cannot list. So whoever is told the name by
-/// the environment can open it, as the program does after it has become another user, and strangers cannot. Others than
-/// root cannot become other users; then the rights of folder and file are the user's alone. What launchers have left
-/// that were killed is removed first.
+/// A new channel in a folder of its own: in /dev/shm, else in $TMPDIR or /tmp. It is removed when this object ends,
+/// even if processes still count there. Its name has 128 random bits, in a folder that others cannot list. A process
+/// that gets the name from the environment can open it, as the program does after it has become another user. Strangers
+/// cannot. Only root can become another user; otherwise folder and file are accessible to the user alone. Folders that
+/// killed launchers have left are removed first.
 class channel_file {
  public:
   struct contents {
-    policy::packed everywhere;   ///< says all
+    policy::packed everywhere;   ///< says everything
     bool is_one_policy = false;  ///< no site has another one
     bool check_order = false;
-    std::uint64_t ns_per_chain = 0;  ///< channel::ns_per_chain; 0: no chains
+    std::uint64_t ns_per_chain = 0;  ///< channel::head::ns_per_chain; 0: no chains
     bool events = false;
   };
-  /// Throws std::runtime_error when no place has room for it.
+  /// Throws std::runtime_error if no folder has room for it.
   explicit channel_file(const contents& what);
   ~channel_file();
   channel_file(const channel_file&) = delete;
@@ -40,21 +40,21 @@ class channel_file {
   const std::string& path() const noexcept { return path_; }
   channel::head& head() const noexcept { return *head_; }
 
-  /// Tells the program's processes that somebody answers.
+  /// Tells the program's processes that the launcher answers.
   void say_alive() const noexcept;
-  /// Nobody answers any more: who has asked, or asks from now on, goes on at once.
+  /// The launcher answers no more: processes that have asked, or ask from now on, go on at once.
   void say_gone() const noexcept;
 
   struct counts {
     std::vector<observe::site_totals> totals;                   ///< of site i at [i - 1]
-    std::vector<std::vector<observe::thread_turns>> by_thread;  ///< likewise; of the threads that were at the site
-    std::uint32_t threads = 0;                                  ///< that counted, at most so many at a time
+    std::vector<std::vector<observe::thread_turns>> by_thread;  ///< likewise; only threads that were at the site
+    std::uint32_t threads = 0;                                  ///< that counted: the greatest number at one time
   };
-  /// What all processes have counted. The program was `process`, and ended at `ended_at` in machine::cycles(): its
-  /// unfinished waits count up to then, those of its other processes up to their own exit, or up to now.
+  /// What all processes have counted. The program was `process`, and ended at `ended_at` in machine::cycles(). Its
+  /// unfinished waits count up to then. Those of its other processes count up to their own exit, or up to now.
   counts read_counts(std::uint32_t sites, int process, std::uint64_t ended_at) const;
 
-  /// What was written there; null where that part is not in the file.
+  /// What was written there; null if that part is not in the file.
   std::unique_ptr<preload::chain_area> read_chains() const;
   std::unique_ptr<preload::event_area> read_events() const;
 
@@ -74,7 +74,7 @@ class channel_file {
   std::string path_;
   descriptor file_;
   channel::head* head_ = nullptr;
-  // As they were made: what the program writes into the file is not relied upon.
+  // As they were made: the launcher does not rely on what the program writes into the file.
   std::uint32_t block_limit_ = 0;
   std::uint64_t block_bytes_ = 0;
   std::uint64_t first_block_ = 0;

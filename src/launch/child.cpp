@@ -58,19 +58,19 @@ class all_signals_blocked {
   sigset_t before_{};
 };
 
-/// Signals that are ignored by this process alone.
+/// Signals that only this process ignores.
 sigset_t& ignored_here() {
   static sigset_t set = set_of({});
   return set;
 }
 
-/// While it lives, the signals that are for the program come out of a file descriptor.
+/// While it lives, the program's signals arrive on a file descriptor.
 class program_signals {
  public:
   program_signals() {
     const sigset_t passed_on = set_of({SIGINT, SIGTERM, SIGHUP, SIGQUIT});
     pthread_sigmask(SIG_BLOCK, &passed_on, &before_);
-    // An ignored SIGCHLD would take the program's end away from us.
+    // With SIGCHLD ignored, this process could not wait for the program's end.
     struct sigaction standard{};
     standard.sa_handler = SIG_DFL;
     sigaction(SIGCHLD, &standard, &child_action_);
@@ -85,7 +85,7 @@ class program_signals {
 
   int file() const noexcept { return file_.get(); }
 
-  /// In the child, before exec: dispositions and mask as the caller of this process had them.
+  /// In the child, before exec: restores dispositions and mask of this process' caller.
   void leave_to_program() const {
     struct sigaction standard{};
     standard.sa_handler = SIG_DFL;
@@ -119,13 +119,13 @@ struct pipe_ends {
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
   std::vector<char*> made;
   made.reserve(texts.size() + 1);
-  for (const std::string& one : texts) made.push_back(const_cast<char*>(one.c_str()));  // execve() leaves them alone
+  for (const std::string& one : texts) made.push_back(const_cast<char*>(one.c_str()));  // execve() does not change them
   made.push_back(nullptr);
   return made;
 }
 
-/// What happens between fork and exec. Not posix_spawn(), which cannot leave SIGCHLD ignored as the caller has it, and
-/// has the program ignore two signals of the C library.
+/// What happens between fork and exec. posix_spawn() does not serve: it cannot leave SIGCHLD ignored, as the caller has
+/// it. It also makes the program ignore two signals of the C library.
 class spawn_plan {
  public:
   spawn_plan(bool own_group, const program_signals& signals, int input, int output)
@@ -181,7 +181,7 @@ class spawn_plan {
 
   static void tell(int news, const message& what) { (void)!write(news, &what, sizeof what); }
 
-  /// Up to the exec, which closes the child's end.
+  /// Reads until exec closes the child's end.
   static void read_news(pipe_ends& news, outcome& made) {
     fcntl(news.reading.get(), F_SETFL, 0);
     news.writing.reset();
@@ -204,7 +204,7 @@ class spawn_plan {
   int output_;
 };
 
-/// So that all that it starts can be ended with it; else it stays in the terminal's foreground.
+/// So that everything it starts can be ended with it. Otherwise it stays in the terminal's foreground.
 bool has_own_group(const child_request& what) { return what.capture || what.limit_seconds.has_value(); }
 
 spawn_plan::outcome start(const child_request& what, const spawn_plan& plan) {
@@ -221,7 +221,7 @@ spawn_plan::outcome start(const child_request& what, const spawn_plan& plan) {
   return made;
 }
 
-/// Says by a file descriptor when a process has ended; the process stays a zombie.
+/// Reports by a file descriptor that a process has ended. The process stays a zombie.
 class end_watch {
  public:
   explicit end_watch(pid_t process) : file_(eventfd(0, EFD_CLOEXEC)) {
@@ -275,7 +275,7 @@ class watcher {
     made_.system_s = seconds(used.ru_stime);
     if (busy_before_s_ != 0)
       made_.others_s = std::max(0.0, busy_cpu_s() - busy_before_s_ - made_.user_s - made_.system_s);
-    // Whoever is left of a program that took too long does not go on behind our back.
+    // Processes that are left of a program that took too long must not go on.
     if (made_.timed_out) kill(-process_, SIGKILL);
     cut_output();
     return std::move(made_);
@@ -286,7 +286,7 @@ class watcher {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
   }
 
-  /// Waits for something to happen, or a little; true when the program has ended.
+  /// Waits until something happens, or for a little; true when the program has ended.
   bool look() {
     pollfd files[] = {{end_.file(), POLLIN, 0}, {signals_, POLLIN, 0}, {output_, POLLIN, 0}};
     if (poll(files, 3, timeout_ms()) <= 0) return false;
@@ -324,7 +324,7 @@ class watcher {
     for (;;) {
       const ssize_t got = read(output_, part, sizeof part);
       if (got < 0 && errno == EINTR) continue;
-      if (got == 0) output_ = -1;  // poll() passes over it
+      if (got == 0) output_ = -1;  // poll() skips it
       if (got <= 0) return;
       made_.output.append(part, static_cast<std::size_t>(got));
       if (made_.output.size() > 2 * what_.capture_bytes + sizeof part) cut_output();

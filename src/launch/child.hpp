@@ -16,14 +16,14 @@
 namespace txsync::inline TXSYNC_BACKEND::launch {
 
 struct child_request {
-  std::string path;                      ///< of the file; looked for by find_program()
+  std::string path;                      ///< of the file, found by find_program()
   std::vector<std::string> arguments;    ///< the program's name first
   std::vector<std::string> environment;  ///< NAME=VALUE
   std::optional<double> limit_seconds;
   bool capture = false;
-  int input = -1;  ///< of one that is captured: what becomes its standard input; -1: /dev/null
+  int input = -1;  ///< with capture: what becomes its standard input; -1: /dev/null
   std::size_t capture_bytes = 0;
-  bool end_family = false;  ///< processes that the program leaves are ended after it
+  bool end_family = false;  ///< after its end, the processes that it leaves are ended
   /// Called at least every 50 ms while the program runs.
   std::function<void()> while_waiting = [] {};
 };
@@ -35,14 +35,14 @@ struct child_end {
   double wall_s = 0;
   double user_s = 0;
   double system_s = 0;
-  double others_s = 0;  ///< CPU time that other processes had meanwhile; 0 where /proc/stat cannot be read
+  double others_s = 0;  ///< CPU time that other processes used meanwhile; 0 if /proc/stat cannot be read
   std::string output;
   bool output_cut = false;
   bool timed_out = false;
   int interrupted = 0;
 };
 
-/// Ignores the signal in this process. Programs that are started have it as this process had it before. Requires: the
+/// Ignores the signal in this process. Programs that are started get the disposition that it had before. Requires: the
 /// process has one thread.
 void ignore_in_this_process(int signal);
 

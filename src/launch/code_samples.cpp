@@ -49,12 +49,12 @@ void sample_adder::add(sample_records some) {
   if (std::max(sum_.mappings.size(), sum_.starts.size()) > next_look_) forget_ended();
 }
 
-/// A shell script may start a hundred thousand processes. What is needed is of those that run, those that have samples,
-/// and the parents of both, as a child runs what its parent has mapped.
+/// A shell script may start a hundred thousand processes. Only some are needed: those that run, those that have
+/// samples, and the parents of both, since a child runs what its parent has mapped.
 void sample_adder::forget_ended() {
   std::set<std::uint32_t> known;
   for (const code_mapping& one : sum_.mappings) known.insert(one.process);
-  std::map<std::uint32_t, std::vector<std::uint32_t>> parents;  // several where a number was given again
+  std::map<std::uint32_t, std::vector<std::uint32_t>> parents;  // several if a number was given again
   for (const process_start& one : sum_.starts) {
     known.insert(one.process);
     parents[one.process].push_back(one.parent);
@@ -81,13 +81,13 @@ void sample_adder::forget_ended() {
   };
   bound(sum_.mappings, max_mappings);
   bound(sum_.starts, max_starts);
-  // Not at each call where most are needed.
+  // Not at each call if most are needed.
   const std::size_t more = std::max(sum_.mappings.size(), sum_.starts.size()) + max_mappings / 8;
   next_look_ = std::clamp(more, max_mappings / 2, max_mappings);
 }
 
 code_samples sample_adder::take() {
-  // Rings of several CPUs were read one after the other.
+  // The rings of several CPUs were read one after the other.
   std::stable_sort(sum_.mappings.begin(), sum_.mappings.end(),
                    [](const code_mapping& a, const code_mapping& b) { return a.time_ns < b.time_ns; });
   return std::move(sum_);

@@ -13,7 +13,7 @@ constexpr unsigned deepest = 200;  // more than compilers nest
 
 bool is_function(int tag) { return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine; }
 
-/// Whether functions may stand in it.
+/// Whether functions may stand in an entry of that tag.
 bool holds_functions(int tag) {
   switch (tag) {
     case DW_TAG_namespace:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of one unit of debug information by address: elfutils walks through the unit for each.
+// The functions of one unit of debug information, by address. elfutils would walk through the unit for each address.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -19,13 +19,13 @@ class code_scopes {
   /// A function, or a call that was replaced by the called function's code.
   struct scope {
     Dwarf_Die entry{};
-    std::size_t around = none;  ///< the function that it stands in
+    std::size_t around = none;  ///< the enclosing function
   };
 
   /// Walks through the unit once.
   explicit code_scopes(Dwarf_Die* unit);
 
-  /// The innermost one at an address as it stands in the unit; none.
+  /// The innermost scope at an address, as it stands in the unit; `none` if there is none.
   std::size_t at(Dwarf_Addr address) const;
   scope& operator[](std::size_t number) { return scopes_[number]; }
 
@@ -35,7 +35,7 @@ class code_scopes {
     Dwarf_Addr end = 0;
     std::size_t scope = none;
     unsigned depth = 0;         // of the scope
-    std::size_t around = none;  // the stretch that this one lies in
+    std::size_t around = none;  // the enclosing stretch
   };
 
   void add(Dwarf_Die* parent, std::size_t around, unsigned depth);
@@ -43,7 +43,7 @@ class code_scopes {
   void nest();
 
   std::vector<scope> scopes_;
-  std::vector<stretch> stretches_;  // by begin; of those that begin together the greatest first
+  std::vector<stretch> stretches_;  // by begin; among those with the same begin the greatest first
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr unsigned min_precision = 2;
 
-/// The first line, empty where there is no such file.
+/// The first line; empty if there is no such file.
 std::string line_of(const fs::path& file) {
   std::ifstream in(file);
   std::string line;

@@ -61,7 +61,7 @@ std::string along_path(const std::string& command) {
   throw cannot_start(not_there, command + ": not found along PATH");
 }
 
-/// The interpreter that a "#!" line names; empty without one. A file without either goes to /bin/sh, as execvp does it.
+/// The interpreter in a "#!" line; empty without one. A file without either goes to /bin/sh, as with execvp.
 std::string script_interpreter(int file, const std::string& path) {
   char line[256] = {};
   const ssize_t length = pread(file, line, sizeof line - 1, 0);
@@ -124,7 +124,7 @@ const elf_facts& own_facts() {
   return facts;
 }
 
-/// The one that txsync itself was loaded by.
+/// Whether the file is the dynamic linker that loaded txsync itself.
 bool is_dynamic_linker(const std::string& path) {
   std::error_code error;
   return !own_facts().interpreter.empty() && std::filesystem::equivalent(path, own_facts().interpreter, error);
@@ -148,7 +148,7 @@ void check_kind(int file, const std::string& path) {
   }
   if (facts.machine != own_facts().machine) refuse(path, "is for another processor");
   if (facts.interpreter.empty()) {
-    if (is_dynamic_linker(path)) return;  // `ld.so PROGRAM`: preloads as ever
+    if (is_dynamic_linker(path)) return;  // `ld.so PROGRAM`: preloads as usual
     refuse(path, "is a static program: without a dynamic linker its locks cannot be replaced; link it dynamically");
   }
   if (facts.interpreter.find("musl") != std::string::npos) {
@@ -156,7 +156,8 @@ void check_kind(int file, const std::string& path) {
   }
 }
 
-/// Sanitizers find the lock functions behind their own library. With ours in front they see no locks, or refuse to run.
+/// Sanitizers look for the lock functions behind their own library. With ours in front they see no locks, or do not
+/// start.
 void check_sanitizer(int file, const std::string& path, const std::string& preloaded) {
   const std::string library = sanitizer_of(file);
   if (library.empty() || preloaded.find(library.substr(0, library.find(".so"))) != std::string::npos) return;

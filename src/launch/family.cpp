@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint64_t kill_after_ns = 2'000'000'000;
 constexpr std::uint64_t leave_after_ns = 5'000'000'000;
 
-/// 0: it has ended meanwhile.
+/// 0: it has ended in the meantime.
 pid_t parent_of(pid_t process) {
   char buffer[1024];
   const std::string file = "/proc/" + std::to_string(process) + "/stat";
@@ -61,7 +61,7 @@ void family::end() const {
     for (const pid_t child : children()) {
       if (std::find(before_.begin(), before_.end(), child) != before_.end()) continue;
       any = true;
-      // What it has left is a child of this process now, and may not have been seen yet.
+      // Its own children are children of this process now, and may not have been seen yet.
       if (waitpid(child, nullptr, WNOHANG) == child) continue;
       if (passed >= kill_after_ns) {
         kill(child, SIGKILL);

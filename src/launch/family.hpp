@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes that a program has started and leaves behind, daemons included.
+// The processes that a program has started and left behind, daemons included.
 #pragma once
 
 #include <vector>
@@ -18,13 +18,14 @@ class family {
   family(const family&) = delete;
   family& operator=(const family&) = delete;
 
-  /// Ends all children that this process has got since the construction, and in turn theirs: by SIGTERM, and after two
-  /// seconds by SIGKILL. One that even this does not end, since it waits for a device, is left after three more.
+  /// Ends all children that this process has got since the construction, and then their children: by SIGTERM, and after
+  /// two seconds by SIGKILL. A child that waits for a device may survive even that; it is left after three more
+  /// seconds.
   /// Requires: the program itself has been waited for.
   void end() const;
 
  private:
-  std::vector<pid_t> before_;  // children that are not of the program
+  std::vector<pid_t> before_;  // children that are not the program's
   int was_reaper_ = 0;
 };
 

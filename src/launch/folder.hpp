@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is in a folder, also of one that goes away meanwhile, as those of /proc do.
+// What is in a folder, even if it disappears meanwhile, as folders of /proc do.
 #pragma once
 
 #include <filesystem>
@@ -12,11 +12,11 @@
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
 
-/// The paths in the folder. On an error those found until then; a loop over a directory_iterator would throw where the
-/// folder goes away between two of its steps.
+/// The paths in the folder. On an error: those found until then. A loop over a directory_iterator would throw if the
+/// folder disappears between two of its steps.
 std::vector<std::filesystem::path> entries_of(const std::filesystem::path& folder, std::error_code& error);
 
-/// The processes of the system, as /proc has them.
+/// The processes of the system, as /proc lists them.
 std::vector<pid_t> all_processes();
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owners of what the system gives by number or pointer.
+// Owners of numbers and pointers that the system gives.
 #pragma once
 
 #include <libelf.h>
@@ -12,7 +12,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
 
-/// A file descriptor, closed at the end of its life.
+/// A file descriptor that is closed at the end of its life.
 class descriptor {
  public:
   explicit descriptor(int number = -1) noexcept : number_(number) {}

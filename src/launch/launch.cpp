@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 constexpr const char* library_name = "libtxsync-preload.so";
 constexpr const char* openmp_library_name = "libtxsync-openmp.so";
 
-/// Beside the running program, in the build tree and where it is installed.
+/// Beside the running program: in the build tree, and where it is installed.
 std::string find_library(const std::string& given) {
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error).parent_path();
@@ -78,7 +78,7 @@ class environment {
     return value;
   }
 
-  /// Behind what is preloaded already: sanitizers insist on being the first.
+  /// After what is preloaded already: sanitizers must be the first.
   void preload(const std::string& library) {
     const std::string value = preloaded();
     set("LD_PRELOAD", value.empty() ? library : value + ":" + library);
@@ -90,7 +90,7 @@ class environment {
   std::vector<std::string> list_;
 };
 
-/// Processes that still have the channel mapped.
+/// How many processes still have the channel mapped.
 unsigned still_counting(const std::string& channel) {
   unsigned count = 0;
   for (const pid_t process : all_processes()) {
@@ -114,7 +114,7 @@ std::string plural(std::uint64_t count, const char* one, const char* more) {
   return std::to_string(count) + " " + (count == 1 ? one : more);
 }
 
-/// A launch under the preloaded library: the channel, who answers in it, and what came out.
+/// A launch under the preloaded library: the channel, the thread that answers in it, and the results.
 class counted_launch {
  public:
   counted_launch(const options& what, place_names& names, std::string preloaded)
@@ -132,8 +132,8 @@ class counted_launch {
     for (std::string& sentence : sentences_of(answers_, waited_at_end_)) into.notices.push_back(std::move(sentence));
     into.without_library = answers_.started().without_library();
     into.priority_ignored_at = sites_that_ignored_a_priority(answers_);
-    // relaxed, here and below: the program has ended
-    // Those that link txsync have the preloaded library, too, unless somebody has changed their environment.
+    // relaxed, here and below: the program has ended Processes that link txsync have the preloaded library, too, unless
+    // somebody has changed their environment.
     into.processes = std::max(channel_.head().processes.load(std::memory_order_relaxed),
                               channel_.head().linked_processes.load(std::memory_order_relaxed));
     put_remarks(into);
@@ -189,7 +189,7 @@ class counted_launch {
     }
   }
 
-  /// Where the site that threads waited for most has an offset instead of a line: what gives it one.
+  /// If the site with the longest waits has an offset instead of a line: says what would give it a line.
   static void put_remark_on_names(result& into) {
     if (into.sites.empty()) return;
     const observe::site_record& most = into.sites.front();
@@ -201,7 +201,7 @@ class counted_launch {
         "package whose name ends in -dbgsym)");
   }
 
-  /// Programs that were started within and cannot have loaded the library.
+  /// Programs that the program started and that cannot have loaded the library.
   static void put_remarks_on_others(result& into) {
     constexpr std::size_t max_named = 8;
     const std::vector<std::string>& all = into.without_library;
@@ -241,7 +241,7 @@ class counted_launch {
           "them from their counters");
   }
 
-  /// What else there was no room for.
+  /// What else found no room.
   void put_remarks_on_room(result& into) {
     const channel::head& head = channel_.head();
     if (answers_.refused() != 0) {
@@ -281,7 +281,7 @@ class counted_launch {
   answerer answers_;
 };
 
-/// What is known of any program; takes the output.
+/// The results that any program has. Takes the output.
 result result_of(child_end& ended) {
   result made;
   made.wait_status = ended.wait_status;
@@ -309,7 +309,7 @@ child_request request_of(const options& what) {
   return made;
 }
 
-/// Puts the library, and what it finds the channel by, into the program's environment.
+/// Puts into the program's environment the library, and what it finds the channel by.
 std::unique_ptr<counted_launch> preload(const options& what, const std::string& program, place_names& names,
                                         environment& set) {
   const std::string library = find_library(what.library);
@@ -318,7 +318,7 @@ std::unique_ptr<counted_launch> preload(const options& what, const std::string& 
   names.set_program(fs::absolute(program));
   auto made = std::make_unique<counted_launch>(what, names, set.preloaded());
   set.preload(library);
-  // Without such attempts it would leave everything to the OpenMP library anyway.
+  // Without such attempts it would leave everything to the OpenMP library.
   if (what.policies.openmp_barrier == policy::openmp_kind::warm && machine::htm().always_abort)
     set.preload(find_library((fs::path(library).parent_path() / openmp_library_name).string()));
   set.set(channel::file_variable, made->channel().path());

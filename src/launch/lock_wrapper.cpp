@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which functions only wrap locks. One rule for classes and one for C functions cover what is usual; the lists hold
-// what does not follow them.
+// Which functions only wrap locks. One rule for classes and one for C functions cover the usual names. The lists hold
+// names that do not follow them.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -42,12 +42,12 @@ constexpr auto class_ends =
     std::to_array<std::string_view>({"Mutex", "Lock", "Spinlock", "Rwlock", "RWlock", "Locker", "Latch", "Guard",
                                      "CondVar", "Condvar", "Event", "Semaphore", "CriticalSection"});
 
-/// Whole words: a block and a clock are no locks.
+/// Whole words: a block and a clock are not locks.
 constexpr auto class_words =
     std::to_array<std::string_view>({"mutex", "lock", "spinlock", "rwlock", "locker", "latch", "guard", "condvar",
                                      "condition_variable", "condition_variable_any", "semaphore", "critical_section"});
 
-/// As a whole, because the words are used for other things, too: the JVM, Qt, Abseil.
+/// Only as whole names, because the words have other uses, too: from the JVM, Qt, Abseil.
 constexpr auto class_names =
     std::to_array<std::string_view>({"Monitor", "PlatformMonitor", "Parker", "QMutexPrivate", "QReadWriteLockPrivate",
                                      "QWaitCondition", "QWaitConditionPrivate", "PthreadWaiter"});
@@ -140,7 +140,7 @@ constexpr auto lock_deeds = std::to_array<std::string_view>(
 
 constexpr auto makings = std::to_array<std::string_view>({"init", "initialize", "initialise"});
 
-/// In lower case: "LockInit_all" is lock, init, all.
+/// The words of a name in lower case: "LockInit_all" is lock, init, all.
 std::vector<std::string> words_of(std::string_view name) {
   std::vector<std::string> words(1);
   bool was_small = false;
@@ -162,7 +162,8 @@ bool is_deed(std::string_view word) {
          std::find(lock_deeds.begin(), lock_deeds.end(), word) != lock_deeds.end();
 }
 
-/// "new_lock_", "lockInit", "LOCK_create": nothing but locks and deeds in its words. "lock_table_init" has a subject.
+/// "new_lock_", "lockInit", "LOCK_create": only locks and actions among the words. "lock_table_init" names something
+/// else.
 bool has_no_other_word(const std::vector<std::string>& words) {
   return std::any_of(words.begin(), words.end(), is_lock_word) &&
          std::all_of(words.begin(), words.end(),
@@ -175,7 +176,7 @@ bool makes_a_lock(const std::vector<std::string>& words) {
          std::find_first_of(words.begin(), words.end(), makings.begin(), makings.end()) != words.end();
 }
 
-/// "sqlite3_mutex_enter", "pthreadMutexAlloc", "spin_lock_irq_init": a lock in its words, a deed at its end.
+/// "sqlite3_mutex_enter", "pthreadMutexAlloc", "spin_lock_irq_init": a lock among the words, an action at the end.
 bool is_lock_function(std::string_view name) {
   std::string lower;
   for (const char letter : name) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
@@ -184,7 +185,7 @@ bool is_lock_function(std::string_view name) {
   if (has_lock && ends_with_any(std::string_view(lower), lock_deeds)) return true;
   const std::vector<std::string> words = words_of(name);
   if (has_no_other_word(words) || makes_a_lock(words) || lower.ends_with("sem_init")) return true;
-  // Tokyo Cabinet: tchdblockmethod, tcbdblockmethod, tcglobalmutexlock; those of one database have all their callers.
+  // Tokyo Cabinet: tchdblockmethod, tcbdblockmethod, tcglobalmutexlock. All callers of one database share these.
   return lower.starts_with("tc") && lower.find('_') == std::string::npos &&
          (lower.find("dblock") != std::string::npos || lower.find("dbunlock") != std::string::npos ||
           lower.ends_with("mutexlock") || lower.ends_with("pathlock"));

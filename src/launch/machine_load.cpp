@@ -10,7 +10,7 @@
 namespace txsync::inline TXSYNC_BACKEND::launch {
 
 double busy_cpu_s(const std::string& text, double ticks_per_s) {
-  // proc(5): user nice system idle iowait irq softirq steal; the time of guests is part of user and nice.
+  // proc(5): user nice system idle iowait irq softirq steal. The time of guests is part of user and nice.
   std::istringstream in(text);
   std::string word;
   double ticks[8] = {};

@@ -17,7 +17,7 @@ void put_once(std::vector<std::string>& list, std::string one) {
   if (std::find(list.begin(), list.end(), one) == list.end()) list.push_back(std::move(one));
 }
 
-/// A lock that its owner takes again is a mistake only if nobody gives it up: the end of the run knows.
+/// A second lock by the owner is a mistake only if nobody gives the lock up. That is known at the end of the run.
 std::string end_of_relock(const std::vector<bool>& waited_at_end, std::uint32_t site) {
   const bool waited = site != 0 && site <= waited_at_end.size() && waited_at_end[site - 1];
   return waited ? "; when the run ended, a thread still waited there" : "";

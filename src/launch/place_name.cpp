@@ -21,7 +21,7 @@ std::string hexadecimal(std::uint64_t number) {
 
 std::string last_part(const std::string& path) { return observe::printable(path.substr(path.rfind('/') + 1)); }
 
-/// What /proc says a link of a process means; empty when the process has ended.
+/// The target of a link of a process in /proc; empty if the process has ended.
 std::string process_link(std::uint32_t process, const char* which) {
   std::error_code error;
   const auto target = std::filesystem::read_symlink("/proc/" + std::to_string(process) + "/" + which, error);
@@ -42,10 +42,10 @@ place_name name_of(const function_at& function, const std::string& module) {
   return made;
 }
 
-/// A greater object whose type is not known may hold thousands of locks of one role.
+/// A larger object of unknown type may hold thousands of locks of one role.
 constexpr std::uint64_t largest_told_apart = 4096;
 
-/// Of one file without symbols: further ones are of one site, so that a table of locks does not use up all of them.
+/// In one file without symbols. Further locks share one site, so that a table of locks does not use up all sites.
 constexpr std::size_t most_nameless = 200;
 
 std::uint64_t size_of_lock(channel::object_kind kind) {
@@ -92,7 +92,7 @@ const std::vector<function_at>& place_names::around(module& in, std::uint64_t of
 }
 
 place_name place_names::name(const channel::place& where, std::uint32_t process) {
-  place_name outermost;  // of the wrappers, should there be nothing else
+  place_name outermost;  // the outermost wrapper, in case there is nothing else
   for (std::uint32_t i = 0; i < where.count && i < channel::place::most; ++i) {
     const channel::frame& frame = where.frames[i];
     if (frame.module[0] == '\0') continue;  // code that belongs to no file

@@ -31,7 +31,7 @@ const char* name_of(lock_call call, chain_kind kind) {
   return "(unknown)";
 }
 
-/// The lock call of a site's rest, which may be of several.
+/// The lock call of a site's remaining waits, which may belong to several calls.
 const char* name_of(channel::object_kind kind) {
   switch (kind) {
     case channel::object_kind::rwlock:
@@ -46,7 +46,7 @@ const char* name_of(channel::object_kind kind) {
   return "pthread_mutex_lock";
 }
 
-/// The place of one call of a record; what the program wrote there is not relied upon.
+/// The place of one call of a record. Nothing relies on what the program wrote there.
 channel::frame frame_of(const chain_area& area, const chain_record& one, std::uint32_t i) {
   channel::frame made;
   made.offset = one.offsets[i];
@@ -54,8 +54,8 @@ channel::frame frame_of(const chain_area& area, const chain_record& one, std::ui
   return made;
 }
 
-/// The innermost ones first; those that only wrap the lock are left out, for they are the other call's: of a chain of
-/// waits the unlock's.
+/// The calls, the innermost first. Functions that only wrap the lock are left out, since they belong to the other call:
+/// in a chain of waits, to the unlock.
 std::vector<named_call> calls_of(const chain_area& area, const chain_record& one, place_names& names) {
   std::vector<named_call> calls;
   for (std::uint32_t i = 0; i < std::min(one.count, chain_record::max_frames); ++i) {
@@ -75,7 +75,7 @@ std::string key_of(const blame& one) {
   return key;
 }
 
-/// Adds up chains whose calls are the same.
+/// Adds up the chains with the same calls.
 class collection {
  public:
   void add(blame one) {

@@ -14,17 +14,17 @@
 namespace txsync::inline TXSYNC_BACKEND::launch {
 
 struct read_chains {
-  std::vector<blame> waits;  ///< those that waited longest first
+  std::vector<blame> waits;  ///< the longest waits first
   std::vector<blame> holds;
   std::uint64_t left_out = 0;  ///< sums for whose chains there was no room
 };
-/// Chains of equal calls are one. `all_waits`: what each of the sites has waited in all (that of site i at [i - 1]);
-/// what no chain stands for is the site's rest.
+/// Chains of equal calls become one. `all_waits`: what each site has waited in all (site i at [i - 1]). What no chain
+/// stands for becomes the site's rest.
 read_chains chains_of(const channel_file& channel, const std::vector<answerer::site>& sites, place_names& names,
                       const std::vector<observe::site_totals>& all_waits);
 
 struct read_events {
-  std::vector<lock_event> events;  ///< by their starts
+  std::vector<lock_event> events;  ///< by their start times
   std::uint64_t left_out = 0;
 };
 /// `started_at`: when the run began, in machine::cycles().

@@ -14,16 +14,16 @@
 namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace {
 
-constexpr int not_readable = 126;  // as a shell has it for what it cannot run
+constexpr int not_readable = 126;  // as in a shell for what it cannot run
 constexpr timespec long_ago{1, 0};
 
-/// Not one of the three that a program knows by number: this process may have been started without them.
+/// Never one of the three standard descriptors: this process may have been started without them.
 descriptor opened(const char* path) {
   const descriptor low(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe could wait for its writer
   return descriptor(low.get() < 0 ? -1 : fcntl(low.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
 }
 
-/// Each run begins at its beginning.
+/// Each run reads from the beginning.
 bool is_for_many(const struct stat& about) {
   return S_ISREG(about.st_mode) || (S_ISCHR(about.st_mode) && about.st_rdev == makedev(1, 3));
 }
@@ -46,7 +46,7 @@ program_input::program_input(const std::optional<std::string>& path) {
   fcntl(file_.get(), F_SETFL, 0);
 }
 
-/// A file of the memory's own file system, which notes the time of each access, one that finds the end included.
+/// A file of the memory's own file system. It notes the time of each access, including one that only finds the end.
 void program_input::make_empty() {
   empty_ = descriptor(memfd_create("txsync-empty-input", MFD_CLOEXEC));
   const timespec times[2] = {long_ago, long_ago};

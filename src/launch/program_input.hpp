@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a captured program reads from its standard input: a file, from its beginning in each run, or nothing. Of a
-// program that is given nothing it is known afterwards whether it has asked.
+// What a captured program reads from its standard input: a file, from its beginning in each run, or nothing. If it is
+// given nothing, it is known afterwards whether it has tried to read.
 #pragma once
 
 #include <optional>
@@ -13,13 +13,13 @@ namespace txsync::inline TXSYNC_BACKEND::launch {
 
 class program_input {
  public:
-  /// A regular file, or /dev/null, opened anew; none: an empty file. Throws cannot_start with one line.
+  /// A regular file or /dev/null, opened anew; none: an empty file. Throws cannot_start with one line.
   explicit program_input(const std::optional<std::string>& path);
 
-  /// For child_request::input; -1 where no empty file could be made.
+  /// For child_request::input; -1 if no empty file could be made.
   int file() const noexcept { return file_.get(); }
 
-  /// Whether somebody has read the empty file, be it only to find its end. False for a file that was named.
+  /// Whether a process has read the empty file, even if only to find its end. False for a named file.
   bool was_read_in_vain() const noexcept;
 
  private:
@@ -29,8 +29,8 @@ class program_input {
   descriptor empty_;  // the same file, with the right to change its times
 };
 
-/// What this process' standard input holds that no program will read: "a file", "a pipe"; null where it holds nothing,
-/// or is a terminal.
+/// What this process' standard input holds that no program will read: "a file", "a pipe". Null if it holds nothing, or
+/// is a terminal.
 const char* input_left_over() noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

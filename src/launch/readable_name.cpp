@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of functions as people say them, out of what the demangler makes of symbols.
+// Readable names of functions, made from the demangler's output.
 #include <cxxabi.h>
 
 #include <cstdlib>
@@ -11,15 +11,15 @@
 namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace {
 
-/// Names that are longer lose their template arguments.
+/// Longer names lose their template arguments.
 constexpr std::size_t longest_with_templates = 100;
 
 bool starts(std::string_view text, std::size_t at, std::string_view with) {
   return text.substr(at, with.size()) == with;
 }
 
-/// Behind the bracket that closes the one at `begin`; brackets of one kind only, so that "operator->" does no harm
-/// inside.
+/// The position after the bracket that closes the one at `begin`. Only brackets of one kind count, so that "operator->"
+/// inside does no harm.
 std::size_t behind_group(std::string_view text, std::size_t begin, char open, char close) {
   unsigned depth = 0;
   for (std::size_t i = begin; i < text.size(); ++i) {
@@ -29,7 +29,7 @@ std::size_t behind_group(std::string_view text, std::size_t begin, char open, ch
   return text.size();
 }
 
-/// Behind "operator" with its sign: "operator()", "operator<<", "operator->", "operator bool".
+/// The position after "operator" with its sign: "operator()", "operator<<", "operator->", "operator bool".
 std::size_t behind_operator(std::string_view text, std::size_t begin) {
   std::size_t at = begin + std::string_view("operator").size();
   if (starts(text, at, "()")) return at + 2;
@@ -44,7 +44,7 @@ std::size_t behind_operator(std::string_view text, std::size_t begin) {
 
 bool is_word(char letter) { return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_'; }
 
-/// Goes through a demangled name from the left and keeps what names the function.
+/// Reads a demangled name from the left and keeps what names the function.
 class shortener {
  public:
   shortener(std::string_view text, bool templates) : text_(text), templates_(templates) {}
@@ -84,7 +84,7 @@ class shortener {
     return true;
   }
 
-  /// Arguments end the name, unless they are those of a function around a local one.
+  /// Arguments end the name, unless they belong to a function around a local one.
   bool skip_arguments() {
     at_ = behind_group(text_, at_, '(', ')');
     for (const std::string_view qualifier : {" const", " volatile", " &&", " &"}) {

@@ -17,7 +17,7 @@ constexpr std::uint64_t known_parts = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | 
                                       PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_WEIGHT |
                                       PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION;
 
-/// Goes through the fields of a record. What lies behind its end reads as 0, and it is not whole.
+/// Reads the fields of a record. Beyond its end it reads 0, and the record is not whole.
 class cursor {
  public:
   explicit cursor(std::span<const unsigned char> bytes) : rest_(bytes) {}
@@ -45,7 +45,7 @@ class cursor {
   bool whole_ = true;
 };
 
-/// The part of a chain that is in the program. Marks, which are the greatest numbers, say whose addresses follow.
+/// The part of a chain that lies in the program. Marks, which are the greatest numbers, say what addresses follow.
 bool take_calls(cursor& in, std::vector<std::uint64_t>& calls) {
   const std::uint64_t count = in.word();
   if (count > in.left() / sizeof count) return false;

@@ -23,7 +23,7 @@ constexpr std::uint64_t sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SA
                                       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_TRANSACTION;
 constexpr std::size_t ring_bytes = std::size_t{1} << 16;
 constexpr std::uint16_t max_calls = 16;
-/// No divisor of what programs do a thousand times a second.
+/// Not a divisor of 1000: programs may do something a thousand times a second.
 constexpr std::uint64_t samples_per_s = 997;
 
 std::string kernel_setting(const char* name) {
@@ -33,7 +33,7 @@ std::string kernel_setting(const char* name) {
   return value;
 }
 
-/// The kernel refuses more than it allows.
+/// The kernel refuses a higher rate than it allows.
 std::uint64_t allowed_samples_per_s() {
   const std::uint64_t allowed = std::strtoull(kernel_setting("perf_event_max_sample_rate").c_str(), nullptr, 10);
   return allowed == 0 ? samples_per_s : std::min(samples_per_s, allowed);
@@ -54,11 +54,11 @@ perf_event_attr attributes_of(const counted_event& what) {
   made.disabled = 1;
   made.inherit = 1;
   made.enable_on_exec = 1;
-  // Of the program alone, which an unprivileged user may sample.
+  // Only in the program, which an unprivileged user may sample.
   made.exclude_kernel = 1;
   made.exclude_hv = 1;
   made.exclude_callchain_kernel = 1;
-  // What is mapped where, and who is whose child.
+  // What is mapped where, and which process is whose child.
   made.mmap = 1;
   made.mmap2 = 1;
   made.task = 1;
@@ -120,7 +120,7 @@ std::optional<std::vector<unsigned char>> take_written(perf_event_mmap_page& hea
   return taken;
 }
 
-/// The memory that the kernel writes into for one CPU: a page of its head, then the records.
+/// The memory that the kernel writes into for one CPU: a page with the head, then the records.
 class sampler::ring {
  public:
   explicit ring(descriptor file) : file_(std::move(file)) {
@@ -156,7 +156,7 @@ sampler::~sampler() = default;
 void sampler::open(const counted_event& what) {
   perf_event_attr attributes = attributes_of(what);
   for (const unsigned cpu : cpus_of(what)) {
-    // An event that is inherited has a ring only where it is of one CPU.
+    // An inherited event has a ring only if it is bound to one CPU.
     const long opened = machine::open_perf_event(attributes, 0, static_cast<int>(cpu));
     if (opened == -ENODEV) continue;  // the CPU is switched off
     if (opened < 0) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples an event in programs that this process starts. About a thousand times a second on each CPU, the kernel writes
-// down where the thread was.
+// Samples an event in programs that this process starts. About a thousand times a second on each CPU, the kernel
+// records where the thread was.
 //
 // The kernel writes into a ring of memory for each CPU, which is read while the program runs. A sample costs the
-// program an interrupt; an event that does not happen costs nothing.
+// program an interrupt. An event that does not happen costs nothing.
 #pragma once
 
 #include <linux/perf_event.h>
@@ -21,26 +21,26 @@
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
 
-/// Why the kernel refuses to sample, and what may help; `error` is its number, `paranoid` what
+/// Why the kernel refuses to sample, and what may help. `error` is its error number, `paranoid` what
 /// /proc/sys/kernel/perf_event_paranoid says.
 std::string why_refused(int error, const std::string& paranoid);
 
-/// What the kernel has written into a ring since the last call; gives the room back. Null where head and tail make no
-/// sense: what was there is lost then. `room` has a power of two of bytes.
+/// What the kernel has written into a ring since the last call. Gives the room back. Null if head and tail are
+/// inconsistent: then the contents are lost. `room` has a power of two of bytes.
 std::optional<std::vector<unsigned char>> take_written(perf_event_mmap_page& head, std::span<const unsigned char> room);
 
 class sampler {
  public:
-  /// Samples all programs that the calling thread starts while this lives, and what they start, from their exec on.
-  /// Where the kernel refuses, take() says why.
+  /// Samples all programs that the calling thread starts while this lives, and what they start, from their exec on. If
+  /// the kernel refuses, take() says why.
   explicit sampler(const counted_event& what);
   ~sampler();
   sampler(const sampler&) = delete;
   sampler& operator=(const sampler&) = delete;
 
-  /// Takes what has been written. Often enough, or samples are lost: a ring has room for some 500.
+  /// Takes what has been written. To be called often, or samples are lost: a ring has room for some 500.
   void read();
-  /// All that has been read. Once.
+  /// Everything that has been read. To be called once.
   code_samples take();
 
  private:

@@ -11,7 +11,7 @@
 namespace txsync::inline TXSYNC_BACKEND::launch {
 
 std::string site_list::path_beside(const std::string& channel) {
-  // It begins as channels do: what a killed launcher leaves is removed with its channel.
+  // It begins as channels do, so that the file of a killed launcher is removed with its channel.
   return channel.substr(0, channel.rfind('/') + 1) + "channel-sites";
 }
 
@@ -30,7 +30,7 @@ void site_list::add(const listed_site& one) {
   for (const std::string* text : {&one.kind, &one.name, &one.where, &one.module})
     line += '\t' + observe::printable(*text);
   line += '\n';
-  // One call, so that a reader sees whole lines, or the beginning of the last.
+  // One call, so that a reader sees whole lines, or the beginning of the last line.
   if (write(file_.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size())) file_.reset();
 }
 

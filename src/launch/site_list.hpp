@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of a run's sites in a file beside the channel, for `txsync top`: the channel has numbers only.
+// The names of a run's sites in a file beside the channel, for `txsync top`: the channel has only numbers.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct listed_site {
   std::string module;
 };
 
-/// The launcher's end. What cannot be written is not in the list: a run does not fail for it.
+/// The launcher's end. A site that cannot be written is missing in the list: a run does not fail because of that.
 class site_list {
  public:
   /// Beside the file of the channel.
@@ -38,7 +38,7 @@ class site_list {
   bool made_ = false;
 };
 
-/// The sites in such a text, by whole lines; lines of another form are left out.
+/// The sites in such a text, by whole lines. Lines in another form are left out.
 std::vector<listed_site> parse_site_list(const std::string& text);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

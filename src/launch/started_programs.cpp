@@ -13,7 +13,7 @@ namespace txsync::inline TXSYNC_BACKEND::launch {
 
 namespace {
 
-/// Root has all rights as it is: for the dynamic linker such a program is then like any other.
+/// Root has all rights already, so for the dynamic linker such a program is like any other.
 bool gives_root_nothing(const std::string& file) {
   struct stat about{};
   if (getuid() != 0 || stat(file.c_str(), &about) != 0) return false;
@@ -28,7 +28,7 @@ bool gives_root_nothing(const std::string& file) {
 void started_programs::read(channel::head& head) {
   using channel::started_program;
   for (started_program& one : head.started) {
-    // acquire pairs with the program's release: the path is all there
+    // acquire pairs with the program's release: the path is complete
     if (one.state.load(std::memory_order_acquire) != started_program::told) continue;
     const std::string path(one.path, strnlen(one.path, sizeof one.path));
     one.state.store(started_program::free, std::memory_order_release);  // pairs with the next one's acquire
@@ -36,7 +36,7 @@ void started_programs::read(channel::head& head) {
   }
 }
 
-/// What is not there was not started: shells try one folder after the other.
+/// A file that does not exist was not started: shells try one folder after the other.
 void started_programs::judge(const std::string& path) {
   std::string file;
   try {

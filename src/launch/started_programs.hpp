@@ -19,7 +19,7 @@ class started_programs {
   /// Takes what has come since the last call.
   void read(channel::head& head);
 
-  /// Why each of them cannot have loaded it, one sentence.
+  /// Why each of them cannot have loaded it, one sentence each.
   const std::vector<std::string>& without_library() const noexcept { return without_library_; }
 
  private:

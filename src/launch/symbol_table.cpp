@@ -25,7 +25,7 @@ symbol_table::symbol_table(Dwfl_Module* module) {
     const char* const name = dwfl_module_getsym_info(module, i, &symbol, &address, &section, nullptr, nullptr);
     if (name == nullptr) continue;
     const int type = GELF_ST_TYPE(symbol.st_info);
-    if (type == STT_FILE) source = *name != '\0' ? name : nullptr;  // of the local symbols that follow
+    if (type == STT_FILE) source = *name != '\0' ? name : nullptr;  // for the local symbols that follow
     if (*name == '\0' || symbol.st_size == 0 || section == SHN_UNDEF) continue;
     const int binding = GELF_ST_BIND(symbol.st_info);
     const sized_symbol one{address, symbol.st_size, 0, name, binding == STB_LOCAL ? source : nullptr, binding};
@@ -46,7 +46,7 @@ void symbol_table::sort(std::vector<sized_symbol>& list) {
     return std::tuple(a.begin, b.size, rank(a), std::string_view(a.name)) <
            std::tuple(b.begin, a.size, rank(b), std::string_view(b.name));
   });
-  // Further names of what has one.
+  // Other names of the same function or object.
   const auto same = [](const sized_symbol& a, const sized_symbol& b) { return a.begin == b.begin && a.size == b.size; };
   list.erase(std::unique(list.begin(), list.end(), same), list.end());
   std::uint64_t reach = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The symbols of one file, sorted: elfutils looks through all of them for each address.
+// The symbols of one file, sorted: elfutils would search all of them for each address.
 #pragma once
 
 #include <elfutils/libdwfl.h>
@@ -17,9 +17,9 @@ namespace txsync::inline TXSYNC_BACKEND::launch {
 struct sized_symbol {
   std::uint64_t begin = 0;
   std::uint64_t size = 0;
-  std::uint64_t reach = 0;     ///< the greatest end of this and of those before it
+  std::uint64_t reach = 0;     ///< the greatest end of this symbol and the earlier ones
   const char* name = nullptr;  ///< as the linker has it
-  const char* file = nullptr;  ///< of the source, for a symbol that is local to it; else null
+  const char* file = nullptr;  ///< of the source, for a local symbol; else null
   int binding = 0;             ///< STB_...
 };
 
@@ -28,11 +28,11 @@ class symbol_table {
   /// Requires: the module outlives this.
   explicit symbol_table(Dwfl_Module* module);
 
-  /// Null where none holds the address. Of several the innermost; of several names for it a global one.
+  /// Null if none contains the address. Among several the innermost; among several names for it a global one.
   const sized_symbol* function_at(std::uint64_t address) const { return find(functions_, address); }
   const sized_symbol* object_at(std::uint64_t address) const { return find(objects_, address); }
 
-  /// How many objects have that readable name, and how many of those are from the source file.
+  /// How many objects have that readable name, and how many of them come from the source file.
   unsigned objects_named(const std::string& name) const;
   unsigned objects_named(const std::string& name, const char* file) const;
 

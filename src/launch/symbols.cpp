@@ -19,7 +19,7 @@
 namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace {
 
-/// Debug files by build ID and by name, from this machine only: elfutils would ask a server that the environment names.
+/// Debug files by build ID and by name, only on this machine: elfutils would ask a server that the environment names.
 int find_debug_file(Dwfl_Module* module, void** user, const char* name, Dwarf_Addr base, const char* file,
                     const char* link, GElf_Word crc, char** found) {
   const char* const servers = std::getenv("DEBUGINFOD_URLS");
@@ -46,7 +46,7 @@ std::string name_of(Dwarf_Die* entry) {
   return {};
 }
 
-/// Where the call stands that an inlined function replaces.
+/// The place of the call that an inlined function replaces.
 void put_call_place(Dwarf_Die* unit, Dwarf_Die* inlined, function_at& into) {
   into.file.clear();
   into.line = 0;
@@ -69,7 +69,7 @@ void put_call_place(Dwarf_Die* unit, Dwarf_Die* inlined, function_at& into) {
 }  // namespace
 
 namespace {
-/// Of the C library's own functions the names are enough: nobody changes their lines. To unpack its debug information
+/// For the C library's own functions the names are enough: nobody changes their lines. To unpack its debug information
 /// (Debian's libc6-dbg) would take some 40 ms of each run.
 bool is_of_c_library(const std::string& path) {
   const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
@@ -100,12 +100,12 @@ struct module_symbols::state {
     all.reset(dwfl_begin(&callbacks));
     if (all == nullptr) return;
     dwfl_report_begin(all.get());
-    // At base 0: addresses are those that stand in the file.
+    // At base 0, addresses are those in the file.
     module = dwfl_report_elf(all.get(), file.c_str(), file.c_str(), -1, 0, true);
     dwfl_report_end(all.get(), nullptr, nullptr);
   }
 
-  /// Where each unit's code lies, for files without such a table of their own (Clang leaves it out).
+  /// Where each unit's code lies, for files without such a table (Clang leaves it out).
   void learn_units() {
     units_known = true;
     Dwarf_Addr bias = 0;
@@ -122,7 +122,7 @@ struct module_symbols::state {
     std::sort(units.begin(), units.end(), [](const unit_code& a, const unit_code& b) { return a.begin < b.begin; });
   }
 
-  /// The unit of the debug information that holds an address; `unit` is null without.
+  /// The unit of the debug information that contains an address; `unit` is null if there is none.
   unit_code unit_at(Dwarf_Addr call) {
     unit_code found;
     found.unit = dwfl_module_addrdie(module, call, &found.bias);
@@ -154,7 +154,7 @@ struct module_symbols::state {
     return *known;
   }
 
-  /// By the symbol table; `place` has the line already, where it is known.
+  /// By the symbol table. `place` already has the line, if it is known.
   void add_symbol(Dwarf_Addr address, function_at place, std::vector<function_at>& found) {
     GElf_Off behind = 0;
     const char* name = nullptr;
@@ -219,7 +219,7 @@ static_object module_symbols::static_object_at(std::uint64_t address) const {
     made.file = one->file;
     return made;
   }
-  // Two functions' own objects, or two files of one name: nothing tells them apart but where they are.
+  // Two functions' own objects, or two files with one name: only their addresses distinguish them.
   char text[32];
   std::snprintf(text, sizeof text, "%s0x%" PRIx64, one->file != nullptr ? ", " : "", one->begin);
   made.file = (one->file != nullptr ? one->file : "") + std::string(text);

@@ -1,9 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why nobody sleeps outside for ever: a thread is numbered before it looks at the lock again (seq_cst, with a fence
-// between). If it then sees a waiter inside, that waiter will hold the lock later, will see the number when it gives
-// the lock up (it fences after it got the lock), and will call when it is time. If it sees none, it goes in past the
-// door itself, holds the lock for a moment and calls the oldest when it is time; else it sleeps for a while and looks
-// again. Whoever is called is on its way to the lock, and looks after those outside when it gives the lock up.
+// The concurrency limiter of a fair lock. The active set is the threads inside: the holder and the waiters in the
+// lock's queue. The passive set is the threads outside, which sleep.
+//
+// What is known of the thread that was called from the passive set:
+//
+// | `called_` | The called thread          | Next state                                                  |
+// |-----------|----------------------------|-------------------------------------------------------------|
+// | nobody    | there is none              | comes: a release calls the oldest thread of the passive set |
+// | comes     | wakes up                   | queues: it returns from wait_outside()                      |
+// | queues    | stands in the lock's queue | nobody: it has the lock, and calls came_in()                |
+//
+// The flag `shut` of `shut_` is set while a thread is called and `patience` acquisitions have passed it. Then no
+// newcomer enters the active set. came_in() clears the flag.
+//
+// What a release does when nobody is called and the passive set is not empty (release_passed()):
+//
+//  - It calls the oldest thread if the holder came past the limiter (others::visitor). It does the same if a
+//    millisecond or `patience` acquisitions have passed since the last called thread came in. It reads the clock only
+//    if no other waiter is inside, or at every 64th acquisition.
+//  - Otherwise it wakes the oldest thread without a call, if no other waiter is inside and this is the first release by
+//    a called thread. The woken thread comes in if the lock stays free.
+//  - Otherwise it does nothing.
+//
+// Why no thread sleeps in the passive set for ever:
+//  - A thread gets its number before it looks at the lock again (seq_cst, with a fence between).
+//  - If it then sees a waiter inside, that waiter will hold the lock later. It fences after it gets the lock. So it
+//  sees
+//    the number when it gives the lock up, and calls when it is time.
+//  - If it sees none, it acquires the lock past the limiter (`kick`), holds it for a moment, and calls the oldest
+//    thread when it is time. If it is not called itself, it sleeps for a while and looks again.
+//  - A called thread is on its way to the lock. When it gives the lock up, it checks the passive set.
 #include <txsync/locks/admission.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/thread.hpp>
@@ -22,7 +48,7 @@ constexpr std::uint64_t pause_between_looks = 500;  // cycles
 constinit std::uint32_t patience_now = admission::patience;
 
 constexpr std::uint64_t call_distance_ns = 1'000'000;
-/// In units of 1024 cycles, as admission::last_call_; wraps around after half an hour, when a wrong answer makes one
+/// In units of 1024 cycles, as admission::last_call_. It wraps around after half an hour. A wrong answer then makes one
 /// thread wait for a millisecond more.
 std::uint32_t coarse_clock() noexcept { return static_cast<std::uint32_t>(machine::cycles() >> 10); }
 std::uint32_t call_distance() noexcept {
@@ -35,10 +61,17 @@ void detail::lower_patience(std::uint32_t acquisitions) noexcept {
   patience_now = acquisitions != 0 ? acquisitions : admission::patience;
 }
 
-/// A CPU for each, of which two are there always. Whoever is on its way in needs one as well, and where others stay
-/// outside there are not enough anyway: its way is kept clear. Where nobody does, all may have their CPU, and who
-/// stands in the queue is not counted twice. Two CPUs then have one thread inside, which saves it the hand-overs, but
-/// for newcomers that warm up beside its section.
+/// How many threads may be inside: one for each CPU, and at least two (`always_inside`).
+///
+/// | Called thread                   | Others outside | Limit                                                        |
+/// |---------------------------------|----------------|--------------------------------------------------------------|
+/// | none                            | any number     | CPUs                                                         |
+/// | on its way, or in the queue     | some           | CPUs - 1; with two CPUs 0, or 1 if the newcomer warms up     |
+/// | on its way                      | none           | CPUs - 1                                                     |
+/// | in the queue                    | none           | CPUs: the queue counts the called thread already             |
+///
+/// The CPU that is left free is for the called thread. With two CPUs one thread is then inside, which saves it the
+/// hand-overs. A newcomer that warms up works beside its critical section.
 std::uint32_t admission::limit(bool works) const noexcept {
   const std::uint32_t cpus = machine::cpu_count() > always_inside ? machine::cpu_count() : always_inside;
   // relaxed: hints
@@ -52,14 +85,15 @@ std::uint32_t admission::limit(bool works) const noexcept {
 void admission::wait_outside(const lock_view& lock) noexcept {
   if (!busy()) become_this_process();
   const std::uint32_t number = outside_.fetch_add(1, std::memory_order_seq_cst);
-  machine::fence();  // the number before the second look; pairs with the fence of contended owners
+  machine::fence();  // orders the number before the second look; pairs with the fence of contended owners
   detail::sleeping_place& place = detail::place_of(this, number);
   for (bool woken = false;;) {
     const std::uint32_t ticket = place.ticket();
-    // seq_cst: against the change of the place in release_passed()
+    // seq_cst: ordered against the change of the place in release_passed()
     const auto ahead = static_cast<std::int32_t>(number - outside_called_.load(std::memory_order_seq_cst));
     if (ahead < 0) break;
-    // Woken and not called: the thread that came in before gave up a lock for which no thread waited. It may come back.
+    // Woken and not called: the last holder, a called thread, gave up a lock that no thread waited for. It may come
+    // back.
     if (woken ? stays_free(lock) : !lock.still_crowded(lock.context)) {
       lock.kick(lock.context);
       if (static_cast<std::int32_t>(number - outside_called_.load(std::memory_order_seq_cst)) < 0) break;
@@ -71,7 +105,7 @@ void admission::wait_outside(const lock_view& lock) noexcept {
   called_.store(called::queues, std::memory_order_relaxed);
 }
 
-/// Whether the lock is free at each of several reads.
+/// Whether each of several reads finds the lock free.
 bool admission::stays_free(const lock_view& lock) noexcept {
   for (unsigned looks = 0; looks < looks_at_free_lock; ++looks) {
     if (lock.is_held(lock.context)) return false;
@@ -84,7 +118,7 @@ void admission::came_in() noexcept {
   // relaxed: hints for newcomers; the next holder sees them through the lock
   called_.store(called::nobody, std::memory_order_relaxed);
   shut_.store(static_cast<std::uint8_t>(shut_.load(std::memory_order_relaxed) & ~shut), std::memory_order_relaxed);
-  machine::fence();  // before this holder looks who is outside: a thread that still saw it called has a number by then
+  machine::fence();  // before this holder checks the passive set: a thread that still saw the call has a number by then
   passed_ = 0;
   last_call_ = coarse_clock();
 }
@@ -92,24 +126,24 @@ void admission::came_in() noexcept {
 detail::sleeping_place* admission::release_passed(others inside) noexcept {
   if (!is_of_this_process()) return call_all();
   if (passed_ < 0xFFFF) ++passed_;
-  if (called_.load(std::memory_order_relaxed) != called::nobody) {  // relaxed: set to and from nobody by holders only
-    // relaxed, both: a hint for newcomers, written by holders only
+  if (called_.load(std::memory_order_relaxed) != called::nobody) {  // relaxed: only holders set it to and from nobody
+    // relaxed, both: a hint for newcomers, which only holders write
     if (passed_ >= patience_now) shut_.store(shut_.load(std::memory_order_relaxed) | shut, std::memory_order_relaxed);
     return nullptr;
   }
-  // seq_cst: with the fences of contended owners and of those outside
+  // seq_cst: with the fences of contended owners and of threads outside
   if (outside_called_.load(std::memory_order_seq_cst) == outside_.load(std::memory_order_seq_cst)) {
     return nullptr;
   }
-  // A queue that is empty at this moment need not stay so: its threads may be back in no time. So nobody is called
-  // twice within a millisecond, unless by a thread from outside that has found the lock free for a while.
+  // A queue that is empty at this moment may fill again at once, when its threads come back. So at most one thread is
+  // called in a millisecond. A thread from outside that has found the lock free for a while may call earlier.
   const bool stayed_free = inside == others::visitor;
   const bool look_at_clock = inside != others::some || passed_ % look_at_clock_every == 0;
   const bool long_ago = look_at_clock && coarse_clock() - last_call_ > call_distance();
   // relaxed: only holders write it
   const std::uint32_t number = outside_called_.load(std::memory_order_relaxed);
   if (!stayed_free && !long_ago && passed_ < patience_now) {
-    // The first release by a called thread: the next one outside checks whether a thread comes back.
+    // The first release by a called thread: the next thread outside checks whether another one comes back.
     const bool may_stay_free = inside == others::nobody && passed_ == 1;
     return may_stay_free ? &detail::place_of(this, number) : nullptr;
   }
@@ -120,13 +154,13 @@ detail::sleeping_place* admission::release_passed(others inside) noexcept {
   return &detail::place_of(this, number);
 }
 
-/// By the count of forks, as many bits as have room.
+/// The low bits of the count of forks, as many as have room.
 std::uint8_t admission::mark_here() noexcept {
   return static_cast<std::uint8_t>((machine::fork_count() & process_bits) * (2 * shut));
 }
 
 bool admission::is_of_this_process() const noexcept {
-  // relaxed: the holder sees what holders wrote through the lock; to others it is a hint
+  // relaxed: the holder sees through the lock what holders wrote; for others it is a hint
   return (shut_.load(std::memory_order_relaxed) & ~shut) == mark_here();
 }
 
@@ -135,8 +169,9 @@ bool admission::is_parents() const noexcept {
   return busy() && !is_of_this_process();
 }
 
-/// Nobody is outside, so nobody of a parent is: a lock that a child uses for the first time does not let everybody in.
-/// Where the holder writes the old number over it, its next release calls all of them in.
+/// Marks the lock as this process's. Nobody is outside, so no thread of a parent is either. Without the mark, a lock
+/// that a child uses for the first time would admit all threads. If the holder overwrites the mark with the old number,
+/// its next release calls all threads in.
 void admission::become_this_process() noexcept {
   if (is_of_this_process()) return;
   std::uint8_t seen = shut_.load(std::memory_order_relaxed);  // relaxed, here and below: a hint for newcomers
@@ -144,8 +179,8 @@ void admission::become_this_process() noexcept {
   shut_.compare_exchange_strong(seen, marked, std::memory_order_relaxed);
 }
 
-/// In the child of a fork, by the holder: those of the parent will not come. Threads of the child see that they have
-/// been called when they look the next time; one is woken, since it came last.
+/// In the child of a fork, by the holder: the threads of the parent will not come. The child's threads outside see that
+/// they are called when they look the next time. The one that came last is woken.
 detail::sleeping_place* admission::call_all() noexcept {
   // relaxed, both: hints for newcomers
   called_.store(called::nobody, std::memory_order_relaxed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How to wait without a place to sleep at: longer after each look, then off the CPU.
+// How a thread waits that has no place to sleep at: it pauses longer after each look, then gives up its CPU.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct span {
   std::uint64_t end = 0;
 };
 
-/// Pauses for about `length` units of machine::cycles(); answers when.
+/// Pauses for about `length` units of machine::cycles(). Returns when the pause began and ended.
 inline span pause_for(std::uint64_t length) noexcept {
   const std::uint64_t start = machine::cycles();
   for (;;) {
@@ -28,12 +28,12 @@ inline span pause_for(std::uint64_t length) noexcept {
   }
 }
 
-/// Asks for the time only where there is a deadline.
+/// Reads the clock only if there is a deadline.
 inline bool is_past(std::uint64_t deadline) noexcept {
   return deadline != machine::no_deadline && machine::clock_ns() >= deadline;
 }
 
-/// Sleeps for `length_ns`, but not past the deadline. False, at once, where that has passed.
+/// Sleeps for `length_ns`, but not past the deadline. Returns false at once if the deadline has passed.
 inline bool nap(std::uint64_t length_ns, std::uint64_t deadline) noexcept {
   if (deadline != machine::no_deadline) {
     const std::uint64_t now = machine::clock_ns();
@@ -44,7 +44,7 @@ inline bool nap(std::uint64_t length_ns, std::uint64_t deadline) noexcept {
   return true;
 }
 
-/// A length that doubles up to a bound, for looks at growing distances.
+/// A length that doubles up to a bound, for looks at growing intervals.
 class doubling {
  public:
   constexpr doubling(std::uint64_t first, std::uint64_t max) noexcept : next_(first), max_(max) {}
@@ -59,8 +59,9 @@ class doubling {
   std::uint64_t max_;
 };
 
-/// A small generator for jitter, so that waiters do not march in step (xorshift, Marsaglia 2003). Seeded by an address,
-/// the clock and the run's seed: on the simulated machine a run repeats itself, and the next seed's waits otherwise.
+/// A small generator for jitter, so that waiters do not move in lockstep (xorshift, Marsaglia 2003). The seed is made
+/// of an address, the clock and the run's seed. So a run on the simulated machine repeats exactly, and another seed
+/// makes other waits.
 class jitter {
  public:
   explicit jitter(const void* place) noexcept
@@ -79,14 +80,14 @@ class jitter {
   std::uint64_t state_;
 };
 
-/// Bounded exponential backoff in cycles, then other threads' turns on this CPU, then sleep.
+/// Bounded exponential backoff in cycles; then the thread yields its CPU; then it sleeps.
 class exponential_backoff {
  public:
   struct limits {
     std::uint64_t first;        ///< cycles
-    std::uint64_t longest;      ///< cycles; from here on each pause is this long
-    std::uint64_t spin_budget;  ///< cycles of pausing in all before the thread gives way instead
-    std::uint32_t yields;       ///< looks between which it gives way to other threads, before it sleeps between them
+    std::uint64_t longest;      ///< cycles; each later pause is this long
+    std::uint64_t spin_budget;  ///< cycles of pausing in all, before the thread yields instead
+    std::uint32_t yields;       ///< how often it yields between looks, before it sleeps between them
     std::uint64_t first_nap_ns;
     std::uint64_t longest_nap_ns;
   };
@@ -117,7 +118,7 @@ class exponential_backoff {
   jitter jitter_;
 };
 
-/// How a test-and-set lock's waiters wait. Chosen by ./dev bench locks; docs/locks/tatas.md tells how.
+/// How a test-and-set lock's waiters wait. Found with ./dev bench locks (docs/locks/tatas.md).
 inline constexpr exponential_backoff::limits spin_lock_waiting{.first = 64,
                                                                .longest = 1024,
                                                                .spin_budget = 4'000,
@@ -125,14 +126,15 @@ inline constexpr exponential_backoff::limits spin_lock_waiting{.first = 64,
                                                                .first_nap_ns = 20'000,
                                                                .longest_nap_ns = 1'000'000};
 
-/// Waiting for one's turn in a fair lock: spins, then lets others run between looks, then sleeps between looks. The
-/// turn comes whether this thread looks or not, so a long pause delays every thread behind it: the steps are small. A
-/// thread with a real-time priority sleeps instead: its yield() would not let the threads before it run.
+/// How a thread waits for its turn in a fair lock: it spins, then yields between looks, then sleeps between looks. The
+/// turn comes whether this thread looks or not, and a long pause delays every thread behind it. So the steps are small.
+/// A thread with a real-time priority sleeps instead of yielding: its yield() would not let the threads before it run.
 class patient_spin {
  public:
-  /// One pause; at least `cycles` long while still spinning. Where `ahead` threads have their turns before this one, a
-  /// sleep is longer by that: each of them has waited for longer, so each hand-over takes a sleep. If all slept for the
-  /// same time, a thousand would wake ten million times a second, and the thread whose turn it is would not find a CPU.
+  /// One pause, at least `cycles` long while the thread still spins. If `ahead` threads have their turns before this
+  /// one, a sleep is `ahead` times as long. Each of those threads has waited longer, so each hand-over takes a sleep.
+  /// If all slept for the same time, a thousand threads would wake ten million times a second. The thread whose turn it
+  /// is would not find a CPU.
   void wait(std::uint64_t cycles, std::uint32_t ahead = 1) noexcept {
     if (start_ == 0) start_ = machine::cycles();
     const std::uint64_t waited = machine::cycles() - start_;

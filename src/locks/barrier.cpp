@@ -24,10 +24,10 @@ barrier::arrival barrier::arrive() noexcept {
   machine::annotate_unseen_release(&generation_);
   // relaxed: cannot change before this thread has arrived
   const std::uint32_t mine = generation_.load(std::memory_order_relaxed);
-  // acq_rel: release for what this thread did before, acquire so that the last one hands it all on
+  // acq_rel: release for what this thread did before; acquire so that the last thread hands all of that on
   if (awaited_.fetch_sub(1, std::memory_order_acq_rel) != 1) return {mine, false};
   awaited_.store(threads_, std::memory_order_relaxed);  // relaxed: published by the generation
-  // seq_cst: release for what all did before, and ordered before the look at the sleepers (against the count below)
+  // seq_cst: releases what all threads did before; ordered before the read of the sleepers (against the count below)
   generation_.store(mine + 1, std::memory_order_seq_cst);
   if (sleepers_.load(std::memory_order_seq_cst) != 0) machine::unpark(generation_, machine::everyone);
   machine::annotate_unseen_acquire(&generation_);
@@ -41,7 +41,7 @@ void barrier::wait_until_over(std::uint32_t generation) noexcept {
   machine::annotate_unseen_acquire(&generation_);
 }
 
-/// False: it is not over yet.
+/// False: the barrier's phase is not over yet.
 bool barrier::spin(std::uint32_t generation) const noexcept {
   if (!has_cpu_for_each()) return false;
   const std::uint64_t start = machine::cycles();

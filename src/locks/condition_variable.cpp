@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each thread inside is a waiter or a leaver. A notification turns a waiter into a leaver; which one is decided by who
-// leaves. A thread that leaves because of a notification is a leaver where there is one; else it was woken by another's
-// notification, and takes itself out of the waiters. So there are at least as many waiters in the count as threads that
-// only a notification will wake, which is why none is lost; and when the last has been notified all are leavers, which
-// is what the destructor waits for. A thread whose time is up takes itself out of the waiters, in one step with the
-// proof that no notification has come since it entered.
+// Two counts in the word: waiters, which wait and have not been notified, and leavers, which were notified and have not
+// left yet. A notification turns a waiter into a leaver. Which thread that is, is decided when threads leave:
+//  - A thread that sees a notification takes itself out of the leavers, if there is one.
+//  - Otherwise another thread has left for this notification. The thread takes itself out of the waiters.
+//  - A thread whose deadline has passed takes itself out of the waiters. The same exchange proves that no notification
+//    has come since it entered.
 //
-// A thread that enters where nobody is in the count of waiters watches the number for a while before it sleeps, and
-// says so by a bit. Whoever is counted later came later: of the waiters the watcher has waited longest, and a
-// notification that finds the bit is the watcher's; it takes the bit away with the same step, and wakes as many others
-// as it tells besides. The watcher takes the bit back by one step with the proof that no notification has come; from
-// then on it is as any other. So who is not woken watches, and who does not watch is woken. Sleepers may sleep on
-// either value of the bit: the kernel compares it when they fall asleep, with what they saw last.
+// So the count has at least as many waiters as there are threads that only a notification will wake: no notification is
+// lost. When the last waiter has been notified, all threads inside are leavers. The destructor waits for these.
+//
+// A thread that enters when the count has no waiters watches the number for a while before it sleeps. The bit `watched`
+// says so. Threads that are counted later came later, so the watcher has waited longest. A notification that finds the
+// bit is for the watcher. The same exchange clears the bit, and only further notified threads need a wake-up. The
+// watcher clears the bit itself by an exchange that proves that no notification has come. From then on it is a waiter
+// like any other.
+//
+// So a waiter watches or is woken. A sleeper may sleep with either value of the bit: the kernel compares the word with
+// what the thread saw last.
 #include <txsync/condition_variable.hpp>
 #include <txsync/machine/attempt.hpp>
 
@@ -26,14 +31,14 @@ namespace {
 constexpr std::uint64_t nap_ns = 1'000'000;
 }  // namespace
 
-/// In the child of a fork the parent's other threads do not exist: who counts there has entered there.
+/// In the child of a fork the parent's other threads do not exist. Whoever is counted there has entered there.
 std::uint64_t condition_variable::without_parents_threads(std::uint64_t seen) noexcept {
   const std::uint64_t here = std::uint64_t{machine::fork_count()} << process_shift & process_bits;
   return (seen & process_bits) == here ? seen : (seen & ~(notification - 1)) | here;
 }
 
 std::uint64_t condition_variable::enter(mutex* guard) noexcept {
-  // As each of the two counts can say.
+  // As many as each of the two counts can hold.
   static_assert(detail::waiter_limits().at_condition == waiters_bits && waiters_bits == leavers_bits / leaver);
   // relaxed, both: published by the exchange below
   if (guard_.load(std::memory_order_relaxed) != guard) guard_.store(guard, std::memory_order_relaxed);
@@ -44,17 +49,17 @@ std::uint64_t condition_variable::enter(mutex* guard) noexcept {
       return no_room;
     const bool alone = (before & waiters_bits) == 0 && detail::may_watch();
     const std::uint64_t mine = alone ? watched : 0;
-    // release pairs with the acquire in notify(), for `guard_`; the rest is published by the unlock that follows
+    // release pairs with the acquire in notify(), for `guard_`; the unlock that follows publishes the rest
     if (state_.compare_exchange_weak(seen, (before | mine) + waiter, std::memory_order_release,
                                      std::memory_order_relaxed))
       return (seen & ~(notification - 1)) | mine;
   }
 }
 
-/// Looks until a notification has come, or for long enough; then the bit is taken back.
+/// Reads the word until a notification has come, or for long enough. Then it clears the bit.
 void condition_variable::watch(std::uint64_t ticket, std::uint64_t deadline) noexcept {
   std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed, both: see sleep()
-  // A deadline that passes meanwhile is seen a moment later.
+  // A deadline that passes during the watch is seen a moment later.
   if (deadline == machine::no_deadline || machine::clock_ns() < deadline) {
     (void)detail::watch([&]() noexcept {
       seen = state_.load(std::memory_order_relaxed);
@@ -62,23 +67,23 @@ void condition_variable::watch(std::uint64_t ticket, std::uint64_t deadline) noe
     });
   }
   while (!differ(seen, ticket)) {
-    // relaxed: makes a sleeper of this thread; a notifier sees it or is seen, since both change the one word
+    // relaxed: turns this thread into a sleeper; a notifier sees that or is seen, since both change the one word
     if (state_.compare_exchange_weak(seen, seen & ~watched, std::memory_order_relaxed)) return;
   }
 }
 
-/// Takes the thread out where it has been notified or is late; says whether it has.
+/// Takes the thread out if it has been notified or is late. Returns whether it did.
 bool condition_variable::leave(std::uint64_t& seen, std::uint64_t ticket, bool late) noexcept {
   while (late || differ(seen, ticket)) {
     const std::uint64_t self = differ(seen, ticket) && (seen & leavers_bits) != 0 ? leaver : waiter;
-    // release: the last touch, for the destructor's acquire
+    // release: the last access, for the destructor's acquire
     if (state_.compare_exchange_weak(seen, seen - self, std::memory_order_release, std::memory_order_relaxed))
       return true;
   }
   return false;
 }
 
-/// Of a thread that has not come in: a wait that ends by itself.
+/// The wait of a thread that has no room in the counts. It ends by itself.
 bool condition_variable::sleep_outside(std::uint64_t deadline) noexcept {
   return detail::nap(nap_ns, deadline) && !detail::is_past(deadline);
 }
@@ -98,7 +103,7 @@ bool condition_variable::sleep(std::uint64_t ticket, std::uint64_t deadline) noe
   return differ(seen, ticket);
 }
 
-/// False where nobody waits, or only one that looks.
+/// False if nobody waits, or only a thread that watches.
 bool condition_variable::announce(std::uint64_t how_many) noexcept {
   std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   std::uint64_t told;
@@ -117,12 +122,11 @@ void condition_variable::wake(const condition_variable* waited_on, std::uint64_t
 }
 
 void condition_variable::notify(std::uint64_t how_many) noexcept {
-  // acquire pairs with the release in enter(), for the guard of those that wait
+  // acquire pairs with the release in enter(), for the waiters' guard
   if ((state_.load(std::memory_order_acquire) & waiters_bits) == 0) return;
   mutex* const guard = guard_.load(std::memory_order_relaxed);
   if (!announce(how_many)) return;
-  // Waking them now, on the holder's CPU, would cost two more context switches. The members are not accessed from here
-  // on.
+  // To wake them now, on the holder's CPU, would cost two more context switches. No member is accessed from here on.
   const bool is_held = guard != nullptr && guard == detail::newest_held;
   if (is_held && detail::defer_wake(state_, how_many == waiters_bits, guard)) {
     guard->wake_told_at_unlock();
@@ -131,13 +135,13 @@ void condition_variable::notify(std::uint64_t how_many) noexcept {
   }
 }
 
-/// Waits for the notified. Threads that still wait un-notified break the destructor's rule, but are no reason to hang
-/// (static variables at the end of a process).
+/// Waits for the notified threads. Threads that wait without a notification break the destructor's rule. But they are
+/// no reason to hang (static variables at the end of a process).
 void condition_variable::await_leavers() noexcept {
-  // Whoever has deferred their wakes may wait for the caller. All are notified, so that nobody is woken in vain.
+  // A thread that has deferred their wake-ups may wait for the caller. All are notified, so every wake-up is useful.
   machine::unpark_high(state_, machine::everyone);
   detail::patient_spin patience;
-  // acquire pairs with the release in sleep()
+  // acquire pairs with the release in leave()
   while ((without_parents_threads(state_.load(std::memory_order_acquire)) & leavers_bits) != 0) patience.wait(0);
 }
 

@@ -7,17 +7,17 @@ namespace txsync::inline TXSYNC_BACKEND::detail {
 
 namespace {
 
-/// A wake-up of one thread, or of all. Small, because each thread has some, and a library that is loaded late has room
-/// for few thread-local bytes (tests/packaging).
+/// A wake-up of one thread, or of all. It is small, because each thread has some of them. A library that is loaded late
+/// has room for few thread-local bytes (tests/packaging).
 struct deferred_wake {
-  const std::atomic<std::uint64_t>* word;  ///< null: this place is free
+  const std::atomic<std::uint64_t>* word;  ///< null: this entry is free
   std::uintptr_t mutex;                    ///< or'ed with `everybody`
 };
 constexpr std::uintptr_t everybody = 1;
 constexpr unsigned max_deferred = 2;
 constinit thread_local deferred_wake deferred[max_deferred] = {};
 
-/// Takes the entry out of the list before the wake-up.
+/// Takes the entry out of the list before it wakes.
 void wake(deferred_wake& place) noexcept {
   const deferred_wake one = place;
   place = {};

@@ -1,8 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The waiting side of futex_mutex. What holds in every schedule:
-//  - The lock is free only where there is a head, or no line. A head clears its bits when it gets the lock, and later
-//    gives the lock up: that unlock sees the line and grants the next number in the same exchange. A thread that draws
-//    a number while there is neither head nor line is the head at once.
+// The waiting side of futex_mutex. A waiter is in one of these states:
+//
+// | State    | In the word                   | How it waits           | Next state                                   |
+// |----------|-------------------------------|------------------------|----------------------------------------------|
+// | newcomer | -                             | spins                  | owner, if the lock is free; in line; aside,  |
+// |          |                               |                        | with a deadline or a real-time priority      |
+// | in line  | `line`; number drawn,         | sleeps on the place of | head: an unlock grants its number, or there  |
+// |          | not granted                   | its number             | was neither head nor line when it drew       |
+// | head     | `head`; number granted;       | spins and naps; sleeps | owner, if the lock is free; overdue, past    |
+// |          | `sleeping` while it sleeps    | in a long section      | its deadline or at age `due_age`             |
+// | overdue  | `head`, `overdue`             | spins, then sleeps     | owner: the next unlock sets `given_to_head`  |
+// | aside    | `aside_bits` count it; then   | sleeps on the low half | owner, if the lock is free or an unlock has  |
+// |          | `pressing`, or `urgent`       | of the word            | set `given_to_aside`; gone, at its deadline  |
+//
+// `pressing`: it has waited for long enough. `urgent`: it has a real-time priority.
+//
+// What holds in every schedule:
+//  - The lock is free only if there is a head or no line. A head clears its bits when it gets the lock, and later gives
+//    the lock up. That unlock sees the line and grants the next number in the same exchange. A thread that draws a
+//    number while there is neither head nor line is the head at once.
 //  - No wake-up is lost. A waiter in line sleeps on the place of its number, and reads that place before it reads the
 //    word. A thread that changes the word for it changes the place afterwards. Waiters aside sleep on the low half of
 //    the word, which every unlock changes.
@@ -26,34 +42,35 @@ namespace {
 
 constexpr std::uint64_t min_nap_ns = 20'000;
 constexpr std::uint64_t max_nap_ns = 500'000;
-// Of those for which a full line has no room; the line takes longer. Six thousand that looked each 20 ms kept two CPUs
-// busy with that.
+// For waiters that a full line has no room for. The line takes longer anyway. Six thousand waiters that each looked
+// every 20 ms kept two CPUs busy.
 constexpr std::uint64_t min_full_line_nap_ns = 20'000'000;
 constexpr std::uint64_t max_full_line_nap_ns = 640'000'000;
-constexpr std::uint64_t max_full_aside_nap_ns = 160'000'000;  // likewise of those aside
+constexpr std::uint64_t max_full_aside_nap_ns = 160'000'000;  // likewise, for waiters aside
 constexpr std::uint64_t usual_max_wait_ns = 1'000'000;
 constexpr std::uint64_t usual_min_lead_ns = 250'000;
 constexpr std::uint64_t endless_ns = 1'000'000'000'000'000;
 constexpr std::uint64_t no_limit = ~std::uint64_t{0};
 constexpr std::uint64_t brief_spin = 512;     // cycles
-constinit std::uint64_t max_spin = no_limit;  // cycles, of explorations
-// A head that sleeps until the section inside ends is woken by that end, and hardly ever by the timer. A timer that is
-// not the next one of its CPU need not be set in hardware, which takes a virtual machine some microseconds. So the
-// timer ends later than the deadline.
+constinit std::uint64_t max_spin = no_limit;  // cycles; lowered by explorations
+// A head that sleeps until the current critical section ends is woken by that end, and hardly ever by the timer. A
+// timer that is not the next one of its CPU need not be set in hardware. Setting it takes a virtual machine some
+// microseconds. So the timer ends later than the deadline.
 constexpr std::uint64_t max_extra_sleep_ns = 3'000'000;
 constexpr std::uint64_t due_age = 192;
-// In the child of a fork, the head may be a thread of the parent. A waiter looks after so long for the first time, and
-// then at growing distances: a thousand waiters that each looked a hundred times a second would keep the CPUs busy.
+// In the child of a fork, the head may be a thread of the parent. A waiter first checks for that after the shorter
+// time, and then at growing intervals. A thousand waiters that each checked a hundred times a second would keep the
+// CPUs busy.
 constexpr std::uint64_t min_trust_in_others_ns = 10'000'000;
 constexpr std::uint64_t max_trust_in_others_ns = 640'000'000;
 
 /// With one CPU the holder cannot run while another thread spins. No waiter calls machine::yield(): the kernel may not
-/// run it again for some milliseconds, while a sleeping thread runs as soon as it is woken.
+/// run it again for some milliseconds. A sleeping thread runs as soon as it is woken.
 bool has_one_cpu() noexcept { return machine::cpu_count() == 1; }
 
 bool may_be_dead() noexcept { return machine::fork_count() != 0; }
 
-/// When a sleeper looks next whether those before it exist.
+/// When a sleeper checks next whether the waiters before it exist.
 class looks {
  public:
   std::uint64_t next(std::uint64_t deadline) noexcept {
@@ -67,7 +84,7 @@ class looks {
 
 constexpr std::uint64_t min_pause = 128;  // cycles
 
-/// Leaves a place that the thread has entered, at the end of a scope.
+/// Leaves, at the end of a scope, a place that the thread has entered.
 class visit {
  public:
   explicit visit(detail::sleeping_place& place) noexcept : place_(place) {}
@@ -81,7 +98,7 @@ class visit {
 
 }  // namespace
 
-/// Reads the lock at growing intervals. All times in machine::cycles().
+/// How a waiter reads the lock at growing intervals. All times in machine::cycles().
 struct futex_mutex::spinning {
   std::uint64_t budget;
   std::uint64_t max_pause;
@@ -97,7 +114,7 @@ constexpr std::uint64_t overdue_budget = 40'000;
 constexpr std::uint64_t overdue_pause = 512;
 }  // namespace
 
-// A waiter's deadline: the first time after its arrival, but not sooner than the second after it became the head.
+// A waiter's deadline: the first time after its arrival, but not before the second time after it became the head.
 constinit std::uint64_t detail::max_wait_ns = usual_max_wait_ns;
 constinit std::uint64_t detail::min_lead_ns = usual_min_lead_ns;
 
@@ -122,7 +139,7 @@ constexpr std::uint64_t futex_mutex::with_next_head(std::uint64_t word) noexcept
   return next != drawn(word) ? word | line : word;
 }
 
-/// Acquires if `seen` says free. Reloads `seen` when it fails.
+/// Acquires if `seen` says that the lock is free. Reloads `seen` if it fails.
 bool futex_mutex::take(std::uint64_t& seen, waiter who) noexcept {
   const std::uint64_t taken_away = who == waiter::head ? heads_bits : 0;
   // acquire pairs with the release of release_unless_waited() and release()
@@ -130,7 +147,7 @@ bool futex_mutex::take(std::uint64_t& seen, waiter who) noexcept {
                                        std::memory_order_relaxed);
 }
 
-/// Acquires if `seen` says free, or given to the caller. Reloads `seen` when it fails.
+/// Acquires if `seen` says that the lock is free, or given to the caller. Reloads `seen` if it fails.
 bool futex_mutex::claim(std::uint64_t& seen, waiter who) noexcept {
   while ((seen & held) == 0 || (who == waiter::head && (seen & given_to_head) != 0)) {
     if (take(seen, who)) return true;
@@ -138,14 +155,14 @@ bool futex_mutex::claim(std::uint64_t& seen, waiter who) noexcept {
   return false;
 }
 
-/// True when it got the lock.
+/// Returns true when it got the lock.
 ///
-/// A lock that changes hands costs some line transfers, so it pays to let the thread that has it run a few short
-/// sections more; but the end of a long section is to be used. So while no more than one section ends between two
-/// looks, they follow each other closely, and a free lock is taken. While more do, the pauses double, and a free lock
-/// is taken only after the longest pause, or if nothing has happened between two looks.
+/// A lock that changes hands costs some line transfers. So it pays to let its owner run a few more short critical
+/// sections, but not to miss the end of a long one. The waiter therefore compares two reads of the word:
+///  - At most one section has ended between them: the next read follows closely, and a free lock is taken.
+///  - More have ended: the pauses double, and a free lock is taken only after the longest pause.
 [[gnu::always_inline]] inline bool futex_mutex::spin(const spinning& how, waiter who, arrival* times) noexcept {
-  std::uint64_t before = word_.load(std::memory_order_relaxed);  // relaxed: a look only
+  std::uint64_t before = word_.load(std::memory_order_relaxed);  // relaxed: only a look
   if (has_one_cpu()) return claim(before, who);
   detail::jitter jitter(&how);
   std::uint64_t pause = min_pause;
@@ -160,7 +177,7 @@ bool futex_mutex::claim(std::uint64_t& seen, waiter who) noexcept {
     }
     spent += length;
     if (was_long && who == waiter::newcomer && acquire_if_free()) return true;
-    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: a look only
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: only a look
     const bool is_long = sections_between(before, seen) <= 1;
     was_long = is_long;
     const bool is_given = (seen & given_to_head) != 0;
@@ -171,8 +188,8 @@ bool futex_mutex::claim(std::uint64_t& seen, waiter who) noexcept {
   return false;
 }
 
-/// False: it got the lock instead. Else it has entered the number's place: before the number is seen to be drawn, so
-/// that nobody takes it for a dead thread's.
+/// Returns false if it got the lock instead. Otherwise the thread has drawn a number and entered its place. It enters
+/// the place before others can see the number as drawn, so that nobody takes it for a dead thread's.
 bool futex_mutex::draw(std::uint16_t& mine) noexcept {
   static_assert(detail::waiter_limits().in_line == max_line);
   detail::doubling naps_ns(min_full_line_nap_ns, max_full_line_nap_ns);
@@ -189,7 +206,8 @@ bool futex_mutex::draw(std::uint16_t& mine) noexcept {
     const bool is_first = (seen & (line | head)) == 0;
     detail::sleeping_place& place = detail::place_of(this, mine);
     place.enter();
-    // release pairs with the acquire of look_for_dead(): whoever sees the number sees who has entered its place
+    // release pairs with the acquire of replace_the_dead(): a thread that sees the number sees who has entered its
+    // place
     if (word_.compare_exchange_weak(seen, settled(is_first ? with_next_head(in_line) : in_line | line),
                                     std::memory_order_release, std::memory_order_relaxed)) {
       return true;
@@ -203,7 +221,7 @@ void futex_mutex::await_grant(std::uint16_t mine) noexcept {
   looks for_dead;
   for (;;) {
     const std::uint32_t ticket = place.ticket();
-    // relaxed: a change that was made before the place changed is seen after ticket()
+    // relaxed: a change made before the place changed is seen after ticket()
     const std::uint64_t seen = word_.load(std::memory_order_relaxed);
     if (is_granted(seen, mine)) return;
     if (place.sleep(ticket, for_dead.next(machine::no_deadline)) == machine::park_result::timed_out) {
@@ -217,7 +235,7 @@ void futex_mutex::wait_in_line(const waiting& how, std::uint64_t before) noexcep
   std::uint16_t mine = 0;
   if (!draw(mine)) return;
   const visit here(detail::place_of(this, mine));
-  const std::uint64_t drawn_at = word_.load(std::memory_order_relaxed);  // relaxed: a look only
+  const std::uint64_t drawn_at = word_.load(std::memory_order_relaxed);  // relaxed: only a look
   if (!is_granted(drawn_at, mine)) {
     await_grant(mine);
     before = 0;
@@ -225,33 +243,33 @@ void futex_mutex::wait_in_line(const waiting& how, std::uint64_t before) noexcep
   lead(how, mine, arrived_ns, before);
 }
 
-/// Requires: the caller is the head. `before` is the word when the caller arrived; it is not held if that is unknown.
+/// Requires: the caller is the head. `before` is the word when the caller arrived, or 0 if that is unknown.
 void futex_mutex::lead(const waiting& how, std::uint16_t mine, std::uint64_t arrived_ns,
                        std::uint64_t before) noexcept {
-  // Not the same for all: with sections of one length, some threads would get one section more than others each time.
+  // Not the same for all. With sections of one length, some threads would get one section more than others each time.
   const std::uint64_t lead_ns = detail::jitter(&arrived_ns).upto(detail::min_lead_ns / 3 * 4);
   const std::uint64_t due = std::max(arrived_ns + detail::max_wait_ns, machine::clock_ns() + lead_ns);
   detail::sleeping_place& place = detail::place_of(this, mine);
   for (detail::doubling naps_ns(min_nap_ns, max_nap_ns);;) {
     const std::uint32_t ticket = place.ticket();
-    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: a look only
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: only a look
     if (claim(seen, waiter::head)) return;
     const std::uint64_t now = machine::clock_ns();
     if (now >= due || (seen & age_bits) >= due_age * older) return lead_overdue(mine);
     if (is_same_section(before, seen)) {
-      // The section is long, so its unlock may wake its waiter.
+      // The critical section is long, so its unlock may wake its waiter.
       if (sleep_until_given_up(place, has_one_cpu() ? due + max_extra_sleep_ns : due)) return;
       before = 0;
       continue;
     }
     before = seen;
     if (spin(how.at_head, waiter::head)) return;
-    if (is_same_section(before, word_.load(std::memory_order_relaxed))) continue;  // relaxed: a look only
+    if (is_same_section(before, word_.load(std::memory_order_relaxed))) continue;  // relaxed: only a look
     place.sleep(ticket, std::min(now + naps_ns.next(), due));
   }
 }
 
-/// Requires: the caller is the head. Sleeps until an unlock at most. True: it got the lock.
+/// Requires: the caller is the head. Sleeps until the next unlock at most. True: it got the lock.
 bool futex_mutex::sleep_until_given_up(detail::sleeping_place& place, std::uint64_t until_ns) noexcept {
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   do {
@@ -265,7 +283,7 @@ bool futex_mutex::sleep_until_given_up(detail::sleeping_place& place, std::uint6
     if (claim(seen, waiter::head)) return true;
     if ((seen & sleeping) == 0) return false;
     if (late) {
-      // relaxed: as above. A wake-up that comes all the same is unnecessary and harmless
+      // relaxed: as above. A wake-up that still comes is unnecessary and harmless
       if (word_.compare_exchange_weak(seen, settled(seen & ~sleeping), std::memory_order_relaxed)) return false;
       continue;
     }
@@ -281,7 +299,7 @@ void futex_mutex::lead_overdue(std::uint16_t mine) noexcept {
     // relaxed: as in sleep_until_given_up()
   } while (!word_.compare_exchange_weak(seen, settled(seen | overdue), std::memory_order_relaxed));
   machine::settle_releases();
-  // A hand-over to a running thread costs a line transfer, one to a sleeping thread a wake-up.
+  // A hand-over to a running thread costs a line transfer; one to a sleeping thread costs a wake-up.
   if (spin({overdue_budget, overdue_pause}, waiter::head)) return;
   detail::sleeping_place& place = detail::place_of(this, mine);
   looks for_dead;
@@ -321,7 +339,7 @@ bool futex_mutex::wait_aside(std::uint64_t deadline, bool realtime) noexcept {
   detail::sleeping_place& place = detail::place_aside_of(this);
   place.enter();
   const visit here(place);
-  // What it asks for, and when.
+  // Which bit it sets to ask for the lock, and when.
   const std::uint64_t asks = realtime ? urgent : pressing;
   const std::uint64_t due = realtime || detail::max_wait_ns == 0 ? 0 : machine::clock_ns() + detail::max_wait_ns;
   const joined how = join_aside(deadline, due == 0 ? asks : 0);
@@ -330,7 +348,7 @@ bool futex_mutex::wait_aside(std::uint64_t deadline, bool realtime) noexcept {
   bool is_due = due == 0;
   for (bool late = false;;) {
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchanges decide
-    // Where others aside have asked, the next unlock wakes one of them first, which asks anew.
+    // If others aside have asked, the next unlock wakes one of them first, which then asks again.
     const std::uint64_t left = (seen - aside) & ~(urgent | pressing);
     if ((seen & held) == 0 || (seen & given_to_aside) != 0) {
       // acquire pairs with the release of release_unless_waited() and release()
@@ -341,7 +359,7 @@ bool futex_mutex::wait_aside(std::uint64_t deadline, bool realtime) noexcept {
       // relaxed: orders nothing
       if (word_.compare_exchange_weak(seen, settled(left), std::memory_order_relaxed)) return false;
     } else if (is_due && (seen & asks) == 0) {
-      // relaxed: as in join_aside(). Unlocks take the slow way since then, so that none is missed.
+      // relaxed: as in join_aside(). From then on unlocks take the slow path, so that none is missed.
       word_.compare_exchange_weak(seen, settled(seen | asks), std::memory_order_relaxed);
     } else {
       const std::uint64_t until = is_due ? deadline : std::min(deadline, due);
@@ -354,7 +372,7 @@ bool futex_mutex::wait_aside(std::uint64_t deadline, bool realtime) noexcept {
   }
 }
 
-/// In the child of a fork: the word without those aside, where all of them are threads of the parent.
+/// In the child of a fork: the word without the waiters aside, if all of them are threads of the parent.
 std::uint64_t futex_mutex::without_dead_aside(std::uint64_t word) const noexcept {
   if ((word & (aside_bits | given_to_aside)) == 0 || detail::place_aside_of(this).is_in_use()) return word;
   if ((word & given_to_aside) != 0) word &= ~held;
@@ -366,7 +384,7 @@ bool futex_mutex::is_head_dead(std::uint64_t word) const noexcept {
   return (word & head) != 0 && !detail::place_of(this, head_of(word)).is_in_use();
 }
 
-/// A thread that has waited long asks whether those that have the next turn exist.
+/// A thread that has waited long checks whether the threads with the next turn exist.
 void futex_mutex::replace_the_dead() noexcept {
   if (!may_be_dead()) return;
   // acquire pairs with the release of draw() and join_aside()
@@ -385,7 +403,7 @@ void futex_mutex::replace_the_dead() noexcept {
       next = with_next_head(next);
     }
     if (next == seen) return;
-    // release and acquire: what is given on was given by a release, as if by the one that is gone
+    // release and acquire: passes on what an earlier release gave, as the thread that is gone would have done
     if (!word_.compare_exchange_strong(seen, settled(next), std::memory_order_acq_rel, std::memory_order_acquire))
       continue;
     if ((next & head) != 0) detail::place_of(this, head_of(next)).wake();
@@ -400,7 +418,7 @@ const futex_mutex::waiting& futex_mutex::chosen(waits how) noexcept {
 }
 
 bool futex_mutex::lock_spinning(arrival& seen, waits how) noexcept {
-  seen.word = word_.load(std::memory_order_relaxed);  // relaxed: a look only
+  seen.word = word_.load(std::memory_order_relaxed);  // relaxed: only a look
   return machine::annotate_unseen_acquire_if(spin(chosen(how).at_arrival, waiter::newcomer, &seen), &word_);
 }
 
@@ -448,7 +466,7 @@ std::uint64_t futex_mutex::given_up(std::uint64_t seen, bool fair, told& whom) n
     whom.head = true;
   }
   const bool head_is_due = (next & head) != 0 && (fair || (next & overdue) != 0 || (ages && at_max_age));
-  // The head has the odd turns, of which the one that ages is one.
+  // The head has the odd turns. The turn at which its age grows is one of these.
   if ((next & pressing) != 0 && !(head_is_due && (seen & turn) != 0)) {
     whom.head = whom.head || due_by_age;
     whom.aside = true;
@@ -473,14 +491,14 @@ void futex_mutex::release(bool fair) noexcept {
     whom = {};
     if (may_be_dead()) [[unlikely]] {
       next = given_up(without_dead_aside(seen), fair, whom);
-      // Its waiters find out later that it is dead; nobody else would.
+      // This head's own waiters find out later that it is dead. Nobody else would.
       if ((next & given_to_head) != 0 && is_head_dead(next)) next = settled(next & ~(held | given_to_head));
     } else {
       next = given_up(seen, fair, whom);
     }
     // release pairs with the acquire of the next owner
   } while (!word_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_acquire));
-  // By address only, both: the word may be gone.
+  // Both by address only: the word may be gone.
   if (whom.head) detail::place_of(this, head_of(next)).wake();
   if (whom.aside) machine::unpark_low(word_, 1);
 }

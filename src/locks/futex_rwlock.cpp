@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why no wake-up is lost: a thread is counted as a sleeper by the same exchange on the word that looks at the lock for
-// the last time, and parks only while the high half is as it was then. Whoever leaves the lock empty with sleepers in
-// the count sets `waking` in the same step, which changes the high half, and wakes. Nobody sleeps while `waking` is
-// set: whoever meets it, woken or about to sleep, turns it off and looks at the lock again, and if it then enters, its
-// own leaving wakes the next. A sleeper that gives up hands a wake-up on.
+// Why no wake-up is lost:
+//  - One exchange on the word counts a thread as a sleeper and looks at the lock for the last time. The thread parks
+//    only while the high half is unchanged.
+//  - A thread that leaves the lock empty while sleepers are counted sets `waking` in the same exchange. That changes
+//    the high half. Then it wakes.
+//  - Nobody sleeps while `waking` is set. A thread that finds it set, woken or about to sleep, clears it and looks at
+//    the lock again. If it then enters, its own leaving wakes the next sleeper.
+//  - A sleeper that gives up passes a wake-up on.
 //
-// Why no hand-over is lost: it, too, is one step with the leaving, and changes the high half. The lock is reserved for
-// sleepers of one kind: `writer` is set, so that nobody else gets in, and a bit says for whom. Nobody joins the
-// sleepers meanwhile. So all that sleep are in the count of the exchange that reserved the lock, which therefore knows
-// whether one wake-up reaches a writer; and no newcomer, such as the thread that has just left, takes the lock from a
-// sleeper that is about to wake up. At least one sleeper of the kind is there, and it cannot go away but by coming in.
-//  - A writer takes `given_to_writer` off and keeps `writer`.
-//  - The first reader takes `writer` off. `given_to_readers` stays until all sleeping readers are inside: they come in
-//    whatever writers sleep. If a reader is so late that the lock is left empty before, it is handed over once more.
+// Why no hand-over is lost: the exchange that leaves the lock also hands it over, and changes the high half. It
+// reserves the lock for sleepers of one kind. `writer` is set, so that nobody else gets in, and a bit says for whom.
+// Nobody joins the sleepers while the lock is reserved. So the exchange has counted all sleepers, and knows whether one
+// wake-up reaches a writer. No newcomer, such as the thread that has just left, can take the lock from a sleeper that
+// is about to wake up. At least one sleeper of the kind is there, and it goes away only by entering.
+//  - A writer clears `given_to_writer` and keeps `writer`.
+//  - The first reader clears `writer`. `given_to_readers` stays until all sleeping readers are inside: they enter even
+//    if writers sleep. If a late reader finds the lock left empty before, the lock is handed over once more.
 //
-// A sleeper asks once, by its timer, and then sleeps on without one. Another one may be served instead. Later releases
-// wake the sleepers in turn, and one that finds what it asked for gone asks again.
+// A sleeper asks for a hand-over once, when its timer ends, and then sleeps on without a timer. Another sleeper may be
+// served instead. Later releases wake the sleepers in turn. A sleeper that finds its request gone asks again.
 //
-// Exclusion is in the low half alone. The high half may be wrong where processes share the lock without being allowed
-// to (docs/limits.md): one of them forgets the other's sleepers, who then find nothing to take off.
+// The low half alone ensures exclusion. The high half may be wrong if processes share the lock without being allowed to
+// (docs/limits.md). One of them then forgets the other's sleepers, which find nothing to take off.
 #include <algorithm>
 
 #include <txsync/locks/futex_rwlock.hpp>
@@ -36,28 +39,28 @@ constexpr std::uint64_t spin_budget = 20'000;  // cycles
 constexpr std::uint64_t shortest_pause = 128;
 constexpr std::uint64_t longest_pause = 4'096;
 constexpr std::uint64_t nap_ns = 1'000'000;
-constexpr std::uint64_t max_nap_ns = 640'000'000;  // of thousands that the word has no room for
-// While the lock is given to a writer that wakes up.
+constexpr std::uint64_t max_nap_ns = 640'000'000;  // for the thousands that the word has no room for
+// While the lock is given to a writer that is waking up.
 constexpr std::uint64_t min_given_nap_ns = 20'000;
 constexpr std::uint64_t max_given_nap_ns = 1'000'000;
 }  // namespace
 
-/// How many to wake. All, where a reader sleeps: the system cannot wake threads of one kind alone.
+/// How many to wake. All of them if a reader sleeps: the system cannot wake threads of one kind alone.
 unsigned futex_rwlock::woken_of(std::uint64_t seen) noexcept {
   return (seen & sleeping_readers_bits) != 0 ? machine::everyone : 1;
 }
 
-/// A thread that wants in.
+/// A thread that wants to enter.
 struct futex_rwlock::party {
-  std::uint64_t closed;    // bits that keep it outside
-  std::uint64_t entered;   // what it adds inside
-  std::uint64_t sleeping;  // what it adds asleep
-  std::uint64_t overdue;   // what it sets there when it has waited for long enough
-  std::uint64_t given;     // what is set when the lock is reserved for its kind
-  bool is_asleep = false;  // counted
+  std::uint64_t closed;    // bits that keep the thread outside
+  std::uint64_t entered;   // what the thread adds when it enters
+  std::uint64_t sleeping;  // what it adds when it is counted as a sleeper
+  std::uint64_t overdue;   // what it sets when it has waited for long enough
+  std::uint64_t given;     // what is set while the lock is reserved for its kind
+  bool is_asleep = false;  // the thread is counted as a sleeper
 
   std::uint64_t asleep_in(std::uint64_t seen) const noexcept { return seen / sleeping & max_asleep; }
-  /// The word when this sleeper is counted no more.
+  /// The word without this sleeper in its count.
   std::uint64_t without_me(std::uint64_t seen) const noexcept {
     const std::uint64_t left = asleep_in(seen) != 0 ? seen - sleeping : seen;
     return asleep_in(left) != 0 ? left : left & ~overdue;
@@ -66,10 +69,10 @@ struct futex_rwlock::party {
   bool is_given(std::uint64_t seen) const noexcept {
     return is_asleep && (seen & given) != 0 && !is_kept_out_by_readers(seen);
   }
-  /// The word when this thread has come in.
+  /// The word after this thread has entered.
   std::uint64_t with_me_inside(std::uint64_t seen) const noexcept {
     if (!is_asleep) return seen + entered;
-    // A wake-up under way ends at a sleeper: its leaving wakes the next.
+    // A wake-up under way ends at a sleeper: the sleeper's leaving wakes the next one.
     std::uint64_t left = without_me(seen) & ~waking;
     if ((seen & given) != 0) left &= ~writer;
     if (entered == writer || asleep_in(left) == 0) left &= ~given;
@@ -77,31 +80,30 @@ struct futex_rwlock::party {
   }
 };
 
-/// The word without sleepers of the parent, in the child of a fork; ready to count some of this process.
+/// In the child of a fork: the word without the parent's sleepers, ready to count those of this process.
 std::uint64_t futex_rwlock::without_parents_sleepers(std::uint64_t seen) noexcept {
   const std::uint64_t here = std::uint64_t{machine::fork_count()} << process_shift & process_bits;
   return (seen & process_bits) == here ? seen : without_sleepers(seen) | here;
 }
 
-/// Enters if the lock is open to the thread, or given to sleepers like it. Reads `seen` anew where the word has
-/// changed.
+/// Enters if the lock is open to the thread, or given to sleepers of its kind. Reloads `seen` if the word has changed.
 bool futex_rwlock::come_in(const party& who, std::uint64_t& seen) noexcept {
   for (;;) {
     if ((seen & who.closed) != 0 && !who.is_given(seen)) return false;
-    // acquire pairs with the release of who leaves
+    // acquire pairs with the release of threads that leave
     if (word_.compare_exchange_weak(seen, who.with_me_inside(seen), std::memory_order_acquire,
                                     std::memory_order_relaxed))
       return true;
   }
 }
 
-/// Looks at the lock at growing distances. True when the thread is inside.
+/// Looks at the lock at growing intervals. True when the thread is inside.
 bool futex_rwlock::spin(const party& who) noexcept {
   std::uint64_t budget = machine::cpu_count() > 1 ? spin_budget : 1;
   detail::jitter jitter(&budget);
   std::uint64_t pause = shortest_pause;
   for (std::uint64_t spent = 0; spent < budget;) {
-    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: a look; the exchange decides
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: only a look; the exchange decides
     if (come_in(who, seen)) return true;
     const std::uint64_t length = jitter.upto(pause);
     detail::pause_for(length);
@@ -111,7 +113,7 @@ bool futex_rwlock::spin(const party& who) noexcept {
   return false;
 }
 
-/// Requires: counted as a sleeper. Not any more when it returns: it is inside (true), or late and outside.
+/// Requires: the thread is counted as a sleeper. On return it is not: it is inside (true), or late and outside.
 bool futex_rwlock::sleep(const party& who, std::uint64_t deadline, std::uint64_t due) noexcept {
   bool late = false;
   bool asked = false;
@@ -119,20 +121,20 @@ bool futex_rwlock::sleep(const party& who, std::uint64_t deadline, std::uint64_t
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchanges decide
     if (come_in(who, seen)) return true;
     if (((seen & waking) != 0 && (seen & inside_bits) == 0) || who.is_kept_out_by_readers(seen)) {
-      // Closed to this reader by a writer that sleeps, or is about to: the wake-up is that one's, and must stay. Or by
-      // readers, who wake nobody but the last of them.
+      // A writer that sleeps or is about to keeps this reader outside: the wake-up is for that writer, and must stay.
+      // Or readers keep it outside, and only the last of them wakes anybody.
       if (!detail::nap(nap_ns, deadline)) return give_up(who);
       continue;
     }
     if ((seen & waking) != 0) {
-      // relaxed: takes a mark off, orders nothing
+      // relaxed: clears a mark, orders nothing
       if (word_.compare_exchange_weak(seen, seen & ~waking, std::memory_order_relaxed) && spin(who)) return true;
       continue;
     }
     if (late) return give_up(who);
     const bool is_due = detail::is_past(due);
     if (is_due && (seen & who.overdue) == 0) {
-      // Not at once after another one was served, or hand-overs would follow each other while many sleep.
+      // Not at once after another thread was served: hand-overs would follow each other while many sleep.
       if (asked) due = machine::clock_ns() + detail::min_lead_ns;
       // relaxed: orders nothing
       asked = !asked && word_.compare_exchange_weak(seen, seen | who.overdue, std::memory_order_relaxed);
@@ -146,7 +148,7 @@ bool futex_rwlock::sleep(const party& who, std::uint64_t deadline, std::uint64_t
   }
 }
 
-/// Leaves the sleepers; where that opens the lock to others, or took their wake-up, wakes them. True: it is inside.
+/// Leaves the sleepers. If that opens the lock to others, or took their wake-up, wakes them. True: it is inside.
 bool futex_rwlock::give_up(const party& who) noexcept {
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   std::uint64_t next;
@@ -154,7 +156,7 @@ bool futex_rwlock::give_up(const party& who) noexcept {
     if (come_in(who, seen)) return true;
     next = who.without_me(seen) & ~waking;
     if (who.asleep_in(next) == 0) next &= ~who.given;
-    // Readers that stayed outside because of this writer may go in now, whoever reads inside.
+    // Readers that this writer kept outside may enter now, whichever threads read inside.
     const bool open = (next & writer) == 0 && ((next & inside_bits) == 0 || who.entered == writer);
     if (open && (next & sleepers_bits) != 0) next |= waking;
     // relaxed: this thread has not been inside
@@ -163,7 +165,7 @@ bool futex_rwlock::give_up(const party& who) noexcept {
   return false;
 }
 
-/// Counts the thread as a sleeper, where there is room and the lock is not about to be taken by one of those.
+/// Counts the thread as a sleeper, if there is room and no sleeper is about to get the lock.
 bool futex_rwlock::join_sleepers(party& who) noexcept {
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   for (;;) {
@@ -171,7 +173,7 @@ bool futex_rwlock::join_sleepers(party& who) noexcept {
     if (who.asleep_in(counted) >= detail::max_waiters.asleep || (counted & given_bits) != 0 ||
         who.is_kept_out_by_readers(seen))
       return false;
-    // relaxed: its place in the word's order is what counts
+    // relaxed: only its place in the order of the word's changes matters
     if (word_.compare_exchange_weak(seen, counted + who.sleeping, std::memory_order_relaxed)) {
       who.is_asleep = true;
       return true;
@@ -186,7 +188,7 @@ bool futex_rwlock::enter(party who, std::uint64_t deadline) noexcept {
   detail::doubling given_naps_ns(min_given_nap_ns, max_given_nap_ns);
   for (;;) {
     if (join_sleepers(who)) return sleep(who, deadline, due);
-    // relaxed: says only how long to nap
+    // relaxed: only decides how long to nap
     const bool is_given = (word_.load(std::memory_order_relaxed) & given_bits) != 0;
     if (!detail::nap((is_given ? given_naps_ns : naps_ns).next(), deadline)) return false;
     if (spin(who)) return true;
@@ -206,7 +208,7 @@ bool futex_rwlock::lock_shared_slow(admit how, std::uint64_t deadline) noexcept 
 /// The word of a lock that is left empty with `left` in it, and how many sleepers to wake.
 std::uint64_t futex_rwlock::handed_on(std::uint64_t left, bool by_writer, unsigned& woken) noexcept {
   if (without_parents_sleepers(left) != left || (left & sleepers_bits) == 0) return 0;
-  // To readers of whom some are not inside yet. Or to any, where a thread unlocks that is not inside.
+  // The lock was given to readers, of which some are not inside yet. Or to any, if a thread unlocks that is not inside.
   left &= ~given_bits;
   const bool to_readers = (left & overdue_reader) != 0 && (left & sleeping_readers_bits) != 0;
   const bool to_writer = (left & overdue_writer) != 0 && (left & sleeping_writers_bits) != 0;
@@ -231,7 +233,7 @@ bool futex_rwlock::leave_empty(std::uint64_t who) noexcept {
     woken = 0;
     next = seen - who;
     if ((next & inside_bits) == 0) next = handed_on(next, who == writer, woken);
-    // release pairs with the acquire of who enters
+    // release pairs with the acquire of threads that enter
   } while (!word_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed));
   // By address only: the lock may be gone.
   if (woken != 0) machine::unpark_high(word_, woken);

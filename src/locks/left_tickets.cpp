@@ -19,21 +19,21 @@ constinit std::atomic<std::uint32_t> tickets_listed{0};
 
 namespace {
 
-/// A place on the list. All accesses are sequentially consistent: they are rare.
+/// An entry of the list. All accesses are sequentially consistent: they are rare.
 struct listed_ticket {
-  /// Whose it is, in the low bits, and above them how often that has changed: what is read of the other two between two
-  /// equal states belongs together.
+  /// The low bits say whose the entry is. The bits above them count how often that has changed. If two reads of the
+  /// state are equal, what is read of queue and ticket between them belongs together.
   enum : std::uint32_t { free, reserved, left, state_bits = 3 };
   std::atomic<std::uint32_t> state{free};
   std::atomic<const void*> queue{nullptr};
   std::atomic<std::uint32_t> ticket{0};
-  std::atomic<std::uint32_t> number{0};  // of tickets_listed
+  std::atomic<std::uint32_t> number{0};  // the value of tickets_listed when it was listed
 
   bool change_state(std::uint32_t seen, std::uint32_t to) noexcept {
     return state.compare_exchange_strong(seen, ((seen | state_bits) + 1) | to);
   }
   void set_state(std::uint32_t to) noexcept { state.store(((state.load() | state_bits) + 1) | to); }
-  /// Off the list, if that ticket is on it here. `to`: what it is then.
+  /// Takes the ticket off the list, if it is in this entry. `to`: the entry's next state.
   bool take(const void* of, std::uint32_t which, std::uint32_t to) noexcept {
     const std::uint32_t seen = state.load();
     if ((seen & state_bits) != left || queue.load() != of || ticket.load() != which) return false;
@@ -55,26 +55,26 @@ listed_ticket* reserve() noexcept {
   return nullptr;
 }
 
-/// One thread puts its ticket on the list and looks whether it is served; the other one serves it and looks at the
-/// list. One of the two sees the other, by the fences. If both do, the place's state decides.
+/// One thread puts its ticket on the list and then checks whether it is served. The other thread serves the ticket and
+/// then checks the list. The fences ensure that one of them sees the other. If both do, the entry's state decides.
 bool leaves(listed_ticket& place, ticket_queue& queue, std::uint32_t ticket) noexcept {
   place.queue.store(&queue);
   place.ticket.store(ticket);
   place.number.store(tickets_listed.fetch_add(1) + 1);
-  tickets_left.fetch_add(1);  // first, so that the count is never less than the tickets on the list
+  tickets_left.fetch_add(1);  // first, so that the count is never below the number of tickets on the list
   place.set_state(listed_ticket::left);
   machine::heavy_fence();
   return !queue.is_served(ticket) || !place.take(&queue, ticket, listed_ticket::reserved);
 }
 
-/// Before the list is read or written: in the child of a fork nobody waits for the tickets that are on it.
+/// To be called before the list is read or written. In the child of a fork nobody waits for the tickets on it.
 void renew_list() noexcept {
   static constinit std::atomic<std::uint32_t> done_for{0};
   (void)once_in_child(done_for, forget_all_left);
 }
 
-constexpr std::uint64_t cycles_a_place = 256;        // of pause, as of other waiters
-constexpr std::uint64_t ns_a_place_asleep = 50'000;  // about the time that others sleep for each thread ahead
+constexpr std::uint64_t cycles_a_place = 256;        // of pause, as for other waiters
+constexpr std::uint64_t ns_a_place_asleep = 50'000;  // about the time that other waiters sleep for each thread ahead
 
 }  // namespace
 
@@ -97,14 +97,14 @@ timed_wait draw_and_wait_until(ticket_queue& queue, std::uint64_t deadline, may_
                   static_cast<std::uint32_t>(std::clamp<std::uint64_t>(ahead, 1, affordable)));
   }
   place->set_state(listed_ticket::free);
-  machine::fence();  // before this holder looks who is outside (admission.cpp)
+  machine::fence();  // before this holder checks the passive set (admission.cpp)
   return timed_wait::served;
 }
 
 [[gnu::noinline]] void pass_on_listed(ticket_queue& queue, std::uint32_t served) noexcept {
   renew_list();
   const auto take = [&](listed_ticket& one) noexcept { return one.take(&queue, served, listed_ticket::free); };
-  // A thread that is served and lives gives the lock up itself.
+  // A served thread that still waits gives the lock up itself.
   while (std::any_of(std::begin(listed), std::end(listed), take)) {
     served = ticket_queue::ticket_after(served);
     queue.serve_next();

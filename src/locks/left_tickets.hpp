@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a thread waits for its ticket with a deadline. If that passes, its ticket stays in the queue, and is put on a
-// list with the lock's address; whoever serves the ticket passes it on. The list is one for all locks, since a ticket
-// lock has no room for more than two numbers, and empty nearly always.
+// How a thread waits for its ticket until a deadline. If the deadline passes, the ticket stays in the queue. The thread
+// puts the ticket on a list, with the lock's address. Whoever serves the ticket passes it on. All locks share one list,
+// which is nearly always empty: a ticket lock has no room for more than two numbers.
 #pragma once
 
 #include <atomic>
@@ -18,9 +18,9 @@ extern constinit std::atomic<std::uint32_t> tickets_left;
 enum class timed_wait : std::uint8_t {
   served,   ///< the calling thread holds the lock
   expired,  ///< the deadline has passed; there is nothing to undo
-  no_room,  ///< as many threads wait so, with any lock, as the list has room for; no ticket was drawn
+  no_room,  ///< the list is full of threads that wait so, with any lock; no ticket was drawn
 };
-/// Whether those before the calling thread will see the list. Where not, it stays for longer than its deadline.
+/// Whether the threads before the caller will see the list. If not, the caller waits past its deadline.
 struct may_leave {
   bool (*answer)(const void* context);
   const void* context;
@@ -31,8 +31,9 @@ timed_wait draw_and_wait_until(ticket_queue& queue, std::uint64_t deadline, may_
 /// See pass_on_left().
 void pass_on_listed(ticket_queue& queue, std::uint32_t served) noexcept;
 
-/// After each serve_next() of a lock for which threads may wait so. `served`: the ticket that was served. If its thread
-/// has left, the next one is served, and so on. Touches the queue only then: it may be gone otherwise.
+/// To be called after each serve_next() of a lock with such waiters. `served`: the ticket that was served. If its
+/// thread has left, the next ticket is served, and so on. It accesses the queue only then: otherwise the queue may be
+/// gone.
 [[gnu::always_inline]] inline void pass_on_left(ticket_queue& queue, std::uint32_t served) noexcept {
   machine::light_fence();  // pairs with the heavy_fence() of the thread that leaves
   // relaxed: ordered by the fence
@@ -40,20 +41,20 @@ void pass_on_listed(ticket_queue& queue, std::uint32_t served) noexcept;
     pass_on_listed(queue, served);
 }
 
-/// How many have ever been put on the list; wraps around.
+/// How many tickets have ever been put on the list. Wraps around.
 extern constinit std::atomic<std::uint32_t> tickets_listed;
 
-/// The memory at that address becomes a new lock: tickets of an old one that was never given up mean nothing. `so_far`:
-/// tickets_listed, read before the new lock was seen to be unused. Later tickets may be its own.
+/// The memory at that address becomes a new lock. Tickets of an old lock that was never given up mean nothing. `so_far`
+/// is tickets_listed, read before the new lock was seen to be unused. Later tickets may belong to the new lock.
 void forget_listed(const void* queue, std::uint32_t so_far) noexcept;
 inline void forget_left(const void* queue, std::uint32_t so_far) noexcept {
-  // relaxed: who makes a lock there knows that nobody waits for the old one
+  // relaxed: the thread that makes a lock there knows that nobody waits for the old one
   if (tickets_left.load(std::memory_order_relaxed) != 0) [[unlikely]]
     forget_listed(queue, so_far);
 }
 
-/// In the child of a fork, where those that waited do not exist: before anybody uses the list there. Who uses it first
-/// does this, if the program has not.
+/// In the child of a fork, where the threads that waited do not exist. To be called before anybody uses the list there.
+/// The first user of the list does it if the program has not.
 void forget_all_left() noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::detail

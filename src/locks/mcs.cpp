@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// In the child of a fork, nodes of the parent's threads may be gone: nothing may be written there. The thread that
-// forked may hold the lock with such nodes behind its own. So nobody joins the queue in the child before it is made for
-// the child: until then threads only try. Whoever holds the lock until then, and finds nodes behind its own, leaves
-// them; and whoever gets the lock by trying makes the queue for the child.
+// In the child of a fork, nodes of the parent's threads may be gone. Nothing may be written there. The thread that
+// forked may hold the lock with such nodes behind its own. So nobody in the child joins the queue until it has been
+// made for the child. Until then threads only try. A holder that finds nodes behind its own until then leaves them. A
+// thread that gets the lock by trying makes the queue for the child.
 #include <txsync/locks/mcs.hpp>
 #include <txsync/machine/attempt.hpp>
 
@@ -17,7 +17,7 @@ void mcs_queue::note_end() const noexcept { machine::annotate_unseen_release(&ta
 
 /// Requires: nobody waits, since threads of this process only try.
 void mcs_queue::make_for(std::uint32_t process) noexcept {
-  // relaxed: nobody of this process has written it yet; published by the next line
+  // relaxed: no thread of this process has written it yet; published by the next line
   waiting_.store(0, std::memory_order_relaxed);
   made_for_.store(process, std::memory_order_release);  // pairs with the acquire in wait_in_line()
 }
@@ -30,7 +30,7 @@ bool mcs_queue::try_until_made_for(std::uint32_t process, node& mine) noexcept {
     node* expected = nullptr;
     // acq_rel: as in lock_begun()
     if (!is_held() && tail_.compare_exchange_strong(expected, &mine, std::memory_order_acq_rel)) {
-      // Somebody else may have done it meanwhile, and others may wait. relaxed: that one has had the lock
+      // Another thread may have made it in the meantime, and threads may wait. relaxed: that thread has had the lock
       if (made_for_.load(std::memory_order_relaxed) != process) make_for(process);
       machine::fence();  // as in wait_behind()
       return true;
@@ -50,7 +50,7 @@ bool mcs_queue::wait_in_line(node& mine, pastime* meanwhile) noexcept {
 
 bool mcs_queue::leave_parents_threads() noexcept {
   const std::uint32_t here = machine::fork_count();
-  // relaxed: who has joined the queue had seen it made, and the caller has seen that thread
+  // relaxed: a thread in the queue had seen that it was made, and the caller has seen that thread
   if (made_for_.load(std::memory_order_relaxed) == here) return false;
   waiting_.store(0, std::memory_order_relaxed);  // relaxed: published by the next line
   machine::annotate_unseen_release(&tail_);
@@ -76,9 +76,9 @@ bool mcs_queue::wait_behind(node& ahead, node& mine, pastime* meanwhile) noexcep
     }
     patience.wait(0);
   }
-  machine::annotate_unseen_acquire(&mine.waiting);  // of who gave the lock up in inlined code
+  machine::annotate_unseen_acquire(&mine.waiting);  // if the lock was given up in inlined code
   machine::annotate_unseen_acquire(&tail_);         // or in mcs_lock::unlock_at_door()
-  machine::fence();                                 // before this holder looks who is outside (admission.cpp)
+  machine::fence();                                 // before this holder checks the passive set (admission.cpp)
   return true;
 }
 

@@ -13,9 +13,9 @@ void mutex::count_sampled() noexcept {
   if (observe::detail::sample(observe::detail::counted_id(place()), this)) core_.mark();
 }
 
-/// The wait of a thread that has found the lock held. False only when the deadline has passed. The end of a wait lies
-/// within the critical section, and all waiters pay for what is done there. So a short wait takes its times from the
-/// readings that its pauses make, and only a long one is shown to those who look at the thread meanwhile.
+/// The wait of a thread that has found the lock held. Returns false only when the deadline has passed. The end of a
+/// wait lies within the critical section, and all waiters pay for what is done there. So a short wait takes its times
+/// from the readings that its pauses make. Only a long wait is shown to observers of the thread.
 bool mutex::wait_counted(std::uint64_t deadline) noexcept {
   const std::uint32_t site_id = observe::detail::counted_id(place());
   const bool is_told = observe::detail::spin_begins(site_id, this);

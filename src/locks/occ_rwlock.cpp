@@ -15,7 +15,7 @@ constexpr std::uint64_t nap_ns = 1'000'000;
 }  // namespace
 
 void occ_rwlock::lock_shared_slow() noexcept {
-  unlock_shared();  // out again: this thread was counted too early
+  unlock_shared();  // undo: this thread was counted too early
   (void)try_lock_shared_until_ns(machine::no_deadline);
 }
 
@@ -26,17 +26,17 @@ bool occ_rwlock::try_lock_shared_until_ns(std::uint64_t deadline) noexcept {
   return true;
 }
 
-/// False: the deadline has passed before a reader might come in.
+/// False: the deadline has passed before a reader might enter.
 bool occ_rwlock::await_way_in(std::uint64_t deadline) noexcept {
   for (std::uint64_t spent = 0;;) {
-    const std::uint32_t seen = state_.load(std::memory_order_relaxed);  // relaxed: a look only
+    const std::uint32_t seen = state_.load(std::memory_order_relaxed);  // relaxed: only a look
     if ((seen & (writer | full)) == 0) return true;
     if (detail::is_past(deadline)) return false;
     if (machine::cpu_count() > 1 && spent < spin_budget) {
       detail::pause_for(look_distance);
       spent += look_distance;
     } else if ((seen & writer) == 0) {
-      (void)detail::nap(nap_ns, deadline);  // readers wake nobody but a writer
+      (void)detail::nap(nap_ns, deadline);  // readers wake only a writer
     } else {
       sleep_to_read(deadline);
     }
@@ -44,12 +44,12 @@ bool occ_rwlock::await_way_in(std::uint64_t deadline) noexcept {
 }
 
 void occ_rwlock::sleep_to_read(std::uint64_t deadline) noexcept {
-  // seq_cst, twice: the count before the second look at the word, against unlock()'s change of the word before its
-  // look at the count
+  // seq_cst, twice: the count comes before the second read of the word; unlock() changes the word before it reads the
+  // count
   sleeping_readers_.fetch_add(1, std::memory_order_seq_cst);
   const std::uint32_t again = state_.load(std::memory_order_seq_cst);
   if ((again & writer) != 0) machine::park(state_, again, deadline);
-  sleeping_readers_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: too high costs a system call
+  sleeping_readers_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: too high a count costs a system call
 }
 
 bool occ_rwlock::try_lock_shared() noexcept {
@@ -64,7 +64,7 @@ bool occ_rwlock::try_lock_shared() noexcept {
   return false;
 }
 
-// A writer sleeps on the word too. Wakes everybody on it: by address only, the lock may be gone.
+// Wakes everybody on the word, since a writer sleeps on it too. By address only: the lock may be gone.
 void occ_rwlock::wake_writer() noexcept { machine::unpark(state_, machine::everyone); }
 
 void occ_rwlock::lock() noexcept { (void)try_lock_until_ns(machine::no_deadline); }
@@ -104,7 +104,7 @@ bool occ_rwlock::try_lock() noexcept {
 
 void occ_rwlock::unlock() noexcept {
   machine::annotate_unseen_release(&state_);
-  // seq_cst: release for readers, and before the look at who sleeps (see lock_shared_slow())
+  // seq_cst: release for readers, and before the read of the sleepers (see sleep_to_read())
   state_.fetch_and(~writer, std::memory_order_seq_cst);
   if (sleeping_readers_.load(std::memory_order_seq_cst) != 0) machine::unpark(state_, machine::everyone);
   writers_.unlock();

@@ -9,8 +9,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::detail {
 
-/// Runs forget() in the child of a fork, once for each word `done_for`, which starts as 0; other threads wait until
-/// that is done. False, and nothing done, where it was done before, and in a process that is no child.
+/// Runs forget() in the child of a fork, once for each word `done_for`, which starts as 0. Other threads wait until
+/// that is done. Returns false, and does nothing, if it was done before or the process is no child.
 template <class Forget>
 bool once_in_child(std::atomic<std::uint32_t>& done_for, Forget forget) noexcept {
   const std::uint32_t done = 2 * machine::fork_count();
@@ -19,7 +19,7 @@ bool once_in_child(std::atomic<std::uint32_t>& done_for, Forget forget) noexcept
   std::uint32_t seen = done_for.load(std::memory_order_acquire);  // pairs with the release below
   if (seen == done) return false;
   do {
-    // relaxed: only who is first matters
+    // relaxed: only which thread is first matters
     if (seen != under_way && done_for.compare_exchange_strong(seen, under_way, std::memory_order_relaxed)) {
       forget();
       done_for.store(done, std::memory_order_release);  // pairs with the acquires here

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When waiters are past their deadlines, and are to be handed the lock. wait_with() changes it for explorations.
+// When a waiter's deadline is, after which it is handed the lock. wait_with() changes that for explorations.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,10 @@
 
 namespace txsync::inline TXSYNC_BACKEND::detail {
 
-/// After its arrival.
+/// From the waiter's arrival to its deadline.
 extern constinit std::uint64_t max_wait_ns;
-/// And not sooner than that after it is the next one. This bounds the cost of hand-overs when many threads wait.
+/// The least time from when the waiter is the next one to its deadline. It bounds the cost of hand-overs when many
+/// wait.
 extern constinit std::uint64_t min_lead_ns;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::detail

@@ -13,14 +13,14 @@ bool priority_tatas_lock::lock_slow(pastime* meanwhile) noexcept {
   detail::exponential_backoff backoff(detail::spin_lock_waiting);
   while (!try_lock()) {
     pastime::spent spent = pastime::spent::nothing;
-    // relaxed: a limit of how many, which orders nothing
+    // relaxed: bounds a number, orders nothing
     if (meanwhile != nullptr && ready_.load(std::memory_order_relaxed) < most_ready) {
       spent = meanwhile->spend({is_over, this, 0, 1});
     }
     if (spent == pastime::spent::inside_attempt) return false;
     if (spent == pastime::spent::time) {
-      ready_.fetch_add(1, std::memory_order_relaxed);  // relaxed: who sees it too late takes a turn before us
-      // Nobody else may have the lock meanwhile: it must not lie idle for a pause of ours.
+      ready_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a thread that sees it too late takes a turn before us
+      // Until then nobody else may get the lock. It must not lie idle because this thread pauses.
       detail::patient_spin patience;
       while (!take()) patience.wait(0);
       ready_.fetch_sub(1, std::memory_order_relaxed);  // relaxed: as above

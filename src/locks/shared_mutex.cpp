@@ -36,24 +36,24 @@ bool shared_mutex::wait_to_read(std::uint64_t deadline) noexcept {
   for (;;) {
     const bool free = (seen & writer) == 0;
     const std::uint64_t counted = without_parents_readers(seen);
-    // No room to come in, or to be counted among those that wait.
+    // There is no room to enter, or to be counted as a waiting reader.
     if (free ? (seen & full) != 0 : (counted & waiting_bits) == waiting_bits) {
       if (!detail::nap(nap_ns, deadline)) return false;
       seen = state_.load(std::memory_order_relaxed);  // relaxed: as above
       continue;
     }
-    // acquire pairs with the release in unlock(), where this is the entry
+    // acquire pairs with the release in unlock(), if this is the entry
     const std::uint64_t next = free ? seen + reader : counted + waiting_reader;
     if (state_.compare_exchange_weak(seen, next, std::memory_order_acquire, std::memory_order_relaxed))
       return free || await_turn(seen & parity, deadline);
   }
 }
 
-/// Requires: the thread is counted among the readers that wait, since the parity was `before`.
+/// Requires: the thread is counted among the waiting readers, since the parity was `before`.
 ///
-/// The writer that leaves turns this thread into a reader and flips the parity. It cannot flip back before this thread
-/// has left: only a writer that was inside flips it, and the next one waits for this reader. After a writer that has
-/// given up the threads that wait go in themselves.
+/// The writer that leaves turns this thread into a reader and flips the parity. The parity cannot flip back before this
+/// thread has left. Only a writer that was inside flips it, and the next writer waits for this reader. After a writer
+/// that has given up, the waiting threads enter by themselves.
 bool shared_mutex::await_turn(std::uint64_t before, std::uint64_t deadline) noexcept {
   std::uint64_t spent = 0;
   for (bool late = false;;) {
@@ -61,7 +61,7 @@ bool shared_mutex::await_turn(std::uint64_t before, std::uint64_t deadline) noex
     if ((seen & parity) != before) return true;
     const std::uint64_t left = seen - waiting_reader;
     if ((seen & writer) == 0) {
-      // acquire pairs with the release in unlock() of a writer that was inside before
+      // acquire pairs with the release in unlock() of an earlier writer
       if (state_.compare_exchange_weak(seen, left + reader, std::memory_order_acquire)) return true;
     } else if (late) {
       // relaxed: orders nothing
@@ -126,10 +126,10 @@ bool shared_mutex::await_readers(std::uint64_t seen, std::uint64_t deadline) noe
   return true;
 }
 
-/// The writer that has not got in leaves. False: it is inside, the readers have left.
+/// The writer leaves without having entered. False: it is inside, since the readers have left.
 bool shared_mutex::withdraw(std::uint64_t& seen) noexcept {
   while ((seen & readers_bits) != 0) {
-    // acquire pairs with the readers' release, where they have left
+    // acquire pairs with the readers' release, if they have left
     if (!state_.compare_exchange_weak(seen, seen & ~writer, std::memory_order_acquire)) continue;
     if ((seen & waiting_bits) != 0) machine::unpark_high(state_, machine::everyone);
     writers_.unlock();
@@ -164,7 +164,7 @@ void shared_mutex::unlock() noexcept {
   writers_.unlock();
 }
 
-/// The writer's half of an unlock. Readers may wait, of this process or, in the child of a fork, of its parent.
+/// The writer's half of an unlock. Readers may wait: of this process, or of its parent in the child of a fork.
 [[gnu::always_inline]] inline void shared_mutex::let_readers_in() noexcept {
   std::uint64_t seen = state_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   std::uint64_t waiting;
@@ -174,7 +174,7 @@ void shared_mutex::unlock() noexcept {
     next = waiting != 0 ? waiting * reader | ((seen & parity) ^ parity) : seen & parity;
     // release: as in unlock()
   } while (!state_.compare_exchange_weak(seen, next, std::memory_order_release, std::memory_order_relaxed));
-  // Those that see the old parity and are about to sleep find that the high half has changed.
+  // Readers that see the old parity and are about to sleep find the high half changed.
   if (waiting != 0) machine::unpark_high(state_, machine::everyone);
 }
 

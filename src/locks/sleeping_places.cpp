@@ -27,7 +27,7 @@ std::uint64_t mixed(const void* lock) noexcept {
 
 }  // namespace
 
-// relaxed, in all three: what is asked of the number is ordered by the lock (futex_mutex::draw())
+// relaxed, in all three: the lock orders what is asked about the number (futex_mutex::draw())
 void sleeping_place::enter() noexcept {
   const std::uint64_t none = none_since_fork();
   std::uint64_t seen = waiters_.load(std::memory_order_relaxed);

@@ -9,8 +9,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-// The holder of the queue's lock is the first in line. It sets `queued`, so that nobody slips past, waits until it can
-// enter, and takes the mark away as it does; the next in line sets it again.
+// The holder of the queue's lock is the first in line. It sets `queued`, so that nobody enters before it, and waits
+// until it can enter. It clears the mark as it enters. The next in line sets the mark again.
 
 bool srwlock::forget_parents_queue() noexcept {
   return detail::once_in_child(queue_made_for_, [this]() noexcept {

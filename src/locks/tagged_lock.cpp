@@ -12,8 +12,8 @@ namespace txsync::inline TXSYNC_BACKEND::detail {
 
 namespace {
 
-constexpr std::uint64_t pause_ns = 100'000;        // between two tries of a lock in whose line nobody can stand
-constexpr std::uint64_t max_pause_ns = 1'600'000;  // likewise, where the line has no room for hundreds
+constexpr std::uint64_t pause_ns = 100'000;        // between two tries of a lock in whose line the thread cannot stand
+constexpr std::uint64_t max_pause_ns = 1'600'000;  // likewise, if the line has no room for hundreds
 
 template <class Lock>
 bool is_held(const void* words) noexcept {
@@ -93,14 +93,14 @@ bool tagged_lock::acquire_priority(const lock_waiter& who) noexcept {
   return true;
 }
 
-/// True: the lock is the caller's. False, only where there is something to do meanwhile: it is in an attempt.
+/// True: the caller owns the lock. False, only with a wait task: the caller is in an attempt.
 bool tagged_lock::acquire_in_line(algorithm how, const lock_waiter& who) noexcept {
   if (how == algorithm::ticket) return ticket_behind_door(words_.queue, door_).lock(who.meanwhile);
   const std::uint32_t ticket = words_.queue.draw();
   return words_.queue.is_served(ticket) || words_.queue.wait(ticket, who.meanwhile);
 }
 
-/// Instead of waiting behind threads that do not exist. True when the lock was acquired; false: it has been settled.
+/// Used instead of waiting behind threads that do not exist. True: the lock was acquired. False: it has been settled.
 bool tagged_lock::try_until_settled(algorithm how, std::uint16_t here) noexcept {
   while (is_of_another(here)) {
     if (try_acquire(how, [here]() noexcept { return here; })) return true;
@@ -109,18 +109,19 @@ bool tagged_lock::try_until_settled(algorithm how, std::uint16_t here) noexcept 
   return false;
 }
 
-/// Of several processes that use the same memory. The child of a fork clears the flag on memory of its own.
+/// Whether several processes use the same memory. The child of a fork clears the flag on memory of its own.
 bool tagged_lock::is_of_several(const lock_waiter& who) noexcept {
-  std::uint16_t seen = mark_.load(std::memory_order_relaxed);  // relaxed: decides where a thread waits, and no more
+  std::uint16_t seen = mark_.load(std::memory_order_relaxed);  // relaxed: only decides where a thread waits
   if ((seen & of_several) == 0) return false;
   if (who.is_shared != nullptr && who.is_shared(&words_)) return true;
-  // relaxed: nobody else has this memory, and within the process the flag decides nothing that others rely on
+  // relaxed: nobody else has this memory, and within the process others rely on nothing that the flag decides
   mark_.compare_exchange_strong(seen, process_of(seen), std::memory_order_relaxed);
   return false;
 }
 
-/// In the queue, but not at its door: a timed waiter is one thread more inside. It does not leave where a thread of
-/// another process may have to see that, and does not stand in line where several processes have the lock by turns.
+/// Waits in the queue, but not at the concurrency limiter: a timed waiter is one thread more inside. It does not leave
+/// if a thread of another process may have to see that. It does not stand in line if several processes use the lock by
+/// turns.
 bool tagged_lock::acquire_until(const lock_waiter& who) noexcept {
   detail::doubling naps_ns(pause_ns, max_pause_ns);
   for (bool alone = true;;) {
@@ -129,14 +130,14 @@ bool tagged_lock::acquire_until(const lock_waiter& who) noexcept {
                                    ? timed_wait::no_room
                                    : draw_and_wait_until(words_.queue, who.deadline, who.ask);
     if (came_to != timed_wait::no_room) return came_to == timed_wait::served;
-    // The queue of a parent's threads, or hundreds of timed waiters.
+    // The queue belongs to a parent's threads, or hundreds of timed waiters have filled the list.
     if (words_.queue.draw_if_served()) return true;
     if (!detail::nap(naps_ns.next(), who.deadline)) return false;
   }
 }
 
-/// By the owner. Until then the threads of this process only try, so that nobody is lost. Of memory that several
-/// processes use, those that are ready exist, and end their wait.
+/// By the owner. Until then the threads of this process only try, so that none is lost. If several processes use the
+/// memory, the ready threads that are counted exist and end their wait themselves.
 void tagged_lock::become_of(algorithm how, std::uint16_t here, shared_look is_shared) noexcept {
   const std::uint16_t last = mark_.load(std::memory_order_relaxed);  // relaxed: ordered by the lock
   if (how == algorithm::priority_tatas) {
@@ -145,15 +146,16 @@ void tagged_lock::become_of(algorithm how, std::uint16_t here, shared_look is_sh
   } else if (last != 0) {
     new (&door_) admission;
   }
-  // release: the new door, before others go up to it
+  // release: the new concurrency limiter, before other threads use it
   mark_.store(static_cast<std::uint16_t>(last != 0 ? here | of_several : here), std::memory_order_release);
-  machine::fence();  // before the caller says that it is the owner: those that wait with a deadline may ask for it
+  // before the caller says that it is the owner: threads that wait with a deadline may ask for the owner
+  machine::fence();
 }
 
 void tagged_lock::release_queue(algorithm how, std::uint16_t here) noexcept {
   if (is_of_another(here)) [[unlikely]] {
     // Taken before the fork, by the thread that forked.
-    machine::fence();  // what it did before, then the queue, which is written plainly
+    machine::fence();  // orders what the thread did before it, then the plain writes to the queue
     new (&words_.queue) ticket_queue;
     return;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a lock is taken and given up whose algorithm is a value: the one switch over the algorithms, for policy_mutex and
-// for the preloaded library. A lock of either has room for the same parts, at places of its own.
+// How a lock is taken and given up whose algorithm is a value: the one switch over the algorithms. policy_mutex and the
+// preloaded library use it. Locks of both have room for the same parts, but at places of their own.
 #pragma once
 
 #include <atomic>
@@ -16,48 +16,48 @@
 
 namespace txsync::inline TXSYNC_BACKEND::detail {
 
-/// What a site's policy names. `libc` where it says so, which is a pthread lock's only.
+/// The algorithm that a site's policy names. `libc` only if the policy says so, which is only for pthread locks.
 algorithm algorithm_of(policy::lock_kind kind) noexcept;
 
 /// Whether threads draw tickets.
 constexpr bool has_queue(algorithm how) noexcept { return how == algorithm::ticket || how == algorithm::fifo_ticket; }
-/// Whether it counts its waiters, those of a fork's parent among them. Such a lock has a mark, and its callers say
+/// Whether the lock counts its waiters, including those of a fork's parent. Such a lock has a mark, and its callers say
 /// which process they are.
 constexpr bool counts_waiters(algorithm how) noexcept { return has_queue(how) || how == algorithm::priority_tatas; }
 
-/// How it is seen that words are a lock that somebody holds.
+/// How to tell whether the words are a lock that somebody holds.
 using held_look = bool (*)(const void* words) noexcept;
 held_look held_as(algorithm how) noexcept;
 
-/// Whether other processes may have the lock at `words`, too. Null: none do, but parents before a fork.
+/// Whether other processes may use the lock at `words`, too. Null: none do, except parents before a fork.
 using shared_look = bool (*)(const void* words) noexcept;
 
 /// Who waits for a lock, and for how long.
 struct lock_waiter {
-  std::uint16_t here = 0;  ///< the mark of the calling process; of a lock that counts_waiters()
+  std::uint16_t here = 0;  ///< the mark of the calling process, for a lock that counts_waiters()
   std::uint64_t deadline = machine::no_deadline;
-  pastime* meanwhile = nullptr;  ///< what it does while it waits; where there is no deadline
+  pastime* meanwhile = nullptr;  ///< the wait task, if there is no deadline
   shared_look is_shared = nullptr;
-  may_leave ask = {};  ///< of a lock that other processes may have
+  may_leave ask = {};  ///< for a lock that other processes may use
 };
 
-/// A lock by its parts: words, mark and door. The mark says which process had the lock last: 15 bits that differ
-/// between a process and its parents, never 0; 0 where nobody has had it yet. It is that of a lock that
-/// counts_waiters(), the door that of `ticket`.
+/// A lock by its parts: words, mark and concurrency limiter (`door`). The mark says which process had the lock last. It
+/// has 15 bits that differ between a process and its parents and are never 0; 0 means that nobody has had the lock yet.
+/// A lock that counts_waiters() has a mark, and `ticket` has a limiter.
 ///
-/// In the child of a fork, threads of the parent are counted as waiters, and do not exist. So a thread only tries to
-/// take a lock whose mark is another's. The first that gets it forgets those outside the door, or those that are ready,
-/// and leaves its own mark (settle()); from then on threads wait as they do. Who held it over the fork gives up an
-/// empty queue.
+/// In the child of a fork, threads of the parent are counted as waiters and do not exist. So a thread only tries to
+/// take a lock whose mark is another process's. The first thread that gets it forgets the passive set, or the ready
+/// threads, and sets its own mark (settle()). From then on threads wait as usual. A thread that held the lock over the
+/// fork gives up an empty queue.
 class tagged_lock {
  public:
   using mark_word = std::atomic<std::uint16_t>;
   tagged_lock(lock_words& words, mark_word& mark, admission& door) noexcept : words_(words), mark_(mark), door_(door) {}
 
-  /// Of the mark: processes of several marks have had it.
+  /// A bit of the mark: processes with different marks have had the lock.
   static constexpr std::uint16_t of_several = 1u << 15;
 
-  /// `here()` answers the mark of the calling process.
+  /// `here()` returns the mark of the calling process.
   template <class Mark>
   [[nodiscard]] bool try_acquire(algorithm how, Mark here) noexcept {
     switch (how) {
@@ -73,18 +73,18 @@ class tagged_lock {
     }
   }
 
-  /// After try_acquire() has failed. False: the deadline has passed; or, of a waiter that does something meanwhile, the
-  /// caller is in an always-abort attempt.
+  /// To be called after try_acquire() has failed. False: the deadline has passed, or a waiter with a wait task is in an
+  /// always-abort attempt.
   [[nodiscard]] bool acquire(algorithm how, const lock_waiter& who) noexcept;
 
-  /// By the owner of a lock that counts_waiters(), as soon as it is. A fence is behind the change of the mark.
+  /// To be called by the new owner of a lock that counts_waiters(), at once. A fence follows the change of the mark.
   void settle(algorithm how, std::uint16_t here, shared_look is_shared = nullptr) noexcept {
     // relaxed: ordered by the lock
     if (process_of(mark_.load(std::memory_order_relaxed)) != here) [[unlikely]]
       become_of(how, here, is_shared);
   }
 
-  /// By the owner. The lock may be gone once it is free. `here`: of a lock that has_queue().
+  /// By the owner. The lock may be gone once it is free. `here`: for a lock that has_queue().
   void release(algorithm how, std::uint16_t here) noexcept {
     switch (how) {
       case algorithm::tatas:
@@ -101,9 +101,10 @@ class tagged_lock {
 
  private:
   static constexpr std::uint16_t process_of(std::uint16_t mark) noexcept { return mark & (of_several - 1); }
-  /// A thread of another process has had the lock last: of a parent, whose threads in its queue or outside its door do
-  /// not exist here; or of a process that uses the same memory, whose queue this is as long as its threads are in it.
-  /// Or nobody has had it, and it is not known whose queue it will be.
+  /// A thread of another process has had the lock last, or nobody has had it. There are three cases:
+  ///  - A thread of a parent. Its threads in the queue or in the passive set do not exist here.
+  ///  - A process that uses the same memory. The queue is that process's as long as its threads are in it.
+  ///  - Nobody. It is not known yet whose queue it will be.
   bool is_of_another(std::uint16_t here) const noexcept {
     // acquire pairs with the release in become_of()
     return process_of(mark_.load(std::memory_order_acquire)) != here;

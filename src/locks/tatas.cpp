@@ -17,7 +17,7 @@ bool tatas_lock::lock_slow(pastime* meanwhile) noexcept {
       if (meanwhile != nullptr) spent = meanwhile->spend({is_over, this, 0, 1});
       if (spent == pastime::spent::inside_attempt) return false;
       if (spent == pastime::spent::nothing) backoff.wait();
-    } while (held_.load(std::memory_order_relaxed) != 0);  // relaxed: a look only, the exchange decides
+    } while (held_.load(std::memory_order_relaxed) != 0);  // relaxed: only a look; the exchange decides
   } while (held_.exchange(1, std::memory_order_acquire) != 0);  // pairs with the release in unlock()
   machine::annotate_unseen_acquire(&held_);
   return true;

@@ -22,7 +22,7 @@ bool ticket_queue::wait(std::uint32_t ticket, pastime* meanwhile) noexcept {
   const auto is_over = [](const void* self, std::uint64_t mine) noexcept {
     const auto& queue = *static_cast<const ticket_queue*>(self);
     const auto drawn = static_cast<std::uint32_t>(mine);
-    // relaxed: wait() looks again
+    // relaxed: wait() reads again
     return queue.is_served(drawn) || is_passed_over(drawn, queue.serving_.load(std::memory_order_relaxed));
   };
   patient_spin patience;
@@ -42,11 +42,11 @@ bool ticket_queue::wait(std::uint32_t ticket, pastime* meanwhile) noexcept {
     patience.wait((ahead - 1) * pause_a_place, ahead);
   }
   machine::annotate_unseen_acquire(&serving_);
-  machine::fence();  // before this holder looks who is outside (admission.cpp)
+  machine::fence();  // before this holder checks the passive set (admission.cpp)
   return true;
 }
 
-/// Those that draw meanwhile get tickets of the child's, and are served in their turn.
+/// Threads that draw in the meantime get tickets of the child, and are served in their turn.
 void ticket_queue::renew_in_child() noexcept {
   const std::uint32_t here = machine::fork_count() & process_bits;
   std::uint32_t next = next_.load(std::memory_order_relaxed);  // relaxed, here and below: only numbers

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that waits for a notification watches for a while before it sleeps: a notification in that time needs no
+// A thread that waits for a notification watches for a while before it sleeps. A notification in that time needs no
 // system call. The time depends on whether its last watches succeeded.
 #pragma once
 
@@ -10,7 +10,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::detail {
 
-/// Of the calling thread: each failed watch halves the time of the next one. A trial takes longer.
+/// The calling thread's history: each failed watch halves the time of the next one. Now and then a trial watches
+/// longer.
 struct watch_history {
   std::uint8_t in_vain;
   std::uint8_t trials_in_vain;
@@ -21,11 +22,11 @@ struct watch_history {
 /// With one CPU, the notifying thread cannot run while another thread watches.
 inline bool may_watch() noexcept { return machine::cpu_count() > 1; }
 
-/// Watches until is_over(), or returns false after a limited time. Does not yield meanwhile: the kernel may not run a
-/// yielded thread again for some milliseconds, while a sleeping thread runs as soon as it is woken.
+/// Watches until is_over(), or returns false after a limited time. It does not yield: the kernel may not run a yielded
+/// thread again for some milliseconds. A sleeping thread runs as soon as it is woken.
 template <class Over>
 bool watch(Over is_over) noexcept {
-  // Found with ./dev bench leveldb and bench locks. A failed watch costs no more than a sleep and wake would.
+  // Found with ./dev bench leveldb and bench locks. A failed watch costs no more than a sleep and a wake-up.
   constexpr std::uint64_t max_cycles = 20'000;
   constexpr std::uint64_t trial_cycles = 60'000;  // long enough for the notifying thread to wake up, too
   constexpr unsigned max_in_vain = 8;

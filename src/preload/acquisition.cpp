@@ -15,8 +15,8 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 
 namespace {
 
-/// The lock that the calling thread waits for while it runs ahead: written before the attempt, so that it stands when
-/// that is undone.
+/// The lock that the calling thread waits for while it runs ahead. Written before the attempt, so that it stays when
+/// the attempt is undone.
 [[gnu::tls_model("initial-exec")]] constinit thread_local const mutex_state* waited_for = nullptr;
 
 bool wants_warm_up(const policy::packed& policy) noexcept {
@@ -35,16 +35,16 @@ algorithm plain_lock(const policy::packed& policy, std::int32_t kind) noexcept {
 
 detail::tagged_lock lock_of(mutex_state& mutex) noexcept { return {mutex.word, mutex.mark, mutex.door}; }
 
-/// The calling process, where the lock wants to know.
+/// The mark of the calling process, if the lock needs it.
 std::uint16_t mark_for(algorithm how) noexcept { return detail::counts_waiters(how) ? process_mark() : 0; }
 
-/// Whether all that are in line before a thread of this process are of this process, too, and see its list of left
-/// tickets. A thread of another one stands in line only once an owner of its process has left its mark. It may have the
-/// lock before that: then the lock has no owner yet.
+/// Whether all threads that stand in line before a thread of this process are of this process, too, and see its list of
+/// left tickets. A thread of another process stands in line only once an owner of its process has set its mark. It may
+/// have the lock before that: then the lock has no owner yet.
 bool is_line_of_this_process(const void* raw) noexcept {
   const mutex_state& mutex = *static_cast<const mutex_state*>(raw);
   if (mutex.owner() == 0) return false;
-  machine::fence();  // pairs with that behind the mark's change: the owner's mark is seen
+  machine::fence();  // pairs with the fence after the mark's change: the owner's mark is seen
   // acquire pairs with the release of that change
   return mutex.mark.load(std::memory_order_acquire) == process_mark();
 }
@@ -56,7 +56,7 @@ bool wait_until(mutex_state& mutex, algorithm how, std::uint64_t deadline) noexc
                                       .ask = {is_line_of_this_process, &mutex}});
 }
 
-/// True: the lock is the caller's. False, only where it runs ahead by its site's policy: it is in an attempt.
+/// True: the caller owns the lock. False, only if its site's policy lets it run ahead: the caller is in an attempt.
 bool wait_for(mutex_state& mutex, algorithm how, site* runs_ahead) noexcept {
   if (runs_ahead == nullptr) return lock_of(mutex).acquire(how, {.here = mark_for(how)});
   warm_wait ahead(*runs_ahead);
@@ -64,12 +64,13 @@ bool wait_for(mutex_state& mutex, algorithm how, site* runs_ahead) noexcept {
   return lock_of(mutex).acquire(how, {.here = mark_for(how), .meanwhile = &ahead});
 }
 
-/// Locks whose waiters are all alike keep a thread with a real-time priority from its turn. Told once for each site.
+/// Locks that treat all waiters alike keep a thread with a real-time priority from its turn. Reported once for each
+/// site.
 void tell_if_priority_is_ignored(lock_tag tag, algorithm how) noexcept {
   constexpr std::uint32_t bits = 64;
   static constinit std::atomic<std::uint64_t> told[most_sites / bits + 1] = {};
   if (how != algorithm::tatas && !detail::counts_waiters(how)) return;
-  // Within an attempt no system call is possible; its end comes here once more.
+  // A system call is impossible within an attempt. After the attempt's end the thread comes here once more.
   if (tag.site() == 0 || machine::active() || !machine::has_realtime_priority()) return;
   const std::uint64_t bit = std::uint64_t{1} << tag.site() % bits;
   std::atomic<std::uint64_t>& word = told[tag.site() / bits];
@@ -93,7 +94,7 @@ lock_tag decide(const site_answer& answer, std::int32_t kind) noexcept {
   const policy::packed& policy = answer.policy;
   const algorithm how = plain_lock(policy, kind);
   const bool is_libcs = how == algorithm::libc;
-  // An attempt leaves no owner, which error-checking mutexes and the order of locks want to know.
+  // An attempt has no owner. Error-checking mutexes and the check of the lock order need one.
   const bool wants_owner = (kind & mutex_state::kind_bits) == PTHREAD_MUTEX_ERRORCHECK || watches_order();
   if (!wants_owner && (kind & mutex_state::foreign_bits) == 0) {
     const bool elides = wants_elision(policy) && !is_libcs && machine::htm().attempts;
@@ -109,7 +110,7 @@ algorithm lock_under(lock_tag tag) noexcept {
   return tag.has_role() ? speculating_site_of(tag.role()).choices().under : tag.how();
 }
 
-/// Within an elided section it would end that.
+/// Not within an elided critical section: it would end that.
 site* runs_ahead_by(lock_tag tag) noexcept {
   if (!tag.has_role() || detail::in_elided_attempt()) return nullptr;
   speculating_site& its = speculating_site_of(tag.role());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pthread_barrier_*: arrivals counted, generations slept on. Waits are counted as waits on a condition.
+// pthread_barrier_*: counts arrivals, and lets threads sleep on the phase's number. Waits count as condition waits.
 #include <pthread.h>
 
 #include <atomic>
@@ -22,17 +22,17 @@ namespace {
 
 constexpr std::uint64_t spin_budget = 60'000;  // cycles
 
-/// Laid over a pthread_barrier_t, which has no static initialiser. The turn holds the number of threads that have
-/// arrived in its low half and the number of the phase in its high half, and changes as one: more threads than the
-/// barrier counts may come at once, and each must be counted in one phase.
+/// Laid over a pthread_barrier_t, which has no static initialiser. The low half of the turn holds the number of threads
+/// that have arrived, the high half the number of the phase. Both change at once: more threads than the barrier counts
+/// may come together, and each must be counted in one phase.
 struct barrier_state {
   std::atomic<std::uint64_t> turn;
   std::uint32_t threads;
-  std::uint32_t process_shared;       // the C library's, at its place
-  std::atomic<std::uint32_t> inside;  // threads that may still touch the barrier
+  std::uint32_t process_shared;       // the C library's field, at its place
+  std::atomic<std::uint32_t> inside;  // threads that may still access the barrier
   std::uint32_t unused;
   std::uint32_t site;
-  bool is_left;  // to the C library, which uses nothing from `unused` on
+  bool is_left;  // to the C library, which uses no byte from `unused` on
 };
 static_assert(sizeof(barrier_state) <= sizeof(pthread_barrier_t));
 static_assert(offsetof(barrier_state, site) >= 20, "in struct pthread_barrier of glibc the last is at 16");
@@ -44,12 +44,12 @@ barrier_state& state_of(pthread_barrier_t* barrier) noexcept {
   return *std::launder(reinterpret_cast<barrier_state*>(barrier));
 }
 
-/// A barrier of several processes may have been made by one that does not have this library.
+/// A barrier shared by processes may have been made by one that does not have this library.
 bool is_foreign(const barrier_state& barrier) noexcept { return barrier.process_shared != 0 || barrier.is_left; }
 
 void wait_for_others(barrier_state& barrier, std::uint32_t mine) noexcept {
   const std::uint64_t start = machine::cycles();
-  // acquire pairs with the release of the last to arrive
+  // acquire pairs with the release of the last thread to arrive
   while (static_cast<std::uint32_t>(barrier.turn.load(std::memory_order_acquire) >> 32) == mine) {
     if (barrier.threads <= machine::cpu_count() && machine::cycles() - start < spin_budget) {
       machine::relax();
@@ -68,14 +68,14 @@ int wait(barrier_state& barrier) noexcept {
   do {
     last = static_cast<std::uint32_t>(seen) + 1 == barrier.threads;
     next = last ? (seen | 0xFFFF'FFFF) + 1 : seen + 1;
-    // acq_rel: what each did before is handed on by the last
+    // acq_rel: the last thread passes on what each did before
   } while (!barrier.turn.compare_exchange_weak(seen, next, std::memory_order_acq_rel, std::memory_order_relaxed));
   if (last) {
     machine::unpark_high(barrier.turn, machine::everyone);
   } else {
     wait_for_others(barrier, static_cast<std::uint32_t>(seen >> 32));
   }
-  barrier.inside.fetch_sub(1, std::memory_order_release);  // the last touch; pairs with the acquire in destroy
+  barrier.inside.fetch_sub(1, std::memory_order_release);  // the last access; pairs with the acquire in destroy
   return last ? PTHREAD_BARRIER_SERIAL_THREAD : 0;
 }
 
@@ -108,7 +108,7 @@ TXSYNC_INTERPOSE int pthread_barrier_destroy(pthread_barrier_t* barrier) noexcep
   if (is_foreign(state)) return next().barrier_destroy(barrier);
   // relaxed: nobody may arrive any more
   if (static_cast<std::uint32_t>(state.turn.load(std::memory_order_relaxed)) != 0) return EBUSY;
-  // It may be destroyed as soon as one thread has come back from it: the others are on their way out.
+  // The barrier may be destroyed as soon as one thread has returned from it. The others are on their way out.
   while (state.inside.load(std::memory_order_acquire) != 0) machine::yield();  // pairs with the release in wait()
   return 0;
 }
@@ -116,10 +116,10 @@ TXSYNC_INTERPOSE int pthread_barrier_destroy(pthread_barrier_t* barrier) noexcep
 TXSYNC_INTERPOSE int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
   barrier_state& state = state_of(barrier);
   if (!is_foreign(state)) return wait(state);
-  const std::uint32_t site = state.is_left ? state.site : 0;  // who comes back may find it destroyed
+  const std::uint32_t site = state.is_left ? state.site : 0;  // the thread that returns may find it destroyed
   const std::uint64_t start = machine::cycles();
   const int status = next().barrier_wait(barrier);
-  // That is what the last to arrive gets, who has not waited.
+  // The last thread to arrive gets this result. It has not waited.
   if (status != PTHREAD_BARRIER_SERIAL_THREAD) observe::detail::condition_waited(site, machine::cycles() - start);
   return status;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// mtx_* and cnd_* of C11: in the C library they call its own mutexes directly, so they have to be ours as well. The
+// mtx_* and cnd_* of C11. In the C library they call its own mutexes directly, so they have to be replaced as well. The
 // types have the bytes of pthread's.
 #include <pthread.h>
 
 #include <cerrno>
 
-// <threads.h> cannot be read by C++ (it defines thread_local).
+// C++ cannot read <threads.h>, which defines thread_local.
 extern "C" {
 using mtx_t = pthread_mutex_t;
 using cnd_t = pthread_cond_t;
@@ -17,7 +17,7 @@ namespace {
 
 // As in glibc's <threads.h>.
 enum : int { thrd_success = 0, thrd_busy = 1, thrd_error = 2, thrd_nomem = 3, thrd_timedout = 4 };
-constexpr int mtx_recursive = 1;  // other bits mean nothing there
+constexpr int mtx_recursive = 1;  // other bits have no meaning
 
 int to_c11(int status) noexcept {
   switch (status) {

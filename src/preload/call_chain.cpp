@@ -22,10 +22,10 @@ struct module_of {
   std::uintptr_t base = 0;
 };
 
-/// The program's file. Asked here, not by the launcher: it may know this process by another number, or not at all.
+/// The program's file. This process asks, not the launcher, which may know it by another number, or not at all.
 void describe_program(char* out, std::size_t bytes) noexcept {
   const int saved_errno = errno;
-  // Without an interpreter the process runs the dynamic linker, which was told the program's name.
+  // Without an interpreter the process runs the dynamic linker, which was given the program's name.
   const bool by_name = getauxval(AT_BASE) == 0;
   const ssize_t length = by_name ? -1 : readlink("/proc/self/exe", out, bytes);
   errno = saved_errno;
@@ -60,15 +60,15 @@ struct walk {
   stack_reader stack;
 };
 
-/// Called by a function that has saved all registers. `canonical`: of that function, as find_caller() has it.
+/// Called by a function that has saved all registers. `canonical`: that function's, as find_caller() defines it.
 [[gnu::noinline]] void go_up(walk& all, std::uintptr_t canonical) noexcept {
-  constexpr unsigned max_frames = 512;  // a stack that leads in a circle
+  constexpr unsigned max_frames = 512;  // for a stack that forms a circle
   stack_frame at;
   at.address = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
   std::uintptr_t before = 0;
   for (unsigned frames = 0; frames < max_frames && all.count < all.most; ++frames) {
     if (!find_caller(at, canonical)) return;
-    // A signal may have come on another stack.
+    // The frame may be a signal handler's, on another stack.
     if (canonical <= before && !at.is_interrupted) return;
     all.stack.met(at.address, canonical);
     if (!all.own.has(at.address)) all.addresses[all.count++] = at.address;
@@ -100,7 +100,7 @@ std::uint64_t call_chain::hash() const noexcept {
 
 [[gnu::noinline]] std::uint32_t unwind_caller(std::uintptr_t* addresses, std::uint32_t most) noexcept {
   walk all{addresses, most, 0, own_range(), {}};
-  __builtin_unwind_init();  // saves all registers in this frame, where the tables say so
+  __builtin_unwind_init();  // saves all registers in this frame, in which the tables describe them
   go_up(all, reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa()));
   all.stack.finish(all.own.begin, all.own.end);
   return all.count;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// pthread_cond_*: a queue of waiters, each asleep on a word of its own stack, so that a signal goes to one thread that
-// waited when it came, the one that waited longest, and nobody's wake-up can be taken by a later waiter. The waiting
-// itself is where a thread can be cancelled. Where the mutex of the first wait is the C library's, so is the condition.
+// pthread_cond_*: a queue of waiters, each of which sleeps on a word of its own stack. A signal wakes one thread that
+// waited when the signal came: the one that waited longest. So a later waiter cannot take another thread's wake-up. A
+// thread can be cancelled while it waits. If the mutex of the first wait is the C library's, so is the condition.
 #include <pthread.h>
 
 #include <algorithm>
@@ -33,10 +33,10 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 
 namespace {
 
-/// What becomes of a waiter. From `waiting` it goes one of two ways, by compare-exchange: `claimed` by a thread that
-/// signals, which will make it `told`; or `leaving` by itself, for its deadline or a cancellation.
+/// The end of a wait. A waiter leaves `waiting` in one of two ways, by compare-exchange. A thread that signals sets
+/// `claimed`, and later `told`. The waiter itself sets `leaving`, at its deadline or when it is cancelled.
 enum : std::uint32_t { waiting, claimed, told, leaving };
-constexpr std::uint32_t asleep = 8;  // or'ed with one of them: it may have to be woken
+constexpr std::uint32_t asleep = 8;  // or'ed with one of them: the waiter may have to be woken
 
 struct waiter {
   pthread_mutex_t* mutex;
@@ -47,7 +47,7 @@ struct waiter {
   bool queued = false;
 };
 
-/// Decides the end of its wait, if it still waits.
+/// Decides how its wait ends, if it still waits.
 bool becomes(waiter& one, std::uint32_t what) noexcept {
   std::uint32_t seen = one.state.load(std::memory_order_relaxed);
   do {
@@ -65,15 +65,15 @@ std::uint32_t falls_asleep(waiter& one) noexcept {
 
 /// Laid over a pthread_cond_t; all zero is a valid one.
 struct condition_state {
-  std::atomic<std::uint32_t> guard;  // of the queue; 0: free; else process_number() of the process whose thread is in
+  std::atomic<std::uint32_t> guard;  // of the queue; 0: free; else process_number() of the holder's process
   std::uint32_t process;             // whose threads are queued; 0: none yet
   std::atomic<waiter*> oldest;
   waiter* youngest;
-  std::atomic<std::uint32_t> users;  // threads in a wait that may still touch this
+  std::atomic<std::uint32_t> users;  // threads in a wait that may still access this
   std::uint32_t unused;
-  /// The C library keeps a lock in the low two bits, which it never sets both.
+  /// The C library keeps a lock in the low two bits, and never sets both.
   std::atomic<std::uint32_t> owner;
-  std::uint32_t flags;  // the C library's, at its place, with its number of waiters above them
+  std::uint32_t flags;  // the C library's field, at its place; above the flags its number of waiters
   std::uint64_t last_unused;
 
   static constexpr std::uint32_t process_shared = 1;
@@ -83,7 +83,7 @@ struct condition_state {
   static constexpr std::uint32_t ours = 3;
   static constexpr std::uint32_t becomes_ours = 7;
 
-  /// Requires, as all that follows: the guard is held.
+  /// Requires, like all that follows: the guard is held.
   void forget() noexcept {
     // relaxed: ordered by the guard
     oldest.store(nullptr, std::memory_order_relaxed);
@@ -102,7 +102,7 @@ condition_state& state_of(pthread_cond_t* condition) noexcept {
   return *std::launder(reinterpret_cast<condition_state*>(condition));
 }
 
-/// Else it is the C library's, or one that nobody has waited on.
+/// False: it is the C library's, or nobody has waited on it.
 bool is_ours(const condition_state& condition) noexcept {
   // acquire pairs with the release in make_ours()
   std::uint32_t seen = condition.owner.load(std::memory_order_acquire);
@@ -113,13 +113,13 @@ bool is_ours(const condition_state& condition) noexcept {
   return seen == condition_state::ours;
 }
 
-/// Threads wait on it in the C library.
+/// Whether threads wait on it in the C library.
 bool has_foreign_waiters(condition_state& condition) noexcept {
   // relaxed: as in notify_one()
   return std::atomic_ref(condition.flags).load(std::memory_order_relaxed) >> condition_state::waiters_shift != 0;
 }
 
-/// By a thread that is about to wait with a mutex of ours, which the C library would not understand. False where
+/// Called by a thread that is about to wait with a mutex of ours, which the C library would not understand. False if
 /// threads wait there with a mutex of its own, which POSIX does not allow at the same time.
 bool make_ours(condition_state& condition) noexcept {
   for (;;) {
@@ -141,10 +141,10 @@ bool is_shared(const condition_state& condition) noexcept {
   return (condition.flags & condition_state::process_shared) != 0;
 }
 
-/// Holds the guard of a queue. In the child of a fork a guard that a thread of the parent held is taken from it, and
-/// the parent's waiters are forgotten: they do not exist here, and what lies on their stacks will be other threads'. A
-/// queue in memory that another process uses, too, is that process' as long as its threads are in it: is_mine() is
-/// false, and the queue is not to be touched.
+/// Holds the guard of a queue. In the child of a fork it takes over a guard that a thread of the parent held, and
+/// forgets the parent's waiters. They do not exist here, and their stacks will be other threads'. A queue in memory
+/// that another process uses, too, belongs to that process as long as its threads are in it. Then is_mine() is false,
+/// and the queue must not be accessed.
 template <class Queue>
 class guarded {
  public:
@@ -166,9 +166,9 @@ class guarded {
 
  private:
   bool take(std::uint32_t mine) noexcept {
-    std::uint32_t seen = queue_.guard.load(std::memory_order_relaxed);  // relaxed: a look only
+    std::uint32_t seen = queue_.guard.load(std::memory_order_relaxed);  // relaxed: only a look
     if (seen == mine || (seen != 0 && is_shared() && !has_ended(seen))) return false;
-    // acquire pairs with the release of the thread before
+    // acquire pairs with the release of the previous holder
     return queue_.guard.compare_exchange_strong(seen, mine, std::memory_order_acquire, std::memory_order_relaxed);
   }
   void take_over(std::uint32_t mine) noexcept {
@@ -187,12 +187,12 @@ class guarded {
   enum class memory : std::uint8_t { unknown, shared, own } memory_ = memory::unknown;
 };
 
-// ---- the queue; all with the guard held
+// ---- the queue; everything with the guard held
 
 void put(condition_state& condition, waiter& one) noexcept {
   one.before = condition.youngest;
   one.queued = true;
-  // relaxed throughout: ordered by the guard; the look without it is explained in notify_one()
+  // relaxed throughout: ordered by the guard; notify_one() says why it may read without it
   if (one.before != nullptr) {
     one.before->next = &one;
   } else {
@@ -217,7 +217,7 @@ void remove(condition_state& condition, waiter& one) noexcept {
   one.queued = false;
 }
 
-/// The oldest waiter, off the queue and claimed; null when there is none. Those that leave are none any more.
+/// The oldest waiter, off the queue and claimed; null if there is none. A waiter that leaves does not count.
 waiter* claim_oldest(condition_state& condition) noexcept {
   while (waiter* const one = condition.oldest.load(std::memory_order_relaxed)) {
     remove(condition, *one);
@@ -228,7 +228,7 @@ waiter* claim_oldest(condition_state& condition) noexcept {
 
 // ----
 
-/// Waiters that are claimed, by `next`. Each may be gone as soon as it is told: nothing of it is read after that.
+/// Wakes claimed waiters, linked by `next`. A waiter may be gone once it is `told`: nothing of it is read after that.
 void wake_all(waiter* first) noexcept {
   while (first != nullptr) {
     std::atomic<std::uint32_t>& word = first->state;
@@ -238,7 +238,7 @@ void wake_all(waiter* first) noexcept {
   }
 }
 
-/// Waiters by `next`, in the order in which they were put there.
+/// Waiters linked by `next`, in the order in which they were put there.
 struct waiter_list {
   waiter* first = nullptr;
   waiter** end = nullptr;  // null: at `first`
@@ -250,8 +250,8 @@ struct waiter_list {
   }
 };
 
-/// Waiters that are woken when their mutex is given up. Its holder has claimed them; another thread may give the mutex
-/// up.
+/// Waiters that are woken when their mutex is given up. The mutex's holder has claimed them. Another thread may give
+/// the mutex up.
 struct alignas(machine::pad_bytes) signalled_waiters {
   std::atomic<std::uint32_t> guard;  // as in condition_state, both
   std::uint32_t process;
@@ -272,14 +272,14 @@ struct alignas(machine::pad_bytes) signalled_waiters {
     return taken.first;
   }
 };
-/// By the mutex's address. No destructor: threads may signal until the process ends.
+/// Chosen by the mutex's address. No destructor: threads may signal until the process ends.
 constinit signalled_waiters signalled[16] = {};
 
 signalled_waiters& signalled_of(const pthread_mutex_t* mutex) noexcept {
   return signalled[reinterpret_cast<std::uintptr_t>(mutex) / sizeof(pthread_mutex_t) % std::size(signalled)];
 }
 
-/// Its mutex is given up by an unlock that wakes it. False: the caller no longer holds that.
+/// The unlock of its mutex will wake it. False: the caller no longer holds the mutex.
 bool defer_wake(waiter& one) noexcept {
   signalled_waiters& all = signalled_of(one.mutex);
   const guarded queue(all);
@@ -288,7 +288,7 @@ bool defer_wake(waiter& one) noexcept {
   return true;
 }
 
-/// Of those that are deferred there.
+/// Wakes those among the deferred waiters.
 template <class Predicate>
 void wake_where(signalled_waiters& all, Predicate is_one) noexcept {
   waiter* first;
@@ -299,8 +299,8 @@ void wake_where(signalled_waiters& all, Predicate is_one) noexcept {
   wake_all(first);
 }
 
-/// Waiters whose mutex this thread holds are woken when it gives that up. They could not proceed before, and a wake-up
-/// on the holder's CPU would cost two more context switches. The others are left in `first`.
+/// Waiters whose mutex this thread holds are woken when it gives the mutex up. They could not go on before. A wake-up
+/// on the holder's CPU would cost two more context switches. The other waiters are left in `first`.
 void wake_with_unlock(waiter*& first) noexcept {
   for (waiter** at = &first; *at != nullptr;) {
     waiter* const next = (*at)->next;
@@ -312,16 +312,16 @@ void wake_with_unlock(waiter*& first) noexcept {
   }
 }
 
-/// In an attempt they are claimed for others when it commits, and woken then (leveldb paper, 4.1). Whoever is claimed
-/// stays until it is told, whatever becomes of the condition meanwhile, which is not touched any more.
+/// In an attempt, they become claimed for other threads when it commits, and are woken then (leveldb paper, 4.1). A
+/// claimed waiter stays until it is told, even if the condition is destroyed. The condition is not accessed any more.
 void wake_claimed(waiter* first) noexcept {
   if (!machine::active()) wake_with_unlock(first);
   if (first != nullptr) on_commit([first]() noexcept { wake_all(first); });
 }
 
 void notify_one(condition_state& condition) noexcept {
-  // relaxed: a waiter that the caller has to know of put itself there before it gave up the mutex that the caller has
-  // held since. Within an attempt nothing more is done where nobody waits.
+  // relaxed: a waiter that the caller must know of entered the queue before it gave up the mutex. The caller has held
+  // that mutex since. Within an attempt nothing more is done if nobody waits.
   if (condition.oldest.load(std::memory_order_relaxed) == nullptr) return;
   waiter* one;
   {
@@ -333,7 +333,7 @@ void notify_one(condition_state& condition) noexcept {
 
 void notify_all(condition_state& condition) noexcept {
   if (condition.oldest.load(std::memory_order_relaxed) == nullptr) return;  // relaxed: as in notify_one()
-  // As they were at this moment; who comes now waits for the next.
+  // The waiters of this moment. A thread that comes now waits for the next signal.
   waiter* first = nullptr;
   {
     const guarded queue(condition);
@@ -346,7 +346,7 @@ void notify_all(condition_state& condition) noexcept {
   wake_claimed(first);
 }
 
-/// No wait within an attempt: its locks are taken instead, and the section comes here again.
+/// No wait within an attempt: the critical section starts again with its locks, and comes here again.
 void end_attempt() noexcept {
   if (machine::active()) machine::abort<machine::attempt_status::code_fall_back>();
 }
@@ -357,7 +357,7 @@ struct wait_record {
   bool watches = false;
 };
 
-/// Ends a wait that nobody signalled. False when a signal is on its way: the record must stay until it is told.
+/// Ends a wait that nobody signalled. False if a signal is on its way: the record must stay until it is told.
 bool leave(wait_record& wait) noexcept {
   if (!becomes(wait.self, leaving)) return false;
   const guarded queue(wait.condition);
@@ -369,10 +369,10 @@ void await_telling(waiter& self) noexcept {
   for (std::uint32_t seen; (seen = falls_asleep(self)) != (told | asleep);) machine::park(self.state, seen);
 }
 
-/// The last touch of a waiting thread; release pairs with the acquire in destroy().
+/// The last access of a waiting thread; release pairs with the acquire in destroy().
 void done_with(condition_state& condition) noexcept { condition.users.fetch_sub(1, std::memory_order_release); }
 
-/// Ends a wait that comes to nothing: a signal that it got goes to another.
+/// Ends a wait without a result. If it was signalled, the signal goes to another waiter.
 void abandon(wait_record& wait) noexcept {
   if (!leave(wait)) {
     await_telling(wait.self);
@@ -392,7 +392,7 @@ void clean_up(void* raw) {
 /// From the queue to a signal (0) or the deadline (ETIMEDOUT).
 int sleep(wait_record& wait, machine::wait_clock clock, std::uint64_t deadline) {
   if (wait.watches) {
-    // acquire pairs with the release in wake_all(). A deadline may pass meanwhile: that is noticed a moment later.
+    // acquire pairs with the release in wake_all(). A deadline that passes during the watch is noticed a moment later.
     const auto is_told = [&]() noexcept { return wait.self.state.load(std::memory_order_acquire) == told; };
     if (detail::watch(is_told)) return 0;
   }
@@ -412,8 +412,8 @@ void take_again(void* raw) {
   take_after_wait(static_cast<pthread_mutex_t*>(raw), status);
 }
 
-/// Between processes only the C library's own object works, and it works only with its own mutex. With one of ours a
-/// wait comes back early, for nothing, as waits may. The deadline is on machine::clock_ns().
+/// Between processes only the C library's own object works, and only with its own mutex. With a mutex of ours a wait
+/// returns early, as spurious returns may. The deadline is on machine::clock_ns().
 int nap(pthread_mutex_t* mutex, std::uint64_t deadline) {
   end_attempt();
   if (const int status = release_for_wait(mutex); status != 0) return status;
@@ -473,12 +473,12 @@ int destroy(condition_state& condition) noexcept {
     for (const waiter* one = condition.oldest.load(std::memory_order_relaxed); one != nullptr; one = one->next)
       if ((one->state.load(std::memory_order_relaxed) & ~asleep) == waiting) return EBUSY;
   }
-  // Threads that were told, or that gave up, may be on their way out. acquire pairs with the release in done_with()
+  // Threads that were told or gave up may be on their way out. acquire pairs with the release in done_with()
   while (condition.users.load(std::memory_order_acquire) != 0) machine::sleep_ns(20'000);
   return 0;
 }
 
-/// `wait` is the C library's, with a mutex of its own.
+/// `wait` is the C library's function, with a mutex of its own.
 template <class Wait>
 int wait_in_libc(pthread_mutex_t* mutex, Wait wait) {
   end_attempt();
@@ -491,14 +491,14 @@ int wait_in_libc(pthread_mutex_t* mutex, Wait wait) {
   return status;
 }
 
-/// Whether waits with the mutex are the C library's.
+/// Whether waits with the mutex are made in the C library.
 bool waits_in_libc(const condition_state& condition, pthread_mutex_t* mutex) noexcept {
   return is_foreign(mutex) && (is_shared(condition) || !is_ours(condition));
 }
-/// Whether it takes more than that here: a condition of the C library, and a mutex that is not.
+/// Whether neither can make the wait: the condition is the C library's, and the mutex is not.
 bool is_out_of_reach(condition_state& condition) noexcept { return is_shared(condition) || !make_ours(condition); }
 
-/// What is done in the C library for those that wait there.
+/// Signals the threads that wait in the C library.
 template <class Tell>
 int tell_in_libc(condition_state& condition, Tell tell) noexcept {
   if (!is_shared(condition) && !has_foreign_waiters(condition)) return 0;

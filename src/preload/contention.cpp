@@ -31,7 +31,7 @@ struct owed_chain {
   lock_call call{};
   observe::wait_sum sum;
 };
-/// A thread that holds more locks for which it owes one takes none for the further ones: their waits are in no chain.
+/// A thread that owes chains for so many held locks notes no further one: those waits are in no chain.
 constexpr std::uint32_t max_owed = 4;
 [[gnu::tls_model("initial-exec")]] constinit thread_local owed_chain owed[max_owed] = {};
 
@@ -51,9 +51,9 @@ void pay(const void* lock) noexcept {
 
 // ---- who waits for what
 
-// One word says how many threads wait and how long all have waited: the number in its low bits, and above them the ends
-// of waits less their beginnings, in cycles. A wait that goes on has no end there yet, so that the present time stands
-// for it. Arithmetic is modulo 2^48 cycles, some 20 hours: only differences are used.
+// One word says how many threads wait and how long all have waited. Its low bits hold the number. The bits above hold
+// the ends of waits minus their beginnings, in cycles. A wait that goes on has no end there yet, so the present time is
+// used for it. Arithmetic is modulo 2^48 cycles, some 20 hours: only differences are used.
 constexpr unsigned waiters_bits = 16;
 constexpr std::uint64_t max_waiters = (1u << waiters_bits) - 1;
 constexpr std::uint64_t cycles_mask = ~std::uint64_t{0} >> waiters_bits;
@@ -62,25 +62,25 @@ std::uint64_t waiters_in(std::uint64_t word) noexcept { return word & max_waiter
 std::uint64_t waited_in(std::uint64_t word, std::uint64_t now) noexcept {
   return ((word >> waiters_bits) + waiters_in(word) * now) & cycles_mask;
 }
-/// What a wait adds that begins now. Its end takes this away, with the time that it is then.
+/// What a wait that begins now adds. Its end subtracts this, with the time of the end.
 std::uint64_t one_waiter(std::uint64_t now) noexcept { return 1 - (now << waiters_bits); }
 
-/// True: the record is the lock's. It is left to another lock while more than `own` threads wait there. All accesses to
-/// `lock` and `waits` are sequentially consistent: see vacate().
+/// True: the record is the lock's. A record stays another lock's while more than `own` threads wait there. All accesses
+/// to `lock` and `waits` are sequentially consistent: see vacate().
 bool claim(record& one, const void* lock, std::uint64_t own) noexcept {
   const void* other = one.lock.load();
   if (other == lock) return true;
   const std::uint64_t word = one.waits.load();
   if (waiters_in(word) > own) return false;
   if (!one.lock.compare_exchange_strong(other, lock)) return other == lock;
-  // relaxed, both: an unlock that comes before is told a little too much
+  // relaxed, both: an earlier unlock is given a little too much
   one.blamed.store(waited_in(word, machine::cycles()), std::memory_order_relaxed);
   one.arrivals.store(static_cast<std::uint32_t>(own), std::memory_order_relaxed);
   return true;
 }
 
-/// Nobody waits any more: the next unlocks need not look. A thread that arrives adds itself and then looks whose the
-/// record is; this gives it away and then looks who waits. So one of the two sees the other.
+/// Nobody waits any more, so the next unlocks need not look. A thread that arrives adds itself and then reads whose the
+/// record is. This function gives the record away and then reads who waits. So one of the two sees the other.
 void vacate(record& one, const void* lock) noexcept {
   one.lock.store(nullptr);
   if (waiters_in(one.waits.load()) == 0) return;
@@ -108,12 +108,12 @@ void leave(record* at, std::uint64_t now) noexcept {
   if (at != nullptr) at->waits.fetch_sub(one_waiter(now));
 }
 
-/// The time that threads have waited for the lock, which the calling thread has given up.
+/// Attributes the time that threads have waited for the lock to the calling thread, which has given it up.
 void take_blame(const void* lock) noexcept {
   record& one = contended::record_of(lock);
   const std::uint64_t word = one.waits.load();
   const std::uint64_t waited = waited_in(word, machine::cycles());
-  // relaxed, here and below: statistics. Counters of two CPUs may differ a little, so that time seems to go back.
+  // relaxed, here and below: statistics. The counters of two CPUs may differ a little, so time may seem to go back.
   std::uint64_t cycles = (waited - one.blamed.exchange(waited, std::memory_order_relaxed)) & cycles_mask;
   if (cycles > cycles_mask / 2) cycles = 0;
   const std::uint32_t waits = one.arrivals.exchange(0, std::memory_order_relaxed);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In place of machine/native/copies.cpp: a program that links the library shares no object with this copy of it, which
+// Replaces machine/native/copies.cpp. A program that links the library shares no object with this copy of it, which
 // serves pthread's locks only.
 #include "machine/posix/copies.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times as pthread's functions take them.
+// Times in the form that pthread's functions take.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,8 @@ inline timespec from_ns(std::uint64_t ns) noexcept {
   return {static_cast<time_t>(ns / ns_per_s), static_cast<long>(ns % ns_per_s)};
 }
 
-/// A point on machine::clock_ns() for a time on `clock` (CLOCK_REALTIME or CLOCK_MONOTONIC). A date that is set while
-/// somebody waits is not followed.
+/// The point on machine::clock_ns() for a time on `clock` (CLOCK_REALTIME or CLOCK_MONOTONIC). If the date is set
+/// during a wait, the wait does not follow it.
 inline std::uint64_t on_our_clock(clockid_t clock, const timespec& time) noexcept {
   const std::uint64_t then = to_ns(time);
   if (clock == CLOCK_MONOTONIC) return then;

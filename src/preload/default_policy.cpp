@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the preloaded library does with the launcher's file as it opens it, and without one.
+// What the preloaded library does when it opens the launcher's file, and without one.
 #include <txsync/machine/environment.hpp>
 
 #include "contention.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that the process starts are told to the launcher: those that cannot load this library, because they are
-// static or of another C library, cannot say so themselves. The calls go to the C library's unchanged. All of this may
-// run in the child of a vfork, on its parent's memory: nothing is allocated or locked.
-// Not seen: execl and its kin, fexecve, execveat, and what the C library starts for itself (the shell of system()).
+// The launcher is told which programs the process starts. Programs that cannot load this library, because they are
+// static or of another C library, cannot say so themselves. The calls go to the C library's functions unchanged. All of
+// this may run in the child of a vfork, on its parent's memory: nothing is allocated or locked. Not seen: execl and its
+// relatives, fexecve, execveat, and what the C library itself starts (the shell of system()).
 #include <spawn.h>
 #include <unistd.h>
 
@@ -32,17 +32,17 @@ void find_starts(start_functions& all) noexcept {
   find_next(all.execv, "execv");
   find_next(all.execvp, "execvp");
   find_next(all.execvpe, "execvpe");
-  // Of today's: an older one runs files as scripts that are none.
+  // In today's version: an older one runs files as scripts that are none.
   find_next(all.posix_spawn, "posix_spawn", TXSYNC_GLIBC_SPAWN);
   find_next(all.posix_spawnp, "posix_spawnp", TXSYNC_GLIBC_SPAWN);
 }
 
 const start_functions& next_start() noexcept { return found_once<start_functions, find_starts>(); }
 
-// Early: the child of a vfork must not be the first to look for them.
+// Early, so that the child of a vfork is never the first to look for them.
 [[gnu::constructor]] void find_now() noexcept { (void)next_start(); }
 
-/// Puts a path where the launcher sees it: as it is, or behind the working directory. False where it does not fit.
+/// Puts a path where the launcher sees it: unchanged, or after the working directory. False if it does not fit.
 bool put_path(char (&out)[channel::started_program::max_bytes], const char* path, bool along_path) noexcept {
   const std::size_t length = std::strlen(path);
   std::size_t begin = 0;
@@ -57,14 +57,15 @@ bool put_path(char (&out)[channel::started_program::max_bytes], const char* path
   return true;
 }
 
-/// `searched`: a name without a slash is looked for along PATH.
+/// `searched`: a name without a slash is searched along PATH.
 void tell_of_start(const char* path, bool searched) noexcept {
   channel::head* const file = open_file();
   if (file == nullptr || path == nullptr || path[0] == '\0') return;
   const bool along_path = searched && std::strchr(path, '/') == nullptr;
   for (channel::started_program& one : file->started) {
     std::uint32_t state = channel::started_program::free;
-    // acquire pairs with the launcher's release. If all are taken, the launcher is late, and this one is not looked at.
+    // acquire pairs with the launcher's release. If all are taken, the launcher is late, and this start is not
+    // reported.
     if (!one.state.compare_exchange_strong(state, channel::started_program::claimed, std::memory_order_acquire))
       continue;
     const bool is_there = put_path(one.path, path, along_path);

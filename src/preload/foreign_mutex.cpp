@@ -24,7 +24,8 @@ std::int32_t kind_of(pthread_mutex_t* raw) noexcept {
 
 bool is_robust(pthread_mutex_t* raw) noexcept { return (kind_of(raw) & mutex_state::robust_bit) != 0; }
 
-/// Of normal and adaptive mutexes: what others do with them is no mistake, or the C library's answer.
+/// Whether wrong use is watched: for normal and adaptive mutexes. With other kinds it is no mistake, or the C library
+/// reports it.
 bool is_watched(pthread_mutex_t* raw) noexcept {
   const std::int32_t kind = kind_of(raw);
   if ((kind & mutex_state::foreign_bits) != 0) return false;
@@ -32,7 +33,8 @@ bool is_watched(pthread_mutex_t* raw) noexcept {
          (kind & mutex_state::kind_bits) == PTHREAD_MUTEX_ADAPTIVE_NP;
 }
 
-// What the C library keeps in a mutex. relaxed, both: a look only, exact for what the calling thread has done itself.
+// What the C library keeps in a mutex. relaxed, both: only a look; it is exact for what the calling thread itself has
+// done.
 int word_of(pthread_mutex_t* raw) noexcept {
   return std::atomic_ref<int>(raw->__data.__lock).load(std::memory_order_relaxed);
 }
@@ -40,11 +42,11 @@ int owner_of(pthread_mutex_t* raw) noexcept {
   return std::atomic_ref<int>(raw->__data.__owner).load(std::memory_order_relaxed);
 }
 
-/// Whether the calling thread has locked it. The C library knows nothing of what the thread of a fork's child held.
+/// Whether the calling thread has locked it. In the child of a fork, the C library does not know what the thread held.
 enum class ownership : std::uint8_t { mine, none, another, unknown };
 ownership ownership_of(pthread_mutex_t* raw) noexcept {
   const std::uint32_t mine = thread_number();
-  if (mine >= first_own_number) return ownership::unknown;  // a sandbox does not tell the kernel's (sandbox.cpp)
+  if (mine >= first_own_number) return ownership::unknown;  // a sandbox hides the kernel's numbers (sandbox.cpp)
   if (word_of(raw) == 0) return ownership::none;
   const auto owner = static_cast<std::uint32_t>(owner_of(raw));
   if (owner == mine) return ownership::mine;
@@ -53,7 +55,7 @@ ownership ownership_of(pthread_mutex_t* raw) noexcept {
 
 bool is_acquired(int status) noexcept { return status == 0 || status == EOWNERDEAD; }
 
-/// Of an acquisition that is a sample, or whose order is watched.
+/// For an acquisition that is a sample, or whose order is watched.
 [[gnu::noinline, gnu::cold]] void count_slowly(pthread_mutex_t* raw, lock_tag tag, arrival came) noexcept {
   if (observe::detail::until_sample <= 0) (void)observe::detail::sample(tag.site(), raw);
   if (watches_order()) acquired_in_order(raw, tag.site(), came);
@@ -70,10 +72,10 @@ void give_up(pthread_mutex_t* raw) noexcept {
     released_in_order(raw);
 }
 
-/// In place of a status: the calling thread is in an always-abort attempt that runs the section ahead.
+/// In place of a status: the calling thread is in an always-abort attempt that runs the critical section ahead.
 constexpr int inside_attempt = -1;
 
-/// What the last try came to; EBUSY: there is nothing more to do ahead.
+/// The result of the last try; EBUSY: there is nothing more to run ahead.
 int run_ahead(pthread_mutex_t* raw, site& place) noexcept {
   const auto is_over = [](const void* mutex, std::uint64_t) noexcept {
     return word_of(static_cast<pthread_mutex_t*>(const_cast<void*>(mutex))) == 0;
@@ -90,7 +92,7 @@ int run_ahead(pthread_mutex_t* raw, site& place) noexcept {
   return status;
 }
 
-/// `ahead`: by whose policy the waiter runs ahead; null: it does not.
+/// `ahead`: the site whose policy lets the waiter run ahead; null: it does not.
 template <class Lock>
 int wait_for(pthread_mutex_t* raw, lock_tag tag, site* ahead, Lock lock) noexcept {
   const begun_wait wait = begin_wait(tag.site(), raw, lock_call::mutex);
@@ -115,7 +117,7 @@ int count_outcome(pthread_mutex_t* raw, lock_tag tag, int status) noexcept {
 }
 
 /// `lock`: the real call, which may wait. If nothing is counted or run ahead, it is the only call. The word of a robust
-/// mutex is only read: a try that finds it not recoverable leaves it locked for ever (glibc 2.36), unlike a lock call.
+/// mutex is only read. A try that finds it not recoverable leaves it locked for ever (glibc 2.36), unlike a lock call.
 template <class Lock>
 int lock_and_count(pthread_mutex_t* raw, lock_tag tag, site* ahead, Lock lock) noexcept {
   if (tag.site() == 0 && ahead == nullptr) return lock();
@@ -145,20 +147,21 @@ int real_lock(pthread_mutex_t* raw, lock_tag tag) noexcept {
   return lock_and_count(raw, tag, runs_ahead_by(tag), [raw, tag]() noexcept { return real_lock(raw, tag); });
 }
 
-/// A try by lock_foreign() has come to anything but 0.
+/// A try by lock_foreign() has returned anything but 0.
 [[gnu::noinline]] int after_try(pthread_mutex_t* raw, lock_tag tag, int status) noexcept {
   if (status == EBUSY) status = wait_for(raw, tag, nullptr, [raw, tag]() noexcept { return real_lock(raw, tag); });
   return count_outcome(raw, tag, status);
 }
 
-/// A counted one is about to be given up. Not where it is plainly the calling thread's.
+/// A counted mutex is about to be given up. Does nothing if the calling thread obviously holds it.
 [[gnu::noinline]] void tell_if_not_held(pthread_mutex_t* raw, lock_tag tag) noexcept {
   const ownership whose = is_watched(raw) ? ownership_of(raw) : ownership::mine;
   if (whose == ownership::none || whose == ownership::another)
     tell(whose == ownership::none ? notice_kind::double_unlock : notice_kind::unlock_by_stranger, tag.site());
 }
 
-/// The kernel's number of the calling thread stands in it. False says nothing: the thread may have no number yet.
+/// Whether the mutex holds the kernel's number of the calling thread. False is no statement: the thread may have no
+/// number yet.
 bool is_plainly_mine(pthread_mutex_t* raw) noexcept {
   return static_cast<std::uint32_t>(owner_of(raw)) == my_number && word_of(raw) != 0;
 }
@@ -168,7 +171,7 @@ bool is_plainly_mine(pthread_mutex_t* raw) noexcept {
 int lock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
   if (runs_ahead()) [[unlikely]]
     return 0;
-  // Most are counted, free and of no role. This does for them what lock_in_general() does.
+  // Most are counted, free and without a role. This does for them what lock_in_general() does.
   if (tag.site() == 0 || tag.has_role() || is_robust(raw)) [[unlikely]]
     return lock_in_general(raw, tag);
   const int status = next().mutex_trylock(raw);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutexes that are left to the C library: counted, and watched for mistakes, as ours are. Of their bytes only the tag
-// is ours.
+// Mutexes that are left to the C library. They are counted and checked for wrong use, as ours are. Of their bytes only
+// the tag is ours.
 #pragma once
 
 #include <pthread.h>
@@ -11,8 +11,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
-/// As the functions of pthread. Where the site's policy asks for warm-up, a waiter runs its critical section ahead, and
-/// tries in between, before it waits (always-abort paper, III-A, Fig 3); not a waiter with a deadline.
+/// As the functions of pthread. If the site's policy asks for warm-up, a waiter runs its critical section ahead before
+/// it waits. In between it tries (always-abort paper, III-A, Fig 3). A waiter with a deadline does not.
 /// Requires: the mutex has that tag, and is_left_to_libc(tag).
 int lock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept;
 int lock_foreign_until(pthread_mutex_t* raw, lock_tag tag, clockid_t clock, const timespec* time) noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of other libraries' functions, found by the first thread that asks.
+// A table of other libraries' functions. The first thread that asks fills it.
 #pragma once
 
 #include <dlfcn.h>
@@ -10,12 +10,12 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 
 using channel::found_once;
 
-/// The function that stands behind ours; null: there is none.
+/// The next function of that name after ours; null: there is none.
 template <class Function>
 void find_next(Function& out, const char* name) noexcept {
   out = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
 }
-/// The same in that version, or in any.
+/// The same in that version, or else in any.
 template <class Function>
 void find_next(Function& out, const char* name, const char* version) noexcept {
   out = reinterpret_cast<Function>(dlvsym(RTLD_NEXT, name, version));

@@ -11,7 +11,7 @@ namespace {
 
 using byte_pointer = const std::uint8_t*;
 
-/// Reads a table from its beginning to its end; what lies beyond reads as 0.
+/// Reads a table from its beginning to its end. Beyond the end it reads 0.
 class reader {
  public:
   reader(byte_pointer begin, byte_pointer end) noexcept : at_(begin), end_(end) {}
@@ -91,7 +91,7 @@ std::uintptr_t pointer_of(reader& from, std::uint8_t how) noexcept {
 
 // ---- the entry of a function
 
-/// What a common information entry says for the entries that name it.
+/// What a common information entry says for the entries that refer to it.
 struct common_entry {
   std::uint64_t code_step = 1;
   std::int64_t data_step = 1;
@@ -102,7 +102,7 @@ struct common_entry {
   byte_pointer end = nullptr;
 };
 
-/// From the length of an entry to its end; empty for what is not understood.
+/// An entry from its length to its end; empty if it is not understood.
 reader entry_at(byte_pointer begin) noexcept {
   std::uint32_t length;
   std::memcpy(&length, begin, sizeof length);
@@ -138,7 +138,7 @@ bool read_augmentation(reader& from, const char* letters, common_entry& out) noe
 
 bool read_common(byte_pointer begin, common_entry& out) noexcept {
   reader from = entry_at(begin);
-  if (from.fixed<std::uint32_t>() != 0) return false;  // no common entry
+  if (from.fixed<std::uint32_t>() != 0) return false;  // not a common entry
   const std::uint8_t version = from.byte();
   if (version != 1 && version != 3) return false;
   const auto* const letters = reinterpret_cast<const char*>(from.position());
@@ -182,7 +182,7 @@ struct table_row {
   std::int32_t entry;
 };
 
-/// The entry of the function that the address lies in.
+/// The entry of the function that contains the address.
 bool find_function(std::uintptr_t address, function_entry& out) noexcept {
   const auto* const header = static_cast<byte_pointer>(loaded_object(address).dlfo_eh_frame);
   if (header == nullptr) return false;
@@ -237,7 +237,7 @@ class expression_stack {
   bool fails_ = false;
 };
 
-/// Of operations with two operands. False: it is none.
+/// Operations with two operands. False: it is none of these.
 bool combine(std::uint8_t operation, expression_stack& on) noexcept {
   const std::uint64_t second = on.pop(), first = on.pop();
   const auto left = static_cast<std::int64_t>(first), right = static_cast<std::int64_t>(second);
@@ -310,7 +310,7 @@ bool evaluate_operation(std::uint8_t operation, reader& from, const stack_frame&
   return true;
 }
 
-/// `begin`: its length, and then its operations.
+/// `begin`: where its length and then its operations stand.
 bool evaluate(byte_pointer begin, const stack_frame& frame, std::uintptr_t pushed, std::uintptr_t& out) noexcept {
   reader head(begin, begin + 10);  // longer is no number
   const std::uint64_t bytes = head.unsigned_leb();
@@ -352,7 +352,7 @@ class row_search {
     }
     return true;
   }
-  /// What DW_CFA_restore goes back to.
+  /// The row that DW_CFA_restore restores.
   void remember_initial() noexcept { initial_ = row; }
 
   row_of_rules row;
@@ -374,7 +374,7 @@ class row_search {
   std::int32_t scaled(std::int64_t offset) const noexcept {
     return static_cast<std::int32_t>(offset * common_.data_step);
   }
-  /// An expression, of which only the place is kept.
+  /// Skips an expression, and keeps only its position.
   static byte_pointer skipped(reader& from) noexcept {
     const byte_pointer begin = from.position();
     from.skip(from.unsigned_leb());
@@ -432,7 +432,7 @@ bool row_search::run_one(reader& from) noexcept {
       return remember();
     case 0x0B:
       return go_back();
-    case 0x2D:  // the return address is signed from here on, or no more (AArch64): the bits are taken off anyway
+    case 0x2D:  // from here on the return address is signed, or no longer (AArch64): the bits are removed anyway
       return true;
     case 0x2E:
       return (void)from.unsigned_leb(), true;  // DW_CFA_GNU_args_size
@@ -495,7 +495,7 @@ bool row_search::run_register(std::uint8_t instruction, reader& from) noexcept {
   }
 }
 
-/// Of the frame that is called, by the rules of the place where it is.
+/// The canonical frame address of the called frame, by the rules at its position.
 bool find_canonical(const row_of_rules& row, const stack_frame& frame, std::uintptr_t& out) noexcept {
   if (row.canonical_expression != nullptr) return evaluate(row.canonical_expression, frame, 0, out);
   const std::size_t index = kept_registers::index_of(row.canonical_register);
@@ -546,7 +546,7 @@ std::uintptr_t without_signature(std::uintptr_t address) noexcept {
 }  // namespace
 
 bool find_caller(stack_frame& frame, std::uintptr_t& canonical) noexcept {
-  // Behind a call that does not return may be the next function.
+  // The next function may begin right after a call that does not return.
   const std::uintptr_t inside = frame.address - (frame.is_interrupted ? 0 : 1);
   function_entry function;
   if (!find_function(inside, function)) return false;
@@ -558,7 +558,7 @@ bool find_caller(stack_frame& frame, std::uintptr_t& canonical) noexcept {
   stack_frame caller;
   for (std::size_t i = 0; i < kept_registers::count; ++i) {
     const bool found = find_value(search.row.registers[i], i, frame, canonical, caller.registers.values[i]);
-    if (!found && i == kept_registers::return_address) return false;  // where the stack ends
+    if (!found && i == kept_registers::return_address) return false;  // the stack ends here
   }
   constexpr std::size_t stack_pointer = kept_registers::index_of(kept_registers::stack_pointer);
   if (search.row.registers[stack_pointer].how == rule::same) caller.registers.values[stack_pointer] = canonical;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the caller of a function finds its registers: the tables that compilers write for exceptions and debuggers
-// (.eh_frame: Linux Standard Base, Core, "Exception Frames"; the instructions are those of DWARF 4, section 6.4).
-// Written here, not libgcc's: that one reads instructions at addresses for which it finds no table (the bottom of a
-// coroutine's stack may name no mapped address), and takes 3 KB of a stack that may be 16 KB long.
+// Where the caller of a function finds its registers, by the tables that compilers write for exceptions and debuggers.
+// The tables are .eh_frame (Linux Standard Base, Core, "Exception Frames"). Their instructions are those of DWARF 4,
+// section 6.4. libgcc's code does not serve here, for two reasons. It reads instructions at addresses for which it
+// finds no table; the bottom of a coroutine's stack may name no mapped address. And it takes 3 KB of a stack that may
+// be 16 KB long.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
-/// The registers that a callee saves, with the stack pointer and the return address; others are not followed.
+/// The registers that a callee saves, with the stack pointer and the return address. Others are not tracked.
 class kept_registers {
  public:
 #if defined(__x86_64__)
@@ -27,7 +28,7 @@ class kept_registers {
   static constexpr std::size_t count = sizeof numbers;
   static constexpr std::size_t return_address = count - 1;
   static constexpr std::size_t none = count;
-  /// The index of DWARF's number; none: it is not followed.
+  /// The index of DWARF's number; none: it is not tracked.
   static constexpr std::size_t index_of(std::uint64_t number) noexcept {
     for (std::size_t i = 0; i < count; ++i) {
       if (numbers[i] == number) return i;
@@ -40,14 +41,15 @@ class kept_registers {
 
 /// One function on the stack.
 struct stack_frame {
-  std::uintptr_t address = 0;   ///< where it goes on
+  std::uintptr_t address = 0;   ///< where it continues
   bool is_interrupted = false;  ///< it was interrupted there, and has made no call
-  kept_registers registers;     ///< its own; the return address among them is not
+  kept_registers registers;     ///< its own, without the return address
 };
 
-/// The frame that called it, or was interrupted by it. `canonical`: DWARF's canonical frame address of the called one,
-/// behind its return address; the caller knows it of the first frame, and says 0 of others. False: there is none, or
-/// nothing says where it is. Reads the stack only where a table says that a register was saved.
+/// Finds the frame that called `frame`, or was interrupted by it. `canonical` is DWARF's canonical frame address of the
+/// called frame, after its return address. The caller knows it for the first frame, and passes 0 for others. False:
+/// there is no such frame, or no table says where it is. Reads the stack only where a table says that a register was
+/// saved.
 bool find_caller(stack_frame& frame, std::uintptr_t& canonical) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

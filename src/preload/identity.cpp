@@ -9,8 +9,8 @@ constinit thread_local std::uint32_t my_number = no_thread;
 
 namespace {
 
-/// The numbers that the thread of a child had in its parent and further back, the last ones of them. Its locks name
-/// these. relaxed, all: written by the child's only thread, and by a new thread that takes one of the numbers.
+/// The last numbers that the thread of a child had in its parent and further back. Its locks hold these. relaxed, all:
+/// written by the child's only thread, and by a new thread that takes one of the numbers.
 constexpr std::uint32_t max_former = 8;
 constinit std::atomic<std::uint32_t> former[max_former] = {};
 constinit std::atomic<std::uint32_t> former_given{0};
@@ -19,7 +19,7 @@ constinit std::atomic<std::uint32_t> heir{no_thread};
 
 std::uint32_t number_of_our_own() noexcept {
   static constinit std::atomic<std::uint32_t> given{0};
-  // relaxed: only the number matters. After 2^30 threads numbers come again.
+  // relaxed: only the number matters. After 2^30 threads numbers repeat.
   return first_own_number + given.fetch_add(1, std::memory_order_relaxed) % (no_thread - first_own_number);
 }
 

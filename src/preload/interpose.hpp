@@ -3,6 +3,6 @@
 
 #include "machine/posix/symbol_version.hpp"
 
-/// Before each function that takes the place of the C library's. It may throw where theirs may: a cancelled thread
+/// Stands before each function that replaces one of the C library. It may throw if the original may: a cancelled thread
 /// unwinds through condition waits.
 #define TXSYNC_INTERPOSE extern "C" __attribute__((visibility("default")))

@@ -16,7 +16,7 @@ constexpr std::uint64_t mixed(std::uint64_t so_far, std::uint64_t more) noexcept
   return product ^ product >> 29;
 }
 
-/// Remembers `most` places; room for twice as many keeps searches short. Hashes and answers are never 0.
+/// Holds `most` places; room for twice as many keeps searches short. Hashes and answers are never 0.
 template <std::size_t most>
 class known_places {
  public:
@@ -27,7 +27,7 @@ class known_places {
   std::uint64_t find(std::uint64_t hash) const noexcept {
     for (std::size_t step = 0; step < longest_search; ++step) {
       const entry& one = table_[(hash + step) % slots];
-      // relaxed, here and below: hash and answer are numbers, and nothing else is read because of them
+      // relaxed, here and below: hash and answer are numbers; nothing else is read because of them
       const std::uint64_t seen = one.hash.load(std::memory_order_relaxed);
       if (seen == hash) return one.answer.load(std::memory_order_relaxed);
       if (seen == 0) return 0;
@@ -37,7 +37,7 @@ class known_places {
 
   bool is_full() const noexcept { return count_.load(std::memory_order_relaxed) >= most; }
 
-  /// False, with no effect, where there is no room.
+  /// False, with no effect, if there is no room.
   bool remember(std::uint64_t hash, std::uint64_t answer) noexcept {
     if (is_full()) return false;
     for (std::size_t step = 0; step < longest_search; ++step) {
@@ -55,7 +55,7 @@ class known_places {
  private:
   struct entry {
     std::atomic<std::uint64_t> hash{0};
-    std::atomic<std::uint64_t> answer{0};  // stored after the hash: 0 meanwhile
+    std::atomic<std::uint64_t> answer{0};  // stored after the hash: 0 until then
   };
   entry table_[slots] = {};
   std::atomic<std::size_t> count_{0};

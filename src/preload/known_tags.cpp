@@ -13,10 +13,10 @@ namespace {
 constinit tags_by_call<1u << 11> tags;
 constinit std::atomic<std::uint16_t> tag_of_all{0};  // relaxed, both: nothing else is read because of it
 
-/// Whether it lies in no loaded file.
+/// Whether the object lies in no loaded file.
 bool is_dynamic(const void* object) noexcept {
   if (is_on_stack(object) || is_on_main_heap(object)) return true;
-  dl_find_object unused;  // not loaded_object(), which clears and copies it: nothing of it is wanted
+  dl_find_object unused;  // not loaded_object(), which clears and copies it for nothing
   return _dl_find_object(const_cast<void*>(object), &unused) != 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What find_site() and decide() came to where the innermost call alone decides, so that a mutex that lives for one
-// critical section does not pay for both. A step of a walk up the stack, and what it costs, is not needed then: the
-// first address of a call chain is the return address of pthread_mutex_init or pthread_mutex_lock.
+// The results of find_site() and decide() for mutexes that the innermost call alone decides about. So a mutex that
+// lives for one critical section need not pay for both. Nor is a step of a walk up the stack needed. The first address
+// of a call chain is the return address of pthread_mutex_init or pthread_mutex_lock.
 #pragma once
 
 #include <atomic>
@@ -14,17 +14,17 @@
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
-/// The bits of lock_tags by return addresses. An address takes the place of another one that has the same slot.
+/// The bits of a lock_tag by return address. An address replaces another one with the same slot.
 template <std::size_t slots>
 class tags_by_call {
  public:
   /// 0: not known.
   std::uint16_t find(std::uintptr_t call) const noexcept {
-    // relaxed, here and below: the word is all there is
+    // relaxed, here and below: the word holds everything
     const std::uint64_t seen = table_[slot_of(call)].load(std::memory_order_relaxed);
     return seen >> tag_bits == call ? static_cast<std::uint16_t>(seen) : std::uint16_t{0};
   }
-  /// Nothing where the address has more than 48 bits.
+  /// Does nothing if the address has more than 48 bits.
   void remember(std::uintptr_t call, std::uint16_t tag) noexcept {
     if (call >> (64 - tag_bits) == 0)
       table_[slot_of(call)].store(std::uint64_t{call} << tag_bits | tag, std::memory_order_relaxed);
@@ -36,18 +36,19 @@ class tags_by_call {
  private:
   static constexpr unsigned tag_bits = 16;
   static std::size_t slot_of(std::uintptr_t call) noexcept { return mixed(0, call) % slots; }
-  std::atomic<std::uint64_t> table_[slots] = {};  // the address, and below it the tag
+  std::atomic<std::uint64_t> table_[slots] = {};  // the address, and in the low bits the tag
 };
 
-/// The tag of a normal or adaptive mutex that is not left to the C library for an attribute, and which the call that
-/// returns to that address makes or first takes. 0: not known, or it is in static storage, where the object decides.
-/// Cost: some 3 ns where it lies on the stack or on the main heap, 10 ns elsewhere.
+/// The tag of a normal or adaptive mutex that no attribute leaves to the C library. The call that returns to that
+/// address makes the mutex, or takes it first. 0: not known, or the mutex is in static storage, where the object
+/// decides.
+/// Cost: some 3 ns if it lies on the stack or on the main heap, 10 ns elsewhere.
 std::uint16_t known_tag(std::uintptr_t call, const void* mutex) noexcept;
 /// `call` alone decides about such mutexes: site_answer::call.
 void remember_tag(std::uintptr_t call, std::uint16_t tag) noexcept;
-/// All such mutexes have it: site_answer::is_for_all.
+/// All such mutexes have this tag: site_answer::is_for_all.
 void remember_tag_of_all(std::uint16_t tag) noexcept;
-/// Code was unloaded, and the addresses may be other code's.
+/// Code was unloaded, and other code may get these addresses.
 void forget_tags() noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dlclose(), after which it is looked whether the code is still there. Not dlopen(), which asks who called it.
+// dlclose(), which then checks whether the code is still there. Not dlopen(), which asks who called it.
 #include "loaded_code.hpp"
 
 #include <dlfcn.h>
@@ -18,15 +18,15 @@ namespace {
 
 constinit std::atomic<std::uint64_t> epoch{1};
 
-/// A loaded file, by the beginning of its code in memory.
+/// A loaded file, by the first address of its code in memory.
 struct loaded_file {
-  // relaxed, both, everywhere: numbers that are compared with what the linker says, and nothing is read through them
+  // relaxed, both, everywhere: numbers that are compared with the linker's; nothing is read through them
   std::atomic<std::uintptr_t> begin{0};  // 0: none
   std::atomic<const link_map*> map{nullptr};
 };
 constexpr std::uint32_t max_files = 128;
 constinit loaded_file files[max_files] = {};
-// relaxed: more files than there is room for
+// relaxed: set when there are more files than room
 constinit std::atomic<bool> some_are_unknown{false};
 
 void remember_file(std::uintptr_t address) noexcept {
@@ -49,7 +49,7 @@ bool is_gone(const loaded_file& one) noexcept {
   if (begin == 0) return false;
   const dl_find_object found = loaded_object(begin);
   const link_map* const map = one.map.load(std::memory_order_relaxed);
-  // Null: being written.
+  // Null: it is being written.
   return reinterpret_cast<std::uintptr_t>(found.dlfo_map_start) != begin ||
          (map != nullptr && found.dlfo_link_map != map);
 }

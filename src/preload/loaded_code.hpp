@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses of code mean something only until that code is unloaded: another library may be loaded in its place.
+// Addresses of code have a meaning only until that code is unloaded: another library may be loaded in its place.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
-/// A part of what call chains are remembered by. It changes when a library is unloaded that remember_code() was told
-/// of.
+/// A part of the key of remembered call chains. It changes when a library is unloaded that remember_code() was told of.
 std::uint64_t code_epoch() noexcept;
 
 /// Calls in these addresses are remembered from now on. 20 ns for each.

@@ -10,8 +10,8 @@
 
 #include "loaded_object.hpp"
 
-/// Where the C library keeps the end of the data segment: read here, since a call of sbrk() may be another library's,
-/// and a sandbox may end a process that asks the kernel. Weak: where it is missing, no heap is known.
+/// Where the C library keeps the end of the data segment. It is read here, since a call of sbrk() may be another
+/// library's. And a sandbox may end a process that asks the kernel. Weak: if it is missing, no heap is known.
 extern "C" [[gnu::weak]] void* __curbrk;
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
@@ -20,8 +20,8 @@ namespace {
 
 constinit std::atomic<std::uintptr_t> begin{0};  // 0: not known yet. relaxed: the number is all there is
 
-/// The first address behind the program's own file; the highest of all where that is not known. By its headers: the
-/// loader tells the end of one segment only where there is room between them (AArch64).
+/// The first address after the program's own file; the highest of all if that is not known. It is found by the file's
+/// headers: the loader reports the end of one segment only if there is room between segments (AArch64).
 [[gnu::noinline, gnu::cold]] std::uintptr_t find_begin() noexcept {
   const std::uintptr_t headers = getauxval(AT_PHDR);
   const link_map* const program = loaded_object(headers).dlfo_link_map;

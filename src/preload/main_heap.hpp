@@ -5,8 +5,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
-/// Whether the object lies in the heap that malloc grows by brk, behind the program's own file. No file is loaded
-/// there, so it is not in static storage. False says nothing: malloc maps memory elsewhere, too. Takes no lock and
+/// Whether the object lies in the heap that malloc grows by brk, after the program's own file. No file is loaded there,
+/// so the object is not in static storage. False is no statement: malloc maps memory elsewhere, too. Takes no lock and
 /// makes no system call. Cost: about 1 ns.
 bool is_on_main_heap(const void* object) noexcept;
 

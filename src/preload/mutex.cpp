@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pthread_mutex_*. The fast path is a mutex under futex_mutex whose order nobody watches; all else goes through one
-// switch.
+// pthread_mutex_*. The fast path is a mutex under futex_mutex whose order nobody watches. Everything else goes through
+// one switch.
 #include <algorithm>
 #include <cerrno>
 
@@ -33,7 +33,7 @@ bool is_checked(std::int32_t kind) noexcept {
   return type == PTHREAD_MUTEX_RECURSIVE || type == PTHREAD_MUTEX_ERRORCHECK;
 }
 
-/// Normal or adaptive, and not left to the C library for an attribute: decide() says the same of all these. False for
+/// Normal or adaptive, and no attribute leaves it to the C library: decide() gives all these the same answer. False for
 /// destroyed ones.
 bool is_usual(std::int32_t kind) noexcept { return (kind & mutex_state::foreign_bits) == 0 && !is_checked(kind); }
 
@@ -52,7 +52,7 @@ bool is_usual(std::int32_t kind) noexcept { return (kind & mutex_state::foreign_
   return tag;
 }
 
-/// `call`: where the pthread function returns to. If that is not the program nothing is known of it.
+/// `call`: where the pthread function returns to. If that is not in the program, nothing is known about it.
 [[gnu::always_inline]] inline lock_tag decide_mutex(const mutex_state& mutex, std::uintptr_t call) noexcept {
   if (is_usual(mutex.kind.load(std::memory_order_relaxed)))  // relaxed: as above
     if (const std::uint16_t bits = known_tag(call, &mutex); bits != 0) return lock_tag(bits);
@@ -60,7 +60,7 @@ bool is_usual(std::int32_t kind) noexcept { return (kind & mutex_state::foreign_
 }
 
 lock_tag tag_of(mutex_state& mutex, std::uintptr_t call = 0) noexcept {
-  // relaxed here and below: nothing but the tag itself changes when a mutex is decided
+  // relaxed, here and below: only the tag itself changes when a mutex is decided
   std::uint16_t bits = mutex.tag.load(std::memory_order_relaxed);
   if (bits != 0) [[likely]]
     return lock_tag(bits);
@@ -74,8 +74,8 @@ lock_tag tag_of(mutex_state& mutex, std::uintptr_t call = 0) noexcept {
   return lock_tag(bits);
 }
 
-/// Of the function that asks. Where pthread_mutex_lock jumps to that one, as compilers have it, it is the caller of
-/// both.
+/// The return address of the function that asks. If pthread_mutex_lock jumps to that one, as compilers make it, it is
+/// the caller of both.
 [[gnu::always_inline]] inline std::uintptr_t caller() noexcept {
   return reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
 }
@@ -89,7 +89,7 @@ void become_owner(mutex_state& mutex, std::uint32_t site) noexcept {
   std::uint64_t hold = thread_number();
   if (--until_sample <= 0) [[unlikely]]
     if (observe::detail::sample(site, &mutex)) hold |= mutex_state::sampled;
-  // relaxed, here and wherever the owner is stored: only the owner's own answer has to be exact
+  // relaxed, here and wherever the owner is stored: the answer has to be exact only for the owner itself
   mutex.hold.store(hold, std::memory_order_relaxed);
 }
 
@@ -107,12 +107,12 @@ void stop_owning(mutex_state& mutex) noexcept {
   mutex.hold.store(0, std::memory_order_relaxed);
 }
 
-/// The next unlock is to see that somebody waits, or has waited. An owner that changes meanwhile may miss it.
+/// Makes the next unlock see that somebody waits or has waited. If the owner changes meanwhile, it may miss that.
 void take_slow_unlock(mutex_state& mutex) noexcept {
   if (takes_chains()) mutex.hold.fetch_or(mutex_state::sampled, std::memory_order_relaxed);  // relaxed: a hint
 }
 
-/// What a second lock by the owner comes to; -1: it goes the way of the others.
+/// The result of a second lock by the owner; -1: the call goes on as for any other thread.
 int relock(mutex_state& mutex, lock_tag tag, bool waits) noexcept {
   switch (mutex.kind.load(std::memory_order_relaxed) & mutex_state::kind_bits) {
     case PTHREAD_MUTEX_RECURSIVE:
@@ -125,7 +125,7 @@ int relock(mutex_state& mutex, lock_tag tag, bool waits) noexcept {
   }
 }
 
-/// All locks but those of the fast path. `deadline` is asked for only where the thread has to wait.
+/// All locks except those of the fast path. `deadline` is called only if the thread has to wait.
 template <class Deadline>
 int lock_any(pthread_mutex_t* raw, lock_tag tag, Deadline deadline) noexcept {
   mutex_state& mutex = state_of(raw);
@@ -140,7 +140,7 @@ int lock_any(pthread_mutex_t* raw, lock_tag tag, Deadline deadline) noexcept {
   if (!try_acquire(mutex, how)) {
     std::uint64_t until = machine::no_deadline;
     if (const int status = deadline(until); status != 0) return status;
-    take_slow_unlock(mutex);  // of the thread that has it
+    take_slow_unlock(mutex);  // by the thread that has it
     const gain got = acquire(mutex, tag, how, until, lock_call::mutex);
     if (got != gain::lock) return got == gain::attempt ? 0 : ETIMEDOUT;
     become_owner_of_any(mutex, tag, how, arrival::waits);
@@ -155,7 +155,7 @@ int no_deadline_asked(std::uint64_t&) noexcept { return 0; }
 
 // ---- elision
 
-/// An attempt leaves the owner alone, or all would conflict.
+/// An attempt does not write the owner, or all attempts would conflict.
 bool may_elide(const mutex_state& mutex, lock_tag tag) noexcept {
   return tag.has_role() && speculating_site_of(tag.role()).choices().elides && !runs_ahead() && !is_callers(mutex);
 }
@@ -165,10 +165,10 @@ bool is_recursive(const mutex_state& mutex) noexcept {
   return (mutex.kind.load(std::memory_order_relaxed) & mutex_state::kind_bits) == PTHREAD_MUTEX_RECURSIVE;
 }
 
-/// True in an attempt that runs the section in the lock's stead.
+/// True in an attempt that runs the critical section in the lock's place.
 bool elide(mutex_state& mutex, lock_tag tag) noexcept {
   if (!may_elide(mutex, tag)) return false;
-  // A thread that waits for itself does so whether it was elided or not.
+  // A thread that waits for itself does so with and without elision.
   if (runs_elided(mutex) && !is_recursive(mutex)) leave_attempt();
   return enter_elided(mutex, tag);
 }
@@ -179,7 +179,7 @@ detail::try_outcome try_elide(mutex_state& mutex, lock_tag tag) noexcept {
   return try_enter_elided(mutex, tag);
 }
 
-/// Ends the section where an attempt runs it.
+/// Ends the critical section if an attempt runs it.
 bool end_elided(const mutex_state& mutex, lock_tag tag) noexcept { return tag.has_role() && leave_elided(mutex); }
 
 // ----
@@ -188,7 +188,8 @@ bool end_elided(const mutex_state& mutex, lock_tag tag) noexcept { return tag.ha
   return lock_tag(mutex.tag.load(std::memory_order_relaxed));
 }
 
-/// A recursive or error-checking one of the caller's. False says nothing: the caller may hold it since before a fork.
+/// A recursive or error-checking mutex of the caller's. False is no statement: the caller may hold it since before a
+/// fork.
 bool is_plainly_callers(const mutex_state& mutex) noexcept {
   return quick_tag(mutex).how() == algorithm::checked_futex && mutex.owner() == my_number;
 }
@@ -203,7 +204,7 @@ bool is_plainly_callers(const mutex_state& mutex) noexcept {
 
 int lock_undecided(pthread_mutex_t* raw, std::uintptr_t call) noexcept;
 
-/// In steps, so that the C library's mutexes save no registers here.
+/// In steps, so that mutexes of the C library save no registers here.
 [[gnu::noinline]] int lock_slowly(pthread_mutex_t* raw) noexcept {
   const lock_tag tag = quick_tag(state_of(raw));
   if (tag.how() == algorithm::libc) return lock_foreign(raw, tag);
@@ -214,7 +215,7 @@ int lock_undecided(pthread_mutex_t* raw, std::uintptr_t call) noexcept;
 int lock_until(pthread_mutex_t* raw, clockid_t clock, const timespec* time) noexcept {
   const lock_tag tag = tag_of(state_of(raw));
   if (is_left_to_libc(tag)) return lock_foreign_until(raw, tag, clock, time);
-  // A lock that is held is waited for below, with the deadline.
+  // If the lock is held, the wait is below, with the deadline.
   const detail::try_outcome tried = try_elide(state_of(raw), tag);
   if (tried == detail::try_outcome::elided) return 0;
   if (tried == detail::try_outcome::busy) leave_attempt();
@@ -225,16 +226,16 @@ int lock_until(pthread_mutex_t* raw, clockid_t clock, const timespec* time) noex
   });
 }
 
-/// A normal mutex is let go by one that does not own it, as the C library lets it go.
+/// A thread that does not own a normal mutex gives it up, as in the C library.
 void release_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) noexcept {
-  // relaxed: only the owner's own answer has to be exact
+  // relaxed: the answer has to be exact only for the owner itself
   const bool wakes = (mutex.hold.exchange(0, std::memory_order_relaxed) & mutex_state::wakes) != 0;
   if (watches_order()) released_in_order(&mutex);
   release(mutex, lock_under(tag));
   if (wakes) wake_signalled(raw);
 }
 
-/// Unlocked by one that does not own it.
+/// An unlock by a thread that does not own the mutex.
 int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) noexcept {
   leave_attempt();
   const bool held = mutex.owner() != 0;
@@ -258,7 +259,7 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
   }
   if (!is_callers(mutex)) return unlock_as_stranger(raw, mutex, tag);
   if (mutex.unlock_once_of_several()) return 0;
-  // relaxed: the owner's
+  // relaxed: it is the owner's
   const bool wakes = (mutex.hold.load(std::memory_order_relaxed) & mutex_state::wakes) != 0;
   stop_owning(mutex);
   release(mutex, lock_under(tag));
@@ -273,7 +274,7 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
   return unlock_ours_slowly(raw);
 }
 
-/// The first acquisition of a thread, or one that is counted: out of line, so that the fast path keeps nothing.
+/// The first acquisition of a thread, or one that is counted. Out of line, so that the fast path saves no registers.
 [[gnu::noinline]] int own_and_count(mutex_state& mutex) noexcept {
   become_owner(mutex, quick_tag(mutex).site());
   return 0;
@@ -292,7 +293,7 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
   return 0;
 }
 
-/// The first lock of a mutex that no function has initialised, for one that lives for little more than that.
+/// The first lock of a mutex that no function has initialised. It may live for little more than this critical section.
 [[gnu::noinline]] int lock_undecided(pthread_mutex_t* raw, std::uintptr_t call) noexcept {
   const lock_tag tag = tag_of(state_of(raw), call);
   if (tag.how() == algorithm::libc) return lock_foreign(raw, tag);
@@ -327,11 +328,11 @@ int try_lock_mutex(pthread_mutex_t* raw) noexcept {
 }
 
 int initialise(pthread_mutex_t* raw, const pthread_mutexattr_t* attributes, std::uintptr_t call) noexcept {
-  // The C library knows where it keeps the attributes; all else it leaves zero.
+  // The C library knows where it keeps the attributes. It leaves everything else zero.
   const int status = next().mutex_init(raw, attributes);
   if (status != 0) return status;
   mutex_state& mutex = state_of(raw);
-  // relaxed: the caller is the only one that knows of the mutex
+  // relaxed: only the caller knows of the mutex
   detail::forget_left(&mutex.word.queue, detail::tickets_listed.load(std::memory_order_relaxed));
   mutex.tag.store(decide_mutex(mutex, call).bits(), std::memory_order_relaxed);
   return 0;
@@ -353,7 +354,8 @@ int initialise(pthread_mutex_t* raw, const pthread_mutexattr_t* attributes, std:
 
 int destroy(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
-  // relaxed: the caller is the last. Destroyed already: what the fields hold is of the C library's lock before.
+  // relaxed: the caller is the last user. If it is destroyed already, the fields hold values of an earlier lock of the
+  // C library.
   if (mutex.kind.load(std::memory_order_relaxed) < 0) return 0;
   // Never locked: nothing is known of it, and nothing needs to be.
   const lock_tag tag = quick_tag(mutex);
@@ -378,7 +380,7 @@ bool is_held_by_caller(pthread_mutex_t* raw) noexcept {
 bool ask_for_wakes(pthread_mutex_t* raw) noexcept {
   if (!is_held_by_caller(raw)) return false;
   mutex_state& mutex = state_of(raw);
-  // relaxed: the owner's
+  // relaxed: it is the owner's
   mutex.hold.store(mutex.hold.load(std::memory_order_relaxed) | mutex_state::wakes, std::memory_order_relaxed);
   return true;
 }
@@ -386,14 +388,14 @@ bool ask_for_wakes(pthread_mutex_t* raw) noexcept {
 int release_for_wait(pthread_mutex_t* raw) noexcept {
   mutex_state& mutex = state_of(raw);
   const lock_tag tag = tag_of(mutex);
-  // A wait in an attempt: the section starts again with the lock.
+  // A wait in an attempt: the critical section starts again with the lock.
   leave_attempt();
   if (tag.how() == algorithm::unknown) return EINVAL;  // destroyed
   if (!is_left_to_libc(tag) && !is_callers(mutex)) {
     tell(notice_kind::wait_without_mutex, tag.site());
     // relaxed: constant since the initialisation
     if (is_checked(mutex.kind.load(std::memory_order_relaxed))) return EPERM;
-    // As the C library: the wait goes on, or a program that sleeps like this would spin.
+    // As in the C library, the wait goes on. Otherwise a program that sleeps like this would spin.
     if (mutex.owner() != 0) release_as_stranger(raw, mutex, tag);
     return 0;
   }
@@ -402,7 +404,7 @@ int release_for_wait(pthread_mutex_t* raw) noexcept {
 
 void take_after_wait(pthread_mutex_t* mutex, int& status) noexcept {
   const int taken = lock_mutex(mutex);
-  if (taken != 0) status = taken;  // EOWNERDEAD and the like, of the C library's own
+  if (taken != 0) status = taken;  // EOWNERDEAD and the like, from mutexes of the C library
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

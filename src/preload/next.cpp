@@ -7,7 +7,7 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 namespace {
 
 #if defined(__x86_64__)
-// Before it the condition variable was another object; the plain name may find that one.
+// Before this version the condition variable was another object. The plain name may find that one.
 constexpr const char* condition_version = "GLIBC_2.3.2";
 #elif defined(__aarch64__)
 constexpr const char* condition_version = "GLIBC_2.17";

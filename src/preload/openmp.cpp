@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The barrier of OpenMP programs that GCC has compiled, as a warm_barrier (always-abort paper, III-D and IV-B).
 //
-// A parallel region is started through GOMP_parallel; we put a function of ours between, so that its threads know their
-// region. Barriers that threads of such a region meet (`#pragma omp barrier`, and the end of a worksharing construct
-// that GCC lays out itself: static loops, single) are ours; all else stays the OpenMP library's, the barrier at the
-// region's end with it.
+// A program starts a parallel region through GOMP_parallel. We put a function of ours between, so that the region's
+// threads know their region. Some barriers of such a region are ours: `#pragma omp barrier`, and the end of a
+// worksharing construct that GCC lays out itself (static loops, single). All others stay the OpenMP library's,
+// including the barrier at the region's end.
 //
-// What its barrier does besides: it runs the tasks that were made and are not done. So the making of tasks is noticed,
-// with the phase in which a thread makes the first: from the barrier at the end of that phase on, the library's own
-// follows ours. Threads that wait at ours do no tasks meanwhile; regions that start later are left to the library
-// altogether. With cancellation (OMP_CANCELLATION) everything is.
+// The library's barrier also runs the tasks that were made and are not done. So we notice when a thread makes a task,
+// and in which phase it makes the first. From the barrier at the end of that phase on, the library's own barrier
+// follows ours. Threads that wait at ours do no tasks. Regions that start later are left to the library altogether.
+// With cancellation (OMP_CANCELLATION) everything is left to it.
 #include <atomic>
 #include <cstdint>
 #include <limits>
@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::uint32_t never = std::numeric_limits<std::uint32_t>::max();
 
-/// What the threads of a parallel region share. Their number is known once they run: who comes first to a barrier
+/// What the threads of a parallel region share. Their number is known once they run. So the first thread at a barrier
 /// makes it.
 class region {
  public:
@@ -51,7 +51,7 @@ class region {
     // acquire: pairs with the release below
     while (made_.load(std::memory_order_acquire) != all) {
       std::uint32_t none = nothing;
-      // relaxed: only who is first matters
+      // relaxed: only which thread is first matters
       if (made_.compare_exchange_strong(none, begun, std::memory_order_relaxed)) {
         new (place_) warm_barrier(threads);
         made_.store(all, std::memory_order_release);
@@ -62,9 +62,9 @@ class region {
     return *std::launder(reinterpret_cast<warm_barrier*>(place_));
   }
 
-  /// A thread that has passed so many barriers makes a task.
+  /// A thread that has passed that many barriers makes a task.
   void task_made(std::uint32_t phase) noexcept {
-    // relaxed: the next barrier is between this and who asks for a phase that is not later
+    // relaxed: the next barrier lies between this and a thread that asks for a phase that is not earlier
     std::uint32_t from = tasks_from_.load(std::memory_order_relaxed);
     while (phase < from && !tasks_from_.compare_exchange_weak(from, phase, std::memory_order_relaxed)) {
     }
@@ -87,21 +87,21 @@ class region {
 /// A thread's place in the innermost region that we know of.
 struct membership {
   region* in = nullptr;
-  int level = 0;            ///< of nesting, in it
+  int level = 0;            ///< of nesting, in that region
   std::uint32_t phase = 0;  ///< barriers passed
 };
 
-constinit region regions[64];  // at a time; further ones are the library's
+constinit region regions[64];  // at a time; the library keeps further ones
 constinit std::atomic<bool> tasks_seen{false};
 constinit thread_local membership mine;
 
-/// In an attempt that runs ahead of a barrier: what comes now is the end of it.
+/// In an attempt that runs ahead of a barrier: what comes now ends it.
 void end_attempt() noexcept {
   if (machine::warm_active()) machine::abort<machine::attempt_status::code_fall_back>();
 }
 
 region* take_region(void (*body)(void*), void* data) noexcept {
-  // relaxed: a region more or less that is served does not matter
+  // relaxed: it does not matter whether one region more or less is served
   if (!serves_barriers() || tasks_seen.load(std::memory_order_relaxed) || openmp().cancellation() != 0) return nullptr;
   for (region& one : regions) {
     if (one.take(body, data)) return &one;

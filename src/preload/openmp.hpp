@@ -6,8 +6,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
-/// Enough for the arguments of every function below, as registers and stack have them. One that takes fewer does not
-/// look at the others.
+/// Enough for the arguments of every function below, in registers and on the stack. A function that takes fewer does
+/// not read the others.
 using task_function = long (*)(long, long, long, long, long, long, long, long, long, long, long, long);
 
 struct openmp_functions {
@@ -25,11 +25,11 @@ struct openmp_functions {
   int (*cancellation)();
 };
 
-/// Found at the first call. Thread-safe. Ends the program with a sentence where it has no OpenMP library that can be
-/// found: whoever calls one of its functions has.
+/// Found at the first call. Thread-safe. Ends the program with a message if no OpenMP library can be found: a program
+/// that calls its functions has one.
 const openmp_functions& openmp() noexcept;
 
-/// Whether barriers are served: where there are always-abort attempts.
+/// Whether barriers are served: only if there are always-abort attempts.
 bool serves_barriers() noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands for the counters of sites in libtxsync-openmp.so. Its barriers end coarsened attempts, of which its own
-// copy of elision never has any: nothing is counted here.
+// Replaces the counters of sites in libtxsync-openmp.so. Its barriers end coarsened attempts. Its own copy of elision
+// never has any, so nothing is counted here.
 #include <txsync/observe/attempts.hpp>
 #include <txsync/observe/site_state.hpp>
 #include <txsync/site.hpp>

@@ -14,10 +14,10 @@ constexpr unsigned most_held = 64;
 struct held_lock {
   const void* lock;
   std::uint32_t site;
-  std::uint32_t losses;  // losses_of() the lock, when it was taken
+  std::uint32_t losses;  // losses_of() the lock when it was taken
 };
-/// The locks that one thread holds. A thread has a list only while it holds a lock: a variable of each thread would
-/// take a kilobyte of each stack, whether orders are watched or not.
+/// The locks that one thread holds. A thread has a list only while it holds a lock. A thread-local variable would take
+/// a kilobyte of each stack, whether orders are watched or not.
 struct held_list {
   std::atomic<bool> is_taken;
   unsigned count;  // may be more than are remembered
@@ -32,7 +32,7 @@ constexpr std::uint32_t max_lists = 2048;
 constinit held_list lists[max_lists] = {};
 constinit thread_local held_list* mine = nullptr;
 
-/// Null: so many other threads hold locks that this one's are not remembered.
+/// Null: so many other threads hold locks that this thread's are not remembered.
 held_list* list_of_caller() noexcept {
   if (mine != nullptr) return mine;
   constexpr std::uint32_t max_looks = 64;
@@ -53,16 +53,16 @@ void give_back() noexcept {
   one.is_taken.store(false, std::memory_order_release);  // pairs with the acquire above
 }
 
-/// Pairs (held, taken) that have been seen, as a set of numbers; a full neighbourhood forgets the new pair.
+/// Pairs (held, taken) that were seen, as a set of numbers. A full neighbourhood forgets the new pair.
 constexpr std::size_t table_size = 1u << 16;
 constexpr std::size_t neighbourhood = 16;
 constinit std::atomic<std::uint64_t> pairs[table_size] = {};
-/// Of each address how often a lock there was destroyed, so that pairs of the dead do not speak for the living.
+/// For each address, how often a lock there was destroyed: pairs of destroyed locks must not count for later ones.
 constexpr std::size_t lives_size = 1u << 12;
 constinit std::atomic<std::uint32_t> lives[lives_size] = {};
 
-/// Likewise how often a lock there was given up by another thread than the one that took it: who took it holds it no
-/// more, and has no part in that.
+/// Likewise, how often a thread gave up a lock there that another thread had taken. That other thread holds the lock no
+/// more, and took no part in it.
 constinit std::atomic<std::uint32_t> losses[lives_size] = {};
 
 std::uint64_t mix(std::uint64_t value) noexcept {
@@ -83,7 +83,7 @@ std::uint64_t pair_of(std::uint64_t first, std::uint64_t second) noexcept { retu
 
 bool is_known(std::uint64_t pair) noexcept {
   for (std::size_t step = 0; step < neighbourhood; ++step) {
-    // relaxed, here and below: a set of numbers, nothing else is read because of it
+    // relaxed, here and below: a set of numbers; nothing else is read because of it
     const std::uint64_t seen = pairs[(pair + step) % table_size].load(std::memory_order_relaxed);
     if (seen == pair) return true;
     if (seen == 0) return false;
@@ -91,7 +91,7 @@ bool is_known(std::uint64_t pair) noexcept {
   return false;
 }
 
-/// True when it was not known yet.
+/// True if it was not known yet.
 bool remember(std::uint64_t pair) noexcept {
   for (std::size_t step = 0; step < neighbourhood; ++step) {
     std::uint64_t seen = 0;
@@ -103,12 +103,12 @@ bool remember(std::uint64_t pair) noexcept {
 
 void drop_lost(held_list& held) noexcept {
   for (unsigned i = held.remembered(); i-- > 0;) {
-    // relaxed, here and below: of a lock that the calling thread gets the lock itself orders it
+    // relaxed, here and below: for a lock that the calling thread gets, the lock itself orders it
     if (losses_of(held.locks[i].lock).load(std::memory_order_relaxed) != held.locks[i].losses) held.drop(i);
   }
 }
 
-/// False: it is not the calling thread's, as far as that is remembered.
+/// False: the lock is not the calling thread's, as far as that is remembered.
 bool give_up(const void* lock) noexcept {
   if (mine == nullptr) return false;
   held_list& held = *mine;
@@ -117,7 +117,7 @@ bool give_up(const void* lock) noexcept {
   if (behind > 0) {
     held.drop(behind - 1);
   } else if (held.count > most_held) {
-    --held.count;  // one that is not remembered
+    --held.count;  // a lock that is not remembered
   } else {
     return false;
   }
@@ -133,7 +133,7 @@ void acquired_in_order(const void* lock, std::uint32_t site, arrival how) noexce
   if (held == nullptr) return;
   drop_lost(*held);
   for (unsigned i = 0; i < held->remembered() && how == arrival::waits; ++i) {
-    if (held->locks[i].lock == lock) continue;  // a recursive one
+    if (held->locks[i].lock == lock) continue;  // a recursive lock
     const std::uint64_t before = identity(held->locks[i].lock);
     if (remember(pair_of(before, taken)) && is_known(pair_of(taken, before)))
       tell(notice_kind::order_inversion, site, held->locks[i].site);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lock order: remembers which lock was taken while which was held, and tells when two were taken in both orders, by
-// whatever threads, at whatever times. Only when the launcher asks for it (`txsync run --check-order`): each
-// acquisition then costs 50 ns and more for each lock held.
+// Lock order: remembers which lock was taken while which other one was held. Reports when two were taken in both
+// orders, by any threads, at any times. Only if the launcher asks for it (`txsync run --check-order`): each acquisition
+// then costs 50 ns and more for each lock held.
 #pragma once
 
 #include <atomic>
@@ -16,13 +16,13 @@ extern constinit std::atomic<bool> order_watched;
 /// relaxed: set before the program has two threads
 inline bool watches_order() noexcept { return order_watched.load(std::memory_order_relaxed); }
 
-/// A thread that only tries cannot be stopped by the order.
+/// The order cannot block a thread that only tries.
 enum class arrival : std::uint8_t { waits, tries };
 
 void acquired_in_order(const void* lock, std::uint32_t site, arrival how) noexcept;
-/// By whichever thread: one that has not taken it takes it from the one that has.
+/// By any thread: one that has not taken the lock takes it from the one that has.
 void released_in_order(const void* lock) noexcept;
-/// The lock is destroyed; another may come to lie at its address.
+/// The lock is destroyed. Another one may later lie at its address.
 void forget_in_order(const void* lock) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

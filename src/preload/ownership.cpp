@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The owner of a block of counters holds a robust mutex of the C library until it ends; then the system marks the
-// mutex. So the library takes no key from the program, and counts up to the thread's last instruction: a program may
-// take locks in destructors of keys. Where the system serves no robust mutexes (user-mode emulation), blocks have one
-// owner each.
+// The owner of a block of counters holds a robust mutex of the C library until it ends. Then the system marks the
+// mutex. So the library takes no thread-specific key from the program. It also counts up to the thread's last
+// instruction: a program may take locks in destructors of keys. If the system serves no robust mutexes (user-mode
+// emulation), each block has one owner for ever.
 #include "observe/ownership.hpp"
 
 #include <linux/futex.h>
@@ -24,7 +24,7 @@ pthread_mutex_t& mutex_of(ownership& block) noexcept {
   return *std::launder(reinterpret_cast<pthread_mutex_t*>(block.room));
 }
 
-/// relaxed: a look only, cheaper than a try
+/// relaxed: only a look, cheaper than a try
 bool may_be_free(ownership& block) noexcept {
   const auto word =
       static_cast<unsigned>(std::atomic_ref<int>(mutex_of(block).__data.__lock).load(std::memory_order_relaxed));

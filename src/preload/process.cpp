@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What identity.hpp says of processes and their memory.
+// What identity.hpp declares about processes and their memory.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -50,7 +50,7 @@ class mapping_search {
   std::uintptr_t address_;
   answer answer_ = answer::none;
   std::uintptr_t begin_ = 0;
-  std::uintptr_t value_ = 0;  // behind the hyphen: the end
+  std::uintptr_t value_ = 0;  // after the hyphen: the end
   unsigned spaces_ = 0;
   unsigned column_after_space_ = 0;
 };
@@ -76,7 +76,7 @@ std::uint32_t kernels_thread_number() noexcept { return static_cast<std::uint32_
 
 namespace {
 
-/// The calling process' number, and above it one more than the count of forks.
+/// The calling process' number, and in the high half the count of forks plus one.
 std::uint64_t known_process() noexcept {
   static constinit std::atomic<std::uint64_t> known{0};
   const std::uint64_t forks = std::uint64_t{machine::fork_count()} + 1;
@@ -84,7 +84,7 @@ std::uint64_t known_process() noexcept {
   if (seen >> 32 == forks) [[likely]]
     return seen;
   const pid_t told = getpid();
-  // A sandbox does not tell it: two programs that share memory there are not told apart.
+  // A sandbox hides it: two programs that share memory there are not distinguished.
   const std::uint32_t number = told > 0 ? static_cast<std::uint32_t>(told) : first_own_number;
   const std::uint64_t made = forks << 32 | number;
   known.store(made, std::memory_order_relaxed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the launcher's file for single waits and holds: call chains of those that cost most, and events in the
-// order of time. They lie behind the blocks (channel::head::chains and events), and are there only where the launcher
-// asks for them. All zero is valid.
+// The parts of the launcher's file for single waits and holds: call chains of the costliest ones, and events in the
+// order of time. They lie after the blocks (channel::head::chains and events), and exist only if the launcher asks for
+// them. All zero is valid.
 #pragma once
 
 #include <atomic>
@@ -13,9 +13,9 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 
 using channel::frame;
 
-/// A file that code of call chains is in.
+/// A file that contains code of call chains.
 struct loaded_file {
-  std::atomic<std::uint64_t> hash{0};  // of the path; who puts it there writes the rest
+  std::atomic<std::uint64_t> hash{0};  // of the path; the thread that puts it there writes the rest
   char path[sizeof(frame::module)] = {};
 };
 
@@ -24,14 +24,14 @@ enum class chain_kind : std::uint32_t {
   holds,      ///< of a thread that held a lock while others waited: the call that gave it up
 };
 
-/// What a lock call is, for those who read chains.
+/// What a lock call is, for the readers of chains.
 enum class lock_call : std::uint32_t { mutex = 1, read, write, spin };
 
 /// A call chain, and what it stands for.
 struct chain_record {
   static constexpr unsigned max_frames = 48;
   static constexpr std::uint32_t no_file = ~std::uint32_t{0};
-  std::atomic<std::uint32_t> is_written{0};  // release by its writer, after all that stays as it is
+  std::atomic<std::uint32_t> is_written{0};  // release by its writer, after everything constant
   chain_kind kind{};
   lock_call call{};
   std::uint32_t site = 0;
@@ -47,9 +47,9 @@ struct chain_area {
   static constexpr unsigned max_chains = 2048;
   static constexpr unsigned max_files = 256;
   static constexpr unsigned max_search_steps = 64;
-  /// Of chain i: what tells it apart, 0: free. By open addressing.
+  /// The key of chain i; 0: free. By open addressing.
   std::atomic<std::uint64_t> keys[max_chains] = {};
-  std::atomic<std::uint64_t> left_out{0};  // chains that found no room
+  std::atomic<std::uint64_t> left_out{0};  // chains for which there was no room
   loaded_file files[max_files] = {};
   chain_record records[max_chains] = {};
 };
@@ -69,7 +69,7 @@ struct profile_event {
 
 struct event_area {
   static constexpr std::uint64_t max_events = 100'000;
-  std::atomic<std::uint64_t> given{0};  // runs past max_events: those beyond it are left out
+  std::atomic<std::uint64_t> given{0};  // may exceed max_events: events beyond it are left out
   profile_event events[max_events] = {};
 };
 

@@ -20,8 +20,8 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 
 namespace {
 
-/// A part of the file, mapped when it is first needed. Two threads may map it at once: a thread that waited for another
-/// one would wait for ever in the child of a fork. Null where it is not there.
+/// A part of the file, mapped when it is first needed. Two threads may map it at once. A thread that waited for another
+/// one would wait for ever in the child of a fork. Null if the part does not exist.
 template <class Area>
 Area* mapped_part(std::uint64_t begin, std::size_t reserved) noexcept {
   static constinit std::atomic<Area*> known{nullptr};
@@ -45,7 +45,7 @@ event_area* the_events() noexcept {
   return file != nullptr ? mapped_part<event_area>(file->events, sizeof(event_area)) : nullptr;
 }
 
-/// Addresses of another program's calls may be the same.
+/// Calls of another program may have the same addresses.
 std::uint64_t salt_of_process() noexcept {
   static constinit std::atomic<std::uint64_t> known{0};
   std::uint64_t seen = known.load(std::memory_order_relaxed);  // relaxed: a number
@@ -54,14 +54,14 @@ std::uint64_t salt_of_process() noexcept {
   return known.compare_exchange_strong(seen, made, std::memory_order_relaxed) ? made : seen;
 }
 
-/// The index of a file's record; chain_record::no_file where there is no room.
+/// The index of a file's record; chain_record::no_file if there is no room.
 std::uint32_t file_number(chain_area& area, const char (&path)[sizeof(frame::module)]) noexcept {
   std::uint64_t hash = 1;
   for (const char* letter = path; *letter != '\0'; ++letter) hash = mixed(hash, static_cast<unsigned char>(*letter));
   hash |= 1;
   for (std::uint32_t i = 0; i < chain_area::max_files; ++i) {
     std::uint64_t seen = 0;
-    // relaxed: the launcher reads paths after the processes have ended, and the index is all that is used here
+    // relaxed: the launcher reads paths after the processes have ended, and only the index is used here
     if (area.files[i].hash.compare_exchange_strong(seen, hash, std::memory_order_relaxed)) {
       std::memcpy(area.files[i].path, path, sizeof path);
       return i;
@@ -90,14 +90,14 @@ void write_record(chain_area& area, chain_record& one, const addresses& chain) n
   errno = saved_errno;
 }
 
-constexpr std::uint64_t no_room = 2;  // no key: those are odd
+constexpr std::uint64_t no_room = 2;  // not a key: keys are odd
 
-/// The record of the chain with that key; null where there is no room.
+/// The record of the chain with that key; null if there is no room.
 chain_record* find_record(chain_area& area, std::uint64_t key, bool& is_new) noexcept {
   for (unsigned step = 0; step < chain_area::max_search_steps; ++step) {
     const std::size_t i = (key + step) % chain_area::max_chains;
     std::uint64_t seen = area.keys[i].load(std::memory_order_relaxed);
-    // relaxed, both: who puts the key there writes the record, and publishes it itself
+    // relaxed, both: the thread that puts the key there writes the record, and publishes it
     is_new = seen == 0 && area.keys[i].compare_exchange_strong(seen, key, std::memory_order_relaxed);
     if (is_new && !channel::reserve(&area.records[i], sizeof area.records[i])) {
       area.keys[i].store(no_room, std::memory_order_relaxed);
@@ -108,7 +108,7 @@ chain_record* find_record(chain_area& area, std::uint64_t key, bool& is_new) noe
   return nullptr;
 }
 
-/// A lock that unwinding takes must not begin another one.
+/// A lock that unwinding takes must not start another unwinding.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool is_unwinding = false;
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pthread_rwlock_*: futex_rwlock within the object's own bytes, or, by policy, a mutex that readers take too. Sections
-// of either run as attempts where the policy asks for it.
+// pthread_rwlock_*: futex_rwlock within the object's own bytes, or, by policy, a mutex that readers take too. The
+// critical sections of both run as attempts if the policy asks for that.
 #include <pthread.h>
 
 #include <cerrno>
@@ -26,15 +26,15 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 
 namespace {
 
-/// What a mutex in the lock's place is.
+/// The tag of a mutex in the lock's place.
 lock_tag decide_as_mutex(const site_answer& answer) noexcept {
   policy::packed policy = answer.policy;
-  // Its own choice: a mutex of the C library would not fit.
+  // txsync chooses here: a mutex of the C library would not fit.
   if (policy.lock == policy::lock_kind::libc) policy.lock = policy::lock_kind::mutex;
   return decide({answer.site, policy}, PTHREAD_MUTEX_NORMAL);
 }
 
-/// Then the site speculates, as for mutexes there.
+/// Whether to elide. If so, the site speculates from then on, as mutexes there do.
 bool is_to_elide(const site_answer& answer) noexcept {
   if (!wants_elision(answer.policy)) return false;
   const lock_tag as_mutex = decide_as_mutex(answer);
@@ -49,7 +49,7 @@ rw_tag decide_rwlock(rwlock_state& lock) noexcept {
     return {rw_algorithm::libc, site};
   if (answer.policy.rwlock == policy::rwlock_kind::as_mutex) {
     std::uint16_t undecided = 0;
-    // relaxed: below the lock's own tag is stored after it
+    // relaxed: the lock's own tag is stored after it
     lock.mutex.tag.compare_exchange_strong(undecided, decide_as_mutex(answer).bits(), std::memory_order_relaxed);
     return {rw_algorithm::as_mutex, site};
   }
@@ -63,7 +63,7 @@ rw_tag tag_of(rwlock_state& lock) noexcept {
   if (bits != 0) [[likely]]
     return rw_tag(bits);
   const rw_tag mine = decide_rwlock(lock);
-  // acq_rel: the tag of the mutex, to and from whoever is first
+  // acq_rel: the tag of the mutex, from and to the thread that is first
   if (lock.tag.compare_exchange_strong(bits, mine.bits(), std::memory_order_acq_rel)) return mine;
   return rw_tag(bits);
 }
@@ -81,7 +81,7 @@ enum class entry : std::uint8_t { read, write };
 
 lock_call call_of(entry how) noexcept { return how == entry::read ? lock_call::read : lock_call::write; }
 
-/// The time inside is each thread's own: readers overlap.
+/// The time inside belongs to each thread: readers overlap.
 void count(const void* lock, rw_tag tag) noexcept { observe::detail::acquired(tag.site(), lock); }
 
 bool try_enter(rwlock_state& lock, entry how) noexcept {
@@ -93,8 +93,8 @@ bool enter_until(rwlock_state& lock, entry how, std::uint64_t deadline) noexcept
                              : lock.shared.rwlock.try_lock_shared_until_ns(deadline, admission_of(lock));
 }
 
-/// In the child of a fork: threads of the parent that slept do not exist, and must not keep readers out, who wait where
-/// writers do. Before the first thread of this process is counted as a sleeper.
+/// In the child of a fork, sleeping threads of the parent do not exist. They must not keep readers out, which wait
+/// while writers wait. To be called before the first thread of this process is counted as a sleeper.
 void forget_parents_sleepers(rwlock_state& lock) noexcept {
   (void)detail::once_in_child(lock.shared.forks, [&]() noexcept { lock.shared.rwlock.forget_sleepers(); });
 }
@@ -106,7 +106,7 @@ bool try_enter_settled(rwlock_state& lock, entry how) noexcept {
   return try_enter(lock, how);
 }
 
-/// How long a thread will wait: 0 for a try, or what a time asked for.
+/// How long a thread will wait: not at all for a try; else for ever, or until a time.
 struct patience {
   bool waits = true;
   const timespec* until = nullptr;
@@ -117,7 +117,7 @@ std::uint64_t deadline_of(const patience& how_long) noexcept {
   return how_long.until != nullptr ? on_our_clock(how_long.clock, *how_long.until) : machine::no_deadline;
 }
 
-/// `tries`: an acquisition that does not wait; `waits`: one that does, until a deadline.
+/// `tries`: an acquisition that does not wait. `waits`: one that waits, until a deadline.
 template <class Tries, class Waits>
 int take(const rwlock_state& lock, rw_tag tag, entry how, const patience& how_long, Tries tries, Waits waits) noexcept {
   if (!tries()) {
@@ -136,14 +136,14 @@ int take(const rwlock_state& lock, rw_tag tag, entry how, const patience& how_lo
 
 // ---- elision
 
-/// What the record of the thread's elided sections knows the lock by, whatever it is.
+/// The address by which the record of the thread's elided sections knows the lock, whatever lock it is.
 const void* word_of(const rwlock_state& lock) noexcept { return &lock; }
 
 bool runs_elided(const rwlock_state& lock) noexcept {
   return detail::in_elided_attempt() && detail::elided_mode(word_of(lock)) != latch_mode::none;
 }
 
-/// Ends the section where an attempt runs it.
+/// Ends the critical section if an attempt runs it.
 [[gnu::noinline]] bool end_elided(const rwlock_state& lock) noexcept {
   return detail::in_elided_attempt() && detail::leave_elided(word_of(lock));
 }
@@ -153,12 +153,12 @@ bool is_closed_to_readers(const void* lock) noexcept {
   return static_cast<const futex_rwlock*>(lock)->is_closed_to_readers(how);
 }
 
-/// Of a writer that comes before readers: it does not wait for them outside the lock, where they do not see it.
+/// For a writer that is served before readers. It does not wait outside the lock, where readers do not see it.
 bool is_held_for_attempt(const void* lock) noexcept {
   return machine::active() && static_cast<const futex_rwlock*>(lock)->is_held();
 }
 
-/// Attempts are kept out where the lock itself would keep the thread out, so that tries answer as it does.
+/// Attempts are kept out whenever the lock itself would keep the thread out. So tries give the lock's own answers.
 detail::held_test held_test_of(const rwlock_state& lock, entry how) noexcept {
   if (admission_of(lock) == futex_rwlock::admit::readers_first) {
     return how == entry::write ? detail::is_held_at_all<futex_rwlock>
@@ -167,13 +167,13 @@ detail::held_test held_test_of(const rwlock_state& lock, entry how) noexcept {
   return how == entry::write ? is_held_for_attempt : is_closed_to_readers<futex_rwlock::admit::after_writers>;
 }
 
-/// 0: in an attempt that runs the section; EBUSY: a try finds the lock held; -1: it is the lock that is to be taken.
+/// 0: in an attempt that runs the critical section. EBUSY: a try finds the lock held. -1: the lock is to be taken.
 int elide(const rwlock_state& lock, site& place, detail::held_test held, entry how, const patience& how_long) noexcept {
   const latch_mode mode = how == entry::read ? latch_mode::shared : latch_mode::exclusive;
   const void* const word = word_of(lock);
   if (how_long.waits && how_long.until == nullptr) {
-    // A thread that comes again as one that writes, or that has come as one, would wait for itself: what that comes to
-    // is found out outside.
+    // A thread that comes again as a writer, or that has come as one, would wait for itself. The lock decides about
+    // that, outside the attempt.
     if (runs_elided(lock) && (how == entry::write || detail::elided_mode(word) == latch_mode::exclusive))
       leave_attempt();
     return detail::enter_elided(place, word, mode, held) ? 0 : -1;
@@ -186,16 +186,16 @@ int elide(const rwlock_state& lock, site& place, detail::held_test held, entry h
   return -1;
 }
 
-/// Out of line, as what else only elided locks need: the others' way stays short.
+/// Out of line, like everything that only elided locks need: other locks' path stays short.
 [[gnu::noinline]] int elide_as_rwlock(rwlock_state& lock, rw_tag tag, entry how, const patience& how_long) noexcept {
-  forget_parents_sleepers(lock);  // or an attempt waits for one of them
+  forget_parents_sleepers(lock);  // or an attempt would wait for one of them
   return elide(lock, speculating_site_of(tag.role()).place, held_test_of(lock, how), how, how_long);
 }
 
-// ---- as what it is
+// ---- as a reader-writer lock or as a mutex
 
 bool is_callers_as_writer(const rwlock_state& lock) noexcept {
-  // relaxed, here and below: a thread's own number is in it only if it put it there
+  // relaxed, here and below: only the thread itself stores its own number there
   return is_callers(lock.shared.writer.load(std::memory_order_relaxed), &lock);
 }
 
@@ -215,7 +215,7 @@ int lock_as_rwlock(rwlock_state& lock, rw_tag tag, entry how, const patience& ho
   return status;
 }
 
-/// Readers may come again, as under the real one; a reader that wants to write would wait for itself there.
+/// Readers may come again, as under the real lock. A reader that wants to write would wait for itself there.
 int lock_again(rwlock_state& lock, entry how, const patience& how_long) noexcept {
   if (how == entry::write || lock.written != 0) return how_long.waits ? EDEADLK : EBUSY;
   return lock.mutex.lock_once_more() ? 0 : EAGAIN;
@@ -262,7 +262,7 @@ int unlock_as_mutex(rwlock_state& lock, rw_tag tag) noexcept {
     leave_attempt();
     tell(owner == 0 ? notice_kind::double_unlock : notice_kind::unlock_by_stranger, tag.site());
   }
-  if (owner == 0) return 0;  // as the C library's
+  if (owner == 0) return 0;  // as in the C library
   if (mutex.unlock_once_of_several()) return 0;
   observe::detail::hold_ends_if_timed(&lock);
   mutex.hold.store(0, std::memory_order_relaxed);
@@ -287,7 +287,7 @@ int unlock_rwlock(rwlock_state& lock, rw_tag tag) noexcept {
   }
   if (lock.shared.rwlock.readers() == 0) {
     tell_outside(notice_kind::double_unlock, tag);
-    return 0;  // as the C library's
+    return 0;  // as in the C library
   }
   lock.shared.rwlock.unlock_shared();
   return 0;
@@ -327,7 +327,7 @@ int wait_for_foreign(pthread_rwlock_t* raw, entry how, const patience& how_long)
 }
 
 [[gnu::always_inline]] inline int lock_rwlock(pthread_rwlock_t* raw, entry how, const patience& how_long) noexcept {
-  // Also where the lock is free, as the C library.
+  // Even if the lock is free, as in the C library.
   if (how_long.until != nullptr && !is_time(*how_long.until)) return EINVAL;
   rwlock_state& lock = state_of(raw);
   const rw_tag tag = tag_of(lock);
@@ -351,7 +351,7 @@ int destroy(pthread_rwlock_t* raw) noexcept {
                         : lock.shared.rwlock.has_writer() || lock.shared.rwlock.readers() != 0;
   if (held) {
     tell_outside(notice_kind::destroyed_locked, tag);
-    return 0;  // the C library's answer, which leaves the lock as it is, too
+    return 0;  // the C library's answer, which also leaves the lock unchanged
   }
   if (tag.how() == rw_algorithm::as_mutex) lock.mutex.tag.store(0, std::memory_order_relaxed);
   lock.tag.store(0, std::memory_order_relaxed);

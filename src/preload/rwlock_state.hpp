@@ -21,7 +21,7 @@ enum class rw_algorithm : std::uint8_t {
   libc,
   rwlock,
   as_mutex,
-  /// As `rwlock`, and the site says how sections run as attempts.
+  /// As `rwlock`, and the site decides how critical sections run as attempts.
   elided,
   elided_uncounted,
 };
@@ -32,10 +32,10 @@ class rw_tag {
   constexpr rw_tag(rw_algorithm how, std::uint32_t site) noexcept
       : bits_(static_cast<std::uint16_t>(static_cast<unsigned>(how) << 12 | site)) {}
   constexpr rw_algorithm how() const noexcept { return static_cast<rw_algorithm>(bits_ >> 12); }
-  /// Where it is counted; 0: nowhere.
+  /// The site that counts it; 0: none does.
   constexpr std::uint32_t site() const noexcept { return how() == rw_algorithm::elided_uncounted ? 0 : bits_ & 0xFFF; }
   constexpr bool is_elided() const noexcept { return how() >= rw_algorithm::elided; }
-  /// The site's number where it is elided (speculating_sites.hpp).
+  /// The site's number, if it is elided (speculating_sites.hpp).
   constexpr std::uint32_t role() const noexcept { return bits_ & 0xFFF; }
   constexpr std::uint16_t bits() const noexcept { return bits_; }
 
@@ -43,14 +43,14 @@ class rw_tag {
   std::uint16_t bits_;
 };
 
-/// Of a lock that readers share.
+/// The state of a lock that readers share.
 struct shared_state {
   futex_rwlock rwlock;
   std::uint32_t unused;
   std::atomic<std::uint32_t> forks;  // 2 * fork_count() once the parent's sleepers are forgotten
   std::uint32_t more_unused[2];
   std::atomic<std::uint32_t> writer;  // number of the thread inside as a writer; 0: none
-  std::uint32_t process_shared;       // the C library's, at its place
+  std::uint32_t process_shared;       // the C library's field, at its place
 };
 
 /// Laid over a pthread_rwlock_t; all zero, and what the static initialisers write, is a valid unlocked one.
@@ -60,14 +60,14 @@ struct rwlock_state {
     mutex_state mutex;  // as_mutex; its depth counts readers of one thread
   };
   std::atomic<std::uint16_t> tag;  // rw_tag
-  std::uint16_t written;           // as_mutex: the owner came as a writer; the owner's
+  std::uint16_t written;           // as_mutex: the owner came as a writer; accessed by the owner
   std::uint32_t unused;
-  std::uint32_t preference;  // the C library's: PTHREAD_RWLOCK_PREFER_..., at its place
+  std::uint32_t preference;  // the C library's field: PTHREAD_RWLOCK_PREFER_..., at its place
 };
 static_assert(sizeof(rwlock_state) <= sizeof(pthread_rwlock_t));
 static_assert(offsetof(mutex_state, tag) >= offsetof(shared_state, more_unused) &&
               offsetof(mutex_state, tag) < offsetof(shared_state, writer));
-// Sections of either are known by the address of the lock.
+// The critical sections of both are known by the address of the lock.
 static_assert(offsetof(shared_state, rwlock) == 0 && offsetof(mutex_state, word) == 0);
 #ifdef __x86_64__
 static_assert(offsetof(shared_state, writer) == offsetof(pthread_rwlock_t, __data.__cur_writer));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// prctl() and syscall(), which install filters of system calls. All else goes to the functions behind ours.
+// prctl() and syscall(), which install filters of system calls. Everything else goes to the functions behind ours.
 #include "sandbox.hpp"
 
 #include <dlfcn.h>
@@ -19,7 +19,7 @@ namespace {
 
 using system_function = long (*)(long, long, long, long, long, long, long);
 using prctl_function = int (*)(int, long, long, long, long);
-// Null until the constructor has run; the kernel is called without it. relaxed: pointers to code that is there
+// Null until the constructor has run: until then the kernel is called directly. relaxed: pointers to existing code
 constinit std::atomic<system_function> next_syscall{nullptr};
 constinit std::atomic<prctl_function> next_prctl{nullptr};
 
@@ -28,13 +28,14 @@ constinit std::atomic<prctl_function> next_prctl{nullptr};
   next_prctl.store(reinterpret_cast<prctl_function>(dlsym(RTLD_NEXT, "prctl")), std::memory_order_relaxed);
 }
 
-/// Before a filter is installed. If that fails, the calls are given up for nothing, which costs time and counts only.
+/// To be called before a filter is installed. If that fails, the calls were given up in vain: that costs time and
+/// counts only.
 void give_up_calls(std::uint32_t calls) noexcept {
-  // relaxed: a set. Threads that have just looked at it get the time to make their call.
+  // relaxed: a set. Threads that have just read it get the time to make their call.
   if ((calls_given_up.fetch_or(calls, std::memory_order_relaxed) & calls) != calls) machine::sleep_ns(1'000'000);
 }
 
-/// No filter: programs ask that way whether the kernel knows filters.
+/// Without a filter nothing happens: so programs ask whether the kernel knows filters.
 void expect_filter(const sock_fprog* filter) noexcept {
   if (filter != nullptr && filter->filter != nullptr) give_up_calls(calls_that_end_in(*filter));
 }
@@ -55,8 +56,8 @@ void expect_filter(const sock_fprog* filter) noexcept {
 using namespace txsync;
 using namespace txsync::preload;
 
-// Under names of our own, since the C library's headers declare them with any number of arguments, which lie in the
-// same registers.
+// Under our own names, since the C library's headers declare them with any number of arguments. The arguments lie in
+// the same registers.
 TXSYNC_INTERPOSE long txsync_syscall(long number, long a, long b, long c, long d, long e, long f) noexcept
     TXSYNC_LINKED_AS("syscall");
 long txsync_syscall(long number, long a, long b, long c, long d, long e, long f) noexcept {

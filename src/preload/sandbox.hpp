@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs that give up system calls. A program whose locks are the C library's needs little more than futex() from
-// then on, and may let a filter (seccomp) kill it for anything else. So calls of ours for which the filter would not
-// simply answer are not made: they fail with EPERM instead.
+// then on. It may let a filter (seccomp) kill it for anything else. So we make no call that the filter would not simply
+// answer. Such calls fail with EPERM instead.
 #pragma once
 
 #include <atomic>
@@ -13,13 +13,13 @@ struct sock_fprog;
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
-/// A set of the system calls that the library makes after its start; bit i is that of call_numbers[i]. Only grows.
+/// A set of the system calls that the library makes after its start. Bit i is that of call_numbers[i]. It only grows.
 extern constinit std::atomic<std::uint32_t> calls_given_up;
 
-/// False where the number is given up. A call that has no bit is never given up.
+/// False if the number is given up. A call without a bit is never given up.
 bool may_call(long number) noexcept;
 
-/// Those for which this filter does more than answer, or decides by arguments.
+/// The calls for which this filter does more than answer, or decides by arguments.
 std::uint32_t calls_that_end_in(const sock_fprog& filter) noexcept;
 inline constexpr std::uint32_t every_call = ~std::uint32_t{0};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a filter of the program answers to the calls that we make: it is run here, as the kernel will run it
-// (seccomp(2); the instructions are those of linux/filter.h).
+// What a filter of the program answers to the calls that we make. The filter is run here, as the kernel will run it
+// (seccomp(2)). The instructions are those of linux/filter.h.
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -86,14 +86,14 @@ bool jumps(std::uint16_t code, std::uint32_t a, std::uint32_t with) noexcept {
   }
 }
 
-/// None: of a call's arguments or place, which are not known.
+/// None for a call's arguments or its address, which are not known.
 std::optional<std::uint32_t> word_of_call(std::uint32_t offset, std::uint32_t number) noexcept {
   if (offset == offsetof(seccomp_data, nr)) return number;
   if (offset == offsetof(seccomp_data, arch)) return this_processor;
   return std::nullopt;
 }
 
-/// What a load or a store does. False: it depends on what is not known, or is no instruction of a filter.
+/// The effect of a load or a store. False: it depends on what is not known, or is no instruction of a filter.
 bool moves(const sock_filter& step, registers& now, std::uint32_t number) noexcept {
   std::uint32_t& target = BPF_CLASS(step.code) == BPF_LDX ? now.x : now.a;
   switch (BPF_MODE(step.code)) {
@@ -117,7 +117,7 @@ bool moves(const sock_filter& step, registers& now, std::uint32_t number) noexce
   }
 }
 
-/// What the filter returns; none where it depends on what is not known.
+/// What the filter returns; none if that depends on what is not known.
 std::optional<std::uint32_t> answer(const sock_fprog& filter, std::uint32_t number) noexcept {
   registers now;
   for (std::size_t at = 0; at < filter.len; ++at) {  // jumps go forward only
@@ -168,7 +168,7 @@ std::uint32_t calls_that_end_in(const sock_fprog& filter) noexcept {
 constinit std::atomic<std::uint32_t> calls_given_up{0};
 
 bool may_call(long number) noexcept {
-  // relaxed: who gives calls up waits for those that are being made (sandbox.cpp)
+  // relaxed: a thread that gives calls up waits for those that are being made (sandbox.cpp)
   const std::uint32_t given_up = calls_given_up.load(std::memory_order_relaxed);
   if (given_up == 0) [[likely]]
     return true;

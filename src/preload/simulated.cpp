@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands for next.cpp, call_chain.cpp, contention.cpp, process.cpp, default_policy.cpp and src/channel in a
-// simulated program: there is no other library behind this one, no process that watches, and sites are found by the
-// simulated machine's own reports.
+// Replaces some files in a simulated program: next.cpp, call_chain.cpp, contention.cpp, process.cpp, default_policy.cpp
+// and src/channel. There is no other library behind this one, and no process that watches. The simulated machine's own
+// reports find the sites.
 #include <unistd.h>
 
 #include <atomic>
@@ -78,14 +78,14 @@ constinit const next_functions functions = make();
 
 namespace {
 
-/// Whether `text` begins with "KEY=WORD" and that word ends there.
+/// Whether `text` begins with "KEY=WORD" and the word ends there.
 bool says(std::string_view text, std::string_view key, std::string_view word) noexcept {
   if (!text.starts_with(key) || text.size() == key.size() || text[key.size()] != '=') return false;
   const std::string_view value = text.substr(key.size() + 1);
   return policy::is_word(value.substr(0, value.find(' ')), word);
 }
 
-/// True where `text` begins with the key and one of its words, which is then in `into`.
+/// True if `text` begins with the key and one of its words, which is then stored in `into`.
 template <class Kind>
 bool read(const char* text, const char* key, Kind& into) noexcept {
   for (const auto& [word, kind] : policy::words_of<Kind>::all) {
@@ -96,7 +96,7 @@ bool read(const char* text, const char* key, Kind& into) noexcept {
   return false;
 }
 
-/// "lock=ticket warm_up=paper": keys and words of policy files. Ends the simulation where it does not know one.
+/// "lock=ticket warm_up=paper": keys and words of policy files. An unknown one ends the simulation.
 void read_all(const char* text, policy::packed& into) noexcept {
   while (*text != 0) {
     if (!read(text, "lock", into.lock) && !read(text, "elision", into.elision) &&
@@ -110,7 +110,7 @@ void read_all(const char* text, policy::packed& into) noexcept {
 
 policy::packed asked_policy() noexcept {
   policy::packed made{policy::lock_kind::mutex, policy::rwlock_kind::rwlock, policy::spinlock_kind::tatas, true};
-  // "1" is what txsync does unless told otherwise; else the words of policy files.
+  // "1" is txsync's default; anything else is words of policy files.
   if (const char* const elision = std::getenv("TXSYNC_SIM_ELIDE")) {
     if (std::strcmp(elision, "1") == 0) made.elision = policy::elision_kind::standard;
     for (const auto& [word, kind] : policy::words_of<policy::elision_kind>::all) {
@@ -128,7 +128,7 @@ const next_functions& find_functions() noexcept { return functions; }
 
 policy::packed default_policy() noexcept {
   static constinit std::atomic<std::uint32_t> known{0};
-  // relaxed: all would store the same; no policy that asked_policy() makes is 0
+  // relaxed: all threads would store the same; no policy of asked_policy() is 0
   std::uint32_t answer = known.load(std::memory_order_relaxed);
   if (answer == 0) {
     answer = asked_policy().word();
@@ -185,7 +185,7 @@ head* open_file() noexcept { return nullptr; }
 std::uint32_t launchers_number(const head&) noexcept { return 0; }
 bool has_ended(std::uint32_t) noexcept { return false; }
 
-// Nobody is asked.
+// There is nobody to ask.
 claim claim_question(head&) noexcept { return {}; }
 bool ask(head&, const claim&) noexcept { return false; }
 void give_back(const claim&) noexcept {}

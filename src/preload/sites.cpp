@@ -28,7 +28,7 @@ site_answer answer_of(std::uint64_t word, std::uintptr_t call = 0) noexcept {
   return {static_cast<std::uint32_t>(word) >> 1, policy::packed::of(static_cast<std::uint32_t>(word >> 32)), call};
 }
 
-/// What the launcher said of a place.
+/// What the launcher answered about a place.
 struct told_answer {
   site_answer answer;
   bool is_told = false;
@@ -60,7 +60,8 @@ site_answer without_place(channel::head& file) noexcept {
 
 // ---- locks in static storage
 
-/// Objects that are of one site as a whole, or in steps: an array of locks costs one question. Grows up to its size.
+/// Objects that share one site as a whole, or at each step: an array of locks costs one question. It grows up to its
+/// size.
 struct known_object {
   std::uint64_t file = 0;
   object_places places;
@@ -73,7 +74,7 @@ constinit std::atomic<std::uint32_t> objects_given{0};
 
 void remember_object(std::uint64_t file, const told_answer& told) noexcept {
   if (told.same.end <= told.same.begin) return;
-  // relaxed, here and below: a ticket. Not drawn where none is left: the number must not come around.
+  // relaxed, here and below: a ticket. None is drawn if none is left, since the number must not wrap around.
   if (objects_given.load(std::memory_order_relaxed) >= most_objects) return;
   const std::uint32_t number = objects_given.fetch_add(1, std::memory_order_relaxed);
   if (number >= most_objects) return;
@@ -108,20 +109,20 @@ site_answer site_of_object(channel::head& file, const static_place& object, obje
 
 // ---- others
 
-/// What a search for the frames of a chain, from the innermost one outwards, begins with.
+/// The hash with which a search for the frames of a chain begins, from the innermost frame outwards.
 std::uint64_t hash_of_no_frames(object_kind kind) noexcept {
   return mixed(code_epoch(), static_cast<std::uint64_t>(kind));
 }
 
-/// Where no frame decides, and the chain as a whole does.
+/// The hash if the whole chain decides, and no single frame.
 std::uint64_t hash_of_whole(std::uint64_t frames) noexcept { return mixed(frames, ~std::uint64_t{0}); }
 
-/// What is known of a chain, and of its innermost frames.
+/// What is known about a chain, and about its innermost frames.
 class chain_search {
  public:
   explicit chain_search(object_kind kind) noexcept : hash_(hash_of_no_frames(kind)) {}
 
-  /// With one frame more; 0: not known.
+  /// With one more frame; 0: not known.
   std::uint64_t find_with(std::uintptr_t address) noexcept {
     hash_ = mixed(hash_, address);
     return places.find(hash_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which site a lock belongs to, and what its policy is: asked of the launcher once for each place.
+// Which site a lock belongs to, and what its policy is. The launcher is asked once for each place.
 #pragma once
 
 #include <cstddef>
@@ -25,27 +25,27 @@ using channel::place;
 struct site_answer {
   std::uint32_t site = 0;
   policy::packed policy;
-  /// The return address of the innermost call, where that alone decides for objects in no static storage; else 0.
+  /// The return address of the innermost call, if that alone decides for objects outside static storage; else 0.
   std::uintptr_t call = 0;
   bool is_for_all = false;  ///< the answer is the same for all locks
 };
 
-/// The site of the lock `object`, which the calling function's caller makes or first takes: by the object where that is
-/// in static storage, else by the calls. Without a launcher: site 0 and the built-in policy. Where one policy is for
-/// all sites and needs none of them (needs_site()): site 0 and that policy. Cost: some 20 ns for a place that is known,
-/// 1 to 3 us where the calls have to be unwound, and for a new place a question to the launcher, 0.1 ms and more.
+/// The site of the lock `object`, which the calling function's caller makes or takes first. An object in static storage
+/// decides it; otherwise the calls do. Without a launcher: site 0 and the built-in policy. If one policy is for all
+/// sites and does not need them (needs_site()): site 0 and that policy. Cost: some 20 ns for a known place, 1 to 3 us
+/// if the calls have to be unwound. A new place costs a question to the launcher, 0.1 ms and more.
 site_answer find_site(object_kind kind, const void* object) noexcept;
 
-/// Where no launcher says anything. If there is one whose file cannot be opened: its default, which is in the
-/// environment.
+/// The policy without an answer of the launcher. If there is a launcher whose file cannot be opened: its default, which
+/// is in the environment.
 policy::packed default_policy() noexcept;
-/// Where locks are counted in a program that no launcher watches; 0: they are not.
+/// The site that counts locks in a program without a launcher; 0: they are not counted.
 std::uint32_t site_without_channel() noexcept;
 
-/// Tells the launcher (else the standard error) of something that the program did. Each place and kind is told once.
+/// Reports something that the program did to the launcher (else on standard error). Each place and kind once.
 void tell(notice_kind kind, std::uint32_t site, std::uint32_t other_site = 0) noexcept;
 
-/// To the standard error, where there is no launcher.
+/// Writes to standard error if there is no launcher.
 void say(const char* text, std::size_t length) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

@@ -23,8 +23,8 @@ bool make_block(std::uint32_t index) noexcept {
   for (std::uint32_t i = 0; i < site_block::sites; ++i) {
     new (made->room[i]) speculating_site(index * site_block::sites + i);
   }
-  // release: the sites, before others find them; pairs with the acquire in speculating_site_of(). relaxed: another's
-  // are as good
+  // release: the sites, before others find them; pairs with the acquire in speculating_site_of(). relaxed: another
+  // thread's block is as good
   if (!mine.compare_exchange_strong(present, made, std::memory_order_release, std::memory_order_relaxed)) {
     machine::unmap_pages(page, sizeof(site_block));
   }
@@ -39,7 +39,8 @@ bool make_speculating(std::uint32_t number, const site_choices& choices, const p
   if (!made.has_choices()) made.place.set_policy(asked.word());
   const auto what = choices.elides ? detail::speculation::elision : detail::speculation::warm_up;
   if (detail::decide_state(made.place, what).place() == nullptr) {
-    // Nothing is decided in an attempt, and a lock stays what it is said to be now: the section comes again outside.
+    // Nothing is decided in an attempt, and a lock's kind is final. So the critical section starts again outside the
+    // attempt.
     machine::abort<machine::attempt_status::code_fall_back>();
     return false;
   }

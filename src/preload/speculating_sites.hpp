@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sites whose locks are elided or run ahead while they wait. The site has the policy and what was learnt of it
-// (speculate/site_page.hpp); beside it stands what the policy comes to on this machine.
+// The sites whose locks are elided, or whose waiters run ahead. The site has the policy and what was learnt about it
+// (speculate/site_page.hpp). Beside it stands what the policy means on this machine.
 #pragma once
 
 #include <atomic>
@@ -15,9 +15,9 @@
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
-/// What a site's policy comes to on this machine.
+/// What a site's policy means on this machine.
 struct site_choices {
-  algorithm under;  ///< the lock, where it is taken
+  algorithm under;  ///< the lock that is taken
   bool elides;
   bool warms;
 };
@@ -33,12 +33,12 @@ class speculating_site {
     return {static_cast<algorithm>(kept & under_bits), (kept & elides_bit) != 0, (kept & warms_bit) != 0};
   }
   bool has_choices() const noexcept { return choices_.load(std::memory_order_acquire) != 0; }
-  /// The first ones stay.
+  /// The first choices stay.
   void set_choices(const site_choices& made) noexcept {
     std::uint32_t none = 0;
     const std::uint32_t kept = set_bit | (made.elides ? elides_bit : 0) | (made.warms ? warms_bit : 0) |
                                static_cast<std::uint32_t>(made.under);
-    // release: the policy, before others find the choices; relaxed: another's are as good
+    // release: the policy, before others find the choices; relaxed: another thread's are as good
     choices_.compare_exchange_strong(none, kept, std::memory_order_release, std::memory_order_relaxed);
   }
 
@@ -53,8 +53,7 @@ class speculating_site {
   std::atomic<std::uint32_t> choices_{0};
 };
 
-/// The sites of so many numbers that follow each other: a page of memory, mapped by the first of them, never given
-/// back.
+/// The sites of consecutive numbers: a page of memory, mapped by the first of them, never given back.
 struct site_block {
   static constexpr std::uint32_t sites = 128;
   alignas(speculating_site) unsigned char room[sites][sizeof(speculating_site)];
@@ -62,8 +61,8 @@ struct site_block {
 static_assert(sizeof(site_block) == 4096);
 extern constinit std::atomic<site_block*> site_blocks[most_sites / site_block::sites + 1];
 
-/// Makes the site's choices, which asks for elision or warm-up, and its own page (speculate/site_page.hpp). False when
-/// there is no memory left: its locks are plain ones then. Sites that are not counted have a number, too. Thread-safe.
+/// Makes the choices of the site, which asks for elision or warm-up, and its page (speculate/site_page.hpp). False if
+/// there is no memory left: then its locks are plain. Sites that are not counted have a number, too. Thread-safe.
 bool make_speculating(std::uint32_t number, const site_choices& choices, const policy::packed& asked) noexcept;
 
 /// Requires: make_speculating(number, ...) has been true.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pthread_spin_*. Four bytes: a mark of ours, the site, and whether it is held. Without the mark it is the C library's
-// (process-shared, or by policy), whose words are 0 and 1: the sites of those are kept apart.
+// pthread_spin_*. Four bytes: a mark of ours, the site, and whether it is held. Without the mark the lock is the C
+// library's (process-shared, or by policy), whose words are 0 and 1. The sites of those are kept elsewhere.
 #include <pthread.h>
 
 #include <atomic>
@@ -35,7 +35,7 @@ bool is_ours(std::uint32_t word) noexcept { return (word & mark_bits) == mark; }
 std::uint32_t site_in(std::uint32_t word) noexcept { return word >> site_shift & 0xFFF; }
 
 bool try_take(spin_word& word) noexcept {
-  // relaxed: a look only. acquire pairs with the release in pthread_spin_unlock()
+  // relaxed: only a look. acquire pairs with the release in pthread_spin_unlock()
   return (word.load(std::memory_order_relaxed) & held) == 0 &&
          (word.fetch_or(held, std::memory_order_acquire) & held) == 0;
 }
@@ -55,7 +55,7 @@ void ends(const volatile void* lock) noexcept { observe::detail::hold_ends_if_ti
 
 // ---- left to the C library
 
-/// Sites of locks that have no room for them, by address: what finds no place is not counted.
+/// Sites, by address, of locks that have no room for them. A lock without an entry is not counted.
 class site_table {
  public:
   void put(const volatile void* lock, std::uint32_t site) noexcept {
@@ -64,7 +64,7 @@ class site_table {
     for (unsigned i = 0; i < window; ++i) {
       entry& one = at(key, i);
       std::uintptr_t seen = 0;
-      // relaxed, all: an entry is made before the program hands its lock over, and counts nothing else
+      // relaxed, all: an entry is made before the program passes its lock on, and only counts depend on it
       if (!one.key.compare_exchange_strong(seen, key, std::memory_order_relaxed) && seen != key) continue;
       one.site.store(site, std::memory_order_relaxed);
       return;
@@ -136,7 +136,7 @@ TXSYNC_INTERPOSE int pthread_spin_init(pthread_spinlock_t* lock, int shared) noe
     const site_answer answer = find_site(object_kind::spinlock, const_cast<const int*>(lock));
     const std::uint32_t site = answer.policy.counting ? answer.site : 0;
     if (answer.policy.spinlock != policy::spinlock_kind::libc) {
-      word_of(lock).store(mark | site << site_shift, std::memory_order_relaxed);  // relaxed: the program hands it over
+      word_of(lock).store(mark | site << site_shift, std::memory_order_relaxed);  // relaxed: the program passes it on
       return 0;
     }
     sites_of_foreign.put(lock, site);
@@ -146,7 +146,7 @@ TXSYNC_INTERPOSE int pthread_spin_init(pthread_spinlock_t* lock, int shared) noe
 
 TXSYNC_INTERPOSE int pthread_spin_destroy(pthread_spinlock_t* lock) noexcept {
   spin_word& word = word_of(lock);
-  const std::uint32_t seen = word.load(std::memory_order_relaxed);  // relaxed: the caller is the last
+  const std::uint32_t seen = word.load(std::memory_order_relaxed);  // relaxed: the caller is the last user
   if (is_ours(seen) && (seen & held) != 0) {
     tell(notice_kind::destroyed_locked, site_in(seen));
     return EBUSY;
@@ -175,7 +175,7 @@ TXSYNC_INTERPOSE int pthread_spin_trylock(pthread_spinlock_t* lock) noexcept {
 
 TXSYNC_INTERPOSE int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
   spin_word& word = word_of(lock);
-  const std::uint32_t seen = word.load(std::memory_order_relaxed);  // relaxed: the holder's own
+  const std::uint32_t seen = word.load(std::memory_order_relaxed);  // relaxed: it is the holder's
   ends(lock);
   const void* const object = const_cast<const int*>(lock);
   if (!is_ours(seen)) {
@@ -185,7 +185,7 @@ TXSYNC_INTERPOSE int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
   }
   if ((seen & held) == 0) {
     tell(notice_kind::double_unlock, site_in(seen));
-    return 0;  // as the C library's
+    return 0;  // as in the C library
   }
   word.store(seen & ~held, std::memory_order_release);  // pairs with the acquire in try_take()
   if (site_in(seen) != 0) released(object);

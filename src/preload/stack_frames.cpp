@@ -17,7 +17,7 @@ constexpr bool is_below_frame = true;
 constexpr bool is_below_frame = false;
 #endif
 
-// A known frame in one word, so that it is read as a whole: the return address into it, and its size in words.
+// A known frame in one word, so that it is read at once: the return address into it, and its size in words.
 constexpr unsigned size_bits = 16;
 constexpr std::uint64_t size_varies = 0xFFFF;
 constexpr std::size_t table_size = 1u << 14;
@@ -27,13 +27,13 @@ constinit std::atomic<std::uint64_t> frames[table_size] = {};
 constinit std::atomic<std::uintptr_t> own_begin{0};
 constinit std::atomic<std::uintptr_t> own_end{0};
 
-/// The part of the thread's stack that its last unwinding came through.
+/// The part of the thread's stack that its last unwinding passed.
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::uintptr_t seen_from = 0;
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::uintptr_t seen_to = 0;
 
 std::size_t first_place(std::uintptr_t address) noexcept { return mixed(0, address) % table_size; }
 
-/// The size in words; 0: not known, or none that is always the same.
+/// The size in words; 0: not known, or it varies.
 std::uint64_t size_of_frame(std::uintptr_t address) noexcept {
   for (std::size_t step = 0; step < longest_search; ++step) {
     // relaxed, here and below: the word is all there is
@@ -46,7 +46,7 @@ std::uint64_t size_of_frame(std::uintptr_t address) noexcept {
   return 0;
 }
 
-/// Where there is no room the frame stays unknown.
+/// If there is no room the frame stays unknown.
 void remember_frame(std::uintptr_t address, std::uint64_t size) noexcept {
   if (address >> (64 - size_bits) != 0 || size >= size_varies) return;
   for (std::size_t step = 0; step < longest_search; ++step) {
@@ -65,9 +65,9 @@ void remember_frame(std::uintptr_t address, std::uint64_t size) noexcept {
 void stack_reader::met(std::uintptr_t address, std::uintptr_t end_of_called) noexcept {
   if (!is_below_frame) return;
   const std::uintptr_t slot = end_of_called - sizeof(std::uintptr_t);
-  // Another order is another stack: that of a signal handler.
+  // Another order means another stack: that of a signal handler.
   is_one_stack_ = is_one_stack_ && slot > highest_;
-  // Not so where a signal came in between.
+  // Not so if a signal came in between.
   const bool is_there = is_one_stack_ && *reinterpret_cast<const std::uintptr_t*>(slot) == address;
   if (is_there && last_slot_ != 0) remember_frame(last_address_, (slot - last_slot_) / sizeof(std::uintptr_t));
   last_address_ = address;
@@ -79,7 +79,7 @@ void stack_reader::met(std::uintptr_t address, std::uintptr_t end_of_called) noe
 void stack_reader::finish(std::uintptr_t begin, std::uintptr_t end) noexcept {
   seen_from = is_one_stack_ ? lowest_ : 0;
   seen_to = is_one_stack_ ? highest_ : 0;
-  // relaxed: all store the same, and a walk that reads 0 goes nowhere
+  // relaxed: all threads store the same, and a walk that reads 0 stops
   own_end.store(end, std::memory_order_relaxed);
   own_begin.store(begin, std::memory_order_relaxed);
 }
@@ -90,12 +90,12 @@ void forget_frames() noexcept {
 
 quick_walk::quick_walk(const void* frame) noexcept {
   if (is_below_frame && own_begin.load(std::memory_order_relaxed) != 0)
-    at_ = static_cast<const std::uintptr_t*>(frame) + 1;  // behind the saved frame pointer
+    at_ = static_cast<const std::uintptr_t*>(frame) + 1;  // after the saved frame pointer
 }
 
 std::uintptr_t quick_walk::next() noexcept {
   for (;;) {
-    // Beyond what unwinding has come through may be the stack's end.
+    // The stack may end beyond the part that unwinding has passed.
     if (at_ == nullptr || reinterpret_cast<std::uintptr_t>(at_) > seen_to) return 0;
     const std::uintptr_t address = *at_;
     const std::uint64_t size = size_of_frame(address);

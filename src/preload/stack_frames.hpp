@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How large the frames of calls are, as unwinding met them: what a walk up the stack needs that does not unwind. Only
-// where a call leaves its return address right below the caller's frame (x86-64).
+// How large the frames of calls are, as unwinding saw them. A walk up the stack without unwinding needs that. Only on
+// processors where a call leaves its return address right below the caller's frame (x86-64).
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
-/// Forgets all: code was unloaded, and the addresses may be other code's.
+/// Forgets everything: code was unloaded, and other code may get these addresses.
 void forget_frames() noexcept;
 
-/// Is told of each frame that an unwinding comes through, the innermost first.
+/// Receives each frame that an unwinding passes, the innermost first.
 class stack_reader {
  public:
   /// The return address of a frame, and where the frame that it called ends.

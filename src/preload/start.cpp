@@ -18,10 +18,10 @@ namespace txsync::inline TXSYNC_BACKEND::preload {
 
 namespace {
 
-/// Where all locks are the C library's no thread asks for its number, and the child would not know what its own held.
+/// If all locks are the C library's, no thread asks for its number. The child would not know what its own thread held.
 void before_fork() noexcept { (void)thread_number(); }
 
-/// In the child of a fork, which counts for itself, in the same file. Also in handlers of signals.
+/// In the child of a fork, which counts for itself, in the same file. Also called in signal handlers.
 void begin_child() noexcept {
   renew_identity();
   detail::forget_all_left();
@@ -54,7 +54,7 @@ void find_fork(fork_function& out) noexcept { find_next(out.call, "_Fork"); }
 
 using namespace txsync::preload;
 
-// It calls no handlers of pthread_atfork(), unlike fork(). May be called by handlers of signals.
+// It calls no handlers of pthread_atfork(), unlike fork(). Signal handlers may call it.
 TXSYNC_INTERPOSE pid_t _Fork() noexcept {
   before_fork();
   const pid_t child = found_once<fork_function, find_fork>().call();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the libraries ask of the system while a lock call runs. They are linked with --wrap for each function here,
-// since another preloaded library may have replaced it: libfaketime takes locks in its getpid() and fstat(), which are
-// ours, and its clock is not the one by which the kernel ends a sleep. tests/preload/symbol_versions.sh knows which
-// functions of the C library may be called all the same.
+// since another preloaded library may have replaced it. For example, libfaketime takes locks in its getpid() and
+// fstat(), and these locks are ours. Nor is its clock the one by which the kernel ends a sleep.
+// tests/preload/symbol_versions.sh lists the functions of the C library that may still be called.
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -72,7 +72,7 @@ long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 int __wrap_sched_yield() noexcept {
   if (txsync::preload::may_call(SYS_sched_yield)) [[likely]]
     return ask_int(SYS_sched_yield);
-  // A short sleep, by what every program with locks is allowed.
+  // A short sleep, by a call that every program with locks is allowed.
   const std::uint32_t unchanged = 0;
   const timespec moment{0, 1'000};
   (void)kernel_call(SYS_futex, word(&unchanged), FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, word(&moment));
@@ -104,7 +104,7 @@ ssize_t __wrap_readlink(const char* path, char* out, std::size_t bytes) noexcept
   return ask(SYS_readlinkat, AT_FDCWD, word(path), word(out), static_cast<long>(bytes));
 }
 
-// The cancellation point of src/machine/native/cancel.cpp: of the C library, and left out where it may not be.
+// The cancellation point of src/machine/native/cancel.cpp. It is the C library's, and is left out where it may not be.
 ssize_t __real_read(int file, void* into, std::size_t bytes);
 ssize_t __wrap_read(int file, void* into, std::size_t bytes) {
   if (!txsync::preload::may_call(SYS_read)) [[unlikely]]

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sections in attempts: begun cause by cause (shore-mt paper, 3.2; thesis, 2.1), joined by sections within them, ended
-// with the last one or some sections later (coarsening; leveldb paper, 4.2.2).
+// Critical sections in attempts. An attempt is begun and retried cause by cause (shore-mt paper, 3.2; thesis, 2.1).
+// Sections within it join it. It ends with the last of them, or some sections later (coarsening; leveldb paper, 4.2.2).
 //
-// After an abort a thread goes on from begin(), everything that the attempt has written undone, this thread's record of
-// sections with it. The scripted machine undoes the stack only: what is put back here by hand is put back for it.
+// After an abort a thread goes on from begin(). Everything that the attempt has written is undone, including this
+// thread's record of sections. The scripted machine undoes only the stack: what is put back by hand here is put back
+// for it.
 #include <txsync/speculate/elision.hpp>
 
 #include "locks/backoff.hpp"
@@ -23,22 +24,22 @@ namespace {
 
 using machine::attempt_status;
 
-constexpr std::uint64_t shortest_wait = 64;  // cycles between two looks at a lock that is held
+constexpr std::uint64_t shortest_wait = 64;  // cycles between two looks at a held lock
 
-/// What the end of an attempt says of the next one.
+/// What the end of an attempt implies for the next one.
 failure failure_of(attempt_status status, const elision_policy& policy, const void* lock, held_test held) noexcept {
   const abort_cause why = status.cause();
   if (policy.adapts == adaptation::skip_after_failure) {
-    // glibc asks for the hint alone, and an attempt that finds the lock held has none.
+    // glibc looks only at the retry hint. An attempt that finds the lock held has none.
     if (why == abort_cause::lock_busy) return failure::busy;
     return status.may_retry() ? failure::conflicts : failure::hopeless;
   }
-  // Who takes the lock aborts by a conflict those that have looked at it.
+  // A thread that takes the lock aborts, by a conflict, the attempts that have read it.
   if (why == abort_cause::lock_busy || (why == abort_cause::conflict && held(lock))) return failure::busy;
   return why == abort_cause::conflict || status.may_retry() ? failure::conflicts : failure::hopeless;
 }
 
-/// What to do after each aborted attempt of one section.
+/// What to do after each aborted attempt of one critical section.
 class retries {
  public:
   retries(const site_page& how, experience& known, const void* lock, held_test held) noexcept
@@ -49,7 +50,7 @@ class retries {
         held_(held),
         hintless_(policy_.tries_without_hint) {}
 
-  /// True: try again now, after what had to be waited for.
+  /// True: try again now. What had to be waited for is over.
   bool again(attempt_status status) noexcept {
     why_ = failure_of(status, policy_, lock_, held_);
     if (policy_.every_abort_counts) {
@@ -66,18 +67,18 @@ class retries {
     if (status.cause() == abort_cause::conflict) back_off();
     return true;
   }
-  /// Of the last abort.
+  /// The reason of the last abort.
   failure why() const noexcept { return why_; }
 
  private:
-  /// An abort has used up an attempt. True: there was no other, or the abort has just taken the others away.
+  /// Counts an attempt as used by an abort. True: it was the last, or the abort has taken the remaining ones away.
   bool uses_last() noexcept { return ++used_ >= attempts_now(known_, policy_); }
   bool again_when_free() noexcept {
     if (policy_.busy == when_busy::takes_lock) return false;
     if (policy_.busy_counts && uses_last()) return false;
     if (policy_.busy_limit != 0 && ++times_busy_ > policy_.busy_limit) return false;
     if (policy_.busy == when_busy::retries) return true;
-    // Another lock, perhaps, that a section within this one has found held: its end cannot be seen from here.
+    // Perhaps a section within this one has found another lock held. Its end cannot be seen from here.
     if (!held_(lock_)) {
       back_off();
       return true;
@@ -94,7 +95,7 @@ class retries {
       if (how_.takes_lock()) return false;
       waited_ = before + (machine::cycles() - start);
       if (most != 0 && waited_ >= most) {
-        // A lock with a queue that never ends is never seen free.
+        // A thread behind a lock whose queue never ends never sees it free.
         if (known_.in_vain < experience::most_in_vain) ++known_.in_vain;
         return false;
       }
@@ -105,7 +106,8 @@ class retries {
   }
   void back_off() noexcept {
     if (policy_.longest_backoff == 0) return;
-    // Threads that met once meet again when they come back after the same time (thesis 2.4; always-abort paper, IV-A).
+    // Threads that conflicted once conflict again if both come back after the same time (thesis 2.4; always-abort
+    // paper, IV-A).
     jitter random(this);
     pause_for(random.upto(pause_));
     if (pause_ < policy_.longest_backoff) pause_ *= 2;
@@ -132,7 +134,7 @@ bool is_coarse(const experience& known, const elision_policy& policy) noexcept {
   return policy.most_sections > 1 && known.commits >= policy.coarsens_after && known.grain > 1;
 }
 
-/// For a race detector, the library's or the program's alone: it does not see attempts. To be called within them.
+/// For a race detector of the library or of the program only: it does not see attempts. To be called within them.
 void order_behind_sections(const void* lock) noexcept {
   machine::annotate_acquire(lock);
   machine::annotate_unseen_acquire(lock);
@@ -142,7 +144,7 @@ void order_before_sections(const void* lock) noexcept {
   machine::annotate_unseen_release(lock);
 }
 
-/// In an attempt: the section is part of it.
+/// In an attempt: adds the critical section to it.
 void record(section_log& mine, const void* lock, latch_mode mode) noexcept {
   if (mine.count == section_log::most) machine::abort<attempt_status::code_fall_back>();
   order_behind_sections(lock);
@@ -164,22 +166,22 @@ void record_outermost(section_log& mine, site_page& how, const void* lock, latch
   order_behind_sections(lock);
   note_site(mine, how);
   mine.outermost = lock;
-  mine.done = 0;  // read by policies that coarsen alone
+  mine.done = 0;  // read only by policies that coarsen
   mine.sections[0] = {lock, mode};
   mine.count = 1;
   mine.become(section_log::in_section);
 }
 
-/// In an attempt that has found the lock held.
+/// Called in an attempt that has found the lock held.
 [[gnu::noinline]] void give_way(when_busy how, const void* lock, held_test held) noexcept {
   if (how == when_busy::waits_inside) {
-    // No pause: it would abort the attempt on some CPUs. The release is a conflict, and does.
+    // No pause here: it would abort the attempt on some CPUs. The release is a conflict, which aborts the attempt.
     while (held(lock)) machine::compiler_fence();
   }
   machine::abort_busy(lock);
 }
 
-/// What try_attempt() needs to know of a section.
+/// What try_attempt() needs to know about a critical section.
 struct section_request {
   site_page& how;
   const void* lock;
@@ -203,18 +205,19 @@ struct section_request {
   return status;
 }
 
-/// The site's number where what became of an attempt or a section is counted, or 0.
+/// The number of the site that counts the outcome of an attempt or a section; or 0.
 std::uint32_t counted_as(const site_page& how) noexcept { return observe::detail::counted_id(*how.place()); }
-// Not inlined: a try that commits takes no registers for them.
+// Not inlined, so that a try that commits uses no registers for them.
 [[gnu::noinline]] void count_abort(const site_page& how, const void* lock, attempt_status status) noexcept {
-  // Else note_site() adds them, in the next attempt. There a page fault at the counters would abort each attempt again.
+  // Otherwise note_site() would add them in the next attempt. A page fault at the counters would abort each attempt
+  // there.
   observe::my_commits.add();
   const std::uint32_t number = counted_as(how);
   const abort_cause why = status.cause();
   if (number != 0) observe::detail::attempt_aborted(number, why);
   observe::tell_abort(number, lock, why);
 }
-/// `status`: of the last attempt.
+/// `status`: that of the last attempt.
 [[gnu::noinline]] void count_failure(const site_page& how, const void* lock, attempt_status status) noexcept {
   const std::uint32_t number = counted_as(how);
   if (number != 0 && observe::detail::attempts_failed(number)) my_sections.times_losses = true;
@@ -228,11 +231,11 @@ constexpr observe::commits_left own_commits_left = {
   if (observe::add_commits(*mine.how.page().place(), own_commits_left)) mine.times_losses = true;
 }
 
-/// Ends the attempt, and counts it where it is counted.
+/// Ends the attempt, and counts it if it is to be counted.
 void end_attempt(section_log& mine) noexcept {
   const bool is_counted = mine.how.is_counted();
   if (machine::detail::aborts_undo_stores && is_counted) {
-    mine.left.end_attempt();  // within the attempt: of one that aborts here it is undone
+    mine.left.end_attempt();  // within the attempt: if it aborts here, this is undone
     machine::end();
   } else {
     mine.become(0);
@@ -243,7 +246,7 @@ void end_attempt(section_log& mine) noexcept {
     add_commits(mine);
 }
 
-/// What an abort leaves of the record, where it is put back by hand (see above).
+/// What an abort leaves of the record, for machines where it is put back by hand (see above).
 class kept_record {
  public:
   explicit kept_record(const section_log& mine) noexcept {
@@ -265,7 +268,7 @@ class kept_record {
   std::uint32_t guards_ = 0;
 };
 
-/// The first attempt has been aborted.
+/// Called after the first attempt has aborted.
 [[gnu::noinline]] bool enter_after(attempt_status status, section_log& mine, section_request asked, experience& known,
                                    bool coarse) noexcept {
   const elision_policy& policy = asked.how.elides_by();
@@ -315,7 +318,7 @@ void commit(section_log& mine, unsigned sections) noexcept {
   end_attempt(mine);
   if (mine.timed_for == &how) [[unlikely]] {
     mine.timed_for = nullptr;
-    // Readers run beside each other under the lock, too: how long they take says nothing of what it can do.
+    // Readers run beside each other under the lock, too. So their length does not show what the lock can do.
     if (mine.sections[0].mode != latch_mode::shared)
       my_turns.took(&how.elision_trial, (machine::cycles() - mine.began) / sections, mine.outermost);
   }
@@ -347,13 +350,13 @@ elided_section* find(section_log& mine, const void* lock) noexcept {
   return nullptr;
 }
 
-/// Whether sections of the site run in attempts at all. In an attempt, where nothing is decided.
+/// Whether critical sections of the site run in attempts at all. Called in an attempt, where nothing is decided.
 bool is_elided_within(const site& place, const site_state& state) noexcept {
   const elision_policy* const decided = state.elision();
   return (decided != nullptr ? *decided : elision_policy_of(place)).attempts != 0;
 }
 
-/// The site's policy and page, outside the thread's own attempts. No page: sections take the lock.
+/// The site's policy and page, outside the thread's own attempts. Without a page sections take the lock.
 struct elision_choice {
   const elision_policy* policy;
   site_page* how;
@@ -363,7 +366,7 @@ elision_choice choice_of(site& place, site_state& seen) noexcept {
   if (state->elision() == nullptr) [[unlikely]]
     state = &decide_state(place, speculation::elision);
   const elision_policy* const policy = state->elision();
-  // Whatever makes attempts has a page.
+  // A site that makes attempts has a page.
   return {policy, policy->attempts == 0 ? nullptr : static_cast<site_page*>(state)};
 }
 
@@ -403,7 +406,7 @@ try_outcome try_enter_elided(site& place, const void* lock, latch_mode mode, hel
   if (chosen.how == nullptr) return try_outcome::try_lock;
   site_page& how = *chosen.how;
   const elision_policy& policy = *chosen.policy;
-  // A try that fails is no section.
+  // A failed try is no critical section.
   if (!held(lock)) look_now_and_then(how, policy);
   if (how.takes_lock()) return try_outcome::try_lock;
   experience* const known = experience_of(lock);

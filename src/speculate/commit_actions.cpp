@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commit actions wait in a queue of the thread (leveldb paper, 4.1). Within an attempt the queue's length is part of
-// what an abort takes back; the actions themselves may stay where they are.
+// Commit actions wait in a queue of the thread (leveldb paper, 4.1). Within an attempt an abort undoes the queue's
+// length. The actions themselves may stay where they are.
 #include "speculate/commit_actions.hpp"
 
 #include <txsync/speculate/elision.hpp>
@@ -10,7 +10,7 @@
 namespace txsync::inline TXSYNC_BACKEND::detail {
 
 void bring_in_actions() noexcept {
-  // volatile: a store of what is there already is not left out. The queue may lie across two pages.
+  // volatile, so that storing the value that is there already is not left out. The queue may lie across two pages.
   thread_memory* const memory = my_memory();
   if (memory == nullptr) return;
   for (deferred_action* const one : {&memory->actions[0], &memory->actions[thread_memory::max_actions - 1]}) {
@@ -21,19 +21,19 @@ void bring_in_actions() noexcept {
 
 void defer(const deferred_action& action) noexcept {
   section_log& mine = my_sections;
-  if (mine.is(section_log::open)) commit_coarsened();  // the thread is in no section
+  if (mine.is(section_log::open)) commit_coarsened();  // the thread is in no critical section
   if (!must_defer()) {
     deferred_action now = action;
     return now.run(now.data);
   }
-  // A thread in an attempt has the memory. With a lock held it may have none: then nothing waits.
+  // A thread in an attempt has the memory. A thread that holds a lock may have none: then nothing waits.
   thread_memory* const memory = in_elided_attempt() ? my_memory_if_any() : my_memory();
   if (memory == nullptr) {
     deferred_action now = action;
     return now.run(now.data);
   }
   if (mine.actions == thread_memory::max_actions) {
-    machine::abort<machine::attempt_status::code_fall_back>();  // goes on only where no attempt runs
+    machine::abort<machine::attempt_status::code_fall_back>();  // goes on only if no attempt runs
     run_deferred();
   }
   memory->actions[mine.actions++] = action;
@@ -41,7 +41,7 @@ void defer(const deferred_action& action) noexcept {
 
 void run_deferred() noexcept {
   section_log& mine = my_sections;
-  // By value: an action may enter sections, and give actions itself.
+  // By value: an action may enter critical sections, and add actions itself.
   while (mine.actions != 0) {
     const thread_memory& memory = *my_memory_if_any();
     deferred_action batch[thread_memory::max_actions];

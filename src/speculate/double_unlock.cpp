@@ -16,7 +16,7 @@ constinit std::atomic<std::uint64_t> next_time{0};
 
 void report_double_unlock(const void* lock) noexcept {
   const std::uint64_t now = machine::clock_ns();
-  std::uint64_t due = next_time.load(std::memory_order_relaxed);  // relaxed: decides who tells, and nothing else
+  std::uint64_t due = next_time.load(std::memory_order_relaxed);  // relaxed: only decides which thread reports
   if (now < due) return;
   if (!next_time.compare_exchange_strong(due, now + pause_ns, std::memory_order_relaxed)) return;
   constexpr char before[] = "txsync: unlock of a lock that the thread does not hold, at 0x";

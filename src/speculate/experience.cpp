@@ -12,8 +12,8 @@ namespace txsync::inline TXSYNC_BACKEND::detail {
 
 namespace {
 
-/// Failures in a row that mean nothing yet. Where trials tell whether elision pays, sections that fit now and then are
-/// no reason for others to be aborted by those that take the lock.
+/// So many failures in a row have no effect yet. With trials, a section that fits only now and then should not make its
+/// thread take the lock more often, which aborts others.
 unsigned forgiven(const elision_policy& policy) noexcept { return policy.adapts == adaptation::trial ? 4 : 0; }
 
 unsigned hash_of(const void* lock, unsigned bits) noexcept {
@@ -23,8 +23,8 @@ unsigned hash_of(const void* lock, unsigned bits) noexcept {
 }
 unsigned place_of(const void* lock) noexcept { return hash_of(lock, thread_memory::table_bits); }
 
-/// glibc's adapt_count: sections that take the lock before the next attempt, of all threads. A line each, as locks have
-/// lines of their own.
+/// glibc's adapt_count: how many sections of all threads take the lock before the next attempt. Each has a line of its
+/// own, as locks have.
 struct alignas(machine::pad_bytes) shared_skips {
   std::atomic<std::uint16_t> left{0};
 };
@@ -33,8 +33,8 @@ constinit shared_skips skips[1u << skip_bits];
 
 std::atomic<std::uint16_t>& skips_of(const void* lock) noexcept { return skips[hash_of(lock, skip_bits)].left; }
 
-/// Relaxed throughout, here and below: a count that decides nothing but how a section is run. As in glibc, one of two
-/// changes at a time may be lost.
+/// Relaxed throughout, here and below: the count only decides how a section is run. As in glibc, one of two concurrent
+/// changes may be lost.
 bool skips_one(const void* lock) noexcept {
   std::atomic<std::uint16_t>& left = skips_of(lock);
   const std::uint16_t count = left.load(std::memory_order_relaxed);
@@ -45,7 +45,7 @@ bool skips_one(const void* lock) noexcept {
 
 void skip_next(const void* lock, std::uint16_t sections) noexcept {
   std::atomic<std::uint16_t>& left = skips_of(lock);
-  // relaxed: see skips_one(). What is there already is not written: others read the line.
+  // relaxed: see skips_one(). A value that is there already is not written, since others read the line.
   if (left.load(std::memory_order_relaxed) != sections) left.store(sections, std::memory_order_relaxed);
 }
 
@@ -85,7 +85,8 @@ void attempt_aborted(experience& mine, const elision_policy& policy) noexcept {
 }
 
 void attempts_failed(experience& mine, const void* lock, const elision_policy& policy, failure why) noexcept {
-  // Who takes the lock aborts all others. Where trials tell whether elision pays, conflicts are no reason to go on so.
+  // A thread that takes the lock aborts all others. If trials tell whether elision pays, conflicts are no reason to
+  // take it more often.
   if (policy.adapts == adaptation::trial && why != failure::hopeless) return;
   if (uses_badness(policy)) {
     const unsigned most = (policy.most_badness + 1u) << forgiven(policy);

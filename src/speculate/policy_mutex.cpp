@@ -24,13 +24,13 @@ static_assert(lock_policy::fifo_ticket == word_of(policy::lock_kind::fifo_ticket
 static_assert(lock_policy::spin == word_of(policy::lock_kind::spin));
 static_assert(lock_policy::priority_tatas == word_of(policy::lock_kind::priority_tatas));
 
-/// What a policy that says `libc`, which is for pthread locks, comes to here: the default.
+/// A policy that says `libc`, which is for pthread locks, means the default here.
 algorithm algorithm_by(std::uint32_t word) noexcept {
   const algorithm how = detail::algorithm_of(policy::packed::of(word).lock);
   return how != algorithm::libc ? how : algorithm::futex;
 }
 
-/// Elision is for sites that ask for it, by their word or in code: what is not said is none.
+/// Only sites that ask for it are elided, by their policy word or in code. A policy that says nothing of it means none.
 bool asks_for_elision(const site& place, std::uint32_t word) noexcept {
   if (!machine::attempts_work()) return false;
   const policy::elision_kind kind = policy::packed::of(word).elision;
@@ -38,7 +38,7 @@ bool asks_for_elision(const site& place, std::uint32_t word) noexcept {
   return (word & policy_word::in_code) != 0 && static_cast<const site_with_policy&>(place).elision() != nullptr;
 }
 
-/// The mark of the calling process, which differs from its parents'.
+/// The mark of the calling process. It differs from its parents' marks.
 std::uint16_t mark_here(algorithm how) noexcept {
   constexpr std::uint32_t marks = detail::tagged_lock::of_several - 1u;
   return detail::counts_waiters(how) ? static_cast<std::uint16_t>(machine::fork_count() % marks + 1) : 0;
@@ -48,13 +48,13 @@ std::uint16_t mark_here(algorithm how) noexcept {
 
 detail::tagged_lock policy_mutex::core() noexcept { return {words_, mark_, door_}; }
 
-/// Of a lock that is not used yet: chooses. What is left of an earlier lock in the same memory is forgotten.
+/// Chooses how a lock works that is not used yet. What is left of an earlier lock in the same memory is forgotten.
 policy_mutex::choice policy_mutex::chosen() noexcept {
   std::uint16_t seen = tag_.load(std::memory_order_relaxed);
   if (seen != 0) [[likely]]
     return choice(seen);
-  // acquire pairs with the count of leaves() (left_tickets.cpp): if a ticket of this lock is among `so_far`, its tag is
-  // seen below.
+  // acquire pairs with the count of leaves() (left_tickets.cpp): if a ticket of this lock is among `so_far`, the read
+  // of its tag below sees it.
   const std::uint32_t so_far = detail::tickets_listed.load(std::memory_order_acquire);
   seen = tag_.load(std::memory_order_relaxed);
   if (seen != 0) return choice(seen);
@@ -64,11 +64,11 @@ policy_mutex::choice policy_mutex::chosen() noexcept {
   const std::uint32_t word = observe::detail::policy_at_first_use(place(), heeded);
   const choice mine(algorithm_by(word), asks_for_elision(place(), word));
   detail::forget_left(&words_.queue, so_far);
-  // relaxed: as in is_mutex(). Who comes second takes what the first has chosen.
+  // relaxed: as in is_mutex(). The second thread takes what the first one has chosen.
   return tag_.compare_exchange_strong(seen, mine.tag(), std::memory_order_relaxed) ? mine : choice(seen);
 }
 
-/// True in an attempt that runs the section.
+/// True in an attempt that runs the critical section.
 bool policy_mutex::enter_elided(choice made) noexcept {
   return made.speculates() && asks_for_elision(place(), place().policy()) &&
          detail::enter_elided(place(), &words_, latch_mode::exclusive, detail::held_as(made.how()));
@@ -79,7 +79,7 @@ detail::try_outcome policy_mutex::try_elided(choice made) noexcept {
   return detail::try_enter_elided(place(), &words_, latch_mode::exclusive, detail::held_as(made.how()));
 }
 
-/// Ends the section where an attempt runs it.
+/// Ends the critical section if an attempt runs it.
 bool policy_mutex::leave_elided(choice made) noexcept {
   return made.speculates() && detail::in_elided_attempt() && detail::leave_elided(&words_);
 }
@@ -88,7 +88,7 @@ bool policy_mutex::try_as(algorithm how) noexcept {
   return core().try_acquire(how, [how]() noexcept { return mark_here(how); });
 }
 
-/// The calling thread has just acquired it, here, where a race detector sees nothing.
+/// The calling thread has just acquired it here, where a race detector sees nothing.
 void policy_mutex::become_owner(algorithm how) noexcept {
   machine::annotate_acquire(&words_);
   machine::annotate_unseen_acquire(&words_);
@@ -96,11 +96,11 @@ void policy_mutex::become_owner(algorithm how) noexcept {
   count();
 }
 
-/// A used lock also finds out here that its site has come to ask for elision.
+/// A lock that is in use also finds out here that its site now asks for elision.
 void policy_mutex::count_sampled() noexcept {
-  // The inlined unlock() looks at the mark; others look whether the lock is the one that is timed.
+  // The inlined unlock() checks the mark. Other locks check whether they are the one that is timed.
   if (observe::detail::sample(observe::detail::counted_id(place()), this) && is_mutex()) words_.futex.mark();
-  // relaxed: sections that hold the lock and attempts may be mixed, at any time
+  // relaxed: critical sections with the lock and attempts may be mixed at any time
   if (!choice(tag_.load(std::memory_order_relaxed)).speculates() && asks_for_elision(place(), place().policy()))
     tag_.fetch_or(choice::speculates_bit, std::memory_order_relaxed);
 }
@@ -128,7 +128,7 @@ bool policy_mutex::try_lock_slowly() noexcept {
   return true;
 }
 
-/// An attempt would not bear to wait: what runs within one starts anew with the lock.
+/// A wait would end an attempt. What runs within one starts again with the lock.
 bool policy_mutex::try_lock_until_ns(std::uint64_t deadline) noexcept {
   const choice made = chosen();
   const detail::try_outcome tried = try_elided(made);

@@ -5,7 +5,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-/// A site for the length of a scope, with its state in itself: for runs that learn for themselves, and for tests.
+/// A site for the length of a scope, which holds its own state: for runs that learn on their own, and for tests.
 /// Nothing is counted at it. Requires: its locks are not used after it.
 class scoped_site : public site_with_policy {
  public:

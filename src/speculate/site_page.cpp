@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which policy a site's locks follow, and the page that it takes for it.
+// Which policy a site's locks follow, and the page that the site takes for it.
 #include <txsync/speculate/site_page.hpp>
 
 #include <new>
@@ -17,7 +17,7 @@ namespace {
 constexpr elision_policy no_elision{.attempts = 0, .adapts = adaptation::none};
 constexpr warm_up_policy no_warm_up{.tries = 0, .adapts = false, .early = warm_early::never};
 
-/// What the word says, else what the code gives, else the standard preset.
+/// What the policy word says; else what the code gives; else the standard preset.
 template <auto given, const auto& off, const auto& standard, class Kind>
 const auto& choose(const site& place, std::uint32_t word, Kind kind) noexcept {
   if (kind == Kind::off) return off;
@@ -47,7 +47,7 @@ namespace detail {
 
 namespace {
 
-// What sites share that do not speculate, or of which one half is not asked for yet.
+// Shared by sites that do not speculate, or for which one of the two kinds has not been asked yet.
 constinit site_state without_elision{&no_elision, nullptr, site_page::policy_changed};
 constinit site_state without_warm_up{nullptr, &no_warm_up, site_page::policy_changed};
 constinit site_state without_both{&no_elision, &no_warm_up, site_page::policy_changed};
@@ -66,7 +66,7 @@ constexpr std::uint32_t heeded_for(speculation what) noexcept {
   return what == speculation::elision ? parts::elision : parts::warm_up;
 }
 
-/// `state` of a site that does not speculate so.
+/// The state of a site with `state` that does not speculate in this way.
 site_state& without(const site_state& state, speculation what) noexcept {
   if (&state != &undecided) return without_both;
   return what == speculation::elision ? without_elision : without_warm_up;
@@ -104,13 +104,13 @@ void site_page::policy_changed(site& place) noexcept {
   if (state.place() != nullptr) {
     static_cast<site_page&>(state).apply_policy();
   } else {
-    // Who has replaced it meanwhile looks at the policy word after that.
+    // A thread that has replaced it since reads the policy word after that.
     (void)site_state::replace(place, state, undecided);
   }
 }
 
-// A policy is written before its answers, and answers before the look whether the policy is still that one. So whoever
-// writes an answer last has seen the last policy. All of it is sequentially consistent for that.
+// A policy is written before its answers. Answers are written before the check that the policy is still the same. So
+// the thread that writes an answer last has seen the last policy. For that all of it is sequentially consistent.
 
 bool site_page::answer(const elision_policy& policy) const noexcept {
   return policy.attempts == 0 || (policy.adapts == adaptation::trial && elision_trial.second());
@@ -125,7 +125,7 @@ void site_page::keep_elision_answer() noexcept {
   }
 }
 
-/// Nothing is early while the first trial is under way: it asks what would be without.
+/// No prefetch before lock while the first trial is under way: that trial asks for the speed without it.
 warmth site_page::answer(const warm_up_policy& policy) const noexcept {
   if (policy.tries == 0) return warmth::never;
   if (policy.early == warm_early::always) return warmth::early;
@@ -150,7 +150,7 @@ void site_page::apply_policy() noexcept {
     const std::uint32_t word = latest_word(*place());
     elision_.store(&choose_elision(*place(), word));
     warm_up_.store(&choose_warm_up(*place(), word));
-    // relaxed: a flag; who counts once more or less while it changes is right at some time
+    // relaxed: a flag; while it changes, counting one more or one less is right at some time
     counts_attempts_.store((word & policy_word::counting_off) == 0, std::memory_order_relaxed);
     keep_elision_answer();
     keep_warm_up_answer();

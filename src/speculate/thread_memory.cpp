@@ -15,7 +15,7 @@ namespace {
 
 struct owned_memory {
   observe::ownership owner;
-  owned_memory* next = nullptr;  // of all; does not change once it is published
+  owned_memory* next = nullptr;  // in the list of all; constant once it is published
   thread_memory kept;
 };
 
@@ -43,7 +43,7 @@ owned_memory* adopt() noexcept {
 
 void publish(owned_memory& made) noexcept {
   made.next = all.load(std::memory_order_relaxed);
-  // release pairs with the acquire in adopt(): what is found is complete
+  // release pairs with the acquire in adopt(): an entry that is found is complete
   while (!all.compare_exchange_weak(made.next, &made, std::memory_order_release, std::memory_order_relaxed)) {
   }
 }
@@ -56,7 +56,7 @@ owned_memory* make() noexcept {
   for (std::size_t at = 0; at + sizeof(owned_memory) <= bytes; at += sizeof(owned_memory)) {
     auto* const made = new (pages + at) owned_memory;
     observe::make_unowned(made->owner, owners);
-    // Where a thread's end is not noticed, nobody can own it.
+    // If the system does not report a thread's end, nobody can own it.
     if (first == nullptr && observe::own(made->owner)) first = made;
     publish(*made);
   }
@@ -65,7 +65,7 @@ owned_memory* make() noexcept {
 
 [[gnu::noinline]] thread_memory* take() noexcept {
   if (my_state == state::never) return nullptr;
-  my_state = state::never;  // also of what the calls below may do
+  my_state = state::never;  // also for what the calls below may do
   observe::also_stops(give_back);
   owned_memory* got = observe::may_own() ? adopt() : nullptr;
   if (got == nullptr && observe::may_own()) got = make();

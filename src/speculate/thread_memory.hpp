@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What elision keeps for each thread, outside of thread-local storage: libraries that are loaded late share 1.6 KB of
-// that, and small stacks pay for it. Pages of the system, not of malloc(), whose locks may be ours.
+// What elision keeps for each thread, outside of thread-local storage. Libraries that are loaded late share 1.6 KB of
+// that, and small stacks pay for it. It uses pages of the system, not malloc(), whose locks may be ours.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace txsync::inline TXSYNC_BACKEND::detail {
 
-/// Which of the thread's sections are timed, to estimate the time that aborted attempts lose: one in
-/// observe::timing_period. The end of the section before tells, where its attempts are counted
+/// Which of the thread's critical sections are timed, to estimate the time that aborted attempts lose: one in
+/// observe::timing_period. The end of the previous section decides, where its attempts are counted
 /// (section_log::times_losses).
 class timed_sections {
  public:
-  /// The next section is timed: its begin() begins that.
+  /// The next critical section is timed: its begin() starts the timing.
   void time_next() noexcept { is_next_ = true; }
-  /// Outside attempts, before the first one of a section.
+  /// Outside attempts, before the first attempt of a section.
   void begin() noexcept {
     if (is_next_) [[unlikely]]
       begin_timing();
   }
   void begin_timing() noexcept;
-  /// The attempt has aborted; and, below, another one begins.
+  /// The attempt has aborted. again(): another one begins.
   void aborted() noexcept {
     if (began_ != 0) [[unlikely]]
       lost_ += machine::cycles() - began_;
@@ -34,7 +34,7 @@ class timed_sections {
     if (began_ != 0) [[unlikely]]
       began_ = machine::cycles();
   }
-  /// The section has ended, or takes the lock: counts what it has lost.
+  /// The critical section has ended, or takes the lock. Counts what it has lost.
   void end(site& place) noexcept {
     if (began_ != 0) [[unlikely]]
       end_timing(place);
@@ -49,7 +49,7 @@ class timed_sections {
 
   bool is_next_ = false;
   std::uint64_t began_ = 0;  ///< machine::cycles(); 0: the section is not timed
-  std::uint64_t lost_ = 0;   ///< cycles, of the section that is timed
+  std::uint64_t lost_ = 0;   ///< cycles, of the critical section that is timed
 };
 
 struct thread_memory {
@@ -61,10 +61,10 @@ struct thread_memory {
   timed_sections timed;
 };
 
-/// The calling thread's, taken at its first call, outside attempts; it is given back as the thread ends. Null where the
-/// system has no memory, and from then on; and as the thread ends.
+/// The calling thread's memory. The first call, outside attempts, takes it, and the thread's end gives it back. Null if
+/// the system has no memory, and from then on; and as the thread ends.
 thread_memory* my_memory() noexcept;
-/// Null where there is none yet. May be called in attempts.
+/// Null if the thread has none yet. May be called in attempts.
 thread_memory* my_memory_if_any() noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::detail

@@ -1,7 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// part_ has `changing` set while one thread, which has set it, is the only one to write since_ and what stands around
-// it. All of it is advice: a stale read puts some sections into the wrong window, and makes none of them wrong. Which
-// is why relaxed is enough for all that part_ does not publish.
+// An A/B trial. Its state is part_:
+//
+// | part_          | Mode             | What is measured      | Next state                                        |
+// |----------------|------------------|-----------------------|---------------------------------------------------|
+// | between        | the one kept     | nothing               | first_window, when next_trial() has come          |
+// | first_window   | first            | each window; the      | between (first kept), if the sections one after   |
+// | and windows    |                  | fastest one counts    | the other take longer than the window by 1/4;     |
+// | after it       |                  |                       | after windows_at_first, or windows_after_second   |
+// |                |                  |                       | if the second mode was kept: settling             |
+// | settling       | second           | nothing               | second_window                                     |
+// | second_window  | second           | this window           | between (first kept), if the first mode wins;     |
+// |                |                  |                       | else settling_again in the first trial, and later |
+// |                |                  |                       | between (second kept)                             |
+// | settling_again | first            | nothing               | first_again                                       |
+// | first_again    | first            | this window           | between, with the mode that wins                  |
+//
+// In first_window, second_window and first_again, a window of more than twice the maximum length is repeated, once in a
+// trial.
+//
+// While a thread changes the state, it has set the bit `changing`. Only that thread then writes since_ and the values
+// that belong to the state. All of it is advice: a stale read counts some sections in the wrong window, and no section
+// becomes wrong. So relaxed is enough for everything that part_ does not publish.
 #include <txsync/speculate/two_ways.hpp>
 
 #include <algorithm>
@@ -24,35 +43,35 @@ constexpr std::uint32_t settling_again = 18;
 constexpr std::uint32_t first_again = 19;
 constexpr std::uint32_t changing = 1u << 31;
 
-// Where a lock was kept, its sleepers have to be woken one by one before elision can show what it can do.
+// If the second mode was kept (the lock), its sleepers have to be woken one by one before the first shows its speed.
 constexpr std::uint32_t windows_at_first = 2;
 constexpr std::uint32_t windows_after_second = 4;
 constexpr std::uint32_t most_agreed = 5;
 
-// Long sections make long windows: few of them tell little. And threads that queue for a lock leave it one by one
-// before elision can show what it can do: a window has to see all of them and as many more.
-constexpr std::uint64_t longest_window = 32;  // times the shortest
+// Long sections make long windows, and few of them tell little. Threads that queue for a lock leave it one by one
+// before elision shows its speed. So a window has to hold all of them and as many more.
+constexpr std::uint64_t longest_window = 32;  // times the shortest window
 std::uint64_t fewest_sections() noexcept {
   return std::max<std::uint64_t>(48, std::uint64_t{2} * machine::cpu_count()) * 256;
 }
-// What a thread has begun and not reported at the end of a window is lost to it.
+// Sections that a thread has begun and not reported at the end of a window are lost to that window.
 constexpr std::uint64_t reports_a_window = 8;
-// Of a trial in which the program did not pause.
+// The maximum length of a trial without pauses of the program, in windows.
 constexpr std::uint64_t most_windows = 8;
 
-// So many sections of a thread in a window that it looks at one of 64, or of 256, not of 16.
+// If a thread runs so many sections in a window, it looks at one of 64, or of 256, instead of one of 16.
 constexpr std::uint64_t many_a_window = 256;
 constexpr std::uint64_t very_many_a_window = 4'096;
-// Sections of other roles that find both of a thread's places taken, before one of them gets one.
+// If both slots of a thread are taken, a site waits for so many sections before it gets one of them.
 constexpr std::uint32_t patience_of_others = 256;
-// Sections of a thread, none of them of a role that it knows in a trial, or too few for a report.
+// So many sections of a thread without one of a site that it knows in a trial, or too few for a report.
 constexpr std::uint32_t longest_belief = 4'096;
 
 bool second_before(std::uint32_t agreed) noexcept { return agreed != 0 && agreed % 2 != 0; }
 
 }  // namespace
 
-/// A batch that began before the window counts for the part of it that lies within.
+/// A batch that began before the window counts in proportion to the part within it.
 void two_ways::add(const report& mine, std::uint64_t since) noexcept {
   std::uint64_t sections = mine.sections * 256;
   if (mine.since < since) sections = sections * (mine.now - since) / std::max<std::uint64_t>(1, mine.now - mine.since);
@@ -84,7 +103,8 @@ std::uint64_t two_ways::sections() const noexcept {
   return all;
 }
 
-/// The next trial is the later, the more often this one's answer was given before: 32 to 512 times its length.
+/// The pause until the next trial is 32 times this one's length. It doubles with each equal answer in a row, up to 512
+/// times.
 std::uint32_t two_ways::decide(bool second, std::uint64_t now, std::uint64_t window) noexcept {
   const std::uint32_t agreed = agreed_.load(relaxed);
   const bool as_before = agreed != 0 && second_before(agreed) == second;
@@ -96,7 +116,7 @@ std::uint32_t two_ways::decide(bool second, std::uint64_t now, std::uint64_t win
   return between;
 }
 
-/// A tie is mostly the second way's: attempts that gain nothing abort others'.
+/// The second mode mostly wins a tie: attempts that gain nothing abort others.
 bool two_ways::takes_second(std::uint64_t second, std::uint64_t first) const noexcept {
   return tie_ == tie::second ? second + second / 16 >= first : second >= first + first / 16;
 }
@@ -108,13 +128,13 @@ std::uint32_t two_ways::end_window(std::uint32_t part, std::uint64_t now, std::u
   since_.store(now, relaxed);
   if (part == settling) return second_window;
   if (part == settling_again) return first_again;
-  // Nobody ran sections for most of it, or sections are that long: which of the two the next window tells.
+  // Either nobody ran sections for most of the window, or sections are that long. The next window shows which.
   if (done.took > 2 * longest_window * window && !paused_.exchange(true, relaxed)) return part;
   const std::uint64_t best_first = best_first_.load(relaxed);
   if (part == second_window) {
     const bool second = takes_second(rate, best_first);
     if (!second || agreed_.load(relaxed) != 0) return decide(second, now, window);
-    // In a program's first trial caches were cold for the first way, and warm for the second.
+    // In a program's first trial caches were cold for the first mode, and warm for the second.
     rate_of_second_.store(rate, relaxed);
     second_.store(false, relaxed);
     return settling_again;
@@ -134,7 +154,7 @@ std::uint32_t two_ways::end_window(std::uint32_t part, std::uint64_t now, std::u
 }
 
 void two_ways::take_part(const report& mine, std::uint64_t window) noexcept {
-  // acquire pairs with the release at the end: what stands around it is of this part
+  // acquire pairs with the release at the end: the values beside part_ belong to this state
   std::uint32_t part = part_.load(std::memory_order_acquire);
   const std::uint64_t since = since_.load(relaxed);
   if ((part & changing) != 0 || mine.now <= since) return;
@@ -143,10 +163,10 @@ void two_ways::take_part(const report& mine, std::uint64_t window) noexcept {
     const std::uint64_t length = mine.now - since;
     if (length < window || (length < longest_window * window && sections() < fewest_sections())) return;
   }
-  // acquire as above; who fails has been overtaken, and looks again some other time
+  // acquire: as above. A thread whose exchange fails was overtaken, and looks again later.
   if (!part_.compare_exchange_strong(part, part | changing, std::memory_order_acquire, relaxed)) return;
   if (since_.load(relaxed) != since) {
-    // Begun anew since then: what this thread knows is of another window.
+    // Begun again since then: this thread's values belong to another window.
     part_.store(part, std::memory_order_release);
     return;
   }
@@ -181,7 +201,7 @@ turns::place* turns::find(const void* role) noexcept {
   return nullptr;
 }
 
-/// 0 to 31. Not always the same number: threads take roles in turns, and each has to come up.
+/// 0 to 31, and not always the same number. Threads run sites in turns, and each site has to be chosen at some time.
 std::uint32_t turns::vary() noexcept {
   varied_ = varied_ * 1'664'525 + 1'013'904'223;  // Numerical Recipes' generator
   return varied_ >> 27;
@@ -207,7 +227,7 @@ bool turns::counts_exactly(count_down& left, const void* role) noexcept {
   if (in_trial_ == 0) return true;
   left.restart(1);
   if (--in_trial_ == 0) {
-    // The roles that this thread has known in trials do not come any more.
+    // The sites that this thread has known in trials do not come any more.
     for (place& one : places_) one.role = nullptr;
     return true;
   }

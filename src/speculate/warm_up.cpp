@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a waiter does (always-abort paper, III-A to III-C), when that pays, and how a body is kept within bounds.
+// What a waiter does (always-abort paper, III-A to III-C), when that pays, and how the bounds of a body are kept.
 #include <txsync/speculate/warm_up.hpp>
 
 #include <txsync/machine/attempt.hpp>
@@ -10,15 +10,15 @@ namespace txsync::inline TXSYNC_BACKEND {
 namespace {
 constexpr auto relaxed = std::memory_order_relaxed;
 
-/// What is run before the lock needs no waiters that settle into sleeping and looking in turns, and where it hurts, it
-/// hurts each section.
+/// The prefetch before the lock needs no waiters that settle into alternate sleeping and looking. If it hurts, it hurts
+/// each critical section.
 constexpr std::uint32_t early_trials_shorter = 4;
 
-/// When a warm-up begins: machine::cycles(). 0: it is not counted.
+/// When a warm-up begins, in machine::cycles(). 0: it is not counted.
 std::uint64_t begin_counted(const detail::site_state& state) noexcept {
   return state.place() != nullptr && state.place()->is_counted() ? machine::cycles() | 1 : 0;
 }
-/// Of an always-abort attempt with the cause of its end.
+/// For an always-abort attempt, with the cause of its end.
 void end_counted(const detail::site_state& state, std::uint64_t began, const abort_cause* attempt_ended_by) noexcept {
   if (began == 0) return;
   const std::uint64_t now = machine::cycles();
@@ -26,8 +26,8 @@ void end_counted(const detail::site_state& state, std::uint64_t began, const abo
                              attempt_ended_by);
 }
 
-/// The trial under way, else the one whose time comes first: whether it is the early one. That may begin without a
-/// closure only to find that the other way is over: its sections then tie.
+/// Whether the next trial is that of the prefetch before the lock: the trial under way, else the one due first. Without
+/// a closure that trial may begin only to find that the other mode has ended: its sections then tie.
 bool tries_early_next(const detail::site_page& page, const warm_up_policy& policy, bool has_call) noexcept {
   if (policy.early != warm_early::where_faster) return false;
   if (page.early_trial.in_trial()) return true;
@@ -45,10 +45,10 @@ namespace detail {
 
 constinit thread_local count_down until_warm_look;
 
-/// Two trials, one after the other: whether warm-up in waits pays, and whether it does more before them.
+/// Two trials, one after the other: whether warm-up during waits pays, and whether it does more before them.
 void look_at_warm_trial(site_page& page, bool has_call) noexcept {
   const warm_up_policy& policy = page.warms_by();
-  // As count_warm_section() has it: the page stands for the site's warm-up.
+  // As in count_warm_section(): the page stands for the site's warm-up.
   if (tries_early_next(page, policy, has_call)) {
     my_turns.look(until_warm_look, &page, page.early_trial, policy.trial_cycles / early_trials_shorter);
   } else {
@@ -67,7 +67,7 @@ bool run_warm(warm_call& call) noexcept {
 
 }  // namespace detail
 
-/// Runs the call. True: it need not be run again.
+/// Runs the call. True: it need not run again.
 bool warm_wait::run(warm_memory& memory) noexcept {
   call_->memory = &memory;
   const std::uint64_t began = begin_counted(state_);
@@ -88,7 +88,7 @@ void warm_wait::spend_early() noexcept {
 pastime::spent warm_wait::spend(const lock_wait& wait) noexcept {
   if (is_warm_) [[unlikely]] {
     is_warm_ = false;
-    return spent::time;  // once, for locks that go to warm waiters first
+    return spent::time;  // once, for locks that serve warm waiters first
   }
   if (tries_ == 0 || wait.ahead < policy_.nearest || wait.ahead > policy_.farthest) return spent::nothing;
   if (call_ == nullptr && !machine::htm().always_abort) return spent::nothing;
@@ -104,14 +104,14 @@ pastime::spent warm_wait::spend(const lock_wait& wait) noexcept {
   return spent::time;
 }
 
-/// Where a policy limits how many there are, the site has a page.
+/// If a policy limits how many threads warm up, the site has a page.
 std::atomic<std::uint32_t>& warm_wait::speculators() const noexcept {
   return static_cast<detail::site_page&>(state_).speculators;
 }
 
-/// Counts the caller among those that warm up. False: they are as many as may.
+/// Counts the caller among the threads that warm up. False: the limit is reached.
 bool warm_wait::join(std::uint32_t most) noexcept {
-  // relaxed: a limit of how many, which orders nothing. The load keeps those away from the line who would be refused
+  // relaxed: bounds a number, orders nothing. The load keeps threads that would be refused from writing the line
   std::atomic<std::uint32_t>& all = speculators();
   if (all.load(relaxed) >= most) return false;
   if (all.fetch_add(1, relaxed) < most) return true;
@@ -123,7 +123,7 @@ void warm_wait::leave() noexcept {
   speculators().fetch_sub(1, relaxed);  // relaxed: as in join()
 }
 
-/// One always-abort attempt; inside it returns at once, and again when it has aborted.
+/// One always-abort attempt. It returns at once inside the attempt, and again when the attempt has aborted.
 pastime::spent warm_wait::attempt(const lock_wait& wait) noexcept {
   const std::uint64_t began = begin_counted(state_);
   const machine::attempt_status status = machine::warm_begin();
@@ -132,7 +132,7 @@ pastime::spent warm_wait::attempt(const lock_wait& wait) noexcept {
     end_counted(state_, began, &why);
     return spent::time;
   }
-  // III-D does so with the release of a barrier: what is written then aborts the attempt.
+  // III-D does the same with the release of a barrier: the later write aborts the attempt.
   if (policy_.watches && wait.ahead == 1 && wait.over()) machine::abort_busy(wait.place);
   return spent::inside_attempt;
 }

@@ -33,8 +33,8 @@ void complain_of_name(std::string_view name) noexcept {
   said.tell("using dctl");
 }
 
-/// An access to a transaction in software while its thread runs none. In an attempt the block first goes on in
-/// software, so that the access is part of it.
+/// An access to a software transaction while its thread runs none. In a hardware attempt the block is first restarted
+/// in software, so that the access is part of it.
 [[noreturn]] void refuse_access(engine& me) {
   leave_hardware(runner_of(me));
   refuse_outside();
@@ -56,7 +56,7 @@ constinit const algorithm outside = {
     .add_writes = nullptr,
 };
 
-/// What the environment says, or the default; and says so where the environment says nothing sensible.
+/// The algorithm of the environment variable, or the default. Reports a value of the variable that names none.
 [[gnu::noinline]] const algorithm& choose_first() noexcept {
   const char* const name = machine::environment("TXSYNC_TM");
   const algorithm* const asked = name != nullptr ? find(name) : &dctl;

@@ -16,39 +16,40 @@ extern const algorithm tinystm_wb;        ///< stm/tinystm.cpp
 extern const algorithm tinystm_wt;        ///< stm/tinystm.cpp
 extern const algorithm tl2;               ///< stm/tl2.cpp
 extern const algorithm two_phase;         ///< stm/two_phase.cpp
-// Not in the table: what run a transaction that is alone, in place, with an undo log.
+// Not in the table: these run a serial transaction in place, with an undo log.
 extern const algorithm alone;   ///< stm/sgl.cpp
-extern const algorithm biased;  ///< stm/sgl.cpp: by the gate's bias; others may ask for its end
+extern const algorithm biased;  ///< stm/sgl.cpp: under the gate's bias; others may ask for its end
 /// By a transaction of sgl, htm_sgl or htm_sgl_adaptive.
 bool global_lock_is_held() noexcept;
 /// In the child of a fork. Null: its thread has never run a block.
 void forget_global_lock(const runner* me) noexcept;
 
-/// Of a runner that runs no transaction: every access ends the program with a message.
+/// For a runner that runs no transaction: every access ends the program with a message.
 extern const algorithm outside;
 
 const algorithm& choose_first() noexcept;
-/// The one that new transactions use.
+/// The algorithm that new transactions use.
 inline const algorithm& algorithm_now() noexcept {
-  // acquire pairs with the release of who chose another one, alone
+  // acquire pairs with the release of the thread that chose another one, in a serial transaction
   const algorithm* const chosen = shared.in_use.load(std::memory_order_acquire);
   return chosen != nullptr ? *chosen : choose_first();
 }
 
-/// Until it begins the next attempt, every access is refused. For one that has left in_place at nobody.
+/// Every access is refused until the runner begins the next attempt. For a runner that has left in_place at nobody.
 inline void shut_alone(engine& me) noexcept {
   me.set_bound(0);
   me.mode = run_mode::idle;
   me.how = &outside;
 }
-/// For any.
+/// The same for any runner.
 inline void shut(engine& me) noexcept {
   me.in_place = engine::nobody;
   shut_alone(me);
 }
 
-// For those of a transaction that is alone:
-/// Whether it reads anything is not known, but where it has given up for that: then each read goes the long way.
+// For the algorithms of a serial transaction:
+/// It is not known whether the transaction reads anything, except after it has restarted for that. Then each read takes
+/// the slow path.
 inline void begin_alone(engine& me) noexcept {
   me.set_bound(runner_of(me).wants_log ? 0 : engine::every_version);
   me.has_unlogged = !runner_of(me).wants_log;
@@ -56,9 +57,9 @@ inline void begin_alone(engine& me) noexcept {
 inline bool commit_alone(engine& me) noexcept { return !me.undo.empty(); }
 
 // For algorithms that store in place:
-/// Puts back the values that were there before the entries of the undo log from `from` on.
+/// Restores the values from before the entries of the undo log from `from` on.
 void undo_from(engine& me, std::size_t from) noexcept;
-/// algorithm::roll_back_to(): what is owned stays so.
+/// algorithm::roll_back_to(): owned records stay owned.
 void undo_to(engine& me, const log_mark& mark) noexcept;
 void add_undone_words(engine& me, stripe_set& into) noexcept;
 
@@ -67,7 +68,7 @@ void unbuffer_to(engine& me, const log_mark& mark) noexcept;
 void add_buffered_words(engine& me, stripe_set& into) noexcept;
 
 // For 2plsf:
-/// Its transaction has ended, or goes on in another way.
+/// Its transaction has ended, or continues in another way.
 void drop_timestamp(runner& me) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who runs: transactions beside each other, or one alone. Each says so in a word of its own, which costs it a store;
-// whoever has to know looks at all of them behind a heavy fence.
+// Which transactions run: many beside each other, or one serial one. Each thread says in a word of its own that it runs
+// one, which costs a store. A thread that has to know reads all these words after a heavy fence.
 #include "tm/gate.hpp"
 
 #include <memory>
@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::uint64_t shortest_wait = 64;  // cycles
 
-// Between two looks whether others run transactions. So many cycles are enough for what the end of a bias costs.
+// Between two looks whether others run transactions. So many cycles are enough to pay for the end of a bias.
 constexpr std::uint64_t longest_between_looks = 4'000'000;
 constexpr std::uint32_t most_between_looks = 1U << 16;  // transactions
 
-// But for explorations.
+// Except in explorations.
 constexpr std::uint32_t usual_between_looks = 64;  // transactions
 constexpr std::uint64_t usual_patience = 10'000;   // cycles
 constinit std::uint32_t fewest_between_looks = usual_between_looks;
@@ -27,7 +27,7 @@ constinit std::uint64_t patience_with_biased = usual_patience;
 bool is_running(std::uint64_t activity) noexcept { return (activity & 1) != 0; }
 
 std::uint64_t activity_of(const runner& who) noexcept {
-  // acquire pairs with the release in leave(): what the transaction did is before what follows here
+  // acquire pairs with the release in leave(): what the transaction did comes before what follows here
   return who.activity.load(std::memory_order_acquire);
 }
 
@@ -48,7 +48,7 @@ void for_each_running(const runner& me, const Visit& visit) {
   }
 }
 
-/// The runner that the gate is biased towards, or null.
+/// The runner that the gate is biased to, or null.
 runner* runner_in(std::uintptr_t gate) noexcept {
   return gate == gate_open || gate == gate_shut ? nullptr : reinterpret_cast<runner*>(gate);
 }
@@ -57,13 +57,13 @@ void open_gate() noexcept {
   shared.gate.store(gate_open, std::memory_order_release);  // pairs with the acquire in try_to_enter()
 }
 
-/// Waits for that one's end. A long transaction that runs by the gate's bias is made to restart at its next read.
+/// Waits for that transaction's end. A long one that runs under the gate's bias is made to restart at its next read.
 void wait_for_biased(const seen_running& one, runner& biased) noexcept {
   txsync::detail::patient_spin waiting;
   const std::uint64_t start = machine::cycles();
   while (still_runs(one)) {
     refuse_if_left_behind(biased);
-    // It may reach a later transaction of that thread, to which it does no harm.
+    // This may reach a later transaction of that thread, which it does not harm.
     if (machine::cycles() - start > patience_with_biased) biased.set_bound(0);
     waiting.wait(shortest_wait);
   }
@@ -71,8 +71,8 @@ void wait_for_biased(const seen_running& one, runner& biased) noexcept {
 
 /// Requires: the thread has the turn.
 void shut_gate(const runner& me) noexcept {
-  runner* const biased = runner_in(shared.gate.load(std::memory_order_relaxed));  // relaxed: changes with the turn only
-  // relaxed: before the heavy fence, beside the light one in try_to_enter()
+  runner* const biased = runner_in(shared.gate.load(std::memory_order_relaxed));  // relaxed: changes only with the turn
+  // relaxed: before the heavy fence; pairs with the light one in try_to_enter()
   shared.gate.store(gate_shut, std::memory_order_relaxed);
   for_each_running(me, [&](const seen_running& one) {
     if (one.who == biased) {
@@ -85,12 +85,12 @@ void shut_gate(const runner& me) noexcept {
 
 /// Requires: the thread has the turn.
 void end_bias(const runner& me) noexcept {
-  if (shared.gate.load(std::memory_order_relaxed) == gate_open) return;  // relaxed: changes with the turn only
+  if (shared.gate.load(std::memory_order_relaxed) == gate_open) return;  // relaxed: changes only with the turn
   shut_gate(me);
   open_gate();
 }
 
-/// What the other runners have begun and ended, all in all.
+/// How many transactions the other runners have begun and ended, in all.
 std::uint64_t activity_of_others(const runner& me) noexcept {
   std::uint64_t sum = 0;
   for (const runner* one = runner::first(); one != nullptr; one = one->next()) {
@@ -110,7 +110,8 @@ void look_for_others(runner& me) noexcept {
   const std::uint64_t activity = activity_of_others(me);
   const bool quiet = activity == me.others_activity;
   me.others_activity = activity;
-  // Faster up than down: who comes once in a while must not find the gate biased each time.
+  // The interval grows faster than it shrinks: a thread that comes once in a while must not find the gate biased each
+  // time.
   if ((quiet || since > longest_between_looks) && me.look_every > fewest_between_looks) {
     me.look_every /= 2;
   } else if (!quiet && since < longest_between_looks / 4 && me.look_every < most_between_looks) {
@@ -118,8 +119,8 @@ void look_for_others(runner& me) noexcept {
   }
   me.until_look = me.look_every;
   if (!quiet || has_bias(me) || !shared.turn.try_lock()) return;
-  if (shared.gate.load(std::memory_order_relaxed) == gate_open) {  // relaxed: changes with the turn only
-    // relaxed: before the heavy fence, beside the light one in try_to_enter()
+  if (shared.gate.load(std::memory_order_relaxed) == gate_open) {  // relaxed: changes only with the turn
+    // relaxed: before the heavy fence; pairs with the light one in try_to_enter()
     shared.gate.store(reinterpret_cast<std::uintptr_t>(&me), std::memory_order_relaxed);
     bool alone = true;
     for_each_running(me, [&](const seen_running&) { alone = false; });
@@ -148,7 +149,7 @@ void refuse_if_left_behind(const runner& who) noexcept {
 
 void forget_turns(const runner* me) noexcept {
   const bool mine = me != nullptr && (me->mode == run_mode::alone || me->mode == run_mode::irrevocable);
-  // relaxed, all of it: there is one thread
+  // relaxed, in all of these: there is one thread
   const std::uintptr_t gate = shared.gate.load(std::memory_order_relaxed);
   const runner* const biased_to = runner_in(gate);
   if (biased_to == nullptr ? gate == gate_shut && !mine : biased_to != me && is_running(activity_of(*biased_to))) {
@@ -162,9 +163,9 @@ void forget_turns(const runner* me) noexcept {
 void wait_for_gate(runner& me) noexcept {
   leave(me);
   refuse_if_torn();
-  shared.turn.lock();  // behind those who run alone, and who want to
+  shared.turn.lock();  // behind the threads that run serial transactions, or want to
   end_bias(me);
-  static_cast<void>(try_to_enter(me));  // as it has the turn, the gate stays open, and nobody passes it again
+  static_cast<void>(try_to_enter(me));  // while it has the turn, the gate stays open, and nobody overtakes it again
   shared.turn.unlock();
 }
 

@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who runs: transactions beside each other, or one alone. And the gate's bias: while one thread is the only one that
-// runs blocks, the gate is open for it and for nobody else, so that dctl's transactions need neither ownership records
-// nor a log of reads (biased locking; Kawachiya, Koseki and Onodera, "Lock reservation", OOPSLA 2002). Whoever comes
-// ends that.
+// The quiescence gate: transactions run beside each other, or one serial transaction runs without any other.
+//
+// | shared.gate    | Who may run                      | Next state                                                  |
+// |----------------|----------------------------------|-------------------------------------------------------------|
+// | gate_open      | any number of transactions       | a runner: look_for_others() sees that only that one runs    |
+// |                |                                  | blocks; gate_shut: enter_alone()                            |
+// | a runner       | that runner's transactions       | gate_open: another thread comes, and waits for its          |
+// |                |                                  | transaction; gate_shut: enter_alone()                       |
+// | gate_shut      | one serial transaction           | gate_open: leave_alone()                                    |
+//
+// The second state is the gate's bias. Then dctl's transactions need neither ownership records nor a log of reads
+// (biased locking; Kawachiya, Koseki and Onodera, "Lock reservation", OOPSLA 2002). The gate changes only while
+// shared.turn is held, except in the child of a fork.
 #pragma once
 
 #include <txsync/machine/asymmetric.hpp>
@@ -13,13 +22,13 @@
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
 inline void become_running(runner& me) noexcept {
-  // relaxed: only this thread writes it. release, though it is a beginning: who waits for the end of the transaction
-  // before it may see this in place of what leave() has stored
+  // relaxed: only this thread writes it. release, although this is a beginning: a thread that waits for the previous
+  // transaction's end may read this instead of leave()'s store
   me.activity.store(me.activity.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
 inline void leave(runner& me) noexcept {
-  // release pairs with the acquire of whoever waits for the transaction's end
+  // release pairs with the acquire of threads that wait for the transaction's end
   me.activity.store(me.activity.load(std::memory_order_relaxed) + 1, std::memory_order_release);
 }
 
@@ -29,60 +38,60 @@ inline bool is_open_for(std::uintptr_t gate, const runner& me) noexcept {
   return gate == gate_open || gate == reinterpret_cast<std::uintptr_t>(&me);
 }
 
-/// False: somebody runs alone, or may, and leave() is to be called.
+/// False: a serial transaction runs, or may run, and leave() is to be called.
 inline bool try_to_enter(runner& me) noexcept {
   become_running(me);
-  machine::light_fence();  // beside the heavy one of who shuts the gate, and then looks at activity
+  machine::light_fence();  // pairs with the heavy fence of a thread that closes the gate and then reads activity
   // acquire pairs with the release in leave_alone() and end_bias()
   return is_open_for(shared.gate.load(std::memory_order_acquire), me);
 }
-/// Requires: try_to_enter() has answered false. Enters when its turn has come, as if it were to run alone.
+/// Requires: try_to_enter() has returned false. Enters when its turn has come, as a serial transaction would.
 void wait_for_gate(runner& me) noexcept;
 
-/// From here on the thread counts as running a transaction, and nobody runs alone.
+/// From here on the thread counts as running a transaction, and no serial one runs.
 inline void enter(runner& me) noexcept {
   if (!try_to_enter(me)) [[unlikely]]
     wait_for_gate(me);
 }
 
-/// Requires: the thread runs a transaction. True: nobody else does, until it ends.
+/// Requires: the thread runs a transaction. True: no other runs until it ends.
 inline bool has_bias(const runner& me) noexcept {
-  // relaxed: only the thread itself brings about what would make this true
+  // relaxed: only the thread itself does what would make this true
   return shared.gate.load(std::memory_order_relaxed) == reinterpret_cast<std::uintptr_t>(&me);
 }
-/// Once in a while, at the beginning of a transaction: the gate is biased towards the thread if nobody else has run any
-/// since it last looked. Cost: a fraction of a nanosecond a transaction; it looks the more seldom the more often others
-/// have run some, but each few milliseconds.
+/// Called once in a while, at the beginning of a transaction. It biases the gate to the thread if no other thread has
+/// run transactions since its last look. The more often others have run some, the rarer are its looks, but it looks
+/// each few milliseconds. Cost: a fraction of a nanosecond a transaction.
 void look_for_others(runner& me) noexcept;
-/// A thread's first transaction: what the thread that had the runner before it has seen says nothing.
+/// For a thread's first transaction: what the runner's former thread has seen means nothing.
 void begin_to_look(runner& me) noexcept;
-/// For explorations, before their threads start: they look from their first transactions on, and who ends the bias
-/// waits for nothing before it asks for the end of the transaction.
+/// For explorations, before their threads start. Threads look from their first transactions on. A thread that ends the
+/// bias asks at once for the end of the transaction.
 void look_early() noexcept;
-/// And the end of that.
+/// Ends that.
 void look_as_usual() noexcept;
 
-/// The same, and from here on nobody else runs one; waits for those who do.
+/// As enter(); and from here on no other thread runs a transaction. Waits for those that run.
 void enter_alone(runner& me) noexcept;
 void leave_alone(runner& me) noexcept;
 
-/// Before waiting for something that only a thread of this process can give up.
+/// Before a wait for something that only a thread of this process can give up.
 inline void refuse_if_torn() noexcept {
   // relaxed: written before the process had a second thread
   if (shared.torn_by_fork.load(std::memory_order_relaxed)) refuse_torn();
 }
-/// Ends the program where that thread was left behind by a fork.
+/// Ends the program if that thread was left behind by a fork.
 void refuse_if_left_behind(const runner& who) noexcept;
 /// In the child of a fork. Null: its thread has never run a block.
 void forget_turns(const runner* me) noexcept;
 
-/// All transactions that run now, but the thread's own. Throws std::bad_alloc.
+/// All transactions that run now, except the thread's own. Throws std::bad_alloc.
 void note_running(const runner& me, growing_log<seen_running>& into);
 /// What it runs at the moment.
 seen_running as_running(const runner& who) noexcept;
-/// True where that one still does.
+/// True if that transaction still runs.
 bool still_runs(const seen_running& one) noexcept;
-/// Waits until all have ended that run now.
+/// Waits until all transactions that run now have ended.
 void wait_for_running(const runner& me) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tm::detail

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects of transactions. What an attempt has made is nobody else's until it commits, and goes at once where it does
-// not. What a transaction has destroyed may still be looked at by others that began before its commit: it waits until
-// all of those have ended, in batches, so that the look at who is running (a heavy fence) is shared by many.
+// Objects of transactions. What an attempt has made is private until it commits, and is freed at once if it does not
+// commit. What a transaction has destroyed may still be read by others that began before its commit. It waits until all
+// of those have ended. It waits in batches, so that one check of who is running (a heavy fence) serves many objects.
 #include <cstdlib>
 #include <new>
 #include <stdexcept>
@@ -13,11 +13,11 @@ namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 namespace {
 
 constexpr std::size_t batch = 256;
-constexpr std::size_t crowd = 16 * batch;  // so many that wait make the thread give way to those they wait for
+constexpr std::size_t crowd = 16 * batch;  // with so many that wait, the thread yields to those that they wait for
 constexpr unsigned most_turns = 64;
 
-/// Stands before each object, so that what is destroyed twice is noticed, in whichever blocks. It says as well where
-/// the memory begins: so far before the object as its lowest byte says.
+/// Stands before each object, so that a second destruction is noticed, whichever blocks do it. Its lowest byte also
+/// says how far before the object the memory begins.
 using life_mark = std::atomic<std::uint64_t>;
 constexpr std::uint64_t living = 0x7478'6C69'7665'6400;
 constexpr std::uint64_t destroyed = 0x7478'676F'6E65'2100;
@@ -26,13 +26,13 @@ constexpr std::uint64_t lead_mask = 0xFF;
 life_mark& mark_of(void* object) noexcept { return *(static_cast<life_mark*>(object) - 1); }
 
 void free_memory(void* object) noexcept {
-  // relaxed: whoever wrote it has happened before
+  // relaxed: the thread that wrote it happens before this
   const std::uint64_t lead = mark_of(object).load(std::memory_order_relaxed) & lead_mask;
   std::free(static_cast<char*>(object) - lead);
 }
 
 void end_life(void* object) noexcept {
-  // relaxed: of two that destroy one object, one finds out
+  // relaxed: of two threads that destroy one object, one finds out
   const std::uint64_t lead = mark_of(object).load(std::memory_order_relaxed) & lead_mask;
   const std::uint64_t before = mark_of(object).exchange(destroyed | lead, std::memory_order_relaxed);
   if (before == (living | lead)) return;
@@ -45,7 +45,8 @@ void free_one(const heap_object& one) noexcept {
   free_memory(one.object);
 }
 
-/// Each is forgotten before it goes: the child of a fork beside this, which frees what is left, must not free it again.
+/// Each entry is forgotten before it is freed. A child that is forked meanwhile frees what is left, and must not free
+/// it again.
 void free_all(growing_log<heap_object>& which) noexcept {
   order_behind_blocks();
   while (!which.empty()) {
@@ -55,7 +56,7 @@ void free_all(growing_log<heap_object>& which) noexcept {
   }
 }
 
-/// The limbo's objects, if nobody can be looking at them any more.
+/// Frees the objects in limbo, if no thread can be reading them any more.
 bool try_to_free(runner& me) noexcept {
   while (!me.running.empty()) {
     const seen_running& last = *(me.running.end() - 1);
@@ -89,7 +90,7 @@ made_object& made_entry(engine& me, const void* object) noexcept {
   return *one;
 }
 
-/// A block that destroys it all the same ends the program.
+/// A block that destroys it again ends the program.
 void give_up(engine& me, made_object& one) noexcept {
   if (one.given_up) return;
   end_life(one.what.object);
@@ -146,13 +147,14 @@ void keep_all_made(runner& me) noexcept {
 
 namespace {
 
-/// Where there is no memory to keep books of what waits.
+/// For when there is no memory to note what waits.
 void free_at_once(runner& me, growing_log<heap_object>& which) noexcept {
   wait_for_running(me);
   free_all(which);
 }
 
-/// What was destroyed since comes into the limbo, with those who may be looking at it. Requires: the limbo is empty.
+/// Moves what was destroyed since then into limbo, with the transactions that may be reading it. Requires: the limbo is
+/// empty.
 void fill_limbo(runner& me) noexcept {
   me.limbo.swap(me.next_limbo);
   try {
@@ -163,8 +165,8 @@ void fill_limbo(runner& me) noexcept {
   }
 }
 
-/// The limbo's objects, if that can be. Who has made many wait lets the processor go a few times to whoever was taken
-/// off it in the middle of a transaction.
+/// Frees the objects in limbo, if that is possible. A thread that has made many wait yields a few times, to threads
+/// that were preempted in a transaction.
 bool free_in_time(runner& me) noexcept {
   if (try_to_free(me)) {
     me.patience = crowd;

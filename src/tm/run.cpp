@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic blocks from their beginning to their end. An attempt that cannot go on jumps back to where it began, over the
-// body's frames: some nanoseconds, where an exception would take a microsecond.
+// Atomic blocks from beginning to end. An attempt that cannot go on jumps back to its beginning, over the body's
+// frames. That takes some nanoseconds, where an exception would take a microsecond.
 #include <cstdlib>
 #include <cstring>
 #include <txsync/machine/asymmetric.hpp>
@@ -19,20 +19,20 @@ namespace {
 constexpr std::uint32_t first_backoff = 64;  // cycles
 constexpr std::uint32_t most_doublings = 8;
 constexpr std::uint64_t look_cycles = 4'000;  // at an orec that another transaction owns
-constexpr unsigned look_turns = 64;           // and then, with other threads' turns in between
+constexpr unsigned look_turns = 64;           // then so many yields to other threads
 
-/// The next attempt would run alone: for that it would wait for the owner too, and all others would wait. So it waits
-/// by itself, since a body may take long, or never end.
+/// The next attempt would be serial. It would wait for the owner, too, and all others would wait for it. So the thread
+/// waits here, without a bound: a body may take long, or never end.
 void wait_for_long_owner(const runner& me) noexcept {
   txsync::detail::patient_spin waiting;
-  // relaxed: decides how long to wait, and nothing else
+  // relaxed: only decides how long to wait
   while (me.met->load(std::memory_order_relaxed) == me.met_owner && still_runs(me.met_in)) {
     refuse_if_left_behind(*me.met_in.who);
     waiting.wait(first_backoff);
   }
 }
 
-/// Before the next attempt: until the owner of what the last one met has ended, or been preempted for a while.
+/// Before the next attempt: until the owner that the last one met has ended, or was preempted for a while.
 [[gnu::noinline]] void wait_before_attempt(runner& me) noexcept {
   me.alternative = nullptr;
   if (me.failures == 0) return;
@@ -42,7 +42,7 @@ void wait_for_long_owner(const runner& me) noexcept {
     txsync::detail::pause_for(random.upto(std::uint64_t{first_backoff} << doublings));
     return;
   }
-  // relaxed: decides how long to wait, and nothing else
+  // relaxed: only decides how long to wait
   const auto owned = [&] { return me.met->load(std::memory_order_relaxed) == me.met_owner; };
   const std::uint64_t start = machine::cycles();
   while (owned() && machine::cycles() - start < look_cycles) machine::relax();
@@ -56,7 +56,7 @@ void wait_for_long_owner(const runner& me) noexcept {
   me.met_must_end = false;
 }
 
-// Calls stand outside of what every attempt does, which takes no register that would have to be saved.
+// These calls are kept out of what every attempt does, so that it saves no registers for them.
 [[gnu::noinline]] void begin_by_itself(runner& me) {
   enter_alone(me);
   me.mode = me.is_irrevocable() ? run_mode::irrevocable : run_mode::alone;
@@ -65,7 +65,7 @@ void wait_for_long_owner(const runner& me) noexcept {
   begin_alone(me);
 }
 
-/// By another algorithm than dctl, or after an attempt that failed.
+/// By another algorithm than dctl, or after a failed attempt.
 [[gnu::noinline]] void begin_in_turn(runner& me, const algorithm& how) {
   me.mode = run_mode::software;
   me.has_unlogged = false;
@@ -74,7 +74,7 @@ void wait_for_long_owner(const runner& me) noexcept {
   how.begin(me);
 }
 
-/// What an attempt has begun as.
+/// How an attempt has begun.
 enum class kind : std::uint8_t { by_bias, in_software, irrevocable };
 
 kind begin_attempt(runner& me) {
@@ -128,7 +128,7 @@ void run_actions(growing_log<txsync::detail::deferred_action>& list) noexcept {
   for (txsync::detail::deferred_action& one : now) one.run(one.data);
 }
 
-/// What follows a commit, whatever the transaction ran in. Requires: the thread runs none any more.
+/// What follows a commit, however the transaction was run. Requires: the thread runs none any more.
 void settle(runner& me) noexcept {
   if (!me.has_extras) [[likely]]
     return;
@@ -141,8 +141,8 @@ void settle(runner& me) noexcept {
 bool commit_by_algorithm(runner& me) { return me.how == &dctl ? commit_dctl(me) : me.how->commit(me); }
 
 void wake_if_asleep(runner& me) noexcept {
-  machine::light_fence();  // beside the heavy one of a thread that is about to sleep
-  // relaxed: behind the fence
+  machine::light_fence();  // pairs with the heavy fence of a thread that is about to sleep
+  // relaxed: after the fence
   if (shared.sleepers.load(std::memory_order_relaxed) != 0) [[unlikely]]
     wake_sleepers(me);
 }
@@ -160,7 +160,7 @@ void commit_attempt(runner& me) {
   settle(me);
 }
 
-/// The same of one that began by the gate's bias.
+/// The same for an attempt that began under the gate's bias.
 void commit_biased(runner& me) {
   order_before_blocks();
   const bool wrote = commit_alone(me);
@@ -171,7 +171,7 @@ void commit_biased(runner& me) {
   settle(me);
 }
 
-/// An exception leaves the body. What an irrevocable one has done stays.
+/// An exception leaves the body. What an irrevocable block has done stays.
 void give_up(runner& me) {
   if (me.mode == run_mode::irrevocable) return commit_attempt(me);
   me.counts->transactions.aborts[static_cast<std::size_t>(abort_cause::user)].add(1);
@@ -180,7 +180,7 @@ void give_up(runner& me) {
   run_actions(me.abort_actions);
 }
 
-/// Of the thread, or the first of the block for a while.
+/// Runs the thread's first block, or a block that is not among the last two that it learnt.
 [[gnu::noinline]] void run_first(block& where, const erased_body& body, void* data) {
   runner::mine().learn(where);
   run(where, body, data);

@@ -19,7 +19,7 @@ namespace {
 constinit std::atomic<runner*> all_runners{nullptr};
 constinit mutex free_guard;
 constinit runner* free_runners = nullptr;
-/// Some of those may still have something in limbo. A hint.
+/// Whether some of those may still have objects in limbo. A hint.
 constinit std::atomic<bool> has_orphans{false};
 constinit std::atomic<bool> knows_forks{false};
 
@@ -53,14 +53,14 @@ runner& runner::make() {
   auto* const made = new (memory) runner;
   shut(*made);
   made->next_ = all_runners.load(std::memory_order_relaxed);
-  // release pairs with the acquire in first(), as does that of runners before it
+  // release pairs with the acquire in first(), as does the release of earlier runners
   while (!all_runners.compare_exchange_weak(made->next_, made, std::memory_order_release, std::memory_order_relaxed)) {
   }
   return *made;
 }
 
 runner& runner::take() {
-  // Where the system refuses, children of forks know nothing of it. relaxed: done once, by whoever comes first
+  // If the system refuses, children of forks do not run it. relaxed: done once, by the first thread
   if (!knows_forks.exchange(true, std::memory_order_relaxed)) {
     static_cast<void>(machine::after_fork(forget_other_threads));
   }
@@ -72,9 +72,9 @@ runner& runner::take() {
     free_guard.unlock();
   }
   if (got == nullptr) got = &make();
-  order_behind_blocks();  // those of the thread that had it before
+  order_behind_blocks();  // those of the runner's former thread
   got->forget_blocks();
-  // relaxed, here and where it is asked for: it guards nothing
+  // relaxed, here and where it is read: it guards nothing
   got->born_in.store(machine::fork_count(), std::memory_order_relaxed);
   begin_to_look(*got);
   my_runner = got;
@@ -90,12 +90,12 @@ runner& runner::take() {
     free_guard.unlock();
     free_orphans();
   };
-  static_cast<void>(machine::at_thread_exit(give_back, got));  // where there is no room, one is lost with the thread
+  static_cast<void>(machine::at_thread_exit(give_back, got));  // if there is no room, a runner is lost with the thread
   return *got;
 }
 
 void runner::note_orphans(const runner& left) noexcept {
-  // relaxed, as all of that word: who misses it looks again later
+  // relaxed, as all accesses of that word: a thread that misses it looks again later
   if (!left.limbo.empty() || !left.next_limbo.empty()) has_orphans.store(true, std::memory_order_relaxed);
 }
 
@@ -117,14 +117,14 @@ observe::speculation_counters* runner::counts_of(block& which) noexcept {
   return found != nullptr ? found : &uncounted_;
 }
 
-/// Counters belong to a thread, which ends before its runner does. A thread's counters are given back before its runner
-/// is, as they were taken later: blocks that run in between may lose a count to the next owner.
+/// Counters belong to a thread, which ends before its runner does. A thread gives back its counters before its runner,
+/// since it took them later. Blocks that run in between may lose a count to the counters' next owner.
 void runner::forget_blocks() noexcept {
   where = nullptr;
   counts = nullptr;
   other_block = nullptr;
   other_counts = nullptr;
-  // What was counted there says which sections are timed: in explorations each schedule begins alike.
+  // These counts decide which critical sections are timed. In explorations each schedule begins alike.
   std::construct_at(&uncounted_);
   timed = {};
 }
@@ -142,12 +142,12 @@ void runner::make_as_new() {
   looked = 0;
   others_activity = 0;
   forget_blocks();
-  // Transactions begin by clearing what the last one has left, where it has left something.
+  // Transactions begin by clearing what the last one has left, if it has left something.
   reads.clear();
   undo.clear();
   clear_extras(*this);
   forget_marks();
-  // The logs of actions are not here: they go with their actions.
+  // The logs of actions are not cleared here: they go with their actions.
   reads.reserve_one();
   undo.reserve_one();
   owned.reserve_one();

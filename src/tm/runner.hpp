@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread's transactions: the engine that accesses see, and what else it takes to run, restart, count and clean up.
+// One thread's transactions: the engine that accesses see, and what is needed to run, restart, count and clean up.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ struct seen_running {
   std::uint64_t activity;
 };
 
-/// A word of memory with the value that a transaction has seen there.
+/// A word of memory with the value that a transaction has read there.
 struct seen_value {
   const word* cell;
   std::uint64_t value;
@@ -32,68 +32,68 @@ struct seen_value {
 
 inline constexpr std::uint64_t no_timestamp = ~std::uint64_t{0};
 
-/// Never destroyed: when its thread ends, the next thread gets it.
+/// Never destroyed: when its thread ends, another thread gets it.
 class alignas(machine::pad_bytes) runner : public transaction {
  public:
-  /// The calling thread's. Throws std::bad_alloc.
+  /// The calling thread's runner. Throws std::bad_alloc.
   static runner& mine() { return my_runner != nullptr ? *my_runner : take(); }
   static runner* mine_if_any() noexcept { return my_runner; }
-  /// All there are, running or not.
+  /// The first of all runners, running or not.
   static runner* first() noexcept;
-  /// What threads left in limbo when they ended, as far as nobody looks at it any more.
+  /// Frees what ended threads have left in limbo, as far as no thread can be reading it.
   static void free_orphans() noexcept;
   runner* next() const noexcept { return next_; }
-  /// For explorations, whose every schedule is to begin in an equal state: `count` runners stand ready that have run
-  /// nothing, in the same order each time, with logs that need not grow; and no word has a version that a new
-  /// transaction does not take. Requires: all threads that have run blocks have ended.
+  /// For explorations, whose schedules must all begin in an equal state. `count` runners are ready that have run
+  /// nothing, in the same order each time, with logs that need not grow. No word has a version that a new transaction
+  /// cannot accept. Requires: all threads that have run blocks have ended.
   static void begin_anew(unsigned count);
 
-  // Others look at this: odd while the thread runs a transaction in software, and it grows.
+  // Others read this: odd while the thread runs a transaction in software, and never decreasing.
   alignas(machine::pad_bytes) std::atomic<std::uint64_t> activity{0};
-  /// machine::fork_count() of the process that the thread lives in; brought up to date in the child of a fork.
+  /// machine::fork_count() of the thread's process; updated in the child of a fork.
   std::atomic<std::uint32_t> born_in{0};
 
-  // And at this, under 2plsf, where they are in each other's way.
+  // Others read this, too, under 2plsf, if they conflict with this thread.
   alignas(machine::pad_bytes) std::atomic<std::uint64_t> timestamp{no_timestamp};
-  std::atomic<std::atomic<std::uint64_t>*> read_bits{nullptr};  ///< by orec: read by this thread's transaction
+  std::atomic<std::atomic<std::uint64_t>*> read_bits{nullptr};  ///< a bit for each orec: read by this transaction
 
   alignas(machine::pad_bytes) block* where = nullptr;
-  /// What is counted of that block, at its site (observe/attempts.hpp). Written outside of attempts.
+  /// What is counted of that block, at its site (observe/attempts.hpp). Written outside attempts.
   observe::speculation_counters* counts = nullptr;
-  block* other_block = nullptr;  ///< the one that the thread ran before
+  block* other_block = nullptr;  ///< the block that the thread ran before
   observe::speculation_counters* other_counts = nullptr;
   txsync::detail::timed_sections timed;     ///< of what runs in attempts
   machine::landing* beginning = nullptr;    ///< where an attempt begins
-  machine::landing* alternative = nullptr;  ///< where the second one of or_else() begins
+  machine::landing* alternative = nullptr;  ///< where the second body of or_else() begins
   std::uint32_t failures = 0;               ///< aborted attempts of the transaction
   bool wants_irrevocable = false;
-  bool is_marked = false;         ///< failures, or what is wanted, are not what a transaction begins with
+  bool is_marked = false;         ///< failures, or a wish, differ from what a transaction begins with
   std::uint32_t moves_clock = 0;  ///< so many transactions of dctl move the clock when they start
   // When the gate may be biased (gate.hpp).
   std::uint32_t until_look = 1;  ///< transactions
   std::uint32_t look_every = 1;
   std::uint64_t looked = 0;           ///< machine::cycles() of the last look
-  std::uint64_t others_activity = 0;  ///< that was seen then
-  bool wants_log = false;             ///< of what it reads, although its block does not write
-  const orec* met = nullptr;          ///< what the last attempt found owned by another transaction
+  std::uint64_t others_activity = 0;  ///< as seen at that look
+  bool wants_log = false;             ///< it needs a log of its reads, although its block does not write
+  const orec* met = nullptr;          ///< the record that the last attempt found owned by another transaction
   std::uint64_t met_owner = 0;
-  seen_running met_in{};         ///< the transaction that it was, where it may be one that never ends
-  bool met_must_end = false;     ///< the next attempt waits until it does not any more, whatever that takes
-  bool keeps_timestamp = false;  ///< from an attempt of 2plsf to the next
+  seen_running met_in{};         ///< that transaction, if it may never end
+  bool met_must_end = false;     ///< the next attempt waits until that one has ended, however long it takes
+  bool keeps_timestamp = false;  ///< from one attempt of 2plsf to the next
 
   direct_transaction directly{*this};
 
-  write_set writes;                ///< of algorithms that buffer them
-  std::uint64_t start = 0;         ///< of the clock, where `bound` does not say it: norec's and tl2's
-  growing_log<seen_value> values;  ///< that norec's transaction has read
+  write_set writes;                ///< for algorithms that buffer them
+  std::uint64_t start = 0;         ///< the clock at the start, if `bound` does not hold it: for norec and tl2
+  growing_log<seen_value> values;  ///< read by norec's transaction
 
-  // What was destroyed and may still be looked at (memory.cpp).
-  growing_log<heap_object> limbo;  ///< waits for what `running` has of them
+  // What was destroyed and may still be read (memory.cpp).
+  growing_log<heap_object> limbo;  ///< waits for the transactions in `running`
   growing_log<heap_object> next_limbo;
   growing_log<seen_running> running;
-  std::size_t patience = 0;  ///< how many objects may wait before it waits itself
+  std::size_t patience = 0;  ///< how many objects may wait before the thread itself waits
 
-  /// Whether begin_block() finds its counts: of the last two that were learnt.
+  /// Whether begin_block() finds its counts: it is one of the last two that were learnt.
   bool knows(const block& which) const noexcept { return where == &which || other_block == &which; }
   void learn(block& which) noexcept {
     observe::speculation_counters* const found = counts_of(which);
@@ -133,11 +133,11 @@ class alignas(machine::pad_bytes) runner : public transaction {
   void make_as_new();
   static void forget_other_threads() noexcept;
   static void note_orphans(const runner& left) noexcept;
-  /// Of the calling thread.
+  /// The calling thread's counters.
   observe::speculation_counters* counts_of(block& which) noexcept;
   void forget_blocks() noexcept;
-  observe::speculation_counters uncounted_;  ///< written where a site is not counted; no snapshot has it
-  runner* next_ = nullptr;                   ///< of all
+  observe::speculation_counters uncounted_;  ///< written if a site is not counted; no snapshot has it
+  runner* next_ = nullptr;                   ///< of all runners
   runner* next_free_ = nullptr;              ///< of those that belong to no thread
 };
 
@@ -149,14 +149,14 @@ inline bool lives(const runner& who) noexcept {
 }
 
 // memory.cpp
-/// Those that the transaction has made since it had so many are gone, and go when the attempt ends: what it has read of
-/// them is looked at until then (norec), and what it has written to them may have to be put back.
+/// The objects that the transaction has made after the first `from` ones are given up. They are freed when the attempt
+/// ends. Until then norec checks what it has read of them, and what was written to them may have to be restored.
 void give_up_made(runner& me, std::size_t from) noexcept;
-/// After the attempt was undone: all go.
+/// After the attempt was undone: frees all of them.
 void drop_made(runner& me) noexcept;
-/// After a commit: those go that were given up.
+/// After a commit: frees those that were given up.
 void keep_all_made(runner& me) noexcept;
-/// Nothing was made, destroyed, deferred or privatized.
+/// Resets what the transaction has made, destroyed, deferred or privatized.
 inline void clear_extras(runner& me) noexcept {
   if (!me.has_extras) [[likely]]
     return;
@@ -170,11 +170,11 @@ inline void clear_extras(runner& me) noexcept {
 }
 /// After a commit.
 void bury_gone(runner& me) noexcept;
-/// At the thread's end: what can be freed then.
+/// At the thread's end: frees what can be freed then.
 void empty_limbo(runner& me) noexcept;
 
 // stm/two_phase.cpp
-/// Else they are made when a transaction of 2plsf first reads.
+/// Makes the runner's read bits. Otherwise its first read in a transaction of 2plsf makes them.
 void make_read_bits(runner& me);
 
 // sleep.cpp
@@ -190,11 +190,11 @@ void forget_sleepers() noexcept;
 void abandon(runner& me) noexcept;
 /// Undoes the attempt and begins the next one.
 [[noreturn]] void restart(engine& me, abort_cause why);
-/// Tells tools, outside of the attempt. Functions, so that the code around them takes no registers for it.
+/// Reports it to tools, outside the attempt. Functions, so that the surrounding code uses no registers for it.
 void tell_abort(const runner& me, abort_cause why) noexcept;
 void tell_fallback(const runner& me, abort_cause why) noexcept;
 [[noreturn]] void refuse(const char* why) noexcept;
-/// Ends the program where the thread runs no transaction.
+/// Ends the program if the thread runs no transaction.
 inline void require_block(const engine& me) noexcept {
   if (me.mode == run_mode::idle) [[unlikely]]
     refuse_outside();

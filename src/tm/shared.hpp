@@ -16,28 +16,29 @@ inline constexpr std::uintptr_t gate_open = 0;
 inline constexpr std::uintptr_t gate_shut = 1;
 
 struct shared_words {
-  /// gate_open; gate_shut while a transaction runs alone, or waits for the others to end; or, where it is biased, the
-  /// runner that it is open for. Read by each that begins.
+  /// gate_open; gate_shut while a serial transaction runs, or waits for the others to end; if biased, the runner that
+  /// it is open for. Each transaction reads it when it begins.
   alignas(machine::pad_bytes) std::atomic<std::uintptr_t> gate{gate_open};
-  /// Transactions that sleep in retry(). Read by each that has written.
+  /// How many transactions sleep in retry(). Each transaction that has written reads it.
   std::atomic<std::uint32_t> sleepers{0};
   std::atomic<const algorithm*> in_use{nullptr};
   /// The version clock of the algorithms that have one, or NOrec's sequence lock.
   alignas(machine::pad_bytes) std::atomic<std::uint64_t> clock{1};
-  /// The process was forked while another thread ran alone, or by the global lock: what it did will never be complete.
+  /// The process was forked while another thread ran a serial transaction, or one under the global lock. That
+  /// transaction will never be complete.
   std::atomic<bool> torn_by_fork{false};
-  /// The address stands for the order of attempts and of what excludes them; the value is unused
-  /// (order_behind_attempts()).
+  /// The address stands for the order of attempts and of what excludes them (order_behind_attempts()). The value is
+  /// unused.
   char attempts{};
-  /// Whose turn it is to run alone: first come, first served, but for waiters beyond the number of CPUs
-  /// (ticket_lock::bypass_bound). Not fifo_ticket_lock, which with those would wait for the scheduler at every turn.
+  /// Whose turn it is to run a serial transaction: first come, first served, except waiters beyond the number of CPUs
+  /// (ticket_lock::bypass_bound). Not fifo_ticket_lock, which would wait for the scheduler at every turn with so many.
   alignas(machine::pad_bytes) ticket_lock turn;
 };
 extern shared_words shared;
 
-/// For a race detector: an attempt, or a block that excludes attempts, is ordered after all of them that have ended.
-/// The machine ensures that, but the detector does not see attempts, and they read gate and lock by relaxed loads. To
-/// be called within the attempt or the exclusion. No effect in other builds.
+/// For a race detector: orders an attempt, or a block that excludes attempts, after all of them that have ended. The
+/// machine ensures that. But the detector does not see attempts, and they read gate and lock by relaxed loads. To be
+/// called within the attempt or the exclusion. No effect in other builds.
 inline void order_behind_attempts() noexcept {
   machine::annotate_acquire(&shared.attempts);
   machine::annotate_unseen_acquire(&shared.attempts);
@@ -48,13 +49,12 @@ inline void order_before_attempts() noexcept {
   machine::annotate_unseen_release(&shared.attempts);
 }
 
-/// For a race detector of the program's, which the library was compiled without: what follows is ordered behind all
-/// blocks that have ended, or begun to commit. To be called when one begins, and when it is known that others have
-/// ended.
+/// For a race detector of the program, without which the library was compiled. What follows is ordered after all blocks
+/// that have ended, or have begun to commit. To be called when a block begins, and when others are known to have ended.
 inline void order_behind_blocks() noexcept { machine::annotate_unseen_acquire(order_of_blocks()); }
-/// Before a block commits, or ends without that.
+/// To be called before a block commits, or ends without a commit.
 inline void order_before_blocks() noexcept { machine::annotate_unseen_release(order_of_blocks()); }
-/// To be called once the thread has taken the gate or the global lock, which attempts read: on return no attempt runs.
+/// To be called once the thread has taken the gate or the global lock, which attempts read. On return no attempt runs.
 inline void exclude_attempts() noexcept {
   machine::await_attempts();
   order_behind_attempts();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // retry(): a transaction sleeps until something that it has read has been written (Harris, Marlow, Peyton Jones and
-// Herlihy, "Composable memory transactions", PPoPP 2005). Sleepers stand in a list with what they have read; whoever
-// commits writes looks for them there.
+// Herlihy, "Composable memory transactions", PPoPP 2005). Sleepers stand in a list with what they have read. A
+// transaction that commits writes looks for them there.
 #include <memory>
 #include <txsync/machine/asymmetric.hpp>
 #include <txsync/machine/park.hpp>
@@ -27,7 +27,7 @@ void add(sleeper& mine) noexcept {
   list_guard.lock();
   mine.next = list;
   list = &mine;
-  // relaxed: before the heavy fence, beside the light one in wake_sleepers()
+  // relaxed: before the heavy fence; pairs with the light one in wake_sleepers()
   shared.sleepers.store(shared.sleepers.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   list_guard.unlock();
   machine::heavy_fence();
@@ -60,7 +60,7 @@ void wake_sleepers(runner& me) noexcept {
   list_guard.lock();
   for (sleeper* one = list; one != nullptr; one = one->next) {
     if (!one->reads.meets(written)) continue;
-    one->told.store(1, std::memory_order_relaxed);  // guards nothing: it will read anew what it wants to know
+    one->told.store(1, std::memory_order_relaxed);  // guards nothing: the sleeper reads again what it wants to know
     machine::unpark(one->told, 1);
   }
   list_guard.unlock();
@@ -76,7 +76,7 @@ bool sleep_until_changed(runner& me) noexcept {
     mine.reads.add_all();
   }
   add(mine);
-  // Who commits a change from here on finds the sleeper in the list; one before it is seen now.
+  // A transaction that commits a change from here on finds the sleeper in the list. An earlier change is seen now.
   const bool same = me.how->is_valid == nullptr || me.how->is_valid(me);
   abandon(me);
   if (same) {

@@ -7,14 +7,14 @@
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
-/// Stripes of memory, as bits of a hash of their addresses: may say that two sets meet which do not.
+/// Stripes of memory, as bits of a hash of their addresses. It may report a common stripe of two sets that have none.
 class stripe_set {
  public:
   void add_all() noexcept {
     for (std::uint64_t& one : bits_) one = ~std::uint64_t{0};
   }
   void add(const word& cell) noexcept { add_index(reinterpret_cast<std::uintptr_t>(&cell) >> stripe_shift); }
-  /// The same stripe by its orec's index in a table.
+  /// The same for a stripe's orec, by its index in a table.
   void add_index(std::uint64_t index) noexcept { bits_[index / 64 % words] |= std::uint64_t{1} << index % 64; }
   bool empty() const noexcept {
     std::uint64_t any = 0;

@@ -26,7 +26,7 @@ write_set::outcome write_set::put(word& cell, std::uint64_t value, bool keep_rep
 void write_set::roll_back_to(std::size_t size, std::size_t replaced) noexcept {
   for (std::size_t i = replaced_.size(); i-- > replaced;) entries_[replaced_[i].index].value = replaced_[i].value;
   replaced_.truncate(replaced);
-  // The last one first: no way to an entry leads over the slot of a later one, so that none is cut.
+  // The last entry first: the probe for an entry never passes the slot of a later one. So no probe is cut off.
   for (std::size_t i = entries_.size(); i-- > size;) {
     slots_[slot_of(*entries_[i].cell)].generation = generation_ - 1;
     entries_.truncate(i);

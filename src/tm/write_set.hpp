@@ -10,14 +10,14 @@
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
-/// A word of memory with the value that it will have.
+/// A word of memory with its future value.
 struct new_value {
   word* cell;
   std::uint64_t value;
 };
 
 /// Words in the order of their first write, found by a hash of their addresses (open addressing, at most half full).
-/// Takes memory at the first put(), and keeps it. For one thread.
+/// The first put() allocates memory, which the set keeps. For one thread.
 class write_set {
  public:
   write_set() noexcept = default;
@@ -30,7 +30,7 @@ class write_set {
   new_value* begin() const noexcept { return entries_.begin(); }
   new_value* end() const noexcept { return entries_.end(); }
 
-  /// The value last put for a word; null: none was. The pointer is good until the next put().
+  /// The value last put for a word, or null if there is none. The pointer is good until the next put().
   const std::uint64_t* find(const word& cell) const noexcept {
     if (empty()) return nullptr;
     const slot& found = slots_[slot_of(cell)];
@@ -38,21 +38,23 @@ class write_set {
   }
 
   enum class outcome : bool { overwritten, added };
-  /// Throws std::bad_alloc, and nothing has changed. `keep_replaced`: roll_back_to() may have to go back to before it.
+  /// Throws std::bad_alloc, and then nothing has changed. `keep_replaced`: roll_back_to() may have to go back to before
+  /// it.
   outcome put(word& cell, std::uint64_t value, bool keep_replaced);
 
-  /// Stores all values. Each is there for whoever sees it with acquire, with all that was stored before it.
+  /// Stores all values. A thread that reads one with acquire also sees all that was stored before it.
   void store_all() const noexcept {
     // release pairs with the acquire of engine::read_word() and of norec's read()
     for (const new_value& one : entries_) one.cell->store(one.value, std::memory_order_release);
   }
 
-  /// Values that put() has overwritten, for roll_back_to().
+  /// How many values put() has overwritten, for roll_back_to().
   std::size_t replaced() const noexcept { return replaced_.size(); }
-  /// As it was when it had that size(), and that many were replaced(). Requires: all since were put to be kept.
+  /// Restores the set of when it had that size(), and that many were replaced(). Requires: each put() since then kept
+  /// them.
   void roll_back_to(std::size_t size, std::size_t replaced) noexcept;
 
-  /// Costs the same however much is in it, but once in 2^32 times.
+  /// Costs the same whatever the set holds, except once in 2^32 times.
   void clear() noexcept {
     if (empty()) return;
     entries_.clear();
@@ -60,12 +62,12 @@ class write_set {
     if (++generation_ == 0) forget_generations();
   }
 
-  /// For tests: as if an empty set had been used and cleared so often that the next clear() is the one that costs more.
+  /// For tests: as if an empty set had been used and cleared so often that the next clear() is the expensive one.
   void count_all_but_one_generation() noexcept { generation_ = ~std::uint32_t{0}; }
 
  private:
   struct slot {
-    std::uint32_t generation;  ///< another one than the set's: it is free
+    std::uint32_t generation;  ///< differs from the set's: the slot is free
     std::uint32_t index;       ///< in entries_
   };
   struct old_entry {
@@ -75,7 +77,7 @@ class write_set {
   static constexpr unsigned first_bits = 6;
 
   std::size_t slot_count() const noexcept { return std::size_t{1} << (64 - shift_); }
-  /// Where the word is, or is to be put. Requires: there are slots.
+  /// The slot where the word is, or is to be put. Requires: there are slots.
   std::size_t slot_of(const word& cell) const noexcept {
     // The upper bits of a product with the golden ratio's digits (Knuth's multiplicative hashing).
     std::size_t at = (reinterpret_cast<std::uintptr_t>(&cell) / sizeof(word)) * 0x9E3779B97F4A7C15u >> shift_;
@@ -90,7 +92,7 @@ class write_set {
   growing_log<new_value> entries_;
   growing_log<old_entry> replaced_;
   slot* slots_ = nullptr;
-  unsigned shift_ = 64;  ///< 64 less the bits of slots' indices
+  unsigned shift_ = 64;  ///< 64 minus the bits of the slots' indices
   std::uint32_t generation_ = 1;
 };
 

@@ -11,7 +11,7 @@ namespace {
 constexpr unsigned first_round_that_drops = 4;
 constexpr double drop_below = 0.05;
 constexpr double promising_below = 0.2;
-/// Before a contest may end for lack of challengers, a single one must have had the chance to lose.
+/// Before a comparison may end for lack of challengers, a single challenger must have had the chance to lose.
 constexpr unsigned least_rounds = 5;
 
 void add(std::vector<site_seen>& sum, const std::vector<site_seen>& part) {
@@ -45,7 +45,7 @@ void add(std::vector<site_seen>& sum, const std::vector<site_seen>& part) {
     observe::add(known->counted.warm_ups, one.counted.warm_ups);
     known->counted.condition_waits += one.counted.condition_waits;
     known->counted.condition_wait_ns += one.counted.condition_wait_ns;
-    // Percentiles do not add up; those of the longest run with samples stand for all.
+    // Percentiles do not add up. Those of the longest run with samples stand for all.
     if (one.counted.wait.samples > known->counted.wait.samples) known->counted.wait = one.counted.wait;
     if (one.counted.hold.samples > known->counted.hold.samples) known->counted.hold = one.counted.hold;
   }
@@ -73,7 +73,7 @@ class fairness_judge {
   fairness_judge(const contest_rules& rules, std::size_t lanes, contest_result& besides)
       : rules_(rules), runs_(lanes), besides_(besides) {}
 
-  /// What is to be run in addition to the lanes; null: nothing.
+  /// What is to be run in addition to the arms (`lane`); null: nothing.
   const choice* wanted(const std::vector<lane>& lanes, unsigned round) const {
     if (!rules_.fair_reference || round > rounds_of_fair_reference || !besides_.reference_failure.empty())
       return nullptr;
@@ -106,7 +106,7 @@ class fairness_judge {
     }
     this_round_.reset();
     for (std::optional<measured>& run : runs_) run.reset();
-    // Before any lane is dropped for being slower than one that is refused.
+    // Before any arm is dropped for being slower than one that is refused.
     if (round >= first_round_that_drops) refuse(lanes, round);
   }
 
@@ -130,13 +130,13 @@ class fairness_judge {
   }
 
   const contest_rules& rules_;
-  std::vector<std::optional<measured>> runs_;  // of this round, by lane
+  std::vector<std::optional<measured>> runs_;  // of this round, by arm
   std::optional<measured> this_round_;         // the reference's
   std::vector<measured> reference_runs_;
   contest_result& besides_;
 };
 
-/// One round over all running lanes; false when it was cut short.
+/// One round over all running arms. False if it was cut short.
 bool run_round(trial& runs, std::vector<lane>& lanes, unsigned round, const contest_rules& rules,
                const surroundings& world, fairness_judge& judge) {
   const unsigned planned = (round + rules.rounds - 1) / rules.rounds * rules.rounds;
@@ -152,7 +152,7 @@ bool run_round(trial& runs, std::vector<lane>& lanes, unsigned round, const cont
     if (world.stop()) return false;
     world.tell({rules.phase, round, planned, name_of(one.what), running(lanes)});
     measured seen = runs.run(one.what, rules.timeout_seconds);
-    if (world.stop()) return false;  // the signal met the program, too
+    if (world.stop()) return false;  // the program got the signal, too
     if (seen.failure.empty() && !seen.unfit.empty() && &one != lanes.data()) {
       one.status = lane_status::refused;
       one.ended_in = round;
@@ -172,7 +172,7 @@ bool run_round(trial& runs, std::vector<lane>& lanes, unsigned round, const cont
   return true;
 }
 
-/// The rounds are used up: would more of them decide something? Not where nothing looks better than the reference.
+/// The rounds are used up. Whether more of them would decide something: not if nothing looks better than the reference.
 bool worth_extending(const std::vector<lane>& lanes, const contest_rules& rules) {
   const std::size_t best = leader(lanes, rules.way);
   if (best == 0) return false;

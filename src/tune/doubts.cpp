@@ -11,13 +11,13 @@
 namespace txsync::inline TXSYNC_BACKEND::tune {
 namespace {
 
-/// Of a run that short the start and the end of a process are a good part.
+/// In a shorter run, the start and the end of the process are a good part of the time.
 constexpr double short_run_seconds = 0.01;
 
 bool is_digit(char one) { return one >= '0' && one <= '9'; }
 bool is_hex(char one) { return is_digit(one) || (one >= 'a' && one <= 'f') || (one >= 'A' && one <= 'F'); }
 
-/// Behind the number that begins at `at`: 12, 1.5e-3, 10:15:00, 0x7f00.
+/// The position after the number that begins at `at`: 12, 1.5e-3, 10:15:00, 0x7f00.
 std::size_t end_of_number(std::string_view text, std::size_t at) {
   if (text[at] == '0' && at + 2 < text.size() && text[at + 1] == 'x' && is_hex(text[at + 2])) {
     at += 2;
@@ -39,7 +39,7 @@ std::size_t end_of_number(std::string_view text, std::size_t at) {
   }
 }
 
-/// Numbers as one sign each, and blanks, which line them up, not at all.
+/// The line with one sign for each number, and without blanks, which only line numbers up.
 std::string without_numbers(std::string_view line) {
   std::string made;
   for (std::size_t at = 0; at < line.size();) {
@@ -54,7 +54,7 @@ std::string without_numbers(std::string_view line) {
   return made;
 }
 
-/// Threads print in any order.
+/// Sorted, since threads print in any order.
 std::size_t hash_of(std::vector<std::string> lines) {
   std::sort(lines.begin(), lines.end());
   std::string text;
@@ -137,7 +137,7 @@ void doubts::put_statuses(std::vector<std::string>& list) const {
                  " in all others: not all runs did the same work, or a policy breaks the program");
 }
 
-/// Where runs of what the user has differ already, policies have no part in it.
+/// If the runs of the reference already differ, policies are not the reason.
 void doubts::put_outputs(std::vector<std::string>& list) const {
   const std::string other_words = other_output(&digest::words);
   if (!other_words.empty()) {
@@ -152,7 +152,7 @@ void doubts::put_outputs(std::vector<std::string>& list) const {
                    ": if they are not times, the runs do not do the same work and do not compare");
 }
 
-/// "from run to run", "between 'unmodified' and 'ticket'"; empty where all are the same.
+/// "from run to run", "between 'unmodified' and 'ticket'"; empty if all are the same.
 std::string doubts::other_output(std::size_t digest::* part) const {
   const auto distinct = [part](const std::set<digest>& seen) {
     std::set<std::size_t> values;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a verdict may be worth nothing, whatever its figures say: runs that had nothing to read, that are too short, that
-// left locks as they were, or that did not all do the same. A program's runs tell it; nothing is decided by it.
+// Why a verdict may be worth nothing, whatever its figures say. Runs may have had nothing to read, or were too short.
+// They may have left locks unchanged, or done different work. A program's runs show it. It does not influence
+// decisions.
 #pragma once
 
 #include <compare>
@@ -17,29 +18,29 @@ namespace txsync::inline TXSYNC_BACKEND::tune {
 
 /// What one run shows from the outside.
 struct run_facts {
-  std::string choice;  ///< name_of() it
+  std::string choice;  ///< name_of() the configuration
   double seconds = 0;
   int exit_status = 0;
   std::string_view output;  ///< both outputs
-  bool output_cut = false;  ///< then it is not compared
-  bool timed_out = false;   ///< then nothing of it is compared
+  bool output_cut = false;  ///< then the output is not compared
+  bool timed_out = false;   ///< then nothing of the run is compared
   bool read_in_vain = false;
-  std::vector<std::string> without_library = {};  ///< why programs that it started kept their locks
+  std::vector<std::string> without_library = {};  ///< why programs that it started kept their own locks
 };
 
 /// Collects the runs, the reference's first.
 class doubts {
  public:
-  /// `has_metric`: the output has a number that is to differ, so that none is compared.
+  /// `has_metric`: the output has a number that is meant to differ, so numbers are not compared.
   doubts(std::string reference, bool has_metric);
 
   void add(const run_facts& one);
 
-  /// One line each, for tables, documents and pages; none where there is no doubt.
+  /// One line each, for tables, documents and pages. None if there is no doubt.
   std::vector<std::string> sentences() const;
 
  private:
-  /// An output's lines in any order, without their numbers and as they are.
+  /// An output's lines in any order: without their numbers, and unchanged.
   struct digest {
     std::size_t words = 0;
     std::size_t whole = 0;
@@ -58,7 +59,7 @@ class doubts {
   std::set<std::string> without_library_;
   std::vector<double> reference_seconds_;
   std::map<std::string, std::set<digest>> outputs_;          // by choice
-  std::map<int, std::map<std::string, unsigned>> statuses_;  // runs by status and choice
+  std::map<int, std::map<std::string, unsigned>> statuses_;  // number of runs, by status and configuration
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tune

@@ -11,14 +11,14 @@ namespace {
 constexpr double share_of_waiting = 0.95;
 constexpr double timeout_factor = 10;
 constexpr double least_timeout_seconds = 10;
-/// Of a time limit, what phase 1 and phase 2 may use up to; the rest is the proof's.
+/// The parts of a time limit up to which phase 1 and phase 2 may go. The rest is for the proof.
 constexpr double first_phase_share = 0.4;
 constexpr double second_phase_share = 0.7;
-/// So much faster than with some sites changed a program has to be before all of its locks are changed.
+/// All locks are changed only if the program is then so much faster than with some sites changed.
 constexpr double least_gain_of_changing_all = 1.05;
-/// Of phase 2, what sites of the reference may use up to where others may follow.
+/// The part of phase 2 that sites of the reference may use, if others may follow.
 constexpr double own_sites_share = 0.6;
-/// Phases 1 and 2 may take so many times as many rounds again where those that were asked for leave the best one open.
+/// Phases 1 and 2 may add so many times as many rounds, if the planned rounds leave open which is the best.
 constexpr unsigned extensions_of_choosing = 2;
 
 std::uint64_t all_waiting(const std::vector<site_seen>& sites) {
@@ -33,7 +33,7 @@ void most_waiting_first(std::vector<site_seen>& sites) {
   });
 }
 
-/// How many of the sites, sorted, have together 95 % of all waiting; at most most_sites.
+/// How many of the sorted sites together have 95 % of all waiting; at most most_sites.
 std::size_t sites_worth_trying(const std::vector<site_seen>& sites) {
   const auto enough = share_of_waiting * static_cast<double>(all_waiting(sites));
   double sum = 0;
@@ -60,8 +60,8 @@ const site_seen* find_site(const std::vector<site_seen>& sites, const std::strin
   return at == sites.end() ? nullptr : &*at;
 }
 
-/// The kind that a site has where `there` was counted: the one that is another elsewhere, and not there. Empty if that
-/// is unknown.
+/// The kind that a site has where `there` was counted: the kind that is an alternative in `elsewhere`, and not in
+/// `there`. Empty if that is unknown.
 std::string kind_under(const std::vector<site_seen>& there, const std::vector<site_seen>& elsewhere,
                        const std::string& site) {
   const site_seen* const one = find_site(there, site);
@@ -108,7 +108,8 @@ class tuner {
     return first.failure.empty();
   }
 
-  /// Runs a contest and keeps its record. The share of the time limit that may be used up when it ends; 1: all.
+  /// Runs a comparison and keeps its record. `share`: the part of the time limit that may be used up when it ends; 1:
+  /// all.
   phase_record& contest(std::string name, std::vector<lane> lanes, double share, bool drop, bool until_one) {
     contest_rules rules{.phase = name,
                         .way = asked_.way,
@@ -169,7 +170,7 @@ class tuner {
     most_waiting_first(result_.reference_sites);
   }
 
-  /// The sites of the reference, or of what counts for it: a lane, or the additional runs.
+  /// The sites of the reference, or of what counts for it: an arm, or the additional runs.
   void put_reference_sites(const phase_record& record) {
     result_.reference_sites = counted_sites_;
     result_.reference_runs = counted_runs_;
@@ -183,14 +184,14 @@ class tuner {
     }
   }
 
-  /// Where single sites get other locks: the best so far, or what stands for the reference.
+  /// The configuration in which single sites get other locks: the best so far, or what stands for the reference.
   choice base() const {
     if (!(result_.best == result_.reference) || asked_.site_base.empty()) return result_.best;
     return {asked_.site_base, {}};
   }
 
-  /// The sites that wait under the best so far, of which `seen` is known. If nothing is counted under it, the sites are
-  /// those of the candidate that counts for the reference, or of one run of base().
+  /// The sites that wait under the best so far; `seen` are the known ones. If nothing is counted under it, the sites
+  /// are those of the candidate that counts for the reference, or of one run of base().
   std::vector<site_seen> waiting_sites(std::vector<site_seen> seen) {
     const bool stands_for_it = base().candidate == asked_.counted_reference;
     if (seen.empty() && stands_for_it) seen = result_.reference_sites;
@@ -203,8 +204,8 @@ class tuner {
     return seen;
   }
 
-  /// First single sites of what the user has: who changes least is to be preferred. What is best for the whole program
-  /// then has to be surely better than that. Only if it is, or no site was changed, its own sites are tried.
+  /// First it tries single sites of the reference: the smallest change is preferred. Then the best for the whole
+  /// program has to be surely better than that. Its own sites are tried only if it is, or if no site was changed.
   void site_by_site() {
     const choice whole = result_.best;
     const bool changes_all = !(whole == result_.reference);
@@ -233,8 +234,9 @@ class tuner {
     try_sites(result_.sites, middle, second_phase_share);
   }
 
-  /// Changed sites are preferred, with their own kinds of lock or with those that they have under the whole program's
-  /// best, unless that is surely better still, and by more than a little. `own`: the sites of what the user has.
+  /// Changed sites are preferred, with their own kinds of lock or with those of the whole program's best. The whole
+  /// program's best is taken only if it is surely better still, and by more than a little. `own`: the sites of the
+  /// reference.
   void choose_between_sites_and(const choice& whole, const std::vector<site_seen>& own) {
     std::vector<lane> lanes = {{.what = result_.best}};
     choice alike = result_.best;
@@ -254,8 +256,8 @@ class tuner {
     result_.best = record.lanes[pays ? last : best].what;
   }
 
-  /// Of many comparisons some find a gain that there is not. So where several sites were changed, each change has to be
-  /// surely better than all the others without it, in fresh rounds.
+  /// Among many comparisons some show a gain by chance. So if several sites were changed, each change has to be surely
+  /// better than all the others without it, in fresh rounds.
   void leave_out_needless_changes() {
     const std::vector<site_choice> changes = result_.best.sites;
     if (changes.size() < 2 || !going_on()) return;
@@ -270,11 +272,11 @@ class tuner {
     for (std::size_t i = 0; i < changes.size(); ++i) {
       if (surely_better(record.lanes[0], record.lanes[i + 1], asked_.way)) result_.best.sites.push_back(changes[i]);
     }
-    // None is needed alone: together they may be.
+    // None is needed alone, but together they may be.
     if (result_.best.sites.empty()) result_.best.sites = changes;
   }
 
-  /// Each may use that part of the time which it has of their waiting, those with the most first.
+  /// Each site may use a part of the time in proportion to its waiting. The sites with the most waiting come first.
   void try_sites(const std::vector<site_seen>& sites, double from_share, double to_share) {
     const std::size_t count = sites_worth_trying(sites);
     double all = 0;
@@ -318,8 +320,8 @@ class tuner {
   const surroundings& world_;
   const double started_;
   double timeout_seconds_ = least_timeout_seconds;
-  bool whole_is_better_ = false;          // than the reference is what leads for the whole program
-  std::vector<site_seen> counted_sites_;  // under what counts for the reference, run in addition to the first contest
+  bool whole_is_better_ = false;          // the leader for the whole program is better than the reference
+  std::vector<site_seen> counted_sites_;  // under what counts for the reference, run beside the first comparison
   std::size_t counted_runs_ = 0;
   outcome result_;
 };

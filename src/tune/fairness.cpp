@@ -22,7 +22,7 @@ const site_record* find_site(const measured& in, const std::string& name) {
 }
 
 /// The same site in the other run. A lock without an initialiser is named by its first thread. If the name is missing
-/// there, the site with the most waiting whose name is not in this run is taken.
+/// there, it takes the site with the most waiting whose name is not in this run.
 const site_record* same_site(const site_record& site, const measured& one, const measured& reference) {
   const site_record* same = find_site(reference, site.name);
   if (same != nullptr) return same;
@@ -33,7 +33,7 @@ const site_record* same_site(const site_record& site, const measured& one, const
   return same;
 }
 
-/// Barriers are no locks, and the C library's spin locks may have found no room in the table of their sites.
+/// Barriers are not locks. The C library's spin locks may have found no room in the table of their sites.
 bool is_compared(const std::string& kind, const measured& reference) {
   if (kind != "spinlock") return kind != "barrier";
   return std::any_of(reference.sites.begin(), reference.sites.end(),
@@ -47,9 +47,9 @@ void put_share(const site_record& site, const site_record& same, const measured&
   if (!slow) return;
   const double share =
       observe::share_of_rank(observe::compared_threads(same.by_thread, ns_of(reference.seconds)), slow->rank);
-  // Nothing can be lost where nothing was had.
+  // A thread that had nothing can lose nothing.
   if (share == 0) return;
-  // By the part of its share that is left: the least of all sites.
+  // The criterion is the part of its share that is left: the smallest of all sites counts.
   if (!made.share_site.empty() && slow->share * made.reference_share >= made.share * share) return;
   made.share = slow->share;
   made.reference_share = share;
@@ -76,7 +76,7 @@ std::string in_rounds(std::size_t count, std::size_t all) {
   return " in " + std::to_string(count) + " of " + std::to_string(all) + " rounds: ";
 }
 
-/// The median of a number, and the site that is named most often, over the rounds that `chosen` chooses.
+/// The median of a number over the rounds that `chosen` selects.
 template <class Chosen, class Value>
 double median(const std::vector<round_fairness>& rounds, Chosen chosen, Value value) {
   std::vector<double> values;

@@ -30,7 +30,7 @@ std::string_view without_end(std::string_view line) {
   return line;
 }
 
-/// Calls with each line, from the last to the first, until it answers true.
+/// Calls `call` with each line, from the last to the first, until it returns true.
 template <class Function>
 void lines_from_the_end(std::string_view text, Function&& call) {
   while (!text.empty()) {
@@ -41,13 +41,13 @@ void lines_from_the_end(std::string_view text, Function&& call) {
   }
 }
 
-/// The whole text as a number that can be measured: finite and not negative.
+/// Whether the whole text is a number that can be measured: finite and not negative.
 bool number(const std::string& text, double& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc{} && end == text.data() + text.size() && std::isfinite(value) && value >= 0;
 }
 
-/// The group of the line's last match; empty without one.
+/// The group of the line's last match; empty if there is none.
 std::string last_match(std::string_view line, const std::regex& regex) {
   line = line.substr(0, longest_line);
   std::string group;

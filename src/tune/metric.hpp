@@ -16,11 +16,11 @@ struct metric_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A regular expression (ECMAScript) with one capture group that is a number. It is searched line by line, in the first
-/// 4096 bytes of each line; the last match in the output counts, as programs print their final result last.
+/// A regular expression (ECMAScript) with one capture group, which is a number. It is searched line by line, in the
+/// first 4096 bytes of each line. The last match in the output counts, since programs print their final result last.
 class metric {
  public:
-  /// Throws metric_error when it is none, or has not exactly one group.
+  /// Throws metric_error if it is no regular expression, or does not have exactly one group.
   explicit metric(std::string regex);
 
   const std::string& text() const noexcept { return text_; }

@@ -11,7 +11,7 @@ namespace {
 
 using parts = policy::packed::parts;
 
-/// The parts of its policy that the locks of a site heed; of a named one they have told it.
+/// The parts of its policy that the locks of a site use. The locks of a named site have said so.
 std::uint32_t parts_of(const std::string& object, std::uint32_t heeded) {
   if (object == "named") return heeded;
   if (object == "mutex") return parts::lock | parts::elision | parts::warm_up;
@@ -19,7 +19,7 @@ std::uint32_t parts_of(const std::string& object, std::uint32_t heeded) {
   return object == "spinlock" ? parts::spinlock : 0;
 }
 
-/// Calls with each key of policy files ("lock") and the table of its words, for those parts.
+/// Calls `call` with each key of policy files ("lock") and the table of its words, for those parts.
 template <class Function>
 void for_parts(std::uint32_t which, Function&& call) {
   using policy::packed;
@@ -30,9 +30,9 @@ void for_parts(std::uint32_t which, Function&& call) {
   if ((which & parts::warm_up) != 0) call("warm_up", policy::words_of<policy::warm_up_kind>::all, &packed::warm_up);
 }
 
-/// Strict order is only for no more threads than cores, the papers' spin locks may starve a thread, and readers that
-/// meet inside a mutex hang. None is tried unless it is named. Of elision and of warm-up what txsync means by them,
-/// where the machine can and the site has a lock of ours.
+/// Whether a kind is tried although nobody named it. Strict order serves only when threads are no more than cores. The
+/// papers' spin locks may starve a thread, and readers that wait for each other inside a mutex hang. Of elision and of
+/// warm-up only txsync's own policy is tried, if the machine supports it and the site has a lock of ours.
 bool is_tried(const std::string& object, const std::string& kind, policy::packed present, offered_attempts machine) {
   const bool ours = object == "named" || (object == "rwlock" ? present.rwlock != policy::rwlock_kind::libc
                                                              : present.lock != policy::lock_kind::libc);
@@ -44,7 +44,7 @@ bool is_tried(const std::string& object, const std::string& kind, policy::packed
          kind != "rwlock=as-mutex";
 }
 
-/// "lock=ticket" for each word but the one that the site has.
+/// "lock=ticket" for each word except the one that the site has.
 std::vector<std::string> others(const observe::site_record& site, policy::packed present, offered_attempts machine) {
   const std::string& object = site.kind;
   std::vector<std::string> list;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policies as candidates: what a choice among them means, and which other kinds of lock a site could have.
+// Policies as candidates: what a configuration means, and which other kinds of lock a site could have.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::tune {
 
-/// The candidate that is the program as it is.
+/// The candidate for the unmodified program.
 inline constexpr const char* unmodified = "unmodified";
 
 class policies {

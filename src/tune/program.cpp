@@ -36,7 +36,7 @@ measured program_trial::run(const choice& what, double timeout_seconds) {
   if (policy) options.policies = *policy;
   options.capture = true;
   options.input = input_;
-  options.end_family = true;  // or it runs beside the later rounds
+  options.end_family = true;  // or it would run beside the later rounds
   if (timeout_seconds > 0) options.limit_seconds = timeout_seconds;
   const launch::result ended = launcher_.launch(options);
   interrupted_ = interrupted_ || ended.interrupted != 0;

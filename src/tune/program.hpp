@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program as a trial: run as it is, or under the preloaded library with a policy.
+// A program as a trial: run unchanged, or under the preloaded library with a policy.
 #pragma once
 
 #include <optional>
@@ -24,16 +24,16 @@ class program_trial final : public trial {
   program_trial(std::vector<std::string> command, std::optional<metric> number,
                 const std::vector<std::string>& candidates, std::optional<std::string> input = {});
 
-  /// A run fails when the program ends otherwise than with status 0, takes too long, when the metric finds nothing, or
-  /// when it reads what was meant for it at this process' standard input, where no run can have it.
+  /// A run fails when the program does not end with status 0, or takes too long, or the metric finds nothing. It also
+  /// fails when the program reads its input, while that stands at this process' standard input, which no run can have.
   /// Throws launch::cannot_start.
   measured run(const choice& what, double timeout_seconds) override;
 
   /// What `what` means; none for the unmodified program. Requires: its candidate was given to the constructor.
   std::optional<policy::policy_set> policy_of(const choice& what) const { return policies_.of(what); }
 
-  bool interrupted() const noexcept { return interrupted_; }  ///< a signal for this process came while the program ran
-  unsigned threads() const noexcept { return threads_; }      ///< the most that a run was seen to have; at least 1
+  bool interrupted() const noexcept { return interrupted_; }  ///< this process got a signal while the program ran
+  unsigned threads() const noexcept { return threads_; }      ///< the maximum that a run was seen to have; at least 1
   std::vector<std::string> warnings() const { return doubts_.sentences(); }
   std::string crowd() const { return launch::crowd_words(wall_s_, own_s_, others_s_); }  ///< of all runs
 

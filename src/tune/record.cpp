@@ -58,7 +58,7 @@ const refusal* refusal_of(const outcome& found, const choice& what) {
   return at == found.refused.end() ? nullptr : &*at;
 }
 
-/// ", except what was refused: 'tatas', 'mutex'"; empty where nothing was refused.
+/// ", except what was refused: 'tatas', 'mutex'"; empty if nothing was refused.
 std::string refused_names(const outcome& found) {
   std::string names;
   for (const refusal& one : found.refused) names += (names.empty() ? "'" : ", '") + name_of(one.what) + "'";
@@ -219,7 +219,7 @@ void put(observe::document& into, const outcome& found, const described& what, c
   json& rows = made["table"] = json::array();
   for (const table_row& row : table_of(found, what.way)) {
     json one = row_json(row);
-    // A lane that the user's interruption kept from running is no measurement.
+    // An arm that the user's interruption kept from running is no measurement.
     if (!row.what->values.empty() || row.what->status == lane_status::failed) {
       one["point"] = into.points.size();
       into.points.push_back(point_of(row, what));

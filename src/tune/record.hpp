@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tuner found, in words, as a table, and as a result document.
+// The tuner's results in words, as a table, and as a result document.
 #pragma once
 
 #include "tune/engine.hpp"
@@ -25,16 +25,16 @@ struct described {
   std::string better_word = "fast";  ///< "1.2 times as fast as"
   std::vector<left_out> others = {};
   std::vector<std::string> warnings = {};  ///< why the verdict may be worth nothing (doubts.hpp)
-  std::string crowd = {};                  ///< that others had the CPUs (launch::crowd_words)
+  std::string crowd = {};                  ///< says that other programs used the CPUs (launch::crowd_words)
 };
 
-/// A lane of a contest.
+/// An arm of a comparison.
 struct table_row {
   std::string phase;
   const lane* what = nullptr;
-  bool reference = false;             ///< what the others of its phase are compared with
+  bool reference = false;             ///< what the other arms of its phase are compared with
   bool winner = false;                ///< what its phase chose
-  observe::interval ratio;            ///< to the reference of its phase; coverage 0 and median 0 where there is none
+  observe::interval ratio;            ///< to the reference of its phase; coverage 0 and median 0 if there is none
   std::optional<slowdown> slow = {};  ///< of the whole program; none: it is not surely slower, or it failed
   std::string status;                 ///< "best", "refused in round 4: a thread waited too long ...",
                                       ///< "dropped in round 5: worse with p < 0.05", "failed in round 1: exit status 3"
@@ -43,17 +43,17 @@ struct table_row {
 /// In the order of measuring. Keeps pointers into `found`.
 std::vector<table_row> table_of(const outcome& found, observe::better way);
 
-/// The verdict in one sentence: the gain with its interval, or why to keep what there is.
+/// The verdict in one sentence: the gain with its interval, or why to keep the reference.
 std::string verdict_words(const outcome& found, const described& what);
 
-/// Where the time limit ended contests: which, and after how many rounds. Empty where the time was enough.
+/// Which comparisons the time limit ended, and after how many rounds. Empty if the time was enough.
 std::string time_words(const outcome& found);
 
 /// What was refused and why, or why nothing could be refused, one sentence each.
 std::vector<std::string> refusal_words(const outcome& found);
 
-/// Adds points, and the member "tune" (docs/result-document.md). `policy` is the text of the policy file, empty
-/// without.
+/// Adds points, and the member "tune" (docs/result-document.md). `policy` is the text of the policy file; empty if
+/// there is none.
 void put(observe::document& into, const outcome& found, const described& what, const std::string& policy);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::tune

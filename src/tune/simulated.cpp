@@ -18,7 +18,7 @@ double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// What ends the run of this thread. image_request::stop takes no argument.
+/// What ends this thread's run. image_request::stop takes no argument.
 struct end_of_run {
   double deadline = 0;  ///< 0: none
   bool (*stop)() noexcept = nullptr;
@@ -41,7 +41,7 @@ sim::image_request request_of(const simulated_program& program, const std::optio
           .stop = is_to_end};
 }
 
-/// Why a run that came to an end has no value; empty where it has one.
+/// Why a run that ended has no value; empty if it has one.
 std::string failure_of(const sim::image_result& seen) {
   std::string why = seen.failure;
   if (!why.empty()) return why;
@@ -59,7 +59,7 @@ std::string failure_of(const sim::image_result& seen) {
 
 offered_attempts offered_by(const sim::machine_model& model) {
   const bool attempts = model.htm_attempts != 0;
-  // As machine::htm() on the simulated machine.
+  // As machine::htm() answers on the simulated machine.
   return {.attempts = attempts,
           .always_abort =
               attempts && (model.htm_always_abort != 0 || model.htm_nesting > machine::detail::warm_extra_depth)};

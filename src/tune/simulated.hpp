@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that txsync-c++ has built as a trial: run on a simulated machine, its named sites by a policy.
+// A program that txsync-c++ has built, as a trial: run on a simulated machine, with its named sites under a policy.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,32 @@
 
 namespace txsync::inline TXSYNC_BACKEND::tune {
 
-/// What such a machine has for policies.
+/// What such a machine offers for policies.
 offered_attempts offered_by(const sim::machine_model& model);
 
 struct simulated_program {
   std::string path;
   std::vector<std::string> arguments;
   sim::machine_model model;
-  std::uint64_t seed = 1;  ///< of the first run; each further run has the next one
+  std::uint64_t seed = 1;  ///< of the first run; each further run has the next seed
 };
 
 class simulated_trial final : public trial {
  public:
-  /// Candidates are as for program_trial. Without a metric the value of a run is the simulated time of all of it in
-  /// seconds. A run has nothing to read. `stop` is asked ten times a second whether the run is to end. Throws
+  /// Candidates are as for program_trial. Without a metric the value of a run is its whole simulated time in seconds. A
+  /// run has nothing to read. `stop` is asked ten times a second whether the run is to end. Throws
   /// policy::policy_error.
   simulated_trial(simulated_program what, std::optional<metric> number, const std::vector<std::string>& candidates,
                   bool (*stop)() noexcept);
 
-  /// Runs fail as those of program_trial do, and where the simulation cannot go on (deadlock, crash). Each seed is
-  /// another run, so that rounds differ as much as the machine's chance makes them. The shares of threads in the turns
-  /// of a site are not counted.
+  /// Runs fail as those of program_trial do, and if the simulation cannot go on (deadlock, crash). Each seed is another
+  /// run. So rounds differ as much as chance on that machine makes them differ. The threads' shares of the turns at a
+  /// site are not counted.
   measured run(const choice& what, double timeout_seconds) override;
   measured run(const std::optional<policy::policy_set>& policy, double timeout_seconds);
 
   std::optional<policy::policy_set> policy_of(const choice& what) const { return policies_.of(what); }
-  unsigned threads() const noexcept { return threads_; }  ///< the most that a run had at a time; at least 1
+  unsigned threads() const noexcept { return threads_; }  ///< the maximum that a run had at one time; at least 1
 
  private:
   simulated_program program_;

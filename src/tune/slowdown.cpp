@@ -7,7 +7,7 @@
 namespace txsync::inline TXSYNC_BACKEND::tune {
 namespace {
 
-/// In a run on average. A site that the reference does not have waited for nothing there.
+/// The average wait in a run. A site that the reference does not have waited for nothing there.
 double reference_wait_ns(const outcome& found, const std::string& site) {
   const auto at = std::find_if(found.reference_sites.begin(), found.reference_sites.end(),
                                [&](const site_seen& one) { return one.counted.name == site; });

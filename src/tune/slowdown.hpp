@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policies that make a program much slower than what its user has, and where its threads then wait.
+// Policies that make a program much slower than the reference, and where its threads then wait.
 #pragma once
 
 #include <optional>
@@ -9,16 +9,16 @@
 
 namespace txsync::inline TXSYNC_BACKEND::tune {
 
-/// So many times as slow as what the user has is worth a sentence.
+/// A configuration so many times as slow as the reference is worth a sentence.
 inline constexpr double min_slowdown = 1.1;
 
 struct slowdown {
   double factor = 0;         ///< min_slowdown or more
-  std::string site;          ///< whose waits grew most; empty: of none, or what the user has was not counted
-  double added_wait_ns = 0;  ///< there, in a run on average
+  std::string site;          ///< whose waits grew most; empty: none grew, or the reference was not counted
+  double added_wait_ns = 0;  ///< there, on average in a run
 };
 
-/// Of a lane of the contest for the whole program, whose ratio to the reference is given. None if the lane is not that
+/// For an arm of the comparison for the whole program, with its ratio to the reference. None if the arm is not that
 /// slow.
 std::optional<slowdown> slowdown_of(const lane& one, const observe::interval& ratio, const outcome& found);
 

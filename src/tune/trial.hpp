@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tuner tunes, seen from the tuner: something that can be run under a choice of locks and gives one number.
-// The engine knows no more than this, so that a test can script it.
+// The tuner's view of what it tunes: something that can be run with a configuration of locks and yields one number. The
+// engine knows only this, so that a test can script it.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct site_choice {
   bool operator==(const site_choice&) const = default;
 };
 
-/// What to run with: a candidate for the whole program, with other locks at some sites.
+/// A configuration to run with: a candidate for the whole program, with other locks at some sites.
 struct choice {
   std::string candidate;
   std::vector<site_choice> sites;
@@ -40,8 +40,8 @@ struct site_seen {
 /// One run.
 struct measured {
   double value = 0;     ///< of the metric; not negative
-  std::string failure;  ///< why there is no value, one sentence; empty when there is one
-  std::string unfit;    ///< why the choice is none for this program, whatever the value; empty: it may be one
+  std::string failure;  ///< why there is no value, one sentence; empty if there is one
+  std::string unfit;    ///< why the configuration does not fit this program, whatever the value; empty: it fits
   double seconds = 0;   ///< how long it took
   std::vector<site_seen> sites;
 };
@@ -50,7 +50,7 @@ class trial {
  public:
   virtual ~trial() = default;
 
-  /// Runs once. A run that takes longer than `timeout_seconds` (0: no limit) is ended and is a failure.
+  /// Runs once. A run that takes longer than `timeout_seconds` (0: no limit) is ended and fails.
   virtual measured run(const choice& what, double timeout_seconds) = 0;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which policies of unmodified programs are tried where the user names none.
+// Which policies of unmodified programs are tried if the user names none.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace txsync::inline TXSYNC_BACKEND::tune {
 
-/// What a machine has of what policies of elision and of warm-up need.
+/// Which of the hardware transactions for elision and warm-up a machine has.
 struct offered_attempts {
-  bool attempts = false;      ///< hardware transactions that commit
-  bool always_abort = false;  ///< such as always abort
+  bool attempts = false;      ///< hardware transactions that can commit
+  bool always_abort = false;  ///< hardware transactions that always abort
 };
 offered_attempts offered_here();
 
-/// Why a policy runs only when it is named, on such a machine; null for the others.
+/// Why a policy runs on such a machine only if it is named; null for the others.
 const char* why_left_out(std::string_view policy, offered_attempts machine = offered_here());
 
 /// The names of the others, in the order of policy::named_policies().

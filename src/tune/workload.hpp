@@ -13,7 +13,7 @@ class workload_trial final : public trial {
       : which_(which), values_(values), how_(how) {}
 
   /// The candidate is the name of a lock that can run the workload. A run ends by its plan: there is no time limit. It
-  /// fails when the workload's check of its own result does.
+  /// fails if the workload's check of its own result fails.
   measured run(const choice& what, double timeout_seconds) override;
 
  private:

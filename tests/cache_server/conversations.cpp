@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The protocol without a socket: what arrives in pieces is answered as what arrives at once, wherever it is cut, and
-// answers that nobody takes hold up what is answered.
+// The protocol without a socket. What arrives in pieces, wherever it is cut, is answered like what arrives at once.
+// Answers that nobody takes hold up the next answers.
 #include "cache_server/conversation.hpp"
 
 #include <gtest/gtest.h>

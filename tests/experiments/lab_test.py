@@ -143,8 +143,8 @@ class Lab(unittest.TestCase):
         _, made, _ = lab("shore-mt-occ-rwlock-apart")
         at = {name: curve(made["shore-mt-occ-rwlock-apart"], name) for name in ("pthread rwlock", "pthread rwlock, RTM")}
         self.assertGreater(at["pthread rwlock, RTM"][100 * 33], 1.2 * at["pthread rwlock"][100 * 33])
-        # In runs of this length an interrupt ends an attempt. Its section takes the lock, and whoever finds it held does
-        # so, too; whether that has happened in the lab's runs, an eighth as long, is a matter of the seed.
+        # In runs of this length an interrupt ends an attempt. Its section takes the lock, and every section that finds
+        # it held does so, too. Whether that happens in the lab's runs, an eighth as long, depends on the seed.
         for seed in ("1", "2"):
             with self.subTest(seed=seed), tempfile.TemporaryDirectory() as folder:
                 file = pathlib.Path(folder) / "sim.json"

@@ -59,7 +59,8 @@ int main(void) {
 }
 """
 
-# 1,600 threads, more than have room to count at a time, eight at a time: each takes the lock once, and twice in its key's destructor.
+# 1,600 threads, more than can count at one time, run eight at a time. Each takes the lock once, and twice in its key's
+# destructor.
 MANY_DESTRUCTORS = r"""#include <pthread.h>
 enum { at_a_time = 8, rounds = 200 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -89,7 +90,8 @@ int main(void) {
 }
 """
 
-# Two threads contend in their keys' destructors, and nowhere else: one holds the lock until the other sleeps, or 0.1 s, and for 20 ms more.
+# Two threads contend only in their keys' destructors. One holds the lock until the other sleeps, or for 0.1 s, and then
+# for 20 ms more.
 CONTENDED_DESTRUCTORS = r"""#include <pthread.h>
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -168,7 +170,8 @@ int main(void) {
 }
 """
 
-# The main thread holds the lock while one with a real-time priority waits; then it waits for its own lock until a deadline.
+# The main thread holds the lock while one with a real-time priority waits; then it waits for its own lock until a
+# deadline.
 PRIORITIES = r"""#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -214,8 +217,8 @@ int main(void) {
 }
 """
 
-# A mutex as a semaphore: main locks it twice, the second time it waits until the started thread unlocks it. With a word, nobody does.
-# POSIX leaves both undefined for mutexes of the default type; with the C library they work.
+# A mutex as a semaphore: main locks it twice, the second time it waits until the started thread unlocks it. With a
+# word, nobody does. POSIX leaves both undefined for mutexes of the default type; with the C library they work.
 HANDOFF = r"""#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -239,9 +242,9 @@ int main(int argc, char** argv) {
 }
 """
 
-# What a fibre does that continues in another thread while it holds a lock is done here by two threads, one after the other. One
-# locks, the other unlocks; then the first takes the lock again, and another one in an order that nobody can wait in.
-# POSIX leaves the unlock by another thread undefined for mutexes of the default type.
+# What a fibre does that continues in another thread while it holds a lock is done here by two threads, one after the
+# other. One locks, the other unlocks; then the first takes the lock again, and another one in an order that nobody can
+# wait in. POSIX leaves the unlock by another thread undefined for mutexes of the default type.
 FIBRE = r"""#include <pthread.h>
 #include <string.h>
 static pthread_mutex_t first = PTHREAD_MUTEX_INITIALIZER, second = PTHREAD_MUTEX_INITIALIZER;

@@ -16,8 +16,8 @@ import unittest
 import run_programs_test as programs
 from result_schema import complaints
 
-# Three threads wait for a static mutex whose holder sleeps or runs, one waits on a condition, and one calls the system
-# again and again; it counts the calls that were interrupted.
+# Three threads wait for a static mutex whose holder sleeps or runs, and one waits on a condition. One calls the system
+# again and again, and counts the calls that were interrupted.
 WAITING = r"""#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tidy.py BUILD_DIR: clang-tidy over the sources of src/, each once.
 
-The sources above the seam are in the compilation database once for each back end, with the same text; the native one
+The compilation database has the sources above the seam once for each back end, with the same text. Only the native one
 is read, which takes a third of the time."""
 
 import concurrent.futures

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rest of the table of docs/other-tools.md, "Forks while other threads wait": where the child hangs, how it goes on
-// all the same, and types that children_of_forks.cpp has not. A child that hangs is ended.
+// The rest of the table of docs/other-tools.md, "Forks while other threads wait": where the child hangs, and how it
+// still goes on. Also types that children_of_forks.cpp lacks. A child that hangs is ended.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -39,8 +39,8 @@ void beside_writers(Lock& lock, Unlock unlock, Test test) {
 constexpr auto as_writer = [](auto& lock) { lock.unlock(); };
 constexpr auto as_reader = [](auto& lock) { lock.unlock_shared(); };
 
-/// Readers that wait for writers are kept out by the parent's until the lock is left empty in the child, or a reader
-/// there begins to sleep.
+/// The parent's waiting writers keep out readers that wait for writers. That ends when the lock is left empty in the
+/// child, or a reader there begins to sleep.
 TEST_F(ForksByType, AFutexRwlocksReadersAfterWritersForgetTheParents) {
   using lock_type = txsync::futex_rwlock;
   constexpr auto after_writers = lock_type::admit::after_writers;

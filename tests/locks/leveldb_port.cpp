@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What LevelDB is built with (integrations/leveldb/port), used as LevelDB uses it: writers in a queue, each with a
-// condition variable on its stack; the first works for several, without the lock, and tells each of them and the next.
+// condition variable on its stack. The first one works for several, without the lock, and notifies each of them and the
+// next.
 #include <gtest/gtest.h>
 
 #include <deque>

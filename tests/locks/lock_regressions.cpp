@@ -30,8 +30,8 @@ constinit int entered = 0;
   fail_if(fails);
 }
 
-/// The compiler puts the landing pad of the guard, and cold functions whole, into .text.unlikely, where the restart
-/// code of the inlined release must not stand in their way. (Seen with GCC -O2: the exception ended the program.)
+/// The compiler puts the guard's landing pad, and whole cold functions, into .text.unlikely. The restart code of the
+/// inlined release must not get in their way there. (Seen with GCC -O2: the exception ended the program.)
 TEST(Release, WorksInALandingPad) {
   enter_and_maybe_fail(false);
   EXPECT_THROW(enter_and_maybe_fail(true), std::runtime_error);

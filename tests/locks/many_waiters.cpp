@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Thousands of threads that wait at one lock, with and without deadlines, or at one condition variable: all come
-// through, and their wait costs no more CPU time than a generous multiple of what the standard's cost in the same run.
+// Thousands of threads wait at one lock, with and without deadlines, or at one condition variable. All get through, and
+// their wait costs at most a generous multiple of the CPU time that the standard's costs in the same run.
 #include <gtest/gtest.h>
 
 #include <pthread.h>

@@ -3,10 +3,13 @@
 """generate.py ROOT TREE: a copy of the sources of locks and atomic blocks that holds all of its mutants, and
 TREE/mutants.tsv, which lists them.
 
-All mutants are in one program, each behind a question to the simulated machine whether it is the one of this run (mutant
-schemata: Untch, Offutt and Harrold, ISSTA 1993), so that all are compiled at once. Mutants are: each store dropped, and
-weakened where it is sequentially consistent; each read-modify-write made two steps, and its write dropped; each
-compare-exchange made blind; each fence and each wake-up dropped; each operand of a condition turned round.
+All mutants are in one program, so that they are compiled at once (mutant schemata: Untch, Offutt and Harrold, ISSTA 1993).
+Each stands behind a question to the simulated machine, whether it is the one of this run. There are these mutants:
+ - each store dropped, and weakened if it is sequentially consistent;
+ - each read-modify-write made two steps, and its write dropped;
+ - each compare-exchange made blind;
+ - each fence and each wake-up dropped;
+ - each operand of a condition negated.
 
 Weaker orders of loads, of read-modify-writes and of release stores are no mutants: x86's store buffers, which exploring
 has, do not show them. They are counted."""

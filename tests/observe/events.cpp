@@ -43,8 +43,8 @@ class Events : public testing::Test {
   }
   ~Events() override { observe::set_listener(nullptr); }
 
-  /// Runs `waits` in a thread that finds the lock held, until it has begun to wait and for a while longer; what that
-  /// thread was told.
+  /// Runs `waits` in a thread that finds the lock held, until it has begun to wait and for a while longer. Returns what
+  /// that thread was told.
   template <class Lock, class Waits>
   static std::vector<event> told_of(Lock& lock, Waits waits) {
     observe::set_listener(keep_and_count);

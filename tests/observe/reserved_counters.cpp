@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters in a file, whose pages are there before they are written: what a site has counted stays writable when the
-// disk is full, whatever it has counted.
+// Counters in a file whose pages exist before they are written. So the counts of a site stay writable when the disk is
+// full, whatever it has counted.
 #include <gtest/gtest.h>
 
 #include <sys/mman.h>

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """result_schema.py FILE...: validates result documents against docs/result.schema.json. Also a module for tests.
 
-The published schema allows unknown members everywhere, because documents only grow. What this checkout writes is held to
-a closed form of it: a member that the schema does not name is an error here, so that no document grows undescribed."""
+The published schema allows unknown members everywhere, because documents only grow. What this checkout writes is checked
+against a closed form of it. There a member that the schema does not name is an error, so no document grows undescribed."""
 
 import copy
 import functools

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# copies.sh SOURCE_DIR LIBRARY WORK_DIR CXX: two copies of the static library in one process are told of by one line, whoever
-# brings them; two users of the shared library are not.
+# copies.sh SOURCE_DIR LIBRARY WORK_DIR CXX: two copies of the static library in one process are reported in one line,
+# in whatever files they are. Two users of the shared library are not reported.
 set -euo pipefail
 
 source_dir=$1 library=$2 work=$3 compiler=$4

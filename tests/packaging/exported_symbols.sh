@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# exported_symbols.sh LIBRARY
-# A shared txsync shows names of txsync's native back end and nothing else: no other library's code, no C name, no
-# instantiation of a standard template, and no name of a back end that only tests use.
+# exported_symbols.sh LIBRARY: a shared txsync exports only names of txsync's native back end. It exports no code of
+# another library, no C name and no instantiation of a standard template. Nor does it export names of a back end that
+# only tests use.
 set -euo pipefail
 
 library=$1
@@ -14,8 +14,8 @@ required=('txsync::native::tatas_lock::lock_slow(txsync::native::pastime*)' 'txs
   'txsync::native::commit_coarsened()' 'txsync::native::load_policy[abi:cxx11](char const*)' 'txsync::native::site::unnamed_' 'txsync::native::detail::undecided' 'txsync::native::detail::my_sections'
   'txsync::native::detail::leave_elided(void const*)' 'txsync::native::condition_variable::announce(unsigned long)')
 
-# Function objects of the standard library's headers (u: unique, V: weak) are in no code that was optimized, and nobody's
-# interface.
+# Function objects of the standard library's headers (u: unique, V: weak) are in no code that was optimized, and
+# nobody's interface.
 symbols=$(nm --dynamic --defined-only --demangle --format=posix "$library" | grep -vE '^std::[^ ]* [uV] ' | sed -E 's/ [A-Za-z] [0-9a-f]*( [0-9a-f]*)?$//')
 strangers=$(grep -vE "$allowed" <<< "$symbols" || true)
 if [[ -n $strangers ]]; then

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# headers.sh SOURCE_DIR LIBRARY WORK_DIR COMPILER...
-# The public headers as users compile them, with the warnings that careful projects turn on: as C++20, and as C++23 without
-# exceptions and run-time types, by each of the compilers; Clang with libc++, too. With TXSYNC_TEST_BUDGET=full each standard
-# with and without them. Such a program finds in the library what the headers leave to it. And who compiles them as C++17, or
-# with another standard library than an installed copy, reads why not. A remark tells which compiler or library is missing.
+# headers.sh SOURCE_DIR LIBRARY WORK_DIR COMPILER...: compiles the public headers as users do, with the warnings that
+# careful projects turn on. Each compiler compiles them as C++20, and as C++23 without exceptions and run-time types;
+# Clang with libc++, too. With TXSYNC_TEST_BUDGET=full each standard is compiled with and without them. Such a program
+# finds in the library what the headers leave to it. C++17, or another standard library than an installed copy's, gives
+# an error that says why. A remark says which compiler or library is missing.
 set -euo pipefail
 
 source_dir=$1 library=$2 work=$3

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# installed_simulator.sh SOURCE_DIR BUILD_DIR WORK_DIR BUILD_TYPE CXX
-# Installs all of a finished build, as the README says, and moves it: the simulated machine is found beside the command,
-# and simulates a stranger's programs that use txsync, made by CMake and by hand.
+# installed_simulator.sh SOURCE_DIR BUILD_DIR WORK_DIR BUILD_TYPE CXX: installs a whole finished build, as the README
+# says, and moves it. The simulated machine is found beside the command. It simulates a user's programs that use txsync,
+# made by CMake and by hand.
 set -euo pipefail
 
 source_dir=$1 build_dir=$2 work=$3 build_type=$4 compiler=$5

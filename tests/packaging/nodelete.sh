@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# nodelete.sh READELF LIBRARY...: each library is linked so that dlclose() leaves it: threads that it has served end later, and
-# functions of the C library that it replaces keep pointing to it.
+# nodelete.sh READELF LIBRARY...: each library is linked so that dlclose() leaves it. Threads that it has served end
+# later, and functions of the C library that it replaces keep pointing to it.
 set -euo pipefail
 
 readelf=$1

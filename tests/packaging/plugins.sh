@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# plugins.sh SOURCE_DIR LIBRARY WORK_DIR CXX: plug-ins that link the library are opened, used by threads, closed, opened again,
-# used and closed, all before those threads end. Of the static library each has a copy of its own, with its thread-local
-# memory. Where LIBRARY is the static one, the shared one is linked of it, as src/CMakeLists.txt does.
+# plugins.sh SOURCE_DIR LIBRARY WORK_DIR CXX: plug-ins that link the library are opened, used by threads, and closed.
+# Then they are opened, used and closed again, all before those threads end. With the static library each has a copy of
+# its own, with its thread-local memory. If LIBRARY is the static one, the shared one is linked from it, as
+# src/CMakeLists.txt does.
 set -euo pipefail
 
 source_dir=$1 library=$2 work=$3 compiler=$4

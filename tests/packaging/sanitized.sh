@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# sanitized.sh SOURCE_DIR LIBRARY WORK_DIR CXX [LAUNCHER]: programs of a user's that link the library as it was built, with
-# AddressSanitizer, with UndefinedBehaviorSanitizer, with ThreadSanitizer, and, without exceptions and run-time types, under Valgrind. One algorithm of each kind of
-# blocks (private writes, writes in place, one clock, one lock, hardware); with TXSYNC_TEST_BUDGET=full all of them.
+# sanitized.sh SOURCE_DIR LIBRARY WORK_DIR CXX [LAUNCHER]: a user's programs that link the library as it was built. They
+# run with AddressSanitizer, with UndefinedBehaviorSanitizer and with ThreadSanitizer. They also run without exceptions
+# and run-time types under Valgrind. One algorithm of each kind of blocks is used (private writes, writes in place, one
+# clock, one lock, hardware); with TXSYNC_TEST_BUDGET=full all of them.
 set -euo pipefail
 
 source_dir=$1 library=$2 work=$3 compiler=$4 launcher=${5:-}

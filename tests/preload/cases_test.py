@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""cases_test.py TXSYNC CASES: programs that once went wrong under `txsync run`, with the program's own locks and with each
-policy that `txsync tune` tries by itself, here or on a machine with hardware transactions. With TXSYNC_TEST_BUDGET=full they have
-the sizes with which they went wrong."""
+"""cases_test.py TXSYNC CASES: programs that once went wrong under `txsync run`. They run with their own locks, and with
+each policy that `txsync tune` tries by itself, here or on a machine with hardware transactions. With
+TXSYNC_TEST_BUDGET=full they have the sizes with which they went wrong."""
 
 import os
 import pathlib

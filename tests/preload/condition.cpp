@@ -194,8 +194,8 @@ TEST(condition, destroying_one_that_is_waited_on_says_so) {
   EXPECT_EQ(pthread_cond_destroy(&all.condition), 0);
 }
 
-// Destroyed, and its memory used for something else, by the thread that has just woken everybody, while some of them
-// give up for their deadlines at that moment.
+// The thread that has just woken everybody destroys the condition and uses its memory for something else. At that
+// moment some of the woken threads give up at their deadlines.
 TEST(condition, destroyed_right_after_broadcast) {
   struct item {
     pthread_cond_t condition = PTHREAD_COND_INITIALIZER;

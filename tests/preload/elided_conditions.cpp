@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conditions of the preloaded library in sections that run as attempts: a signal costs nothing where nobody waits, and
-// wakes once the attempt has committed where somebody does; a wait takes the mutex (scripted machine).
+// Conditions of the preloaded library in critical sections that run as attempts (scripted machine). A signal costs
+// nothing if nobody waits. If somebody waits, it wakes once the attempt has committed. A wait takes the mutex.
 #include <gtest/gtest.h>
 
 #include <pthread.h>

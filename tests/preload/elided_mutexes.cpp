@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The preloaded library's mutexes on the scripted machine, which has transactions where the machine at hand has none:
-// what a site's policy makes of them, and that nothing that programs do wrong ends in a fault. Their functions are
-// those of src/preload/mutex.cpp under other names (scripted_locks.hpp).
+// The preloaded library's mutexes on the scripted machine, which has transactions even if this machine has none. It
+// tests what a site's policy makes of them, and that no mistake of a program ends in a fault. Their functions are those
+// of src/preload/mutex.cpp under other names (scripted_locks.hpp).
 #include <gtest/gtest.h>
 
 #include <pthread.h>
@@ -128,8 +128,8 @@ TEST_F(ElidedMutexes, AreThePlainOnesWhereNothingAsksOrNothingWorks) {
   EXPECT_EQ(script.counted().begins, 0U);
 }
 
-// Thesis on TSX in InnoDB, B.1: in the first glibc with elision a mutex whose type had been set was never elided, and
-// pthread_mutex_destroy() answered EBUSY.
+// Thesis on TSX in InnoDB, B.1: the first glibc with elision never elided a mutex whose type had been set.
+// pthread_mutex_destroy() returned EBUSY.
 TEST_F(ElidedMutexes, OfEveryTypeButErrorCheckingAndCanBeDestroyed) {
   for (const int type : {PTHREAD_MUTEX_DEFAULT, PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_ADAPTIVE_NP,
                          PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The preloaded library's reader-writer locks on the scripted machine: sections that read and sections that write, run
-// as attempts where the site asks for it, answer as with the lock taken. What is shared by threads is on the heap,
-// because an abort puts back the stack.
+// The preloaded library's reader-writer locks on the scripted machine. Critical sections that read and those that write
+// run as attempts if the site asks for it. They give the same answers as with the lock taken. Data that threads share
+// is on the heap, because an abort restores the stack.
 #include <gtest/gtest.h>
 
 #include <pthread.h>
@@ -208,8 +208,8 @@ TEST_F(ElidedRwlocks, RunBesideReadersThatHoldTheLockAndNotBesideWriters) {
   EXPECT_TRUE(told.empty());
 }
 
-// A reader that finds a writer inside waits for its end, and is elided then; by a policy that waits for as long as it
-// takes.
+// A reader that finds a writer inside waits for the writer's end, and is then elided. This policy waits for as long as
+// that takes.
 TEST_F(ElidedRwlocks, ReadersWaitForAWriterOutside) {
   site_asks(7, policy::named<policy::elision_kind>("shore"));
   struct shared_state {

@@ -39,8 +39,8 @@ bool contend(pthread_mutex_t* mutex, pthread_cond_t* condition) {
   return right;
 }
 
-/// Threads that do their step over and over, but rest while a child is looked after: it has what they were in the midst
-/// of at the fork, and need not share the processors with them.
+/// Threads that repeat their step over and over, but rest while a child is checked. The child has what they were doing
+/// at the fork, and need not share the processors with them.
 class busy_threads {
  public:
   busy_threads(int count, const std::function<void(int)>& step) {

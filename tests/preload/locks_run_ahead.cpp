@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The preloaded library's mutexes whose waiters run their section ahead of time (always-abort paper, section III): what
-// the program's own section meets in such an attempt, and that it is run for real once (scripted machine, which undoes
-// the stack only: what a test wants to know of an attempt it keeps elsewhere).
+// The preloaded library's mutexes whose waiters run their critical section ahead of time (always-abort paper, section
+// III). It tests what the program's own section does in such an attempt, and that it then runs for real, once. The
+// scripted machine undoes only the stack: what a test wants to know about an attempt it keeps elsewhere.
 #include <gtest/gtest.h>
 
 #include <atomic>

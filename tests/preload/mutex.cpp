@@ -12,8 +12,8 @@ using namespace preload_tests;
 constexpr int all_types[] = {PTHREAD_MUTEX_NORMAL, PTHREAD_MUTEX_RECURSIVE, PTHREAD_MUTEX_ERRORCHECK,
                              PTHREAD_MUTEX_ADAPTIVE_NP};
 
-/// The library keeps how it takes a lock in the 4 high bits of what was the C library's elision field; 0: the lock is
-/// not its.
+/// The library keeps the way it takes a lock in the 4 high bits of the C library's former elision field. 0: the lock is
+/// not the library's.
 #ifdef __x86_64__
 unsigned how_taken(const pthread_mutex_t& mutex) { return static_cast<std::uint16_t>(mutex.__data.__elision) >> 12; }
 #else

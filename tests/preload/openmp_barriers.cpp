@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library in front of OpenMP's, on the scripted machine with an OpenMP library of the test's own: which regions it
-// serves, how threads run ahead of their barriers, and that tasks are left to no one.
+// The library in front of OpenMP's, on the scripted machine with an OpenMP library of the test's own. It tests which
+// regions the library serves, how threads run ahead of their barriers, and that no task is forgotten.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library of reported_calls.c, built twice: START is the name of the function that makes locks, one after the other;
-// another one is in static storage.
+// A library of reported_calls.c, built twice. START is the name of the function that makes locks, one after the other.
+// Another lock is in static storage.
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>

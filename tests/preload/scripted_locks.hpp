@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The preloaded library's own locks on the scripted machine: their functions under other names, and the launcher and
-// the C library behind them, which are played here. Included once in a test program.
+// The preloaded library's own locks on the scripted machine. Their functions have other names here, and the launcher
+// and the C library behind them are replaced. Included once in a test program.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""report_in_browser_test.py TXSYNC: pages as Chromium lays them out, on a wide screen, on a telephone and in dark colours: the
-page is never wider than the window, no text lies on another, text has contrast, the script runs without errors. Also takes a
-screenshot of each, in TXSYNC_SCREENSHOTS where that names a folder. Skipped without chromium (Debian: chromium)."""
+"""report_in_browser_test.py TXSYNC: pages as Chromium renders them, on a wide screen, on a telephone and in dark colours.
+The page is never wider than the window, no text overlaps another, text has contrast, and the script runs without errors.
+Also takes a screenshot of each in TXSYNC_SCREENSHOTS, if that names a folder. Skipped without chromium (Debian: chromium)."""
 
 import html
 import json
@@ -22,8 +22,8 @@ TXSYNC = ""
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 VIEWS = {"wide": (1280, []), "telephone": (400, []), "dark": (1280, ["--blink-settings=preferredColorScheme=0"])}
 
-# Runs in each page, a frame of one that hosts them all (a browser's start takes a second); its answer is the text of the
-# host's <pre class=measured>.
+# Runs in each page, which is a frame of one page that hosts them all, since a browser's start takes a second. Its
+# result is the text of the host's <pre class=measured>.
 MEASURE = """
 <script>
 addEventListener('load', function () {

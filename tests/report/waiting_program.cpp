@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// waiting_program MICROSECONDS: two threads that hold one lock so long in each of ten turns, so that the other waits;
-// for tests of txsync report with runs of an unmodified program.
+// waiting_program MICROSECONDS: two threads hold one lock for that long in each of ten turns, so that the other one
+// waits. For tests of txsync report with runs of an unmodified program.
 #include <pthread.h>
 #include <unistd.h>
 

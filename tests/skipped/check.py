@@ -4,8 +4,9 @@
 
 KIND says what attempts do on the machine at hand: attempts-commit, attempts-abort or no-attempts. KIND.txt lists what is
 skipped on such a machine, any.txt what may be skipped on all. A line has a test, with * for any text, and the reason.
-What is listed need not be skipped: root, CPUs and tools differ. Skips are read from three places, as tests of ctest are
-single cases or whole programs: CTEST_LOG, GoogleTest's documents in BUILD_DIR/skips, and ctest's own log of all output.
+What is listed need not be skipped: root, CPUs and tools differ. Skips are read from three places, since ctest's tests are
+single cases or whole programs. These are CTEST_LOG, GoogleTest's documents in BUILD_DIR/skips, and ctest's own log of all
+output.
 """
 import fnmatch
 import json

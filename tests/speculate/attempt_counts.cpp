@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is counted of attempts at the site of a lock, on the scripted machine: each end of an attempt by its cause, and
-// what became of the critical section.
+// What a lock's site counts of attempts (scripted machine): each end of an attempt by its cause, and the outcome of the
+// critical section.
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>

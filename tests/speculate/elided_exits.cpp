@@ -135,8 +135,8 @@ std::jmp_buf out;
   std::longjmp(out, 1);
 }
 
-// Guaranteed: the section goes on behind the jump, in its attempt or with the lock, as the plain lock would stay held,
-// and ends with an unlock(). An abort there goes back to the lock(), and the jump is done again.
+// Guaranteed: the critical section goes on after the jump, in its attempt or with the lock, as the plain lock would
+// stay held. It ends with an unlock(). An abort there goes back to the lock(), and the jump is done again.
 TEST_P(ElidedExits, AJumpOutOfTheSectionLeavesItOpen) {
   Lock lock(place);
   static volatile int value;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""fetches.py OBJDUMP CACHE_SERVER WARM_UP_TESTS: bodies run by waiters fetch, in the binary: compilers may take away
-a fetch as something without effect, and with it all that led to it."""
+"""fetches.py OBJDUMP CACHE_SERVER WARM_UP_TESTS: bodies run by waiters do prefetch, as the binary shows. A compiler may
+remove a prefetch as something without effect, and with it all that led to it."""
 
 import re
 import subprocess

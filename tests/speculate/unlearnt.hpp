@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where tests count attempts: what the thread has learnt in earlier tests, of locks whose addresses share an entry with
-// the next one's, would decide with (which share one differs from run to run).
+// For tests that count attempts. What the thread has learnt in earlier tests would influence them, if a lock's address
+// shares an entry with a later one's. Which locks share an entry differs from run to run.
 #pragma once
 
 #include <machine/scripted/script.hpp>

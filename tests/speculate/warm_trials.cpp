@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A site leaves warm-up off where sections do more without it, and comes back to it: what sections cost with it and
-// without is made up, on a clock that the test moves (scripted machine).
+// A site leaves warm-up off if sections do more without it, and returns to it later. The cost of sections with and
+// without it is made up, on a clock that the test moves (scripted machine).
 #include <gtest/gtest.h>
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bodies that fault, loop for ever, throw, or walk over memory that is gone, run by a thread that waits for the lock:
-// they disturb nobody, and nothing of them is seen (native machine).
+// Bodies that fault, loop for ever, throw, or walk over freed memory, run by a thread that waits for the lock. They
+// disturb nobody, and nothing of them is seen (native machine).
 #include <gtest/gtest.h>
 
 #include <atomic>

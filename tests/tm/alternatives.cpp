@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that a transaction makes and gives up while it goes on: in an alternative of or_else() that ends in retry(),
-// or by a constructor that throws (native machine). What it has noted of their words outlives them.
+// Objects that a transaction makes and gives up while it goes on. That happens in an alternative of or_else() that ends
+// in retry(), or by a constructor that throws. What it has logged of their words outlives them (native machine).
 #include <gtest/gtest.h>
 
 #include <array>

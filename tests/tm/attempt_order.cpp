@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What orders attempts of the machine and blocks in software, as ThreadSanitizer sees it: it reports a race here if
+// The order of hardware attempts and blocks in software, as ThreadSanitizer sees it. It reports a race here if
 // src/tm/shared.hpp does not announce the order. The blocks access plain data of a node. The test itself orders them
 // only by a relaxed flag, which does not synchronize.
 #include <gtest/gtest.h>

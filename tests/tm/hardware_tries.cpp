@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often a block is tried in hardware, cause by cause, on the scripted machine: htm_sgl as the baseline of the
-// hybrid paper (section V), and htm_sgl_adaptive.
+// How often a block is tried in hardware, cause by cause, on the scripted machine. Tested are htm_sgl as the baseline
+// of the hybrid paper (section V), and htm_sgl_adaptive.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -86,8 +86,8 @@ TEST_P(Starvation, LongWritersCommitWithinTheAttemptsOfTheirPolicy) {
   EXPECT_LE(most_runs_of(rewriting, 10, write_all), 4 + 1);
 }
 
-/// Reads much that nobody writes, and then a word that is written all the time: whenever it has looked at all of its
-/// reads once more, that word is another one again.
+/// Reads much that nobody writes, and then a word that is written all the time. Each time it has checked all of its
+/// reads again, that word has changed again.
 TEST_P(Starvation, LongReadersOfAWordThatIsWrittenAllTheTimeCommit) {
   if (GetParam() == "norec") GTEST_SKIP() << "it may compare what it has read for ever (docs/tm/algorithms/norec.md)";
   static constinit stm::block reading{"test.starvation.hot_word", {.attempts = 4}};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the words of atomic blocks can count. Clock, versions, activities and timestamps have 63 or 64 bits: at one
-// commit a nanosecond 2^62 take 146 years, so that nothing asks for their end. Here nothing may take less of them than
-// that for the whole: the clock is set to where 32 bits end, and to where 62 do. Readers are not counted: each thread
-// has a bit for each record. Records are 2^20, and words share them.
+// What the words of atomic blocks can count. Clock, versions, activities and timestamps have 63 or 64 bits. At one
+// commit a nanosecond 2^62 take 146 years, so nothing checks for their end. No code here may use fewer of the bits: the
+// clock is set to where 32 bits end, and to where 62 do. Readers are not counted: each thread has a bit for each
+// record. Records are 2^20, and words share them.
 #include <gtest/gtest.h>
 
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// starving_program time|asks: one thread works under a lock in a loop, 100 us at a time, and takes it again at once;
-// another asks for it every 200 us. "time": both do so for a while. "asks": until the second has had it 200 times, or
-// that while is over. For txsync tune: policies differ in whether the second thread gets the lock.
+// starving_program time|asks: one thread works under a lock in a loop, 100 us at a time, and takes it again at once.
+// Another thread asks for it every 200 us. "time": both do so for a while. "asks": until the second has had it 200
+// times, or that while is over. For txsync tune: policies differ in whether the second thread gets the lock.
 #include <pthread.h>
 #include <unistd.h>
 

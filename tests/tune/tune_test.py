@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""tune_test.py TXSYNC [PROGRAM STARVING DOUBTFUL]: drives txsync tune over built-in workloads, and over PROGRAM (tuned_program), STARVING
-(starving_program) and DOUBTFUL (doubtful_program) where the preloaded library can be used. What is faster is not asserted: only that the numbers, the verdict and the files are of one piece."""
+"""tune_test.py TXSYNC [PROGRAM STARVING DOUBTFUL]: drives txsync tune over built-in workloads. If the preloaded library
+can be used, also over PROGRAM (tuned_program), STARVING (starving_program) and DOUBTFUL (doubtful_program).
+What is faster is not asserted, only that the numbers, the verdict and the files agree."""
 
 import html
 import os
@@ -88,7 +89,8 @@ class Workloads(Tune):
 
     def test_contests_that_the_time_ended_are_named(self):
         page = self.folder / "page.html"
-        # A round of two takes about 0.1 s; 40 % of two seconds are for all of the hundred. A busy machine ends one, too.
+        # A round of two takes about 0.1 s; 40 % of two seconds are for all of the hundred. A busy machine ends one,
+        # too.
         done = call("tune", "arraybench", "--rounds", "100", "--duration", "50", "--threads", "2", "--time", "2", "--candidates", "tatas", "--json", self.json, "--report", page)
         self.assertEqual(done.returncode, 0, done.stderr)
         tune = self.document()["tune"]

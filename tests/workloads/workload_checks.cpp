@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check of each workload finds what a broken lock does: by hand, one wrong number at a time, and with a lock that
-// really does not exclude.
+// The check of each workload finds what a broken lock does. It is tested by hand, one wrong number at a time, and with
+// a lock that really does not exclude.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attempts of the machine, and a single global lock where those do not work. Attempts subscribe to the lock, and to the
-// gate of transactions that run alone: whoever takes either aborts them all.
+// Hardware attempts, and a single global lock for when those fail. Attempts subscribe to the lock, and to the gate of
+// serial transactions: a thread that takes either of them aborts all attempts.
 //
-// htm_sgl is what every published hybrid is measured against (hybrid paper, section V): ten tries, whatever the causes
-// of their aborts. Capacity counts, and so does an abort by whoever takes the lock. The paper names no wait between
-// tries. Here the next one begins when the lock is free: otherwise one that is held ends all ten within a microsecond.
-// htm_sgl_adaptive is ours. It counts only aborts that say something of the block, and is tried again when nobody is
-// alone (no lemmings; shore-mt paper, 3.2).
+// htm_sgl is the baseline of every published hybrid (hybrid paper, section V): ten tries, whatever the causes of their
+// aborts. Capacity counts, and so does an abort by a thread that takes the lock. The paper names no wait between tries.
+// Here the next one begins when the lock is free. Otherwise one held lock ends all ten within a microsecond.
+// htm_sgl_adaptive is ours. It counts only aborts that say something about the block. It tries again when no serial
+// transaction runs (no lemmings; shore-mt paper, 3.2).
 #include "tm/hybrid/hardware.hpp"
 
 #include <txsync/machine/asymmetric.hpp>
@@ -24,7 +24,8 @@ using machine::attempt_status;
 
 constexpr std::uint64_t shortest_wait = 64;  // cycles
 constexpr unsigned most_doublings = 6;
-// Waits of one block for others that run alone. They may follow each other for ever, and give way to who waits in line.
+// How often one block waits for serial transactions. They may follow each other for ever. Then the block goes on in
+// software, where it waits in line with them.
 constexpr std::uint32_t most_waits = 64;
 
 bool somebody_is_alone() noexcept {
@@ -32,7 +33,7 @@ bool somebody_is_alone() noexcept {
   return shared.gate.load(std::memory_order_relaxed) != 0 || global_lock_is_held();
 }
 
-/// What is left to a block that is tried in hardware.
+/// What is left for a block that is tried in hardware.
 struct hardware_tries {
   std::uint32_t left;
   bool every_abort_counts;
@@ -69,7 +70,7 @@ bool wait_to_try_again(runner& me, attempt_status status, hardware_tries& tries)
   return true;
 }
 
-/// The last attempt has aborted. Answers what run_in_hardware() does then.
+/// The last attempt has aborted. Returns what run_in_hardware() then returns.
 [[gnu::noinline]] bool fall_back_after(runner& me, attempt_status status) noexcept {
   me.counts->attempts.failed.add(1);
   me.timed.end(me.where->place());
@@ -131,15 +132,16 @@ bool run_in_hardware(runner& me, const erased_body& body, void* data) {
     const attempt_status status = machine::begin();
     if (status.started()) {
       if (somebody_is_alone()) machine::abort<attempt_status::code_lock_busy>();
-      // Another algorithm's transactions look at records, which attempts do not write. Who changes it shuts the gate.
+      // Another algorithm's transactions read records, which attempts do not write. A thread that changes it closes the
+      // gate.
       if (!algorithm_now().in_hardware) machine::abort<attempt_status::code_fall_back>();
       order_behind_attempts();
       me.mode = run_mode::hardware;
-      if (!runs_through(me, body, data)) fall_back();  // in software it is thrown again, outside of an attempt
+      if (!runs_through(me, body, data)) fall_back();  // the software attempt throws it again
       commit(me);
       return true;
     }
-    // The scripted machine restores the stack and what blocks have written, so the rest is restored here.
+    // The scripted machine restores the stack and what blocks have written. The rest is restored here.
     me.mode = run_mode::idle;
     if (!me.made.empty()) drop_made(me);
     me.timed.aborted();

@@ -1,27 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 // dctl: deferred clock transactional locking (Ramalhete and Correia, "Scaling Up Transactions with Slower Clocks",
-// PPoPP 2024). Like TL2, but that words are owned from the first write on and written in place, and that a commit only
-// reads the clock: it is an abort, or a reader that meets a version as young as its own start, which moves it. Beyond
-// the paper: such a reader moves its own start too where what it has read is still so (LSA's extension; Riegel, Felber
-// and Fetzer, "A lazy snapshot algorithm", DISC 2006), and does not abort.
+// PPoPP 2024). It differs from TL2 in three points. A word is owned from its first write on. It is written in place. A
+// commit only reads the clock: an abort moves it, or a reader that finds a version as young as its own start.
+// Beyond the paper, such a reader also moves its own start, if what it has read is unchanged, and does not abort. That
+// is LSA's extension (Riegel, Felber and Fetzer, "A lazy snapshot algorithm", DISC 2006).
 //
-// Why it is right. A transaction that starts at clock r takes versions below r only. A committer reads the clock while
-// it owns all that it has written. If it reads r - 1 or less, the clock had not come to r then: so it owned its words
-// before any transaction with start r began, which thus meets all of its writes, or their owner. If it reads r or more,
-// that transaction takes none of them. The loads and exchanges of orecs and clock are sequentially consistent, for it
-// is an argument about their order across words; on x86 that costs nothing for a load.
+// Why it is right. A transaction that starts at clock r accepts only versions below r. A committer reads the clock
+// while it owns all that it has written.
+//  - If it reads r - 1 or less, the clock had not yet reached r. So it owned its words before any transaction with
+//    start r began. Such a transaction thus finds all of its writes, or finds the words owned.
+//  - If it reads r or more, that transaction accepts none of its writes.
+//
+// The loads and exchanges of orecs and clock are sequentially consistent, since the argument is about their order
+// across words. On x86 that costs nothing for a load.
 #include "tm/stm/dctl.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
 namespace {
 
-/// The transaction starts anew at a clock past `version`, where what it has read is still so.
+/// Moves the transaction's start to a clock past `version`, if what it has read is unchanged.
 bool extend(engine& me, std::uint64_t version) noexcept {
   std::uint64_t now = shared.clock.load();
   if (now <= version) {
-    // Where another one has moved it meanwhile, that is as good. It is moved for the next attempt too, which would meet
-    // this version again.
+    // If another transaction has moved it in the meantime, that is as good. The clock is also moved for the next
+    // attempt, which would find this version again.
     if (shared.clock.compare_exchange_strong(now, version + 1)) now = version + 1;
   }
   if (me.has_unlogged) return false;
@@ -33,8 +36,8 @@ bool extend(engine& me, std::uint64_t version) noexcept {
 
 void roll_back(engine& me) noexcept {
   undo_from(me, 0);
-  // A version of their own: who has read a word that is undone must not find the orec as it was. Below the clock, so
-  // that whoever begins now takes it.
+  // A new version: a transaction that has read an undone word must not find the orec unchanged. It is below the clock,
+  // so that a transaction that begins now accepts it.
   if (!me.owned.empty()) release_at(me, shared.clock.fetch_add(1));
   me.owned.clear();
 }

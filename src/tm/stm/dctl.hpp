@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The beginning and the end of dctl's attempts, here so that they are inlined where attempts begin and end.
+// The beginning and the end of dctl's attempts. They are here to be inlined where attempts begin and end.
 #pragma once
 
 #include "tm/stm/orecs.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
-/// A long transaction that met a version as young as its start has lost more by that than what the deferred clock
-/// saves: as many of the thread's next ones as it had read records move the clock when they start. Short ones never do.
+/// A long transaction that found a version as young as its start has lost more than the deferred clock saves. So the
+/// thread's next transactions move the clock when they start: as many of them as this one had read records. A short
+/// transaction does not cause that.
 inline void learn_to_start_late(engine& me) noexcept {
   constexpr std::size_t shortest = 64;
   constexpr std::size_t most_turns = 1'024;

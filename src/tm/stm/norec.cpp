@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // norec: no ownership records (Dalessandro, Spear and Scott, "NOrec: streamlining STM by abolishing ownership records",
-// PPoPP 2010). Writes are buffered; one sequence lock is held while they are stored; whoever finds that it has moved
-// compares all that it has read with what memory holds now.
+// PPoPP 2010). Writes are buffered. One sequence lock is held while they are stored. A transaction that finds that it
+// has moved compares all that it has read with what memory holds now.
 //
-// The lock is the clock of all algorithms: it says who holds it, as an orec does, and is one more after each commit.
+// The lock is the clock of all algorithms. It says who holds it, as an orec does, and grows by one with each commit.
 // The paper's lowest bit would not do, since other algorithms leave any number there.
 //
-// Why it is right. A value that a committer is storing is seen with acquire, so that the clock, read after it, is found
-// held or moved: the reader then waits and compares. Values that are all in memory between two reads of one free clock
-// were all there at one moment.
+// Why it is right. A value that a committer is storing is read with acquire. So the clock, read after it, is found held
+// or moved: the reader then waits and compares. Values that are all in memory between two reads of one free clock were
+// all there at one moment.
 #include "locks/backoff.hpp"
 #include "tm/stm/orecs.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t shortest_wait = 32;  // cycles
 
-/// Nothing of others' is held meanwhile, so it may take as long as it takes.
+/// The caller holds nothing that others need, so the wait may take long.
 std::uint64_t free_clock() noexcept {
   txsync::detail::patient_spin waiting;
   for (;;) {
@@ -37,7 +37,7 @@ void begin(engine& me) {
   mine.start = free_clock();
 }
 
-/// Moves the snapshot to now, where memory holds what was read.
+/// Moves the snapshot to now, if memory holds what was read.
 bool is_valid(engine& me) noexcept {
   runner& mine = runner_of(me);
   for (;;) {
@@ -60,7 +60,7 @@ std::uint64_t read(engine& me, const word& cell) {
   runner& mine = runner_of(me);
   if (const std::uint64_t* const written = mine.writes.find(cell)) return *written;
   for (;;) {
-    // acquire pairs with the release of write_set::store_all(): who sees a new value sees the clock held, or moved
+    // acquire pairs with the release of write_set::store_all(): a reader of a new value sees the clock held, or moved
     const std::uint64_t value = cell.load(std::memory_order_acquire);
     if (shared.clock.load() == mine.start) {
       mine.values.append({&cell, value});
@@ -84,7 +84,7 @@ bool commit(engine& me) {
     move_snapshot(me);
   }
   mine.writes.store_all();
-  // release pairs with the loads of the clock: who finds it moved finds all that was stored
+  // release pairs with the loads of the clock: a transaction that finds it moved finds all that was stored
   shared.clock.store(mine.start + 1, std::memory_order_release);
   return true;
 }

@@ -4,7 +4,7 @@
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
 namespace {
-constexpr std::uint64_t spin_cycles = 1'000;  // at an orec that another transaction owns, before the attempt gives way
+constexpr std::uint64_t spin_cycles = 1'000;  // at an orec that another transaction owns, before the attempt restarts
 }
 
 std::uint64_t wait_for_owner(engine& me, const orec& record) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the algorithms have in common that read beside each other under ownership records with versions: dctl, tl2,
-// tinystm. They differ in when a record is owned, where a write goes, and how the clock moves.
+// What is common to the algorithms with versions in ownership records and concurrent readers: dctl, tl2, tinystm. They
+// differ in when a record is owned, where a write goes, and how the clock moves.
 #pragma once
 
 #include "tm/algorithms.hpp"
@@ -12,7 +12,7 @@ inline const runner& owner_of(std::uint64_t seen) noexcept {
   return static_cast<const runner&>(*reinterpret_cast<const engine*>(seen & ~owned_bit));
 }
 
-/// At the start of an attempt that reads in the inlined way.
+/// At the start of an attempt that reads by inlined code.
 inline void begin_with_orecs(engine& me) noexcept {
   const runner& mine = runner_of(me);
   me.mine = owned_bit | reinterpret_cast<std::uintptr_t>(&me);
@@ -20,14 +20,14 @@ inline void begin_with_orecs(engine& me) noexcept {
   me.logs_reads = mine.wants_log || mine.failures != 0 || !mine.where->only_reads();
 }
 
-/// From the first write on reads are needed at the commit.
+/// From the first write on, reads are needed at the commit.
 inline void begin_to_write(engine& me) {
   runner_of(me).where->now_writes();
   if (me.has_unlogged) restart(me, abort_cause::validation);
   me.logs_reads = true;
 }
 
-/// Whether all reads in the log are still of the transaction's snapshot.
+/// Whether all reads in the log still belong to the transaction's snapshot.
 inline bool orecs_are_valid(engine& me) noexcept {
   for (const orec* const record : me.reads) {
     const std::uint64_t seen = record->load();
@@ -36,31 +36,31 @@ inline bool orecs_are_valid(engine& me) noexcept {
   return true;
 }
 
-/// Looks for a while whether its owner lets it go, then restarts: an owner may wait for what this one owns, or have
-/// been preempted.
+/// Waits for a while for the owner to release it, then restarts. The owner may wait for what this transaction owns, or
+/// may have been preempted.
 std::uint64_t wait_for_owner(engine& me, const orec& record);
 
-/// What an orec says that nobody else owns.
+/// The value of an orec that nobody else owns.
 inline std::uint64_t wait_until_free(engine& me, const orec& record) {
   const std::uint64_t seen = record.load();
   return !is_owned(seen) || seen == me.mine ? seen : wait_for_owner(me, record);
 }
 
-/// Moves the transaction's snapshot past that version, where what it has read is still so. False: it is not.
+/// Moves the transaction's snapshot past that version, if what it has read is unchanged. False: it has changed.
 using extend_snapshot = bool (*)(engine& me, std::uint64_t version) noexcept;
 
 /// How often one access moves the snapshot before it gives up. A word that others write all the time is younger again
-/// each time that all reads have been looked at: that must count as a failure, or a long transaction never ends.
+/// each time that all reads have been checked. That must count as a failure, or a long transaction never ends.
 inline constexpr unsigned most_extensions = 8;
 
-/// What memory holds of a word that the transaction owns, or nobody.
+/// The value in memory of a word that the transaction owns, or nobody.
 template <extend_snapshot extend>
 std::uint64_t read_by_orec(engine& me, const word& cell) {
   orec& record = me.orec_of(cell);
   for (unsigned extensions = 0;;) {
     const std::uint64_t seen = wait_until_free(me, record);
     if (seen == me.mine) {
-      me.note_read(record);  // perhaps only the word beside it was written: what retry() waits for
+      me.note_read(record);  // perhaps only the word beside it was written; retry() waits for this one
       return cell.load(std::memory_order_relaxed);  // only this thread writes it
     }
     const std::uint64_t value = cell.load(std::memory_order_acquire);  // as in engine::read_word()
@@ -74,7 +74,7 @@ std::uint64_t read_by_orec(engine& me, const word& cell) {
   }
 }
 
-/// From the write on, to the end of the attempt. Throws std::bad_alloc, and nothing is owned.
+/// Owns the record from the write to the end of the attempt. Throws std::bad_alloc, and then nothing is owned.
 template <extend_snapshot extend>
 void own(engine& me, orec& record) {
   me.owned.reserve_one();
@@ -97,9 +97,9 @@ void write_in_place(engine& me, word& cell, std::uint64_t value) {
   me.store_in_place(cell, value);
 }
 
-/// Lets go of all that is owned.
+/// Releases all owned records.
 inline void release_at(engine& me, std::uint64_t version) noexcept {
-  // release pairs with the loads of orecs by readers: who sees the version sees what was written under it
+  // release pairs with the loads of orecs by readers: a reader of the version sees what was written under it
   for (const owned_orec& one : me.owned) one.record->store(version, std::memory_order_release);
 }
 

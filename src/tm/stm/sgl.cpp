@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One transaction at a time, in place, with an undo log: under a single global lock (sgl; htm_sgl and htm_sgl_adaptive,
-// where attempts of the hardware do not commit), behind the gate that transactions run alone behind (alone), or in
-// front of a gate that is open for one thread only (biased).
+// One transaction at a time, in place, with an undo log. What excludes the others depends on the algorithm:
+//  - sgl, and htm_sgl and htm_sgl_adaptive when hardware attempts do not commit: a single global lock.
+//  - alone (serial transactions): the closed gate.
+//  - biased: the gate, which is open for one thread only.
 #include <txsync/mutex.hpp>
 
 #include "tm/stm/orecs.hpp"
@@ -10,9 +11,9 @@ namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
 namespace {
 
-alignas(machine::pad_bytes) constinit mutex global_lock;  // attempts watch its line
+alignas(machine::pad_bytes) constinit mutex global_lock;  // attempts read its line
 
-// Hardly ever called, since every version will do: only where another thread has set the bound to 0 (gate.cpp).
+// Hardly ever called, since the bound admits every version, unless another thread has set it to 0 (gate.cpp).
 std::uint64_t read_alone(engine& me, const word& cell) {
   me.has_unlogged = true;
   return cell.load(std::memory_order_acquire);
@@ -49,9 +50,9 @@ constexpr algorithm one_at_a_time = {
 constexpr algorithm make_biased() {
   algorithm made = one_at_a_time;
   made.name = "biased";
-  // Somebody else wants to run transactions: this one goes on beside them.
+  // Another thread wants to run transactions. This one restarts, and runs beside them.
   made.read = [](engine& me, const word&) -> std::uint64_t { restart(me, abort_cause::lock_busy); };
-  made.add_reads = add_read_orecs;  // of the next attempt, which writes them down
+  made.add_reads = add_read_orecs;  // for the next attempt, which logs them
   return made;
 }
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// tinystm_wb and tinystm_wt: the lazy snapshot algorithm over words (Felber, Fetzer and Riegel, "Dynamic performance
-// tuning of word-based software transactional memory", PPoPP 2008; Riegel, Felber and Fetzer, "A lazy snapshot
-// algorithm with eager validation", DISC 2006). Words are owned from the first write on, and each commit that writes
-// moves the clock by one, as in TL2; a transaction that meets a version younger than its snapshot moves the snapshot to
-// now where all that it has read is still so. Writes wait in a buffer (write-back), or go in place with an undo log
-// (write-through).
+// tinystm_wb and tinystm_wt: the lazy snapshot algorithm over words. Sources:
+//  - Felber, Fetzer and Riegel, "Dynamic performance tuning of word-based software transactional memory", PPoPP 2008
+//  - Riegel, Felber and Fetzer, "A lazy snapshot algorithm with eager validation", DISC 2006
+//
+// Words are owned from the first write on. Each commit that writes moves the clock by one, as in TL2. A transaction
+// that finds a version younger than its snapshot moves the snapshot to now, if all that it has read is unchanged.
+// Writes wait in a buffer (write-back), or go in place with an undo log (write-through).
 //
 // Why it is right: as in tl2.cpp. A snapshot is moved to a clock that is read before the reads are checked.
 //
-// The paper counts incarnations in the orecs of write-through, so that an attempt that is undone need not move the
-// clock; here it takes a version from the clock, since engine::read_word() compares whole versions.
+// The paper counts incarnations in the orecs of write-through, so that an undone attempt need not move the clock. Here
+// the attempt takes a version from the clock, since engine::read_word() compares whole versions.
 #include "tm/stm/orecs.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
@@ -32,7 +33,7 @@ void begin(engine& me) {
 /// The version of the commit. Requires: all words that it writes are owned.
 std::uint64_t version_of_commit(engine& me) {
   const std::uint64_t version = shared.clock.fetch_add(1) + 1;
-  // Where nobody has moved the clock since the snapshot, nobody has written.
+  // If nobody has moved the clock since the snapshot, nobody has written.
   if (version != me.bound() && !orecs_are_valid(me)) restart(me, abort_cause::validation);
   return version;
 }
@@ -45,7 +46,7 @@ void begin_buffered(engine& me) {
 }
 
 std::uint64_t read_buffered(engine& me, const word& cell) {
-  // Whatever is in the buffer, its orec is owned: the inlined way leaves it alone.
+  // The orec of a buffered word is owned, so inlined reads do not read the word.
   if (const std::uint64_t* const written = runner_of(me).writes.find(cell)) return *written;
   return read_by_orec<extend>(me, cell);
 }
@@ -65,7 +66,7 @@ bool commit_buffered(engine& me) {
   return true;
 }
 
-// Nothing has been stored: the orecs say again what they said.
+// Nothing has been stored: the orecs get back their former values.
 void roll_back_buffered(engine& me) noexcept {
   for (const owned_orec& one : me.owned) one.record->store(one.version, std::memory_order_release);  // as release_at()
   me.owned.clear();
@@ -86,7 +87,7 @@ bool commit_in_place(engine& me) {
 
 void roll_back_in_place(engine& me) noexcept {
   undo_from(me, 0);
-  // A version of their own: who has read a word that is undone must not find the orec as it was.
+  // A new version: a transaction that has read an undone word must not find the orec unchanged.
   if (!me.owned.empty()) release_at(me, shared.clock.fetch_add(1) + 1);
   me.owned.clear();
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// tl2: transactional locking II (Dice, Shalev and Shavit, DISC 2006). Writes are buffered; at the commit their words
-// are owned, the clock is moved by one, the reads are checked, and the values are stored under the new version. A
-// reader that meets a version younger than its start gives up.
+// tl2: transactional locking II (Dice, Shalev and Shavit, DISC 2006). Writes are buffered. A commit first owns
+// their words and moves the clock by one. Then it checks the reads, and stores the values under the new version. A
+// reader that finds a version younger than its start gives up.
 //
-// Why it is right. A committer owns all its words before it moves the clock to its version. So a transaction whose
-// start is at that version or past it has begun after they were owned: it meets the owner, or the new values.
+// Why it is right. A committer owns all its words before it moves the clock to its version. A transaction whose start
+// is that version or later has begun after they were owned. So it finds the word owned, or finds the new values.
 #include "tm/stm/orecs.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
 namespace {
 
-/// In engine::owned, of a word that is going to be owned at the commit: not yet, or by an entry before it. Both lists
-/// grow with the writes, so that a commit needs no memory.
+/// In engine::owned, for a word that will be owned at the commit: it is not owned yet, or an earlier entry owns it.
+/// Both lists grow with the writes, so that a commit needs no memory.
 constexpr std::uint64_t not_yet = owned_bit;
 
 void begin(engine& me) {
@@ -47,8 +47,8 @@ void write(engine& me, word& cell, std::uint64_t value) {
   }
 }
 
-/// A version younger than the start counts as a conflict, also of a word that was written only: else every read of an
-/// owned word would have to be looked up for the version that it had.
+/// A version younger than the start counts as a conflict, even for a word that was only written. Otherwise every read
+/// of an owned word would have to look up the version that the word had.
 void own_at_commit(engine& me, owned_orec& one) {
   for (;;) {
     std::uint64_t seen = wait_until_free(me, *one.record);
@@ -60,7 +60,7 @@ void own_at_commit(engine& me, owned_orec& one) {
   }
 }
 
-/// Of those that are owned.
+/// Releases the records that are owned.
 template <class Version>
 void release(engine& me, const Version& version) noexcept {
   for (owned_orec& one : me.owned) {
@@ -78,7 +78,7 @@ bool commit(engine& me) {
   if (me.owned.empty()) return false;
   for (owned_orec& one : me.owned) own_at_commit(me, one);
   const std::uint64_t version = shared.clock.fetch_add(1) + 1;
-  // Where nobody has moved the clock since the start, nobody has written.
+  // If nobody has moved the clock since the start, nobody has written.
   if (version != runner_of(me).start && !is_valid(me)) restart(me, abort_cause::validation);
   runner_of(me).writes.store_all();
   release(me, [version](const owned_orec&) { return version; });

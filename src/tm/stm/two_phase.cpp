@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // 2plsf: two-phase locking, starvation-free (Ramalhete, Correia and Felber, "2PLSF: Two-Phase Locking with
-// Starvation-Freedom", PPoPP 2023). Every stripe that is read or written is locked, and all locks are held to the end;
-// writes go in place, with an undo log. There is no clock and nothing is checked at the commit.
+// Starvation-Freedom", PPoPP 2023). Every stripe that is read or written is locked, and all locks are held to the end.
+// Writes go in place, with an undo log. There is no clock, and nothing is checked at the commit.
 //
 // A lock is an orec, which its writer owns, and a bit in each thread's own memory, which the thread sets while it
-// reads. Readers write no line that other readers write; a writer looks at the bits of all threads.
+// reads. Readers write no line that other readers write. A writer reads the bits of all threads.
 //
-// Conflicts: a transaction takes a timestamp at its first one, and keeps it until it ends. It waits for those that are
-// younger or have none, and dies for an older one: restarts once that one has ended, whatever that takes. So waiting
-// goes from old to young only, and nobody waits in a circle.
+// Conflicts: a transaction takes a timestamp at its first one, and keeps it until it ends. It waits for transactions
+// that are younger or have none. For an older one it restarts, once that one has ended, however long that takes. So
+// waiting goes from old to young only, and there is no circle of waiters.
 //
-// The bound on restarts: with T threads, T - 1 for each transaction. When it took its timestamp, each of the others was
-// running at most one transaction with an older one, and what they begin later is younger; each of those can make it
-// restart once, since it has ended before the next attempt begins. (What waits in retry(), or is to be irrevocable,
-// begins anew.)
+// The bound on restarts: with T threads, T - 1 for each transaction. When it took its timestamp, each other thread was
+// running at most one transaction with an older one. What they begin later is younger. Each of the older ones can make
+// it restart once, since that one has ended before the next attempt begins. (A transaction that waits in retry(), or is
+// to be irrevocable, begins anew.)
 #include <new>
 #include <txsync/machine/asymmetric.hpp>
 #include <txsync/machine/memory.hpp>
@@ -39,7 +39,7 @@ struct reader_bit {
         mask(std::uint64_t{1} << (&record - records.all) % 64) {}
 };
 
-/// As mapped memory is, without a touch to each.
+/// The type of mapped memory, which is zero and is not touched here.
 union zeroed_bits {
   zeroed_bits() noexcept : nothing(0) {}
   char nothing;
@@ -52,26 +52,27 @@ union zeroed_bits {
   if (memory == nullptr) throw std::bad_alloc();
   bits* const made = (new (memory) zeroed_bits)->all;
   me.read_bits.store(made, std::memory_order_release);  // pairs with the acquire in wait_for_readers()
-  // Beside the light one there: a writer that does not see these bits has taken its orec before this thread looks.
+  // Pairs with the light fence there: a writer that does not see these bits has taken its orec before this thread
+  // looks.
   machine::heavy_fence();
   return made;
 }
 
 bits* bits_of(runner& me) {
-  bits* const found = me.read_bits.load(std::memory_order_relaxed);  // written by this thread alone
+  bits* const found = me.read_bits.load(std::memory_order_relaxed);  // written only by this thread
   return found != nullptr ? found : make_bits(me);
 }
 
 void wait_or_die(runner& me, const runner& other, txsync::detail::patient_spin& waiting) {
   refuse_if_left_behind(other);
-  // relaxed: written by this thread alone
+  // relaxed: written only by this thread
   std::uint64_t mine = me.timestamp.load(std::memory_order_relaxed);
   if (mine == no_timestamp) {
     mine = next_timestamp.fetch_add(1);
     me.timestamp.store(mine, std::memory_order_relaxed);
   }
-  // relaxed, where they are stored too: they guard nothing. Who sees an old one waits another turn, or restarts for a
-  // transaction that has just ended, as it may once for each.
+  // relaxed, also where they are stored: they guard nothing. A thread that sees an old one waits another turn. Or it
+  // restarts for a transaction that has just ended, which can happen once for each.
   const std::uint64_t theirs = other.timestamp.load(std::memory_order_relaxed);
   if (theirs < mine) {
     me.met = &other.timestamp;
@@ -85,9 +86,9 @@ void wait_or_die(runner& me, const runner& other, txsync::detail::patient_spin& 
 
 void lock_for_reading(runner& me, const orec& record, bits& where, std::uint64_t mask) {
   me.reads.append(const_cast<orec*>(&record));  // NOLINT(cppcoreguidelines-pro-type-const-cast): the log's type
-  // Sequentially consistent, as is the load of the orec: of a reader that sets its bit and then looks at the orec, and
-  // a writer that takes the orec and then looks at the bits, one sees the other. A store would do, and costs the same
-  // on x86, which makes an exchange of it; but emulators let a later load pass the store that AArch64 has for it.
+  // Sequentially consistent, as is the load of the orec. A reader sets its bit and then reads the orec; a writer takes
+  // the orec and then reads the bits. One of them sees the other. A store would be enough, and costs the same on x86,
+  // which makes an exchange of it. But emulators let a later load pass the store that AArch64 uses for it.
   where.fetch_or(mask);
   txsync::detail::patient_spin waiting;
   for (;;) {
@@ -99,13 +100,13 @@ void lock_for_reading(runner& me, const orec& record, bits& where, std::uint64_t
 
 void wait_for_readers(runner& me, const orec& record) {
   const reader_bit wanted(record);
-  machine::light_fence();  // beside the heavy one of a thread that has just made its bits
+  machine::light_fence();  // pairs with the heavy fence of a thread that has just made its bits
   for (const runner* one = runner::first(); one != nullptr; one = one->next()) {
     if (one == &me) continue;
     const bits* const theirs = one->read_bits.load(std::memory_order_acquire);  // pairs with the release in make_bits()
     if (theirs == nullptr) continue;
     txsync::detail::patient_spin waiting;
-    // Sequentially consistent: as in lock_for_reading(). It also sees what came before the reader's release of its bit.
+    // Sequentially consistent, as in lock_for_reading(). It also sees what came before the reader's release of its bit.
     while ((theirs[wanted.index].load() & wanted.mask) != 0) wait_or_die(me, *one, waiting);
   }
 }
@@ -124,16 +125,16 @@ void lock_for_writing(runner& me, orec& record) {
   }
 }
 
-/// Versions stay as they are: other algorithms want them at most at the clock.
+/// Versions stay unchanged: other algorithms need them to be at most the clock.
 void release_all(runner& me) noexcept {
-  // release pairs with the loads of the orec: who locks next sees what was written
+  // release pairs with the loads of the orec: the next thread that locks it sees what was written
   for (const owned_orec& one : me.owned) one.record->store(one.version, std::memory_order_release);
   me.owned.clear();
-  bits* const mine = me.read_bits.load(std::memory_order_relaxed);  // written by this thread alone
+  bits* const mine = me.read_bits.load(std::memory_order_relaxed);  // written only by this thread
   for (const orec* const record : me.reads) {
     const reader_bit where(*record);
     bits& all = mine[where.index];
-    // relaxed: as above; release pairs with the load in wait_for_readers(): what was read is not read later
+    // relaxed: as above. release pairs with the load in wait_for_readers(): no read is delayed past it
     all.store(all.load(std::memory_order_relaxed) & ~where.mask, std::memory_order_release);
   }
 }
@@ -150,14 +151,14 @@ std::uint64_t read(engine& engine, const word& cell) {
   orec& record = engine.orec_of(cell);
   const reader_bit wanted(record);
   bits& mine = bits_of(me)[wanted.index];
-  // relaxed, all three: written by this thread alone while it holds the lock
+  // relaxed, all three: written only by this thread while it holds the lock
   if ((mine.load(std::memory_order_relaxed) & wanted.mask) == 0) {
     if (record.load(std::memory_order_relaxed) != me.engine::mine) {
       lock_for_reading(me, record, mine, wanted.mask);
     } else {
       me.reads.append(&record);  // for retry(), as in read_by_orec()
-      // relaxed: written by this thread alone; nobody else takes the stripe before it lets the orec go. release: who
-      // waits for another bit of these, which was cleared before, may see that by this store
+      // relaxed: written only by this thread; nobody else takes the stripe before it releases the orec. release: a
+      // thread may wait for another bit of these, which was cleared before, and may see that through this store
       mine.store(mine.load(std::memory_order_relaxed) | wanted.mask, std::memory_order_release);
     }
   }
@@ -165,7 +166,7 @@ std::uint64_t read(engine& engine, const word& cell) {
 }
 
 void write(engine& engine, word& cell, std::uint64_t value) {
-  lock_for_writing(runner_of(engine), engine.orec_of(cell));  // else it had been written in the inlined way
+  lock_for_writing(runner_of(engine), engine.orec_of(cell));  // otherwise inlined code would have written it
   engine.store_in_place(cell, value);
 }
 
@@ -188,7 +189,7 @@ void make_read_bits(runner& me) { static_cast<void>(bits_of(me)); }
 
 void drop_timestamp(runner& me) noexcept {
   me.keeps_timestamp = false;
-  // relaxed: written by this thread alone
+  // relaxed: written only by this thread
   if (me.timestamp.load(std::memory_order_relaxed) == no_timestamp) return;
   me.timestamp.store(no_timestamp, std::memory_order_relaxed);  // as in wait_or_die()
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reader-writer locks that are wrong on purpose, one way each: a right one (which lets a writer in only when no reader
-// happens to be inside) with parts that can be taken out.
+// Reader-writer locks that are wrong on purpose, each in one way. They are a right lock with parts that can be taken
+// out. It lets a writer in only when no reader happens to be inside.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every exclusive lock behind one type, for scenarios that ask who comes next and not what the compiler makes of the
-// fast path: they are compiled once instead of once a lock.
+// Every exclusive lock behind one type, for scenarios about the order of owners and not about the compiled fast path.
+// They are compiled once instead of once for each lock.
 #pragma once
 
 #include <cstddef>

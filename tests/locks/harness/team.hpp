@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads under a watchdog. A team that makes no progress is given up and reported with what each of its threads was
-// doing, so that a lock that hangs fails a test instead of hanging it.
+// Threads under a watchdog. A team that makes no progress is given up, and reported with what each of its threads was
+// doing. So a lock that hangs fails a test instead of hanging it.
 #pragma once
 
 #include <atomic>

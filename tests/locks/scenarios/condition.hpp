@@ -31,8 +31,8 @@ violation all_are_told(unsigned threads, unsigned rounds_, notifies where,
 /// Waits that end early mixed with waits that do not, and notify_one(): every token is taken once, nobody hangs.
 violation timed_storm(unsigned threads, unsigned tokens, std::chrono::milliseconds patience = usual_patience);
 
-/// The log of LevelDB's writers: each waits on a condition on its own stack, whoever is first does the work of those
-/// behind it, tells them, and they return at once, taking their conditions with them.
+/// The log of LevelDB's writers: each waits on a condition on its own stack. The first one does the work of those
+/// behind it and notifies them. They return at once, and their conditions with them.
 violation conditions_on_stacks(unsigned threads, unsigned writes, std::chrono::milliseconds patience = usual_patience);
 
 /// Once all waiters have been notified a condition may be destroyed, though they have not returned yet (the standard on
@@ -40,8 +40,8 @@ violation conditions_on_stacks(unsigned threads, unsigned writes, std::chrono::m
 violation notified_then_destroyed(unsigned waiters, unsigned times,
                                   std::chrono::milliseconds patience = usual_patience);
 
-/// The same with a past: a notification that reached two waiters at once, as a spurious return allows, must not make
-/// the variable believe later that somebody has left who has not.
+/// The same with a past: a notification has reached two waiters at once, as a spurious return allows. The variable must
+/// not conclude later that a waiter has left which has not.
 violation destroyed_after_a_past(unsigned times, std::chrono::milliseconds patience = usual_patience);
 
 }  // namespace conformance

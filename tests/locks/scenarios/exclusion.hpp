@@ -26,8 +26,8 @@ struct guarded_by {
   guarded<Field> data;
 };
 
-/// What one thread of a team does with the lock that an any_lock stands for: compiled for the lock's own type, and the
-/// team around it once.
+/// What one thread of a team does with the lock that an any_lock stands for. It is compiled for the lock's own type;
+/// the team around it is compiled once.
 template <class Field>
 using sections_of = void (*)(seat& me, any_lock& lock, guarded<Field>& data, unsigned sections, inside what);
 
@@ -114,8 +114,8 @@ violation mixed_exclusion(unsigned threads, unsigned sections, inside what,
   return run_sections<Field>(kind_of<Lock>, sections_by_both<Lock, Field>, threads, sections, what, patience);
 }
 
-/// try_lock() succeeds on a free lock, fails on one that another thread holds, and comes back at once: the holder lets
-/// go only after the tries.
+/// try_lock() succeeds on a free lock, fails on one that another thread holds, and returns at once. The holder unlocks
+/// only after the tries.
 template <class Lock>
 violation try_lock_tells_the_truth(unsigned times, std::chrono::milliseconds patience = usual_patience) {
   struct state {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is served when. Arrivals are made one after the other, each seen in the lock's own memory, so that the order of
-// arrival is known and not guessed from clocks.
+// Who is served when. Arrivals are made one after the other, and each is seen in the lock's own memory. So the order of
+// arrival is known, and not guessed from clocks.
 #pragma once
 
 #include <atomic>
@@ -71,8 +71,8 @@ violation served_as_arrived(unsigned waiters, unsigned times, std::chrono::milli
   return run_team(1 + waiters, [=](seat& me) { me.index() == 0 ? let_them_arrive(me) : arrive(me); }, patience);
 }
 
-/// How often others got the lock between a thread's arrival and its own turn, counted under the lock itself, while all
-/// the others take it again and again. The thread arrives behind all of them, where it is held back first.
+/// How often others got the lock between a thread's arrival and its own turn, counted under the lock itself. All the
+/// others take it again and again. The thread arrives behind all of them, where it is held back first.
 template <class Lock>
 violation passed_by_at_most(std::uint64_t bound, unsigned threads, unsigned times,
                             std::chrono::milliseconds patience = usual_patience) {

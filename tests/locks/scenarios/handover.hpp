@@ -12,8 +12,8 @@
 
 namespace conformance {
 
-/// Threads in a ring pass the lock on. The holder unlocks only when its successor is about to lock, and comes again
-/// only after the successor had it; there is never a second waiter who could help.
+/// Threads in a ring pass the lock on. The holder unlocks only when its successor is about to lock, and returns only
+/// after the successor had it. There is never a second waiter that could help.
 template <class Lock>
 violation relay(unsigned threads, unsigned hand_overs, waits how, std::chrono::milliseconds patience = usual_patience) {
   struct state {

@@ -44,8 +44,8 @@ struct from_pages {
   }
 };
 
-/// A counter of references inside the object, guarded by the object's own lock: whoever drops the last one destroys
-/// the object, while the thread before may still be on its way out of unlock().
+/// A counter of references inside the object, guarded by the object's own lock. The thread that drops the last one
+/// destroys the object, while the previous thread may still be on its way out of unlock().
 template <class Lock, class Memory>
 violation last_one_destroys(unsigned threads, unsigned objects, std::chrono::milliseconds patience = usual_patience) {
   struct counted {

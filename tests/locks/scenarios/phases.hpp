@@ -27,8 +27,8 @@ struct told_last {
   }
 };
 
-/// Each thread writes its own plain field before a phase ends and reads its neighbour's after: what was done before is
-/// there, and what comes next is not yet. Two phases a round, so that the reading is over before the next writing.
+/// Each thread writes its own plain field before a phase ends and reads its neighbour's after it. What was done before
+/// is there; what comes next is not yet there. Two phases a round, so that the reading is over before the next writing.
 template <class Barrier, class Field = plain_field>
 violation phases(unsigned threads, unsigned rounds_, pace how, std::chrono::milliseconds patience = usual_patience) {
   struct state {

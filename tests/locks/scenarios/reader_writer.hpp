@@ -13,8 +13,8 @@
 
 namespace conformance {
 
-/// What one thread of a team does with the lock that an any_shared_lock stands for: compiled for the lock's own type,
-/// and the team around it once. Answers how often it wrote.
+/// What one thread of a team does with the lock that an any_shared_lock stands for. It is compiled for the lock's own
+/// type; the team around it is compiled once. Returns how often it wrote.
 template <class Field>
 using shared_sections_of = long (*)(seat& me, any_shared_lock& lock, guarded<Field>& data, unsigned writers,
                                     unsigned sections, inside what);
@@ -103,8 +103,8 @@ violation tries_tell_the_truth(unsigned times, std::chrono::milliseconds patienc
 violation modes_hand_over(unsigned readers, unsigned times, waits how,
                           std::chrono::milliseconds patience = usual_patience);
 
-/// Readers that leave only after another has come (or seems to be kept out): without a rule for writers the lock would
-/// never be free of them. The writer must get in `times` times.
+/// Readers leave only after another one has come (or seems to be kept out). Without a rule for writers the lock would
+/// never be free of readers. The writer must get in `times` times.
 violation writer_gets_in(unsigned readers, unsigned times, std::chrono::milliseconds patience = usual_patience);
 
 /// The same the other way round: writers that follow each other without a gap, and a reader that must get in.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What users make of the templates in public headers, so that all of their code is compiled: by headers.sh, with the
-// warnings that careful projects turn on, and without exceptions.
+// Uses the templates in public headers as users do, so that all of their code is compiled. headers.sh compiles it with
+// the warnings that careful projects turn on, and without exceptions.
 #include <chrono>
 #include <mutex>
 #include <shared_mutex>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// locks all | KIND...: a correct program for each type, and `race`, which is none. Each asks what the compiled half of
-// the library orders as well as what is inlined here: threads wait, and in sections they give way to others.
+// locks all | KIND...: a correct program for each type, and `race`, which is not correct. Each checks the order that
+// the compiled half of the library ensures, and that of the inlined code. Threads wait, and yield within critical
+// sections.
 #include <chrono>
 #include <cstdio>
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forks of a process whose handlers of pthread_atfork() take all its locks before, and give them up on both sides: so
-// the child finds them free, and what they guard whole.
+// Forks of a process whose handlers of pthread_atfork() take all its locks before, and give them up on both sides. So
+// the child finds the locks free, and what they guard whole.
 #include <sched.h>
 #include <unistd.h>
 

@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""generated_test.py TXSYNC PROGRAM PLUGINS FULL: generated programs (program.hpp) go right alone, and under `txsync run` with
-the program's own locks and with each policy that `txsync list policies` names. Seeds 1 to 300, as they are
-alone and with --brief under policies. With TXSYNC_TEST_BUDGET=full FULL programs, all with --brief. Those that went wrong once (seeds.txt) always run. GENERATED_FIRST
-gives another first seed, and GENERATED_COUNT how many.
+"""generated_test.py TXSYNC PROGRAM PLUGINS FULL: generated programs (program.hpp) work alone and under `txsync run`. There
+they run with their own locks and with each policy that `txsync list policies` names. Seeds 1 to 300, complete alone
+and with --brief under policies. With TXSYNC_TEST_BUDGET=full FULL programs, all with --brief. Those that went wrong once
+(seeds.txt) always run. GENERATED_FIRST gives another first seed, and GENERATED_COUNT their number.
 
 A program hangs that takes longer than a minute: a failure at once. One that takes longer than 5 s and ten times as long as
-alone is run again when nothing else of this test runs. Three times in a row are a failure, as no program needs a second
-alone. Else it is a remark: a lock may let a thread wait for long on a busy machine, and what is often remarked is a fault.
+alone is run again when nothing else of this test runs. Three times in a row are a failure, since no program needs a second
+alone. Otherwise it is a remark: a lock may let a thread wait long on a busy machine. A frequent remark shows a fault.
 """
 
 import concurrent.futures

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random programs over the pthread interface, each derived from a seed. A program is a list of operations; each has
-// participants, and each thread runs those that it takes part in, in the order of the list. The earliest unfinished
-// operation can always go on: whoever waits for others holds no lock that anybody needs meanwhile, and locks that are
-// held together are taken by rank. So no program hangs, and what it counts is known.
+// Random programs over the pthread interface, each derived from a seed. A program is a list of operations. Each
+// operation has participants, and each thread runs its operations in the order of the list. The earliest unfinished
+// operation can always go on. A thread that waits for others holds no lock that anybody needs, and locks that are held
+// together are taken by rank. So no program hangs, and what it counts is known.
 #pragma once
 
 #include <cstdint>
@@ -114,8 +114,8 @@ struct program {
   int threads = 2;
   int processes = 1;
   bool executes = false;  ///< further processes are programs of their own, at other addresses
-  /// POSIX leaves undefined what it does, and the C library allows it: locks without the attribute that several
-  /// processes share, taken without long waits; locks in the child of a process with threads.
+  /// POSIX leaves the behaviour undefined, and the C library allows it. Examples are locks without the attribute that
+  /// several processes share, taken without long waits, and locks in the child of a process with threads.
   bool undefined = false;
   object mutex[mutexes];
   bool rwlock_shared = true;

@@ -108,8 +108,8 @@ TEST(ShippedMachines, TheMachineOfTheFit) {
   EXPECT_EQ(from(made, &machine_model::memory_local).how, sim::confidence::estimate);
 }
 
-/// That the loss of read lines is the one that the sources were fitted by: the chance that an attempt commits that
-/// reads so many KiB.
+/// The chance that an attempt that reads so many KiB commits. It checks that the loss of read lines is the one that was
+/// fitted to the sources.
 double commits(const machine_model& model, double kib) {
   const double beyond = (kib - model.l1_kib) * 1024 / model.l1_line;
   return std::pow(1 - model.htm_read_loss / 1e6, beyond);

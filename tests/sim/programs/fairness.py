@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""fairness.py BIN: how often waiters are passed by, explored (A3-7): 2,000 schedules of each test, a million where
-TXSYNC_TEST_BUDGET=full, with and without store buffers. Half of the tests have deadlines that do not pass, and the other
-half such that have passed: the bound in turns holds whatever the clock does."""
+"""fairness.py BIN: how often waiters are passed by, explored (A3-7): 2,000 schedules of each test, a million with
+TXSYNC_TEST_BUDGET=full, with and without store buffers. Half of the tests have deadlines that do not pass; the other
+half's have passed. The bound in turns holds whatever the clock does."""
 
 import json
 import os

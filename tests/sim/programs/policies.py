@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""policies.py BIN PLAIN_MODEL MACHINES: what a policy does to the named sites of a linked program on the simulated machine, and
-what `txsync tune` finds for them there."""
+"""policies.py BIN PLAIN_MODEL MACHINES: what a policy does to the named sites of a linked program on the simulated machine.
+Also what `txsync tune` finds for them there."""
 
 import json
 import pathlib

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What POSIX says of its locks, in a simulated program: every kind of them, what each function answers, and that
-// nothing is lost among four threads. Prints "all right" or what was not.
+// What POSIX says of its locks, in a simulated program. It tests every kind of lock, what each function returns, and
+// that nothing is lost among four threads. Prints "all right" or what was not.
 #include <pthread.h>
 
 #include <cerrno>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// runs_ahead THREADS SECTIONS: sections of a lock whose waiters may run them ahead of time. A section takes and gives
-// up other locks, allocates, moves list nodes whose links are no addresses on the way, and gives the lock up halfway to
-// take it again. Says "all right", or what was wrong.
+// runs_ahead THREADS SECTIONS: critical sections of a lock whose waiters may run them ahead of time. A section takes
+// and gives up other locks, allocates, and moves list nodes whose links are temporarily no addresses. It gives the lock
+// up halfway to take it again. Prints "all right", or what was wrong.
 #include <pthread.h>
 
 #include <atomic>

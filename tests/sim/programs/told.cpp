@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// told: sections that conflict on static data, on two objects of one line, in a block of the heap and on a stack, one
-// that writes more lines of a set than it has ways, and some that find their lock held.
+// told: critical sections that conflict on static data, on two objects of one line, in a block of the heap, and on a
+// stack. One section writes more lines of a set than the set has ways. Some find their lock held.
 #include <sched.h>
 
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads words and lines in all ways that libstdc++ has precompiled, and prints what it got: the standard input, then
-// texts with ends and marks in all places.
+// Reads words and lines in all ways that libstdc++ has precompiled, and prints the results. It reads standard input,
+// then texts with ends and marks in all places.
 #include <cstdio>
 #include <iomanip>
 #include <iostream>

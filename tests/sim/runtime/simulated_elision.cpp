@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What eliding one global lock does for a map on a machine with many cores, in virtual time, which is exact: the same
-// run gives the same numbers on every machine.
+// What eliding one global lock does for a map on a machine with many cores. Simulated time is exact: the same run gives
+// the same numbers on every machine.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The locks on the simulated machine, with the oracle, in virtual-time order and in orders that no clock would give:
-// every run checks its own result. And: the same seed is the same run.
+// The locks on the simulated machine, with the oracle, in the order of simulated time and in orders that no clock would
+// give. Every run checks its own result. And the same seed is the same run.
 #include <gtest/gtest.h>
 
 #include "sim/host/image.hpp"

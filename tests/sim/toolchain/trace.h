@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// What a program under test asks of the recorder. A trace is words: r8@16 is a read of 8 bytes 16 bytes behind the
-// origin, w a write, ar, aw and ax atomics, step the one moment at which a library function may switch threads,
-// call:NAME something that ends an attempt, relax, fence, pr and pw prefetches.
+// What a program under test asks of the recorder. A trace consists of words. r8@16 is a read of 8 bytes, 16 bytes after
+// the origin, and w a write. ar, aw and ax are atomics. step is the one moment at which a library function may switch
+// threads. call:NAME ends an attempt. relax and fence are such instructions; pr and pw are prefetches.
 #pragma once
 
 #ifdef __cplusplus
