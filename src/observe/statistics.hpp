@@ -37,9 +37,9 @@ struct summary {
 /// Requires: at least one value, all finite.
 summary summarize(std::span<const double> values);
 
-/// How evenly the threads had their turns: operations of the thread with the fewest, divided by those of the thread
-/// with the most; the median over the repetitions. 1 is even; 0: one thread made no progress. Requires: both have the
-/// same number of values, at least one.
+/// How evenly the threads had their turns: the fewest operations of a thread divided by the most. It is the median over
+/// the repetitions. 1 is even; 0: one thread made no progress. Requires: both have the same number of values, at least
+/// one.
 double fairness(std::span<const std::uint64_t> fewest, std::span<const std::uint64_t> most);
 
 /// The operations of the slowest thread, divided by an equal share: 1 is fair; 0: it made no operation. 1 if there were
@@ -68,7 +68,7 @@ interval median_interval(std::span<const double> values);
 enum class better : std::uint8_t { higher, lower };
 
 /// The limit of ratios, in both directions. A round in which a lock made no progress (0 operations) is a measurement,
-/// too: it neither prevents a comparison nor dominates a mean of logarithms.
+/// too. It neither prevents a comparison nor dominates a mean of logarithms.
 inline constexpr double greatest_ratio = 1000;
 
 /// The ratios by round; more than 1 means that ours is better. It is ours/theirs, or theirs/ours if lower is better;

@@ -47,8 +47,7 @@ constexpr const char* to_string(subject_kind kind) noexcept {
 struct attempt_record {
   std::uint64_t attempts = 0;
   std::uint64_t commits = 0;
-  std::uint64_t fallbacks = 0;                                 ///< critical sections that ran under the real lock
-                                                               ///< instead
+  std::uint64_t fallbacks = 0;                                 ///< critical sections that took the real lock instead
   std::vector<std::pair<std::string, std::uint64_t>> aborts;   ///< first cause of each abort; words of abort_cause
   std::vector<std::pair<std::string, std::uint64_t>> signals;  ///< every cause that was signalled
 };
@@ -63,8 +62,7 @@ struct abort_place {
   // What is known about the data:
   std::string data = {};    ///< "counters+64", "heap block of 48 bytes from insert (map.cpp:12)+8"; may be empty
   std::uint64_t lines = 0;  ///< how many lines; 0 without a line
-  std::uint64_t different_bytes = 0;  ///< of `count`: the other access was to bytes that the attempt is not known to
-                                      ///< have touched
+  std::uint64_t different_bytes = 0;  ///< of `count`: conflicts at bytes that the attempt is not known to have touched
   std::string sharing = {};           ///< a sentence, if the two accesses shared only the line
   std::string room = {};              ///< a sentence, if something was full: whose ways of which set
   // "function (file:line)", innermost first, of the first such abort; may be empty:
@@ -149,12 +147,10 @@ struct site_record {
   std::string kind = {};
   std::string where = {};   ///< "FILE:LINE", the file as the compiler knew it; empty without debug information
   std::string module = {};  ///< the program or library that contains the code
-  std::vector<std::string> programs = {};    ///< the programs that have locks of the site: file names of executables,
-                                             ///< sorted
+  std::vector<std::string> programs = {};    ///< whose locks they are: file names of executables, sorted
   std::optional<slow_thread> slowest = {};   ///< the slowest of its threads (observe/turns.hpp)
   std::vector<thread_turns> by_thread = {};  ///< not in documents
-  std::uint32_t heeded = 0;                  ///< for named sites: the policy_parts that its locks heed; not in
-                                             ///< documents
+  std::uint32_t heeded = 0;                  ///< for named sites: policy_parts that its locks heed; not in documents
   // For all programs:
   std::uint64_t max_wait_ns = 0;         ///< the longest single wait, including waits that ended without the lock
   std::uint64_t failed_waits = 0;        ///< waits that ended without the lock: at a deadline, or not before the end
