@@ -26,7 +26,7 @@ std::int64_t second_clock::world_time() const noexcept { return started_ + now()
 std::uint32_t second_clock::second_of(std::int64_t seconds) const noexcept {
   constexpr std::int32_t thirty_days = 60 * 60 * 24 * 30;
   constexpr std::uint32_t long_past = 1;
-  const auto wanted = static_cast<std::int32_t>(seconds);  // as memcached
+  const auto wanted = static_cast<std::int32_t>(seconds);  // narrowed as in memcached
   if (wanted == 0) return 0;
   if (wanted < 0) return long_past;
   if (wanted <= thirty_days) return now() + static_cast<std::uint32_t>(wanted);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line of memcached's text protocol, taken apart as memcached does.
+// A line of memcached's text protocol, split into words as memcached does it.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace txsync::inline TXSYNC_BACKEND::cache_server {
 /// The words of a line, separated by blanks. A line ends at its first NUL.
 class words {
  public:
-  static constexpr unsigned most = 8;  ///< more than any command has but get
+  static constexpr unsigned most = 8;  ///< more than any command has, except get
 
   explicit words(std::string_view line) noexcept;
 
-  /// Of all words; those behind `most` are not kept.
+  /// The number of all words. Words after the first `most` are not kept.
   unsigned count() const noexcept { return count_; }
   std::string_view operator[](unsigned index) const noexcept { return word_[index]; }
   /// Whether the last word asks for no answer.
@@ -28,10 +28,10 @@ class words {
   unsigned count_ = 0;
 };
 
-/// The next word of a text, which is taken off it; empty at its end.
+/// Removes the next word from the front of `text` and returns it; empty at the end of the text.
 std::string_view take_word(std::string_view& text) noexcept;
 
-/// False where the word is no number of the kind.
+/// False if the word is not a number of this kind.
 bool number_of(std::string_view word, std::uint64_t& number) noexcept;
 bool seconds_of(std::string_view word, std::int64_t& number) noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands of memcached's text protocol. Answers to what is malformed are those of memcached 1.6.18.
+// The commands of memcached's text protocol. Malformed commands get the same answers as from memcached 1.6.18.
 #include <limits>
 
 #include "cache_server/conversation.hpp"
@@ -13,7 +13,7 @@ constexpr std::string_view version_line = "VERSION " TXSYNC_VERSION " txsync-cac
 
 }  // namespace
 
-/// Every command with how many words its line has, itself among them.
+/// Every command, with the number of words that its line may have (the command itself included).
 struct conversation::command {
   std::string_view name;
   unsigned least;
@@ -78,7 +78,7 @@ void conversation::obey(std::string_view text, std::string& out) {
 }
 
 void conversation::get(const words& line, std::string_view text, std::string& out, bool with_cas) {
-  // All keys or none: an answer that has begun cannot be taken back.
+  // Checks all keys before the first is answered, because an answer that has begun cannot be taken back.
   std::string_view keys = text.substr(0, text.find('\0'));
   take_word(keys);
   for (std::string_view rest = keys, word = take_word(rest); !word.empty(); word = take_word(rest)) {
@@ -138,7 +138,7 @@ void conversation::count(const words& line, std::string& out, bool up) {
 
 void conversation::remove(const words& line, std::string& out) {
   quiet_ = line.noreply();
-  // Once a client could ask that a key stays away for a while: 0 seconds of that may still be asked for.
+  // Older memcached versions took a delay here. A delay of 0 is still accepted.
   const bool zero = line.count() > 2 && line[2] == "0";
   if ((line.count() == 3 && !zero && !quiet_) || (line.count() == 4 && !(zero && quiet_))) {
     return say(out, "CLIENT_ERROR bad command line format.  Usage: delete <key> [noreply]");
@@ -177,7 +177,7 @@ void conversation::flush_all(const words& line, std::string& out) {
 
 void conversation::verbosity(const words& line, std::string& out) {
   quiet_ = line.noreply();
-  std::uint64_t level = 0;  // there is nothing to tell at any
+  std::uint64_t level = 0;  // parsed and ignored: the server writes no log
   const bool good = (quiet_ && line.count() == 2) || number_of(line[1], level);
   say(out, good ? "OK" : bad_format);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines and values; what the commands do stands in commands.cpp.
+// Reads lines and values. The commands themselves are in commands.cpp.
 #include "cache_server/conversation.hpp"
 
 #include <algorithm>
@@ -10,9 +10,10 @@ namespace txsync::inline TXSYNC_BACKEND::cache_server {
 
 namespace {
 
-/// A line without an end is taken for nonsense from here on, as memcached does, but for a get of many keys...
+/// The longest line, except for a get of many keys. A client that sends more without a line end is disconnected, as by
+/// memcached.
 constexpr std::size_t longest_line = 2048;
-/// ...which has an end too.
+/// The longest line of a get of many keys.
 constexpr std::size_t longest_get = std::size_t{1} << 20;
 
 bool is_get(std::string_view begin) noexcept {
@@ -32,7 +33,7 @@ bool conversation::answer(std::string& out, std::size_t most) {
   return !over_;
 }
 
-/// False when it needs more.
+/// False if it needs more bytes.
 bool conversation::step(std::string& out) {
   switch (state_) {
     case state::line:
@@ -103,13 +104,13 @@ void conversation::finish_value(std::string& out) {
   }
 }
 
-/// Requires: what is not kept has its end behind it.
+/// Requires: the line end (2 bytes) follows the value; it is discarded with the value.
 void conversation::refuse_value(cache::answer why, std::uint64_t bytes, std::string& out) {
   say(out, why == cache::answer::too_large ? "SERVER_ERROR object too large for cache"
                                            : "SERVER_ERROR out of memory storing object");
   to_swallow_ = bytes + 2;
   state_ = state::swallow;
-  if (how_ == cache::rule::set) drop_key();  // the old value is not what the client wants there
+  if (how_ == cache::rule::set) drop_key();  // the client does not want the old value to stay
 }
 
 bool conversation::swallow() {
@@ -169,7 +170,7 @@ void conversation::drop_key() {
   run(asked);
 }
 
-/// Says what is wrong where the word is no key.
+/// If the word is not a valid key, appends an error to `out` and returns false.
 bool conversation::take_key(std::string_view word, std::string& out) {
   if (word.size() > cache::longest_key) {
     say(out, "CLIENT_ERROR bad command line format");

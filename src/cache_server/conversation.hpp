@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// memcached's text protocol with one client, without its socket: bytes come in as they please, answers go out.
+// memcached's text protocol with one client, without its socket. Bytes arrive in pieces of any size; answers go out.
 #pragma once
 
 #include <cstdint>
@@ -12,26 +12,27 @@
 
 namespace txsync::inline TXSYNC_BACKEND::cache_server {
 
-/// Seconds as memcached has them: from 2 at the start of the server, so that none is 0.
+/// Seconds as memcached counts them. The server starts at second 2, so that no time is 0.
 class second_clock {
  public:
   second_clock() noexcept;
   std::uint32_t now() const noexcept;
-  /// The second that a client means: 0 never; up to 30 days from now; more is the world's time; below 0 is long past.
+  /// The second that a client means with an expiry time. 0 means never, up to 30 days count from now, more is Unix
+  /// time. A negative time has long passed.
   std::uint32_t second_of(std::int64_t seconds) const noexcept;
   std::int64_t world_time() const noexcept;
 
  private:
   std::uint64_t started_ns_;
-  std::int64_t started_;  ///< second of the world that is 0 here
+  std::int64_t started_;  ///< Unix time of this clock's second 0
 };
 
-/// What a worker's conversations share. Used by that worker alone, but for what its members say.
+/// What the conversations of one worker share. Only that worker uses it, except where a member says otherwise.
 struct conversation_with {
   session& data;
   counters& counts;
   const second_clock& clock;
-  /// Lines "STAT name value" of all the server, each with its end.
+  /// Lines "STAT name value" of the whole server, each with its line end.
   std::string (*statistics)(void* server, session& data);
   void (*reset_statistics)(void* server);
   void* server;
@@ -45,8 +46,8 @@ class conversation {
   ~conversation() { give_fresh(); }
 
   void receive(std::string_view bytes) { in_.append(bytes); }
-  /// Answers what has been received until more is needed, or until there are `most` bytes of answers; a value more may
-  /// be added to them. False when the conversation is over.
+  /// Answers what has been received, until it needs more bytes or `out` has `most` bytes. The last value may exceed
+  /// `most`. False if the conversation is over.
   bool answer(std::string& out, std::size_t most);
 
  private:
@@ -85,15 +86,15 @@ class conversation {
   std::uint32_t now_ = 0;
 
   std::string in_;
-  std::size_t at_ = 0;       ///< of in_, what has been used up
-  std::size_t scanned_ = 0;  ///< of in_ from at_, where there is no end of a line
-  std::string asked_keys_;   ///< of a get
+  std::size_t at_ = 0;       ///< how many bytes of in_ are consumed
+  std::size_t scanned_ = 0;  ///< how many bytes of in_ from at_ on contain no line end
+  std::string asked_keys_;   ///< the keys of a get
   std::size_t asked_at_ = 0;
 
   cache::item_key key_;
   cache::rule how_ = cache::rule::set;
   std::uint64_t cas_ = 0;
-  cache::item* fresh_ = nullptr;  ///< a value on its way
+  cache::item* fresh_ = nullptr;  ///< an item whose value is being received
   std::uint32_t filled_ = 0;
   std::uint64_t to_swallow_ = 0;
 };

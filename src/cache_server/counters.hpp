@@ -9,7 +9,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::cache_server {
 
-/// What a worker counts, as memcached 1.4.5 does by thread.
+/// What a worker counts. memcached 1.4.5 counts the same for each thread.
 enum class counted : std::uint8_t {
   cmd_get,
   cmd_set,
@@ -39,7 +39,7 @@ inline constexpr const char* counted_names[] = {
 inline constexpr unsigned counted_kinds = static_cast<unsigned>(counted::all);
 static_assert(std::size(counted_names) == counted_kinds);
 
-/// Of one worker, who alone adds; anybody may read.
+/// The counters of one worker. Only the worker adds; any thread may read.
 class alignas(machine::pad_bytes) counters {
  public:
   void add(counted what, std::uint64_t more = 1) noexcept {
@@ -47,7 +47,7 @@ class alignas(machine::pad_bytes) counters {
     at.store(at.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);  // relaxed: guards nothing
   }
   std::uint64_t read(unsigned what) const noexcept { return at_[what].load(std::memory_order_relaxed); }  // likewise
-  /// What add() of the worker meanwhile adds may stay.
+  /// May miss an add() of the worker that runs at the same time.
   void reset() noexcept {
     for (auto& one : at_) one.store(0, std::memory_order_relaxed);  // likewise
   }

@@ -9,7 +9,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::cache_server {
 
-/// A file descriptor, closed at the end of its life.
+/// A file descriptor that the destructor closes.
 class descriptor {
  public:
   explicit descriptor(int number = -1) noexcept : number_(number) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// txsync-cache: a cache that speaks memcached's text protocol on loopback, under a lock of one's choice.
+// txsync-cache: a cache that speaks memcached's text protocol on loopback, under a lock that the user chooses.
 #include <CLI/CLI.hpp>
 
 #include <csignal>
@@ -18,7 +18,7 @@ int complain(const std::string& what, int status) {
   return status;
 }
 
-/// In all threads; the server asks for them where it waits.
+/// Blocks SIGINT and SIGTERM in all threads. The server waits for them with its other events.
 void block_ends() {
   sigset_t ends;
   sigemptyset(&ends);
@@ -28,7 +28,7 @@ void block_ends() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-/// The status where the program is to end at once, or -1.
+/// The exit status if the program has to end at once, else -1.
 int read_options(int argc, char** argv, s::server_options& options) {
   CLI::App app{"A cache under memcached 1.4.5's two global locks, on 127.0.0.1, for measuring locks.", "txsync-cache"};
   bool striped = false;

@@ -22,7 +22,8 @@ namespace {
 
 std::string failure(std::string_view what, int error) { return std::string(what) + ": " + std::strerror(error); }
 
-/// As many descriptors as the connections need, where the system allows it; where not, listening pauses now and then.
+/// Asks for as many descriptors as the connections need. If the system grants fewer, the server pauses listening
+/// whenever it runs out.
 void ask_for_descriptors(std::uint32_t connections, std::uint32_t threads) {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -119,14 +120,14 @@ void server::accept_all() {
       case EINTR:
       case ECONNABORTED:
       case EPROTO:
-        continue;  // that client is gone; the next may be there
+        continue;  // this client has gone; the next one may be waiting
       default:
         return;
     }
   }
 }
 
-/// Clients wait in the system's queue until some of those that are there leave.
+/// New clients wait in the system's queue until others leave.
 void server::pause_listening() {
   ++pauses_;
   epoll_ctl(events_.get(), EPOLL_CTL_DEL, listener_.get(), nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server: who listens, and workers with their connections.
+// The server: it listens, and its workers serve the connections.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ struct server_options {
   std::string lock = "mutex";
   std::uint32_t stripes = 1;
   std::uint32_t threads = 4;
-  std::uint16_t port = 11211;  ///< 0: any that is free
+  std::uint16_t port = 11211;  ///< 0: any free port
   std::uint32_t megabytes = 64;
   std::uint32_t connections = 1024;
 };
@@ -35,11 +35,11 @@ class server {
   server& operator=(const server&) = delete;
   ~server();
 
-  /// Listens on 127.0.0.1 and starts the workers. Empty, or one sentence that says why not.
+  /// Listens on 127.0.0.1 and starts the workers. Returns an empty text, or one sentence that says why that failed.
   [[nodiscard]] std::string start();
   std::uint16_t port() const noexcept { return port_; }
-  /// Accepts connections until SIGINT or SIGTERM, which have to be blocked in all threads; then ends all connections
-  /// and workers. Empty, or what is wrong with the cache's data.
+  /// Accepts connections until SIGINT or SIGTERM, then ends all connections and workers. Requires: both signals are
+  /// blocked in all threads. Returns an empty text, or what is wrong with the cache's data.
   [[nodiscard]] std::string serve();
 
  private:
@@ -56,7 +56,7 @@ class server {
   server_options options_;
   second_clock clock_;
   std::unique_ptr<served_cache> data_;
-  std::deque<counters> counts_;  ///< one a worker
+  std::deque<counters> counts_;  ///< one for each worker
   std::vector<std::unique_ptr<worker>> workers_;
   std::size_t next_worker_ = 0;
   descriptor listener_;
@@ -65,11 +65,11 @@ class server {
   std::uint16_t port_ = 0;
   bool listening_ = true;
 
-  // Read and written by any thread; each guards nothing else.
+  // Read and written by any thread. None of them guards other data.
   std::atomic<std::uint64_t> open_{0};
   std::atomic<std::uint64_t> accepted_{0};
   std::atomic<std::uint64_t> rejected_{0};
-  std::atomic<std::uint64_t> pauses_{0};  ///< for want of descriptors
+  std::atomic<std::uint64_t> pauses_{0};  ///< because descriptors or memory ran out
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::cache_server

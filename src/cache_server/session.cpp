@@ -106,7 +106,7 @@ std::string lock_names(std::string_view separator) {
 
 std::unique_ptr<served_cache> make_cache(std::string_view lock, const cache_shape& shape) {
   const std::size_t bytes = shape.bytes / shape.stripes;
-  constexpr std::size_t usual_item = 192;  // fewer items than buckets, where they are as large as that
+  constexpr std::size_t usual_item = 192;  // if items are this large, there are more buckets than items
   return find(lock)->make(std::vector<cache::store_shape>(
       shape.stripes, {.bytes = bytes, .buckets = bytes / usual_item + 1, .first_runs = true}));
 }

@@ -18,7 +18,7 @@ namespace txsync::inline TXSYNC_BACKEND::cache_server {
 namespace {
 
 constexpr std::size_t read_at_once = std::size_t{64} << 10;
-/// Answers that a client has not yet read, above which it is not listened to.
+/// While a client has this many unread bytes of answers, the worker does not read from it.
 constexpr std::size_t most_unread = std::size_t{256} << 10;
 constexpr unsigned most_turns = 32;
 
@@ -110,11 +110,12 @@ void worker::serve(connection& with) {
   try {
     talk(with);
   } catch (const std::bad_alloc&) {
-    forget(with.socket.get());  // this client is too much for the machine; the others may not be
+    forget(with.socket.get());  // this client needed too much memory; other clients may not
   }
 }
 
-/// Reads, answers and writes until the client has to do something, or for some turns: others want theirs.
+/// Reads, answers and writes until the client has to act, or for a limited number of turns. Then other clients get
+/// their turn.
 void worker::talk(connection& with) {
   for (unsigned turns = 0; turns < most_turns; ++turns) {
     if (!write_out(with)) return forget(with.socket.get());
@@ -126,11 +127,11 @@ void worker::talk(connection& with) {
     if (!with.more_in) return forget(with.socket.get());
     if (!read_some(with)) return watch(with, EPOLLIN);
   }
-  // Something may be left to answer, which no event of reading would tell; writing is possible at once.
+  // Unanswered bytes may be left, for which no read event would come. A write event comes at once.
   watch(with, EPOLLOUT);
 }
 
-/// False when there is nothing to read for now.
+/// False if there is nothing to read for now.
 bool worker::read_some(connection& with) {
   const ssize_t bytes = recv(with.socket.get(), buffer_.get(), read_at_once, 0);
   if (bytes > 0) {
@@ -139,12 +140,12 @@ bool worker::read_some(connection& with) {
     return true;
   }
   if (bytes < 0 && (errno == EAGAIN || errno == EINTR)) return false;
-  // The end, or half of it: what was asked before is still answered.
+  // The client sends no more, but may still read. What it asked before is still answered.
   with.more_in = false;
   return true;
 }
 
-/// False when the client is gone.
+/// False if the client is gone.
 bool worker::write_out(connection& with) {
   while (with.written < with.out.size()) {
     const ssize_t bytes =
@@ -171,7 +172,7 @@ void worker::watch(connection& with, std::uint32_t events) {
 }
 
 void worker::forget(int socket) {
-  // Counted first: who sees the end of a connection finds its place free, and no longer in the statistics.
+  // Decremented first: a client that sees its connection closed then finds the connection free and not counted.
   --of_.open_;
   connections_.erase(socket);
 }

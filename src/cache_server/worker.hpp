@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that talks with some of the clients.
+// A thread that serves some of the clients.
 #pragma once
 
 #include <memory>
@@ -23,11 +23,11 @@ class worker {
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
 
-  /// False when the system has no descriptor or thread for it.
+  /// False if the system has no descriptor or thread for it.
   [[nodiscard]] bool start();
-  /// From any thread.
+  /// Takes over a connection. Any thread may call it.
   void adopt(descriptor client);
-  /// Ends its connections and waits for its end.
+  /// Ends the worker's connections and waits until the thread has ended.
   void end();
 
  private:
@@ -36,10 +36,10 @@ class worker {
     descriptor socket;
     conversation client;
     std::string out;
-    std::size_t written = 0;    ///< of out
-    std::uint32_t watched = 0;  ///< events
+    std::size_t written = 0;    ///< bytes of `out` that have been sent
+    std::uint32_t watched = 0;  ///< the events that epoll watches for
     bool more_in = true;        ///< the client may send more
-    bool over = false;          ///< to be closed once all is written
+    bool over = false;          ///< close the connection when everything is sent
   };
 
   void run();
@@ -56,7 +56,7 @@ class worker {
   std::unique_ptr<session> session_;
   conversation_with with_;
   descriptor events_;
-  descriptor wake_;  ///< somebody has something for this worker
+  descriptor wake_;  ///< another thread has something for this worker
   std::thread thread_;
   std::unordered_map<int, connection> connections_;
   std::unique_ptr<char[]> buffer_;

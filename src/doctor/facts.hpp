@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts that collect() puts together.
+// The parts that collect() combines.
 #pragma once
 
 #include "report.hpp"
@@ -8,7 +8,7 @@ namespace txsync::inline TXSYNC_BACKEND::doctor {
 
 processor read_processor();
 doctor::topology read_topology();
-/// `rtm_offered`: CPUID has the RTM bit, so that the kernel has not switched it off.
+/// `rtm_offered`: CPUID has the RTM bit, so the kernel has not switched RTM off.
 operating_system read_operating_system(bool rtm_offered);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::doctor

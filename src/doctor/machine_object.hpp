@@ -11,7 +11,7 @@ namespace txsync::inline TXSYNC_BACKEND::doctor {
 /// The "machine" object of result documents. docs/result-document.md explains its members.
 observe::json machine_object(const machine_report& report);
 
-/// The same in one line for people, above a table.
+/// The same in one line, for people; it stands above a table.
 std::string machine_line(const machine_report& report);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::doctor

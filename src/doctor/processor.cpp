@@ -15,7 +15,7 @@ enum register_index { eax, ebx, ecx, edx };
 
 bool has_bit(std::uint32_t word, unsigned bit) { return ((word >> bit) & 1) != 0; }
 
-/// Text that CPUID spreads over registers, up to the first zero.
+/// A text that CPUID spreads over several registers, up to the first zero.
 std::string text_in(std::initializer_list<std::uint32_t> registers) {
   std::string text;
   for (const std::uint32_t word : registers) {
@@ -90,7 +90,7 @@ processor read_processor() {
   read_cpuid(cpu);
   const std::string cpuinfo = text_of("/proc/cpuinfo");
   cpu.microcode = cpuinfo_value(cpuinfo, "microcode");
-  // x86 says "model name", POWER "cpu", s390 and some ARM kernels name only the vendor.
+  // x86 says "model name" and POWER "cpu". s390 and some ARM kernels name only the vendor.
   for (const char* key : {"model name", "cpu", "Model"}) {
     if (cpu.model_name.empty()) cpu.model_name = cpuinfo_value(cpuinfo, key);
   }

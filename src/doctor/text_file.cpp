@@ -17,7 +17,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
-/// Reads a decimal number and takes it off the front.
+/// Removes a decimal number from the front of the text and returns it.
 std::optional<unsigned> take_number(std::string_view& text) {
   unsigned value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -29,7 +29,7 @@ std::optional<unsigned> take_number(std::string_view& text) {
 }  // namespace
 
 std::string text_of(const std::string& path) {
-  // Enough for all that is asked here; of /proc/cpuinfo the first processors suffice.
+  // Enough for all that is read here. Of /proc/cpuinfo, the first processors suffice.
   std::string buffer(16384, '\0');
   const machine::file_result length = machine::read_text(path.c_str(), buffer.data(), buffer.size());
   if (!length.ok()) return {};
@@ -45,7 +45,7 @@ std::optional<unsigned> number_of(const std::string& path) {
 }
 
 std::vector<unsigned> cpu_list(std::string_view text) {
-  constexpr unsigned most = 1u << 16;  // a broken list must not fill the memory
+  constexpr unsigned most = 1u << 16;  // so that a broken list cannot fill the memory
   std::vector<unsigned> cpus;
   while (!text.empty()) {
     const std::optional<unsigned> first = take_number(text);

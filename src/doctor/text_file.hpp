@@ -11,19 +11,19 @@
 
 namespace txsync::inline TXSYNC_BACKEND::doctor {
 
-/// The file's text without trailing white space; empty when it cannot be read.
+/// The file's text without trailing white space; empty if it cannot be read.
 std::string text_of(const std::string& path);
 
-/// The file's text as a number, decimal or with 0x; nothing when it cannot be read or is none.
+/// The file's text as a number, decimal or with 0x; nothing if it cannot be read or is not a number.
 std::optional<unsigned> number_of(const std::string& path);
 
-/// CPU numbers of a list such as "0-3,8". What cannot be understood ends the list.
+/// The CPU numbers of a list such as "0-3,8". The first part that is not understood ends the list.
 std::vector<unsigned> cpu_list(std::string_view text);
 
-/// The value behind the first line of /proc/cpuinfo that starts with `key`; empty without.
+/// The value of the first line of /proc/cpuinfo that starts with `key`; empty if there is none.
 std::string cpuinfo_value(std::string_view cpuinfo, std::string_view key);
 
-/// The value of the last `key=value` on a kernel command line; empty without.
+/// The value of the last `key=value` on a kernel command line; empty if there is none.
 std::string command_line_value(std::string_view line, std::string_view key);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::doctor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From /sys/devices/system/cpu (Documentation/admin-guide/cputopology.rst of Linux).
+// Reads /sys/devices/system/cpu (Documentation/admin-guide/cputopology.rst of Linux).
 #include <set>
 #include <utility>
 
@@ -65,7 +65,8 @@ topology read_topology() {
   found.page_bytes = machine::page_size();
   const std::vector<unsigned> online = cpu_list(text_of(cpus_folder + "online"));
   std::set<unsigned> sockets;
-  std::set<std::pair<unsigned, unsigned>> cores;  // a core's number is its socket's own
+  std::set<std::pair<unsigned, unsigned>> cores;  // with the socket, because core numbers are unique only within a
+                                                  // socket
   for (const unsigned cpu : online) {
     const std::string folder = folder_of(cpu) + "topology/";
     const std::optional<unsigned> socket = number_of(folder + "physical_package_id");

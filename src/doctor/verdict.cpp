@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From facts to sentences: what is off, why, what would switch it on, and what that costs.
+// From facts to sentences: what is off, why, how to switch it on, and what that costs.
 #include "report.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::doctor {
@@ -26,7 +26,7 @@ std::string hypervisor_name(const machine_report& facts) {
   return facts.cpu.hypervisor.empty() ? "the hypervisor" : "the hypervisor (" + facts.cpu.hypervisor + ")";
 }
 
-/// What the unclaimed XBEGIN did, as half a sentence; empty where it was not tried.
+/// What the XBEGIN that CPUID did not claim did, as a clause; empty if it was not tried.
 std::string unclaimed_evidence(const machine::unclaimed_trial& unclaimed) {
   if (unclaimed.tries == 0) return {};
   if (unclaimed.illegal) return "XBEGIN is an illegal instruction here";

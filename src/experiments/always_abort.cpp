@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Izraelevitz, Xiang and Scott, Performance Improvement via Always-Abort HTM: Figs 7, 8, 9 and 13. The paper ran its
-// always-abort transactions on plain RTM, trusting that none would commit; here they are RTM's too, nested so deep that
-// none does. Its numbers stand in the text as ranges over all numbers of threads; here they are
-// looked for at 8 and 18. Threads run for a time, as the paper's throughput asks for: so many sections of each thread
-// would take from the locks that are not fair what they gain by it.
+// always-abort transactions on plain RTM, trusting that none would commit. Here they are RTM's, too, but nested so deep
+// that none commits. The paper's text gives its numbers as ranges over all numbers of threads; here they are checked at
+// 8 and 18. Threads run for a fixed time, because the paper reports throughput. With a fixed number of critical
+// sections per thread, unfair locks would lose what they gain by being unfair.
 #include <initializer_list>
 
 #include "experiments/experiment.hpp"
@@ -16,8 +16,8 @@ constexpr const char* paper_machine = "broadwell-e5-2697v4";
 constexpr std::uint64_t virtual_time = 500;
 const std::vector<std::uint64_t> all_cores = {1, 2, 4, 8, 18};
 
-/// The paper's subjects, IV-A, and warm-up in software, which it does not have. Of htm-10-fb-aahtm (IV-A 5) it has
-/// numbers of other programs only.
+/// The paper's subjects (IV-A), and warm-up in software, which the paper does not have. For htm-10-fb-aahtm (IV-A 5)
+/// the paper has numbers of other programs only.
 std::vector<variant> subjects_of_the_paper(const std::vector<setting>& settings) {
   std::vector<variant> all;
   for (const auto& [name, subject] : {std::pair{"tatas", "tatas"},
@@ -45,7 +45,7 @@ fact against(const char* name, const char* beside, std::uint64_t threads, range 
           .answers = "C2-3"};
 }
 
-/// `name` is ahead of these others.
+/// `name` is faster than each of the others.
 void ahead_of(std::vector<fact>& facts, const char* name, std::initializer_list<const char*> others,
               std::uint64_t threads, const char* source) {
   for (const char* const other : others) {
@@ -57,7 +57,7 @@ void ahead_of_all(std::vector<fact>& facts, const char* name, std::uint64_t thre
            threads, source);
 }
 
-/// Small footprints: locks that are not fair are ahead of fair ones of their kind.
+/// With small footprints, unfair locks are faster than fair ones of the same kind.
 void unfair_ahead(std::vector<fact>& facts) {
   const char* const source = "IV-A 1: with smaller footprints the unfairness of tatas is an advantage over ticket";
   for (const std::uint64_t threads : {8, 18}) {
@@ -150,9 +150,10 @@ std::vector<experiment> maps() {
   return {small_few, small_many, large_few, large_many};
 }
 
-/// memcached 1.4.5's two global locks; the paper's curves are speed-ups over one thread of its default lock. How long a
-/// request takes outside of them the paper does not say: a few system calls, 3 us. Without it the default, whose
-/// waiters sleep, has one thread at work for most of the time, and the locks that spin are not ahead of it.
+/// memcached 1.4.5's two global locks. The paper's curves are speed-ups over one thread of its default lock. The paper
+/// does not say how long a request takes outside of the locks; here it is a few system calls, 3 us. Without this time,
+/// only one thread of the default lock would run for most of the time, because its waiters sleep. Spinning locks would
+/// then not be faster than the default.
 experiment memcached(const char* letter, std::uint64_t gets) {
   const std::vector<setting> settings = {{"keys", 20'000}, {"gets", gets}, {"outside", 300}};
   std::vector<variant> variants = subjects_of_the_paper(settings);
@@ -194,7 +195,7 @@ std::vector<experiment> caches() {
   return {mostly_gets, half};
 }
 
-/// Ten lines, a hundred writes, and nobody limits the speculators.
+/// Ten lines, a hundred writes, and no limit on the number of threads that speculate.
 experiment hazard_bench() {
   const std::vector<setting> tiny = {{"ints", 160}, {"writes", 100}, {"contention", 0}};
   std::vector<setting> tested = tiny;

@@ -12,7 +12,7 @@ struct matrix {
   double gains[5];  ///< in percent, with 2, 4, 8, 12 and 16 threads
 };
 
-/// A sixteenth of the rows of each, with its parallelism and its elements a row.
+/// One sixteenth of each matrix's rows, with the matrix's parallelism and its elements per row.
 const std::vector<matrix>& matrices() {
   static const std::vector<matrix> all = {
       {"offshore", {{"rows", 16'236}, {"parallelism", 75}, {"elements", 8}}, {3.88, 15.58, 12.18, 10.78, 3.04}},

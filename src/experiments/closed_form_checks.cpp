@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulations of what has a formula. They say nothing of real machines; they say that the simulation does what its
-// model says.
+// Simulations of cases that have a formula. They say nothing about real machines; they show that the simulation does
+// what its model says.
 #include <utility>
 
 #include "experiments/closed_forms.hpp"
@@ -10,7 +10,7 @@ namespace txsync::inline TXSYNC_BACKEND::experiments {
 
 namespace {
 
-/// Lines of a 4 MiB array: so many of each set that they fall into sets all but independently.
+/// Lines of a 4 MiB array. There are so many per set that random lines fall into sets almost independently.
 constexpr std::uint64_t places = 65'536;
 constexpr unsigned sets = 64;
 constexpr unsigned lines_each = places / sets;
@@ -44,7 +44,8 @@ experiment overflow(const char* id, const char* title, const char* machine, cons
   return made;
 }
 
-/// Attempts begin at times that are spread evenly over the timer's period: each begins a golden section of it later.
+/// The attempts' starts are spread evenly over the timer's period: each starts 1.618 periods (the golden ratio) after
+/// the previous one.
 experiment timer(const char* id, unsigned hertz) {
   constexpr double golden = 1.6180339887;
   const std::vector<std::uint64_t> positions{10'000, 100'000, 300'000, 1'000'000, 2'000'000, 3'000'000, 10'000'000};

@@ -9,7 +9,7 @@ namespace txsync::inline TXSYNC_BACKEND::experiments {
 
 namespace {
 
-/// The chance that others leave at least so many ways of a set.
+/// The chance that others leave at least `held` ways of a set.
 double chance_of_room(unsigned held, unsigned ways, double taken_ways) noexcept {
   if (held > ways) return 0;
   double exactly = std::exp(-taken_ways);
@@ -23,9 +23,10 @@ double chance_of_room(unsigned held, unsigned ways, double taken_ways) noexcept 
 
 }  // namespace
 
-// The ways to choose n lines so that each set has room are the coefficient at x^n of the product of the sets' series,
-// sum(choose(lines_each, k) room(k) x^k); where there is no end of lines, of sum(room(k) x^k / k!). Over all ways to
-// choose them it is the chance that they fit. The numbers leave a double's range.
+// The number of ways to choose n lines so that each set has room is the coefficient at x^n of a product of series. Each
+// set has the series sum(choose(lines_each, k) room(k) x^k), or sum(room(k) x^k / k!) if its lines are unlimited.
+// Divided by the number of all ways to choose n lines, it is the chance that they fit. The numbers exceed a double's
+// range.
 double overflow_chance(unsigned lines, const cache_shape& into) noexcept {
   std::vector<long double> of_one_set(into.ways + 1);
   long double choices = 1;

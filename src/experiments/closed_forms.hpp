@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine models say without a simulation, by formula: what a simulation of them has to give.
+// What the machine models imply by formula, without a simulation. A simulation has to give the same.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::experiments {
 
-/// A cache that random lines are written to: how many different lines of the memory each set has (0: no end), and how
-/// many of its ways others take, Poisson-distributed with that mean.
+/// A cache to which random lines are written. `lines_each` is how many different lines of memory map to each set (0:
+/// unlimited). Others take some ways of each set: a Poisson-distributed number with mean `taken_ways`.
 struct cache_shape {
   unsigned sets = 1;
   unsigned ways = 1;
@@ -17,10 +17,10 @@ struct cache_shape {
   double taken_ways = 0;
 };
 
-/// The chance that so many different random lines do not fit.
+/// The chance that this many different random lines do not fit.
 double overflow_chance(unsigned lines, const cache_shape& into) noexcept;
 
-/// The chance that a timer of that rate meets an attempt of so many cycles that begins at any time.
+/// The chance that a timer of this frequency interrupts an attempt that begins at any time and takes `cycles`.
 double timer_chance(double cycles, double mhz, double hertz) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::experiments

@@ -25,7 +25,7 @@ number beyond(number whole, number part) {
   return *whole - *part;
 }
 
-/// One experiment's curves.
+/// The curves of one experiment.
 class curves {
  public:
   curves(const experiment& of, const results& with) : of_(of), with_(with) {}
@@ -39,7 +39,7 @@ class curves {
     return std::nullopt;
   }
 
-  /// Where the curve first reaches the level; infinite where it does not.
+  /// Where the curve first reaches the level; infinite if it never does.
   number crossing(const std::string& variant, double level, quantity what) const {
     const auto* const curve = curve_of(variant);
     if (curve == nullptr) return std::nullopt;
@@ -134,7 +134,7 @@ std::vector<comparison> compare(const experiment& of, const results& with) {
       const double nearest = value < wanted.low ? wanted.low : value > wanted.high ? wanted.high : value;
       next.error = value - nearest;
       if (!next.in_points && next.error != 0) next.error *= 100 / nearest;
-      // A range is what a drawing or a sentence allows: its bounds have no further allowance.
+      // A range already contains the tolerance of a drawing or a sentence, so its bounds get no further allowance.
       const bool one_value = wanted.low == wanted.high;
       const double allowed = one_value ? (next.in_points ? of.points_off : of.percent_off) : 0;
       next.how = std::abs(next.error) <= allowed ? verdict::hit : verdict::miss;

@@ -7,7 +7,7 @@ namespace txsync::inline TXSYNC_BACKEND::experiments {
 namespace {
 
 constexpr unsigned all_threads = 8;
-constexpr std::uint64_t shortest = 64;  ///< the one length that the text names
+constexpr std::uint64_t shortest = 64;  ///< the only length that the text names
 constexpr std::uint64_t longest = 16'384;
 enum locking : std::uint64_t { coarse, fine };
 

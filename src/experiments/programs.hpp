@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// What papers say of whole programs, for which no workload stands: as data for what runs the program itself.
+// What papers say about whole programs that no workload replaces. The benchmarks that run these programs use this data.
 #pragma once
 
 #include "experiments/experiment.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::experiments {
 
-/// A program with what the paper made of its locks, over the program as it is.
+/// A program with the paper's locks, relative to the unmodified program.
 struct program_fact {
   const char* workload;
   unsigned threads;
-  range expected;  ///< of the ratio of throughputs
+  range expected;  ///< ratio of throughputs
   const char* source;
 };
 
-/// LevelDB under XSync, on haswell-i7-4770. Fig 5 counts the difference of operations completed; Fig 8 is a drawing,
-/// whose orders the text names.
+/// LevelDB under XSync, on haswell-i7-4770. Fig 5 shows the difference of completed operations. Fig 8 is a drawing; the
+/// text says which side is higher.
 inline constexpr program_fact leveldb_facts[] = {
     {"fillseq", 8, exactly(1.225), "LevelDB paper, 5.2 and Fig 3: 22.5 % at 8 threads"},
     {"fillrandom", 8, exactly(1.252), "LevelDB paper, 5.2 and Fig 4: 25.2 % at 8 threads"},
@@ -29,12 +29,12 @@ inline constexpr program_fact leveldb_facts[] = {
     {"ycsb-e-latest", 4, exactly(1), "LevelDB paper, Fig 8: comparable for e"},
 };
 
-/// The same of one kind of lock beside another.
+/// The same for one kind of lock relative to another.
 struct lock_fact {
   const char* lock;
   const char* beside;  ///< null: the lock `default` with one thread
   unsigned threads;
-  range expected;  ///< of the ratio of throughputs
+  range expected;  ///< ratio of throughputs
   const char* source;
 };
 
@@ -63,7 +63,7 @@ inline constexpr lock_fact kyoto_facts[] = {
     {"htm-10", nullptr, 18, at_most(1), kyoto_htm},
 };
 
-/// What became of the attempts of htm-10 there, at 20 threads.
+/// What happened to the attempts of htm-10 there, at 20 threads.
 inline constexpr unsigned kyoto_htm_threads = 20;
 inline constexpr double kyoto_tries_a_commit = 4.3;
 inline constexpr double kyoto_conflicts = 91;  ///< percent of aborts

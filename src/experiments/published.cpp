@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Microbenchmarks of other publications, as remembered: check before quoting.
+// Microbenchmarks of other publications, from memory: check them before quoting.
 #include "experiments/experiment.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::experiments {

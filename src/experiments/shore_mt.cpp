@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Shore-MT paper's Fig 1: pthread's reader-writer lock in the place of occ_rwlock, elided by the C library or not;
-// and beside it what the paper made instead, occ_rwlock elided by its own policy, and so its latch and its queue lock.
+// The Shore-MT paper's Fig 1: pthread's reader-writer lock in the place of occ_rwlock, with and without elision by the
+// C library. The paper's own locks are measured for comparison: occ_rwlock, the latch and the queue lock, each elided
+// by the paper's policy.
 #include "experiments/experiment.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::experiments {
@@ -12,7 +13,8 @@ constexpr const char* plain = "pthread rwlock";
 constexpr const char* elided_inside = "pthread rwlock, HLE inside";
 constexpr const char* elided_sections = "pthread rwlock, RTM";
 
-/// As the preset occ-rwlock of the workload, and with its fences between sections, 33 cycles each.
+/// The settings of the workload's preset occ-rwlock, here without its fences (33 cycles each) between critical
+/// sections. transactions() adds them.
 std::vector<setting> only_sections() { return {{"pairs", 1024}, {"reads", 100}, {"touches", 4}}; }
 std::vector<setting> transactions() {
   std::vector<setting> made = only_sections();
@@ -32,7 +34,7 @@ std::vector<variant> shared_locks(unsigned threads, const std::vector<setting>& 
           {"mcs, RTM", "shore_mcs", threads, settings}};
 }
 
-/// No claims: they hang on how long a transaction is, which is assumed.
+/// Without claims, because the numbers depend on how long a transaction is, which is assumed.
 std::vector<fact> pthread_facts() {
   std::vector<fact> made;
   for (const char* const elided : {elided_inside, elided_sections}) {

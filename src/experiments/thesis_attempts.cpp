@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thesis on TSX in InnoDB (2014), sections 3.2.3 to 3.2.5 and appendix C.1 and C.3: how long and how deep an
-// attempt may be, and what it costs.
+// How long and how deep an attempt may be, and what it costs: the thesis on TSX in InnoDB (2014), sections 3.2.3 to
+// 3.2.5. Also appendices C.1 and C.3.
 #include "experiments/experiment.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::experiments {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thesis on TSX in InnoDB (2014), sections 3.2.1 and 3.2.2 and appendix C.2: how much an attempt can hold. Numbers
-// that its text does not give were read from its drawings.
+// that the text does not give were read from the drawings.
 #include "experiments/experiment.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::experiments {
@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kib_of_lines = 64.0 / 1024;
 
-const setting whole_lines{"touches", 64};  // every byte of an array, as the thesis did
+const setting whole_lines{"touches", 64};  // every byte of an array, as in the thesis
 const setting untouched{"memory", 1};
 const setting reads{"access", 1};
 const setting random_order{"order", 1};
@@ -38,7 +38,7 @@ experiment writes() {
           "\"uninitialized\" arrays were partly touched before.",
   };
   for (fact& one : made.facts) {
-    if (one.variant == "warm") one.answers = "B-4";  // the line asks for nothing of untouched memory
+    if (one.variant == "warm") one.answers = "B-4";  // the line does not ask about untouched memory
   }
   return made;
 }
@@ -102,7 +102,7 @@ experiment strides() {
 }
 
 experiment allocated_strides() {
-  // An allocator that puts 16 bytes before each object of a line's size.
+  // As with an allocator that puts 16 bytes before each object of one line's size.
   const auto stride = [](std::uint64_t objects) {
     return variant{"stride " + std::to_string(objects), bare_attempt, 1, {{"step", 80 * objects}}};
   };

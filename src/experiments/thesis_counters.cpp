@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thesis on TSX in InnoDB (2014), section 3.3.2: increments of counters, of one for all threads and of one a core.
+// The thesis on TSX in InnoDB (2014), section 3.3.2: increments of counters, one for all threads or one per core.
 #include "experiments/thesis_words.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::experiments {
@@ -71,7 +71,7 @@ experiment one_lock() {
   return made;
 }
 
-/// What the figures have to say about each other.
+/// What the figures say about each other.
 experiment layouts() {
   const char* const slight = "3.3.2: only a slight difference";
   const char* const greatly = "3.3.2: suffers greatly; taken as a loss of half or more";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thesis on TSX in InnoDB (2014), section 2.4 and appendix C.4: which word and which loop an elided lock should
-// have.
+// use.
 #include "experiments/experiment.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::experiments {
@@ -43,8 +43,9 @@ experiment lock_type() {
 }
 
 experiment long_sections() {
-  // The wait is 1000 x 750 turns of a loop. A turn is a cycle: 59e9 cycles x 85.48 % in attempts x 94.32 % of them in
-  // those that committed, of which there were 71,899 x 87.85 %, make 753,000 cycles each.
+  // The wait is 1000 x 750 iterations of a loop, one cycle each. Check: 59e9 cycles x 85.48 % in attempts x 94.32 % of
+  // those in attempts that committed. Divided by the 71,899 x 87.85 % attempts that committed, it is 753,000 cycles
+  // each.
   constexpr std::uint64_t wait = 750'000;
   const auto of = [](const char* name, quantity what, double value) {
     return fact{.variant = name, .at = wait, .expected = exactly(value), .source = "Table 2.6", .what = what};

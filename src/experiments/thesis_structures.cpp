@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thesis on TSX in InnoDB (2014), sections 3.3.1, 3.3.3 and 3.3.4 and appendices C.6, C.7 and D.2: a bank, a list
-// and a hash map.
+// The thesis on TSX in InnoDB (2014), sections 3.3.1, 3.3.3 and 3.3.4, appendices C.6, C.7 and D.2: a bank, a list and
+// a hash map.
 #include "experiments/thesis_words.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::experiments {
@@ -167,7 +167,7 @@ void add_speedups(std::vector<fact>& facts) {
   facts.push_back(over("elision only", "POSIX", 100, exactly(11.29 / 4.42), speedup("Table 3.4")));
 }
 
-/// Table 3.4 has all locks in percent of POSIX with 10 buckets.
+/// Table 3.4 gives all locks in percent of POSIX with 10 buckets.
 void add_ratios_without_posix(std::vector<fact>& facts) {
   facts.push_back(over("HLE", "TAS", 10, exactly(2.30 / 1.99), speedup("Table 3.4")));
   facts.push_back(over("HLE", "TAS", 100, exactly(10.33 / 8.52), speedup("Table 3.4")));

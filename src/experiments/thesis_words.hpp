@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of the experiments after the thesis's section 3.3: the locks that it compares, and the orders it finds.
+// What the experiments after the thesis's section 3.3 share: the locks that it compares, and the orders that it finds.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::experiments {
 
-/// The locks of 3.3 (its POSIX is glibc's mutex, which does not spin), and the elision of txsync (the thesis has no
-/// attempts that fall back on a lock, but for HLE's), with the same settings and something behind their names.
+/// The locks of 3.3, all with the same settings and a suffix after their names. Its POSIX is glibc's mutex, which does
+/// not spin. txsync's elision is added, because the thesis's attempts never fall back on a lock, except in HLE.
 inline std::vector<variant> locks_of_the_thesis(unsigned threads, const std::vector<setting>& settings = {},
                                                 const std::string& suffix = {}) {
   std::vector<variant> made;
@@ -25,7 +25,7 @@ inline std::vector<variant> locks_of_the_thesis(unsigned threads, const std::vec
   return made;
 }
 
-/// A throughput over another's at the same position.
+/// A throughput relative to that of another variant at the same position.
 inline fact over(const std::string& variant, const std::string& beside, std::uint64_t at, range expected,
                  const std::string& source) {
   return {.variant = variant,
@@ -37,7 +37,7 @@ inline fact over(const std::string& variant, const std::string& beside, std::uin
           .beside = beside};
 }
 
-/// A throughput over that of the same lock elsewhere.
+/// A throughput relative to that of the same lock at another position.
 inline fact growth(const std::string& variant, std::uint64_t at, std::uint64_t from, range expected,
                    const std::string& source) {
   fact made = over(variant, variant, at, expected, source);
@@ -50,7 +50,7 @@ inline fact share(const std::string& variant, std::uint64_t at, quantity what, d
   return {.variant = variant, .at = at, .expected = exactly(percent), .source = source, .what = what};
 }
 
-/// The same number as an answer to the line of the issue that asks for 3.3.
+/// The same number as an answer to the issue's line that asks for 3.3.
 inline fact answering(fact one) {
   one.answers = "C1-2";
   return one;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decision whether to believe in hardware transactions. The same source above the native and the scripted machine,
+// Decides whether hardware transactions can be trusted. The source is the same for the native and the scripted machine,
 // so that unit tests drive every branch.
 #include <atomic>
 #include <string_view>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr unsigned deepest_tried = 64;  // POWER8 nests 62 levels, RTM 7
 
-/// Once: whoever asks again gets the same answer.
+/// Complains once, because every later call gets the same answer.
 void complain_of_switch(std::string_view wish) noexcept {
   static constinit std::atomic<bool> told{false};
   if (told.exchange(true)) return;
@@ -34,11 +34,11 @@ bool switched_off_by_environment() noexcept {
   return wish == "off";
 }
 
-/// One attempt with one store, counted.
+/// Counts one attempt with one store.
 void try_one_store(htm_trial& trial) noexcept {
   alignas(pad_bytes) static volatile std::uint32_t cell = 0;
   ++trial.tries;
-  cell = 0;  // the page is there and writable
+  cell = 0;  // makes sure that the page exists and is writable
   const attempt_status status = begin();
   if (status.started()) {
     cell = 1;
@@ -52,7 +52,7 @@ void try_one_store(htm_trial& trial) noexcept {
 
 bool commits_at_depth(unsigned levels, unsigned tries) noexcept {
   for (unsigned i = 0; i < tries; ++i) {
-    if (!begin().started()) continue;  // an overflow of the nesting comes back here too
+    if (!begin().started()) continue;  // a nesting overflow returns here, too
     for (unsigned level = 1; level < levels; ++level) (void)begin();
     for (unsigned level = 0; level < levels; ++level) end();
     return true;

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside the seam: what a back end must say for machine/capability.hpp.
+// Inside the seam: what a back end must provide for machine/capability.hpp.
 #pragma once
 
 #include <txsync/machine/capability.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::machine::detail {
 
-/// The claim of an x86 CPU, from machine::cpuid().
+/// What an x86 CPU claims, from machine::cpuid().
 htm_claim claim_by_cpuid() noexcept;
 
-/// Extras that come with working attempts on this machine: hle, suspend, rollback_only.
+/// Sets the extras that come with working attempts on this machine: hle, suspend, rollback_only.
 void add_extras(htm_capability& found) noexcept;
 
-/// Stands while try_htm() tries. Natively nothing; the scripted machine then answers by its nature, not by its script.
+/// Exists while try_htm() tries. It does nothing natively. The scripted machine meanwhile answers by its nature, not by
+/// its script.
 class trial_scope {
  public:
   trial_scope() noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A guarded body is left by a jump over its frames: by itself, or by whoever of the back end hears of faults
-// (machine/posix/fault.cpp, the simulated machine's runtime).
+// A guarded body is left by a jump over its frames. Either the body itself jumps, or the part of the back end that
+// handles faults (machine/posix/fault.cpp, the simulated machine's runtime).
 #include "guarded.hpp"
 
 #include <txsync/machine/guarded.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between guarded.cpp and the back end, which hears of faults.
+// Between guarded.cpp and the back end, which handles faults.
 #pragma once
 
 #include <csetjmp>
@@ -8,11 +8,11 @@
 
 namespace txsync::inline TXSYNC_BACKEND::machine::detail {
 
-/// What setjmp answers after a fault.
+/// What setjmp returns after a fault.
 inline constexpr int landed_by_fault = 1;
 
-/// From now on an access fault of the calling thread that no handler of faults claims, and a division that faults, go
-/// on at `landing`; null: no longer.
+/// From now on, a fault of the calling thread continues at `landing`: an access fault that no fault handler claims, or
+/// a division that faults. Null ends this.
 void catch_faults(std::jmp_buf* landing) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine::detail

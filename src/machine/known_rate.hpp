@@ -7,8 +7,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
-/// What cycles_per_second() answers from now on, so that it need not measure: another process on this machine has done
-/// so.
+/// Sets what cycles_per_second() returns, so that it need not measure: another process on this machine has measured.
 void know_cycles_per_second(std::uint64_t rate) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of the scripted and the virtual machine.
+// The probes of the scripted and the virtual machine, which have none.
 #include "probes.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::machine {

@@ -9,7 +9,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::machine::detail {
 
-/// TXSYNC_SEED, where it is a number.
+/// TXSYNC_SEED, if it is a number.
 inline std::optional<std::uint64_t> seed_from_environment() noexcept {
   const char* const given = environment("TXSYNC_SEED");
   if (given == nullptr || *given == '\0') return std::nullopt;

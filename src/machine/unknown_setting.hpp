@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is said about an environment variable whose value is not known.
+// The message about an environment variable with an unknown value.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::machine::detail {
 
-/// One line for the standard error, "txsync: NAME: unknown WHAT 'VALUE'; allowed: A, B; CONSEQUENCE". Allocates
-/// nothing, because the locks of an allocator may ask. Whatever the value is, it stays one line; a long one is cut.
+/// One line for the standard error: "txsync: NAME: unknown WHAT 'VALUE'; allowed: A, B; CONSEQUENCE". Allocates
+/// nothing, because the locks of an allocator may call it. It stays one line for any value; a long value is cut.
 class unknown_setting {
  public:
   unknown_setting(std::string_view name, std::string_view what, std::string_view value) noexcept {
@@ -29,7 +29,7 @@ class unknown_setting {
     any_ = true;
   }
 
-  /// Says it, and what happens instead.
+  /// Writes the line with the consequence.
   void tell(std::string_view consequence) noexcept {
     add("; ");
     add(consequence);

@@ -31,9 +31,9 @@ constinit std::atomic<const commits_left*> where_commits_are_left{nullptr};
 bool add_commits(site& place, const commits_left& left) noexcept {
   own_commits& mine = my_commits;
   const bool is_first = mine.counters == nullptr;
-  // Where nothing is counted now, that is not remembered: so counting that is turned on begins at once.
+  // If the site is not counted now, this is not remembered, so that counting begins as soon as it is turned on.
   if (is_first) {
-    // What is there already is not written: the attempts of all threads read the line. relaxed: see the declaration.
+    // Written only if it changes, because the attempts of all threads read the line. relaxed: see the declaration.
     if (where_commits_are_left.load(std::memory_order_relaxed) != &left)
       where_commits_are_left.store(&left, std::memory_order_relaxed);
     mine = {counters_here(detail::counted_id(place)), 1, false};
@@ -52,7 +52,7 @@ bool add_commits(site& place, const commits_left& left) noexcept {
   return times;
 }
 
-/// Counts of threads that run are not all of one moment: none is less than nothing.
+/// Counts of running threads are not all of one moment, so differences are cut off at 0.
 attempt_totals difference(const attempt_totals& later, const attempt_totals& earlier) noexcept {
   attempt_totals result;
   result.commits = less(later.commits, earlier.commits);
@@ -125,7 +125,7 @@ void count_joined(site& place, std::uint32_t sections) noexcept {
 }
 
 void count_empty(site& place) noexcept {
-  my_commits.add();  // with the commit that ran none
+  my_commits.add();  // including the commit that ran no section
   if (attempt_counters* const counters = counters_here(detail::counted_id(place))) counters->empty.add(1);
 }
 
@@ -159,8 +159,8 @@ void lost_in_attempts(std::uint32_t site_id, std::uint64_t cycles, std::uint32_t
   const std::uint64_t ns = to_ns(cycles);
   counters->lost_ns.add(ns * weight);
   counters->lost_samples.add(1);
-  // Horvitz and Thompson's estimate, of sections that are timed independently with probability 1/weight.
-  const std::uint64_t bounded = std::min<std::uint64_t>(ns, 1u << 28);  // the square of more would not fit
+  // Horvitz and Thompson's estimate, for sections that are timed independently with probability 1/weight.
+  const std::uint64_t bounded = std::min<std::uint64_t>(ns, 1u << 28);  // so that the square fits into 64 bits
   counters->lost_variance.add(bounded * bounded * weight * (weight - 1) / 1024);
 }
 

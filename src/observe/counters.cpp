@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Per-thread blocks of counters. A block is mapped when its thread first has something to count, never freed, and taken
-// over by a later thread once its own has ended, counts included: totals only ever need adding up.
+// Per-thread blocks of counters. A block is mapped when its thread first has something to count, and is never freed.
+// When the thread has ended, a later thread takes it over with its counts, because totals only need to be added up.
 // Blocks may be shared with another process that reads them (blocks.hpp).
 #include <algorithm>
 #include <atomic>
@@ -25,23 +25,23 @@ namespace txsync::inline TXSYNC_BACKEND::observe {
 
 namespace {
 
-/// As many samples may pass while a lock is held and timed before it is taken for lost.
+/// After this many samples during one timed hold, its unlock is considered missed.
 constexpr std::uint32_t most_skipped = 4096;
 
 block_source::taken take_pages(std::size_t) noexcept { return {machine::map_pages(block_bytes()), 0}; }
 constexpr block_source own_pages = {take_pages, nullptr, nullptr};
-// Relaxed: changed before anything is counted, by a process of one thread.
+// Relaxed: changed by a process with one thread, before anything is counted.
 constinit std::atomic<const block_source*> source{&own_pages};
 
 constinit std::atomic<thread_block*> all_blocks{nullptr};
 constinit ownerships owners_of_blocks;
 [[gnu::tls_model("initial-exec")]] constinit thread_local thread_block* my_block = nullptr;
-/// A thread that got no block asks again after so many calls: to look for one takes a walk along all blocks.
+/// A thread that got no block asks again after this many calls, because looking for one walks along all blocks.
 constexpr std::uint32_t calls_without_block = 4096;
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::uint32_t calls_left_out = 0;
 
-/// Where the calling thread has counted its last wait that ended while it spun: mostly where the next one is counted.
-/// Its block stays its own until forget_last_waited(). Site 0 counts nothing.
+/// Where the calling thread counted its last wait that ended while it spun. The next such wait is mostly counted there,
+/// too. The block stays the thread's own until forget_last_waited(). Site 0 counts nothing.
 struct counted_at {
   std::uint32_t site_id;
   site_counters* counters;
@@ -58,7 +58,7 @@ thread_block* adopt() noexcept {
   return nullptr;
 }
 
-/// By the block's thread: maps them where they are not.
+/// The site's counters, which are mapped if they were not. Called by the block's thread.
 site_counters* map_counters(thread_block& block, std::uint32_t site_id) noexcept {
   if (site_counters* const known = mapped_counters(block, site_id)) return known;
   const block_source& from = *source.load(std::memory_order_relaxed);
@@ -66,12 +66,12 @@ site_counters* map_counters(thread_block& block, std::uint32_t site_id) noexcept
   void* const begin = part == 0 || from.map == nullptr
                           ? reinterpret_cast<char*>(&block) + offset_of(first_of(part))
                           : from.map(block.number, offset_of(first_of(part)), offset_of(first_of(part + 1)));
-  // release pairs with mapped_counters(): of a process that had the block before, what was counted stays
+  // release pairs with mapped_counters(): what an earlier process of the block counted stays
   block.parts[part].store(static_cast<site_counters*>(begin), std::memory_order_release);
   return mapped_counters(block, site_id);
 }
 
-/// The block may have been that of a process that has ended: what it did stays, what it was about to do does not.
+/// The block may have belonged to a process that has ended. Its counts stay; its unfinished work is dropped.
 void begin_anew(thread_block& block, std::uint32_t number) noexcept {
   // relaxed, here and below: the block is published later
   const unfinished_wait wait = unfinished_in(&block, 0);
@@ -85,7 +85,7 @@ void begin_anew(thread_block& block, std::uint32_t number) noexcept {
 
 thread_block* publish() noexcept {
   open_outside();
-  // Zeroed pages are a valid block (but for owner and next), and a new-expression would touch them all.
+  // Zeroed pages are a valid block except for `owner` and `next`. A new-expression would touch all of them.
   const block_source& from = *source.load(std::memory_order_relaxed);
   const block_source::taken got = from.take(offset_of(first_of(1)));
   auto* const block = static_cast<thread_block*>(got.begin);
@@ -120,7 +120,7 @@ thread_block* block_of_thread() noexcept {
   block->samples = 0;
   block->weight = 1;
   detail::timed_lock = nullptr;
-  // relaxed, here and below: readers take the time of a wait as it is
+  // relaxed, here and below: readers tolerate any value of a wait's time
   block->waiting_since.store(0, std::memory_order_relaxed);
   block->thread.store(machine::thread_id(), std::memory_order_relaxed);
   my_block = block;
@@ -135,7 +135,7 @@ site_counters* counters_of(thread_block& block, std::uint32_t site_id) noexcept 
   std::uint64_t& reserved = block.reserved[site_id / 64];
   const std::uint64_t bit = std::uint64_t{1} << site_id % 64;
   if ((reserved & bit) != 0) return counters;
-  // Not looked at before: to read a page that nobody has written takes room, too.
+  // No look at the page first: even reading a page that nobody has written would allocate it.
   if (!from.reserve(counters, sizeof *counters)) return nullptr;
   reserved |= bit;
   return counters;
@@ -143,7 +143,7 @@ site_counters* counters_of(thread_block& block, std::uint32_t site_id) noexcept 
 
 namespace {
 
-/// The counters of a site in the block of the calling thread, which has ended a wait there.
+/// The counters of a site in the block of the calling thread, which has just ended a wait there.
 site_counters* counters_after_wait(std::uint32_t site_id) noexcept {
   thread_block* const block = block_of_thread();
   if (block == nullptr) return nullptr;
@@ -154,7 +154,7 @@ site_counters* counters_after_wait(std::uint32_t site_id) noexcept {
 }  // namespace
 
 std::uint64_t to_ns(std::uint64_t cycles) noexcept {
-  // Nanoseconds a cycle in 1/2^20; relaxed: a constant, whoever finds it first.
+  // Nanoseconds per cycle in units of 1/2^20. relaxed: a constant, which several threads may compute.
   static constinit std::atomic<std::uint64_t> scale{0};
   std::uint64_t known = scale.load(std::memory_order_relaxed);
   if (known == 0) {
@@ -166,11 +166,11 @@ std::uint64_t to_ns(std::uint64_t cycles) noexcept {
 
 namespace {
 
-/// Who is told of each hold; then each acquisition is a sample. Relaxed: set before anything is counted.
+/// Called at the end of each hold; if it is set, each acquisition is a sample. Relaxed: set before anything is counted.
 constinit std::atomic<hold_watcher> watcher{nullptr};
 
-/// How many acquisitions until the next sample. The period grows with the number of samples taken, so that a thread's
-/// first acquisitions are counted one by one and small numbers stay right.
+/// How many acquisitions to skip until the next sample. The period grows with the number of samples taken. So the first
+/// acquisitions of a thread are counted one by one, and small numbers stay exact.
 std::uint32_t next_weight(thread_block& block) noexcept {
   ++block.samples;
   if (watcher.load(std::memory_order_relaxed) != nullptr) return 1;
@@ -183,7 +183,7 @@ std::uint32_t next_weight(thread_block& block) noexcept {
   return period / 2 + static_cast<std::uint32_t>(block.random % (period + 1));
 }
 
-/// Adds to a sum. What it has come to where it is full, and begins anew.
+/// Adds to a sum. Returns the sum if it is full, and starts it anew.
 wait_sum overflow(wait_sum& sum, std::uint64_t waits, std::uint64_t ns, std::uint64_t full_at) noexcept {
   if (full_at == 0) return {};
   sum.waits += waits;
@@ -191,7 +191,7 @@ wait_sum overflow(wait_sum& sum, std::uint64_t waits, std::uint64_t ns, std::uin
   return sum.ns < full_at ? wait_sum{} : std::exchange(sum, {});
 }
 
-/// The wait is counted before it is told of.
+/// Counts the wait before anybody is told of it.
 wait_sum count_wait(site_counters* counters, std::uint64_t ns, std::uint64_t full_at) noexcept {
   if (counters == nullptr) return {};
   counters->contended.add(1);
@@ -250,7 +250,7 @@ bool sample(std::uint32_t site_id, const void* lock) noexcept {
   site_counters* const counters = counters_of(*block, site_id);
   if (counters == nullptr) return false;
   counters->acquisitions.add(stood_for);
-  // An outer lock is being timed; or another thread has given it up, which this one will never hear of.
+  // An outer lock is being timed, or another thread has unlocked it, which this thread never learns.
   if (timed_lock != nullptr && ++block->skipped < most_skipped) return false;
   block->skipped = 0;
   timed_lock = lock;
@@ -268,7 +268,7 @@ void hold_ends(const void* lock) noexcept {
   timed_lock = nullptr;
   if (const hold_watcher told = watcher.load(std::memory_order_relaxed); told != nullptr) [[unlikely]]
     told(block->held_site, lock, block->held_since, cycles);
-  // Mapped: the sample was counted there.
+  // It is mapped, because the sample was counted there.
   site_counters* const counters = mapped_counters(*block, block->held_site);
   counters->hold_ns.add(held * block->held_weight);
   counters->hold.add(held);
@@ -296,7 +296,7 @@ std::uint64_t park_begins(std::uint32_t site_id, std::uint64_t since) noexcept {
   thread_block* const block = site_id != 0 ? block_of_thread() : nullptr;
   if (block == nullptr) return start;
   block->waiting_site.store(site_id, std::memory_order_relaxed);
-  block->waiting_since.store(start, std::memory_order_release);  // the site with it; pairs with unfinished_in()
+  block->waiting_since.store(start, std::memory_order_release);  // publishes the site, too; pairs with unfinished_in()
   return start;
 }
 
@@ -319,7 +319,7 @@ void condition_waited(std::uint32_t site_id, std::uint64_t cycles) noexcept {
 }  // namespace detail
 
 namespace {
-/// Samples stand for the critical sections that took the lock; those that ran in attempts are counted with these.
+/// The critical sections that took the lock, estimated from samples, and those that ran in attempts.
 std::uint64_t acquisitions(const site_counters& counters) noexcept {
   return counters.acquisitions.read() + elided_sections(counters.attempts);
 }
@@ -341,7 +341,7 @@ void add(site_totals& total, const site_counters& counters) noexcept {
   add(total.warm_ups, counters.warm_ups);
 }
 
-/// Threads of this process that wait at the moment.
+/// Adds the thread's wait if it waits at this site now. The block is of this process.
 void add_unfinished(site_totals& total, const thread_block& block) noexcept {
   const unfinished_wait wait = unfinished_in(&block, machine::cycles());
   if (wait.site_id == total.id) add(total, wait);
@@ -381,7 +381,7 @@ std::uint32_t snapshot(site_totals* out, std::uint32_t capacity) noexcept {
       if (const site_counters* const counters = mapped_counters(*block, id)) add(total, *counters);
       add_unfinished(total, *block);
     }
-    // Samples may lag behind what was counted exactly.
+    // Samples may lag behind the exact counts.
     if (total.acquisitions < total.contended) total.acquisitions = total.contended;
   }
   return known;
@@ -415,7 +415,7 @@ void forget_blocks() noexcept {
   all_blocks.store(nullptr, std::memory_order_relaxed);  // relaxed: the process has one thread
   my_block = nullptr;
   forget_last_waited();
-  forget_attempt_counters();  // without adding commits: the parent does
+  forget_attempt_counters();  // without adding commits: the parent adds them
   detail::timed_lock = nullptr;
   calls_left_out = 0;
   detail::until_sample = 1;
@@ -432,7 +432,7 @@ std::uint32_t thread_in(const void* block) noexcept {
 
 thread_turns turns_in(const void* block, std::uint32_t site_id) noexcept {
   const site_counters& counters = counters_in_whole(block, site_id);
-  // Samples may lag behind what was counted exactly.
+  // Samples may lag behind the exact counts.
   return {std::max(acquisitions(counters), counters.contended.read()),
           counters.wait_ns.read() + counters.failed_wait_ns.read()};
 }
@@ -442,7 +442,7 @@ unfinished_wait unfinished_in(const void* block, std::uint64_t now) noexcept {
   const std::uint64_t since = from.waiting_since.load(std::memory_order_acquire);  // pairs with park_begins()
   const std::uint64_t ended_at = from.ended_at.load(std::memory_order_relaxed);
   const std::uint64_t end = ended_at != 0 ? ended_at : now;
-  // Counters of two CPUs may differ a little.
+  // The cycle counters of two CPUs may differ a little.
   if (since == 0 || end <= since) return {};
   return {from.waiting_site.load(std::memory_order_relaxed), to_ns(end - since)};
 }
@@ -455,7 +455,7 @@ void end_of_process() noexcept {
 }
 
 namespace {
-/// If the longest wait of all came before the earlier snapshot, the buckets say how long those after it were.
+/// If the longest wait was before the earlier snapshot, the buckets say how long the waits after it were.
 std::uint64_t max_wait_between(const site_totals& later, const site_totals& earlier) noexcept {
   if (later.max_wait_ns > earlier.max_wait_ns) return later.max_wait_ns;
   for (std::size_t i = buckets::count; i != 0; --i)
@@ -467,15 +467,16 @@ std::uint64_t max_wait_between(const site_totals& later, const site_totals& earl
 
 site_totals difference(const site_totals& later, const site_totals& earlier) noexcept {
   site_totals result = later;
-  // Those of sections in attempts that have begun to be counted may come later than what is taken from them.
+  // Elided sections are estimated by a difference whose parts are counted at different times, so it may have shrunk.
   result.acquisitions -= std::min(earlier.acquisitions, later.acquisitions);
   result.contended -= earlier.contended;
   result.wait_ns -= earlier.wait_ns;
   result.max_wait_ns = max_wait_between(later, earlier);
   result.failed_waits -= std::min(earlier.failed_waits, later.failed_waits);
   result.failed_wait_ns -=
-      std::min(earlier.failed_wait_ns, later.failed_wait_ns);  // one unfinished then may have ended
-  result.unfinished_wait_ns = std::min(later.unfinished_wait_ns, result.failed_wait_ns);  // it may have begun earlier
+      std::min(earlier.failed_wait_ns, later.failed_wait_ns);  // a wait that was unfinished then may have ended
+  result.unfinished_wait_ns = std::min(later.unfinished_wait_ns, result.failed_wait_ns);  // it may have begun before
+                                                                                          // the earlier snapshot
   result.hold_ns -= earlier.hold_ns;
   result.condition_waits -= earlier.condition_waits;
   result.condition_wait_ns -= earlier.condition_wait_ns;

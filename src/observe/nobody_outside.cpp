@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For programs whose sites nobody outside numbers or tells what to do: those of the scripted machine. The preloaded
-// library, too: its sites have their numbers when they come here.
+// For programs whose sites get neither numbers nor policies from outside: those of the scripted machine. Also for the
+// preloaded library, whose sites already have their numbers.
 #include "observe/outside.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::observe {

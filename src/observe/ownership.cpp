@@ -34,14 +34,14 @@ void give_back(void* raw) {
   state_of(block).leave();
 }
 
-/// Of the blocks that the calling thread gives back when it ends, the first; and in which process it is the thread's.
+/// The first of the blocks that the calling thread gives back at its end, and the process in which it is the thread's.
 [[gnu::tls_model("initial-exec")]] constinit thread_local ownership* first_block = nullptr;
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::uint32_t first_forks = 0;
 
 void give_back_first(void*) { give_back(first_block); }
 
-/// In the child of a fork the parent's block is not the thread's to give back, and there is room for few calls: a chain
-/// of forks takes up no more than one.
+/// In the child of a fork, the parent's block is not the thread's to give back. machine::at_thread_exit() has room for
+/// few calls, so the child uses the call that it inherits. A chain of forks thus takes only one.
 bool give_back_at_exit(ownership& block) noexcept {
   const bool is_parents = first_block != nullptr && first_forks != machine::fork_count();
   if (first_block != nullptr && !is_parents) return machine::at_thread_exit(give_back, &block);
@@ -66,7 +66,7 @@ void make_unowned(ownership& block, ownerships& among) noexcept {
 bool own(ownership& block) noexcept {
   owner_state& state = state_of(block);
   bool free = false;
-  // relaxed: a look only. acquire pairs with the release in leave()
+  // relaxed: only a check. acquire pairs with the release in leave()
   if (state.owned.load(std::memory_order_relaxed) ||
       !state.owned.compare_exchange_strong(free, true, std::memory_order_acquire, std::memory_order_relaxed))
     return false;

@@ -15,7 +15,7 @@ constinit detail::site_state detail::undecided;
 constinit site site::unnamed_{"(unnamed)"};
 
 void site::set_policy(std::uint32_t packed) noexcept {
-  // relaxed: the bit is constant
+  // relaxed: the bit never changes
   const std::uint32_t kept = policy_.load(std::memory_order_relaxed) & policy_word::in_code;
   // seq_cst, the store and the load: as in site_state::replace().
   policy_.store((packed & ~policy_word::in_code) | kept, std::memory_order_seq_cst);
@@ -32,17 +32,17 @@ namespace {
 constinit std::atomic<std::uint32_t> given{0};
 /// The last number that the launcher has given. relaxed: it only grows
 constinit std::atomic<std::uint32_t> from_launcher{0};
-/// Whose a number is that was given here.
+/// For numbers given here: whose number it is.
 constinit std::atomic<site*> owners[site::site_limit + 1] = {};
 constinit std::atomic<const char*> names[site::site_limit + 1] = {};
-/// What the launcher said of a site: the bits that it says, above the word. relaxed: one number each
+/// What the launcher sets for a site: the mask of bits in the upper half, the word below. relaxed: one number each
 constinit std::atomic<std::uint64_t> ruled[site::site_limit + 1] = {};
-/// The parts of its policy that the locks of a site heed. relaxed: a set that grows
+/// The parts of its policy that the locks of a site heed. relaxed: a set that only grows
 constinit std::atomic<std::uint32_t> heeded[site::site_limit + 1] = {};
 
-/// All sites that have numbers, for put_policies(). Sequentially consistent, with files_read(): whoever reads a file
-/// looks at the list afterwards, and whoever enters a site looks for files afterwards, so that one of the two sees the
-/// other.
+/// All sites that have numbers, for put_policies(). Sequentially consistent, with files_read(). A thread that reads a
+/// file looks at the list afterwards; a thread that enters a site looks for files afterwards. So one of the two sees
+/// the other.
 constinit std::atomic<site*> entered[site::site_limit] = {};
 
 void list(site& place) noexcept {
@@ -53,7 +53,7 @@ void list(site& place) noexcept {
   }
 }
 
-/// The launcher's word counts over those of files, and these over the program's own.
+/// The launcher's policy overrides the files', and these override the program's own.
 void put_policy(site& place, std::uint32_t id) noexcept {
   for (;;) {
     const std::uint32_t files = files_read();
@@ -61,7 +61,7 @@ void put_policy(site& place, std::uint32_t id) noexcept {
     const said_policy told{static_cast<std::uint32_t>(launcher), static_cast<std::uint32_t>(launcher >> 32)};
     const said_policy all = told.over(policy_from_files(place.name()));
     if (all.said != 0) place.set_policy(all.over(place.policy()));
-    // Another file may have come meanwhile, and its word before ours.
+    // Another thread may have read a further file meanwhile and set its policy before ours.
     if (files_read() == files) return;
   }
 }
@@ -73,8 +73,8 @@ void raise_to(std::atomic<std::uint32_t>& count, std::uint32_t id) noexcept {
   }
 }
 
-/// The first number that is free, behind those of the launcher, or that another thread has just taken for this site: no
-/// number becomes free again, so that both look at the same ones. 0: none is left.
+/// The first number after the launcher's that is free, or that another thread has just taken for this site. Numbers
+/// never become free again, so both threads look at the same ones. 0: none is left.
 std::uint32_t take_number(site& place) noexcept {
   for (std::uint32_t id = from_launcher.load(std::memory_order_relaxed) + 1; id <= site::site_limit; ++id) {
     site* seen = owners[id].load();
@@ -86,7 +86,7 @@ std::uint32_t take_number(site& place) noexcept {
   return 0;
 }
 
-/// Before the number is stored: who sees that has the name and the policy.
+/// Called before the number is stored: whoever sees the number also sees the name and the policy.
 void make_known(site& place, std::uint32_t id, bool takes_policies) noexcept {
   if (id != 0) names[id].store(place.name(), std::memory_order_release);  // pairs with the acquire in name()
   if (!takes_policies) return;
@@ -94,15 +94,15 @@ void make_known(site& place, std::uint32_t id, bool takes_policies) noexcept {
   put_policy(place, id);
 }
 
-/// A site that was not to be counted from the start is not counted this once either.
+/// A site whose counting is off from the start is not counted this first time, either.
 std::uint32_t counted_now(const site& place, std::uint32_t id) noexcept {
   return (place.policy() & policy_word::counting_off) != 0 ? 0 : id;
 }
 
 }  // namespace
 
-/// Threads that come at once with a site that the launcher numbers all ask, and get the same answer: so none waits for
-/// another one, which it may have interrupted.
+/// Threads that enter a site numbered by the launcher at the same time all ask, and get the same answer. So none waits
+/// for another one, which it may have interrupted.
 std::uint32_t site_registry::enter(site& place) noexcept {
   const outside_number told = number_from_outside(place.name(), 0);
   if (told.by == numbering::later) return 0;
@@ -117,7 +117,7 @@ std::uint32_t site_registry::enter(site& place) noexcept {
   return counted_now(place, told.id);
 }
 
-/// Threads that come at once with one site get one number, and none waits for another one: each does all of the work.
+/// Threads that enter one site at the same time get one number. None waits for another one: each does all of the work.
 std::uint32_t site_registry::number_here(site& place, bool takes_policies) noexcept {
   const std::uint32_t id = take_number(place);
   make_known(place, id, takes_policies);
@@ -129,7 +129,7 @@ void site_registry::put_policies() noexcept {
   for (std::atomic<site*>& one : entered) {
     site* const place = one.load();
     if (place == nullptr) return;
-    // relaxed: of a site that is being entered its own thread puts the policy, too
+    // relaxed: while a site is being entered, its own thread sets the policy, too
     const std::uint32_t id = place->id_.load(std::memory_order_relaxed);
     put_policy(*place, id <= site::site_limit ? id : 0);
   }
@@ -151,7 +151,7 @@ std::uint32_t detail::policy_at_first_use(site& place, std::uint32_t parts) noex
   if (id == 0 || id > site::site_limit || machine::active() || machine::warm_active()) return place.policy();
   const std::uint32_t before = heeded[id].load(std::memory_order_relaxed);
   if ((before | parts) != before &&
-      number_from_outside(place.name(), before | parts).by != numbering::later)  // else the next one says it
+      number_from_outside(place.name(), before | parts).by != numbering::later)  // else the next call reports them
     heeded[id].fetch_or(parts, std::memory_order_relaxed);
   return place.policy();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of sites: given in order, never taken back. Under `txsync run` the launcher gives them, with gaps for the
-// sites of pthread's locks, and sites of one name share one.
+// The numbers of sites: given in order, never taken back. Under `txsync run` the launcher gives them. Then there are
+// gaps for the sites of pthread's locks, and sites of one name share a number.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,18 @@ namespace txsync::inline TXSYNC_BACKEND::observe {
 
 class site_registry {
  public:
-  /// No number beyond count() is given.
+  /// No number greater than count() has been given.
   static std::uint32_t count() noexcept;
-  /// The name of a given number; "" while its site is still being entered, and in gaps.
+  /// The name of a given number; "" while its site is still being entered, and for gaps.
   static const char* name(std::uint32_t id) noexcept;
   /// The policy_parts that the locks of a site are known to heed.
   static std::uint32_t heeded(std::uint32_t id) noexcept;
   static std::uint32_t enter(site& place) noexcept;
-  /// A site whose number somebody else has given, as the launcher does for programs under `txsync run`; it has no name.
+  /// A site without a name, whose number is given by others, as the launcher does for programs under `txsync run`.
   static constexpr site numbered(std::uint32_t id) noexcept { return site("", id); }
 
-  /// Policy files have been read (outside.hpp): what they say is put into the words of all sites that have numbers.
+  /// Policy files have been read (outside.hpp): puts what they say into the policy words of all sites that have
+  /// numbers.
   static void put_policies() noexcept;
 
  private:

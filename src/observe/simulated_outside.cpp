@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is outside of a simulated program: whoever runs it, who may say by told_policies.hpp what its named sites do.
+// The outside of a simulated program: whoever runs it may set policies of its named sites, as told_policies.hpp says.
 #include <cstring>
 
 #include <txsync/machine/environment.hpp>
@@ -13,10 +13,10 @@ namespace {
 
 constinit bool is_told = false;
 
-// When the program is loaded, before its memory is the machine's: a run without policies is not to look for them.
+// Runs when the program is loaded, before its memory belongs to the machine. Without policies, a run never looks again.
 [[gnu::constructor(101)]] void look() noexcept { is_told = machine::environment(told_policies_variable) != nullptr; }
 
-/// Reads a number of base 16 or 10, and what stands behind it.
+/// Reads a number of base 16 or 10, and the space after it.
 std::uint32_t read_number(const char*& at, unsigned base) noexcept {
   std::uint32_t number = 0;
   while (*at != 0 && *at != ' ') {

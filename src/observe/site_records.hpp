@@ -11,13 +11,15 @@
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
-/// In place of a space in a site's name: records are words.
+/// Replaces a space in a site's name, because records are single words.
 inline constexpr char space_in_name = 1;
 
-/// Writes records "sites.ID.MEMBER" by `record` for each site that counted something, up to number 64: contended,
-/// wait_ns, max_wait_ns, failed_waits, failed_wait_ns, heeded (policy_parts), commits, elided, failed, acquisitions,
-/// lost_ns, lost_samples, lost_variance, "aborts.NUMBER" by number of the cause, "software.commits", "software.alone",
-/// "software.waits", "software.aborts.NUMBER", and "is.NAME" (1). Call it where all threads that count have ended.
+/// Writes records "sites.ID.MEMBER" by `record` for each site up to number 64 that counted something. The members:
+///   - contended, wait_ns, max_wait_ns, failed_waits, failed_wait_ns, heeded (policy_parts), acquisitions;
+///   - commits, elided, failed, lost_ns, lost_samples, lost_variance, "aborts.NUMBER" by number of the cause;
+///   - "software.commits", "software.alone", "software.waits", "software.aborts.NUMBER";
+///   - "is.NAME" (1).
+/// Requires: all threads that count have ended.
 inline void record_attempts(void (*record)(const char* name, std::uint64_t value)) noexcept {
   constexpr std::uint32_t max_sites = 64;
   static site_totals totals[max_sites];
@@ -26,7 +28,7 @@ inline void record_attempts(void (*record)(const char* name, std::uint64_t value
     const site_totals& one = totals[i];
     const bool is_used = one.acquisitions != 0 || one.contended != 0 || one.failed_waits != 0;
     if (!is_used && one.attempts.attempts() == 0 && one.transactions.is_empty()) continue;
-    // "sites.12.aborts.capacity-read": the parts one behind the other, cut where there is no room.
+    // "sites.12.aborts.08": the parts one after the other, cut off at the end of the buffer.
     char name[160];
     std::size_t length = 0;
     const auto append = [&](const char* text) noexcept {

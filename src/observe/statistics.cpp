@@ -53,16 +53,16 @@ std::vector<double> every_second(std::span<const double> values, std::size_t fir
 
 double bounded_ratio(double above, double below) {
   if (above == below) return 1;
-  // Also where `below` is 0: an infinite ratio is bounded like any other.
+  // This holds for `below` 0, too: an infinite ratio is bounded like any other.
   return below == 0 ? greatest_ratio : std::clamp(above / below, 1 / greatest_ratio, greatest_ratio);
 }
 
-/// log P(X = k) of n fair coins. By lgamma: the powers of 1/2 vanish for counts that are not even large.
+/// log P(X = k) of n fair coins. It uses lgamma, because powers of 1/2 underflow even for moderate counts.
 double log_binomial(double n, double k) {
   return std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) - n * std::log(2.0);
 }
 
-/// How many values to leave out at each end so that the interval still covers 95 %, and what it then covers.
+/// How many values to leave out at each end so that the interval still covers 95 %, and its exact coverage.
 struct trimmed {
   std::size_t at_each_end = 0;
   double coverage = 0;
@@ -70,7 +70,7 @@ struct trimmed {
 
 trimmed trim_for_95(std::size_t count) {
   const double n = static_cast<double>(count);
-  double outside = std::exp(log_binomial(n, 0));  // that the true median lies beyond one end of the whole range
+  double outside = std::exp(log_binomial(n, 0));  // the chance that the true median lies beyond one end of the range
   trimmed result{0, std::max(0.0, 1 - 2 * outside)};
   for (std::size_t k = 1; 2 * k < count; ++k) {
     outside += std::exp(log_binomial(n, static_cast<double>(k)));
@@ -80,12 +80,12 @@ trimmed trim_for_95(std::size_t count) {
   return result;
 }
 
-/// An index below `count`. The distributions of <random> differ between libraries; this does not.
+/// An index below `count`. Libraries differ in the distributions of <random>; this is the same everywhere.
 std::size_t draw(std::mt19937_64& random, std::size_t count) {
   return static_cast<std::size_t>(((random() >> 32) * count) >> 32);
 }
 
-/// The logarithm of the geometric mean of the cells' medians, each cell drawn anew.
+/// The logarithm of the geometric mean of the cells' medians, with each cell resampled.
 double drawn_log_mean(std::span<const std::vector<double>> cells, std::mt19937_64& random, std::vector<double>& room) {
   double sum = 0;
   for (const std::vector<double>& cell : cells) {

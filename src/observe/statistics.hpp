@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics of repeated measurements. Few, robust and free of assumptions about the distribution: timings on shared
+// Statistics of repeated measurements: few, robust, and without assumptions about the distribution. Timings on shared
 // machines have long tails, so nothing here uses a mean or a variance of raw values.
 //
 // Methods and their sources:
-// - interval of a median: order statistics. The rank is found from the binomial distribution with p = 1/2; the interval
+// - interval of a median: order statistics. The rank comes from the binomial distribution with p = 1/2. The interval
 //   holds for every continuous distribution. (W. J. Conover, Practical Nonparametric Statistics, 3rd ed., section 3.2.)
-// - ratio of two subjects: repetitions were interleaved (A B A B), so the i-th of both saw the same disturbances. The
-//   ratio is formed in each round, then the median of these ratios is taken, with its order-statistic interval.
-// - is one worse than the other: the sign test over the ratios by round, one-sided. (Conover, section 3.4.)
+// - ratio of two subjects: repetitions were interleaved (A B A B), so the i-th values of both saw the same
+//   disturbances. Each round gives a ratio. The result is the median of these ratios, with its order-statistic
+//   interval.
+// - whether one is worse than the other: the one-sided sign test over the ratios by round. (Conover, section 3.4.)
 // - geometric mean over cells: of the cells' median ratios (P. Fleming, J. Wallace, How not to lie with statistics,
 //   CACM 29(3), 1986). Its interval is a stratified percentile bootstrap: the rounds of each cell are drawn anew with
-//   replacement (B. Efron, R. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13). It tells how far the
-//   measurement may be off, not what other cells would have given.
+//   replacement (B. Efron, R. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13). It covers the error of
+//   the measurement, not what other cells would have given.
 //
 // All functions are pure, take values in any unit and throw std::invalid_argument on values that break a "Requires".
 #pragma once
@@ -26,7 +27,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
-/// The middle of repeated values (of an even number: the mean of the two in the middle), and their range.
+/// The middle of repeated values (for an even number, the mean of the two in the middle), and their range.
 struct summary {
   double median = 0;
   double low = 0;
@@ -36,22 +37,23 @@ struct summary {
 /// Requires: at least one value, all finite.
 summary summarize(std::span<const double> values);
 
-/// How evenly threads had their turns: the operations of the thread with the fewest as a part of those of the thread
-/// with the most, the median over the repetitions. 1 is even; 0: a thread got nowhere. Requires: as many of both, at
-/// least one.
+/// How evenly the threads had their turns: the fewest operations of a thread divided by the most. It is the median over
+/// the repetitions. 1 is even; 0: one thread made no progress. Requires: both have the same number of values, at least
+/// one.
 double fairness(std::span<const std::uint64_t> fewest, std::span<const std::uint64_t> most);
 
-/// The operations of the slowest thread, as a part of what each would have had in equal shares: 1 is fair; 0: it made
-/// no operation. 1 without any operation. Requires: at least one thread.
+/// The operations of the slowest thread, divided by an equal share: 1 is fair; 0: it made no operation. 1 if there were
+/// no operations. Requires: at least one thread.
 double slowest_share(std::span<const std::uint64_t> operations_by_thread);
 
-/// The part of all operations that the busier half of the threads did: 0.5 is fair; at 1 the others made no operation.
-/// Of an odd number, the thread in the middle counts half. 0.5 without any operation. Requires: at least one thread.
-/// (D. Dice, Malthusian Locks, EuroSys 2017, and the FlexGuard paper, SOSP 2025, call it the fairness factor.)
+/// The fraction of all operations that the busier half of the threads did: 0.5 is fair; at 1 the others did none. If
+/// the number of threads is odd, the one in the middle counts half. 0.5 if there were no operations. Requires: at least
+/// one thread. (D. Dice, Malthusian Locks, EuroSys 2017, and the FlexGuard paper, SOSP 2025, call it the fairness
+/// factor.)
 double busier_half_share(std::span<const std::uint64_t> operations_by_thread);
 
-/// A median and the interval that covers the true one with at least 95 %, where there are enough values: `coverage` is
-/// the real probability. Up to 5 values even the whole range covers less: 5 values 0.9375, 2 values 0.5, 1 value 0.
+/// A median and an interval that covers the true one with at least 95 %, if there are enough values. `coverage` is the
+/// actual probability. With up to 5 values even the whole range covers less: 5 values 0.9375, 2 values 0.5, 1 value 0.
 struct interval {
   double median = 0;
   double low95 = 0;
@@ -62,48 +64,48 @@ struct interval {
 /// Requires: at least one value, all finite.
 interval median_interval(std::span<const double> values);
 
-/// Which way a metric is good: throughput is better higher, latency lower.
+/// Which direction of a metric is good: higher for throughput, lower for latency.
 enum class better : std::uint8_t { higher, lower };
 
-/// Ratios further from 1 than this are taken as this, either way. A round in which a lock stood still (0 operations) is
-/// a measurement too: it neither stops a comparison nor rules a mean of logarithms.
+/// The limit of ratios, in both directions. A round in which a lock made no progress (0 operations) is a measurement,
+/// too. It neither prevents a comparison nor dominates a mean of logarithms.
 inline constexpr double greatest_ratio = 1000;
 
-/// By round, so that more than 1 means that ours is better: ours/theirs, or theirs/ours where lower is better; 0/0
-/// is 1. Each from 1/greatest_ratio to greatest_ratio. Requires: as many of ours as of theirs, at least one, all finite
-/// and not negative.
+/// The ratios by round; more than 1 means that ours is better. It is ours/theirs, or theirs/ours if lower is better;
+/// 0/0 is 1. Each is between 1/greatest_ratio and greatest_ratio. Requires: as many of ours as of theirs, at least one,
+/// all finite and not negative.
 std::vector<double> ratios(std::span<const double> ours, std::span<const double> theirs, better way = better::higher);
 
-/// The median of ratios() and its interval. Requires: as ratios().
+/// The median of ratios() and its interval. Requires: as for ratios().
 interval ratio_interval(std::span<const double> ours, std::span<const double> theirs, better way = better::higher);
 
-/// The sign test that ratios lie below 1: the probability that at least as many of them would, were each as likely to
-/// lie above as below. Ratios of exactly 1 say nothing and are left out; with none left it is 1. 5 of 5 below: 0.03125.
+/// The sign test for ratios below 1. It returns the probability that at least as many would lie below 1 if each were as
+/// likely to lie above it. Ratios of exactly 1 are left out; if none remains, the result is 1. 5 of 5 below: 0.03125.
 /// Requires: all finite and greater than 0.
 double sign_test_below_one(std::span<const double> ratios);
 
-/// The geometric mean of the cells' median ratios. `median` is that mean; `coverage` is 0.95, and 0 when no cell has
-/// more than one ratio (then there is nothing to draw from, and the interval is the point).
-/// The same seed gives the same interval, on every machine. Cost: 5,000 draws of all values.
-/// Requires: at least one cell, none empty, all values finite and greater than 0.
+/// The geometric mean of the cells' median ratios. `median` is that mean; `coverage` is 0.95. If no cell has more than
+/// one ratio, there is nothing to resample: `coverage` is 0, and the interval is the point. The same seed gives the
+/// same interval on every machine. Cost: 5,000 draws of all values. Requires: at least one cell, none empty, all values
+/// finite and greater than 0.
 interval geometric_mean(std::span<const std::vector<double>> ratios_by_cell, std::uint64_t seed = 1);
 
-/// The values of one peer, by round, in the order of the rounds.
+/// The values of one peer, in the order of the rounds.
 struct peer_values {
   std::string_view name;
   std::span<const double> values;
 };
 
-/// What compare_to_best_peer() found.
+/// The result of compare_to_best_peer().
 struct peer_comparison {
   std::size_t peer = 0;        ///< index of the best peer
   std::string_view peer_name;  ///< its name, as given
-  interval ratio;              ///< ours to it over the even rounds
-  std::vector<double> ratios;  ///< the same by round: what geometric_mean() takes as a cell
+  interval ratio;              ///< ours to the best peer over the even rounds
+  std::vector<double> ratios;  ///< the same by round; geometric_mean() takes it as a cell
 };
 
-/// Ours against the best of several peers without the winner's curse: who is the best is decided by the median over the
-/// odd rounds (the 1st, 3rd, ...), the comparison uses the even ones alone. Of equal peers the first wins.
+/// Compares ours with the best of several peers, without the winner's curse. The median over the odd rounds (the 1st,
+/// 3rd, ...) decides which peer is best; the comparison uses only the even ones. Of equal peers the first wins.
 /// Requires: at least one peer, at least 2 rounds, the same number of rounds for all, all values finite and not
 /// negative.
 peer_comparison compare_to_best_peer(std::span<const double> ours, std::span<const peer_values> peers,
@@ -118,8 +120,8 @@ constexpr const char* to_string(outcome one) noexcept {
 }
 
 /// The rule for every goal. Missed: the whole interval lies on the wrong side of the goal. Holds: the median reaches
-/// the goal. Undecided: the median does not reach it, but the interval does. `way` is the side of the goal that is
-/// good: `lower` for a cost.
+/// the goal. Undecided: the median does not reach the goal, but the interval does. `way` is the good side of the goal:
+/// `lower` for a cost.
 constexpr outcome judge(const interval& measured, double goal, better way = better::higher) noexcept {
   const bool higher = way == better::higher;
   if (higher ? measured.high95 < goal : measured.low95 > goal) return outcome::missed;
@@ -130,8 +132,8 @@ constexpr outcome judge(const interval& measured, double goal, better way = bett
 /// The same for a value without an interval: a count, a simulated number, a word.
 constexpr outcome judge(bool reached) noexcept { return reached ? outcome::holds : outcome::missed; }
 
-/// For a goal that several values have to reach: the worst of them decides. `one` is worse than `other` by its outcome,
-/// or at the same outcome by its median.
+/// For a goal that several values have to reach; the worst of them decides. `one` is worse than `other` if its outcome
+/// is worse, or if its outcome is the same and its median is worse.
 constexpr bool is_worse(const interval& one, const interval& other, double goal, better way = better::higher) noexcept {
   const outcome of_one = judge(one, goal, way);
   const outcome of_other = judge(other, goal, way);

@@ -13,25 +13,25 @@ namespace txsync::inline TXSYNC_BACKEND::observe {
 namespace {
 
 constinit std::atomic<listener> heard_by{nullptr};
-/// The thread is in its listener.
+/// The thread is running its listener.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool is_telling = false;
 
 const char* name_of(std::uint32_t site_id) noexcept {
   return site_id <= site::site_limit ? site_registry::name(site_id) : "";
 }
 
-/// Null: there is none.
+/// Calls the listener, if there is one.
 [[gnu::cold, gnu::noinline]] void call(listener told, const event& what) noexcept {
-  // An attempt that waits for a lock will abort: then this comes again outside of it.
+  // An attempt that waits for a lock will abort; then the event comes again outside of the attempt.
   if (told == nullptr || is_telling || machine::active() || machine::warm_active()) return;
   is_telling = true;
   told(what);
   is_telling = false;
 }
 
-/// Who is to be told, or null.
+/// The listener to call, or null.
 listener listener_now() noexcept {
-  // acquire pairs with the release in set_listener(): what the listener's owner has made before is seen
+  // acquire pairs with the release in set_listener(): makes visible what the listener's owner did before
   return heard_by.load(std::memory_order_acquire);
 }
 
@@ -42,8 +42,8 @@ listener set_listener(listener told) noexcept {
   return heard_by.exchange(told, std::memory_order_acq_rel);
 }
 
-// The end of a wait lies within the critical section, and all waiters pay for what is done there. So the site's name is
-// looked up only where somebody is told.
+// The end of a wait lies within the critical section, so all waiters pay for what is done there. So the site's name is
+// looked up only if somebody is told.
 
 bool tell_wait_begin(std::uint32_t site_id, const void* lock) noexcept {
   const listener told = listener_now();

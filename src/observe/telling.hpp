@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells tools what happens at a site: the probes of the machine, and the program's listener (events.hpp). For paths in
-// which a thread has waited, or an attempt has aborted.
+// Tells tools what happens at a site: the probes of the machine, and the program's listener (events.hpp). For code
+// paths on which a thread has waited, or an attempt has aborted.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
-// `site_id` as counted_id() has it. Cost without tools: two calls and two loads each.
-/// False: there is nobody to tell.
+// `site_id` is the result of counted_id(). Cost without tools: two calls and two loads each.
+/// False: nobody is told.
 bool tell_wait_begin(std::uint32_t site_id, const void* lock) noexcept;
 void tell_wait_end(std::uint32_t site_id, const void* lock, std::uint64_t ns, bool acquired) noexcept;
-/// Outside the attempt.
+/// Called outside the attempt.
 void tell_abort(std::uint32_t site_id, const void* lock, abort_cause why) noexcept;
 void tell_fallback(std::uint32_t site_id, const void* lock, abort_cause why) noexcept;
 

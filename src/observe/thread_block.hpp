@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread's block of counters, and the counters of a site in it: the layout that other processes read (blocks.hpp).
+// A thread's block of counters, and the counters of a site in it. Other processes read this layout (blocks.hpp).
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
-/// One number with one writer. Relaxed throughout: readers take each as it is.
+/// One number with one writer. Relaxed throughout: readers accept any value that it has had.
 class tally {
  public:
-  /// Answers what it has come to.
+  /// Returns the new value.
   std::uint64_t add(std::uint64_t amount) noexcept {
     const std::uint64_t sum = value_.load(std::memory_order_relaxed) + amount;
     value_.store(sum, std::memory_order_relaxed);
@@ -34,26 +34,26 @@ class tally {
   std::atomic<std::uint64_t> value_{0};
 };
 
-/// What became of a site's attempts. Those that committed are those that began and did not abort.
+/// What happened to a site's attempts. Those that committed are those that began and did not abort.
 struct attempt_counters {
-  tally begun;   // but for commits that threads have not added yet (commit_counts.hpp)
-  tally blocks;  // of those that committed: that ran an atomic block, and no critical section
-  tally joined;  // critical sections beyond one in an attempt that committed
-  tally empty;   // attempts that committed without one
+  tally begun;   // without commits that threads have not added yet (commit_counts.hpp)
+  tally blocks;  // attempts that committed and ran an atomic block, not a critical section
+  tally joined;  // critical sections beyond the first in an attempt that committed
+  tally empty;   // attempts that committed without a critical section
   tally failed, lost_ns, lost_variance, lost_samples;
   tally aborts[abort_cause_count];
 };
 
-/// What became of an atomic block's transactions in software.
+/// What happened to an atomic block's software transactions.
 struct transaction_counters {
   tally commits, alone, waits;
   tally aborts[abort_cause_count];
 };
 
-/// What the waiters of a site's warming locks ran ahead of time.
+/// What the waiters of a site's warming locks ran while they waited.
 struct warm_counters {
   tally runs, ns;
-  tally aborts[abort_cause_count];  // of always-abort attempts: all of them
+  tally aborts[abort_cause_count];  // of always-abort attempts, all of which abort
 };
 
 struct speculation_counters {
@@ -63,7 +63,7 @@ struct speculation_counters {
 };
 
 struct site_counters : speculation_counters {
-  wait_sum waited, held_up;  // the owning thread's: since its last call chain
+  wait_sum waited, held_up;  // since the owning thread's last call chain
   tally acquisitions, contended, wait_ns, max_wait_ns, failed_waits, failed_wait_ns, hold_ns, condition_waits,
       condition_wait_ns;
   histogram wait, hold;
@@ -71,29 +71,29 @@ struct site_counters : speculation_counters {
 
 struct thread_block {
   thread_block* next = nullptr;  // fixed before the block is published
-  ownership owner{};             // made when the block is taken
+  ownership owner{};             // set up when the block is taken
   std::atomic<std::uint32_t> waiting_site{0};
   std::atomic<std::uint64_t> waiting_since{0};  // cycles; 0: the thread does not wait for a lock
-  std::atomic<std::uint64_t> ended_at{0};       // cycles; of the process. 0: it runs, or was killed
+  std::atomic<std::uint64_t> ended_at{0};       // cycles; when the process ended. 0: it runs, or was killed
   // What the owning thread needs for sampling:
   std::uint64_t random = 0;
   std::uint32_t samples = 0;
   std::uint32_t weight = 1;      // acquisitions that the next sample stands for
-  std::uint64_t held_since = 0;  // cycles; of detail::timed_lock
+  std::uint64_t held_since = 0;  // cycles; when detail::timed_lock was acquired
   std::uint32_t held_weight = 0;
   std::uint32_t held_site = 0;
   std::uint32_t skipped = 0;  // samples since then that were not timed
-  // Where the counters of its sites are, by the parts below, for the process that has the block. Written by the thread,
-  // release; others read with acquire. Null: that part is not mapped.
+  // Where the counters of its sites are, by the parts below, for the process that has the block. The thread writes them
+  // with release; others read with acquire. Null: that part is not mapped.
   static constexpr unsigned part_count = 9;
-  std::uint32_t number = 0;              // of the source
+  std::uint32_t number = 0;              // given by the block source
   std::atomic<std::uint32_t> thread{0};  // machine::thread_id() of the last owner; relaxed
   std::atomic<site_counters*> parts[part_count] = {};
-  // The owner's: the sites whose counters can be written, a bit each.
+  // The owner's: one bit for each site whose counters can be written.
   std::uint64_t reserved[site::site_limit / 64 + 1] = {};
 };
 
-/// The counters follow the head, those of site 0 first. Part 0 has 32 sites and is taken with the head; each other part
+/// The counters follow the head, those of site 0 first. Part 0 has 32 sites and is taken with the head. Each other part
 /// goes up to the next power of two.
 inline constexpr std::size_t head_bytes = (sizeof(thread_block) + 63) / 64 * 64;
 constexpr unsigned part_of(std::uint32_t site_id) noexcept {
@@ -107,8 +107,8 @@ static_assert(part_of(site::site_limit) == thread_block::part_count - 1);
 static_assert(sizeof(site_counters) <= 2048, "two kilobytes at most, as site.hpp says: two sites a page of 4 KiB");
 static_assert(offset_of(first_of(1)) <= std::size_t{16} * 4096, "a thread's first 32 sites take 16 pages at most");
 
-/// Two builds of which this differs do not read each other's blocks. The first number is to be counted up where numbers
-/// change their meaning, and neither their places nor their sizes.
+/// Builds that differ in this value do not read each other's blocks. Increment the first number when numbers change
+/// their meaning but not their offsets or sizes.
 inline constexpr std::uint64_t layout_of_blocks = [] {
   std::uint64_t all = 1;
   for (const std::size_t part :
@@ -123,11 +123,11 @@ inline const site_counters& counters_in_whole(const void* block, std::uint32_t s
   return *reinterpret_cast<const site_counters*>(static_cast<const char*>(block) + offset_of(site_id));
 }
 
-/// The calling thread's block, taken at its first call; null where nothing may be counted now.
+/// The calling thread's block, taken at its first call; null if nothing may be counted now.
 thread_block* block_of_thread() noexcept;
-/// The counters of a site in the block of the calling thread, or null where they cannot be written.
+/// The counters of a site in the block of the calling thread, or null if they cannot be written.
 site_counters* counters_of(thread_block& block, std::uint32_t site_id) noexcept;
-/// The site's counters, or null where they are not mapped.
+/// The site's counters, or null if they are not mapped.
 inline site_counters* mapped_counters(const thread_block& block, std::uint32_t site_id) noexcept {
   const unsigned part = part_of(site_id);
   site_counters* const begin = block.parts[part].load(std::memory_order_acquire);  // pairs with map_counters()
@@ -135,12 +135,12 @@ inline site_counters* mapped_counters(const thread_block& block, std::uint32_t s
 }
 
 void add(attempt_totals& total, const attempt_counters& counters) noexcept;
-/// Critical sections that ran in attempts that committed. Atomic blocks are none.
+/// Critical sections that ran in attempts that committed. Atomic blocks are not among them.
 std::uint64_t elided_sections(const attempt_counters& counters) noexcept;
 void add(transaction_totals& total, const transaction_counters& counters) noexcept;
 void add(warm_totals& total, const warm_counters& counters) noexcept;
 
-/// Of machine::cycles().
+/// Converts a difference of machine::cycles() to nanoseconds.
 std::uint64_t to_ns(std::uint64_t cycles) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::observe

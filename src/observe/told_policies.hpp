@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a simulated program is told what its named sites do: by an environment variable, as numbers, so that it needs
-// neither files nor the words of policies. src/policy/simulated.cpp writes it.
+// How a simulated program learns what its named sites do: by an environment variable that contains numbers. So it needs
+// neither files nor the words of policies. src/policy/simulated.cpp writes the variable.
 #pragma once
 
 #include <txsync_backend/name.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
-/// Entries "WORD SAID LENGTH NAME", one behind the other without anything between them. WORD and SAID are those of
-/// said_policy, in hexadecimal digits, LENGTH is the bytes of NAME. The first has an empty name: what is said of a site
-/// that has no entry. Nothing is inherited: each entry is all that is said of its site.
+/// Entries "WORD SAID LENGTH NAME", with nothing between them. WORD and SAID are those of said_policy, in hexadecimal
+/// digits; LENGTH is the number of bytes of NAME. The first entry has an empty name: it applies to sites without an
+/// entry. Nothing is inherited: each entry says everything that is set for its site.
 inline constexpr const char* told_policies_variable = "TXSYNC_SIM_SITES";
 
 }  // namespace txsync::inline TXSYNC_BACKEND::observe

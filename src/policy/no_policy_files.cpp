@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In place of program_policy.cpp in a library that was built without toml++.
+// Replaces program_policy.cpp in a library that was built without toml++.
 #include <txsync/load_policy.hpp>
 #include <txsync/machine/environment.hpp>
 

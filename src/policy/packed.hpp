@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A policy as a site's word carries it (site::policy()), and as it crosses from `txsync run` to the program. Needs no
-// library: the preloaded library reads it.
+// A policy in the form of a site's word (site::policy()), in which it also crosses from `txsync run` to the program.
+// Needs no library, because the preloaded library reads it.
 #pragma once
 
 #include <cstddef>
@@ -11,24 +11,25 @@
 
 namespace txsync::inline TXSYNC_BACKEND::policy {
 
-/// What a pthread_mutex_t of a site is. `unsaid` stands for the default of the one who asks.
+/// What a pthread_mutex_t of a site is. `unsaid` stands for the default of whoever asks.
 enum class lock_kind : std::uint8_t { unsaid, libc, mutex, tatas, ticket, fifo_ticket, spin, priority_tatas };
-/// What a pthread_rwlock_t of a site is. as_mutex: readers exclude each other, too (the site's lock_kind decides how).
+/// What a pthread_rwlock_t of a site is. as_mutex: readers exclude each other, too; the site's lock_kind decides how.
 enum class rwlock_kind : std::uint8_t { unsaid, libc, rwlock, as_mutex };
 /// What a pthread_spinlock_t of a site is.
 enum class spinlock_kind : std::uint8_t { unsaid, libc, tatas };
-/// How sections of a pthread_mutex_t or pthread_rwlock_t are tried as hardware attempts, where there are such and its
-/// kind is not `libc`. From `standard` on: the rows of elision_table (policy/presets.hpp), in its order.
+/// How critical sections of a pthread_mutex_t or pthread_rwlock_t are tried as hardware attempts. It applies where the
+/// machine has hardware attempts and the lock's kind is not `libc`. From `standard` on, the values are the rows of
+/// elision_table (policy/presets.hpp), in its order.
 enum class elision_kind : std::uint8_t { unsaid, off, standard, eager };
 
-/// What those who wait for a pthread_mutex_t do meanwhile, where the machine has always-abort attempts. From `standard`
-/// on: the rows of warm_up_table.
+/// What waiters for a pthread_mutex_t do while they wait, where the machine has always-abort attempts. From `standard`
+/// on, the values are the rows of warm_up_table.
 enum class warm_up_kind : std::uint8_t { unsaid, off, standard, eager };
 
-/// What the barrier of OpenMP programs that GCC compiled is, for a whole program.
+/// What the barrier is in OpenMP programs that GCC compiled, for a whole program.
 enum class openmp_kind : std::uint8_t { library, warm };
 
-/// The choices of one site. Bit 0 of the word is policy_word::counting_off.
+/// The choices for one site. Bit 0 of the word is policy_word::counting_off.
 struct packed {
   lock_kind lock = lock_kind::unsaid;
   rwlock_kind rwlock = rwlock_kind::unsaid;
@@ -37,15 +38,16 @@ struct packed {
   elision_kind elision = elision_kind::unsaid;
   warm_up_kind warm_up = warm_up_kind::unsaid;
 
-  using parts = observe::detail::policy_parts;     ///< masks of word(), but for counting
-  static constexpr std::size_t max_presets = 256;  ///< kinds of elision, and of warm-up
+  using parts = observe::detail::policy_parts;     ///< masks of word(), except for counting
+  static constexpr std::size_t max_presets = 256;  ///< the largest number of values of elision_kind, and of
+                                                   ///< warm_up_kind
 
   constexpr std::uint32_t word() const noexcept {
     return (counting ? 0 : policy_word::counting_off) | static_cast<std::uint32_t>(lock) << 4 |
            static_cast<std::uint32_t>(rwlock) << 8 | static_cast<std::uint32_t>(spinlock) << 12 |
            static_cast<std::uint32_t>(elision) << 16 | static_cast<std::uint32_t>(warm_up) << 24;
   }
-  /// The bits of word() that say something; counting, whose bit always does, is not among them.
+  /// The bits of word() whose field is not `unsaid`. Counting is not among them, because its bit always has a meaning.
   constexpr std::uint32_t said_bits() const noexcept {
     return (lock != lock_kind::unsaid ? parts::lock : 0) | (rwlock != rwlock_kind::unsaid ? parts::rwlock : 0) |
            (spinlock != spinlock_kind::unsaid ? parts::spinlock : 0) |

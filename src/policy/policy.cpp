@@ -83,7 +83,7 @@ packed policy_set::find(std::string_view site) const {
 
 namespace {
 
-/// The program's own locks have no such kind.
+/// Without the fields that say "libc": the program's own locks of named sites have no such kind.
 observe::said_policy without_libc(packed choices, std::uint32_t said) {
   using parts = packed::parts;
   if (choices.lock == lock_kind::libc) said &= ~parts::lock;
@@ -102,7 +102,7 @@ observe::said_policy policy_set::said(std::string_view site) const {
   const packed choices = at->second;
   const bool counting_said = choices.counting != defaults.counting || (default_said & policy_word::counting_off) != 0;
   const std::uint32_t own = choices.said_bits() | (counting_said ? policy_word::counting_off : 0);
-  // Where the site says "libc", the default's word is not meant either.
+  // Where the site says "libc", the default's choice does not apply, either.
   const observe::said_policy before{said_by_default().word & ~own, said_by_default().said & ~own};
   return without_libc(choices, own).over(before);
 }
@@ -121,7 +121,7 @@ std::string warning_of(const policy_set& set) {
 std::optional<policy_set> find_named(std::string_view name) {
   for (const named_policy& one : by_name) {
     if (!is_word(name, one.name)) continue;
-    // The program's own locks, as they are: nothing is said of named sites.
+    // "libc" leaves the program's own locks as they are, so it sets nothing for named sites.
     const bool says = one.defaults.lock != lock_kind::libc;
     policy_set made;
     made.defaults = one.defaults;
@@ -133,7 +133,7 @@ std::optional<policy_set> find_named(std::string_view name) {
 
 policy_set load_policy(const std::string& name_or_file) {
   if (std::optional<policy_set> named = find_named(name_or_file)) return *named;
-  // A word without a dot or a slash was not meant as a file.
+  // A name without a dot or a slash cannot be a file.
   if (name_or_file.find_first_of("./") != std::string::npos) return read_policy_file(name_or_file);
   std::string names;
   for (const named_policy& one : by_name) names += std::string(one.name) + ", ";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policy files: TOML read by toml++, each key and value held against what is known. docs/policy-file.md is the manual.
+// Policy files: toml++ reads the TOML, and each key and value is checked here. docs/policy-file.md is the manual.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,7 +26,8 @@ constexpr std::size_t most_bytes = std::size_t{4} << 20;  // 4096 sites with lon
 
 // ---- the text
 
-/// Walks through the parsed file. What is wrong first in the file is what is said: tables come sorted by name.
+/// Walks through the parsed file. It reports the error that comes first in the file, although tables come sorted by
+/// name.
 class reader {
  public:
   explicit reader(const std::string& source) : source_(source) {}
@@ -171,8 +172,8 @@ class reader {
   }
 
   const std::string& source_;
-  std::set<std::string> said_counting_;    // sites
-  openmp_kind* openmp_barrier_ = nullptr;  // where the key may stand
+  std::set<std::string> said_counting_;    // names of sites
+  openmp_kind* openmp_barrier_ = nullptr;  // where the file may set openmp_barrier
   unsigned first_line_ = 0;
   std::string first_;
 };
@@ -188,7 +189,7 @@ struct descriptor {
 
 bool is_trusted_owner(uid_t owner) { return owner == 0 || owner == geteuid(); }
 
-/// A policy decides how a program's locks work: whoever can write it can change the program.
+/// A policy decides how a program's locks work, so whoever can write the file can change the program.
 void refuse_strangers(const std::string& path, const struct stat& file) {
   if (!is_trusted_owner(file.st_uid)) {
     refuse(path, "belongs to user " + std::to_string(file.st_uid) + "; allowed: your own files and root's");
@@ -200,7 +201,7 @@ void refuse_strangers(const std::string& path, const struct stat& file) {
   const std::string folder = std::filesystem::canonical(path, error).parent_path();
   struct stat about{};
   if (error || stat(folder.c_str(), &about) != 0) refuse(path, "its folder cannot be looked at");
-  // In a folder with the sticky bit (/tmp) nobody replaces another's file.
+  // In a folder with the sticky bit (/tmp), users cannot replace each other's files.
   const bool others_write = (about.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (about.st_mode & S_ISVTX) == 0;
   if (others_write || !is_trusted_owner(about.st_uid)) {
     refuse(path,
@@ -209,7 +210,7 @@ void refuse_strangers(const std::string& path, const struct stat& file) {
 }
 
 std::string read_trusted(const std::string& path) {
-  // Without O_NONBLOCK a named pipe would wait for a writer.
+  // Without O_NONBLOCK, opening a named pipe would block until there is a writer.
   const descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)};
   struct stat about{};
   if (file.number < 0 || fstat(file.number, &about) != 0)
@@ -230,7 +231,7 @@ std::string read_trusted(const std::string& path) {
 
 // ---- writing
 
-/// In quotes, with what TOML wants escaped.
+/// In quotes, with the escapes of TOML.
 std::string quoted_text(std::string_view text) {
   std::ostringstream made;
   made << toml::toml_formatter{toml::value<std::string>{std::string(text)}, toml::format_flags::none};
@@ -251,7 +252,7 @@ void write_choices(std::string& text, packed choices, bool counting_said) {
   if (counting_said) text += std::string("counting = ") + (choices.counting ? "true" : "false") + "\n";
 }
 
-/// TOML takes no other line for a comment.
+/// Whether TOML accepts the line as a comment.
 bool is_comment(const std::string& line) {
   try {
     (void)toml::parse("# " + line + "\n");

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of presets: all that names one reads it. A row makes a word of policy files, of TXSYNC_SIM_LOCKS and of
-// `txsync list presets`, what libtxsync-preload.so does at a site that asks for it, and subjects of bench and sim. So a
-// new preset touches this file alone: a row, and in front of the table its policy where elision_presets has none. The
-// tables of docs are checked against it by tests/policy/presets.cpp. Needs no library: the preloaded library reads it.
+// The table of presets. Everything that names a preset reads it. A row makes:
+//   - a word of policy files, of TXSYNC_SIM_LOCKS and of `txsync list presets`;
+//   - what libtxsync-preload.so does at a site with that word;
+//   - subjects of bench and sim.
+// A new preset therefore changes this file alone: it needs a row, and its policy above the table if elision_presets
+// does not have it. tests/policy/presets.cpp checks the tables of docs against this one. This header needs no
+// library, because the preloaded library reads it.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +19,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::policy {
 
-/// Whether `text` is the word. An underscore is as good as a hyphen: so words were spelt once.
+/// Whether `text` is the word. An underscore equals a hyphen, because older versions wrote words with underscores.
 constexpr bool is_word(std::string_view text, std::string_view word) noexcept {
   if (text.size() != word.size()) return false;
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -25,21 +28,21 @@ constexpr bool is_word(std::string_view text, std::string_view word) noexcept {
   return true;
 }
 
-/// Locks, as bits, whose subjects in bench and sim follow a preset: SUBJECT_tatas and so on.
+/// Bits for the locks that have subjects in bench and sim with a preset: SUBJECT_tatas and so on.
 enum subject_locks : std::uint16_t {
   over_tatas = 1,
   over_mcs = 2,
   over_futex = 4,
   over_occ_rwlock = 8,
   over_srwlock = 16,
-  over_aahtm_tatas = 32,  ///< of elision: tatas, whose waiters run ahead by warm_up_presets::paper
+  over_aahtm_tatas = 32,  ///< with elision only: a tatas whose waiters run ahead by warm_up_presets::paper
   over_ticket = 64,
   over_fifo_ticket = 128,
   over_priority_tatas = 256,
   over_mutex = 512,
   over_posix = 1024
 };
-/// By the number of the bit.
+/// The name of each bit, in the order of the bits.
 inline constexpr const char* subject_lock_names[] = {"tatas",          "mcs",         "futex",  "occ_rwlock",
                                                      "srwlock",        "aahtm_tatas", "ticket", "fifo_ticket",
                                                      "priority_tatas", "mutex",       "posix"};
@@ -47,13 +50,13 @@ inline constexpr const char* subject_lock_names[] = {"tatas",          "mcs",   
 struct elision_preset {
   const char* word;  ///< with hyphens
   const char* summary;
-  const char* source;  ///< paper and section, or library; empty: ours
+  const char* source;  ///< paper and section, or library; empty: our own
   const elision_policy* policy;
-  const char* subject;  ///< what the names of its subjects begin with
+  const char* subject;  ///< the names of its subjects begin with this
   std::uint16_t over = over_tatas;
 };
 
-/// The first two have names in elision_kind, and stay there.
+/// The first two rows must stay first, because elision_kind names them.
 inline constexpr elision_preset elision_table[] = {
     {"standard", "elided where trials find that faster", "", &elision_presets::standard, "elided",
      over_tatas | over_mcs | over_futex | over_occ_rwlock},
@@ -82,16 +85,16 @@ inline constexpr elision_preset elision_table[] = {
 struct warm_up_preset {
   const char* word;  ///< with hyphens
   const char* summary;
-  const char* source;  ///< paper and section; empty: ours
+  const char* source;  ///< paper and section; empty: our own
   const warm_up_policy* policy;
-  const char* subject;  ///< what the names of its subjects begin with
-  /// Whether waiters of its subjects run the critical section itself, in always-abort attempts. Otherwise they run what
-  /// the workload foretells.
+  const char* subject;  ///< the names of its subjects begin with this
+  /// Whether the waiters of its subjects run the critical section itself, in always-abort attempts. Otherwise they run
+  /// what the workload predicts.
   bool attempts;
   std::uint16_t over;
 };
 
-/// Likewise of warm_up_kind.
+/// The first two rows must stay first, because warm_up_kind names them.
 inline constexpr warm_up_preset warm_up_table[] = {
     {"standard", "waiters run ahead where trials find that faster", "", &warm_up_presets::standard, "warm", false,
      over_tatas | over_mcs | over_ticket | over_priority_tatas | over_mutex},
@@ -109,13 +112,13 @@ inline constexpr const auto& preset_table = elision_table;
 template <>
 inline constexpr const auto& preset_table<warm_up_kind> = warm_up_table;
 
-/// The number of a row as a kind: behind `unsaid` and `off`.
+/// The kind of a row. Rows come after `unsaid` and `off`.
 template <class Kind>
 constexpr Kind kind_of_row(std::size_t row) noexcept {
   return static_cast<Kind>(static_cast<std::size_t>(Kind::standard) + row);
 }
 
-/// The policy of a kind; that of `standard` for kinds without a row.
+/// The policy of a kind. A kind without a row has the policy of `standard`.
 template <class Kind>
 constexpr const auto& policy_of(Kind kind) noexcept {
   const auto& table = preset_table<Kind>;
@@ -123,8 +126,7 @@ constexpr const auto& policy_of(Kind kind) noexcept {
   return *table[row < std::size(table) ? row : 0].policy;
 }
 
-/// The kind that a word stands for, in code: policy::named<elision_kind>("shore"). A word that is none does not
-/// compile.
+/// The kind that a word stands for, in code: policy::named<elision_kind>("shore"). An unknown word does not compile.
 template <class Kind>
 consteval Kind named(std::string_view word) {
   const auto& table = preset_table<Kind>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Policy files that a program with named sites reads for itself: TXSYNC_POLICY and load_policy().
+// Policy files that a program with named sites reads itself, by TXSYNC_POLICY or load_policy().
 #include <atomic>
 #include <exception>
 #include <map>
@@ -22,8 +22,8 @@ namespace {
 
 constexpr const char* variable = "TXSYNC_POLICY";
 
-/// All that the files say, later ones over earlier ones. Threads that enter sites look things up in it without a lock,
-/// perhaps in signal handlers: it never changes, and a further file makes another one.
+/// The choices of all files; later files override earlier ones. Threads that enter sites read it without a lock,
+/// perhaps in signal handlers. So it never changes, and each further file makes a new object.
 class all_files {
  public:
   all_files(const policy_set& file, const all_files* before) : defaults_(file.said_by_default()) {
@@ -44,11 +44,11 @@ class all_files {
   std::map<std::string, observe::said_policy, std::less<>> sites_;
 };
 
-// Sequentially consistent, both: see site_registry. None is ever freed.
+// Both are sequentially consistent: see site_registry. No object is ever freed.
 constinit std::atomic<const all_files*> known{nullptr};
 constinit std::atomic<std::uint32_t> files{0};
 
-/// Calls of load_policy(), one at a time. Not a mutex, which would stand in the table of `txsync run`.
+/// Serialises calls of load_policy(). It is not a mutex, because that would appear in the table of `txsync run`.
 class turn {
  public:
   turn() noexcept {
@@ -64,7 +64,7 @@ class turn {
 };
 constinit std::atomic<bool> turn::is_taken_{false};
 
-/// Throws what load_policy() returns.
+/// Throws the errors that load_policy() returns as text.
 void load(const char* name_or_file) {
   const policy_set file = load_policy(std::string(name_or_file));
   const turn mine;
@@ -74,8 +74,8 @@ void load(const char* name_or_file) {
   observe::site_registry::put_policies();
 }
 
-// Before the program's own constructors, which may take locks. Not when the first lock is taken, as that may be in the
-// program's allocator or in a signal handler, and to read a file takes memory.
+// Runs before the program's own constructors, which may take locks. It cannot wait for the first lock call: that may
+// come from the program's allocator or a signal handler, and reading a file allocates memory.
 [[gnu::constructor(102)]] void read_environment() noexcept {
   const char* const asked = machine::environment(variable);
   if (asked == nullptr || *asked == '\0') return;
@@ -96,7 +96,7 @@ std::string load_policy(const char* name_or_file) noexcept {
     try {
       return error.what();
     } catch (...) {
-      return "out of memory";  // short enough to need none
+      return "out of memory";  // short enough for std::string to need no memory
     }
   }
 }

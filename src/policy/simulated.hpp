@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A policy as a program on the simulated machine gets it, which reads no files.
+// A policy in the form that a program on the simulated machine gets. Such a program reads no files.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace txsync::inline TXSYNC_BACKEND::policy {
 
-/// What is said of named sites, as observe/told_policies.hpp has it; empty where nothing is.
+/// What the policy sets for named sites, in the format of observe/told_policies.hpp; empty if it sets nothing.
 std::string told_sites(const policy_set& set);
 
-/// What pthread's locks of the program are: the default, in keys and words of policy files, without what a simulated
-/// program does not take (`spinlock`, `counting`, "libc"). All of them are one site there, which no name means. Empty
-/// where nobody has said anything of them.
+/// What pthread's locks of the program are: the default, in keys and words of policy files. It leaves out what a
+/// simulated program does not accept (`spinlock`, `counting`, "libc"). These locks share one site there, and no name in
+/// a policy means it. Empty if the policy sets nothing for them.
 std::string told_locks(const policy_set& set);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::policy

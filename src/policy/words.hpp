@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of policy files, each with its meaning.
+// The words of policy files, each with its value.
 #pragma once
 
 #include <array>
@@ -43,7 +43,7 @@ struct words_of<openmp_kind> {
                                                                 {"warm", openmp_kind::warm}};
 };
 
-/// "off", and the words of the table of presets.
+/// "off", then the words of the table of presets.
 template <class Kind>
 consteval auto words_of_presets() {
   const auto& table = preset_table<Kind>;

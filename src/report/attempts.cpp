@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of attempts (hardware transactions): by point, and where they ended.
+// What happened to attempts (hardware transactions): per point, and where they ended.
 #include "observe/document/end_groups.hpp"
 #include "report/sections.hpp"
 #include "report/text.hpp"
@@ -20,7 +20,7 @@ std::string attempts_row(const json& point) {
          "</tr>\n";
 }
 
-/// What it is, and where.
+/// The data that an abort was about: its name and its line.
 std::string data_of(const json& place) {
   if (!place.contains("line")) return {};
   std::string made = place.contains("data") ? text_of(place, "data") + ", line " : "";
@@ -29,7 +29,7 @@ std::string data_of(const json& place) {
   return lines > 1 ? made + " and " + grouped(lines - 1) + " more" : made;
 }
 
-/// Of a chain of one there is nothing more to tell than the place.
+/// Empty for a chain of one call, which says no more than the place does.
 std::string chain_of(const json& place, const char* member, const char* whose) {
   const json& calls = part_of(place, member);
   if (calls.size() < 2) return {};
@@ -59,7 +59,7 @@ std::string places_rows(const json& point) {
   return rows;
 }
 
-/// What the attempts of a point were doing as they ended, in each way that adds it up.
+/// What the attempts of a point were doing when they ended, grouped in each of several ways.
 std::string ends_rows(const json& point) {
   constexpr std::size_t max_shown = 8;
   std::vector<observe::abort_end> ends;
@@ -78,12 +78,12 @@ std::string ends_rows(const json& point) {
   return rows;
 }
 
-/// Of what could have made attempts, that it made none is told, too.
+/// A point that could have made attempts gets a row even if it made none.
 bool has_row(const json& point) {
   return point.contains("attempts") && (number_of(point, "attempts") != 0 || point.contains("speculates"));
 }
 
-/// Whether a later point is of the same subject: with more threads, which says more.
+/// Whether a later point has the same subject. That one has more threads and says more.
 bool has_later(const json& points, std::size_t index) {
   for (std::size_t i = index + 1; i < points.size(); ++i) {
     if (text_of(points[i], "subject") == text_of(points[index], "subject")) return true;
@@ -94,7 +94,7 @@ bool has_later(const json& points, std::size_t index) {
 }  // namespace
 
 std::string attempts_section(const json& document) {
-  if (document.contains("lab")) return {};  // its curves are about attempts
+  if (document.contains("lab")) return {};  // the curves of its experiments show attempts
   const json& points = part_of(document, "points");
   std::string rows;
   std::string places;

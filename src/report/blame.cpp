@@ -18,7 +18,7 @@ constexpr std::size_t max_blamed = 12;
 constexpr const char* no_chains =
     "This document has no call chains of waits: the frames are the module that holds the code, and the lock site.";
 
-/// A site by its name or its index in the list of the first point.
+/// The name of a chain's site, which is given by name or by index in the first point's list of sites.
 std::string site_name(const json& chain, const json& document) {
   const auto site = chain.find("site");
   if (site == chain.end()) return {};
@@ -42,7 +42,7 @@ call_chain site_chain(const json& site, double amount) {
   return made;
 }
 
-/// Code with a site that it took, or kept others from.
+/// Code, with a site whose lock it waited for or made others wait for.
 struct blamed {
   std::string code;
   std::string call;
@@ -51,7 +51,7 @@ struct blamed {
   double wait_ns = 0;
 };
 
-/// The nearest caller of the lock that is no lock wrapper itself; the call where there is none.
+/// The nearest caller of the lock that is not itself a lock wrapper; the lock call if there is none.
 const std::string& code_of(const std::vector<std::string>& frames) {
   for (std::size_t at = frames.size() - 1; at-- > 0;) {
     if (!launch::is_lock_wrapper(frames[at].substr(0, frames[at].rfind(" (")))) return frames[at];
@@ -59,7 +59,7 @@ const std::string& code_of(const std::vector<std::string>& frames) {
   return frames.back();
 }
 
-/// By the code that called the lock, the most waiting first.
+/// The chains by the code that called the lock, the most waiting first.
 std::vector<blamed> by_code(const std::vector<lock_chain>& list) {
   std::map<std::pair<std::string, std::string>, blamed> sums;
   for (const lock_chain& one : list) {
@@ -85,7 +85,7 @@ std::string rest_of(std::size_t more, double rest, const char* words) {
          " together.</p>\n";
 }
 
-/// `who` and `what` are heads of columns.
+/// `who` and `what` are column headings.
 std::string blame_table(const std::vector<lock_chain>& chains, const char* who, const char* what) {
   const std::vector<blamed> list = by_code(chains);
   double all = 0;
@@ -130,7 +130,7 @@ std::string waiter_section(const json& document) {
          drawing + "</section>\n";
 }
 
-/// Who held a lock is known by site only: all waiting at a site was for those that held it.
+/// Without chains, a holder is known only by its site: all waiting at a site is for the holders there.
 std::string holders_by_site(const json& document) {
   std::vector<const json*> sites;
   double all_waiting = 0;
@@ -194,7 +194,7 @@ std::string holder_section(const json& document) {
          drawn(chart) + "</section>\n";
 }
 
-/// "worker (main.cpp:88)": the names with the places that are known.
+/// "worker (main.cpp:88)": the names, with source places where known.
 std::vector<std::string> placed_frames(const json& chain) {
   auto frames = chain.at("frames").get<std::vector<std::string>>();
   const auto places = part_of(chain, "places").get<std::vector<std::string>>();

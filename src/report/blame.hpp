@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting by the calls that waited and by those that held the lock meanwhile, as the document of a run has it.
+// Waiting by the calls that waited and by the calls that held the lock meanwhile, from the document of a run.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace txsync::inline TXSYNC_BACKEND::report {
 
 using observe::json;
 
-/// A chain of calls down to a lock.
+/// A chain of calls that ends at a lock.
 struct lock_chain {
   std::vector<std::string> frames;  ///< root first, the lock call last; without the site
   std::string site;
@@ -20,13 +20,14 @@ struct lock_chain {
   double wait_ns = 0;
 };
 
-/// `member` is "wait_chains" or "hold_chains". Empty where the document has none.
+/// `member` is "wait_chains" or "hold_chains". Empty if the document has none.
 std::vector<lock_chain> lock_chains(const json& document, const char* member);
 
-/// What flame graphs draw: the frames, with the site on top.
+/// The chains for flame graphs: the frames, with the site on top.
 std::vector<call_chain> with_sites(const std::vector<lock_chain>& list);
 
-/// The same of documents without chains: the module that holds the code, and the site, with the time waited there.
+/// The chains for documents without call chains: the module that contains the code, then the site with its waiting
+/// time.
 std::vector<call_chain> site_chains(const json& document);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::report

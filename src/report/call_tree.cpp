@@ -9,7 +9,7 @@
 namespace txsync::inline TXSYNC_BACKEND::report {
 namespace {
 
-/// While chains are added: callees by what makes them the same.
+/// A frame while chains are added. Callees have keys by which equal frames are merged.
 struct node {
   call_frame frame;
   std::map<std::string, node> callees;
@@ -17,7 +17,7 @@ struct node {
 
 std::vector<std::string> bounded(std::vector<std::string> frames) {
   if (frames.size() <= max_levels) return frames;
-  // The callers of the lock say most.
+  // Keep 8 frames at the root and all near the lock, because the callers of the lock say most.
   constexpr std::size_t of_root = 8;
   const std::size_t left_out = frames.size() - max_levels + 1;
   const auto from = frames.begin() + of_root;
@@ -58,7 +58,7 @@ call_frame tree_of(const std::vector<call_chain>& chains, bool compares) {
       const bool lock = level + 1 == frames.size();
       const std::string name = compares ? without_line(frames[level]) : frames[level];
       at = &at->callees[(lock ? "l" : "f") + name];
-      // The name as the second document has it, where it has it.
+      // A frame that occurs in both documents gets its name from the second one.
       if (at->frame.name.empty() || chain.amount > 0) at->frame.name = frames[level];
       at->frame.lock = lock;
       add_chain(*at, chain);

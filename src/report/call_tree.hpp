@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Call chains with amounts, as a tree: what flame graphs draw.
+// Call chains with amounts, as a tree for flame graphs.
 #pragma once
 
 #include <cstddef>
@@ -13,30 +13,31 @@ namespace txsync::inline TXSYNC_BACKEND::report {
 struct call_chain {
   std::vector<std::string> frames;  ///< root first; the last one is the lock
   double amount = 0;
-  double before = 0;  ///< of a comparison: the amount in the first document
+  double before = 0;  ///< in a comparison: the amount in the first document
 };
 
-/// A frame with everything that was called from it there.
+/// A frame with all frames that were called from it at this position.
 struct call_frame {
   std::string name;
-  double amount = 0;  ///< of its own chains and of its callees
+  double amount = 0;  ///< of chains that end here, and of all callees
   double before = 0;
   bool lock = false;       ///< the last frame of a chain
-  std::size_t merged = 0;  ///< more than 0: so many narrow frames, without a name of their own
+  std::size_t merged = 0;  ///< if not 0: this many narrow frames were merged into this one, which has no name
   std::vector<call_frame> callees;
 };
 
-/// How wide a frame is drawn. In a comparison the mean of both amounts, so that what is gone keeps a width.
+/// How wide a frame is drawn. In a comparison it is the mean of both amounts, so that a frame that is gone has a width.
 double weight_of(const call_frame& frame, bool compares) noexcept;
 
-/// The root has no name and holds everything. A comparison takes frames as the same that differ in the line only. Of
-/// longer chains than max_levels the middle is one frame. Chains whose amounts are 0 or less are left out.
+/// Makes the tree. The root has no name and contains everything. A comparison treats frames that differ only in the
+/// line as the same. Longer chains than max_levels have one frame for their middle. Chains with amounts of 0 or less
+/// are left out.
 call_frame tree_of(const std::vector<call_chain>& chains, bool compares);
 
 inline constexpr std::size_t max_levels = 40;
 
-/// Callees that weigh less than `least` become one frame, with the heaviest first. What a narrow frame called is left
-/// out.
+/// Merges callees that weigh less than `least` into one frame. That frame stands where the heaviest of them stood. What
+/// narrow frames called is left out.
 void merge_narrow(call_frame& frame, double least, bool compares);
 
 std::size_t frames_in(const call_frame& frame) noexcept;

@@ -16,7 +16,7 @@ constexpr double row_height = 28;
 constexpr double tick_room = 40;
 constexpr std::size_t longest_label = 30;
 
-/// Round steps from 0 that reach `greatest`, about five.
+/// About five round steps from 0 that reach `greatest`.
 struct axis {
   double step = 1;
   double end = 1;
@@ -113,10 +113,10 @@ namespace {
 
 constexpr double line_chart_height = 380;
 constexpr double label_distance = 17;
-constexpr double side = 26;     // between the first and the last position and the edges
-constexpr double word_gap = 6;  // between the words of positions
+constexpr double side = 26;     // from the first and last position to the edges
+constexpr double word_gap = 6;  // between the labels of positions
 
-/// From 0 for the first to 1 for the last.
+/// Maps the first value to 0 and the last to 1.
 std::vector<double> spread(const std::vector<double>& ascending) {
   std::vector<double> made;
   made.reserve(ascending.size());
@@ -131,7 +131,8 @@ double least_distance(const std::vector<double>& ascending) {
   return least;
 }
 
-/// Logarithms. 0 has none: as far before the next as that one is from its next. Empty where there is no such place.
+/// Logarithms. 0 has none: it is placed as far before the second value as that is before the third. Empty if
+/// impossible.
 std::vector<double> logarithms(const std::vector<double>& ascending) {
   const bool has_zero = ascending.front() == 0;
   if (ascending.front() < 0 || (has_zero && ascending.size() < 3)) return {};
@@ -142,7 +143,7 @@ std::vector<double> logarithms(const std::vector<double>& ascending) {
   return made;
 }
 
-/// Where positions stand, from 0 to 1, and what the axis has to say of that.
+/// The positions on the axis, from 0 to 1, and what the axis label says about the scale.
 struct x_scale {
   std::vector<double> places;
   std::string words;
@@ -169,7 +170,7 @@ struct line_layout {
   double y(double value) const { return bottom - (bottom - top) * std::clamp(value / scale.end, 0.0, 1.0); }
 };
 
-/// Where the labels stand at the ends of the lines: as near as can be, none on another.
+/// The positions of the labels at the ends of the lines: as near to the ends as possible, without overlap.
 std::vector<double> label_places(const line_chart& chart, const line_layout& at) {
   std::vector<std::pair<double, std::size_t>> wanted;
   for (std::size_t i = 0; i < chart.lines.size(); ++i) {
@@ -193,7 +194,7 @@ std::vector<double> label_places(const line_chart& chart, const line_layout& at)
   return places;
 }
 
-/// The last position has its words, and from the first on those that have room.
+/// The last position gets a label. Others get one, starting from the first, if there is room.
 std::string x_axis(const line_chart& chart, const line_layout& at) {
   const auto half = [&](std::size_t i) {
     return static_cast<double>(length(chart.position_words[i])) * letter_width / 2 + word_gap / 2;

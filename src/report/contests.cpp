@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `txsync tune` compared: a table and a drawing of the ratios for each of its contests.
+// What `txsync tune` compared: for each comparison, a table and a drawing of the ratios.
 #include <algorithm>
 
 #include "report/chart.hpp"
@@ -9,7 +9,7 @@
 namespace txsync::inline TXSYNC_BACKEND::report {
 namespace {
 
-/// Its ratios are to the best so far.
+/// Whether the ratios of this phase are to the best configuration so far.
 bool is_about_sites(const std::string& phase) {
   return phase.starts_with("site ") || phase.starts_with("changed sites ");
 }
@@ -23,7 +23,7 @@ std::string phase_title(const std::string& phase) {
   return phase;
 }
 
-/// The point that a row of the table rests on; null when it never ran.
+/// The point that a row of the table comes from; null if it never ran.
 const json* point_of(const json& document, const json& row) {
   const auto at = row.find("point");
   if (at == row.end()) return nullptr;
@@ -38,7 +38,7 @@ double greatest_value(const json& document) {
   return greatest;
 }
 
-/// The median over the rounds of a row; an empty cell where nothing was counted.
+/// The median over a row's rounds; an empty cell if nothing was counted.
 std::string max_wait_text(const json& row) {
   const auto fairness = row.find("fairness");
   if (fairness == row.end()) return "<td></td>";
@@ -116,7 +116,7 @@ std::string contests_section(const json& document) {
   if (tune == document.end()) return {};
   const json& rows = part_of(*tune, "table");
   const scale unit = scale_for(greatest_value(document), text_of(*tune, "unit"));
-  // The proof first: it is what the verdict rests on.
+  // The proof comes first, because the verdict comes from it.
   std::vector<std::vector<const json*>> phases;
   for (const json& row : rows) {
     if (phases.empty() || text_of(*phases.back().front(), "phase") != text_of(row, "phase")) phases.emplace_back();

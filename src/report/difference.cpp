@@ -12,7 +12,7 @@
 namespace txsync::inline TXSYNC_BACKEND::report {
 namespace {
 
-constexpr double same_length = 0.05;  // lengths that differ by less are taken as the same
+constexpr double same_length = 0.05;  // lengths that differ by less count as equal
 
 bool is_run(const json& document) { return document.contains("run"); }
 
@@ -60,7 +60,7 @@ std::map<site_key, site_figures> figures_by_site(const json& document) {
   return made;
 }
 
-/// The sites that have no partner, by their names without lines; more than one of a name cannot be told apart.
+/// The sites without a partner, by their names without line numbers. Several sites of one such name stay ambiguous.
 std::map<site_key, std::vector<site_change*>> by_bare_name(std::vector<site_change>& sites, bool of_before) {
   std::map<site_key, std::vector<site_change*>> made;
   for (site_change& one : sites) {
@@ -70,7 +70,8 @@ std::map<site_key, std::vector<site_change*>> by_bare_name(std::vector<site_chan
   return made;
 }
 
-/// A change of the program moves lines: what is left on both sides under one name without its line is one site.
+/// Pairs sites whose line moved because the program changed: exactly one is left on each side with that name without
+/// line.
 void match_moved(std::vector<site_change>& sites) {
   const auto gone = by_bare_name(sites, true);
   auto fresh = by_bare_name(sites, false);
@@ -108,7 +109,7 @@ void sort_by_change(difference& all) {
                    [&](const site_change& a, const site_change& b) { return change(a) > change(b); });
 }
 
-/// What makes a point the same in both documents. A run has one only, whatever its program and policy.
+/// The key by which a point is found in both documents. A run has one point, whatever its program and policy are.
 std::string key_of(const json& document, const json& point) {
   if (is_run(document)) return "run";
   return text_of(point, "workload") + "\n" + part_of(point, "params").dump() + "\n" + text_of(point, "subject") + "\n" +
@@ -140,7 +141,7 @@ std::vector<point_change> point_changes(const json& before, const json& after) {
     made.push_back({point_words(after, point), text_of(point, "metric"), text_of(point, "unit"), lower_is_better(point),
                     measured_of(*other->second), measured_of(point)});
   }
-  // By the factor, whichever way it goes; medians of 0 have none and come last.
+  // Sorts by factor, in either direction. Medians of 0 have no factor and come last.
   const auto change = [](const point_change& one) {
     const bool both = one.before.median > 0 && one.after.median > 0;
     return both ? std::fabs(std::log(one.after.median / one.before.median)) : -1;
@@ -155,7 +156,7 @@ std::string whole_machine(const json& document) {
   return text_of(machine, "cpu") + ", " + text_of(machine, "cpus") + " CPUs, " + text_of(machine, "kernel");
 }
 
-/// "libc" and "mutex" of runs; empty elsewhere.
+/// "libc" or "mutex", for example, in documents of runs; empty in others.
 std::string policy_of(const json& document) { return text_of(part_of(document, "run"), "policy"); }
 
 void remark_on(std::vector<std::string>& remarks, const source& one) {
@@ -242,7 +243,7 @@ std::string time_ratio(const std::optional<double>& before, const std::optional<
   return before && after ? ratio_words_of(*before, *after) : "–";
 }
 
-/// The figures of a run that was `seconds` long; 1 for the totals.
+/// The figures of a run, divided by its length in seconds; `seconds` is 1 for totals.
 difference_row figures_row(std::string label, const site_figures& of, double seconds, bool with_times) {
   return {
       std::move(label),

@@ -103,7 +103,7 @@ std::string sites_table(const difference& all) {
          "samples.</p></section>\n";
 }
 
-/// The chains of both documents as one list, for each second of the runs where their lengths differ.
+/// The chains of both documents in one list. If the lengths of the runs differ, amounts are per second.
 std::vector<call_chain> joined(std::vector<call_chain> before, std::vector<call_chain> after, const difference& all) {
   for (call_chain& one : before) {
     one.before = one.amount / all.divisor_before();

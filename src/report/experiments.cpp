@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The experiments of `txsync lab`: each number of a paper beside the simulated one, and the curves.
+// The experiments of `txsync lab`: each number of a paper with the simulated one, and the curves.
 #include <algorithm>
 #include <set>
 
@@ -10,7 +10,7 @@
 namespace txsync::inline TXSYNC_BACKEND::report {
 namespace {
 
-/// As many digits as there are: "48", "12.15".
+/// With as many digits as needed: "48", "12.15".
 std::string plain(double value) {
   std::string made = figures(value);
   if (made.find('.') == std::string::npos || made.find('e') != std::string::npos) return made;
@@ -90,7 +90,7 @@ double greatest_of_curves(const json& experiment) {
   return greatest;
 }
 
-/// Curves of a single position are in the table.
+/// Empty for curves with a single position; the table shows them.
 std::string curves_of(const json& experiment) {
   const std::vector<double> positions = positions_of(experiment);
   if (positions.size() < 2) return {};

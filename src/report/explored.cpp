@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `txsync explore` tried, what it found, and what repeats that.
+// What `txsync explore` tried, what it found, and how to repeat it.
 #include <algorithm>
 #include <numeric>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_names = 5;
 
-/// A test, or the program, with what became of it.
+/// A test, or the program, with its outcome.
 struct explored {
   const json* point;
   const json* told;
@@ -65,7 +65,7 @@ std::string names_of(const explored_list& list) {
   return list.size() <= most_names ? made : made + " and " + std::to_string(list.size() - most_names) + " more";
 }
 
-/// Of a complaint what stands before the seed, which the key has, and the threads' places.
+/// The part of a complaint before the seed (the key has it, too) and before the threads' positions.
 std::string first_clause(const std::string& complaint) {
   return shortened(complaint.substr(0, std::min(complaint.find(';'), complaint.find(" (seed "))), 160);
 }
@@ -77,7 +77,7 @@ std::string failing_words(const explored_list& fail, std::size_t of) {
          first_clause(text_of(*one.told, "complaint")) + ")";
 }
 
-/// What had to come out differently.
+/// What came out wrong: faults found, seeded faults not found, tests that could not run.
 std::vector<std::string> wrong_words(const explored_list& all) {
   std::vector<std::string> words;
   const explored_list fail = those(all, [](const auto& one) { return one.fails() && !one.seeded(); });
@@ -145,7 +145,7 @@ std::string fault_found(const explored& one) {
   return made;
 }
 
-/// Those first that should not have failed.
+/// Unexpected failures come first.
 std::string faults_found(const explored_list& all) {
   explored_list fail = those(all, [](const auto& one) { return one.fails(); });
   std::stable_partition(fail.begin(), fail.end(), [](const auto& one) { return !one.seeded(); });
@@ -196,7 +196,7 @@ verdict verdict_of_exploration(const json& document) {
   const std::string lead = "Explored on a simulated machine: ";
   if (all.empty()) return {lead + "nothing came to an end.", verdict::mood::bad};
   std::vector<std::string> words = wrong_words(all);
-  // That nothing was found proves nothing.
+  // An exploration that finds nothing proves nothing, so its verdict is not "good".
   const verdict::mood meant = words.empty() ? verdict::mood::plain : verdict::mood::bad;
   if (words.empty()) words = right_words(all);
   std::string made = lead;

@@ -14,13 +14,13 @@ namespace {
 constexpr double wide = 960;
 constexpr double level_height = 19;
 constexpr double letter_size = 11.5;
-constexpr double inset = 4;      // of the words in a frame, on both sides
+constexpr double inset = 4;      // left and right of the text in a frame
 constexpr double narrowest = 4;  // narrower frames are merged
 constexpr std::size_t max_frames = 250;
-constexpr std::size_t most_name = 300;  // of C++ with templates
+constexpr std::size_t most_name = 300;  // names of C++ templates can be long
 constexpr double legend_height = 26;
 
-/// How a frame differs from before: seven steps from gone to new.
+/// How much a frame changed: seven steps from gone to new.
 struct change_step {
   const char* look;
   const char* words;
@@ -40,7 +40,7 @@ const change_step& step_of(const call_frame& frame) {
   return steps[ratio <= 0.5 ? 1 : ratio < 0.9 ? 2 : ratio <= 1.1 ? 3 : ratio < 2 ? 4 : 5];
 }
 
-/// As wide as usual faces draw it, in units of the letters' size; rather too much.
+/// The width in usual fonts, in units of the font size. It errs on the wide side.
 double width_of(std::string_view text) {
   double sum = 0;
   for (const char letter : text) {
@@ -59,7 +59,7 @@ double width_of(std::string_view text) {
   return sum;
 }
 
-/// Behind the last "::" outside brackets: "f" of "a::b<c::d>::f".
+/// What follows the last "::" outside brackets: "f" of "a::b<c::d>::f".
 std::string unqualified(const std::string& name) {
   std::size_t begin = 0;
   int depth = 0;
@@ -71,8 +71,8 @@ std::string unqualified(const std::string& name) {
   return name.substr(begin);
 }
 
-/// The name in `room`: whole, or without what says least (its place, its qualifiers, template arguments), or at last
-/// its beginning. Empty where less than a few letters would stay.
+/// Shortens the name to fit `room`. It first removes the source place, then qualifiers, then template arguments; at
+/// last only the beginning stays. Empty if fewer than 6 letters would stay.
 std::string fitted(std::string name, double room) {
   constexpr std::size_t least_letters = 6;
   if (width_of(name) <= room) return name;
@@ -112,7 +112,7 @@ class drawing {
   }
 
  private:
-  /// Merges frames until what is left is seen, and the page stays small.
+  /// Merges frames until the rest is wide enough to see and few enough for a small page.
   void bound() {
     const call_frame whole = root_;
     for (double least = narrowest; least < wide; least *= 1.5) {
@@ -134,7 +134,7 @@ class drawing {
 
   std::string change_of(const call_frame& frame) const { return change_words(frame.before, frame.amount); }
 
-  /// What is said on hover.
+  /// The text shown on hover.
   std::string sentence(const call_frame& frame) const {
     std::string words =
         frame.merged != 0 ? std::to_string(frame.merged) + " narrow frames together" : shortened(frame.name, most_name);
@@ -149,7 +149,7 @@ class drawing {
     if (chart_.compares) return step_of(frame).look;
     if (frame.merged != 0 || level == 0) return "rest";
     if (frame.lock) return "top";
-    // Neighbours are told apart by shades; the same name has the same one everywhere.
+    // Shades separate neighbours. Frames of the same name on one level have the same shade everywhere.
     static constexpr std::array<const char*, 3> shades{"shade0", "shade1", "shade2"};
     std::size_t sum = level;
     for (const char letter : frame.name) sum += static_cast<unsigned char>(letter);

@@ -14,7 +14,7 @@ constexpr double narrowest_cell = 34;
 constexpr double widest_cell = 64;
 constexpr double panel_gap = 12;
 constexpr double most_label_room = 230;
-constexpr double head_height = 46;  // labels of panels, and of their columns
+constexpr double head_height = 46;  // the labels of panels and of their columns
 
 struct map_layout {
   double left = 0;
@@ -39,7 +39,7 @@ map_layout layout_of(const map_chart& chart) {
   return made;
 }
 
-/// A class of the style. The bounds are those of claims about sweeps: at 0.9 nothing much is lost.
+/// A class of the style sheet. The bounds are those of claims about sweeps: 0.9 counts as nearly the best.
 const char* look_of(double part) {
   if (part >= 0.9) return "m4";
   if (part >= 0.75) return "m3";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What went wrong, what is claimed, where it was measured, and how to do it again.
+// What went wrong, what is claimed, where it was measured, and how to repeat it.
 #include <algorithm>
 #include <set>
 
@@ -38,7 +38,7 @@ std::string caches(const json& machine) {
   return words;
 }
 
-/// How many runs, of how many subjects: one subject may have been measured with several numbers of threads.
+/// How many runs of how many subjects. One subject may have been measured with several numbers of threads.
 std::string measured_box(const json& points) {
   std::size_t runs = 0;
   std::set<std::string> subjects;
@@ -102,7 +102,7 @@ std::string notices_section(const json& document) {
   if (const std::string sanitizers = text_of(part_of(document, "tool"), "sanitizers"); !sanitizers.empty()) {
     item("This build of txsync has sanitizers (" + sanitizers + "): its times mean nothing.", true);
   }
-  const bool explored = document.contains("explore");  // where no time was measured
+  const bool explored = document.contains("explore");  // no time was measured
   if (!explored && text_of(part_of(document, "machine"), "backend") == "simulated") {
     item("All times are simulated, on models that leave out branch prediction and instruction caches.", false);
   }

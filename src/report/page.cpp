@@ -24,7 +24,7 @@ std::string article(const source& one, std::size_t number) {
   return made + "</article>\n";
 }
 
-/// Of several documents: what each says, with a link to it.
+/// The table of contents for several documents: what each says, with a link to it.
 std::string contents(const std::vector<source>& sources) {
   std::string made = "<nav><ol>\n";
   for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -34,7 +34,7 @@ std::string contents(const std::vector<source>& sources) {
   return made + "</ol></nav>\n";
 }
 
-/// Calls, and turns what nlohmann finds wrong into the name of the document.
+/// Calls the function. If nlohmann finds an error in the document, throws a report_error that names the document.
 template <class Function>
 std::string checked(const source& one, Function&& call) {
   try {
@@ -42,7 +42,7 @@ std::string checked(const source& one, Function&& call) {
   } catch (const json::exception& error) {
     throw report_error("'" + one.name +
                        "' is not a result document of txsync as docs/result.schema.json has it: " + error.what());
-  } catch (const std::invalid_argument& error) {  // statistics of values that are none
+  } catch (const std::invalid_argument& error) {  // from statistics of impossible values
     throw report_error("'" + one.name + "' has values that cannot be: " + error.what());
   }
 }
@@ -58,7 +58,7 @@ std::string over_line(const json& document) {
 std::string page_around(const std::string& title, const std::string& body) {
   std::string made = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   made += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
-  // Nothing from elsewhere, whatever a document may have smuggled in.
+  // Nothing is loaded from elsewhere, whatever a document may contain.
   made +=
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
       "script-src 'unsafe-inline'\">\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was measured: for each workload with its parameters a table and a drawing.
+// What was measured: a table and a drawing for each workload with its parameters.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -12,7 +12,7 @@
 namespace txsync::inline TXSYNC_BACKEND::report {
 namespace {
 
-/// Points that can be compared: one workload, parameters, place and metric.
+/// Points that can be compared: equal workload, parameters, place and metric.
 struct group {
   const json* first = nullptr;
   std::vector<const json*> points;
@@ -54,7 +54,7 @@ shown shown_of(const json& point) {
   return made;
 }
 
-/// The best median of each number of threads, among those that did not fail.
+/// The best median for each number of threads, without points that failed.
 std::map<double, const json*> best_by_threads(const std::vector<shown>& list) {
   std::map<double, const json*> best;
   std::map<double, double> median;
@@ -76,13 +76,13 @@ std::string kind_words(const json& point) {
   return kind == "ours" ? "txsync" : kind;
 }
 
-/// "A to B"; a single value has no interval.
+/// "A to B"; "–" for a single value, which has no interval.
 std::string interval_text(const shown& one, const scale& unit) {
   if (one.rounds < 2) return "–";
   return figures(one.middle.low95 / unit.by) + " to " + figures(one.middle.high95 / unit.by);
 }
 
-/// What a table has beyond the values.
+/// The columns of a table besides the values.
 struct columns {
   bool fairness = false;
   bool shares = false;
@@ -101,7 +101,7 @@ columns columns_of(const std::vector<shown>& list) {
   return made;
 }
 
-/// Empty where the threads' operations are not known.
+/// Empty if the threads' operations are unknown.
 std::string fairness_text(const json& point) {
   const json& turns = part_of(point, "thread_operations");
   const auto fewest = part_of(turns, "fewest").get<std::vector<std::uint64_t>>();
@@ -112,7 +112,7 @@ std::string fairness_text(const json& point) {
   return text;
 }
 
-/// The median of a list of the point by repetition; empty where there is none.
+/// The median over repetitions of a list in the point; empty if there is none.
 std::string median_cell(const json& point, const char* part, const char* member, bool is_time) {
   const auto values = part_of(part_of(point, part), member).get<std::vector<double>>();
   if (values.empty()) return number_cell("");
@@ -219,11 +219,11 @@ std::string bars(const std::vector<shown>& list, const scale& unit, const json& 
                                                                   : "ours",
                           one.rounds > 1});
   }
-  // One bar compares nothing.
+  // A single bar compares nothing.
   return chart.bars.size() < 2 ? std::string() : drawn(chart);
 }
 
-/// The subjects by their best median anywhere, best first.
+/// The subjects ordered by their best median anywhere, best first.
 std::vector<std::string> ranked(const std::vector<shown>& list) {
   std::map<std::string, double> best;
   for (const shown& one : list) {
@@ -306,7 +306,7 @@ std::string group_section(const group& one) {
 }  // namespace
 
 std::string points_section(const json& document) {
-  // contests_section has them, by phase, experiments_section, by curve, and exploration_section
+  // Other sections show these points: contests_section by phase, experiments_section by curve, exploration_section.
   if (document.contains("tune") || document.contains("lab") || document.contains("explore")) return {};
   std::string made;
   for (const group& one : groups_of(document)) made += group_section(one);

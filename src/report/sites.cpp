@@ -23,7 +23,7 @@ std::string percentile(const json& site, const char* member, const char* name) {
 
 double contended_part(const json& site) {
   const double all = number_of(site, "acquisitions");
-  // Acquisitions are estimated, contended ones are exact: the quotient may come out above 1.
+  // Acquisitions are estimated and contended ones are exact, so the quotient may exceed 1.
   return all == 0 ? 0 : std::min(1.0, number_of(site, "contended") / all);
 }
 
@@ -35,7 +35,7 @@ std::string first_cells(const counted& one, bool with_where) {
   return "<td class=\"w\">" + escaped(text_of(*one.site, "name")) + "</td>" + (with_where ? cell(one.where) : "");
 }
 
-/// The table of those sites that have the member, with the cells behind the first ones; nothing where none has.
+/// A table of the sites that have the member. `cells` gives the columns after the first ones. Empty if no site has it.
 template <class Cells>
 std::string table_of(const std::vector<counted>& list, const char* member, bool with_where, const std::string& heads,
                      Cells cells) {
@@ -54,7 +54,7 @@ std::string programs_of(const json& site) {
   return made;
 }
 
-/// Threads of more than one program waited.
+/// Whether threads of more than one program waited.
 bool several_programs_waited(const std::vector<counted>& list) {
   std::set<std::string> programs;
   for (const counted& one : list) {
@@ -87,7 +87,7 @@ std::string row(const counted& one, double all_waiting, bool with_where, bool wi
   return made + "</tr>\n";
 }
 
-/// Of an atomic block, which has no lock.
+/// Whether the site is an atomic block, which has no lock.
 bool is_block(const json& site) {
   return number_of(site, "acquisitions") == 0 && waiting_of(site) == 0 && !site.contains("condition_waits") &&
          (site.contains("speculation") || site.contains("transactions"));
@@ -202,7 +202,7 @@ std::string chart_of(const std::vector<counted>& list, double all_waiting) {
 std::vector<counted> sites_of(const json& document, bool always) {
   std::vector<counted> list;
   std::size_t points = 0;
-  // Of a tuning, every contest counted the same sites again; what chose the sites to change stands for all.
+  // In a tuning, every comparison counted the same sites again. The run that chose the sites to change stands for all.
   const auto tune = document.find("tune");
   if (tune != document.end()) {
     for (const json& site : part_of(*tune, "sites")) list.push_back({&site, {}});

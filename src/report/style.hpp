@@ -4,8 +4,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::report {
 
-// Colours have a contrast of 4.5 to their ground for text, 3 for drawings, in both schemes; lines differ by dashes,
-// too.
+// In both colour schemes, colours have a contrast to their background of 4.5 for text and 3 for drawings. Lines also
+// differ by dashes.
 inline constexpr const char* style = R"css(
 :root{color-scheme:light dark;--ground:#fff;--card:#f5f6f8;--text:#1c2024;--soft:#565d66;--edge:#d5d9df;--ours:#1f66c1;--best:#0b7a4b;
 --peer:#848b95;--bad:#b3261e;--s0:#1f66c1;--s1:#b4480b;--s2:#0b7a4b;--s3:#8b3fa8;--s4:#a0125a;--s5:#5f6670;--s6:#7a6400;--s7:#007c8a;
@@ -68,8 +68,8 @@ body{font-size:10pt}main{max-width:none;padding:0}.scroll,figure{overflow:visibl
 svg,svg.flame{min-width:0}figure,tr,.keys,.verdict{break-inside:avoid}h2,h3{break-after:avoid}article+article{break-before:page}#tip{display:none}}
 )css";
 
-// Takes the marks' titles, so that they are shown at once and to the keyboard. Without it browsers show them
-// themselves.
+// Takes over the marks' titles, so that they appear at once and can be reached by keyboard. Without the script,
+// browsers show them.
 inline constexpr const char* script = R"js(
 (function(){
 var tip=document.createElement('div');tip.id='tip';tip.hidden=true;document.body.appendChild(tip);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of drawings.
+// Helpers for drawings.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 namespace txsync::inline TXSYNC_BACKEND::report {
 
 inline constexpr double width = 720;
-/// Of the widest usual face at 13 px; the page does not know its reader's fonts.
+/// Of the widest usual font at 13 px. The page does not know its reader's fonts.
 inline constexpr double letter_width = 7.8;
 
-/// A length or place, in tenths.
+/// A length or position, with one decimal.
 std::string px(double value);
 std::string svg_line(const char* look, double x1, double y1, double x2, double y2);
 std::string svg_text(const char* look, double x, double y, std::string_view words);
 
-/// Opens a figure; the title and description are what screen readers read.
+/// Opens a figure. Screen readers read the title and the description.
 std::string opened(const std::string& title, const std::string& description, double height, double wide = width,
                    const char* look = "");
 std::string closed(const std::string& title);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sweep: one workload with many sets of parameters, the same subjects in each. One drawing shows where each subject
-// is as good as the best, and where it is not.
+// A sweep: one workload with many sets of parameters, and the same subjects in each. One drawing shows where each
+// subject is as good as the best, and where it is not.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::size_t fewest_rows = 4;
 
-/// The points of one drawing: workload, place, metric and parameters that are words are the same.
+/// The points of one drawing. They have the same workload, place, metric and text parameters.
 struct sweep {
   const json* first = nullptr;
   std::vector<const json*> points;
 };
 
-/// "machine = haswell-i7-4770": a place, where a number is a quantity.
+/// The text parameters, such as "machine = haswell-i7-4770". They say where it was measured; numbers are quantities.
 std::string words_among_parameters(const json& point) {
   std::string made;
   for (const auto& [key, value] : part_of(point, "params").items()) {
@@ -44,7 +44,7 @@ std::vector<sweep> sweeps_of(const json& document) {
   return made;
 }
 
-/// The numbers among the parameters that are not the same everywhere.
+/// The numeric parameters that differ between points.
 std::vector<std::string> varying(const sweep& of) {
   std::map<std::string, std::set<double>> seen;
   std::vector<std::string> names;
@@ -59,16 +59,16 @@ std::vector<std::string> varying(const sweep& of) {
   return names;
 }
 
-/// A value for each subject, row and number of threads; rows and subjects as they come.
+/// A value for each subject, row and number of threads. Rows and subjects keep their order.
 struct grid {
-  std::vector<std::string> names;  ///< of the parameters that make a row
+  std::vector<std::string> names;  ///< of the parameters that identify a row
   std::vector<std::vector<double>> rows;
   std::vector<double> threads;
   std::vector<std::string> subjects;
   std::map<std::string, std::map<std::pair<std::size_t, std::size_t>, double>> medians;
   bool lower_is_better = false;
 
-  /// Of the best subject at a row and a number of threads; 0 where there is none.
+  /// The median of the best subject at a row and a number of threads; 0 if there is none.
   double best_at(const std::pair<std::size_t, std::size_t>& where) const {
     double best = 0;
     for (const auto& [subject, values] : medians) {
@@ -113,7 +113,7 @@ grid grid_of(const sweep& from) {
   return made;
 }
 
-/// Of so many that they do not fit, those that are nearest to the best on average; in the order they had.
+/// If not all subjects fit, those that are nearest to the best on average, in their former order.
 std::vector<std::string> subjects_to_show(const grid& all) {
   std::vector<std::pair<double, std::string>> means;
   for (const std::string& subject : all.subjects) {

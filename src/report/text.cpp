@@ -149,7 +149,7 @@ std::string without_line(std::string_view name) {
 
 namespace {
 
-/// In the $'...' of shells, which stays on one line whatever the word holds.
+/// In the shell's $'...' quotes, which keep any word on one line.
 std::string escaped_word(const std::string& word) {
   std::string quoted;
   for (const char letter : word) {

@@ -19,51 +19,51 @@ std::string escaped(std::string_view text);
 std::string cell(std::string_view text);
 std::string number_cell(std::string_view text);
 
-/// At most `most` characters (code points), the middle left out: "a long na…er:12".
+/// At most `most` characters (code points). The middle is left out: "a long na…er:12".
 std::string shortened(std::string_view text, std::size_t most);
 /// The first `count` characters.
 std::string beginning(std::string_view text, std::size_t count);
 /// The number of code points of UTF-8.
 std::size_t length(std::string_view text);
 
-/// Four significant figures, without an exponent where it can be: "1234", "1.234", "0.01234", "0".
+/// Four significant figures, without an exponent if possible: "1234", "1.234", "0.01234", "0".
 std::string figures(double value, int significant = 4);
 /// "12,345,678".
 std::string grouped(double value);
-/// "12.3 %" of a part from 0 to 1.
+/// A fraction from 0 to 1 as "12.3 %".
 std::string percent(double part);
-/// A time in the unit that suits it: "850 ns", "1.25 ms", "12.3 s".
+/// A time in a suitable unit: "850 ns", "1.25 ms", "12.3 s".
 std::string duration(double nanoseconds, int significant = 3);
 
-/// A unit with its factor: values / by are in `unit`.
+/// A unit with its factor: a value divided by `by` is in `unit`.
 struct scale {
   double by = 1;
   std::string unit;
 };
-/// So that the greatest of the values reads well: "million sections/s", "ms".
+/// A unit in which the greatest value is readable: "million sections/s", "ms".
 scale scale_for(double greatest, const std::string& unit);
 
 /// How `after` differs from `before`: "+35 %", "−80 %", "12 times", "new", "gone", "no change".
 std::string change_words(double before, double after);
 
-/// A name of code without the numbers of lines in it, which move with every change of the file: "f (a.cpp:12)" becomes
-/// "f (a.cpp)".
+/// A name of code without its line number, which changes with every edit of the file: "f (a.cpp:12)" becomes "f
+/// (a.cpp)".
 std::string without_line(std::string_view name);
 
-/// The words as a POSIX shell would have to be given them.
+/// The words as one would type them into a POSIX shell.
 std::string shell_line(const std::vector<std::string>& words);
 
-/// The member as text; empty when it is not there.
+/// The member as text; empty if missing.
 std::string text_of(const json& object, const char* member);
-/// The member as number, `fallback` when it is not there.
+/// The member as a number; `fallback` if missing.
 double number_of(const json& object, const char* member, double fallback = 0);
-/// Nanoseconds that threads waited at the site for locks, whether they got them or not.
+/// Nanoseconds that threads waited for locks at the site, whether they got them or not.
 double waiting_of(const json& site);
-/// Of a point, or a contest: whether less of what was measured is better.
+/// For a point or a comparison: whether lower values are better.
 bool lower_is_better(const json& measured);
-/// The member as array or object; an empty one when it is not there.
+/// The member as an array or object; an empty one if missing.
 const json& part_of(const json& object, const char* member);
-/// "conflict 61 %, lock-busy 30 %", of the attempts of a point or a site; "none".
+/// "conflict 61 %, lock-busy 30 %" for the attempts of a point or site; "none" if there are none.
 std::string causes_of_aborts(const json& counted);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::report

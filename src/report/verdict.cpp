@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sentence that stands first.
+// The first sentence of the page.
 #include <algorithm>
 #include <map>
 #include <string_view>
@@ -16,7 +16,7 @@ std::string plural(std::size_t count, const char* word) {
   return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
 }
 
-/// The subjects that failed their own check: whatever else was measured, this comes first.
+/// The subjects that failed their own check. This comes first, whatever else was measured.
 std::string failures(const json& document) {
   std::vector<std::string> names;
   for (const json& point : part_of(document, "points")) {
@@ -30,8 +30,8 @@ std::string failures(const json& document) {
   return words + ". ";
 }
 
-/// Simulated numbers by what the model has to do with them. That one is met which the model was fitted to, or which
-/// follows from the model, is no evidence that the model is right.
+/// Simulated numbers by their standing. A number that the model was fitted to, or that follows from the model, proves
+/// nothing about the model.
 class standings {
  public:
   void add(const std::string& standing, bool met) {
@@ -42,7 +42,7 @@ class standings {
     }
   }
   bool has_evidence() const { return kinds_[0].met != 0; }
-  /// "1 of 2 held out, 3 of 3 that the model was fitted to"; empty where nothing has a standing.
+  /// "1 of 2 held out, 3 of 3 that the model was fitted to"; empty if no number has a standing.
   std::string words() const {
     std::string made;
     for (const kind& one : kinds_) {
@@ -64,7 +64,7 @@ class standings {
                     {"closed form", " that follow from the model"}};
 };
 
-/// "A1-4, B-4 (3)": with how many where they are several.
+/// "A1-4, B-4 (3)": an id that several claims have is followed by their number.
 std::string ids_of(const json& claims, std::string_view outcome) {
   std::vector<std::pair<std::string, std::size_t>> found;
   for (const json& one : claims) {
@@ -109,7 +109,7 @@ verdict of_claims(const json& document) {
   return {words + ".", proven ? mood::good : mood::plain};
 }
 
-/// Where waiting is concentrated; empty when nothing waited.
+/// Where the waiting is concentrated; empty if nothing waited.
 std::string of_sites(const json& document) {
   double all = 0;
   double most = 0;
@@ -138,7 +138,7 @@ struct ranking {
 
 double middle_of(const json& point) { return number_of(point, "median"); }
 
-/// The points of the first workload at the greatest number of threads.
+/// The points of the first workload at the largest number of threads.
 ranking ranked(const json& points) {
   const json& first = points.front();
   const auto comparable = [&](const json& point) {
@@ -165,7 +165,7 @@ ranking ranked(const json& points) {
   return made;
 }
 
-/// The default lock against the best other one; empty where they cannot be compared by rounds.
+/// The default lock compared with the best other lock; empty if they cannot be compared by rounds.
 std::string against_peers(const ranking& found) {
   if (found.ours == nullptr || found.peers.empty()) return {};
   const auto ours = part_of(*found.ours, "values").get<std::vector<double>>();

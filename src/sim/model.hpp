@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the simulated machine needs to know of the machine that it plays: plain numbers, one list. machines/*.toml hold
-// them with their sources (src/sim/models reads and checks them); the runtime gets them as lines "section.key value".
+// What the simulated machine needs to know about the machine that it models: plain numbers, one list. machines/*.toml
+// contain them with their sources; src/sim/models reads and checks those files. The runtime gets the numbers as lines
+// "section.key value".
 #pragma once
 
 #include <cstdint>
 
 namespace txsync::sim {
 
-// X(section, key, least, most, unit, meaning). In the files a key stands in the table of its section. Times are in
-// cycles of the core's clock (`core.mhz`), 0 where a machine has no such thing.
+// X(section, key, least, most, unit, meaning). In the files, a key is in the table of its section. Times are in cycles
+// of the core's clock (`core.mhz`), or 0 if a machine has no such thing.
 #define TXSYNC_SIM_MODEL(X)                                                                                           \
   X(core, mhz, 100, 10000, "MHz", "clock; virtual time is this many million cycles a second")                         \
   X(core, sockets, 1, 16, "", "sockets, each with memory of its own")                                                 \

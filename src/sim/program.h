@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-// What a simulated program's image wants of the runtime, beyond txsync_backend/runtime.h and the compiler's hooks.
+// What the image of a simulated program needs from the runtime, beyond txsync_backend/runtime.h and the compiler's
+// hooks.
 //
 // A program is linked from three parts:
-// - its own objects, compiled by the recipe of toolchain/: instrumented, the outside symbols that they use renamed;
-// - the program library, toolchain/library, which stands between them and libc. Its instrumented half replaces
-// precompiled
-//   C++ and threads (trees, std::thread, guards, pthread_create, semaphores); its other half calls libc and says
-//   beforehand what libc will touch (mem*, str*, files, stdio);
-// - the runtime: all that stands here, runtime.h, the hooks and the malloc family. It and libc keep libc's own names.
+// - its own objects, compiled by the recipe of toolchain/: instrumented, and the outside symbols that they use renamed;
+// - the program library (toolchain/library), which stands between these objects and libc. Its instrumented half
+//   replaces precompiled C++ and threads (trees, std::thread, guards, pthread_create, semaphores). Its other half calls
+//   libc, and says beforehand what libc will touch (mem*, str*, files, stdio);
+// - the runtime: everything declared here, runtime.h, the hooks and the malloc family. It and libc keep libc's own
+//   names.
 //
-// toolchain/symbols.txt is the one table of outside symbols: which are renamed, allowed as they are, or refused.
-// pthread_mutex_*, cond, rwlock, spin and barrier are renamed to txsync_sim_pthread_*, which src/preload compiled for
-// the virtual back end defines.
+// toolchain/symbols.txt is the only table of outside symbols: which are renamed, allowed as they are, or refused.
+// pthread_mutex_*, cond, rwlock, spin and barrier are renamed to txsync_sim_pthread_*. src/preload, compiled for the
+// virtual back end, defines those.
 //
-// Hooks that a program calls: __tsan_init, __tsan_func_{entry,exit};
-// __tsan_[unaligned_|volatile_|unaligned_volatile_]{read,write}{1,2,4,8,16}; __tsan_{read,write}_range;
-// __tsan_vptr_{update,read}; __tsan_atomic_{thread,signal}_fence; __tsan_atomic{8,16,32,64,128}_{load,store,exchange,
-// fetch_{add,sub,and,or,xor,nand},compare_exchange_{strong,weak,val}}.
-// A plain access is done by the object file, right after its hook and with no other hook in between. An atomic one is
-// done by the hook; a compare_exchange's reads *expected, and writes it on failure, as memory like any other. Hooks and
-// wrappers are called from static constructors too, before the runtime has a thread.
+// The hooks that a program calls:
+// - __tsan_init, __tsan_func_{entry,exit};
+// - __tsan_[unaligned_|volatile_|unaligned_volatile_]{read,write}{1,2,4,8,16}; __tsan_{read,write}_range;
+// - __tsan_vptr_{update,read}; __tsan_atomic_{thread,signal}_fence;
+// - __tsan_atomic{8,16,32,64,128}_{load,store,exchange,fetch_{add,sub,and,or,xor,nand},
+//   compare_exchange_{strong,weak,val}}.
+//
+// A plain access is done by the object file, right after its hook and with no other hook in between. An atomic access
+// is done by its hook. The hook of a compare_exchange reads *expected, and writes it on failure, like any other memory.
+// Hooks and wrappers are also called from static constructors, before the runtime has a thread.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -29,54 +33,54 @@ extern "C" {
 #endif
 
 // ---- Started by the runtime: the program's main(), renamed. Arguments and environment are copies at addresses that do
-// not change from run to run. Weak in the runtime: an image without it has a main() of its own.
+// not change from run to run. It is weak in the runtime, because an image without it has its own main().
 int txsync_sim_user_main(int argc, char** argv, char** environment);
 
-// Called when the program has ended, outside the simulation: to write records (runtime.h) of what was counted. Weak in
-// the runtime.
+// Called after the program has ended, outside the simulation: it writes records (runtime.h) of what was counted. Weak
+// in the runtime.
 void txsync_sim_at_end(void);
 
-// ---- Memory that a library function is going to touch. A wrapper calls step() once, then says all that it reads and
-// writes, then lets libc do it: check and access are one step for all other threads.
-// step() may switch threads and must be called before anything is measured (strlen). reads() and writes() never switch:
-// conflicts, undo log and virtual time only. All three may end the calling attempt, and do not return then.
+// ---- Memory that a library function is going to touch. A wrapper calls step() once, then announces everything that it
+// reads and writes, and then lets libc do it. So check and access are one step for all other threads. step() may switch
+// threads, and must be called before anything is measured (strlen). reads() and writes() never switch: they do
+// conflicts, undo log and virtual time only. All three may end the calling attempt; then they do not return.
 void txsync_sim_step(void);
 void txsync_sim_reads(const void* address, size_t bytes);
 void txsync_sim_writes(void* address, size_t bytes);
 
-// ---- Before something that cannot be undone (system calls, stdio, locale, registration of exit functions): ends the
-// calling thread's attempt with cause `syscall` and does not return; outside an attempt it charges a system call of
-// that name and may switch. The name is a string literal, for reports.
+// ---- Called before something that cannot be undone (system calls, stdio, locale, registration of exit functions). It
+// ends the calling thread's attempt with cause `syscall` and does not return. Outside an attempt it charges a system
+// call of that name and may switch. The name is a string literal, for reports.
 void txsync_sim_system_call(const char* name);
-/* The same for what a simulated program cannot do at all; the audit refuses most at link time. Ends the simulation with
-   a message that names the call. */
+/* The same for what a simulated program cannot do at all; the audit refuses most of it at link time. Ends the
+   simulation with a message that names the call. */
 void txsync_sim_unsupported(const char* name) __attribute__((noreturn));
 
-// ---- Threads, beyond runtime.h's start and join. The program library builds pthread_* of it.
-// detach: as join, but nobody waits. exit: ends the calling thread; its exit functions run (runtime.h's at_thread_exit,
+// ---- Threads, in addition to runtime.h's start and join. The program library implements pthread_* with them. detach:
+// like join, but nobody waits. exit: ends the calling thread; its exit functions run (runtime.h's at_thread_exit,
 // thread_local destructors).
 void txsync_sim_thread_detach(uintptr_t handle);
 void txsync_sim_thread_exit(void) __attribute__((noreturn));
 
-// ---- The end of the program, from any thread; atexit functions run on that thread. quick: none run.
-// abort: the simulation ends with its report and the simulated stack.
+// ---- The end of the program, from any thread. atexit functions run on that thread. quick: none of them runs. abort:
+// the simulation ends with its report and the simulated stack.
 void txsync_sim_exit(int status) __attribute__((noreturn));
 void txsync_sim_quick_exit(int status) __attribute__((noreturn));
 void txsync_sim_abort_program(void) __attribute__((noreturn));
 
-// ---- Chance: from the run's seed. Time of day is a constant plus txsync_sim_clock_ns().
+// ---- Random numbers, from the run's seed. The time of day is a constant plus txsync_sim_clock_ns().
 uint64_t txsync_sim_random(void);
 
-// ---- Page rights live in the model. prot and flags as mmap's; results as mmap's, with errno. `file` is -1 or a
-// descriptor of the real file, mapped privately or shared as flags say.
+// ---- Pages; their rights exist in the model. prot and flags as for mmap; results as from mmap, with errno. `file` is
+// -1 or a descriptor of the real file, which is mapped privately or shared as flags say.
 void* txsync_sim_mmap(void* address, size_t bytes, int prot, int flags, int file, int64_t offset);
 int txsync_sim_munmap(void* address, size_t bytes);
 int txsync_sim_mprotect(void* address, size_t bytes, int prot);
 int txsync_sim_madvise(void* address, size_t bytes, int advice);
 void* txsync_sim_mremap(void* address, size_t bytes, size_t new_bytes, int flags, void* new_address);
 
-// ---- Signals: only handlers of faults (SIGSEGV, SIGBUS) are kept and called by the model; what sigaction is told of
-// others is remembered and never delivered.
+// ---- Signals. The model keeps and calls handlers of faults only (SIGSEGV, SIGBUS). What sigaction sets for other
+// signals is remembered, but they are never delivered.
 struct sigaction;
 int txsync_sim_sigaction(int signal, const struct sigaction* action, struct sigaction* old);
 

@@ -17,7 +17,7 @@ namespace {
 
 bool barrier(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0) == 0; }
 
-// Runs before main. What ran earlier took two full fences, which is right beside either.
+// Runs before main. Code that ran earlier used two full fences, which is correct in both cases.
 [[gnu::constructor(101)]] void use_membarrier() noexcept {
   const long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
   if (commands < 0 || (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) return;
@@ -34,8 +34,8 @@ void heavy_fence() noexcept {
   // The second try is for the child of a fork, on a kernel that drops the registration there.
   if (!barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) &&
       (!barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) || !barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED))) {
-    // Refused now (a seccomp filter): full fences from here on, and time for those who have just read otherwise. A
-    // store leaves a CPU's buffer within microseconds.
+    // The kernel refuses now (a seccomp filter), so full fences are used from here on. The sleep gives time to threads
+    // that have just read the old value: a store leaves a CPU's buffer within microseconds.
     detail::fences_are_asymmetric.store(false, std::memory_order_relaxed);
     sleep_ns(1'000'000);
     fence();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this machine claims about hardware transactions, and what htm() remembers of the trial.
+// What this machine claims about hardware transactions, and what htm() remembers of its trial.
 #include <atomic>
 
 #include <pthread.h>
@@ -41,13 +41,13 @@ constexpr std::uint32_t hle_bit = 1u << 4;   // CPUID.7.0:EBX
 constexpr std::uint32_t rtm_bit = 1u << 11;  // CPUID.7.0:EBX
 }  // namespace
 
-bool find_facility() noexcept {  // XTEST is there with either
+bool find_facility() noexcept {  // XTEST exists with either of them
   std::uint32_t leaf[4];
   return remember(cpuid(7, 0, leaf) && (leaf[1] & (hle_bit | rtm_bit)) != 0);
 }
 
 namespace {
-/// Elides a lock and asks from inside: later microcode leaves the claim and ignores the hint.
+/// Elides a lock and checks inside whether it is in an attempt. Later microcode keeps the claim but ignores the hint.
 bool hle_elides() noexcept {
   static constinit std::atomic<std::uint32_t> word{0};
   for (unsigned i = 0; i < htm_default_tries; ++i) {
@@ -101,7 +101,7 @@ void add_extras(htm_capability&) noexcept {}
 
 htm_claim claimed_htm() noexcept {
 #if defined(__x86_64__)
-  (void)detail::find_facility();  // now: CPUID inside an attempt, for the first active() there, would abort it for ever
+  (void)detail::find_facility();  // now: CPUID inside an attempt, by the first active() there, would always abort it
   return detail::claim_by_cpuid();
 #elif defined(__powerpc64__) || defined(__s390x__)
   return detail::find_facility() ? htm_claim::present : htm_claim::absent;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two copies of the library in one process: a program and a plug-in, say, that each link it statically. Each has its
-// own records of blocks and its own places where waiters sleep, so that they must not share objects that need those.
+// Detects two copies of the library in one process, for example if a program and a plug-in both link it statically.
+// Each copy has its own records of blocks and its own list of sleeping waiters. So they must not share objects that
+// need those.
 //
-// A copy is found by a note in the ELF file that it lies in. dl_iterate_phdr() shows the notes of all files, whatever
-// symbols they hide, and however they were opened (but for namespaces of dlmopen()). The note's first word leads to a
-// record in the copy's memory; behind it stands the version.
+// A copy is found by a note in its ELF file. dl_iterate_phdr() shows the notes of all files, whatever symbols they hide
+// and however they were opened (except in namespaces of dlmopen()). The note's first word leads to a record in the
+// copy's memory; the version follows the word.
 #include <link.h>
 #include <unistd.h>
 
@@ -17,7 +18,7 @@
 #include "../posix/copies.hpp"
 #include "../unknown_setting.hpp"
 
-/// What copies look at in each other. Its layout belongs to the note's type: a new layout needs a new one.
+/// What copies read in each other. Its layout belongs to the note's type: a new layout needs a new type.
 struct txsync_copy_record {
   const char* separate;            ///< not null: see separate_copy.hpp
   std::atomic<std::uint8_t> told;  ///< a notice was given in this process
@@ -64,7 +65,7 @@ bool is_loaded(const dl_phdr_info& file, const ElfW(Phdr) & part) noexcept {
 
 constexpr std::size_t rounded_up(std::size_t size, std::size_t to) noexcept { return (size + to - 1) / to * to; }
 
-/// The copy that a note speaks of, if it is ours.
+/// The copy that a note describes, if the note is ours.
 copy copy_of_note(const ElfW(Nhdr) & head, const char* name, const char* description) noexcept {
   if (head.n_type != note_type ||
       std::string_view{name, head.n_namesz} != std::string_view{note_name, sizeof note_name})
@@ -190,7 +191,7 @@ void look_for_other_copies() noexcept {
   copies all;
   dl_iterate_phdr(note_copy, &all);
   if (all.mine.record == nullptr || all.other.record == nullptr) return;
-  // Of files that are loaded together, another one may have come first and told of this one.
+  // If files are loaded together, another copy may have run first and reported this one.
   const bool told = all.told || txsync_copy.told.load(std::memory_order_relaxed) != 0;
   txsync_copy.told.store(1, std::memory_order_relaxed);
   all.other.record->told.store(1, std::memory_order_relaxed);

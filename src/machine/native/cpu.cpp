@@ -15,7 +15,7 @@ struct moment {
   std::uint64_t ns, cycles;
 };
 
-/// Both clocks at one moment, if within some tries the thread keeps its CPU for that long.
+/// Reads both clocks at about one moment. It tries up to 8 times, because the thread may lose its CPU in between.
 moment read_clocks() noexcept {
   constexpr std::uint64_t good_ns = 500;
   moment best{};
@@ -34,11 +34,12 @@ moment read_clocks() noexcept {
 constinit moment loaded{};
 [[gnu::constructor]] void read_first() noexcept { loaded = read_clocks(); }
 
-/// Counts cycles since this code was loaded; if that was just now, until it is 0.2 ms ago. Two readings are off
-/// by some 0.1 us together, so the rate is right to 0.1 %.
+/// Counts cycles since this code was loaded. If that is less than 0.2 ms ago, it waits until then. Two readings are off
+/// by some 0.1 us together, so the rate is exact to 0.1 %.
 std::uint64_t measure_rate() noexcept {
   constexpr std::uint64_t min_ns = 200'000;
-  constexpr std::uint64_t max_ns = 1'000'000'000;  // a machine that sleeps stops one clock only; and the product fits
+  // Longer intervals are not used: a machine that sleeps stops only one of the clocks. The product below also fits.
+  constexpr std::uint64_t max_ns = 1'000'000'000;
   moment begin = loaded;
   if (begin.ns == 0 || clock_ns() - begin.ns > max_ns) begin = read_clocks();
   moment end = read_clocks();
@@ -47,7 +48,7 @@ std::uint64_t measure_rate() noexcept {
 }
 #endif
 
-// Written by whoever measures first; two measurements are as good as one. Relaxed: it guards no other data.
+// Written by whoever measures first; two measurements are equally good. Relaxed: it guards no other data.
 constinit std::atomic<std::uint64_t> rate{0};
 
 std::uint64_t time_of(clockid_t clock) noexcept {
@@ -86,7 +87,7 @@ bool cpuid(std::uint32_t leaf, std::uint32_t subleaf, std::uint32_t (&registers)
   constexpr std::uint32_t hypervisor_leaves = 0x40000000;
   constexpr std::uint32_t range_mask = 0xC0000000;
   if ((leaf & range_mask) == hypervisor_leaves) {
-    // Without a hypervisor these leaves answer what the highest basic one does.
+    // Without a hypervisor, these leaves return the values of the highest basic leaf.
     constexpr std::uint32_t hypervisor_bit = 1u << 31;  // CPUID.1:ECX
     ask(1, 0);
     if ((registers[2] & hypervisor_bit) == 0) return false;

@@ -19,8 +19,8 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 void yield() noexcept { sched_yield(); }
 
 void sleep_ns(std::uint64_t duration) noexcept {
-  // Not by the C library's function, which is a cancellation point: a thread may sleep on its way to a lock. And by the
-  // system call that sandboxes allow to all that have locks.
+  // Not by the C library's function, which is a cancellation point: a thread may sleep on its way to a lock. Sandboxes
+  // allow this system call to all programs that have locks.
   constexpr std::uint32_t unchanged = 0;
   const std::uint64_t now = clock_ns();
   const std::uint64_t until = now + std::min(duration, no_deadline - 1 - now);
@@ -33,24 +33,24 @@ void sleep_ns(std::uint64_t duration) noexcept {
 namespace {
 
 unsigned count_cpus() noexcept {
-  // Of the process' first thread, whoever asks: the asking thread may be pinned to one CPU.
+  // The CPUs of the process's first thread, whichever thread asks: that thread may be pinned to one CPU.
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   const unsigned known =
       sched_getaffinity(getpid(), sizeof allowed, &allowed) == 0 ? static_cast<unsigned>(CPU_COUNT(&allowed)) : 0;
   if (known != 0) return known;
-  const long online = sysconf(_SC_NPROCESSORS_ONLN);  // more CPUs than the mask holds
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);  // if there are more CPUs than the mask holds
   return online > 0 ? static_cast<unsigned>(online) : 1;
 }
 
-// Relaxed: it guards no other data, and whoever asks first finds the same.
+// Relaxed: it guards no other data, and every thread would find the same.
 constinit std::atomic<unsigned> known_cpus{0};
 
 /// The last result of has_realtime_priority() in the calling thread, and its time: microseconds times two, plus the
-/// result. Small: see src/locks/deferred_wakes.cpp.
+/// result. It is small: see src/locks/deferred_wakes.cpp.
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::uint64_t known_priority = 0;
 
-/// As the program starts, before it can pin its first thread.
+/// Runs at program start, before the program can pin its first thread.
 [[gnu::constructor]] void count_cpus_early() noexcept { (void)cpu_count(); }
 
 }  // namespace
@@ -64,7 +64,7 @@ unsigned cpu_count() noexcept {
 bool has_realtime_priority() noexcept {
   constexpr std::uint64_t max_age_us = 10'000;
   timespec now{};
-  // Exact to a few milliseconds. Does not read the time stamp counter, which costs more than the rest.
+  // Exact to a few milliseconds. It does not read the time stamp counter, which would cost more than the rest.
   (void)clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
   const std::uint64_t now_us =
       static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1'000;

@@ -24,8 +24,8 @@ const char* environment(const char* name) noexcept { return secure_getenv(name);
 
 namespace {
 
-/// 0: not asked for yet. Of threads that ask at once each may get its own, the last of which stays. Asked for without
-/// getrandom(), which is a cancellation point.
+/// 0: not asked for yet. Threads that ask at the same time may get different seeds, the last of which stays. The kernel
+/// is not asked by getrandom(), which is a cancellation point.
 constinit std::atomic<std::uint64_t> known_seed{0};
 
 [[gnu::noinline]] std::uint64_t find_seed() noexcept {
@@ -37,8 +37,8 @@ constinit std::atomic<std::uint64_t> known_seed{0};
     seed = static_cast<std::uint64_t>(std::time(nullptr));
   }
   errno = saved_errno;
-  if (seed == 0) seed = 1;                            // a seed like any other, and 0 is "not asked for yet"
-  known_seed.store(seed, std::memory_order_relaxed);  // relaxed: a number, which orders nothing
+  if (seed == 0) seed = 1;                            // 1 is as good as any seed, and 0 means "not asked for yet"
+  known_seed.store(seed, std::memory_order_relaxed);  // relaxed: a number that orders nothing
   return seed;
 }
 

@@ -14,13 +14,13 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 
 namespace {
 
-constexpr mode_t file_mode = 0666;  // the umask takes away
+constexpr mode_t file_mode = 0666;  // before the umask
 constexpr mode_t directory_mode = 0777;
 
 file_result done(std::int64_t value = 0) noexcept { return {value}; }
 file_result failed(int error) noexcept { return {-static_cast<std::int64_t>(error)}; }
 
-/// Runs a system call again for as long as a signal interrupts it.
+/// Repeats a system call as long as signals interrupt it.
 template <class Call>
 auto uninterrupted(Call call) noexcept {
   decltype(call()) answer;
@@ -33,7 +33,7 @@ int open_handle(const char* path, int flags) noexcept {
   return uninterrupted([&] { return ::open(path, flags | O_CLOEXEC, file_mode); });
 }
 
-/// Makes the names in the directory that holds `path` durable.
+/// Makes the names in the directory that contains `path` durable.
 file_result sync_directory_of(const char* path) noexcept {
   char directory[PATH_MAX];
   const char* const slash = std::strrchr(path, '/');
@@ -46,11 +46,11 @@ file_result sync_directory_of(const char* path) noexcept {
   const int answer = uninterrupted([&] { return fsync(handle); });
   const int error = errno;
   ::close(handle);
-  // Some file systems cannot sync a directory and say so; their names need none.
+  // Some file systems cannot sync a directory and report EINVAL. Their names need no sync.
   return answer == 0 || error == EINVAL ? done() : failed(error);
 }
 
-/// Opens a file that may be there, or makes it, and tells which.
+/// Opens a file or creates it, and says whether it was created.
 int open_or_make(const char* path, bool& made) noexcept {
   for (;;) {
     made = false;
@@ -58,9 +58,9 @@ int open_or_make(const char* path, bool& made) noexcept {
     if (handle >= 0 || errno != ENOENT) return handle;
     made = true;
     handle = open_handle(path, O_RDWR | O_CREAT | O_EXCL);
-    if (handle >= 0 || errno != EEXIST) return handle;  // else somebody made it in between
+    if (handle >= 0 || errno != EEXIST) return handle;  // else somebody created it in between
     struct stat unused;
-    if (lstat(path, &unused) == 0 && S_ISLNK(unused.st_mode)) {  // a link to nowhere: both ways would fail for ever
+    if (lstat(path, &unused) == 0 && S_ISLNK(unused.st_mode)) {  // a dangling link: both ways would fail for ever
       errno = ENOENT;
       return -1;
     }
@@ -127,14 +127,14 @@ file_result file::write_at(const void* data, std::size_t bytes, std::uint64_t of
       return pwrite(handle_, static_cast<const char*>(data) + put, bytes - put, static_cast<off_t>(offset + put));
     });
     if (part < 0) return failed(errno);
-    if (part == 0) return failed(ENOSPC);  // nothing written and no reason given: do not try for ever
+    if (part == 0) return failed(ENOSPC);  // nothing was written and no reason given: do not try for ever
     put += static_cast<std::size_t>(part);
   }
   return done(static_cast<std::int64_t>(put));
 }
 
 file_result file::sync() noexcept {
-  // fdatasync leaves out times, not the size.
+  // fdatasync does not write the times, but it does write the size.
   return uninterrupted([&] { return fdatasync(handle_); }) == 0 ? done() : failed(errno);
 }
 
@@ -151,7 +151,7 @@ file_result file::close() noexcept {
   const int handle = handle_;
   if (handle < 0) return failed(EBADF);
   handle_ = -1;
-  // Linux has closed the handle even when it answers EINTR; a second close could hit another thread's new file.
+  // Linux has closed the handle even if it returns EINTR. A second close could hit another thread's new file.
   return ::close(handle) == 0 || errno == EINTR ? done() : failed(errno);
 }
 

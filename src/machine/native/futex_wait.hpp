@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's futex wait, as park() and park_cancelably() use it.
+// The kernel's futex wait for park() and park_cancelably().
 #pragma once
 
 #include <cerrno>
@@ -14,9 +14,9 @@
 
 namespace txsync::inline TXSYNC_BACKEND::machine::detail {
 
-/// `operation` is FUTEX_WAIT_BITSET, which takes an absolute time, with flags: of CLOCK_MONOTONIC, which is clock_ns(),
-/// or of CLOCK_REALTIME with FUTEX_CLOCK_REALTIME. Leaves errno as it was. The system call itself is no cancellation
-/// point.
+/// `operation` is FUTEX_WAIT_BITSET, which takes an absolute time, with flags. The time is of CLOCK_MONOTONIC, which is
+/// clock_ns(), or of CLOCK_REALTIME with FUTEX_CLOCK_REALTIME. Leaves errno as it was. The system call itself is not a
+/// cancellation point.
 inline park_result futex_wait(const void* address, int operation, std::uint32_t expected,
                               std::uint64_t deadline_ns) noexcept {
   constexpr std::uint64_t ns_per_s = 1'000'000'000;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// System calls by an instruction of our own, for code that must not run what another library has put in the place of
-// the C library's functions.
+// System calls by our own instruction, for code that must not call functions that another library has put in place of
+// the C library's.
 #pragma once
 
 #include <cerrno>
 
 namespace txsync::inline TXSYNC_BACKEND::machine::detail {
 
-/// What the kernel answers: the result, or minus an error number. No cancellation point, and errno stays as it was. The
-/// calling conventions are those of syscall(2), table "Architecture calling conventions".
+/// Returns the kernel's result, or minus an error number. It is not a cancellation point, and errno stays as it was.
+/// The calling conventions are those of syscall(2), table "Architecture calling conventions".
 inline long kernel_call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) noexcept {
 #if defined(__x86_64__)
   long answer;
@@ -38,7 +38,7 @@ inline long kernel_call(long number, long a = 0, long b = 0, long c = 0, long d 
 #endif
 }
 
-/// As the C library's functions answer.
+/// Returns the answer as the C library's functions do.
 inline long with_errno(long answer) noexcept {
   constexpr long max_error = 4095;
   if (answer >= 0 || answer < -max_error) return answer;

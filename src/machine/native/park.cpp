@@ -24,7 +24,7 @@ unsigned wake_at(const void* address, int operation, unsigned count) noexcept {
 }
 
 constexpr bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
-/// The address of the half of a 64-bit word that holds its high, or its low, 32 bits.
+/// The address of the high, or of the low, 32 bits of a 64-bit word.
 const void* high_half(const std::atomic<std::uint64_t>& word) noexcept {
   return reinterpret_cast<const char*>(&word) + (little ? 4 : 0);
 }

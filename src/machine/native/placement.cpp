@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Placement by hwloc. Its own target (txsync_placement), so that the library itself does not link hwloc.
+// Placement by hwloc. It has its own target (txsync_placement), so that the library itself does not link hwloc.
 #include <hwloc.h>
 #include <sched.h>
 
@@ -23,7 +23,7 @@ bool may_run_on(unsigned cpu) noexcept {
   return cpu < CPU_SETSIZE && CPU_ISSET(cpu, &allowed);
 }
 
-/// The logical number of the enclosing object of that kind; 0 where the machine tells none.
+/// The logical number of the enclosing object of that kind; 0 if hwloc does not report one.
 unsigned enclosing(hwloc_topology_t topology, hwloc_obj_type_t kind, hwloc_obj_t unit, unsigned otherwise) {
   const hwloc_obj_t found = hwloc_get_ancestor_obj_by_type(topology, kind, unit);
   return found == nullptr ? otherwise : found->logical_index;

@@ -3,7 +3,7 @@
 
 #include <array>
 
-// The build looks for the header (cmake/platform.cmake).
+// The build checks whether the header exists (cmake/platform.cmake).
 #ifdef TXSYNC_HAVE_SDT
 #define _SDT_HAS_SEMAPHORES 1
 #include <sys/sdt.h>
@@ -14,8 +14,8 @@
 #define TXSYNC_SEMAPHORE static
 #endif
 
-// How many tools have attached to each probe. The kernel or the tool writes them; the names are those that the notes of
-// the probes refer to.
+// How many tools have attached to each probe. The kernel or the tool writes them. The notes of the probes refer to
+// these names.
 extern "C" {
 TXSYNC_SEMAPHORE volatile unsigned short txsync_wait_begin_semaphore = 0;
 TXSYNC_SEMAPHORE volatile unsigned short txsync_wait_end_semaphore = 0;
@@ -26,7 +26,7 @@ TXSYNC_SEMAPHORE volatile unsigned short txsync_fallback_semaphore = 0;
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
 namespace {
-/// to_string() would make its table anew in each call.
+/// to_string() would build its table in each call.
 constexpr auto words = [] {
   std::array<const char*, abort_cause_count> all{};
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = to_string(static_cast<abort_cause>(i));
@@ -38,7 +38,7 @@ constexpr auto words = [] {
 bool waits_are_probed() noexcept { return (txsync_wait_begin_semaphore | txsync_wait_end_semaphore) != 0; }
 bool attempts_are_probed() noexcept { return (txsync_abort_semaphore | txsync_fallback_semaphore) != 0; }
 
-// Not inlined: one place each, so that a tool has one to trap.
+// Not inlined, so that each probe has one address at which a tool can trap.
 
 [[gnu::noinline]] void probe_wait_begin([[maybe_unused]] std::uint32_t site_id, [[maybe_unused]] const char* site_name,
                                         [[maybe_unused]] const void* lock) noexcept {

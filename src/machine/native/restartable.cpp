@@ -28,8 +28,8 @@ namespace {
 
 constexpr std::ptrdiff_t offset_of_rseq_cs = 8;  // struct rseq: cpu_id_start, cpu_id, rseq_cs (linux/rseq.h)
 
-// Runs before main; locks used earlier release by compare-exchange, which is right at any time: settle_releases() is a
-// full barrier besides, and a word may be released either way.
+// Runs before main. Locks used earlier release by compare-exchange, which is always correct: settle_releases() is a
+// full barrier as well. A word may be released in either way.
 [[gnu::constructor(101)]] void use_restartable_sequences() noexcept {
   if (&__rseq_size == nullptr || &__rseq_offset == nullptr || __rseq_size == 0) return;
   const long commands = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
@@ -42,7 +42,7 @@ bool restart_all_sequences() noexcept {
   return syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, 0, 0) == 0;
 }
 
-/// After a fork, on a kernel that drops the registration there.
+/// For the child of a fork, on a kernel that drops the registration there.
 bool register_and_restart() noexcept {
   return syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ, 0, 0) == 0 && restart_all_sequences();
 }
@@ -52,11 +52,10 @@ bool register_and_restart() noexcept {
 void settle_releases() noexcept {
   if (detail::rseq_field.load(std::memory_order_relaxed) == 0) return fence();
   const int saved_errno = errno;
-  // Restarts every sequence that runs on another CPU; those of preempted threads were restarted when they were
-  // preempted.
+  // Restarts every sequence that runs on another CPU. Sequences of preempted threads were restarted by the preemption.
   if (!restart_all_sequences() && !register_and_restart()) {
-    // Supported at start, and refused now (a seccomp filter): no more sequences from here on, and time for those that
-    // other CPUs are in the middle of. They are three instructions long, and an interruption restarts them.
+    // Supported at the start, but refused now (a seccomp filter): no more sequences from here on. The sleep gives time
+    // to sequences that are running on other CPUs. They are three instructions long, and an interruption restarts them.
     detail::rseq_field.store(0, std::memory_order_relaxed);
     sleep_ns(1'000'000);
     fence();

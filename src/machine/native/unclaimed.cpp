@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// XBEGIN on a CPU that does not claim it: some kernels and hypervisors hide the claim and leave the instruction.
+// XBEGIN on a CPU that does not claim it: some kernels and hypervisors hide the claim but leave the instruction.
 #include <txsync/machine/capability.hpp>
 
 #if defined(__x86_64__)
@@ -14,7 +14,7 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 
 namespace {
 
-constexpr std::uint32_t illegal_value = attempt_status::explicit_bit;  // without a code: no XBEGIN of ours answers it
+constexpr std::uint32_t illegal_value = attempt_status::explicit_bit;  // without a code: no XBEGIN of ours returns it
 constexpr int xbegin_bytes = 6;
 
 extern "C" const char txsync_unclaimed_xbegin[] __attribute__((visibility("hidden")));
@@ -22,7 +22,7 @@ extern "C" const char txsync_unclaimed_xbegin[] __attribute__((visibility("hidde
 struct sigaction previous;
 constinit pthread_mutex_t trials = PTHREAD_MUTEX_INITIALIZER;
 
-/// One attempt without a store; the instruction has a name, so that the handler knows it. At most one copy may exist.
+/// One attempt without a store. The instruction has a label, by which the handler knows it. There may be only one copy.
 [[gnu::noinline]] std::uint32_t named_begin() noexcept {
   std::uint32_t status = attempt_status::started_value;
   asm volatile(
@@ -41,7 +41,7 @@ void on_illegal(int signal, siginfo_t* info, void* raw) {
     registers[REG_RIP] += xbegin_bytes;
     return;
   }
-  // Somebody else's: put back what stood before; the instruction runs, and fails, again.
+  // It is another illegal instruction: restore the former handler. The instruction then runs, and fails, again.
   sigaction(signal, &previous, nullptr);
 }
 

@@ -5,8 +5,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::machine::detail {
 
-/// Called when the library is loaded. Where the process has another copy of it, which this one would share locks and
-/// blocks with in vain, natively one line on the standard error says so.
+/// Called when the library is loaded. If the process has another copy, the two cannot share locks and blocks. Natively,
+/// one line on the standard error then says so.
 void look_for_other_copies() noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine::detail

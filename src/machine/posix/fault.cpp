@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults: one handler in front of whatever handled SIGSEGV, SIGBUS and SIGFPE before.
+// Faults: one handler in front of the program's former handlers of SIGSEGV, SIGBUS and SIGFPE.
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 
 namespace {
 
-// initial-exec: read by a handler of signals.
+// initial-exec: a signal handler reads it.
 [[gnu::tls_model("initial-exec")]] constinit thread_local std::jmp_buf* fault_landing = nullptr;
 
 struct claim {
@@ -28,15 +28,15 @@ struct claim {
   std::atomic<void*> argument{nullptr};
 };
 
-// The claim in force is claims[generation % 2]. A setter fills the other one and then publishes it, so that a reader
-// that still sees its generation after reading has read an untorn pair. Locks are no choice in a signal handler.
+// The valid claim is claims[generation % 2]. A setter fills the other one and then publishes it. So a reader that still
+// sees the same generation after reading has read a consistent pair. A signal handler cannot use locks.
 constinit claim claims[2];
 constinit std::atomic<std::uint64_t> generation{0};
 constinit pthread_mutex_t setters = PTHREAD_MUTEX_INITIALIZER;
 
 constexpr int signals[] = {SIGSEGV, SIGBUS, SIGFPE};
 constexpr std::size_t signal_count = std::size(signals);
-// Of each of them; written once before our own handler stands, read by it.
+// The former handlers of these signals; written once, before our own handler is installed, which reads them.
 struct sigaction previous_handlers[signal_count];
 constinit std::atomic<bool> installed{false};  // written under `setters`
 
@@ -52,7 +52,7 @@ bool ask_claim(void* address, bool write) noexcept {
 }
 
 #if defined(__aarch64__)
-/// The exception syndrome, which the kernel appends to the signal frame as one of a chain of records.
+/// The exception syndrome. The kernel appends it to the signal frame as one record of a chain.
 bool syndrome(const ucontext_t& context, std::uint64_t& value) noexcept {
   struct record {
     std::uint32_t magic;
@@ -74,7 +74,7 @@ bool syndrome(const ucontext_t& context, std::uint64_t& value) noexcept {
 }
 #endif
 
-/// Whether the access was a store; true where the machine does not tell.
+/// Whether the access was a store; true if the machine does not say.
 bool was_write(const void* raw) noexcept {
   [[maybe_unused]] const auto& context = *static_cast<const ucontext_t*>(raw);
 #if defined(__x86_64__)
@@ -106,14 +106,14 @@ struct sigaction& previous_of(int signal) noexcept {
   return previous_handlers[which];
 }
 
-/// Lets the default action happen: a fault by running the instruction again, a signal that somebody sent by sending it
-/// once more; it is blocked until this handler returns.
+/// Lets the default action happen. A fault happens again when its instruction runs again. A signal that somebody sent
+/// is raised again; it is blocked until this handler returns.
 void die_by_default(int signal, const siginfo_t& info) noexcept {
   std::signal(signal, SIG_DFL);
   if (info.si_code <= 0) raise(signal);
 }
 
-/// Does what would have been done had we not been there.
+/// Does what would have happened without our handler.
 void pass_on(int signal, siginfo_t* info, void* context) noexcept {
   struct sigaction& before = previous_of(signal);
   const bool with_info = (before.sa_flags & SA_SIGINFO) != 0;
@@ -141,7 +141,8 @@ void pass_on(int signal, siginfo_t* info, void* context) noexcept {
   }
 }
 
-/// As they were when the signal came: what setjmp does not keep, and x86-64's kernel gives handlers anew.
+/// Restores the values from when the signal came. setjmp does not keep them, and x86-64's kernel resets them for
+/// handlers.
 void restore_rounding_and_traps([[maybe_unused]] const ucontext_t& context) noexcept {
 #if defined(__x86_64__)
   const auto* const state = context.uc_mcontext.fpregs;
@@ -151,7 +152,7 @@ void restore_rounding_and_traps([[maybe_unused]] const ucontext_t& context) noex
 #endif
 }
 
-/// Out of the guarded body that has faulted, on its own stack.
+/// Leaves the guarded body that has faulted, on its own stack.
 [[noreturn]] void leave_body(std::jmp_buf& landing, const void* raw) noexcept {
   const auto& context = *static_cast<const ucontext_t*>(raw);
   pthread_sigmask(SIG_SETMASK, &context.uc_sigmask, nullptr);  // as it was in the body
@@ -162,7 +163,7 @@ void restore_rounding_and_traps([[maybe_unused]] const ucontext_t& context) noex
 void on_signal(int signal, siginfo_t* info, void* context) {
   const int saved_errno = errno;
   const bool dealt_with = is_access_fault(signal, *info) && ask_claim(info->si_addr, was_write(context));
-  // Also where the address is none at all (a general protection fault): any value may be taken for one there.
+  // Also for a fault without an address (a general protection fault), whose si_addr may have any value.
   if (!dealt_with && fault_landing != nullptr && info->si_code > 0) {
     errno = saved_errno;
     leave_body(*fault_landing, context);
@@ -204,7 +205,7 @@ void detail::catch_faults(std::jmp_buf* landing) noexcept {
 bool set_fault_handler(fault_handler handler, void* argument) noexcept {
   if (!detail::permitted(detail::system_call::fault_handler)) return false;
   pthread_mutex_lock(&setters);
-  // Our signal handler stays once it is there: somebody may have put theirs in front and call us from it.
+  // Our signal handler stays installed: another handler may have been put in front of it and call it.
   const bool standing = handler == nullptr ? true : install();
   if (standing) {
     const std::uint64_t next = generation.load(std::memory_order_relaxed) + 1;  // relaxed: only setters write it

@@ -33,7 +33,7 @@ void* or_null(void* mapped) noexcept { return mapped == MAP_FAILED ? nullptr : m
 }  // namespace
 
 std::size_t page_size() noexcept {
-  // Asked by whoever comes first; the answers are the same. Relaxed: it guards no other data.
+  // Found by the first caller; all would find the same. Relaxed: it guards no other data.
   static constinit std::atomic<std::size_t> size{0};
   std::size_t known = size.load(std::memory_order_relaxed);
   if (known == 0) {
@@ -57,7 +57,7 @@ double_mapping map_pages_twice(std::size_t bytes) noexcept {
     made.first = or_null(mmap(nullptr, bytes, all_rights, MAP_SHARED | MAP_NORESERVE, memory, 0));
     made.second = or_null(mmap(nullptr, bytes, all_rights, MAP_SHARED | MAP_NORESERVE, memory, 0));
   }
-  close(memory);  // the mappings keep the memory
+  close(memory);  // the mappings keep the memory alive
   if (made.first == nullptr || made.second == nullptr) {
     if (made.first != nullptr) unmap_pages(made.first, bytes);
     if (made.second != nullptr) unmap_pages(made.second, bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Native and scripted share the sources of this folder; the scripted machine can refuse what they are about to ask of
-// the system.
+// The native and the scripted machine share the sources of this folder. The scripted machine can refuse what they are
+// about to ask of the system.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace txsync::inline TXSYNC_BACKEND::machine::detail {
 
 enum class system_call : std::uint8_t { map_pages, protect_pages, fault_handler, start_thread, join_thread };
 
-/// False: fail as if the system had refused. Always true natively.
+/// False: the caller must fail as if the system had refused. Always true natively.
 bool permitted(system_call call) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine::detail

@@ -60,7 +60,7 @@ std::uint32_t thread_id() noexcept {
   static thread_local std::uint32_t id = 0;
   if (id == 0) {
     id = static_cast<std::uint32_t>(syscall(SYS_gettid));
-    // The child of a fork has another number.
+    // In the child of a fork the thread has another number.
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, [] { pthread_atfork(nullptr, nullptr, [] { id = 0; }); });
   }
@@ -69,12 +69,11 @@ std::uint32_t thread_id() noexcept {
 
 namespace {
 
-// One more than the count of forks, in a page that the kernel gives the child of a fork as zeroes. Handlers of
-// pthread_atfork would be too late: those that were registered before ours use locks in the child already; and _Fork()
-// calls none.
+// One more than the number of forks, in a page that the kernel zeroes in the child of a fork. Handlers of
+// pthread_atfork would be too late: handlers registered before ours use locks in the child already. _Fork() calls none.
 constinit std::atomic<std::atomic<std::uint32_t>*> fork_page{nullptr};
 constinit std::atomic<std::uint32_t> forks_given{0};
-// Where the kernel knows no such pages (before 4.14).
+// Used where the kernel has no such pages (before 4.14).
 constinit std::atomic<std::uint32_t> page_by_handler{0};
 
 std::atomic<std::uint32_t>* make_fork_page() noexcept {
@@ -92,11 +91,11 @@ std::atomic<std::uint32_t>* make_fork_page() noexcept {
   std::atomic<std::uint32_t>* page = fork_page.load(std::memory_order_acquire);  // pairs with the exchange below
   if (page == nullptr) {
     std::atomic<std::uint32_t>* const mine = make_fork_page();
-    // acq_rel: the page is made before it is seen. Who comes second leaves its page unused.
+    // acq_rel: the page is set up before it becomes visible. The thread that comes second leaves its page unused.
     page = fork_page.compare_exchange_strong(page, mine, std::memory_order_acq_rel) ? mine : page;
   }
   errno = saved_errno;
-  // The number is taken before it is shown, so that no other fork in between can get the same. relaxed: numbers only
+  // The number is taken before it is published, so that no fork in between can get the same. relaxed: numbers only
   const std::uint32_t number = forks_given.fetch_add(1, std::memory_order_relaxed) + 1;
   std::uint32_t shown = 0;
   return page->compare_exchange_strong(shown, number, std::memory_order_relaxed) ? number - 1 : shown - 1;

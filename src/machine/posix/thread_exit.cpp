@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Not part of the preloaded libraries: it takes one of the program's keys.
+// Not part of the preloaded libraries, because it takes one of the program's thread-specific keys.
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
 
 #include <txsync/machine/thread.hpp>
 
-// Weak: a program that is linked statically has neither, and nothing to close.
+// Weak: a statically linked program has neither, and cannot close the module.
 extern "C" {
 [[gnu::weak]] decltype(dladdr1) dladdr1;
 [[gnu::weak]] decltype(dlopen) dlopen;
@@ -16,7 +16,7 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 
 namespace {
 
-constexpr unsigned exit_slots = 4;  // few: thread-local memory
+constexpr unsigned exit_slots = 4;  // few, because they take thread-local memory
 struct exit_call {
   thread::entry function;
   void* argument;
@@ -31,7 +31,7 @@ void run_exit_calls(void*) {
   }
 }
 
-/// The key whose destructor runs the calls; made by the first caller. Null when the program has used up all keys.
+/// The key whose destructor runs the calls. The first caller creates it. Null if the program has used up all keys.
 const pthread_key_t* exit_key() noexcept {
   static pthread_key_t key;
   static bool made = false;
@@ -40,21 +40,21 @@ const pthread_key_t* exit_key() noexcept {
   return made ? &key : nullptr;
 }
 
-/// Threads that end after dlclose() would call a destructor that is no longer there. This, rather than
-/// __cxa_thread_atexit_impl(), which keeps a module while such threads live: its calls come before those of keys, so
-/// before locks that other destructors take, and at the end of the process, too. Handlers of faults lie in the module
-/// as well.
+/// Keeps the module loaded, because threads that end after dlclose() would call a destructor that is gone. An
+/// alternative is __cxa_thread_atexit_impl(), which keeps a module while such threads live. But its calls come before
+/// those of keys, and so before locks that other destructors take. They also come at the end of the process. Fault
+/// handlers are in the module, too.
 void stay_loaded() noexcept {
   if (&dladdr1 == nullptr || &dlopen == nullptr) return;
   Dl_info found{};
   void* module = nullptr;
   if (dladdr1(reinterpret_cast<void*>(&stay_loaded), &found, &module, RTLD_DL_LINKMAP) == 0) return;
   const char* const name = static_cast<const link_map*>(module)->l_name;
-  if (*name != '\0') (void)dlopen(name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);  // else it is the program itself
+  if (*name != '\0') (void)dlopen(name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);  // empty: the program itself
 }
 
-// Early: so it is one of the keys whose values need no memory from the heap; and the loader's lock is ours, which is
-// not to be taken where the program holds locks.
+// Early, so that it is one of the keys whose values need no heap memory. Also, this thread holds the loader's lock now.
+// It must not be taken later, while the program holds locks.
 [[gnu::constructor]] void make_exit_key() noexcept {
   stay_loaded();
   (void)exit_key();

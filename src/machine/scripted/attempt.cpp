@@ -13,7 +13,7 @@
 #include "../claim.hpp"
 #include "state.hpp"
 
-// AddressSanitizer's, where the program was linked with it.
+// AddressSanitizer's function, if the program is linked with it.
 extern "C" [[gnu::weak]] void __asan_handle_no_return();
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
@@ -33,17 +33,17 @@ extern "C" {
 
 namespace {
 
-/// The attempt of one thread. The copy of its stack lies elsewhere, so that putting it back does not undo this.
+/// The attempt of one thread. The copy of its stack is elsewhere, so that restoring the stack does not undo this.
 struct attempt {
-  unsigned depth = 0;  ///< 0: none
+  unsigned depth = 0;  ///< 0: no attempt
   std::uint32_t kind = plain_attempt;
   plan todo = plan::commits();
   unsigned steps = 0;
   bool suspended = false;
-  bool doomed = false;  ///< aborts when it is resumed, with doom
+  bool doomed = false;  ///< it will abort with `doom` when it is resumed
   std::uint32_t doom = 0;
   const void* elided = nullptr;
-  bool excludes = false;  ///< has the state's turn
+  bool excludes = false;  ///< it holds the turn of the state
 
   void* frame = nullptr;
   std::size_t bytes = 0;
@@ -55,8 +55,8 @@ struct stored_word {
   std::atomic<std::uint64_t>* place;
   std::uint64_t before;
 };
-thread_local std::vector<stored_word> stored;   ///< by store_in_attempt()
-constexpr std::size_t max_stored_words = 8192;  ///< of an attempt; more abort it with capacity
+thread_local std::vector<stored_word> stored;   ///< stored by store_in_attempt()
+constexpr std::size_t max_stored_words = 8192;  ///< in one attempt; more abort it with capacity
 constinit thread_local unsigned trials = 0;     ///< trial_scopes of this thread
 
 struct stack_bounds {
@@ -69,8 +69,9 @@ struct stack_bounds {
   }
 };
 
-/// Of the calling thread. In the same mapping, above what it calls its stack, a thread that was started has what is not
-/// to be put back: its thread-local variables, and the C library's record of it, which other threads write.
+/// The calling thread's stack. In a started thread, the same mapping contains other data above the stack: thread-local
+/// variables, and the C library's record of the thread. An abort must not restore them, because other threads write the
+/// record.
 stack_bounds bounds_of_stack() noexcept {
   pthread_attr_t attributes;
   void* lowest = nullptr;
@@ -88,14 +89,14 @@ stack_bounds bounds_of_stack() noexcept {
   return bounds;
 }
 
-/// The bounds of the calling thread's stack. The addresses above are not the thread's.
+/// The bounds of the calling thread's stack. The addresses above them are not the thread's.
 const stack_bounds& my_stack() noexcept {
   static constinit thread_local stack_bounds known{};
   if (known.end == nullptr) known = bounds_of_stack();
   return known;
 }
 
-/// Copies without a look from the sanitizers: between the variables of a frame lies memory they forbid.
+/// Copies without checks by sanitizers, which forbid the memory between the variables of a frame.
 __attribute__((no_sanitize("address", "thread", "undefined"))) void copy_stack(char* to, const char* from,
                                                                                std::size_t bytes) noexcept {
   for (std::size_t i = 0; i < bytes; ++i) const_cast<volatile char*>(to)[i] = from[i];
@@ -104,14 +105,15 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) void copy_stack(c
 /// Where the frame with that address ends.
 const char* end_of_frame(const void* address) noexcept {
 #if defined(__aarch64__)
-  return *static_cast<const char* const*>(address);  // the address of the frame above, which is its lowest
+  return *static_cast<const char* const*>(address);  // the caller's frame, whose lowest address this is
 #else
-  return static_cast<const char*>(address) + 2 * sizeof(void*);  // behind that, and the return address
+  return static_cast<const char*>(address) + 2 * sizeof(void*);  // after it and the return address
 #endif
 }
 
-/// For an attempt that excludes others, only the frame of the function that begins it. Above lie objects that threads
-/// share, which others may change until this attempt has found the lock held.
+/// The end of what an abort restores. For an attempt that excludes others it is only the frame of the function that
+/// began it. Above that are objects that threads share. Others may change those until this attempt has found the lock
+/// held.
 const char* end_to_put_back(const void* caller) noexcept {
   return mine.excludes ? end_of_frame(caller) : my_stack().end;
 }
@@ -136,16 +138,15 @@ void end_to_exclude() noexcept {
   mine.excludes = false;
 }
 
-/// Hidden from the race detector: on a CPU an attempt that was aborted has stored nothing.
+/// Hidden from the race detector: on a CPU, an aborted attempt has stored nothing.
 __attribute__((no_sanitize("thread"))) void undo_stores() noexcept {
   while (!stored.empty()) {
     const stored_word last = stored.back();
     stored.pop_back();
-    // Words in the attempt's own frames are gone with them. The memory may be part of this function's frame by now.
+    // Words in the attempt's own frames are gone with them. Their memory may be part of this function's frame by now.
     const void* const place = last.place;
     if (my_stack().lowest <= place && place < mine.frame) continue;
-    // release: as in scripted_store(). Not store(), which would be compiled as a function that has the detector's
-    // hooks.
+    // release: as in scripted_store(). Not store(), which would be compiled as a function with the detector's hooks.
     __atomic_store_n(reinterpret_cast<std::uint64_t*>(last.place), last.before, __ATOMIC_RELEASE);
   }
 }
@@ -159,7 +160,7 @@ __attribute__((no_sanitize("thread"))) void undo_stores() noexcept {
   mine.elided = nullptr;
   undo_stores();
   end_to_exclude();
-  if (__asan_handle_no_return != nullptr) __asan_handle_no_return();  // what is left behind must not stay forbidden
+  if (__asan_handle_no_return != nullptr) __asan_handle_no_return();  // the frames left behind must not stay forbidden
   txsync_scripted_restore(mine.frame, stack_copy.get(), mine.bytes, status);
 }
 
@@ -169,7 +170,7 @@ void abort_or_doom(std::uint32_t status) noexcept {
   mine.doom = status;
 }
 
-/// The next of a list, if it has one.
+/// Takes the next one of a list, if there is one.
 std::optional<plan> take(std::deque<plan>& plans) {
   if (plans.empty()) return std::nullopt;
   const plan next = plans.front();
@@ -179,7 +180,7 @@ std::optional<plan> take(std::deque<plan>& plans) {
 
 constexpr std::uint32_t not_elided = 0;
 
-/// What the outermost begin of that kind is to do.
+/// What the outermost begin of that kind has to do.
 plan next_plan(std::uint32_t kind) noexcept {
   script::state& all = the_state();
   const std::lock_guard hold(all.guard);
@@ -235,7 +236,7 @@ std::uint32_t txsync_scripted_decide(std::uint32_t kind, void* frame, void* call
   mine.kind = kind;
   begin_to_exclude();
   remember_stack(frame, caller);
-  stored.reserve(max_stored_words);  // now, as an exception cannot leave an attempt
+  stored.reserve(max_stored_words);  // now, because an exception cannot leave an attempt
   stored.clear();
   mine.todo = todo;
   mine.steps = 0;
@@ -298,7 +299,7 @@ void scripted_abort(std::uint8_t code) noexcept {
 
 namespace {
 
-// A fork must not copy the state of an attempt, or of a call in progress, since neither exists in the child.
+// A fork must not copy the state of an attempt, or of a call in progress, because neither exists in the child.
 void before_fork() noexcept {
   if (mine.depth != 0) script::refuse("fork() within an attempt, which a system call would have aborted");
   the_state().attempting.take();
@@ -354,7 +355,7 @@ bool scripted_hle_ends(const void* word) noexcept {
 }
 
 void scripted_hle_end(bool restored) noexcept {
-  if (!restored) abort_now(0);  // HLE demands that the release puts back what was there before
+  if (!restored) abort_now(0);  // HLE requires the release to restore the former value
   if (mine.todo.where == plan::point::at_end) abort_now(mine.todo.status);
   mine.depth = 0;
   mine.elided = nullptr;
@@ -400,7 +401,7 @@ unclaimed_trial try_unclaimed_htm(unsigned tries) noexcept {
 }
 
 const htm_capability& htm() noexcept {
-  // Each answer is kept for ever, because references to it are out; a script changes it a few times at most.
+  // Each answer is kept for ever, because callers have references to it. A script changes it a few times at most.
   static script::unseen_mutex asking;
   static std::uint64_t known_generation = ~std::uint64_t{0};
   static std::deque<htm_capability> answers;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time off the CPU, and the made-up CPUs.
+// Time off the CPU, and the invented CPUs.
 #include <sched.h>
 
 #include <algorithm>

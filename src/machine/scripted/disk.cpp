@@ -24,7 +24,7 @@ std::uint64_t next_random(std::uint64_t& state) {
   return mixed ^ (mixed >> 31);
 }
 
-/// What a crash leaves of one change; nothing when it is lost.
+/// What a crash leaves of one change; nothing if it is lost.
 std::optional<change> survivor(const change& one, std::uint64_t& random) {
   constexpr std::size_t sector = 512;
   switch (next_random(random) % 3) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside the scripted machine: the disk. What it would hold after a crash is kept beside what readers see.
+// Inside the scripted machine: the disk. It keeps what readers see, and separately what would survive a crash.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::script {
 
-/// A write or a truncation that no sync has confirmed.
+/// A write or a truncation that no sync has confirmed yet.
 struct change {
   std::uint64_t offset;
   std::string data;
@@ -34,7 +34,7 @@ struct inode {
 struct handle {
   std::shared_ptr<inode> of;
   bool writable = false;
-  bool lost = false;  ///< a crash has passed since it was opened
+  bool lost = false;  ///< a crash has happened since the file was opened
 };
 
 inline constexpr std::size_t nothing_torn = ~std::size_t{0};
@@ -43,7 +43,7 @@ struct failure {
   file_call call;
   unsigned left;
   int error;
-  std::size_t torn_to;  ///< of a write: how much of it is stored
+  std::size_t torn_to;  ///< for a write: how many bytes of it are stored
 };
 
 using names = std::map<std::string, std::shared_ptr<inode>>;
@@ -59,16 +59,16 @@ struct disk {
   std::array<std::uint64_t, static_cast<std::size_t>(file_call::any) + 1> calls{};
 };
 
-/// The one disk, made at the first call, never destroyed. All that follows requires that its guard is held.
+/// The one disk, made at the first call and never destroyed. All functions below require that its guard is held.
 disk& the_disk();
 
 std::string folder_of(const std::string& path);
 bool has_folder(const disk& all, const std::string& folder);
 
-/// Makes the names in that folder durable as readers see them.
+/// Makes the names in that folder durable as readers see them now.
 void sync_names(disk& all, const std::string& folder);
 
-/// Counts the call; the failure that was ordered for it, if any.
+/// Counts the call, and returns the failure that was ordered for it, if any.
 std::optional<failure> strike(disk& all, file_call call);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::script

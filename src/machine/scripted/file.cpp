@@ -32,7 +32,7 @@ file_result one_call(file_call call, Body body) noexcept {
   return body(all);
 }
 
-/// The same on an open file. A file that a crash has cut off answers EIO.
+/// The same on an open file. A file that was open during a crash returns EIO.
 template <class Body>
 file_result one_call_on(int number, file_call call, Body body) noexcept {
   return one_call(call, [&](disk& all) {
@@ -50,7 +50,7 @@ int new_handle(disk& all, std::shared_ptr<inode> of, bool writable) {
   return static_cast<int>(number);
 }
 
-/// The file of that name, made if the mode says so; or an error.
+/// The file of that name, created if the mode says so; or an error.
 file_result find_or_make(disk& all, const std::string& path, open_mode mode, std::shared_ptr<inode>& found) {
   if (all.folders.contains(path)) return failed(EISDIR);
   const auto at = all.seen.find(path);
@@ -124,7 +124,7 @@ file_result file::sync() noexcept {
   handle& one = all.handles[static_cast<std::size_t>(handle_)];
   if (one.lost) return failed(EIO);
   if (hit) {
-    one.of->pending.clear();  // seen until the crash, and never again tried
+    one.of->pending.clear();  // readers see them until the crash, but no later sync writes them
     return failed(hit->error);
   }
   one.of->sync();
@@ -144,7 +144,7 @@ file_result file::truncate(std::uint64_t bytes) noexcept {
 }
 
 file_result file::close() noexcept {
-  // Closed even when the script lets the call fail, as on Linux.
+  // Closed even if the script lets the call fail, as on Linux.
   const int number = handle_;
   handle_ = -1;
   detail::scripted_system_call();

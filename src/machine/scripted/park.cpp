@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sleeping on the scripted machine: a list of sleepers under one mutex, so that the oldest is woken first and the clock
-// is the script's.
+// Sleeping on the scripted machine: a list of sleepers under one mutex. So the oldest is woken first, and the clock is
+// the script's.
 #include <chrono>
 
 #include <txsync/machine/cpu.hpp>
@@ -28,7 +28,8 @@ bool has_passed(std::uint64_t deadline) noexcept {
   return deadline != no_deadline && the_state().now.load(std::memory_order_relaxed) >= deadline;
 }
 
-/// Sleeps until told or until the deadline. On a clock that steps, time passes asleep too: a millisecond each.
+/// Sleeps until woken or until the deadline. If the clock steps, it also advances during sleep, by steps of a
+/// millisecond.
 park_result sleep_until_told(std::unique_lock<script::unseen_mutex>& hold, script::sleeper& me,
                              std::uint64_t deadline) {
   script::state& all = the_state();
@@ -60,7 +61,7 @@ park_result park_at(const void* address, Holds holds, std::uint64_t deadline) no
   script::sleeper me{.address = address, .woken = false, .told = {}};
   const auto place = all.park.asleep.insert(all.park.asleep.end(), &me);
   const park_result answer = sleep_until_told(hold, me, deadline);
-  if (!me.woken) all.park.asleep.erase(place);  // whoever wakes a sleeper takes it off the list
+  if (!me.woken) all.park.asleep.erase(place);  // the thread that wakes a sleeper removes it from the list
   return answer;
 }
 
@@ -89,7 +90,7 @@ unsigned unpark_at(const void* address, unsigned at_most) noexcept {
   return woken;
 }
 
-/// Another address than the low half's, so that the two halves of a word have sleepers of their own.
+/// Not the low half's address, so that the two halves of a word have separate sleepers.
 const void* high_half(const std::atomic<std::uint64_t>& word) noexcept {
   return reinterpret_cast<const char*>(&word) + 4;
 }
@@ -97,7 +98,7 @@ const void* high_half(const std::atomic<std::uint64_t>& word) noexcept {
 }  // namespace
 
 park_result park(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t deadline_ns) noexcept {
-  // Relaxed here and below: all.guard orders this look against unpark()
+  // Relaxed here and below: all.guard orders this check against unpark()
   return park_at(&word, [&] { return word.load(std::memory_order_relaxed) == expected; }, deadline_ns);
 }
 
@@ -122,7 +123,7 @@ unsigned unpark_high(const std::atomic<std::uint64_t>& word, unsigned count) noe
 
 unsigned unpark_low(const std::atomic<std::uint64_t>& word, unsigned count) noexcept { return unpark_at(&word, count); }
 
-// One process, one clock, and nobody cancels.
+// One process, one clock, and no cancellation.
 park_result park_shared(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                         std::uint64_t deadline_ns) noexcept {
   return park(word, expected, deadline_ns);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two ends of an attempt that comes back: saving the registers that a function must keep on the stack, and putting
-// stack and registers back. In assembly, because a frame cannot rewrite itself; and so that sanitizers, which would
-// object, do not look.
+// The two ends of an attempt that can abort. One saves the registers that a function must preserve on the stack; the
+// other restores the stack and the registers. They are in assembly, because a frame cannot rewrite itself, and because
+// sanitizers, which would object, do not check assembly.
 //
 //   txsync_scripted_begin(kind, caller): calls txsync_scripted_decide(kind, frame, caller) and returns its answer
 //   txsync_scripted_restore(frame, copy, bytes, status): copies the stack back and returns from begin with status
@@ -116,7 +116,7 @@ txsync_scripted_restore:
 #include <cstdio>
 #include <cstdlib>
 
-// Elsewhere attempts start and end, but cannot come back.
+// Elsewhere attempts start and end, but cannot abort.
 extern "C" std::uint32_t txsync_scripted_decide(std::uint32_t kind, void* frame, void* caller) noexcept;
 
 extern "C" [[gnu::visibility("hidden")]] std::uint32_t txsync_scripted_begin(std::uint32_t kind,

@@ -15,7 +15,7 @@ constexpr std::uint32_t rtm_bit = 1u << 11;  // CPUID.7.0:EBX
 
 using guard = std::lock_guard<unseen_mutex>;
 
-/// Changes what htm() depends on.
+/// Changes something on which htm() depends.
 template <class Change>
 void change_cpu(Change change) {
   state& all = the_state();
@@ -33,7 +33,7 @@ void change(Change apply) {
 
 cpu_settings plain_cpu() {
   cpu_settings cpu;
-  cpu.leaves[{0, 0}] = {feature_leaf, 0x69726353, 0x65636966, 0x64657470};  // "Scri", "fice", "pted": nobody's name
+  cpu.leaves[{0, 0}] = {feature_leaf, 0x69726353, 0x65636966, 0x64657470};  // "Scri", "fice", "pted": no real vendor
   cpu.leaves[{1, 0}] = {0x00050654, 0, 0, 0};                               // family 6, model 85, stepping 4
   cpu.leaves[{feature_leaf, 0}] = {};
   return cpu;
@@ -65,7 +65,7 @@ void reset() {
   reset_files();
 }
 
-/// Wakes sleepers with a deadline, so that they look at the clock.
+/// Wakes sleepers with a deadline, so that they check the clock.
 void let_sleepers_look() {
   change([](state& all) {
     for (sleeper* one : all.park.asleep) one->told.notify_one();

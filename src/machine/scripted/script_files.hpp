@@ -23,41 +23,42 @@ enum class file_call : std::uint8_t {
   remove,
   make_directory,
   read_text,
-  any  ///< whichever comes
+  any  ///< any of these calls
 };
 
-/// What a crash leaves of the writes that no sync() has confirmed.
+/// What a crash leaves of writes that no sync() has confirmed.
 enum class unsynced : std::uint8_t {
   lost,  ///< nothing
   kept,  ///< everything
-  torn   ///< of each write, by chance: nothing, some whole sectors of 512 bytes from its start, or all of it
+  /// By chance, for each write: nothing, some whole sectors of 512 bytes from its start, or all of it.
+  torn
 };
 
-/// Paths are as given, without "." and ".." parts; a directory must exist before a file is opened in it. "/" and ""
-/// (the current directory) always do.
+/// Paths are used as given, without "." and ".." parts. A directory must exist before a file is opened in it. "/" and
+/// "" (the current directory) always exist.
 class file_system {
  public:
-  /// Makes a file and its directories, durable at once.
+  /// Creates a file and its directories, durable at once.
   void put(const std::string& path, const std::string& content);
-  /// What a reader would see now; nothing when there is no such file.
+  /// What a reader would see now; nothing if there is no such file.
   std::optional<std::string> content(const std::string& path) const;
-  /// What a crash with unsynced::lost would leave; nothing when the file would be gone.
+  /// What a crash with unsynced::lost would leave; nothing if the file would be gone.
   std::optional<std::string> durable_content(const std::string& path) const;
   bool is_directory(const std::string& path) const;
 
-  /// The nth call of that kind from now (1 is the next) answers -error and does nothing. A sync() that fails also
-  /// forgets what was written since the last: readers see it until the crash, no later sync() brings it to the disk.
+  /// The nth call of that kind from now (1 is the next) returns -error and does nothing. A sync() that fails also drops
+  /// what was written since the last sync(). Readers see that data until the crash, but no later sync() writes it.
   void fail(file_call call, unsigned nth, int error);
-  /// The nth write from now stores only its first `bytes` bytes and answers -error.
+  /// The nth write from now stores only its first `bytes` bytes and returns -error.
   void tear_write(unsigned nth, std::size_t bytes, int error);
-  /// From now on every write and sync fails with `error`, until the next crash(): a disk that is gone.
+  /// From now on, every write and sync fails with `error` until the next crash(), as if the disk were gone.
   void break_down(int error);
 
-  /// Power off and on. Files that are open answer EIO from now on; names that no directory sync has confirmed (removed
-  /// files) are as they were.
+  /// Power off and on. Files that are open return EIO from now on. Names that no directory sync has confirmed (of
+  /// removed files, too) are as they were before.
   void crash(unsynced rest, std::uint64_t seed = 1);
 
-  /// Calls of that kind since the reset, failed ones included.
+  /// Calls of that kind since the reset, including failed ones.
   std::uint64_t calls(file_call call) const;
 };
 

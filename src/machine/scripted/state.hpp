@@ -16,11 +16,11 @@
 
 namespace txsync::inline TXSYNC_BACKEND::script {
 
-/// Counts of calls that are to fail, each counted down from when it was said.
+/// Calls that are to fail. Each is counted down from when it was ordered.
 class countdowns {
  public:
   void add(unsigned nth) { left_.push_back(nth); }
-  /// One call happens; true when it is one that fails.
+  /// Counts one call; true if it has to fail.
   bool strike() {
     bool hit = false;
     for (auto at = left_.begin(); at != left_.end();) {
@@ -51,7 +51,7 @@ struct cpu_settings {
 struct attempt_plans {
   std::deque<plan> begins;
   std::vector<plan> in_turn;
-  std::size_t turns = 0;  ///< of `in_turn` that were used
+  std::size_t turns = 0;  ///< how many of `in_turn` were used
   plan by_default = plan::commits();
   std::deque<plan> warm;
   std::deque<plan> hle;
@@ -82,8 +82,8 @@ struct parking {
   std::deque<unsigned> unpark_answers;
 };
 
-/// The whole state. `guard` guards what is not atomic; it is never held where an attempt may abort. It is taken after
-/// `attempting`.
+/// The whole state. `guard` protects what is not atomic. It is never held where an attempt may abort, and is taken
+/// after `attempting`.
 struct state {
   unseen_mutex guard;
   cpu_settings cpu;
@@ -107,7 +107,7 @@ struct state {
   } tally;
 };
 
-/// The one state, made at the first call, never destroyed: threads may outlive main().
+/// The one state, made at the first call and never destroyed, because threads may outlive main().
 state& the_state();
 
 inline void count(std::atomic<std::uint64_t>& tally) noexcept { tally.fetch_add(1, std::memory_order_relaxed); }
@@ -122,10 +122,10 @@ void reset_files();
 
 namespace txsync::inline TXSYNC_BACKEND::machine::detail {
 
-/// A call of the seam inside an attempt may be the one at which the plan says abort; then this does not return.
+/// Counts a call of the seam inside an attempt. If the plan says to abort at this call, it does not return.
 void scripted_step() noexcept;
 
-/// What would be a system call natively: aborts the attempt that the thread is in. Called with no lock held.
+/// For calls that are system calls natively: aborts the thread's attempt. Requires: no lock of the machine is held.
 void scripted_system_call() noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exclusion that a race detector does not see. The scripted machine's locks for its own state must not order the code
-// under test: that would hide missing synchronization in it.
+// under test, because that would hide missing synchronization in it.
 #pragma once
 
 #include <linux/futex.h>
@@ -24,13 +24,13 @@ void AnnotateIgnoreWritesEnd(const char* file, int line);
 
 namespace txsync::inline TXSYNC_BACKEND::script {
 
-/// One thread at a time. Waiters sleep.
+/// Admits one thread at a time. Waiters sleep.
 class unseen_turn {
  public:
   void take() noexcept {
     fence();  // the next thread that takes the turn sees what this one has stored
     std::uint32_t seen = unused;
-    // relaxed, here and below: the fences order, and a race detector does not know fences
+    // relaxed, here and below: the fences order, but a race detector does not know fences
     if (!state_.compare_exchange_strong(seen, used, std::memory_order_relaxed)) {
       while (state_.exchange(waited_for, std::memory_order_relaxed) != unused) call(FUTEX_WAIT_PRIVATE, waited_for);
     }
@@ -54,7 +54,7 @@ class unseen_turn {
   std::atomic<std::uint32_t> state_{unused};
 };
 
-/// Lockable. A race detector also ignores what a thread does while it holds it.
+/// Lockable. A race detector also ignores what a thread does while it holds the mutex.
 class unseen_mutex {
  public:
   void lock() noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The out-of-line part of the seam, handed on to the simulated machine's runtime.
+// The out-of-line part of the seam, which calls the simulated machine's runtime.
 #include <cstdlib>
 
 #include <txsync/machine/asymmetric.hpp>
@@ -48,7 +48,7 @@ unsigned socket_count() noexcept { return txsync_sim_socket_count(); }
 constinit thread_local bool detail::in_warm_attempt = false;
 
 const htm_capability& htm() noexcept {
-  // One simulated thread at a time runs the runtime, and all would write the same.
+  // The runtime runs one simulated thread at a time, and all threads would write the same.
   static constinit htm_capability offered{};
   const unsigned bits = txsync_sim_capability();
   if (offered.max_depth != bits >> 8) {
@@ -56,7 +56,7 @@ const htm_capability& htm() noexcept {
                .hle = (bits & 2) != 0,
                .suspend = (bits & 4) != 0,
                .rollback_only = (bits & 8) != 0,
-               // By instructions, or by nesting where that is deep enough.
+               // By instructions, or by nesting if that is deep enough.
                .always_abort = (bits & 16) != 0 || bits >> 8 > detail::warm_extra_depth,
                .max_depth = bits >> 8};
   }
@@ -90,7 +90,7 @@ unsigned unpark_high(const std::atomic<std::uint64_t>& word, unsigned count) noe
 unsigned unpark_low(const std::atomic<std::uint64_t>& word, unsigned count) noexcept {
   return txsync_sim_unpark(&word, count);
 }
-// A simulated program is one process; an exploration may say that it is the child of a fork.
+// A simulated program is one process. An exploration may say that it is the child of a fork.
 std::uint32_t fork_count() noexcept { return txsync_sim_fork_count(); }
 bool after_fork(void (*)()) noexcept { return true; }
 park_result park_shared(const std::atomic<std::uint32_t>& word, std::uint32_t expected,

@@ -52,7 +52,7 @@ void put_fairness(json& into, const fairness_record& one) {
   }
 }
 
-/// The median with that many digits after the point, in that width; "-" without values.
+/// The median with `digits` digits after the point, `width` characters wide; "-" without values.
 std::string column(const std::vector<double>& values, double unit, int digits, int width) {
   char text[64];
   if (values.empty()) {

@@ -25,13 +25,13 @@ using open_file = std::unique_ptr<std::FILE, closer>;
   throw output_error("cannot write '" + path + "': " + std::strerror(error));
 }
 
-/// Closes too: the last bytes may fail there.
+/// Also closes the file, because writing its last bytes may fail only there.
 bool write_and_close(open_file file, const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();
   return std::fclose(file.release()) == 0 && written;
 }
 
-/// The file that the path means, through symbolic links, also when it is not there yet.
+/// The file behind the path, with symbolic links followed. It need not exist yet.
 std::string followed(const std::string& path) {
   std::error_code error;
   const fs::path real = fs::weakly_canonical(path, error);
@@ -48,7 +48,7 @@ output::output(std::string path) : path_(std::move(path)) {
   const fs::file_status status = fs::status(target_, error);
   if (fs::is_directory(status)) fail(path_, EISDIR);
   if (fs::exists(status)) {
-    // Renaming over a file needs no right to write it; the user who took that right away meant it.
+    // Renaming over a file does not need the right to write it. A user who removed that right wants the file to stay.
     if (access(target_.c_str(), W_OK) != 0) fail(path_, errno);
     if (!fs::is_regular_file(status)) return;
   }

@@ -13,31 +13,31 @@ struct output_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The place where a document will go, made sure of before a long run starts. A regular file appears whole or not at
-/// all: the text goes to a new file beside it, which then takes its name. Other files (a device, a pipe) are written
-/// directly. Not thread-safe.
+/// Where a document will be written; checked before a long run starts. A regular file appears complete or not at all:
+/// the text goes to a new file beside it, which is then renamed. Other files (a device, a pipe) are written directly.
+/// Not thread-safe.
 class output {
  public:
-  /// Opens what write() will need. "-" is the standard output.
-  /// Throws output_error when the file cannot be written; then nothing was made or changed.
+  /// Opens what write() will need. "-" is the standard output. Throws output_error if the file cannot be written; then
+  /// nothing was created or changed.
   explicit output(std::string path);
   output(const output&) = delete;
   output& operator=(const output&) = delete;
-  /// Without write(): leaves the file as it was.
+  /// If write() was not called, leaves the file as it was.
   ~output();
 
   bool is_standard_output() const noexcept { return path_ == "-"; }
 
-  /// Writes the document, indented, with a line feed at its end. At most once. Throws output_error; then the file is as
-  /// it was.
+  /// Writes the document, indented, with a line feed at its end. At most once. Throws output_error; then the file is
+  /// unchanged.
   void write(const document& all);
-  /// The same with any text: a page, a policy file.
+  /// The same for any text: a page, a policy file.
   void write(const std::string& text);
 
  private:
-  std::string path_;       // as the user said it
+  std::string path_;       // as the user wrote it
   std::string target_;     // with symbolic links followed
-  std::string temporary_;  // the new file beside the target; empty when written directly
+  std::string temporary_;  // the new file beside the target; empty if the target is written directly
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::observe

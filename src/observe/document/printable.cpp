@@ -11,7 +11,7 @@ unsigned byte_at(std::string_view text, std::size_t at) {
   return at < text.size() ? static_cast<unsigned char>(text[at]) : 0;
 }
 
-/// How many bytes the character at `at` has; 0 where it is a control character or no UTF-8.
+/// The number of bytes of the character at `at`; 0 for a control character or invalid UTF-8.
 std::size_t length_of(std::string_view text, std::size_t at) {
   const unsigned first = byte_at(text, at);
   if (first < 0x20 || first == 0x7F) return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of files and symbols as text that a terminal only shows.
+// Names of files and symbols as text that a terminal shows but does not interpret.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
-/// The text with "\x1b" and the like for control characters and for bytes that are no UTF-8: a program chooses its
-/// names, and escape sequences in them would be obeyed.
+/// The text with "\x1b" and the like in place of control characters and bytes that are not UTF-8. A program chooses its
+/// names, and a terminal would obey escape sequences in them.
 std::string printable(std::string_view text);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::observe

@@ -20,7 +20,7 @@ struct counted_site {
   std::uint32_t heeded = 0;
 };
 
-/// True: the member is the group's, and the number of its cause stands behind it.
+/// Whether the member belongs to the group. Its name then ends with the number of a cause.
 bool put_abort(std::uint64_t (&aborts)[abort_cause_count], std::string_view member, std::string_view group,
                std::uint64_t value) {
   if (!member.starts_with(group)) return false;
@@ -52,7 +52,7 @@ void put_number(site_totals& into, std::string_view member, std::uint64_t value)
   }
 }
 
-/// Enters one record: "program.sites.ID.MEMBER".
+/// Stores one record, "program.sites.ID.MEMBER".
 void put(counted_site& into, std::string_view member, std::uint64_t value) {
   constexpr std::string_view is = "is.";
   if (member.starts_with(is)) {

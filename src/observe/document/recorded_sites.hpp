@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sites of a simulated program counted, from the records of its run (observe/site_records.hpp).
+// What the sites of a simulated program counted, read from the records of its run (observe/site_records.hpp).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
-/// Those that counted something, sites of one name together, in the order of their first numbers. Without a kind.
+/// The sites that counted something, in the order of their first numbers. Sites of one name are added. `kind` is empty.
 std::vector<site_record> recorded_sites(const std::map<std::string, std::uint64_t>& records);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::observe

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what sites counted to what documents say of them.
+// Converts what sites counted to what documents say about them.
 #pragma once
 
 #include <txsync/observe/counters.hpp>
@@ -8,20 +8,20 @@
 
 namespace txsync::inline TXSYNC_BACKEND::observe {
 
-/// Nothing happened there.
+/// Whether nothing happened at the site.
 bool is_idle(const site_totals& counted) noexcept;
 
-/// Adds `part` to `sum`, name and number too.
+/// Adds `part` to `sum`, and sets its name and number.
 void add(site_totals& sum, const site_totals& part) noexcept;
 
-/// Of what two runs counted, each of which may have made no attempts.
+/// Adds the records of two runs, each of which may have made no attempts.
 void add(std::optional<speculation_record>& sum, const std::optional<speculation_record>& part);
-/// Likewise, of transactions in software.
+/// The same for software transactions.
 void add(std::optional<transaction_record>& sum, const std::optional<transaction_record>& part);
-/// Likewise, of warm-ups.
+/// The same for warm-ups.
 void add(std::optional<warm_record>& sum, const std::optional<warm_record>& part);
 
-/// All but kind, where, module and programs, which the counts do not tell. The name too, unless it is null.
+/// Everything except kind, where, module and programs, which the counts do not tell. The name too, unless it is null.
 site_record record_of(const site_totals& counted);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::observe

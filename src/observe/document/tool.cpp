@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The build of this program. The commit comes from a header that each build writes anew where it has changed.
+// The build of this program. The commit comes from a header that each build rewrites if it has changed.
 #include "observe/document/commit.hpp"
 #include "observe/document/document.hpp"
 

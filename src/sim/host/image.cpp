@@ -50,7 +50,7 @@ struct pipe_ends {
   }
 };
 
-/// What the image inherits beyond this process' own environment.
+/// The image's environment: the options of the simulation, and this process's own variables.
 std::vector<std::string> environment_of(const image_request& request) {
   std::vector<std::string> list;
   const auto add = [&](const char* name, std::uint64_t value) {
@@ -72,7 +72,7 @@ std::vector<std::string> environment_of(const image_request& request) {
   add("ELIDE", request.elides ? 1 : 0);
   if (!request.locks.empty()) list.push_back("TXSYNC_SIM_LOCKS=" + request.locks);
   if (!request.sites.empty()) list.push_back("TXSYNC_SIM_SITES=" + request.sites);
-  // Ours come first: where those lie that the image's own code reads does not depend on what else there is.
+  // The options come first. So the addresses of what the image's own code reads do not depend on the other variables.
   for (char** word = environ; *word != nullptr; ++word) {
     if (std::strncmp(*word, "TXSYNC_SIM_", 11) != 0) list.emplace_back(*word);
   }
@@ -100,7 +100,7 @@ pid_t spawn(const image_request& request, int model, int records, int messages) 
   std::vector<std::string> environment = environment_of(request);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  // Out of the way first: the numbers that the image gets may be ours.
+  // Moved out of the way first, because the descriptors that the image gets may be these.
   constexpr int aside = 100;
   posix_spawn_file_actions_adddup2(&actions, model, aside);
   posix_spawn_file_actions_adddup2(&actions, records, aside + 1);
@@ -122,8 +122,8 @@ pid_t spawn(const image_request& request, int model, int records, int messages) 
   return child;
 }
 
-/// Reads both pipes to their ends, with so much patience. False when a signal came first, or all that was to come
-/// within that time had come and `stop` said so.
+/// Reads both pipes to their ends. False if a signal came first. Also false if nothing came for `patience_ms` and
+/// `stop` returned true.
 bool gather(int records, int messages, std::string& record_text, std::string& message_text, int patience_ms,
             bool (*stop)() noexcept) {
   pollfd files[] = {{.fd = records, .events = POLLIN, .revents = 0}, {.fd = messages, .events = POLLIN, .revents = 0}};
@@ -147,7 +147,7 @@ bool gather(int records, int messages, std::string& record_text, std::string& me
   return true;
 }
 
-/// It may say where it is; then it has to go.
+/// Ends the image. Before that, it may say where its threads are.
 void end_early(pid_t child, int records, int messages, std::string& record_text, std::string& message_text) {
   constexpr int time_to_speak_ms = 3'000;
   kill(child, SIGTERM);
@@ -170,7 +170,7 @@ data_place read_place(std::istream& words) {
   return place;
 }
 
-/// From runtime/attempts.hpp's lack.
+/// Converts `lack` of runtime/attempts.hpp.
 occupancy::what crowded(unsigned lack) {
   if (lack == 3) return occupancy::what::entries;
   if (lack == 4) return occupancy::what::read_ways;
@@ -198,7 +198,7 @@ std::vector<std::uint64_t> read_chain(std::istream& words) {
   return chain;
 }
 
-/// The calls of all entries between two places.
+/// Adds the call chains to all entries with these two places in the code.
 void read_calls(std::istream& words, std::vector<abort_entry>& aborts) {
   std::uint64_t own = 0;
   std::uint64_t other = 0;
@@ -229,7 +229,7 @@ void read_records(const std::string& text, image_result& into) {
       words >> std::hex >> end.code >> end.caller >> std::dec >> end.count;
       into.ends.push_back(end);
     } else if (name == "schedule") {
-      into.steps.clear();  // the last one is what counts
+      into.steps.clear();  // only the last schedule counts
     } else if (name == "step") {
       trace_step step;
       words >> step.thread >> std::hex >> step.code >> step.what >> step.address;
@@ -284,7 +284,7 @@ image_result run_image(const image_request& request) {
                       strsignal(WTERMSIG(status)) + ")");
   }
   result.status = WEXITSTATUS(status);
-  // Without the record it could not read its options; or it is the program's own answer.
+  // Without a failure record, the image could not read its options, or the status is the program's own.
   if (result.failure.empty() && result.status == failure_status && !request.keeps_error_output) {
     const std::string said = result.last_message();
     result.failure = said.empty() ? "it said nothing" : said;

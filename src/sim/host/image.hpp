@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts a simulated program's image (a static executable with the runtime in it) on a machine model, and gathers what
-// it tells.
+// Starts a simulated program's image (a static executable that contains the runtime) on a machine model, and collects
+// what it reports.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@
 
 namespace txsync::sim {
 
-/// The image could not be started, or the simulation could not go on; what() is one line.
+/// The image could not be started, or the simulation could not continue. what() is one line.
 struct image_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// In the order of the runtime's.
+/// In the order of the runtime's enumeration.
 enum class schedule_order : std::uint8_t { virtual_time, random, priorities, round_robin, delay_bounded };
 
-/// What an exploration does besides ordering steps; the runtime's probes.hpp says what each is.
+/// What an exploration does besides ordering steps. The runtime's probes.hpp explains each.
 enum probe : unsigned {
   spurious_aborts = 1,
   tight_capacity = 2,
@@ -36,76 +36,79 @@ struct image_request {
   machine_model model;
   std::uint64_t seed = 1;
   schedule_order order = schedule_order::virtual_time;
-  bool store_buffers = false;      ///< stores of an exploring order wait until the order lets them out
-  unsigned probes = 0;             ///< bits of probe, in exploring orders
-  std::uint64_t choices = 0;       ///< in exploring orders: the run is one schedule, with about so many choices; 0: the
-                                   ///< program says where its schedules begin
-  std::uint64_t slack_cycles = 0;  ///< how far a thread may run ahead with accesses that concern nobody else
-  bool uncharged_set_up = false;   ///< what workloads set up takes no time and finds cold caches; faster
-  bool oracle = false;             ///< check the simulation itself; about 20 times slower
-  std::uint64_t limit_us = 0;      ///< of virtual time, after which it ends with where its threads are; 0: no limit
-  std::uint64_t most_steps = 0;    ///< a longer run is taken for a livelock; 0: no bound
-  bool traces = false;             ///< tell every step
+  bool store_buffers = false;  ///< stores of an exploring order wait until the order lets them out
+  unsigned probes = 0;         ///< bits of `probe`, in exploring orders
+  /// In exploring orders: the run is one schedule with about this many choices. 0: the program says where its schedules
+  /// begin.
+  std::uint64_t choices = 0;
+  std::uint64_t slack_cycles = 0;  ///< how far a thread may run ahead with accesses that concern no other
+  bool uncharged_set_up = false;   ///< the set-up of workloads takes no time and leaves caches cold; faster
+  bool oracle = false;             ///< checks the simulation itself; about 20 times slower
+  std::uint64_t limit_us = 0;      ///< of virtual time, after which it ends and says where its threads are; 0: no limit
+  std::uint64_t most_steps = 0;    ///< a longer run counts as a livelock; 0: no bound
+  bool traces = false;             ///< report every step
   bool elides = false;             ///< the program's pthread mutexes are elided
-  std::string locks = {};          ///< what its pthread locks are, in words of policy files; empty: the built-in policy
-  std::string sites = {};  ///< what its named sites do, as observe/told_policies.hpp has it; empty: nothing is said
-  bool failure_is_a_result = false;   ///< a simulation that cannot go on is told by image_result::failure
-  bool runs_alone = false;            ///< nobody gives it a standard input, and its standard output is nobody's
-  bool keeps_error_output = false;    ///< the program's standard error is this process'; image_result has no messages
-  bool captures_output = false;       ///< its standard output stands among image_result's messages, too
-  bool (*stop)() noexcept = nullptr;  ///< asked ten times a second: true is as a signal to this thread; may be null
+  std::string locks = {};          ///< its pthread locks, in words of policy files; empty: the built-in policy
+  /// The policies of its named sites, in the format of observe/told_policies.hpp. Empty: no policy.
+  std::string sites = {};
+  bool failure_is_a_result = false;   ///< a simulation that cannot continue is reported by image_result::failure
+  bool runs_alone = false;            ///< it has no standard input, and its standard output is discarded
+  bool keeps_error_output = false;    ///< it shares this process's standard error; image_result has no messages
+  bool captures_output = false;       ///< its standard output goes into image_result's messages, too
+  bool (*stop)() noexcept = nullptr;  ///< called ten times a second; true acts like a signal; may be null
 };
 
-/// In the order of the runtime's.
+/// In the order of the runtime's enumeration.
 enum class data_kind : std::uint8_t { unknown, image, heap, mapped, stack, thread_local_data };
 
-/// What lies at an address of the program's memory.
+/// What is at an address of the program's memory.
 struct data_place {
   data_kind kind = data_kind::unknown;
-  std::uint64_t whose =
-      0;  ///< heap: the code that asked for it, 0 where that is not known; stack, thread-local: the thread
-  std::uint64_t start = 0;   ///< of a block of the heap
+  /// For the heap, the code that allocated it, 0 if not known. For a stack or thread-local data, the thread.
+  std::uint64_t whose = 0;
+  std::uint64_t start = 0;   ///< of a heap block
   std::uint64_t bytes = 0;   ///< of that block
-  std::uint64_t offset = 0;  ///< behind the start
+  std::uint64_t offset = 0;  ///< from the start
 };
 
-/// How full what an attempt had no room in was.
+/// How full the resource was in which an attempt had no room.
 struct occupancy {
   enum class what : std::uint8_t {
-    written_ways,  ///< of a set of the L1, by lines that attempts have written
-    read_ways,     ///< of a set that a read line has left: by lines that attempts have touched
-    entries,       ///< of a table that the core's hardware threads share
+    written_ways,  ///< ways of an L1 set, taken by lines that attempts have written
+    read_ways,     ///< ways of a set that a read line has left, taken by lines that attempts have touched
+    entries,       ///< entries of a table that the core's hardware threads share
     reads,         ///< lines that an attempt can read
   } of = what::written_ways;
   std::uint64_t set = 0;
   std::uint64_t own = 0;       ///< of the attempt
-  std::uint64_t siblings = 0;  ///< of attempts of its core's other hardware threads
+  std::uint64_t siblings = 0;  ///< of attempts of the core's other hardware threads
   std::uint64_t room = 0;      ///< ways, entries or lines; 0: not known
 };
 
-/// Attempts that ended for one cause, at one line, between two places in the code.
+/// Attempts that ended for one cause, at one line, because of two places in the code.
 struct abort_entry {
   std::string cause;
   std::uint64_t count = 0;
-  std::uint64_t own_code = 0;    ///< the access that brought the line into the attempt, or where it ended; 0: not known
-  std::uint64_t other_code = 0;  ///< the access of the other thread that met it; 0: none
+  /// The access that brought the line into the attempt, or where the attempt ended; 0: not known.
+  std::uint64_t own_code = 0;
+  std::uint64_t other_code = 0;  ///< the conflicting access of the other thread; 0: none
   std::uint64_t address = 0;     ///< of the line; 0: none
-  std::uint64_t apart = 0;       ///< of `count`: met at bytes that the attempt is not known to have touched
-  data_place own;                ///< of the first: what it had touched; unknown where `met` says it
-  data_place met;                ///< and what was met
+  std::uint64_t apart = 0;       ///< of `count`: conflicts at bytes that the attempt is not known to have touched
+  data_place own;                ///< of the first such abort: what the attempt had touched; unknown if `met` says it
+  data_place met;                ///< what the other access touched
   occupancy crowd;
   std::vector<std::uint64_t> own_calls;    ///< where the attempt was when it ended, innermost first; may be empty
-  std::vector<std::uint64_t> other_calls;  ///< and where the thread was that ended it
+  std::vector<std::uint64_t> other_calls;  ///< where the thread was that ended it
 };
 
-/// Where attempts were as they ended; estimated from some of the aborts.
+/// Where attempts were when they ended, estimated from some of the aborts.
 struct abort_end {
-  std::uint64_t code = 0;    ///< behind the instruction that the attempt came to
-  std::uint64_t caller = 0;  ///< behind the call of that function; 0: not known
+  std::uint64_t code = 0;    ///< the instruction after the one that the attempt had reached
+  std::uint64_t caller = 0;  ///< the instruction after the call of that function; 0: not known
   std::uint64_t count = 0;   ///< aborts
 };
 
-/// What one thread did at one place, of a traced run.
+/// What one thread did at one place, in a traced run.
 struct trace_step {
   unsigned thread = 0;
   std::uint64_t code = 0;
@@ -116,31 +119,31 @@ struct trace_step {
 
 struct image_result {
   int status = 0;        ///< the program's own exit status
-  int signal = 0;        ///< that ended it, where a failure is a result
-  std::string messages;  ///< its standard error; with captures_output both outputs
-  std::string failure;   ///< why the simulation could not go on (deadlock, livelock, ...); empty where it did
+  int signal = 0;        ///< the signal that ended it, if a failure is a result
+  std::string messages;  ///< its standard error; with captures_output, both outputs
+  std::string failure;   ///< why the simulation could not continue (deadlock, livelock, ...); else empty
   std::map<std::string, std::uint64_t> records;
   std::vector<abort_entry> aborts;  ///< most frequent first
   std::vector<abort_end> ends;
-  std::vector<trace_step> steps;  ///< in the order of execution, where it was traced; of the last schedule
+  std::vector<trace_step> steps;  ///< if traced: in the order of execution; of the last schedule
 
-  /// The last line of them; empty where there is none.
+  /// The last line of `messages`; empty if there is none.
   std::string last_message() const;
-  /// 0 where there is none of that name.
+  /// The number with that name; 0 if there is none.
   std::uint64_t number(const std::string& name) const;
 };
 
-/// Runs the image to its end, in several threads at once where they ask for it; its standard output is this process'.
-/// Throws image_error where it did not come to one. Interrupted by a signal that this process handles, it ends the
-/// image and throws as well.
+/// Runs the image to its end. Several threads may call this at once. The image's standard output is this process's.
+/// Throws image_error if the image did not reach its end. If a signal that this process handles interrupts it, it ends
+/// the image and throws as well.
 image_result run_image(const image_request& request);
 
-/// Nothing when txsync-c++ of this version has built the program, otherwise what is wrong with it, to stand behind its
-/// name.
+/// Nothing if txsync-c++ of this version has built the program. Otherwise what is wrong with it, as a text that follows
+/// its name.
 std::string complaint_of_program(const std::string& path);
 
-/// An image of this txsync by its name, "workloads" or "explorations": beside the running program where it was built,
-/// ../lib/txsync where it is installed. Throws image_error when this txsync has no simulated machine.
+/// The image of this txsync with the name "workloads" or "explorations". It is in ../lib/txsync relative to the running
+/// program, in the build tree and where installed. Throws image_error if this txsync has no simulated machine.
 std::string image_file(const std::string& name);
 
 }  // namespace txsync::sim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a file is a program for the simulated machine: by the section that the runtime leaves in it.
+// Checks whether a file is a program for the simulated machine, by the section that the runtime leaves in it.
 #include <elf.h>
 
 #include <cstdint>
@@ -26,7 +26,7 @@ bool is_elf64(const Elf64_Ehdr& header) {
          header.e_shentsize == sizeof(Elf64_Shdr) && header.e_shstrndx < header.e_shnum;
 }
 
-/// The number that the section holds; 0 without.
+/// The number in the section; 0 if there is no such section.
 std::uint32_t interface_of(std::ifstream& file) {
   Elf64_Ehdr header{};
   if (!read_at(file, 0, &header, 1) || !is_elf64(header)) return 0;

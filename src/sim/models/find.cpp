@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines by name: which folders are looked into.
+// Finds machines by name: which folders are searched.
 #include <cstdlib>
 #include <filesystem>
 #include <set>
@@ -13,8 +13,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* suffix = ".toml";
 
-/// The user's own comes first, then what came with this program: beside it, in the build tree and where it is
-/// installed.
+/// The folders, the user's own first. Then the one that came with this program: beside it, in the build tree and where
+/// it is installed.
 std::vector<fs::path> folders() {
   std::vector<fs::path> list;
   std::error_code error;

@@ -43,12 +43,12 @@ finding check_threads(const model& of) {
                "at most " + std::to_string(most_hardware_threads) + " (sockets x cores x threads)");
 }
 
-/// A share is said for 1, 2, 4 and 8 threads of a core, as far as it has so many; those between are interpolated, so
-/// that a core of three threads needs the share of four.
+/// A share is given for 1, 2, 4 and 8 threads of a core, as far as the core has that many. Those between are
+/// interpolated, so a core with three threads needs the share of four.
 finding check_shares(const model& of) {
   const struct {
     member share;
-    std::uint32_t from;  // hardware threads of a core from which on it is needed
+    std::uint32_t from;  // it is needed from this number of hardware threads of a core on
   } shares[] = {{&model::smt_share_2, 2}, {&model::smt_share_4, 3}, {&model::smt_share_8, 5}};
   member before = &model::smt_share_1;
   for (const auto& [share, from] : shares) {
@@ -70,7 +70,7 @@ finding check_shares(const model& of) {
 struct cache {
   member kib;
   member ways;
-  bool power_of_two_sets;  // last levels are hashed over slices, and may have any number
+  bool power_of_two_sets;  // last levels are hashed over slices and may have any number
 };
 
 finding check_cache(const model& of, const cache& one) {
@@ -110,7 +110,7 @@ finding check_caches(const model& of) {
 
 // ---- times
 
-/// Each level that is there takes no less than the one before it.
+/// Each level that exists takes at least as long as the one before it.
 finding check_hit_times(const model& of) {
   member before = &model::core_access;
   const struct {
@@ -163,7 +163,7 @@ finding check_prefetch(const model& of) {
 // ---- hardware transactions
 
 finding check_htm(const model& of) {
-  if (of.htm_attempts == 0) return {};  // the rest is not used
+  if (of.htm_attempts == 0) return {};  // the other keys are not used
   if (of.htm_reads_in_entries != 0 && of.htm_entries == 0) {
     return blame(of, &model::htm_reads_in_entries, "without entries (htm.entries = 0)", "0");
   }
@@ -180,7 +180,7 @@ finding find_impossibility(const machine_model& of) {
   for (const auto check : {check_threads, check_shares}) {
     if (finding found = check(of)) return found;
   }
-  // Caches are counted in lines, so that the line comes before them.
+  // Caches are counted in lines, so the line is checked before them.
   if (finding found = power_of_two(of, &model::l1_line)) return found;
   for (const auto check : {check_caches, check_hit_times, check_translation, check_page, check_prefetch, check_htm}) {
     if (finding found = check(of)) return found;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What numbers of a model must be beside each other: no machine has a cache of half a set.
+// How a model's numbers must fit together: no machine has a cache with half a set.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace txsync::sim {
 
-/// What is impossible about a model.
+/// Why a model is impossible.
 struct impossibility {
   std::uint32_t machine_model::* at;  ///< the number to blame
-  std::string what;                   ///< with what is allowed
+  std::string what;                   ///< why, and what is allowed
 };
 
-/// The first thing that is impossible about numbers that are all in their ranges; none where the machine can be.
+/// The first impossibility among numbers that are all in their ranges; nothing if the machine can exist.
 std::optional<impossibility> find_impossibility(const machine_model& model);
 
 }  // namespace txsync::sim

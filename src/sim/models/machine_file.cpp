@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine files: TOML read by toml++, each key and value held against what is known. docs/machines.md is the manual.
+// Machine files: toml++ reads the TOML, and each key and value is checked here. docs/machines.md is the manual.
 #include "sim/models/machine_file.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace txsync::sim {
 namespace {
 
 constexpr int schema = 1;
-constexpr std::size_t most_bytes = std::size_t{1} << 20;  // the built-in ones have a fiftieth of it
+constexpr std::size_t most_bytes = std::size_t{1} << 20;  // fifty times the size of the built-in files
 
 constexpr confidence all_confidences[] = {confidence::read, confidence::measured, confidence::computed,
                                           confidence::recalled, confidence::estimate};
@@ -34,7 +34,7 @@ std::string type_name(const toml::node& value) {
 
 unsigned line_of(const toml::source_region& where) { return where.begin.line == 0 ? 1 : where.begin.line; }
 
-/// Keys and words of the file may hold any character.
+/// Keys and words of the file may contain any character.
 std::string one_line(std::string text) {
   std::ranges::replace_if(text, [](unsigned char one) { return one < ' '; }, '?');
   return text;
@@ -75,9 +75,9 @@ std::string range_text(const field& of) {
   return *of.unit == '\0' ? text : text + " " + of.unit;
 }
 
-/// Walks through the parsed file. What is wrong first in the file is what is said: tables come sorted by name. What is
-/// missing is said only when all that is there is right, since a misspelt key is missing, too; and whether the numbers
-/// fit together only when they all are there.
+/// Walks through the parsed file. It reports the error that comes first in the file, although tables come sorted by
+/// name. Missing keys are reported only if all present ones are right, because a misspelt key is missing, too. Whether
+/// the numbers fit together is checked only if all are present.
 class reader {
  public:
   reader(const std::string& source, const std::string& name) : source_(source), name_(name) {
@@ -179,7 +179,7 @@ class reader {
     }
   }
 
-  /// A string of one line that says something; none, and a complaint, for all else.
+  /// A non-empty string of one line. For anything else nothing, and a complaint.
   std::optional<std::string> text_of(const toml::node& value, const std::string& what) {
     auto said = value.value_exact<std::string>();
     if (!said) {
@@ -294,7 +294,7 @@ std::string read_text(const std::string& path) {
   const auto kind = std::filesystem::status(path, error).type();
   using std::filesystem::file_type;
   if (kind != file_type::regular && kind != file_type::not_found && kind != file_type::none) {
-    throw machine_error(path + ": is no regular file; allowed: a machine file");  // a pipe could wait for ever
+    throw machine_error(path + ": is no regular file; allowed: a machine file");  // opening a pipe could block for ever
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) throw machine_error(path + ": cannot be read: " + std::strerror(errno));

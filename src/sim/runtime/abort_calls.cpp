@@ -17,7 +17,7 @@ struct noted_calls {
   call_chain other;
 };
 
-constexpr unsigned most_noted = 128;  // entries of the log beyond have no calls
+constexpr unsigned most_noted = 128;  // further entries of the log have no calls
 constinit noted_calls noted[most_noted] = {};
 constinit unsigned count = 0;
 
@@ -34,7 +34,7 @@ void put_chain(line_text& line, const call_chain& chain) noexcept {
 }
 
 // A walk takes some ten microseconds of the host, and there may be a million aborts.
-constexpr std::uint64_t all_sampled = 256;  // aborts of a run, at its beginning
+constexpr std::uint64_t all_sampled = 256;  // aborts at the beginning of a run
 constexpr std::uint64_t sampled_every = 64;
 
 struct sampled_end {

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the two got there that an abort is about: the calls of the attempt that ended, and of whoever ended it.
+// The call chains of both sides of an abort: of the attempt that ended, and of the thread that ended it.
 #pragma once
 
 #include "attempts.hpp"
 
 namespace txsync::sim {
 
-/// Before the attempt's stack is put back. Looks once for each two places in the code, up to some hundred of them.
+/// Called before the attempt's stack is restored. Notes the calls once for each two places in the code, for up to some
+/// hundred pairs.
 void note_calls(thread_record& victim, const abort_reason& reason) noexcept;
 
-/// Where attempts were as they ended, and who had called that function: counted for one abort in some, after the first
-/// ones. Nothing of what was counted before.
+/// Where attempts were when they ended, and which function had called that code. Every abort counts at first, later one
+/// of some. Starts anew: what was counted before is dropped.
 void begin_to_sample_ends() noexcept;
 
-/// What was noted, as records (records.hpp).
+/// Writes what was noted, as records (records.hpp).
 void write_abort_calls() noexcept;
 
 }  // namespace txsync::sim

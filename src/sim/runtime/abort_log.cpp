@@ -20,15 +20,15 @@ struct entry {
   cause why;
 };
 
-/// What an entry's first abort was about, beside it: looking for entries needs none of it.
+/// Details of an entry's first abort. They are stored apart, because a search for entries does not need them.
 struct entry_data {
-  data_place own;  ///< where the attempt had first touched the line; unknown where that says nothing
-  data_place met;  ///< where it was met, or what the attempt itself had no room for
+  data_place own;  ///< where the attempt had first touched the line; unknown if that is not recorded
+  data_place met;  ///< where the other access was, or what the attempt had no room for
   occupancy crowd;
-  std::uint64_t apart;  ///< of the entry's aborts: met at other bytes than first touched or written
+  std::uint64_t apart;  ///< how many of the entry's aborts were at bytes other than those first touched or written
 };
 
-constexpr unsigned places = 1 << 14;  // entries beyond are counted by cause only
+constexpr unsigned places = 1 << 14;  // further entries are counted by cause only
 constinit entry entries[places] = {};
 constinit entry_data data[places] = {};
 constinit std::uint64_t aborted[causes] = {};
@@ -39,14 +39,14 @@ constinit bool counting = true;
 constinit bool has_measured = false;
 constinit ticks counted_since = 0;
 
-/// Accesses have up to 16 bytes, most of them up to 8; nearer ones may be to the same.
+/// Accesses have up to 16 bytes, most of them up to 8. Nearer addresses may belong to one access.
 bool are_apart(std::uintptr_t one, std::uintptr_t other) noexcept {
   constexpr std::uintptr_t near = 8;
   return one + near <= other || other + near <= one;
 }
 
-/// Whether the attempt was met at bytes that it is not known to have touched: where it touched the line first is kept,
-/// and what it has written.
+/// Whether the other access was to bytes that the attempt is not known to have touched. Only two things are known:
+/// where the attempt touched the line first, and what it has written.
 bool met_elsewhere(thread_record& thread, const abort_reason& reason) noexcept {
   if (reason.own_address == 0 || reason.address == 0 || !are_apart(reason.own_address, reason.address)) return false;
   for (const undo_entry& written : thread.tx.undo) {

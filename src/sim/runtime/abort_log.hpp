@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of attempts: counted by cause, and for each cause by the two places in the code and the line that met.
+// What happened to attempts: counted by cause, and for each cause by the two places in the code and the line.
 #pragma once
 
 #include "attempts.hpp"
@@ -8,16 +8,16 @@ namespace txsync::sim {
 
 void log_commit(const thread_record& thread) noexcept;
 void log_abort(thread_record& thread, const abort_reason& reason) noexcept;
-/// The code that brought the line into the attempt, or where that ended.
+/// The code that brought the line into the attempt, or at which the attempt ended.
 std::uint32_t own_site_of(const thread_record& thread, const abort_reason& reason) noexcept;
 
-/// All counts and entries, as records (records.hpp).
+/// Writes all counts and entries, as records (records.hpp).
 void write_abort_log() noexcept;
-/// Attempts are counted from the start on, whatever the program's phases are, until one is measured: then those that
-/// end in it, and of their time what lies in it.
+/// Attempts are counted from the start, whatever the program's phases are, until a phase is measured. From then on,
+/// only those that end in it are counted, with the part of their time that lies in it.
 void count_attempts(bool measured) noexcept;
 
-/// Whether what becomes of attempts is counted now.
+/// Whether attempts are counted now.
 bool counts_attempts() noexcept;
 
 }  // namespace txsync::sim

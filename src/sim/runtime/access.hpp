@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every access of the program goes through. The order is fixed: others may run first; then conflicts, undo log and
-// cost; then the program does the access itself, with no switch in between.
+// The code that every access of the program goes through. The order is fixed: others may run first. Then come
+// conflicts, undo log and cost. Then the program does the access itself, with no switch in between.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@
 
 namespace txsync::sim {
 
-/// For a replay: what a thread does, in the order in which it is done.
+/// For a replay: records what a thread does, in the order of execution.
 void trace(const thread_record& thread, std::uintptr_t site, const char* what, std::uintptr_t address) noexcept;
 
 [[gnu::cold, gnu::noinline]] inline void refuse_unknown(std::uintptr_t address, bool write) noexcept {
@@ -35,7 +35,7 @@ inline void check_known(std::uintptr_t address, std::size_t bytes, bool write) n
   if (address + bytes > program_end || address + bytes < address) refuse_unknown(address, write);
 }
 
-/// An access as such, without a place where others may run.
+/// The access itself, without a scheduling point.
 template <bool write>
 void look_at(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
   const auto first = static_cast<line_number>(address >> state.line_shift);
@@ -50,7 +50,7 @@ void look_at(thread_record& thread, std::uintptr_t address, std::size_t bytes) n
   if (state.oracle) write ? oracle_write(thread, address, bytes) : oracle_read(thread, address, bytes);
 }
 
-/// What a function of a library does to memory on the program's behalf; nobody comes in between.
+/// What a function of a library does to memory on the program's behalf. No other thread runs in between.
 template <bool write>
 void library_access(const void* place, std::size_t bytes) noexcept {
   if (bytes == 0) return;
@@ -59,7 +59,7 @@ void library_access(const void* place, std::size_t bytes) noexcept {
   look_at<write>(*state.charged, address, bytes);
 }
 
-/// What the running thread's filter answers at once: a hit in the L1 that concerns nobody else.
+/// Handles an access that the running thread's filter can answer at once: a hit in the L1 that concerns no other.
 template <bool write>
 [[gnu::always_inline]] inline bool hit(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
   const auto line = static_cast<line_number>(address >> state.line_shift);
@@ -74,7 +74,7 @@ template <bool write>
   return true;
 }
 
-/// While exploring, where every access is a place where others may run. A write that `may_wait` may do so in a store
+/// An access while exploring, where every access is a scheduling point. With `may_wait`, a write may wait in a store
 /// buffer.
 template <bool write, bool may_wait>
 void explored_access(std::uintptr_t address, std::size_t bytes, std::uintptr_t site) noexcept;
@@ -95,8 +95,8 @@ template <bool write, bool may_wait>
   return look_at<write>(thread, address, bytes);
 }
 
-/// One access of 1 to 16 bytes. A write that is no read-modify-write and not sequentially consistent may wait in a
-/// store buffer.
+/// One access of 1 to 16 bytes. A write may wait in a store buffer if it is neither a read-modify-write nor
+/// sequentially consistent.
 template <bool write, bool may_wait = false>
 [[gnu::always_inline]] inline void access(const volatile void* place, std::size_t bytes, std::uintptr_t site) noexcept {
   thread_record* thread = state.charged;

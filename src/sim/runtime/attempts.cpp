@@ -22,8 +22,8 @@ namespace txsync::sim {
 
 namespace {
 
-// The program calls one of these; an abort comes back from it a second time. The frame is the one that
-// txsync_sim_switch pops: it is copied with the stack, and an abort switches to it.
+// The program calls one of these; an abort returns from it a second time. The frame is the one that txsync_sim_switch
+// pops: it is copied with the stack, and an abort switches to it.
 #define TXSYNC_SIM_ENTRY(name)          \
   asm(".text\n"                         \
       ".globl " name                    \
@@ -73,7 +73,7 @@ void set_up(attempt& tx) noexcept {
   tx.freed_for_good.reserve_for(most_small, "frees");
 }
 
-/// The exception state of the running thread, out or in. It is at the thread's own FS base.
+/// Saves or restores the exception state of the running thread. It is at the thread's own FS base.
 void copy_exception_state(thread_record& thread, bool save) noexcept {
   if (__cxa_get_globals_fast == nullptr) return;
   const std::uintptr_t before = fs_base();
@@ -87,7 +87,7 @@ void copy_exception_state(thread_record& thread, bool save) noexcept {
   }
 }
 
-/// The thread's lines are nobody's again.
+/// Removes the thread's lines from the sets of its attempt.
 void release_lines(thread_record& thread) noexcept {
   attempt& tx = thread.tx;
   for (const tracked_line& entry : tx.reads) {
@@ -117,7 +117,8 @@ void forget_attempt(thread_record& thread) noexcept {
   tx.elided_count = 0;
 }
 
-/// Another thread that began later may have copied bytes that this attempt wrote to its stack.
+/// Corrects stack copies: a thread whose attempt began later may have copied bytes that this attempt wrote to its
+/// stack.
 void put_into_stack_copies(const thread_record& except, std::uintptr_t address, const void* bytes,
                            std::size_t count) noexcept {
   if (address < stacks_begin || address >= program_end) return;
@@ -135,7 +136,7 @@ void undo_writes(thread_record& thread) noexcept {
   }
 }
 
-/// Spills and saved registers have no hooks, so the stack comes back whole; but for what others wrote there meanwhile.
+/// Spills and saved registers have no hooks, so the whole stack is restored, except for what others wrote there.
 void restore_stack(thread_record& thread) noexcept {
   attempt& tx = thread.tx;
   for (const byte_range& range : tx.foreign) {
@@ -156,7 +157,7 @@ void roll_back(thread_record& thread, const abort_reason& reason) noexcept {
   const bool was_nested = tx.depth > 1;
   if (!tx.doomed) {
     note_calls(thread, reason);
-    take_back_writes(thread, reason);  // first of all: the allocator writes into what it is given back
+    take_back_writes(thread, reason);  // first of all, because the allocator writes into the blocks that it gets back
   }
   restore_stack(thread);
   copy_exception_state(thread, false);
@@ -171,8 +172,8 @@ void roll_back(thread_record& thread, const abort_reason& reason) noexcept {
   charge(thread, state.model.htm_abort);
 }
 
-/// A suspended attempt has ended: its stores go at once, its registers and its stack when it resumes (Power ISA 2.07B,
-/// book II, 5.2: transaction failure in suspended state).
+/// Ends a suspended attempt. Its stores are undone at once, its registers and stack when it resumes. Source: Power ISA
+/// 2.07B, book II, 5.2 (transaction failure in suspended state).
 void doom(thread_record& thread, const abort_reason& reason) noexcept {
   attempt& tx = thread.tx;
   if (tx.doomed) return;
@@ -218,24 +219,24 @@ enum class kind : std::uint8_t { plain, rollback_only, never_commits, by_prefix 
 
 std::uint32_t begin_or_nest(std::uintptr_t frame, kind asked) noexcept {
   if (state.current == nullptr || state.model.htm_attempts == 0) return 0;
-  if (state.uncharged) charge_from_now_on();  // what is not looked at could not be taken back
-  // In the order of time an attempt's begin is nobody's business but its own: its first access is.
+  if (state.uncharged) charge_from_now_on();  // uncharged accesses are not looked at and could not be undone
+  // In the order of time, an attempt's begin concerns no other thread; its first access does.
   if (exploring()) {
     scheduling_point();
     drain_own();
   }
   thread_record& thread = *state.current;
-  const ticks asked_at = thread.time;  // what begin takes is the attempt's time, as CPUs' counters have it
+  const ticks asked_at = thread.time;  // the time of begin belongs to the attempt, as in the counters of CPUs
   charge(thread, state.model.htm_begin);
   attempt& tx = thread.tx;
   if (tx.depth != 0) {
     if (tx.depth >= state.model.htm_nesting) abort_self({.why = cause::nested});
-    // Elision by prefix inside an attempt of the other kind, or the reverse, is none (Intel's optimization manual, 12).
+    // Elision by prefix inside an attempt of the other kind, or the reverse, aborts (Intel's optimization manual, 12).
     if ((asked == kind::by_prefix) != tx.by_prefix) abort_self({.why = cause::unfriendly_instruction});
     ++tx.depth;
     return started;
   }
-  // A stack of the program's own, a coroutine's, could not be taken back.
+  // A stack of the program's own, such as a coroutine's, could not be restored.
   if (frame - thread.stack_low >= stack_bytes) return 0;
   const std::uint32_t answer = begin_outermost(thread, frame);
   tx.began = asked_at;
@@ -303,7 +304,7 @@ void note_write(thread_record& thread, std::uintptr_t address, std::size_t bytes
     }
   }
   if (tx.depth == 0) return;
-  // The word of a lock that it has elided is not as others see it, so that it could not be brought back.
+  // The word of a lock that it has elided differs from what others see, so a write to it could not be undone.
   for (unsigned i = 0; i < tx.elided_count; ++i) {
     const elided_lock& lock = tx.elided[i];
     if (address < lock.address + lock.bytes && lock.address < address + bytes) {

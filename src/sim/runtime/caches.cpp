@@ -21,7 +21,7 @@ void tag_array::set_up(std::uint64_t bytes, unsigned ways, unsigned line_bytes) 
   }
 }
 
-/// Stamps are used up: each set's begin at 1 again, in their order.
+/// The stamps are used up: those of each set are renumbered from 1, in their order.
 void tag_array::renumber() noexcept {
   for (std::uint32_t* set = tags_; set < tags_ + sets_ * 2 * width_; set += std::size_t{2} * width_) {
     std::uint32_t* const stamps = set + width_;

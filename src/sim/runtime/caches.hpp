@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which lines are in which cache. The coherence directory is in the shadow's line records; the tags here say what has
-// to leave when something comes. Order within a set is least-recently-used, as far as the runtime hears of uses: lines
-// that threads use through their filter get a second chance (Corbato 1968) instead.
+// to leave when a line comes in. The order within a set is least-recently-used, as far as the runtime learns of uses.
+// Lines that threads use through their filter get a second chance (Corbato 1968) instead.
 #pragma once
 
 #include <immintrin.h>
@@ -15,8 +15,8 @@
 
 namespace txsync::sim {
 
-/// One cache: sets of ways. A set is its tags (line + 1; 0 is free) and beside them the stamps of their last uses, each
-/// filled up to whole vectors; so nothing moves when a line is used, and no search branches on where it is found.
+/// One cache: sets of ways. A set has its tags (line + 1; 0 is free), and beside them the stamps of their last uses.
+/// Both are padded to whole vectors. So nothing moves when a line is used, and no search branches on where the line is.
 class tag_array {
  public:
   void set_up(std::uint64_t bytes, unsigned ways, unsigned line_bytes) noexcept;
@@ -26,7 +26,7 @@ class tag_array {
   unsigned set_of(line_number line) const noexcept {
     return static_cast<unsigned>(mask_ != 0 ? line & mask_ : line % sets_);
   }
-  /// True when the line is there; then it is the most recently used.
+  /// True if the line is there; it is then the most recently used one.
   bool use(line_number line) noexcept {
     std::uint32_t* const tags = tags_of(line);
     const std::uint64_t there = equal_to(tags, line + 1);
@@ -43,10 +43,10 @@ class tag_array {
     tags[way] = 0;
     tags[width_ + way] = free_stamp;
   }
-  /// For a line that will be asked for soon.
+  /// Prefetches, on the host, the set of a line that will be looked up soon.
   void fetch_set(line_number line) const noexcept { __builtin_prefetch(tags_of(line), 1); }
 
-  /// Calls function(line) for each line of the set that this one belongs to.
+  /// Calls function(line) for each line in the set of this one.
   template <class Function>
   void for_set_of(line_number line, Function function) const noexcept {
     const std::uint32_t* const tags = tags_of(line);
@@ -55,9 +55,9 @@ class tag_array {
     }
   }
 
-  /// Puts a line that is not there, as the most recently used. What has to leave is the least recently used for which
-  /// keep(line) is false, asked twice (for second chances), and if there is none, the least recently used; answers it,
-  /// or nothing_left where a way was free.
+  /// Inserts a line that is not there, as the most recently used one. The line that has to leave is the least recently
+  /// used one for which keep(line) is false. Lines are asked up to twice, for second chances. If all are kept, the
+  /// least recently used one leaves. Returns the line that left, or nothing_left if a way was free.
   template <class Keep>
   std::uint64_t insert(line_number line, Keep keep) noexcept {
     std::uint32_t* const tags = tags_of(line);
@@ -75,12 +75,12 @@ class tag_array {
   }
   static constexpr std::uint64_t nothing_left = ~std::uint64_t{0};
 
-  /// For tests: a few uses later the stamps are used up.
+  /// For tests: after a few more uses, the stamps are used up.
   void start_near_the_last_stamp() noexcept { now_ = no_way - 10; }
 
  private:
   static constexpr std::uint32_t free_stamp = 0;
-  static constexpr std::uint32_t no_way = ~std::uint32_t{0};  ///< the stamp of what only fills a vector
+  static constexpr std::uint32_t no_way = ~std::uint32_t{0};  ///< the stamp of entries that only pad a vector
   static constexpr unsigned most_ways = 64;
   static constexpr unsigned lanes = sizeof(__m128i) / sizeof(std::uint32_t);
 
@@ -90,7 +90,7 @@ class tag_array {
   }
   static __m128i everywhere(std::uint32_t value) noexcept { return _mm_set1_epi32(static_cast<int>(value)); }
 
-  /// Bit n: the nth of a set's tags or stamps is this.
+  /// Bit n is set if the nth of a set's tags or stamps equals `value`.
   [[gnu::always_inline]] std::uint64_t equal_to(const std::uint32_t* values, std::uint32_t value) const noexcept {
     const __m128i wanted = everywhere(value);
     std::uint64_t found = equal_lanes(values, wanted);
@@ -112,7 +112,7 @@ class tag_array {
     for (unsigned i = lanes; i < width_; i += lanes) least = _mm_min_epu32(least, at(stamps + i));
     return equal_to(stamps, least_lane(least));
   }
-  /// The next more recently used; after the last, the first again. Only for full sets.
+  /// The next more recently used way; after the last one, the first again. Only for full sets.
   std::uint64_t least_used_after(const std::uint32_t* stamps, std::uint32_t before) const noexcept {
     const __m128i bound = everywhere(before);
     __m128i least = everywhere(no_way);
@@ -131,10 +131,10 @@ class tag_array {
   void renumber() noexcept;
 
   std::uint32_t* tags_ = nullptr;
-  unsigned width_ = 0;  ///< ways, in whole vectors
+  unsigned width_ = 0;  ///< ways, padded to whole vectors
   std::uint32_t now_ = free_stamp;
   std::uint64_t sets_ = 0;
-  std::uint64_t mask_ = 0;  ///< sets - 1 where that is a power of two
+  std::uint64_t mask_ = 0;  ///< sets - 1 if sets is a power of two
   unsigned ways_ = 0;
 };
 
@@ -142,7 +142,7 @@ class tag_array {
 class translation_buffer {
  public:
   void set_up(const machine_model& model) noexcept;
-  /// The cycles that the translation of this page adds.
+  /// Returns the cycles that the translation of this page adds.
   unsigned look_up(std::uint64_t page) noexcept {
     if (!first_.exists()) return 0;
     return first_.use(static_cast<line_number>(page)) ? 0 : look_further(page);
@@ -161,7 +161,7 @@ struct hardware_thread;
 
 struct core_caches {
   static constexpr unsigned most_threads_a_core = 8;  // model.hpp
-  /// Its hardware threads that ever ran something, in their order: of the others, filters are empty.
+  /// Its hardware threads that have ever run something, in their order. The filters of all others are empty.
   hardware_thread* used[most_threads_a_core] = {};
   unsigned used_count = 0;
   tag_array l1;
@@ -172,7 +172,7 @@ struct core_caches {
 
 struct caches {
   core_caches* cores = nullptr;
-  tag_array* last_level = nullptr;  ///< one a socket
+  tag_array* last_level = nullptr;  ///< one per socket
 
   void set_up(const machine_model& model) noexcept;
 };

@@ -14,15 +14,15 @@
 #include "records.hpp"
 #include "state.hpp"
 
-// libstdc++'s, where the image has it: with a null buffer the name comes from malloc().
+// libstdc++'s function, if the image has it. With a null buffer, the name is in memory from malloc().
 extern "C" char* __cxa_demangle(const char* name, char* buffer, std::size_t* size, int* status) __attribute__((weak));
 
 namespace txsync::sim {
 
 namespace {
 
-// Like txsync_sim_switch, but that in place of going on there, `function` is called as if from there. It must not
-// return, but switch back.
+// Like txsync_sim_switch, but instead of going on there, it calls `function` as if from there. The function must not
+// return; it must switch back.
 extern "C" void txsync_sim_visit(std::uintptr_t* save, std::uintptr_t to, void (*function)());
 asm(R"(
 .text
@@ -72,7 +72,7 @@ symbol_table read_symbols() noexcept {
   return {};
 }
 
-/// Null where no function of the table holds it.
+/// Null if no function in the table contains the address.
 const char* function_at(std::uintptr_t address) noexcept {
   static const symbol_table table = read_symbols();
   for (std::size_t i = 0; i < table.count; ++i) {
@@ -87,10 +87,10 @@ bool starts_with(const char* text, const char* with) noexcept {
   return std::strncmp(text, with, std::strlen(with)) == 0;
 }
 
-/// The runtime's own, between the program and here, or below a thread's first function.
+/// Whether a function is the runtime's own: between the program and here, or below a thread's first function.
 bool is_runtime(const char* name) noexcept {
   if (starts_with(name, "_ZN6txsync3sim") || starts_with(name, "__tsan_")) return true;
-  // Other functions of that prefix stand for a library's.
+  // Other functions with that prefix replace a library's.
   static constexpr const char* instructions[] = {
       "txsync_sim_begin", "txsync_sim_begin_rollback_only", "txsync_sim_begin_by_prefix", "txsync_sim_warm_begin",
       "txsync_sim_end",   "txsync_sim_hle_acquire",         "txsync_sim_hle_release",     "txsync_sim_abort",
@@ -101,7 +101,7 @@ bool is_runtime(const char* name) noexcept {
   return false;
 }
 
-/// Without the list of parameters, and what a compiler says of clones.
+/// The length of the name without the parameter list and without what compilers add for clones.
 std::size_t length_without_parameters(const char* name) noexcept {
   const char* clone = std::strstr(name, " [clone");
   std::size_t length = clone != nullptr ? static_cast<std::size_t>(clone - name) : std::strlen(name);
@@ -119,7 +119,7 @@ std::size_t length_without_parameters(const char* name) noexcept {
 }
 
 void add_name(line_text& line, const char* name) noexcept {
-  constexpr const char* prefix = "txsync_sim_";  // of what the recipe has renamed
+  constexpr const char* prefix = "txsync_sim_";  // of names that the recipe has renamed
   if (starts_with(name, prefix)) name += std::strlen(prefix);
   if (std::strcmp(name, "user_main") == 0) name = "main";
   int status = 0;
@@ -150,9 +150,9 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* raw) {
   return so_far.count == max_calls || is_last ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
-/// The walk that goes on. libgcc reads instructions at an address for which it finds no table, to see whether a
-/// signal's frame is there. The lowest frame of a coroutine may return to such an address, and nothing need be mapped
-/// there.
+/// The current walk. If libgcc finds no table for an address, it reads the instructions there, to see whether a
+/// signal's frame is there. The lowest frame of a coroutine may return to such an address, where nothing need be
+/// mapped.
 struct guarded_walk {
   bool goes_on = false;
   call_chain found;
@@ -174,7 +174,7 @@ void add_chain(line_text& line, const call_chain& chain) noexcept {
   for (unsigned i = 0; i < chain.count; ++i) {
     if (i != 0) line << " < ";
     const char* name = has_record_file() ? nullptr : name_of_frame(chain.codes[i]);
-    if (has_record_file()) {  // the reader names it, with its line
+    if (has_record_file()) {  // the reader adds its name and line
       (line << "code at ").hexadecimal(chain.codes[i]);
     } else if (name != nullptr) {
       add_name(line, name);
@@ -184,7 +184,7 @@ void add_chain(line_text& line, const call_chain& chain) noexcept {
   }
 }
 
-/// Of a stack, for the unwinder.
+/// Stack space that the unwinder needs.
 constexpr std::size_t room_to_look = std::size_t{32} << 10;
 
 constinit std::uintptr_t visitor = 0;
@@ -206,10 +206,10 @@ call_chain calls_of_caller() noexcept {
 }
 
 call_chain calls_of(thread_record& thread) noexcept {
-  // Not on a signal's stack either: the fault may have been a jump to nowhere.
+  // Not on a signal's stack, either: the fault may have been a jump to nowhere.
   const std::uintptr_t left = thread.stack_pointer - thread.stack_low;
   if (left < room_to_look || left >= stack_bytes) return {};
-  // Looking from there writes over the registers that the thread has left below where it returns to.
+  // The walk overwrites the registers that the thread has saved below its return address.
   constexpr std::size_t saved_registers = 6 * sizeof(std::uintptr_t);
   std::uint8_t registers[saved_registers];
   std::memcpy(registers, reinterpret_cast<const void*>(thread.stack_pointer), saved_registers);

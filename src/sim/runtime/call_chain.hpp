@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where in the program a thread is: for the one line that ends a simulation, and for what is told of aborts.
+// Where in the program a thread is: for the one line that ends a simulation, and for reports of aborts.
 #pragma once
 
 #include <cstdint>
@@ -11,37 +11,36 @@ namespace txsync::sim {
 
 inline constexpr unsigned max_calls = 16;
 
-/// Places in the code, from the innermost function of the program outwards: the instruction behind each call, and for
-/// the innermost the one behind the access.
+/// Places in the code, from the innermost function of the program outwards: the instruction after each call. For the
+/// innermost function it is the one after the access.
 struct call_chain {
   std::uintptr_t codes[max_calls] = {};
   unsigned count = 0;
 };
 
-/// Where the caller is, and where a thread is that does not run. Empty where its stack has no room left to look. The
-/// thread goes on as if nothing had been. Cost: some ten microseconds, of the host.
-/// A stack of the program's own may lead nowhere: its lowest frame may return to an address at which there is nothing.
-/// Then the chain ends there.
+/// The calls of the caller, and of a thread that is not running. Empty if the stack has too little room for the walk.
+/// The thread goes on as if nothing had happened. Cost: some ten microseconds of the host. On a stack of the program's
+/// own, the lowest frame may return to an address at which there is nothing. The chain then ends there.
 call_chain calls_of_caller() noexcept;
 call_chain calls_of(thread_record& thread) noexcept;
 
-/// "f < g < main": the functions that the caller is in, from the innermost one of the program outwards. Without symbols
-/// in the image, addresses.
+/// "f < g < main": the functions that the caller is in, from the innermost of the program outwards. Addresses if the
+/// image has no symbols.
 void add_call_chain(line_text& line) noexcept;
 
-/// The same of a thread that does not run, and will not again.
+/// The same for a thread that is not running and will not run again.
 void add_call_chain_of(line_text& line, thread_record& thread) noexcept;
 
-/// " thread 0 in f < main; thread 1 in ...": the first few threads for which chosen(thread) is true. Nothing is
-/// simulated any more.
+/// " thread 0 in f < main; thread 1 in ...": the first few threads for which chosen(thread) is true. Afterwards nothing
+/// is simulated any more.
 void add_places(line_text& line, bool (*chosen)(const thread_record& thread)) noexcept;
 
-/// Of the handler of access faults, first of all: a walk along a stack that met the fault ends there, and does not come
-/// back here. No effect outside of walks.
+/// Called by the handler of access faults, first of all. If a walk along a stack met the fault, the walk ends there and
+/// this does not return. No effect outside of walks.
 void end_walk_at_fault() noexcept;
 
-/// Has libgcc make its tables of frames, which otherwise come with the first throw, perhaps inside an attempt, whose
-/// abort would free them. Before the first thread.
+/// Makes libgcc build its tables of frames, before the first thread runs. Otherwise it builds them at the first throw,
+/// perhaps inside an attempt whose abort would free them.
 void make_tables_of_frames() noexcept;
 
 }  // namespace txsync::sim

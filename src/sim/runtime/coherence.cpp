@@ -22,7 +22,7 @@ bool runs_attempt(const hardware_thread& cpu) noexcept { return cpu.running != n
 
 unsigned socket_of(unsigned core) noexcept { return core / state.model.core_cores; }
 
-/// Whether it was in one of them.
+/// Removes the line from the filters of the core's hardware threads. Returns whether it was in one of them.
 bool forget_in_filters(unsigned core, line_number line) noexcept {
   bool used = false;
   for_cpus_of(core, [&](hardware_thread& cpu) {
@@ -51,10 +51,10 @@ std::uintptr_t address_of(const tracked_line& entry) noexcept {
   return entry.site != 0 ? state.lines.address_of(entry.line) + entry.offset : 0;
 }
 
-/// Why an access ends the thread's own attempt; of one access at a time.
+/// Why an access ends the thread's own attempt. One access is processed at a time.
 constinit abort_reason own_end{};
 
-/// One access while it is worked out. An abort of the thread's own attempt waits in `own_end` until all books are
+/// One access while it is processed. An abort of the thread's own attempt is kept in `own_end` until all metadata is
 /// right.
 struct access {
   thread_record& thread;
@@ -102,7 +102,7 @@ void meet(access& now, unsigned other_cpu, bool other_wrote) noexcept {
   }
 }
 
-/// A write that another core has to be told of may look like one to a line that an attempt has read.
+/// A write of which another core must be told may look like a write to a line that an attempt has read.
 void meet_by_filter(access& now) noexcept {
   if (now.record.owner_plus_one == now.core + 1) return;
   const unsigned index = now.line % state.model.htm_read_filter;
@@ -112,8 +112,8 @@ void meet_by_filter(access& now) noexcept {
   }
 }
 
-/// Whoever holds the line in an attempt that this access breaks. What an attempt has written nobody else may see, also
-/// where the machine detects no conflicts.
+/// Ends the attempts that have the line and that this access breaks. What an attempt has written, no other thread may
+/// see, even if the machine detects no conflicts.
 [[gnu::always_inline]] inline void end_conflicting_attempts(access& now) noexcept {
   const unsigned writer = now.record.writer_plus_one;
   if (writer != 0 && writer - 1 != now.cpu) meet(now, writer - 1, true);
@@ -126,14 +126,14 @@ void meet_by_filter(access& now) noexcept {
 
 // ---- what leaves caches
 
-/// Whether attempts run on a core: without, no line is tracked there.
+/// Whether attempts run on a core. If none does, no line is tracked there.
 bool has_attempts(unsigned core) noexcept {
   bool any = false;
   for_cpus_of(core, [&](hardware_thread& cpu) { any = any || runs_attempt(cpu); });
   return any;
 }
 
-/// A line leaves a core's L1, for lack of room there or elsewhere: attempts that track it there lose it.
+/// A line leaves a core's L1, for lack of room there or elsewhere. Attempts that track it there lose it.
 void leave_l1(access& now, unsigned core, line_number line, lack of = lack::other) noexcept {
   forget_in_filters(core, line);
   if (!has_attempts(core)) return;
@@ -158,12 +158,12 @@ void leave_l1(access& now, unsigned core, line_number line, lack of = lack::othe
 
 void fill_last_level(access& now, unsigned socket, line_number line) noexcept;
 
-/// A line leaves a core altogether.
+/// A line leaves all caches of a core.
 void leave_core(access& now, unsigned core, line_number line) noexcept {
   line_record& record = state.lines.record(line);
   state.lines.copies(record).remove(core);
   if (record.owner_plus_one == core + 1) record.owner_plus_one = 0;
-  // A last level that holds nothing twice takes what the private caches drop.
+  // A last level that is not inclusive takes what the private caches drop.
   if (state.model.l3_inclusive == 0) fill_last_level(now, socket_of(core), line);
 }
 
@@ -175,13 +175,13 @@ bool written_in_attempt_on(unsigned core, line_number line) noexcept {
 void fill_l1(access& now) noexcept {
   core_caches& own = state.memory.cores[now.core];
   const bool attempts = has_attempts(now.core);
-  // Whether a full set drops another line rather than this one. The second chance of a line in use is one only, unless
-  // it is used again.
+  // Whether a full set drops another line instead of this one. A line in use gets only one second chance, unless it is
+  // used again.
   const std::uint64_t left = own.l1.insert(now.line, [&](line_number line) {
     return (attempts && written_in_attempt_on(now.core, line)) || forget_in_filters(now.core, line);
   });
   if (left == tag_array::nothing_left) return;
-  if (attempts) leave_l1(now, now.core, static_cast<line_number>(left), lack::l1_set);  // or it is in no filter
+  if (attempts) leave_l1(now, now.core, static_cast<line_number>(left), lack::l1_set);  // otherwise it is in no filter
   if (!own.l2.exists()) leave_core(now, now.core, static_cast<line_number>(left));
 }
 
@@ -224,7 +224,7 @@ void fill_last_level(access& now, unsigned socket, line_number line) noexcept {
 
 // ---- coming and going between cores
 
-/// All other copies go: the line is about to be written. Answers the cycles that it takes to hear of the last.
+/// Removes all other copies of a line that is about to be written. Returns the cycles until the last core has answered.
 unsigned take_from_others(access& now) noexcept {
   unsigned cost = 0;
   const bit_set copies = state.lines.copies(now.record);
@@ -242,7 +242,7 @@ unsigned take_from_others(access& now) noexcept {
   return cost;
 }
 
-/// The cycles until the line is here, from wherever it is nearest.
+/// The cycles to fetch the line from the nearest place that has it.
 unsigned fetch_cost(access& now) noexcept {
   const unsigned socket = socket_of(now.core);
   tag_array& level = state.memory.last_level[socket];
@@ -275,7 +275,7 @@ unsigned bring_from_outside(access& now) noexcept {
   return cost;
 }
 
-/// Brings the line into the core's caches. Answers the cycles.
+/// Brings the line into the core's caches. Returns the cycles.
 [[gnu::always_inline]] inline unsigned bring(access& now) noexcept {
   core_caches& own = state.memory.cores[now.core];
   if (!state.lines.copies(now.record).has(now.core)) return bring_from_outside(now);
@@ -285,7 +285,7 @@ unsigned bring_from_outside(access& now) noexcept {
   return state.model.l2_hit;
 }
 
-/// The core's other hardware threads share its caches, but not what its filter promises.
+/// Updates the core's other hardware threads: they share its caches, but not what its filter promises.
 [[gnu::always_inline]] inline void tell_siblings(access& now) noexcept {
   if (state.memory.cores[now.core].used_count == 1) return;
   for_cpus_of(now.core, [&](hardware_thread& cpu) {
@@ -358,7 +358,8 @@ namespace {
   if (tx.depth != 0 && !tx.suspended && !now.ends_own) now.write ? track_write(now) : track_read(now);
 }
 
-/// A line that the prefetcher asks for. It takes nothing from whoever has it for writing, and nothing from an attempt.
+/// Brings in a line for the prefetcher. It takes nothing from a core that has the line for writing, and nothing from an
+/// attempt.
 void bring_ahead(access& now, line_number line) noexcept {
   line_record& record = state.lines.record(line);
   const bit_set copies = state.lines.copies(record);
@@ -383,15 +384,15 @@ void prefetch_stream(access& now) noexcept {
   }
 }
 
-/// Whether the address of a miss may come from what the miss before it brought: a pointer to it, or to a little before
-/// it, stands in that line. What goes through arithmetic is not seen.
+/// Whether the address of a miss may come from the data of the miss before it. That line then contains a pointer to the
+/// address, or to a little before it. Pointers that are computed are not recognised.
 bool depends_on_last_miss(const access& now) noexcept {
   constexpr std::uintptr_t most_offset = 512;
   const std::uintptr_t last = now.thread.last_miss;
   if (last < arena_begin || last >= arena_end) return false;
   const std::uintptr_t bytes = std::uintptr_t{1} << state.line_shift;
   const auto* words = reinterpret_cast<const std::uintptr_t*>(last & ~(bytes - 1));
-  // Without a branch for each: which word it is, no CPU predicts.
+  // Without a branch for each word: no CPU could predict which word it is.
   bool found = false;
   for (std::size_t i = 0; i < bytes / sizeof *words; ++i) found |= now.address - words[i] < most_offset;
   return found;
@@ -406,7 +407,7 @@ unsigned hidden_by_overlap(access& now, unsigned cost) noexcept {
   return cost;
 }
 
-/// The access through all caches. False when it does not come about: the line is another attempt's, which has won.
+/// Does the access through all caches. False if it does not happen, because an attempt that has the line has won.
 [[gnu::always_inline]] inline bool move_line(access& now) noexcept {
   enter_page(now.thread, now.address);
   end_conflicting_attempts(now);
@@ -414,7 +415,7 @@ unsigned hidden_by_overlap(access& now, unsigned cost) noexcept {
   unsigned cost = bring(now);
   if (cost != 0) prefetch_stream(now);
   if (now.write && now.record.owner_plus_one != now.core + 1) {
-    const unsigned taken = take_from_others(now);  // on the same way as the line
+    const unsigned taken = take_from_others(now);  // at the same time as the line comes
     if (taken > cost) cost = taken;
     now.record.owner_plus_one = static_cast<std::uint16_t>(now.core + 1);
   }
@@ -426,7 +427,8 @@ unsigned hidden_by_overlap(access& now, unsigned cost) noexcept {
   return true;
 }
 
-/// A suspended attempt's thread writes what the attempt has read or written (Power ISA: self-induced conflict).
+/// Ends a suspended attempt whose thread writes what the attempt has read or written (Power ISA: self-induced
+/// conflict).
 void end_self_induced(const access& now) noexcept {
   if (now.record.writer_plus_one != now.cpu + 1 && !state.lines.readers(now.record).has(now.cpu)) return;
   end_own_attempt({.why = cause::conflict, .address = now.address, .own_address = now.address});
@@ -436,7 +438,7 @@ void end_self_induced(const access& now) noexcept {
 
 namespace {
 
-/// Where there is no filter: exploring, with the oracle, or while an attempt is suspended.
+/// For accesses without a filter: exploring, with the oracle, or while an attempt is suspended.
 [[gnu::noinline]] void visit_unfiltered(access& now) noexcept {
   if (now.thread.tx.suspended && now.write) end_self_induced(now);
   if (exploring()) {
@@ -457,7 +459,8 @@ void visit(thread_record& thread, line_number line, std::uintptr_t address) noex
   hardware_thread& cpu = cpu_of(thread);
   access now{thread, line, address, write, state.lines.record(line), thread.cpu, cpu.core};
   if (state.filter == nullptr) return visit_unfiltered(now);
-  // What the thread may do with the line outside attempts, it may do inside: only the attempt does not know it yet.
+  // What the thread may do with the line outside attempts, it may also do inside; only the attempt does not have it
+  // yet.
   if (write ? cpu.plain.may_write(line) : cpu.plain.may_read(line)) {
     thread.time += state.access_cost;
     track(now);
@@ -484,7 +487,7 @@ void prefetch(thread_record& thread, line_number line, bool write) noexcept {
   line_record& record = state.lines.record(line);
   const hardware_thread& cpu = cpu_of(thread);
   const bool foreign_writer = record.writer_plus_one != 0 && record.writer_plus_one != thread.cpu + 1;
-  // What somebody's attempt holds stays there; and a page that was never touched has nothing to fetch.
+  // What an attempt has stays where it is. A page that was never touched has nothing to fetch.
   if (foreign_writer || (write && !state.lines.readers(record).empty())) return;
   const std::uintptr_t address = state.lines.address_of(line);
   if (page_of(address).home_plus_one == 0) return;

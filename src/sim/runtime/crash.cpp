@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults of the program that the processor finds, and loops without an end that no hook would see.
+// Faults that the processor finds in the program, and endless loops that no hook would see.
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ void on_crash(int signal, siginfo_t* info, void*) {
   const bool is_access = signal == SIGSEGV || signal == SIGBUS;
   if (is_access) end_walk_at_fault();
   thread_record* thread = state.current;
-  // An attempt ends by the fault, and nobody hears of it; what follows may come here again.
+  // The fault ends an attempt, and no one learns of it. Code that runs later may come here again.
   const bool is_fault = is_access ? address < program_end : signal != SIGABRT;
   if (is_fault && thread != nullptr && thread->tx.depth != 0 && !thread->tx.suspended) {
     abort_self({.why = cause::fault, .address = address});
@@ -54,7 +54,7 @@ void on_crash(int signal, siginfo_t* info, void*) {
   if ((is_access ? address < program_end : signal == SIGFPE) && thread != nullptr) land_after_fault(*thread);
   line_text line;
   describe_fault(line, signal, address);
-  if (crashed) {  // while the first was told: the stack cannot be followed
+  if (crashed) {  // while the first was reported: the stack cannot be followed
     set_current(nullptr);
     line << " (its stack is not whole; seed " << present_seed() << ")";
   }
@@ -73,7 +73,7 @@ void on_timer(int) {
   if (looks_without_progress > looks) fail("the program computes without end: no access to memory for long");
 }
 
-/// Somebody has had enough: where does the program stay?
+/// The user interrupts the simulation: where are the program's threads?
 void on_request(int) {
   line_text line;
   line << "interrupted:";
@@ -91,7 +91,7 @@ void catch_crashes(std::uint64_t patience_s) noexcept {
   sigaltstack(&own_stack, nullptr);
   struct sigaction action{};
   action.sa_sigaction = on_crash;
-  // A handler that ends an attempt never returns: the signal must not stay blocked.
+  // A handler that ends an attempt never returns, so the signal must not stay blocked.
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) sigaction(signal, &action, nullptr);
   struct sigaction request{};
@@ -103,7 +103,7 @@ void catch_crashes(std::uint64_t patience_s) noexcept {
   look.sa_handler = on_timer;
   look.sa_flags = SA_ONSTACK | SA_RESTART;
   sigaction(SIGPROF, &look, nullptr);
-  // The processor's time, not the clock's: a program that waits for the system is no matter of ours.
+  // CPU time, not wall-clock time: a program may wait for the system as long as it wants.
   const std::uint64_t interval_us = patience_s * 1'000'000 / looks;
   itimerval timer{};
   timer.it_interval.tv_sec = static_cast<time_t>(interval_us / 1'000'000);

@@ -8,7 +8,7 @@ namespace txsync::sim {
 
 namespace {
 
-/// The thread whose thread-local data lie there: below its FS base; libc's own record of it takes the rest of the page.
+/// The thread whose thread-local data is there: below its FS base. libc's own record of it takes the rest of the page.
 const thread_record* owner_of_local_data(std::uintptr_t address) noexcept {
   constexpr std::uintptr_t most_below = std::uintptr_t{56} << 10;
   constexpr std::uintptr_t page = 4096;

@@ -19,9 +19,9 @@ void put(std::uintptr_t address, unsigned bytes, std::uint64_t value) noexcept {
   std::memcpy(reinterpret_cast<void*>(address), &value, bytes);
 }
 
-/// What the instruction is without the prefix, and after an abort.
+/// What the instruction does without the prefix, and after an abort.
 std::uint64_t exchange(const elision_word& word, std::uint64_t value) noexcept {
-  // Nothing that comes after waits together with what came before, as for any exchange.
+  // As for any exchange, misses after it do not overlap with misses before it.
   if (state.current != nullptr) state.current->overlaps_until = 0;
   access<true>(reinterpret_cast<const void*>(word.address), word.bytes, word.site);
   if (state.current != nullptr) state.current->overlaps_until = 0;
@@ -36,7 +36,7 @@ void store(const elision_word& word, std::uint64_t value) noexcept {
   put(word.address, word.bytes, value);
 }
 
-/// The lock among those that the attempt has elided: the latest of that address. Null: none.
+/// The lock with that address that the attempt has elided last; null if there is none.
 elided_lock* find_elided(attempt& tx, std::uintptr_t address) noexcept {
   for (unsigned i = tx.elided_count; i-- != 0;) {
     if (tx.elided[i].address == address) return &tx.elided[i];
@@ -44,7 +44,7 @@ elided_lock* find_elided(attempt& tx, std::uintptr_t address) noexcept {
   return nullptr;
 }
 
-/// Puts an elided lock back; it has to be left as it was found, all of it, or the elision was none (16.3.3).
+/// Restores an elided lock. The program must leave the whole word as it was, or the elision fails (16.3.3).
 void give_back(attempt& tx, elided_lock* lock, const elision_word& word, std::uint64_t value) noexcept {
   if (value != lock->outside || word.bytes != lock->bytes) abort_self({.why = cause::unfriendly_instruction});
   put(lock->address, lock->bytes, lock->outside);
@@ -83,7 +83,7 @@ std::uint64_t acquire_by_prefix(const elision_word& word, std::uint64_t value) n
   if (state.current == nullptr || state.model.htm_hle == 0) return exchange(word, value);
   if (txsync_sim_begin_by_prefix() != started) return exchange(word, value);
   attempt& tx = state.current->tx;
-  // A lock beyond those that the CPU remembers counts as a level, and its store is one of the attempt.
+  // A lock beyond those that the CPU can remember counts as a level, and its store is an ordinary one of the attempt.
   if (tx.elided_count >= state.model.htm_hle_locks || tx.elided_count == most_elided) return exchange(word, value);
   if (word.address >> state.line_shift != (word.address + word.bytes - 1) >> state.line_shift) {
     abort_self({.why = cause::unfriendly_instruction, .address = word.address});
@@ -107,7 +107,7 @@ void release_by_prefix(const elision_word& word, std::uint64_t value) noexcept {
     store(word, value);
   }
   if (tx->depth == 1) {
-    if (tx->elided_count != 0) abort_self({.why = cause::unfriendly_instruction});  // one is left that nobody gave back
+    if (tx->elided_count != 0) abort_self({.why = cause::unfriendly_instruction});  // one is left unreleased
     tx->by_prefix = false;
   }
   txsync_sim_end();

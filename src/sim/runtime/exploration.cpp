@@ -19,12 +19,12 @@ namespace {
 
 constinit std::uint64_t clock_priority = 0;
 
-/// Who may take the next step: a thread that can run; the store buffer of one, which lets its oldest store out; or the
-/// clock, which comes to the next deadline of those that wait. To every order all are threads.
+/// What may take the next step. A thread may, if it can run. A thread's store buffer lets its oldest store out. The
+/// clock moves to the next deadline of a waiting thread. Every order treats all of them as threads.
 struct actor {
   enum class kind : std::uint8_t { nobody, thread, buffer, clock };
   kind what = kind::nobody;
-  thread_record* thread = nullptr;  ///< the buffer's, too
+  thread_record* thread = nullptr;  ///< for a buffer, its thread
 
   bool can_act() const noexcept {
     if (what == kind::clock) return has_deadline();
@@ -35,7 +35,7 @@ struct actor {
     if (what == kind::clock) return clock_priority;
     return what == kind::buffer ? thread->drain_priority : thread->priority;
   }
-  /// Where it stands in turn: buffers come after the threads, so that stores wait as long as they can.
+  /// Its position in the turn. Buffers come after the threads, so that stores wait as long as they can.
   unsigned place() const noexcept {
     if (what == kind::clock) return 2 * state.cpu_count;
     return thread->cpu + (what == kind::buffer ? state.cpu_count : 0);
@@ -43,10 +43,10 @@ struct actor {
 };
 
 constinit actor last{};
-// In schedules of a test. A program that is run as a whole in an exploring order may rely on long times' being long.
+// True in schedules of a test. A program that is explored as a whole may rely on long times being long.
 constinit bool deadlines_come_early = false;
 
-// Those on a hardware thread, in the order of these.
+// The threads that are on a hardware thread, in the order of the hardware threads.
 constinit thread_record* running[most_threads] = {};
 constinit unsigned running_count = 0;
 
@@ -60,7 +60,7 @@ void for_actors(Function function) noexcept {
   if (deadlines_come_early && has_deadline()) function(actor{actor::kind::clock});
 }
 
-// ---- where orders change their mind: at a few of the choices that a schedule has
+// ---- where orders change their choice: at a few of the choices that a schedule has
 
 constexpr unsigned most_points = 3;
 constinit std::uint64_t expected_choices = 100;
@@ -72,7 +72,7 @@ void draw_points() noexcept {
   for (std::uint64_t& point : points) point = 1 + state.random.below(expected_choices);
 }
 
-/// Where one alone can act, as while a test is set up, there is no choice.
+/// While only one can act, as during the set-up of a test, there is no choice.
 bool is_point(unsigned count) noexcept {
   if (running_count < 2 && !(deadlines_come_early && has_deadline())) return false;
   ++choices;
@@ -84,7 +84,7 @@ bool is_point(unsigned count) noexcept {
 
 // ---- random
 
-/// Where only threads can act. Without branches, which nobody could predict.
+/// For the case that only threads can act. It has no branches, because they would be unpredictable.
 actor any_thread() noexcept {
   seeded_random random = state.random;
   unsigned chosen = 0;
@@ -93,7 +93,7 @@ actor any_thread() noexcept {
   return running_count != 0 ? actor{actor::kind::thread, running[chosen]} : actor{};
 }
 
-/// Reservoir sampling (Vitter 1985): each of n with probability 1/n, in one pass.
+/// Reservoir sampling (Vitter 1985): takes each of n with probability 1/n, in one pass.
 actor anyone() noexcept {
   if (!state.store_buffers && !(deadlines_come_early && has_deadline())) return any_thread();
   unsigned able = 0;
@@ -110,9 +110,9 @@ actor at_random() noexcept {
   return anyone();
 }
 
-// ---- probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): random priorities, and a few random choices
-// at which the running thread becomes the least. Finds a bug of depth d with probability 1/(n k^(d-1)) or better, where
-// n threads have k choices.
+// ---- probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): random priorities. At a few random choices,
+// the running thread gets the lowest one. Finds a bug of depth d with probability 1/(n k^(d-1)) or better, if n threads
+// have k choices.
 
 constexpr unsigned change_points = 2;
 constexpr std::uint64_t lowest_drawn = std::uint64_t{1} << 40;
@@ -146,9 +146,9 @@ actor in_turn() noexcept {
   return chosen;
 }
 
-// ---- delay-bounded scheduling (Emmi, Qadeer and Rakamaric, POPL 2011): a deterministic scheduler that lets one go on
-// until it waits or spins, and then takes the next in turn; at a few random choices it passes over the one that it
-// would take.
+// ---- delay-bounded scheduling (Emmi, Qadeer and Rakamaric, POPL 2011): a deterministic scheduler. It lets one go on
+// until it waits or spins, and then takes the next in turn. At a few random choices it skips the one that it would
+// take.
 
 constexpr unsigned delays = 3;
 constinit bool passes = false;
@@ -195,7 +195,7 @@ void begin_schedule(std::uint64_t seed) noexcept {
   forget_notes();
   start_order(seed);
   deadlines_come_early = true;
-  // A schedule is the same whatever ran before it: time begins anew.
+  // Time starts anew, so that a schedule is the same whatever ran before it.
   state.current->time = 0;
   for (unsigned i = 0; i < state.cpu_count; ++i) state.cpus[i].free_since = 0;
 }
@@ -203,7 +203,7 @@ void begin_schedule(std::uint64_t seed) noexcept {
 void begin_only_schedule(std::uint64_t expected) noexcept {
   expected_choices = expected;
   start_order(state.seed);
-  // So that who reads the steps knows what is library: a place behind that function's begin.
+  // By this, the reader of the steps recognises the library: an address after that function's begin.
   if (state.traces) write_record("library_code", reinterpret_cast<std::uintptr_t>(&txsync_sim_pthread_create) + 1);
 }
 
@@ -228,7 +228,7 @@ void takes_no_part(thread_record& thread) noexcept {
 
 namespace {
 
-/// Lets `first` act, and others after it, until it is a thread's turn.
+/// Lets `first` act, and then others, until it is a thread's turn.
 thread_record* turn_after(const actor& first) noexcept {
   for (last = first;; last = choose_actor()) {
     switch (last.what) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders of execution that no clock would give: at each access one of the threads that can run is chosen.
+// Orders of execution that no clock would produce: at each access, one of the threads that can run is chosen.
 #pragma once
 
 #include <cstdint>
@@ -9,30 +9,30 @@
 
 namespace txsync::sim {
 
-/// The next schedule begins: seeds its choices. The program is where every schedule of it begins.
+/// Begins the next schedule and seeds its choices. The program is at the point where each of its schedules begins.
 void begin_schedule(std::uint64_t seed) noexcept;
 
-/// A program that is explored as a whole, in a process of its own, is one schedule, of the run's seed. Change points
-/// and delays are drawn from so many choices.
+/// A program that is explored as a whole, in its own process, is one schedule, with the run's seed. Change points and
+/// delays are drawn from `expected` choices.
 void begin_only_schedule(std::uint64_t expected) noexcept;
-/// Of the schedule so far, in orders that have change points or delays.
+/// How many choices the schedule has had so far, in orders that have change points or delays.
 std::uint64_t choices_so_far() noexcept;
 
 /// From the next schedule on, change points and delays are drawn from as many choices as this one has had, and a
-/// quarter more: few schedules are longer than that. Before, from a hundred.
+/// quarter more. Few schedules are longer than that. Before the first call, they are drawn from a hundred.
 void expect_such_schedules() noexcept;
 
-/// A thread is on its hardware thread from now on, or no longer.
+/// The thread is on its hardware thread from now on, or no longer.
 void takes_part(thread_record& thread) noexcept;
 void takes_no_part(thread_record& thread) noexcept;
 
-/// In the random order the running thread goes on three times out of four, so that runs of one thread come about too.
+/// In the random order the running thread goes on three times out of four, so that long runs of one thread happen, too.
 inline bool goes_on_at_random() noexcept {
   constexpr std::uint64_t stay_of = 4;
   return state.random.below(stay_of) != 0;
 }
 
-/// A step of the running thread: others may come first. Requires: the running thread can run.
+/// A step of the running thread: others may run first. Requires: the running thread can run.
 void step_to_chosen() noexcept;
 inline void explored_step() noexcept {
   if (++state.steps > state.last_step) report_livelock();
@@ -40,14 +40,14 @@ inline void explored_step() noexcept {
   step_to_chosen();
 }
 
-/// The running thread or another one that can run; null where none can. Before that, stores may leave store buffers and
-/// deadlines may come. Does not return where a store ends the running thread's attempt.
+/// Returns the running thread or another one that can run; null if none can. Before that, stores may leave store
+/// buffers and deadlines may come. Does not return if a store ends the running thread's attempt.
 thread_record* choose_explored() noexcept;
 
-/// A thread spins (pause, yield): orders by priority put it behind all others, or nobody would free it.
+/// A thread spins (pause, yield). Orders by priority put it behind all others; otherwise it would spin for ever.
 void spun(thread_record& thread) noexcept;
 
-/// For orders by priority.
+/// Draws a thread's priorities, for orders by priority.
 void draw_priorities(thread_record& thread) noexcept;
 
 }  // namespace txsync::sim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An access while exploring: a place where others may come first, and then the same as in the order of time, but
-// without caches. Most schedules have no attempt at all, or none at the moment; then an access concerns nobody.
+// An access while exploring: a scheduling point, and then the same as in the order of time, but without caches. Most
+// schedules have no attempt at all, or none now; then an access concerns no other thread.
 #include "access.hpp"
 #include "exploration.hpp"
 
@@ -12,8 +12,8 @@ bool is_simple(std::uintptr_t address, std::size_t bytes) noexcept {
   return !state.guards_pages && !state.oracle && address + bytes <= program_end;
 }
 
-/// Whether the line is in no set of another's attempt that the access would end, and already in that of the thread's
-/// own.
+/// Whether the access would end no attempt of another thread, and the line is already in the set of the thread's own
+/// attempt.
 template <bool write>
 bool is_settled(const thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept {
   const line_number line = state.lines.line_of(address);
@@ -29,8 +29,8 @@ bool is_settled(const thread_record& thread, std::uintptr_t address, std::size_t
   return write ? is_own && (readers.empty() || readers.only(thread.cpu)) : is_own || readers.has(thread.cpu);
 }
 
-/// The own stack of a thread comes back whole after an attempt, and what others' attempts have to know of writes is
-/// those to their stacks.
+/// Whether a write must be noted. A thread's own stack is restored as a whole after an attempt. Other threads' attempts
+/// need to know of writes to their stacks only.
 bool needs_note(const thread_record& thread, std::uintptr_t address) noexcept {
   if (address - thread.stack_low < stack_bytes) return thread.tx.elided_count != 0;
   return thread.tx.depth != 0 || address >= stacks_begin;

@@ -59,7 +59,7 @@ void fail(const line_text& what) noexcept {
   line_text line;
   line << "txsync sim: " << what.text();
   const thread_record* thread = state.current;
-  set_current(nullptr);  // what follows is no part of the simulation
+  set_current(nullptr);  // what follows is not part of the simulation
   if (thread != nullptr) {
     line << " (simulated thread " << thread->id << " at " << thread->time / ticks_per_cycle << " cycles, ";
     if (thread->last_site != 0) (line << "code at ").hexadecimal(thread->last_site) << ", ";

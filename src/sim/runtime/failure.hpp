@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a simulation ends that cannot go on: one line, among the records or on the standard error, with
-// what replays it.
+// How a simulation ends that cannot continue: with one line, among the records or on the standard error, which says how
+// to replay it.
 #pragma once
 
 #include <cstdint>
 
 namespace txsync::sim {
 
-/// The exit status of an image whose simulation failed; what the program itself answers is another matter.
+/// The exit status of an image whose simulation failed. The program's own exit status is another matter.
 inline constexpr int failure_status = 99;
 
 /// A line of text in a fixed buffer: no allocator, no locale.
@@ -27,8 +27,8 @@ class line_text {
   unsigned size_ = 0;
 };
 
-/// From now on a crash of the program, a thread that computes for ever, and who asks for an end (SIGINT, SIGTERM), end
-/// the simulation in the same way.
+/// From now on, these also end the simulation in this way: a crash of the program, a thread that computes for ever,
+/// SIGINT and SIGTERM.
 void catch_crashes(std::uint64_t patience_s) noexcept;
 
 [[noreturn]] void fail(const char* what) noexcept;

@@ -17,7 +17,7 @@
 
 namespace txsync::sim {
 
-// The frame that a switch leaves is the one that begin makes (attempts.cpp): either may continue the other's.
+// A switch leaves the same frame that begin makes (attempts.cpp), so each may continue the other's.
 asm(R"(
 .text
 .globl txsync_sim_switch
@@ -55,15 +55,15 @@ std::uintptr_t fs_base() noexcept {
 }
 
 int& error_number_of(const thread_record& thread) noexcept {
-  // The image is static: thread-local data lie at the same distance from every thread's FS base.
+  // The image is static, so thread-local data is at the same distance from every thread's FS base.
   static const std::uintptr_t distance = reinterpret_cast<std::uintptr_t>(&errno) - fs_base();
   return *reinterpret_cast<int*>(thread.thread_pointer + distance);
 }
 
 namespace {
 
-// A parked OS thread's static stack: its thread-local data lie at the top of it, below program_end as all that the
-// program can touch.
+// A parked OS thread's static stack. Its thread-local data is at the top of it, below program_end like everything that
+// the program can touch.
 constexpr std::size_t parked_stack_bytes = std::size_t{64} << 10;
 
 std::atomic<std::uintptr_t> published{0};
@@ -73,7 +73,7 @@ void* park_forever(void*) {
   for (;;) pause();
 }
 
-/// The thread-local data of a new OS thread, which does nothing ever after.
+/// The thread-local data of a new OS thread that does nothing afterwards.
 std::uintptr_t borrow_thread_pointer() noexcept {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
@@ -91,7 +91,7 @@ std::uintptr_t borrow_thread_pointer() noexcept {
   return base;
 }
 
-/// How much of thread-local data there is, right below the FS base (the image's own part of them: it is static).
+/// The size of thread-local data, right below the FS base. All of it is the image's own, because the image is static.
 std::size_t local_data_bytes() noexcept {
   const auto* header = reinterpret_cast<const Elf64_Phdr*>(getauxval(AT_PHDR));
   for (unsigned long i = 0; i < getauxval(AT_PHNUM); ++i) {
@@ -100,8 +100,8 @@ std::size_t local_data_bytes() noexcept {
   return 0;
 }
 
-/// A thread that takes an ended one's place finds its thread-local data as a new thread does: `keep` as they are now,
-/// or again as they were then.
+/// Makes a thread that takes an ended one's place find its thread-local data as a new thread does. `keep`: saves the
+/// data as it is now; otherwise restores what was saved.
 void settle_local_data(const thread_record& thread, bool keep) noexcept {
   static const std::size_t bytes = local_data_bytes();
   static auto* const copies = static_cast<std::uint8_t*>(reserve(0, most_threads * bytes, "thread-local data"));
@@ -120,12 +120,12 @@ void settle_local_data(const thread_record& thread, bool keep) noexcept {
 void prepare_fiber(thread_record& thread, void (*entry)()) noexcept {
   if (thread.thread_pointer == 0) {
     thread_record* const creator = state.current;
-    set_current(nullptr);  // what libc does for its own thread is no part of the program
+    set_current(nullptr);  // what libc does for its own thread is not part of the program
     thread.thread_pointer = borrow_thread_pointer();
     set_current(creator);
     thread.stack_low = stacks_begin + stack_bytes * thread.id;
     thread.stack_high = thread.stack_low + stack_bytes;
-    // The lowest page stays without rights: an overflow is a fault and not another thread's stack.
+    // The lowest page stays without rights, so that an overflow is a fault and does not reach another thread's stack.
     if (mprotect(reinterpret_cast<void*>(thread.stack_low + 4096), stack_bytes - 4096, PROT_READ | PROT_WRITE) != 0) {
       fail("no memory for the stack of a simulated thread");
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread of the simulated program: a fiber of the one OS thread that simulates, with a stack in the arena and the
-// thread-local data of a parked OS thread (switching means setting the FS base).
+// A thread of the simulated program: a fiber of the one OS thread that simulates. It has a stack in the arena and the
+// thread-local data of a parked OS thread. Switching to it means setting the FS base.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace txsync::sim {
 
-/// Virtual time: 1/64 of a cycle, so that the share of a hardware thread's siblings is not lost in rounding.
+/// Virtual time in 1/64 of a cycle, so that the share of a hardware thread's siblings is not lost in rounding.
 using ticks = std::uint64_t;
 inline constexpr ticks ticks_per_cycle = 64;
 inline constexpr ticks never = ~ticks{0};
@@ -22,11 +22,11 @@ enum class thread_state : std::uint8_t {
   unused,
   running,  ///< on its hardware thread
   ready,    ///< waits until its hardware thread is free
-  blocked,  ///< waits for somebody, or for a time
+  blocked,  ///< waits for another thread, or for a time
   ended
 };
 
-/// Up to 8 bytes as they were before an attempt wrote them. The length lies above the address.
+/// Up to 8 bytes as they were before an attempt wrote them. The length is in the bits above the address.
 struct undo_entry {
   std::uint64_t address_and_length;
   std::uint64_t old;
@@ -34,7 +34,7 @@ struct undo_entry {
   std::size_t length() const noexcept { return address_and_length >> 48; }
 };
 
-/// A line of an attempt's read or write set, with the code that brought it in and where in the line that was.
+/// A line of an attempt's read or write set, with the code that brought it in and the offset of its access in the line.
 struct tracked_line {
   line_number line;
   std::uint32_t site;
@@ -46,7 +46,7 @@ struct byte_range {
   std::size_t bytes;
 };
 
-/// A lock that the attempt has elided: others see it as it was, and the thread itself as if it had been taken.
+/// A lock that the attempt has elided. Others see it as it was; the thread itself sees it as taken.
 struct elided_lock {
   std::uintptr_t address;
   unsigned bytes;  ///< 1, 2, 4 or 8
@@ -55,7 +55,7 @@ struct elided_lock {
 };
 inline constexpr unsigned most_elided = 16;
 
-/// Which read lines have left the L1, as far as a machine remembers: a bit for many lines.
+/// Which read lines have left the L1, as far as a machine remembers: one bit stands for many lines.
 class read_filter {
  public:
   void clear() noexcept {
@@ -68,19 +68,21 @@ class read_filter {
   std::uint64_t words_[4096 / 64] = {};
 };
 
-/// What a thread's attempt has done so far. Lines are noted in the shadow as well; here is the list to take them back.
+/// What a thread's attempt has done so far. Its lines are also marked in the shadow; these lists are used to unmark
+/// them.
 struct attempt {
   unsigned depth = 0;  ///< 0: no attempt
   bool suspended = false;
-  bool doomed = false;  ///< ended while suspended: its stores are undone, and the thread hears of it when it resumes
+  /// Ended while suspended: its stores are undone, and the thread learns of it when it resumes.
+  bool doomed = false;
   cause doomed_by{};
   std::uint8_t doomed_code = 0;
   bool tracks_reads = true;
   bool never_commits = false;  ///< an always-abort attempt
   bool by_prefix = false;      ///< HLE began it
   unsigned elided_count = 0;
-  unsigned in_both = 0;      ///< lines that were read first and written then, and are in both lists
-  std::uintptr_t frame = 0;  ///< stack pointer in begin; all above is in stack_copy
+  unsigned in_both = 0;      ///< lines in both lists, because they were first read and then written
+  std::uintptr_t frame = 0;  ///< stack pointer in begin; everything above it is in stack_copy
   std::uint8_t* stack_copy = nullptr;
   std::size_t stack_copied = 0;
   std::uint64_t exception_state[2] = {};
@@ -90,17 +92,17 @@ struct attempt {
   growing_list<tracked_line> reads;
   growing_list<tracked_line> writes;
   growing_list<undo_entry> undo;
-  growing_list<byte_range> foreign;  ///< of the copied stack: what other threads wrote since
+  growing_list<byte_range> foreign;  ///< in the copied part of the stack: what other threads wrote since
   growing_list<void*> allocated;
   growing_list<void*> freed;
-  read_filter left_l1;                 ///< where the machine has such a filter
-  growing_list<void*> freed_for_good;  ///< while suspended: whatever becomes of the attempt
+  read_filter left_l1;                 ///< if the machine has such a filter
+  growing_list<void*> freed_for_good;  ///< while suspended: freed whatever happens to the attempt
 };
 
-/// What a switch looks at stands first, on one cache line.
+/// What a switch reads comes first, on one cache line.
 struct alignas(64) thread_record {
   ticks time = 0;
-  ticks cycle = ticks_per_cycle;  ///< longer where its core is shared with others
+  ticks cycle = ticks_per_cycle;  ///< longer if its core is shared with others
   std::uintptr_t stack_pointer = 0;
   std::uintptr_t thread_pointer = 0;  ///< FS base
   std::uint32_t resume_value = 0;
@@ -108,14 +110,14 @@ struct alignas(64) thread_record {
   std::uintptr_t last_site = 0;  ///< return address of the last hook, for reports
   attempt tx;
   std::uintptr_t last_miss = 0;      ///< the address of its last access that missed the L1
-  ticks overlaps_until = 0;          ///< a miss before that need not wait for it
+  ticks overlaps_until = 0;          ///< a miss before this time need not wait for it
   std::uint64_t priority = 0;        ///< in orders by priority
-  std::uint64_t drain_priority = 0;  ///< its store buffer's
+  std::uint64_t drain_priority = 0;  ///< of its store buffer
   thread_state state = thread_state::unused;
-  bool timed_out = false;  ///< of the last wait
+  bool timed_out = false;  ///< whether its last wait timed out
   std::uint32_t id = 0;
   std::uintptr_t stack_low = 0;
-  void* fault_landing = nullptr;  // a jmp_buf of the program's
+  void* fault_landing = nullptr;  // a jmp_buf of the program
   std::uintptr_t stack_high = 0;
 
   void (*function)(void*) = nullptr;
@@ -126,7 +128,7 @@ struct alignas(64) thread_record {
   ticks deadline = never;
   std::uint32_t deadline_slot = 0;
   bool detached = false;
-  bool pinned = false;          ///< by itself, to the hardware thread that it is on
+  bool pinned = false;          ///< by its own call, to the hardware thread that it is on
   bool shows_realtime = false;  ///< what the program sees
 
   struct exit_call {
@@ -137,17 +139,17 @@ struct alignas(64) thread_record {
   unsigned exit_count = 0;
 };
 
-/// Saves the running context, and continues the one saved at `to`; answers what the one that comes back here gives.
+/// Saves the running context and continues the one saved at `to`. Returns the value of the switch that comes back here.
 extern "C" std::uint32_t txsync_sim_switch(std::uintptr_t* save, std::uintptr_t to, std::uint32_t value);
 
 /// Whether this CPU and kernel let programs set the FS base.
 bool fs_base_is_ours() noexcept;
 inline void set_fs_base(std::uintptr_t base) noexcept { asm volatile("wrfsbase %0" : : "r"(base) : "memory"); }
 std::uintptr_t fs_base() noexcept;
-/// The thread's errno: libc writes it where no hook sees it.
+/// The thread's errno. libc writes it without a hook.
 int& error_number_of(const thread_record& thread) noexcept;
 
-/// Gives `thread` a stack and thread-local data (of the pool; grown where it is empty), and makes it start in `entry`.
+/// Gives `thread` a stack and thread-local data (those of an ended thread, or new ones), and makes it start in `entry`.
 void prepare_fiber(thread_record& thread, void (*entry)()) noexcept;
 
 }  // namespace txsync::sim

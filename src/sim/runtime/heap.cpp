@@ -11,13 +11,13 @@ namespace txsync::sim {
 
 namespace {
 
-// Blocks of one size stand in chunks of their own, so that the chunk tells a block's size.
+// Blocks of one size are in chunks of their own, so that the chunk tells a block's size.
 constexpr std::size_t chunk_bytes = std::size_t{64} << 10;
 constexpr std::size_t finest = 16;
 constexpr unsigned fine_classes = 64;  // up to 1024 bytes in steps of 16, then eight sizes to each doubling
 constexpr unsigned all_classes = 240;
 constexpr std::size_t largest_in_chunk = std::size_t{32} << 10;
-// Threads without a record of their own (libc before the start, the scheduler) share the last place.
+// Threads without a record (libc before the start, the scheduler) share the last entry.
 constexpr unsigned owners = most_threads + 1;
 
 struct free_block {
@@ -32,7 +32,7 @@ struct size_class {
 
 constinit size_class (*lists)[all_classes] = nullptr;
 constinit std::uint8_t* chunk_classes = nullptr;  // class + 1 of the chunk's blocks, by chunk number
-// By a block's start, in steps of the finest; most of it is never touched.
+// By a block's start, in steps of `finest`. Most of it is never touched.
 constinit std::uint32_t* sites = nullptr;
 constinit std::uintptr_t announced_site = 0;
 
@@ -80,7 +80,7 @@ void know_nothing_of(std::uintptr_t address, std::size_t bytes) noexcept {
   if (state.oracle && state.current != nullptr) oracle_forget(address, bytes);
 }
 
-/// The size that makes a block of a chunk start at such an alignment.
+/// The size of a block that starts at such an alignment in its chunk.
 std::size_t size_for(std::size_t bytes, std::size_t alignment) noexcept {
   if (alignment <= finest) return bytes;
   std::size_t size = alignment;
@@ -133,7 +133,7 @@ heap_block heap_block_at(std::uintptr_t address) noexcept {
   const auto site_of = [](std::uintptr_t block) { return sites[(block - arena_begin) / finest]; };
   if (size <= largest_in_chunk) {
     start += (address - start) / size * size;
-  } else {  // several chunks; only the first has a site
+  } else {  // several chunks; only the first has a code address
     for (std::size_t back = chunk_bytes; back < size && site_of(start) == 0; back += chunk_bytes) start -= chunk_bytes;
   }
   return {start, size, site_of(start)};
@@ -149,7 +149,8 @@ std::size_t heap_size_of(const void* block) noexcept {
 
 namespace {
 
-// What a call of the allocator costs, beyond the memory that it hands out: thread-caching allocators take about this.
+// What a call of the allocator costs, without accesses to the memory that it hands out. Thread-caching allocators take
+// about this.
 constexpr unsigned allocate_cycles = 50;
 constexpr unsigned free_cycles = 30;
 
@@ -168,7 +169,7 @@ void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t site) no
     errno = ENOMEM;
     return nullptr;
   }
-  // An abort gives it back, unless the attempt was suspended: what is done then stays done.
+  // An abort frees it, unless the attempt is suspended: what is done while suspended stays done.
   const bool is_tentative = thread != nullptr && thread->tx.depth != 0 && !thread->tx.suspended;
   if (is_tentative && !thread->tx.allocated.push(block)) {
     heap_free(block);
@@ -196,10 +197,11 @@ void release(void* block, std::uintptr_t site) noexcept {
   thread->last_site = site;
   if (state.model.htm_allocation_aborts != 0 && !thread->tx.suspended) leave_attempt(cause::fault);
   if (thread == state.charged) charge(*thread, free_cycles);
-  drain_own();  // the allocator keeps its books in the block
+  drain_own();  // the allocator stores a link in the block
   if (thread->tx.depth == 0) return heap_free(block);
-  // Others' attempts may look at it until this one has committed. What is freed while suspended stays freed, but not
-  // before the attempt's own writes to it can no longer come back; of its own blocks an abort takes care anyway.
+  // Other threads' attempts may read the block until this one has committed. What is freed while suspended stays freed,
+  // but only when the attempt's own writes to it can no longer be undone. The attempt's own blocks are freed by an
+  // abort anyway.
   attempt& tx = thread->tx;
   know_nothing_of(reinterpret_cast<std::uintptr_t>(block), heap_size_of(block));
   if (!(tx.suspended && !was_allocated_in(tx, block) ? tx.freed_for_good : tx.freed).push(block))
@@ -214,7 +216,7 @@ using namespace txsync::sim;
 
 extern "C" {
 
-// The program's own call is what comes behind; names for people need no more.
+// The return address identifies the program's call precisely enough for names.
 #define TXSYNC_SIM_CALLER reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))
 
 void* malloc(std::size_t bytes) { return allocate(bytes, finest, TXSYNC_SIM_CALLER); }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The program's heap (and libc's own: the image is static). Its books stand outside the program's memory but for links
-// in free blocks, so that allocating conflicts with nobody; each thread has lists of its own, as thread-caching
-// allocators do, so that blocks of two threads seldom share a line. Same calls, same addresses, on every run.
+// The program's heap (and libc's own, because the image is static). Its metadata is outside the program's memory,
+// except for links in free blocks, so allocating conflicts with no other thread. Each thread has its own lists, as in
+// thread-caching allocators, so blocks of two threads seldom share a line. The same calls give the same addresses in
+// every run.
 #pragma once
 
 #include <cstddef>
@@ -9,22 +10,23 @@
 
 namespace txsync::sim {
 
-/// Null when there is no more.
+/// Null if there is no memory left.
 void* heap_allocate(std::size_t bytes, std::size_t alignment) noexcept;
 void heap_free(void* block) noexcept;
 std::size_t heap_size_of(const void* block) noexcept;
 
-/// malloc() and its kin on behalf of the program, which calls from `site`.
+/// malloc() and the like on behalf of the program, which calls from the code at `site`.
 void* allocate(std::size_t bytes, std::size_t alignment, std::uintptr_t site) noexcept;
 
-/// The block that an address lies in, and the code that asked for it last. No bytes where it is no such memory.
+/// The block that contains an address, and the code that last allocated it. 0 bytes if the address is in no block.
 struct heap_block {
   std::uintptr_t start = 0;
   std::size_t bytes = 0;
   std::uint32_t site = 0;
 };
 heap_block heap_block_at(std::uintptr_t address) noexcept;
-/// operator new[] calls operator new, which the program may have replaced: the next allocation is on behalf of `site`.
+/// operator new[] calls operator new, which the program may have replaced: the next allocation is for the code at
+/// `site`.
 void next_allocation_is_from(std::uintptr_t site) noexcept;
 
 }  // namespace txsync::sim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hooks that a compiler's -fsanitize=thread calls before each access, and instead of each atomic one.
+// The hooks that code compiled with -fsanitize=thread calls before each plain access, and instead of each atomic one.
 #include <cstring>
 
 #include "access.hpp"
@@ -14,12 +14,12 @@ namespace {
 
 // The order of a C++ atomic, as compilers pass it.
 constexpr int sequentially_consistent = 5;
-// What GCC adds to it: Intel's hints (__ATOMIC_HLE_ACQUIRE, __ATOMIC_HLE_RELEASE).
+// Intel's hints, which GCC adds to it (__ATOMIC_HLE_ACQUIRE, __ATOMIC_HLE_RELEASE).
 constexpr int acquires_by_prefix = 1 << 16;
 constexpr int releases_by_prefix = 1 << 17;
 
-// Cycles. Exploring is of orders and not of times: who spins for thousands of cycles before it sleeps shall do so
-// within a few steps.
+// In cycles. Exploration is about orders, not times: a thread that spins for thousands of cycles before it sleeps has
+// to get there within a few steps.
 constexpr unsigned explored_pause = 500;
 
 std::uintptr_t here(void* return_address) noexcept { return reinterpret_cast<std::uintptr_t>(return_address); }
@@ -33,7 +33,7 @@ void fence() noexcept {
   drain_own();
 }
 
-/// Nothing that comes after waits together with what came before.
+/// Misses after it do not overlap with misses before it.
 void orders_misses() noexcept {
   if (state.current != nullptr) state.current->overlaps_until = 0;
 }
@@ -47,7 +47,7 @@ void modify_at(volatile T* place, std::uintptr_t site) noexcept {
   charge_current(state.model.core_atomic);
 }
 
-/// The hints of an exchange and a store; others of GCC's are not looked at, which is what a hint allows.
+/// The hints of an exchange and a store. Other hints of GCC are ignored, which a hint allows.
 template <class T>
 [[gnu::always_inline]] inline T exchange(volatile T* place, T value, int order, std::uintptr_t site) noexcept {
   if constexpr (sizeof(T) <= 8) {
@@ -77,8 +77,8 @@ template <class T>
 
 template <class T>
 bool compare_exchange(volatile T* place, T* expected, T desired, std::uintptr_t site, bool weak) noexcept {
-  // `expected` is memory of the program like any other: read first, and written when the exchange fails. The two have
-  // to be one step with the exchange; the failing write is of the thread's own variable nearly always.
+  // `expected` is ordinary memory of the program: it is read first, and written if the exchange fails. Both have to be
+  // one step with the exchange. The write after a failure is nearly always to the thread's own variable.
   access<false>(expected, sizeof(T), site);
   const T wanted = *expected;
   orders_misses();
@@ -142,7 +142,7 @@ void __tsan_atomic_thread_fence(int order) {
 }
 void __tsan_atomic_signal_fence(int) {}
 
-// A type cannot stand in parentheses where it is one.
+// The type cannot be in parentheses here.
 // NOLINTBEGIN(bugprone-macro-parentheses)
 #define TXSYNC_SIM_FETCH(bits, type, name, expression)                             \
   type __tsan_atomic##bits##_fetch_##name(volatile type* place, type value, int) { \
@@ -196,7 +196,7 @@ void txsync_sim_step(void) {
   if (state.charged == nullptr) return;
   state.current->last_site = here(__builtin_return_address(0));
   scheduling_point();
-  drain_own();  // what a library function writes does not wait
+  drain_own();  // what a library function writes does not wait in a store buffer
 }
 void txsync_sim_reads(const void* address, std::size_t bytes) { library_access<false>(address, bytes); }
 void txsync_sim_writes(void* address, std::size_t bytes) { library_access<true>(address, bytes); }
@@ -212,7 +212,8 @@ void txsync_sim_prefetch(const void* address, int for_write) {
 }
 void txsync_sim_fence(void) {
   fence();
-  // A loop of fences is a wait, which interrupts and others come between; an exploration chooses at accesses.
+  // A loop of fences is a wait, in which interrupts and other threads must get their turn. Exploration chooses at
+  // accesses.
   if (state.current != nullptr && !exploring()) pausing_point();
 }
 void txsync_sim_relax(void) {

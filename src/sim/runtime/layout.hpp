@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where things lie in the process of a simulated program. All that the program can touch lies below program_end: its
-// own image (static, not position-independent), its heap, the stacks and thread-local data of its threads. The
-// runtime's books lie far above, at fixed places computed from the address, so that no look-up needs a hash.
+// The layout of a simulated program's process. Everything that the program can touch is below program_end: its image
+// (static, not position-independent), its heap, and the stacks and thread-local data of its threads. The runtime's
+// metadata is far above, at places computed from the address, so that no look-up needs a hash.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@ namespace txsync::sim {
 
 inline constexpr std::uintptr_t arena_begin = std::uintptr_t{4} << 30;
 inline constexpr std::uintptr_t program_end = std::uintptr_t{16} << 30;
-/// What a number of a line needs that the program can touch; lines have at least 16 bytes.
+/// How many bits the number of a line needs that the program can touch. Lines have at least 16 bytes.
 inline constexpr unsigned program_line_bits = 34 - 4;
-/// A stack of the program's threads each; the first page below it is never mapped for use.
+/// The stack of each of the program's threads. Its lowest page is never usable.
 inline constexpr std::size_t stack_bytes = std::size_t{256} << 10;
 inline constexpr unsigned most_threads = 2048;
 /// The end of the arena holds the stacks.
@@ -23,20 +23,20 @@ inline constexpr std::uintptr_t arena_end = stacks_begin;
 inline constexpr std::uintptr_t records_begin = std::uintptr_t{1} << 40;  ///< line records (shadow.hpp)
 inline constexpr std::uintptr_t pages_begin = std::uintptr_t{2} << 40;    ///< page records
 inline constexpr std::uintptr_t image_begin = std::uintptr_t{3} << 40;  ///< the oracle's image of the program's memory
-inline constexpr std::uintptr_t known_begin = std::uintptr_t{4} << 40;  ///< and which of its bytes are known
+inline constexpr std::uintptr_t known_begin = std::uintptr_t{4} << 40;  ///< which bytes of the image are known
 
-/// Reserved zero pages at `address` (anywhere where 0), not backed until touched. Ends the program with a sentence when
-/// the system refuses.
+/// Reserves zeroed pages at `address` (anywhere if that is 0), which take no memory until touched. Ends the program
+/// with a sentence if the system refuses.
 void* reserve(std::uintptr_t address, std::size_t bytes, const char* what) noexcept;
 
-/// Zeroed memory of the arena for the program. Ends the program when the arena is full.
+/// Zeroed memory of the arena for the program. Ends the program if the arena is full.
 std::uintptr_t take_from_arena(std::size_t bytes, std::size_t alignment) noexcept;
-/// Zeroed memory that nobody uses any more: to be taken again. What was never taken is left out.
+/// Returns zeroed memory that is no longer used, to be taken again. Parts that were never taken are left out.
 void give_to_arena(std::uintptr_t address, std::size_t bytes) noexcept;
-/// A range at an address that the program has chosen is in use, whether it was given back before or not.
+/// Marks a range at an address that the program has chosen as used, whether it was given back before or not.
 void keep_in_arena(std::uintptr_t address, std::size_t bytes) noexcept;
 
-/// A list that grows in reserved memory: no allocator of the program's is used by the runtime.
+/// A list that grows in reserved memory, because the runtime does not use the program's allocator.
 template <class T>
 class growing_list {
  public:
@@ -45,7 +45,7 @@ class growing_list {
     items_ = static_cast<T*>(reserve(0, most * sizeof(T), what));
     most_ = most;
   }
-  /// False when it is full.
+  /// False if the list is full.
   bool push(const T& item) noexcept {
     if (size_ == most_) return false;
     items_[size_++] = item;

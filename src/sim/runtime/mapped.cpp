@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages that the program asks for, and their rights. Rights live in the model; the real pages are always usable.
+// Pages that the program asks for, and their rights. Rights exist in the model only; the real pages are always usable.
 #include <sys/mman.h>
 
 #include <cerrno>
@@ -27,7 +27,7 @@ bool is_in_arena(std::uintptr_t address, std::size_t bytes) noexcept {
   return address >= arena_begin && address <= arena_end && bytes <= arena_end - address;
 }
 
-/// Pages of the arena that hold what a new mapping holds: a file's bytes, or zeros. False with errno.
+/// Puts the content of a new mapping into pages of the arena: a file's bytes, or zeros. False with errno.
 bool put_there(std::uintptr_t address, std::size_t bytes, int prot, int flags, int file, std::int64_t offset) noexcept {
   int real_prot = PROT_READ | PROT_WRITE;
   int real_flags = MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What threads note down while a schedule runs. It is no memory of the program: noting takes no step, empties no store
-// buffer, and stands whatever becomes of the attempt that it was done in.
+// What threads note while a schedule runs. Notes are not memory of the program: noting takes no step, empties no store
+// buffer, and is not undone with an attempt.
 #include "notes.hpp"
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace txsync::sim {
 
 namespace {
 
-constexpr std::uint32_t most_notes = 20'000;  // a livelock ends before it has as many, or nearly
+constexpr std::uint32_t most_notes = 20'000;  // a livelock ends before it has this many, or nearly so
 constinit std::uint64_t notes[most_notes] = {};
 constinit std::uint32_t count = 0;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What threads note down while a schedule runs (txsync_sim_note()).
+// What threads note while a schedule runs (txsync_sim_note()).
 #pragma once
 
 namespace txsync::sim {
 
-/// The next schedule begins with none.
+/// The next schedule begins without notes.
 void forget_notes() noexcept;
 
 }  // namespace txsync::sim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// operator new, so that a block is known by the code that asked for it and not by libstdc++'s call of malloc(). Weak:
-// the program may have its own.
+// operator new, so that a block is known by the code that asked for it and not by libstdc++'s call of malloc(). It is
+// weak, because the program may have its own.
 #include <bits/functexcept.h>
 
 #include <cstddef>

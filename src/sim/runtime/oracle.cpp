@@ -12,8 +12,8 @@ namespace txsync::sim {
 
 namespace {
 
-/// A write that a hook has announced, and the program does after the hook has returned. Compilers place up to two
-/// hooks before one statement, so that its bytes are taken into the image at each of the next few hooks.
+/// A write that a hook has announced, and that the program does after the hook has returned. Compilers place up to two
+/// hooks before one statement. So the write's bytes are copied into the image at each of the next few hooks.
 struct announced {
   std::uintptr_t address;
   std::size_t bytes;
@@ -22,13 +22,13 @@ struct announced {
 constexpr unsigned looks = 3;
 
 constinit growing_list<undo_entry>* reads_of = nullptr;  // by thread
-// By thread: bytes as they were before its attempt wrote them, seen here and not taken from the undo log.
+// By thread: bytes as they were before its attempt wrote them, recorded here and not taken from the undo log.
 struct byte_before {
   std::uintptr_t address;
   std::uint8_t value;
 };
 constinit growing_list<byte_before>* before_of = nullptr;
-// By address: one more than the thread whose attempt has written the byte, and has not ended yet; 0: none.
+// By address: one more than the thread whose attempt has written the byte and has not ended yet; 0: none.
 constinit std::uint16_t* written_by = nullptr;
 constinit growing_list<announced> pending;
 
@@ -47,7 +47,7 @@ void found(const thread_record& thread, const char* what, std::uintptr_t address
   fail(line);
 }
 
-/// An elided lock looks taken to the thread that elided it, and to nobody else: no state that all share.
+/// An elided lock looks taken only to the thread that elided it, so it is not state that threads share.
 bool is_own_elision(const thread_record& thread, std::uintptr_t address) noexcept {
   for (unsigned i = 0; i < thread.tx.elided_count; ++i) {
     const elided_lock& lock = thread.tx.elided[i];
@@ -64,7 +64,7 @@ void compare_with_image(const thread_record& thread, std::uintptr_t address, std
   }
 }
 
-/// Nobody sees what another's attempt has written before it has ended.
+/// Reports an access to bytes that another thread's attempt has written and that has not ended yet.
 void refuse_uncommitted(const thread_record& thread, std::uintptr_t address, std::size_t bytes, bool write) noexcept {
   for (std::size_t i = 0; i < bytes; ++i) {
     if (const unsigned writer = written_by[address + i]; writer != 0 && writer != thread.id + 1) {
@@ -75,7 +75,7 @@ void refuse_uncommitted(const thread_record& thread, std::uintptr_t address, std
   }
 }
 
-/// The bytes that the attempt has written are everybody's.
+/// The bytes that the attempt has written are visible to all threads.
 void attempt_has_ended(attempt& tx) noexcept {
   for (const undo_entry& entry : tx.undo)
     std::memset(&written_by[entry.address()], 0, entry.length() * sizeof *written_by);
@@ -131,7 +131,7 @@ void oracle_begin(thread_record& thread) noexcept {
 
 void oracle_settle() noexcept {
   if (pending.size() == 0) return;
-  // The image holds elided locks as all see them.
+  // In the image, elided locks are as all threads see them.
   thread_record* const self = state.current;
   if (self != nullptr) hide_elided_locks(*self);
   std::size_t kept = 0;
@@ -154,7 +154,7 @@ void oracle_read(thread_record& thread, std::uintptr_t address, std::size_t byte
     if (read_before(own, address + done, part)) continue;
     undo_entry entry{(address + done) | std::uint64_t{part} << 48, 0};
     std::memcpy(&entry.old, memory(address + done), part);
-    // What the attempt has written before it read is no read of others' state.
+    // What the attempt has written before it read it is not a read of others' state.
     bool own_bytes = false;
     for (std::size_t i = 0; i < part; ++i) own_bytes = own_bytes || wrote(thread.tx, address + done + i);
     if (!own_bytes) own.push(entry);
@@ -181,7 +181,7 @@ void oracle_before_commit(thread_record& thread) noexcept {
 }
 
 void oracle_after_abort(thread_record& thread) noexcept {
-  // Whoever has ended the attempt may stand in an elision: its lock is to be looked at as all others see it.
+  // The thread that ended the attempt may have elided a lock, which must be compared as all others see it.
   thread_record* const other = state.current != &thread ? state.current : nullptr;
   if (other != nullptr) hide_elided_locks(*other);
   for (const byte_before& byte : before_of[thread.id]) {
@@ -199,7 +199,7 @@ void oracle_after_abort(thread_record& thread) noexcept {
 void oracle_forget(std::uintptr_t address, std::size_t bytes) noexcept {
   std::memset(known(address), 0, bytes);
   if (state.current == nullptr || state.current->tx.depth == 0) return;
-  // What the attempt has read there is nobody's: libstdc++ destroys exceptions without a hook.
+  // What the attempt has read there no longer counts: libstdc++ destroys exceptions without a hook.
   growing_list<undo_entry>& own = reads_of[state.current->id];
   std::size_t kept = 0;
   for (const undo_entry& entry : own) {

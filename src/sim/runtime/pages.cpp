@@ -13,7 +13,7 @@ void set_up_pages() noexcept {
 }
 
 void touch_first(thread_record& thread, std::uintptr_t address) noexcept {
-  // Inside an attempt the kernel never hears of the fault, so that the page is no nearer afterwards.
+  // Inside an attempt the kernel never learns of the fault, so the page is still missing afterwards.
   if (thread.tx.depth != 0 && !thread.tx.suspended && state.model.htm_fault_aborts != 0)
     abort_self({.why = cause::fault, .address = address});
   page_of(address).home_plus_one = static_cast<std::uint8_t>(cpu_of(thread).socket + 1);
@@ -41,7 +41,7 @@ std::uintptr_t first_refused(std::uintptr_t address, std::size_t bytes, bool wri
 
 namespace {
 
-/// Whether a set of the attempt has a line there.
+/// Whether a set of the attempt has a line in the range.
 bool holds(growing_list<tracked_line>& set, std::uintptr_t address, std::size_t bytes) noexcept {
   for (const tracked_line& one : set) {
     if (state.lines.address_of(one.line) - address < bytes) return true;
@@ -76,7 +76,7 @@ void shoot_down(thread_record& self, std::uintptr_t address, std::size_t bytes, 
 void set_rights(std::uintptr_t address, std::size_t bytes, rights allowed) noexcept {
   if (allowed != rights::read_write) {
     state.guards_pages = true;
-    if (state.uncharged) charge_from_now_on();  // what is not looked at would not be refused
+    if (state.uncharged) charge_from_now_on();  // accesses that are not looked at would not be refused
   }
   for (std::uintptr_t at = address; at < address + bytes; at += state.model.page_bytes) page_of(at).allowed = allowed;
   for (unsigned i = 0; i < state.cpu_count; ++i) {

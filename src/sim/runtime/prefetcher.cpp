@@ -28,7 +28,7 @@ prefetcher::lines prefetcher::go_on(stream& one, line_number line) const noexcep
   const int step = line > one.last ? 1 : -1;
   const line_number distance = line > one.last ? line - one.last : one.last - line;
   if (distance == 0) return {};
-  // Lines that it brought do not miss, so that a stream goes on some lines further.
+  // Lines that it brought do not miss, so a stream may go on some lines further.
   const bool goes_on = step == one.step || one.step == 0;
   if (!goes_on || distance > distance_ + 1) {
     one = {.page = page + 1, .last = line, .ahead = line, .step = goes_on ? 0 : step, .length = goes_on ? 1u : 2u};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A core's stream prefetcher: sees the lines that miss the L1, and says which further ones to bring into the L2. Up to
-// so many streams, one a page of 4 KiB, in either direction, never beyond the page (Intel 64 and IA-32 Architectures
-// Optimization Reference Manual, data prefetching to the L2). What it asks for is there at once, without a cost of its
-// own: that it may be late, and takes bandwidth from others, is not modelled.
+// A core's stream prefetcher: it sees the lines that miss the L1, and says which further ones to bring into the L2. It
+// follows a limited number of streams, one in each page of 4 KiB, in either direction, and never beyond the page.
+// Source: Intel 64 and IA-32 Architectures Optimization Reference Manual, data prefetching to the L2. What it asks for
+// is there at once and costs nothing. The model leaves out that it may be late, and that it takes bandwidth from
+// others.
 #pragma once
 
 #include "../model.hpp"
@@ -20,8 +21,8 @@ class prefetcher {
 
   void set_up(const machine_model& model) noexcept;
   bool exists() const noexcept { return count_ != 0; }
-  /// A line that missed; answers what to bring. A stream is one from its third line on, and brings two lines a miss
-  /// until it is as far ahead as it may be.
+  /// Takes a line that missed, and returns what to bring. A stream exists from its third line on. It brings two lines
+  /// for each miss until it is as far ahead as it may be.
   lines follow(line_number line) noexcept {
     const line_number page = line >> page_shift_;
     stream& one = streams_[mask_ != 0 ? page & mask_ : page % count_];
@@ -32,9 +33,9 @@ class prefetcher {
 
  private:
   struct stream {
-    line_number page = 0;  ///< plus one; 0: free
+    line_number page = 0;  ///< the page plus one; 0: free
     line_number last = 0;
-    line_number ahead = 0;  ///< the furthest line that was asked for
+    line_number ahead = 0;  ///< the furthest line that was requested
     int step = 0;
     unsigned length = 0;
   };
@@ -43,9 +44,9 @@ class prefetcher {
 
   stream* streams_ = nullptr;
   unsigned count_ = 0;
-  unsigned mask_ = 0;  ///< count_ - 1 where that is a power of two
+  unsigned mask_ = 0;  ///< count_ - 1 if count_ is a power of two
   unsigned distance_ = 0;
-  unsigned page_shift_ = 0;  ///< from lines
+  unsigned page_shift_ = 0;  ///< from the number of a line to that of its page
 };
 
 }  // namespace txsync::sim

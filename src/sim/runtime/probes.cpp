@@ -5,14 +5,14 @@ namespace txsync::sim {
 
 namespace {
 
-constexpr std::uint64_t abort_of = 16;     // accesses of attempts
-constexpr std::uint64_t exchange_of = 4;   // weak compare-exchanges
-constexpr std::uint64_t wake_of = 4;       // sleeps
-constexpr std::uint64_t most_lines = 8;    // half of the attempts have room for fewer than so many
+constexpr std::uint64_t abort_of = 16;     // one of this many accesses of attempts aborts
+constexpr std::uint64_t exchange_of = 4;   // one of this many weak compare-exchanges fails
+constexpr std::uint64_t wake_of = 4;       // one of this many sleeps ends at once
+constexpr std::uint64_t most_lines = 8;    // half of the attempts have room for fewer lines than this
 constexpr std::uint64_t latest_watch = 8;  // accesses after the first
 
 struct attempt_probe {
-  unsigned lines_left;  // until the one too many; 0: no bound
+  unsigned lines_left;  // until the one that is too many; 0: no bound
   unsigned watched_in;  // accesses until the first line is watched; 0: it is, or there is none yet
   line_number first;
   bool has_first;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an exploration may do to a program besides ordering its steps, all by the schedule's seed: faults that a machine
-// may have at any moment, and one that it must not have, which shows what the subscription to a lock is for.
+// What an exploration may do to a program besides ordering its steps, all by the schedule's seed. These are faults that
+// a machine may have at any moment, and one that it must not have. The latter shows what the subscription to a lock is
+// for.
 #pragma once
 
 #include "attempts.hpp"
@@ -10,22 +11,22 @@
 namespace txsync::sim {
 
 enum class probe : std::uint8_t {
-  spurious_aborts = 1,    ///< attempts end for nothing
-  tight_capacity = 2,     ///< attempts end where they bring in one line too many: the first to the eighth
-  weak_exchanges = 4,     ///< weak compare-exchanges fail for nothing
-  spurious_wakes = 16,    ///< who goes to sleep is awake again at once, woken by nobody
-  late_subscription = 8,  ///< the line that an attempt reads first is not watched until some accesses later
+  spurious_aborts = 1,    ///< attempts end without a reason
+  tight_capacity = 2,     ///< attempts end when they bring in one line too many: the first to the eighth
+  weak_exchanges = 4,     ///< weak compare-exchanges fail without a reason
+  spurious_wakes = 16,    ///< a thread that goes to sleep is awake again at once, woken by nobody
+  late_subscription = 8,  ///< the line that an attempt reads first is watched only some accesses later
 };
 
 inline bool probes(probe one) noexcept { return (state.probes & static_cast<unsigned>(one)) != 0; }
 
 void set_up_probes() noexcept;
-/// The running thread's attempt begins.
+/// Called when the running thread's attempt begins.
 void begin_probes(const thread_record& thread) noexcept;
 
-/// What is to happen with an attempt's access.
+/// What happens at an attempt's access.
 struct probed {
-  bool ends = false;    ///< for `why`
+  bool ends = false;    ///< it ends the attempt, for `why`
   bool watched = true;  ///< the line comes into the attempt's sets, as it should
   cause why = cause::spurious;
 };

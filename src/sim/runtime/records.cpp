@@ -16,7 +16,7 @@ constinit unsigned used = 0;
 void write_all(const char* text, std::size_t size) noexcept {
   for (std::size_t done = 0; done < size;) {
     const ssize_t part = write(file, text + done, size - done);
-    if (part <= 0) return;  // whoever started us is gone
+    if (part <= 0) return;  // the process that started this one is gone
     done += static_cast<std::size_t>(part);
   }
 }
@@ -39,7 +39,7 @@ void flush_records() noexcept {
 
 void write_failure(const char* text, std::size_t size) noexcept {
   flush_records();
-  // On a line of its own, whatever line the signal came upon.
+  // On its own line, whatever line the signal interrupted.
   constexpr char name[] = "\nfailure ";
   write_all(name, sizeof name - 1);
   write_all(text, size);

@@ -22,12 +22,12 @@ constinit waiters_by_deadline sleepers;
 constinit std::uintptr_t scheduler_stack = 0;
 constinit std::uintptr_t scheduler_fs = 0;
 
-// A thread that only pauses does nothing that others could see. It still has to let them come to what it waits for.
+// A thread that only pauses does nothing that others could see. But it must let them reach what it waits for.
 constexpr ticks longest_pause = 4096 * ticks_per_cycle;
 
 void set_place(hardware_thread& cpu) noexcept {
-  if (exploring()) return;  // where time gives no order
-  // Only what is used takes part, so that a few threads on a large machine are not slow.
+  if (exploring()) return;  // there, time gives no order
+  // Only hardware threads that are used take part, so that a few threads on a large machine are not slow.
   if (cpu.place_plus_one == 0) cpu.place_plus_one = static_cast<std::uint16_t>(by_time.threads.add() + 1);
   by_time.at[cpu.place()] = cpu.running;
   by_time.threads.set(cpu.place(), cpu.running != nullptr ? cpu.running->time : never);
@@ -42,7 +42,7 @@ void set_interruption(hardware_thread& cpu) noexcept {
 // ---- the speed of a core's hardware threads
 
 constinit unsigned* running_on = nullptr;  // by core
-constinit ticks* rates = nullptr;          // a cycle's length by how many run on the core
+constinit ticks* rates = nullptr;          // the length of a cycle, by how many run on the core
 
 ticks rate_for(unsigned running) noexcept {
   const machine_model& model = state.model;
@@ -95,7 +95,7 @@ void enqueue(hardware_thread& cpu, thread_record& thread) noexcept {
   set_interruption(cpu);
 }
 
-/// The running thread leaves; the next in the queue comes, after the switch's cost.
+/// The running thread leaves; the next in the queue comes after the cost of a switch.
 void take_off(hardware_thread& cpu) noexcept {
   thread_record& leaving = *cpu.running;
   cpu.running = nullptr;
@@ -119,7 +119,7 @@ void make_runnable(thread_record& thread, ticks at) noexcept {
   } else {
     enqueue(cpu, thread);
   }
-  // Whoever runs now may have to let it come first.
+  // The thread that runs now may have to let it run first.
   if (state.current != nullptr) load_hot_state();
 }
 
@@ -201,7 +201,7 @@ void switch_to_next() noexcept {
   thread_record& before = *state.current;
   thread_record& next = choose();
   if (&next == &before) {
-    if (!exploring()) load_hot_state();  // where all accesses are looked at, it is the same as before
+    if (!exploring()) load_hot_state();  // while exploring, this state is always the same
     return;
   }
   switch_to(next);
@@ -229,7 +229,7 @@ void set_up_schedule() noexcept {
   sleepers.set_up();
   const std::uint32_t hertz = state.model.os_timer_hz;
   for (unsigned i = 0; i < state.cpu_count; ++i) {
-    // Each hardware thread's timer has a phase of its own.
+    // Each hardware thread's timer has its own phase.
     const std::uint64_t period = hertz != 0 ? std::uint64_t{state.model.core_mhz} * 1'000'000 / hertz : 0;
     state.cpus[i].next_timer = hertz != 0 ? cycles(1 + state.random.below(period)) : never;
     set_interruption(state.cpus[i]);
@@ -330,7 +330,7 @@ void launch(thread_record& thread, ticks at) noexcept {
 }
 
 void retire() noexcept {
-  if (state.oracle) oracle_settle();  // what the thread wrote last
+  if (state.oracle) oracle_settle();  // for what the thread wrote last
   drain_own();
   thread_record& thread = *state.current;
   if (thread.time > state.latest) state.latest = thread.time;
@@ -367,8 +367,8 @@ void switch_to_scheduler(thread_record& self) noexcept {
   txsync_sim_switch(&self.stack_pointer, scheduler_stack, 0);
 }
 
-/// The scheduler's own loop: runs the first thread, and does for others what cannot be done on their own stack. Ends
-/// when the program is over.
+/// The scheduler's own loop: runs the first thread, and does for threads what cannot be done on their own stacks. Ends
+/// when the program has ended.
 void run_scheduler(bool (*over)()) noexcept {
   while (!over()) {
     if (state.current->tx.depth != 0) finish_abort_of_current();

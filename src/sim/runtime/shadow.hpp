@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record a cache line and one a page: what the coherence directory and the transactions know of it. Sets of cores and
-// hardware threads are as wide as the machine needs (up to 1024), so a record's size is known at the start only.
+// A record for each cache line and one for each page: what the coherence directory and the transactions know about it.
+// Sets of cores and hardware threads are as wide as the machine needs (up to 1024). So a record's size is known only at
+// the start.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@ namespace txsync::sim {
 using line_number = std::uint32_t;  ///< address / line size
 inline constexpr std::uint16_t nobody = 0xFFFF;
 
-/// Bits in words that lie in a record.
+/// A set of bits in words that are part of a record.
 class bit_set {
  public:
   bit_set(std::uint64_t* words, unsigned count) noexcept : words_(words), count_(count) {}
@@ -47,10 +48,10 @@ class bit_set {
 };
 
 struct line_record {
-  std::uint16_t owner_plus_one;   ///< the core that holds it exclusive or modified; 0: none
+  std::uint16_t owner_plus_one;   ///< the core that has it exclusive or modified; 0: none
   std::uint16_t writer_plus_one;  ///< the hardware thread whose attempt has written it; 0: none
   std::uint32_t reserved;
-  std::uint64_t sets[];  // cores that hold a copy, then hardware threads whose attempts have read it
+  std::uint64_t sets[];  // cores that have a copy, then hardware threads whose attempts have read it
 };
 
 class shadow {

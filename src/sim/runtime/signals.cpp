@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signals of the program: handlers of access faults are called by the model, as plain functions on the thread's own
-// stack; all others are remembered and never called.
+// Signals of the program. The model calls handlers of access faults, as plain functions on the thread's own stack. All
+// other handlers are remembered and never called.
 #include <cerrno>
 #include <csetjmp>
 #include <csignal>
@@ -16,7 +16,7 @@ void land_after_fault(thread_record& thread) noexcept {
   charge(thread, state.model.os_syscall);
   auto& landing = *static_cast<std::jmp_buf*>(thread.fault_landing);
   thread.fault_landing = nullptr;
-  std::longjmp(landing, 1);  // NOLINT(cert-err52-cpp): the program's frames are none of ours
+  std::longjmp(landing, 1);  // NOLINT(cert-err52-cpp): the frames are the program's, not ours
 }
 
 namespace {
@@ -42,7 +42,7 @@ void call_handler(thread_record& thread, std::uintptr_t address, bool write) noe
   info.si_code = SEGV_ACCERR;
   info.si_addr = reinterpret_cast<void*>(address);
   ucontext_t context{};
-  context.uc_mcontext.gregs[REG_ERR] = write ? 7 : 5;  // as the processor says it: of a user's program, a page is there
+  context.uc_mcontext.gregs[REG_ERR] = write ? 7 : 5;  // as the CPU reports it: user mode, page present
   action.sa_sigaction(SIGSEGV, &info, &context);
 }
 
@@ -54,7 +54,7 @@ void settle_rights(thread_record& thread, std::uintptr_t address, std::size_t by
   for (unsigned calls = 0; (refused = first_refused(address, bytes, write)) != 0; ++calls) {
     if (thread.tx.depth != 0 && !thread.tx.suspended) abort_self({.why = cause::fault, .address = refused});
     land_after_fault(thread);
-    if (calls == max_calls) no_handler(refused, write);  // its handler changes nothing
+    if (calls == max_calls) no_handler(refused, write);  // its handler has not helped
     call_handler(thread, refused, write);
   }
 }

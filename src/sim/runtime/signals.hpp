@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults that the program has said where to go on after (txsync_sim_catch_faults).
+// Faults after which the program has said where to continue (txsync_sim_catch_faults).
 #pragma once
 
 #include "state.hpp"
 
 namespace txsync::sim {
 
-/// Goes on at the thread's landing, where it has one and runs no attempt; else returns.
+/// Continues at the thread's landing, if it has one and is not in an attempt; otherwise returns.
 void land_after_fault(thread_record& thread) noexcept;
 
 }  // namespace txsync::sim

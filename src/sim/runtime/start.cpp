@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How an image starts: options from the environment, the model from a file of plain lines, then the program's main() as
-// the first simulated thread, and at the end the records.
+// How an image starts: it reads options from the environment and the model from a file of plain lines. The program's
+// main() is the first simulated thread. At the end it writes the records.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -23,8 +23,8 @@ namespace txsync::sim {
 
 constinit runtime_state state{};
 
-/// How a reader of the file knows that it is a program for this machine, stripped or not: the number of what stands
-/// between the two, environment and records.
+/// By this section, a reader of the file knows that it is a program for this machine, stripped or not. The number is
+/// the version of the interface between the two: environment and records.
 [[gnu::used, gnu::section(".txsync.machine")]] constexpr std::uint32_t machine_interface = 1;
 
 thread_record& make_thread(void (*function)(void*), void* argument, ticks at) noexcept;
@@ -140,9 +140,9 @@ struct arguments {
 };
 constinit arguments given{};
 
-/// Copies at addresses that are the same on every run: the kernel's lie where it likes. They take whole steps of a size
-/// that few environments exceed, so that what lies behind them does not move with the environment; and the texts lie
-/// before the table, so that how many there are moves none of them.
+/// Copies the words to addresses that are the same in every run, which the kernel's are not. The copies take whole
+/// steps of a size that few environments exceed, so that what follows them does not move with the environment. The
+/// texts come before the table, so that the number of words moves none of them.
 char** copy_words(char** words) noexcept {
   std::size_t count = 0;
   std::size_t text_bytes = 0;
@@ -216,7 +216,7 @@ int txsync_sim_user_main(int argc, char** argv, char** environment) __attribute_
 void txsync_sim_at_end(void) __attribute__((weak));
 
 void txsync_sim_record(const char* name, std::uint64_t value) {
-  state.traces = false;  // the program has seen what it wanted to see
+  state.traces = false;  // the trace ends with the program's first record
   write_record("program.", name, value);
 }
 void txsync_sim_schedule_begin(std::uint64_t seed) { begin_schedule(seed); }
@@ -247,11 +247,11 @@ int run(int count, char** words, char** environment) noexcept {
   make_tables_of_frames();
   catch_crashes(option("TXSYNC_SIM_PATIENCE", 20));
   given = {count, copy_words(words), copy_words(environment)};
-  environ = given.environment;  // what getenv() answers is memory of the program too
+  environ = given.environment;  // what getenv() returns is memory of the program, too
   set_current(nullptr);
   thread_record& first = make_thread(first_thread, nullptr, 0);
   set_current(&first);
-  // Where it is 0, the program says itself where its schedules begin.
+  // If it is 0, the program itself says where its schedules begin.
   if (const std::uint64_t expected = option("TXSYNC_SIM_CHOICES", 0); exploring() && expected != 0) {
     begin_only_schedule(expected);
   }

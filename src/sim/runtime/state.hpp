@@ -12,12 +12,12 @@
 
 namespace txsync::sim {
 
-/// Lines that the running thread may access at once: it has looked at them already, and nobody else has come since.
-/// Direct-mapped by line number. An entry is the epoch, what the index leaves of the line, and a bit where it may be
-/// written.
-///  - An entry for reading means: in the core's L1, and nobody's attempt has written it but perhaps this one.
-///  - One for writing means besides: no other hardware thread has an entry or a copy, or has read it in an attempt.
-/// While an attempt runs, an entry means besides that the line is in its read or write set.
+/// Lines that the running thread may access at once: it has looked at them already, and no other thread has come since.
+/// Direct-mapped by line number. An entry has the epoch, the part of the line number beyond the index, and a bit for
+/// writing.
+///  - An entry for reading means: the line is in the core's L1, and no attempt has written it, except perhaps this one.
+///  - An entry for writing also means: no other hardware thread has an entry or a copy, or has read it in an attempt.
+/// While an attempt runs, an entry also means that the line is in its read or write set.
 class line_filter {
  public:
   bool may_read(line_number line) const noexcept { return (at(line) ^ key(line)) <= write_bit; }
@@ -28,13 +28,13 @@ class line_filter {
   void only_read(line_number line) noexcept {
     if (may_read(line)) allow(line, false);
   }
-  /// Whether it was there.
+  /// Removes a line; returns whether it was there.
   bool forget(line_number line) noexcept {
     const bool there = may_read(line);
     if (there) entries_[line % entries] = 0;
     return there;
   }
-  /// Entries of another epoch are none, so that an attempt's begin costs nothing here.
+  /// Entries of another epoch are invalid, so this costs nothing when an attempt begins.
   void clear() noexcept {
     epoch_ += first_epoch;
     if (epoch_ != 0) return;
@@ -65,12 +65,13 @@ struct hardware_thread {
   ticks free_since = 0;
   ticks next_timer = never;
   ticks slice_end = never;
-  ticks interruption = never;  ///< the timer, or the end of the time slice where another thread waits for the cpu
+  /// The timer, or the end of the time slice if another thread waits for the hardware thread.
+  ticks interruption = never;
   std::uint16_t number = 0;
   std::uint16_t core = 0;
   std::uint16_t socket = 0;
   std::uint16_t place_plus_one = 0;  ///< in the schedule; 0: never used yet
-  bool was_used = false;             ///< it is among its core's
+  bool was_used = false;             ///< it is in the list of its core
 
   unsigned place() const noexcept { return place_plus_one - 1u; }
 };
@@ -78,19 +79,20 @@ struct hardware_thread {
 enum class order : std::uint8_t { virtual_time, random, priorities, round_robin, delay_bounded };
 
 struct runtime_state {
-  // What each access looks at.
-  thread_record* charged = nullptr;  ///< the running thread; null where accesses cost nothing and change no cache
-  line_filter* filter = nullptr;  ///< of the running thread; null where every access is looked at (oracle, exploring)
-  ticks limit = 0;                ///< the running thread goes on without asking until then
-  ticks hit_limit = 0;            ///< and with accesses that concern nobody else until then
-  ticks access_cost = 0;          ///< of a hit in the L1, by the running thread's share of its core
+  // What each access reads.
+  thread_record* charged = nullptr;  ///< the running thread; null if accesses cost nothing and change no cache
+  /// The filter of the running thread; null if every access is looked at (oracle, exploring).
+  line_filter* filter = nullptr;
+  ticks limit = 0;                   ///< until then, the running thread goes on without asking
+  ticks hit_limit = 0;               ///< until then, it goes on with accesses that concern no other thread
+  ticks access_cost = 0;             ///< of a hit in the L1, with the running thread's share of its core
   thread_record* current = nullptr;  ///< the running thread; null outside the simulation
   unsigned line_shift = 6;
   unsigned page_shift = 12;
   bool logs_writes = false;          ///< the running thread is in an attempt
-  bool by_time_alone = false;        ///< nothing but time decides who runs, and nothing is checked on the way
+  bool by_time_alone = false;        ///< only time decides who runs, and nothing is checked on the way
   std::uint64_t visits = 0;          ///< accesses that were looked at
-  std::uint64_t hits = 0;            ///< and those that the filter answered
+  std::uint64_t hits = 0;            ///< accesses that the filter answered
   std::uint64_t free_of_charge = 0;  ///< accesses that cost nothing
 
   machine_model model;
@@ -98,33 +100,33 @@ struct runtime_state {
   caches memory;
   hardware_thread* cpus = nullptr;
   unsigned cpu_count = 0;
-  unsigned variant = 0;           ///< for the program
+  unsigned variant = 0;           ///< given to the program, which chooses by it
   unsigned shown_cpus = 0;        ///< what the program sees; 0: cpu_count
-  std::uint32_t shown_forks = 0;  ///< likewise
+  std::uint32_t shown_forks = 0;  ///< what the program sees
   bool waits_for_ever = false;    ///< waits on a word ignore their deadlines
   thread_record* threads = nullptr;
-  unsigned thread_count = 0;  ///< records ever used
-  unsigned attempts = 0;      ///< that have begun and not ended, of all threads
+  unsigned thread_count = 0;  ///< how many records were ever used
+  unsigned attempts = 0;      ///< of all threads: those that have begun and not ended
 
   order scheduling = order::virtual_time;
   ticks slack = 0;
-  bool uncharged_set_up = false;  ///< as asked for
-  bool uncharged = false;         ///< at present: one thread sets up
+  bool uncharged_set_up = false;  ///< as requested
+  bool uncharged = false;         ///< now: one thread sets up
   bool wants_trace = false;
   bool traces = false;  ///< each step goes into the records
   bool oracle = false;
   unsigned probes = 0;         ///< bits of probe (probes.hpp)
   bool store_buffers = false;  ///< exploring with store_buffer.hpp
-  bool guards_pages = false;   ///< some page was ever less than readable and writable
+  bool guards_pages = false;   ///< some page has ever been less than readable and writable
   seeded_random random;
   std::uint64_t seed = 1;
   std::uint64_t switches = 0;
   std::uint64_t steps = 0;
-  std::uint64_t last_step = ~std::uint64_t{0};  ///< a run that goes on behind it is a livelock
+  std::uint64_t last_step = ~std::uint64_t{0};  ///< a run that goes beyond it is a livelock
   std::uint64_t schedule_seed = 0;
-  ticks time_limit = never;      ///< a program that goes on behind it ends with where its threads are
-  std::uint64_t most_steps = 0;  ///< from the start, or a schedule's, to the last; 0: no bound
-  ticks latest = 0;              ///< the greatest time at which a thread has ended
+  ticks time_limit = never;      ///< a program that runs beyond it ends, and says where its threads are
+  std::uint64_t most_steps = 0;  ///< how many steps a run or a schedule may have; 0: no bound
+  ticks latest = 0;              ///< the latest time at which a thread has ended
 };
 
 extern runtime_state state;
@@ -139,9 +141,9 @@ inline void charge_from_now_on() noexcept {
   set_current(state.current);
 }
 
-/// Every access is a place where others may run, and costs the same: what is explored does not depend on caches.
+/// Whether every access is a scheduling point and costs the same: what is explored does not depend on caches.
 inline bool exploring() noexcept { return state.scheduling != order::virtual_time; }
-/// Of the schedule that runs, where there are many in a run.
+/// The seed of the current schedule, if a run has many.
 inline std::uint64_t present_seed() noexcept { return exploring() ? state.schedule_seed : state.seed; }
 
 inline ticks cycles(std::uint64_t count) noexcept { return count * ticks_per_cycle; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why an attempt ended, and the status word that the program is told. The words are those of the abort causes
-// everywhere; the layout of the status is machine::attempt_status' (the seam's virtual back end checks that it is).
+// Why an attempt ended, and the status word that the program gets. The words are those of the abort causes everywhere.
+// The layout of the status is machine::attempt_status's, which the seam's virtual back end checks.
 #pragma once
 
 #include <cstdint>
@@ -37,15 +37,15 @@ inline constexpr std::uint32_t fault_bit = 1u << 12;
 inline constexpr std::uint32_t unfriendly_bit = 1u << 13;
 inline constexpr std::uint32_t spurious_bit = 1u << 14;
 
-/// Whose words a machine speaks. The values are those of the model's precise_status.
+/// Whose status words a machine uses. The values are those of the model's precise_status.
 enum class status_words : std::uint8_t {
-  rtm,      ///< EAX after XBEGIN (Intel SDM vol. 1, 16.3.5): nothing of interrupts, faults and system calls
-  precise,  ///< all that the machine knows
+  rtm,      ///< EAX after XBEGIN (Intel SDM vol. 1, 16.3.5): says nothing of interrupts, faults and system calls
+  precise,  ///< everything that the machine knows
   texasr,   ///< POWER's register (Power ISA 2.07, book II, 5.4) as Linux leaves it, translated as the seam does
 };
 
-/// TEXASR knows no direction of an overflow and no depth of a conflict, and has a bit for what will fail again. Linux
-/// writes codes of its own (asm/tm.h): reschedule 0xDE, signal 0xD4, system call 0xD8 and persistent.
+/// TEXASR has neither the direction of an overflow nor the depth of a conflict, but a bit for failures that would
+/// repeat. Linux writes its own codes (asm/tm.h): reschedule 0xDE, signal 0xD4, system call 0xD8 and persistent.
 constexpr std::uint32_t status_by_texasr(cause why, std::uint8_t code) noexcept {
   switch (why) {
     case cause::conflict:
@@ -73,7 +73,7 @@ constexpr std::uint32_t status_by_texasr(cause why, std::uint8_t code) noexcept 
   return 0;
 }
 
-/// What begin answers after an abort.
+/// What begin returns after an abort.
 constexpr std::uint32_t status_of(cause why, std::uint8_t code, bool was_nested, status_words whose) noexcept {
   if (whose == status_words::texasr) return status_by_texasr(why, code);
   const std::uint32_t nested_too = was_nested ? nested_bit : 0;

@@ -47,7 +47,7 @@ void swap(waiting_store& store) noexcept {
   std::memcpy(store.hidden, here, store.bytes);
 }
 
-/// Newest first: each uncovers what lies beneath it.
+/// Newest first: each one uncovers what is below it.
 void hide(store_buffer& buffer) noexcept {
   for (waiting_store* one = buffer.end(); one != buffer.begin();) swap(*--one);
   buffer.in_memory = false;
@@ -81,7 +81,8 @@ void for_lines(const waiting_store& store, Function function) noexcept {
   }
 }
 
-/// An attempt cannot be undone on its own stack: the store waits on, and the attempt ends of what is about to come.
+/// An attempt cannot be undone on its own stack. So the store stays in its buffer, and the attempt ends because of what
+/// is about to come.
 void end_own_attempt_before(const waiting_store& store) noexcept {
   const thread_record& self = *state.current;
   if (self.tx.depth == 0) return;
@@ -94,8 +95,8 @@ void end_own_attempt_before(const waiting_store& store) noexcept {
   abort_self({.why = cause::conflict, .address = store.address, .other_site = static_cast<std::uint32_t>(store.site)});
 }
 
-/// Where no attempt runs, an access of the thread is nobody else's business, and its own view of memory is not changed
-/// by what it lets out.
+/// Whether no attempt runs. Then an access of the thread concerns no other thread, and what it lets out does not change
+/// its own view of memory.
 bool concerns_nobody() noexcept { return state.attempts == 0 && !state.traces; }
 
 void count_lines(thread_record& thread, const waiting_store& store) noexcept {
@@ -105,7 +106,7 @@ void count_lines(thread_record& thread, const waiting_store& store) noexcept {
   });
 }
 
-/// Whether something that waits for the running thread lies where `store` goes.
+/// Whether a waiting store of the running thread overlaps with `store`.
 bool is_hidden_by_running(const waiting_store& store) noexcept {
   for (const waiting_store& own : buffer_of(*state.current)) {
     if (own.address < store.address + store.bytes && store.address < own.address + own.bytes) return true;

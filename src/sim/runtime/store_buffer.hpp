@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Store buffers, for exploration: a store waits in its thread's buffer until the order of execution lets it out, oldest
-// first, and only the thread itself sees it until then. The model is that of x86 (Owens, Sarkar and Sewell, "A better
-// x86 memory model: x86-TSO", TPHOLs 2009). Fences, read-modify-writes, sequentially consistent stores, system calls
-// and the begin of an attempt empty the buffer; inside an attempt nothing waits.
+// Store buffers, for exploration. A store waits in its thread's buffer until the order of execution lets it out, oldest
+// first. Until then only the thread itself sees it. The model is that of x86 (Owens, Sarkar and Sewell, "A better x86
+// memory model: x86-TSO", TPHOLs 2009). These empty the buffer: fences, read-modify-writes, sequentially consistent
+// stores, system calls and the begin of an attempt. Inside an attempt nothing waits.
 //
-// Programs load and store by themselves, right after their hooks. So what waits lies in memory while its thread runs,
-// where the thread finds it, and is taken out of it while another one runs.
+// Programs load and store by themselves, right after their hooks. So a waiting store is in memory while its thread
+// runs, where the thread finds it. It is taken out of memory while another thread runs.
 //
-// A store to the thread's own stack does not wait (the frame may be gone by then), and lets out what was stored before.
+// A store to the thread's own stack does not wait, because the frame may be gone by then. It lets out what was stored
+// before.
 #pragma once
 
 #include <cstddef>
@@ -19,40 +20,41 @@ namespace txsync::sim {
 
 void set_up_store_buffers() noexcept;
 
-/// A store of the running thread, which it does next. True: it waits in the buffer, and is no access yet. False: it is
-/// an access like any other, and the buffer is empty.
+/// A store that the running thread does next. True: it waits in the buffer and is no access yet. False: it is an
+/// ordinary access, and the buffer is empty.
 bool buffer_store(thread_record& thread, std::uintptr_t address, std::size_t bytes) noexcept;
 
-/// Lets all stores of the running thread out. Nothing where there are no buffers.
+/// Lets all stores of the running thread out. No effect without store buffers.
 void drain_own() noexcept;
 
 struct waiting_store {
   std::uintptr_t address;
   std::size_t bytes;
   std::uintptr_t site;
-  std::uint8_t hidden[16];  ///< the thread's bytes while it does not run, and those beneath them while it does
+  /// The thread's bytes while it does not run; while it runs, the bytes of memory below them.
+  std::uint8_t hidden[16];
 };
 
 struct store_buffer {
   static constexpr unsigned most = 16;
-  unsigned count;   ///< that wait
-  unsigned oldest;  ///< where they begin
+  unsigned count;   ///< how many wait
+  unsigned oldest;  ///< index of the first one
   bool in_memory;
   waiting_store stores[most];
 
   waiting_store* begin() noexcept { return stores + oldest; }
   waiting_store* end() noexcept { return stores + oldest + count; }
 };
-extern constinit store_buffer* buffers;  ///< by thread; null where there are none
+extern constinit store_buffer* buffers;  ///< by thread; null if there are none
 
 inline bool has_waiting_stores(const thread_record& thread) noexcept { return buffers[thread.id].count != 0; }
-/// Lets the oldest one out. Does not return where that ends the running thread's attempt.
+/// Lets the oldest store out. Does not return if that ends the running thread's attempt.
 void drain_oldest(thread_record& thread) noexcept;
 
-/// Another thread is about to run.
+/// Called when another thread is about to run.
 void change_view(thread_record& before, thread_record& next) noexcept;
 
-/// While one of these lives, memory is what all threads see, without what waits for the running one.
+/// While such an object exists, memory is what all threads see, without what waits for the running one.
 class common_view {
  public:
   common_view() noexcept;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way from one thread to the next in the order of time, inline. Where threads take turns at nearly every access,
-// this is most of what the simulation does, and each function more on the way is a return that the CPU mispredicts: it
-// remembers where the thread before would have returned to. What remains most is set_fs_base(): on some CPUs (AMD Zen
-// 4) it takes 15 ns and waits for all before it.
+// The way from one thread to the next in the order of time, inline. If threads take turns at nearly every access, this
+// is most of the simulation's work. Each further function on the way has a return that the CPU mispredicts, because it
+// remembers where the former thread would have returned to. Most of what remains is set_fs_base(): on some CPUs (AMD
+// Zen 4) it takes 15 ns and waits for everything before it.
 #pragma once
 
 #include "schedule.hpp"
@@ -14,16 +14,16 @@ namespace txsync::sim {
 struct threads_by_time {
   tournament threads;            ///< hardware threads by the time of what runs on them
   thread_record** at = nullptr;  ///< what runs there, by place
-  ticks next_deadline = never;   ///< of a wait
+  ticks next_deadline = never;   ///< of a waiting thread
 };
 extern constinit threads_by_time by_time;
 
-/// What the hooks look at, for the thread that is about to run: all but the limits.
+/// Sets what the hooks read for the thread that is about to run, except the limits.
 [[gnu::always_inline]] inline void load_thread(const thread_record& thread, hardware_thread& cpu) noexcept {
   if (thread.tx.depth == 0) {
     state.filter = &cpu.plain;
   } else {
-    state.filter = thread.tx.suspended ? nullptr : &cpu.in_attempt;  // suspended: its writes may meet its own attempt
+    state.filter = thread.tx.suspended ? nullptr : &cpu.in_attempt;  // suspended: its writes may hit its own attempt
   }
   state.logs_writes = thread.tx.depth != 0;
   state.access_cost = state.model.core_access * thread.cycle;
@@ -40,7 +40,7 @@ extern constinit threads_by_time by_time;
   state.hit_limit = late < timer ? late : timer;
 }
 
-/// The running thread has come to its limit.
+/// The running thread has reached its limit.
 [[gnu::always_inline]] inline void let_first_run() noexcept {
   thread_record& thread = *state.current;
   hardware_thread& cpu = cpu_of(thread);

@@ -9,12 +9,12 @@ namespace {
 
 constexpr unsigned most_ways = 32;  // model.hpp
 
-/// By the number of ways that attempts hold of a set: the chance that the others take more than the rest, of 2^32.
+/// By the number of ways of a set that attempts have: the chance that others take more than the rest, of 2^32.
 constinit std::uint32_t chance_by_held[most_ways + 1] = {};
-/// With fewer written lines in a set the chance is nothing, so that short attempts are not looked at.
+/// With fewer written lines in a set the chance is 0, so short attempts are not checked.
 constinit unsigned least_held = most_ways + 1;
 
-/// e^-x; the runtime links no library of mathematics.
+/// e^-x, because the runtime links no mathematical library.
 double negative_exponential(double x) noexcept {
   double sum = 1;
   double term = 1;
@@ -22,7 +22,7 @@ double negative_exponential(double x) noexcept {
   return 1 / sum;
 }
 
-/// What is written of the line's set, the core's other hardware threads included.
+/// How many lines of the line's set are written, including those of the core's other hardware threads.
 unsigned written_in_set(unsigned core, line_number line) noexcept {
   unsigned written = 0;
   state.memory.cores[core].l1.for_set_of(line, [&](line_number other) {
@@ -32,14 +32,14 @@ unsigned written_in_set(unsigned core, line_number line) noexcept {
   return written;
 }
 
-/// One draw for an attempt and a set, of 2^32.
+/// A random number of 32 bits, fixed for an attempt and a set.
 std::uint32_t draw(const thread_record& thread, unsigned set) noexcept {
   seeded_random random;
   random.seed((thread.tx.began * 4096 + set) ^ (state.seed << 48) ^ thread.id);
   return static_cast<std::uint32_t>(random.next() >> 32);
 }
 
-/// How many lines of a set of its L1 an attempt has written, or touched at all.
+/// How many lines of a set of its L1 an attempt has written, or with `also_read` touched.
 std::uint32_t lines_in_set(thread_record& holder, const tag_array& l1, std::uint32_t set, bool also_read) noexcept {
   std::uint32_t found = 0;
   for (const tracked_line& one : holder.tx.writes) {

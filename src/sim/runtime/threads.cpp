@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads, sleep and futex, as the seam (runtime.h) and the program library (program.h) ask for them.
+// Threads, sleep and futex, for the seam (runtime.h) and the program library (program.h).
 #include <unistd.h>
 
 #include <new>
@@ -34,8 +34,8 @@ constexpr int not_pinned = 0;
 constexpr int smt_first = 2;
 constexpr int one_socket = 3;
 
-/// Hardware threads are numbered core by core, so that filling cores first is counting. Otherwise cores of the first
-/// socket first, then their siblings, then the next socket.
+/// Hardware threads are numbered core by core, so for smt_first the place is the index. The other orders take the cores
+/// of the first socket first, then their siblings, then the next socket.
 unsigned place_for(int order, unsigned index, unsigned socket) noexcept {
   const machine_model& model = state.model;
   const unsigned socket_threads = model.core_cores * model.core_threads;
@@ -63,7 +63,8 @@ unsigned live_threads() noexcept {
   return live;
 }
 
-/// Exploring knows no time slices: each thread has a hardware thread of its own, or it would wait for another's end.
+/// Exploration has no time slices. So each thread needs its own hardware thread, or it would wait for another one's
+/// end.
 std::uint16_t free_home() noexcept {
   for (unsigned cpu = 0; cpu < state.cpu_count; ++cpu) {
     bool taken = false;
@@ -249,7 +250,7 @@ void txsync_sim_phase(int phase) {
   constexpr int measured = 2;
   charge_from_now_on();
   count_attempts(phase == measured);
-  // Alone, with no attempt that would have to know what it reads, and with no page that an access may not touch.
+  // Only for a lone thread, without an attempt that must know what it reads, and without a page that refuses accesses.
   if (phase != set_up || !state.uncharged_set_up || live_threads() != 1 || state.current->tx.depth != 0) return;
   if (state.guards_pages) return;
   state.uncharged = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least of many times, kept up to date one at a time: a tournament tree (Knuth, TAOCP vol. 3, 5.4.1) whose nodes
-// hold the winner's time and place in one word. log2(n) steps for each change and for the runner-up.
+// The least of many times, updated one at a time: a tournament tree (Knuth, TAOCP vol. 3, 5.4.1). Its nodes have the
+// winner's time and place in one word. Each change takes log2(n) steps, and so does the runner-up.
 #pragma once
 
 #include "fiber.hpp"
@@ -10,21 +10,21 @@ namespace txsync::sim {
 class tournament {
  public:
   static constexpr unsigned most_places = 2048;
-  /// Time stands above the place: 2^53 ticks are half a day of a processor's life. What is later is never.
+  /// The time is in the bits above the place: 2^53 ticks are half a day of a processor. A later time counts as `never`.
   static constexpr ticks latest = ~ticks{0} / most_places;
 
   void set_up() noexcept;
-  /// A new place, at `never`. Requires: fewer than most_places.
+  /// Adds a place, at `never`. Requires: fewer than most_places.
   unsigned add() noexcept;
   void set(unsigned place, ticks time) noexcept { static_cast<void>(set_and_compare(place, time)); }
 
-  /// What is before a place, or right behind it.
+  /// How a place compares with the earliest of the other places.
   struct comparison {
-    bool is_first;  ///< of all; equals stand in the order of their places
+    bool is_first;  ///< of all; equal times are in the order of their places
     unsigned first_rival;
     ticks rival_time;
   };
-  /// As set(), and how the place stands then.
+  /// Like set(); returns how the place compares then.
   comparison set_and_compare(unsigned place, ticks time) noexcept {
     const std::uint64_t own = key(place, time);
     std::uint64_t node = leaves_ + place;
@@ -40,7 +40,7 @@ class tournament {
   /// The place with the least time, the lowest of equals. Requires: at least one place.
   unsigned first() const noexcept { return nodes_[1] % most_places; }
   ticks first_time() const noexcept { return time_in(nodes_[1]); }
-  /// The least time of all places but this.
+  /// The least time of all other places.
   ticks first_except(unsigned place) const noexcept {
     std::uint64_t least = empty;
     for (std::uint64_t node = leaves_ + place; node > 1; node /= 2) {

@@ -61,7 +61,7 @@ thread_record& waiters_by_deadline::take_first() noexcept {
 
 namespace {
 
-// By a hash of the address, oldest first within a list.
+// By a hash of the address; oldest first within a list.
 constexpr unsigned buckets = 256;
 constinit thread_record* waiting[buckets] = {};
 

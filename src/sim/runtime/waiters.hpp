@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits: for a time (a binary heap by deadline), and at a futex word (a list by address).
+// Waiting threads: for a time (a binary heap by deadline), and at a futex word (a list by address).
 #pragma once
 
 #include "fiber.hpp"
@@ -11,7 +11,7 @@ class waiters_by_deadline {
   void set_up() noexcept;
   ticks first() const noexcept { return size_ != 0 ? heap_[0]->deadline : never; }
   void add(thread_record& thread) noexcept;
-  /// Requires: it was added, and its deadline has not changed.
+  /// Requires: the thread was added, and its deadline has not changed.
   void remove(thread_record& thread) noexcept;
   thread_record& take_first() noexcept;
 
@@ -27,11 +27,11 @@ class waiters_by_deadline {
   unsigned size_ = 0;
 };
 
-/// The running thread waits at this word until futex_wake(), or the deadline. True when it was woken.
+/// The running thread waits at this word until futex_wake() or the deadline. True if it was woken.
 bool futex_wait(const void* word, ticks deadline) noexcept;
-/// Wakes the `count` threads that have waited longest at this word; answers how many there were.
+/// Wakes the `count` threads that have waited longest at this word. Returns how many there were.
 unsigned futex_wake(const void* word, unsigned count) noexcept;
-/// The thread's deadline has come: it waits at no word any more.
+/// The thread's deadline has come: it no longer waits at a word.
 void futex_forget(thread_record& thread) noexcept;
 
 }  // namespace txsync::sim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// txsync-audit: refuses objects that the simulated machine could not follow. Run by txsync-c++ and by the build.
+// txsync-audit: refuses objects that the simulated machine could not follow. txsync-c++ and the build run it.
 #include <cxxabi.h>
 
 #include <algorithm>
@@ -34,10 +34,10 @@ constexpr const char* usage =
 
 struct input {
   std::string path;
-  std::string source;  // empty where it is not known
+  std::string source;  // empty if unknown
 };
 
-// Functions by the names that the source gave them: objcopy renames main, and leaves main.cold, which is a part of it.
+// Functions by the names that the source gave them: objcopy renames main but not main.cold, which is a part of it.
 std::vector<object_file> read(const symbol_table& table, const input& file, bool code) {
   std::vector<object_file> objects = read_objects(file.path, code);
   for (object_file& object : objects) {
@@ -57,7 +57,7 @@ std::string readable(const std::string& name) {
   return made;
 }
 
-// "file:line" by the debug information, empty without any.
+// "file:line" from the debug information; empty without it.
 std::string source_line(const unseen_access& found) {
   if (found.object.ends_with(")")) return {};
   std::string line;
@@ -68,7 +68,7 @@ std::string source_line(const unseen_access& found) {
       if (!text.starts_with("?") && line.empty()) line = text.substr(text.rfind('/') + 1);
     });
   } catch (const std::exception&) {
-    return {};  // a line is only a help
+    return {};  // a missing line does no harm
   }
   return line.substr(0, line.find(' '));
 }
@@ -88,7 +88,7 @@ int report_accesses(const object_file& object) {
   return by_function.empty() ? 0 : 1;
 }
 
-// The function of `object` that first names the symbol, read when it is asked for only.
+// The function of `object` that first names the symbol. Its code is read only when this is called.
 std::string user_of(const symbol_table& table, const std::string& symbol, const object_file& object) {
   if (object.name.ends_with(")")) return {};
   for (const object_file& again : read(table, {object.name, {}}, true)) {
@@ -148,7 +148,7 @@ int audit_link(const symbol_table& table, const std::vector<input>& files) {
   int status = 0;
   std::vector<object_file> objects;
   std::set<std::string> defined;
-  std::vector<input> unread;  // reading code takes the time: only where no mark says that it has been read
+  std::vector<input> unread;  // reading code takes the time, so it is done only without a mark that says it was read
   for (const input& file : files) {
     bool marked = true;
     for (object_file& object : read(table, file, false)) {

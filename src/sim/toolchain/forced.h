@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 // Included before each source of a simulated program. libstdc++ has its strings and streams precompiled, and
-// bits/c++config.h says so whatever the command line defines: afterwards it is taken back, so that their templates are
-// instantiated in the program, with hooks.
+// bits/c++config.h says so whatever the command line defines. This header takes that back afterwards, so that their
+// templates are instantiated in the program, with hooks.
 #pragma once
 #ifdef __cplusplus
 #include <bits/c++config.h>
 #undef _GLIBCXX_EXTERN_TEMPLATE
 #define _GLIBCXX_EXTERN_TEMPLATE 0
 #endif
-// A program can ask whether it is compiled for the simulated machine.
+// By this, a program can ask whether it is compiled for the simulated machine.
 #define __TXSYNC_SIMULATED__ 1

@@ -32,7 +32,7 @@ bool is_prefix(std::string_view word) {
   return false;
 }
 
-// Reads objdump -t -d -r --no-show-raw-insn, a line at a time.
+// Reads the output of objdump -t -d -r --no-show-raw-insn, one line at a time.
 class listing {
  public:
   explicit listing(std::string path) : path_(std::move(path)) {}
@@ -74,7 +74,7 @@ class listing {
     const std::string section(text.substr(25, tab - 25));
     object_file& object = objects_.back();
     if (name == audit_mark) object.audited = true;
-    if (section == "*UND*" && text[18] == 'w') return;  // may stay absent
+    if (section == "*UND*" && text[18] == 'w') return;  // it may be missing
     if (section == "*UND*") {
       object.undefined.emplace(name);
       object.symbols.try_emplace(std::string(name), symbol_place{section, 0, true});
@@ -126,7 +126,7 @@ class listing {
 
 std::string object_file::section_of(std::string_view symbol) const {
   if (symbol.starts_with(".")) {
-    // A section's own symbol; of a local label such as .LC0 the table knows the section.
+    // A section's own symbol, or a local label such as .LC0, whose section is in the table.
     const auto found = symbols.find(symbol);
     return found == symbols.end() ? std::string(symbol) : found->second.section;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What binutils' objdump says of an object file or an archive: functions with their instructions, and symbols.
+// What binutils' objdump says about an object file or an archive: functions with their instructions, and symbols.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace txsync::sim::toolchain {
 
 struct instruction {
   std::uint64_t address = 0;
-  std::string mnemonic;    // prefixes such as lock and rep included
+  std::string mnemonic;    // with prefixes such as lock and rep
   std::string operands;    // AT&T order: the destination is the last one
   std::string relocation;  // "TYPE symbol[+-addend]", empty without one
 };
@@ -33,24 +33,24 @@ struct symbol_place {
 
 struct object_file {
   std::string name;   // path, or path(member)
-  std::string known;  // by what its user knows it: the source that it was just made of, or the name
+  std::string known;  // the name that its user knows: the source that it was just made of, or its own name
   std::vector<code_section> code;
   std::map<std::string, symbol_place, std::less<>> symbols;
   std::set<std::string> undefined;
-  bool audited = false;  // it carries the mark that txsync-c++ leaves on objects whose accesses it has checked
+  bool audited = false;  // it has the mark that txsync-c++ puts on objects whose accesses it has checked
 
-  // The section that a relocation's symbol stands in, "*UND*" for one of another object.
+  // The section that contains a relocation's symbol; "*UND*" for a symbol of another object.
   std::string section_of(std::string_view symbol) const;
 };
 
 // The local symbol that marks an audited object.
 inline constexpr std::string_view audit_mark = "txsync_audited";
 
-// Reads one object, or all members of an archive; without `code` only the symbols. Throws std::runtime_error when
-// objdump cannot read the file.
+// Reads one object, or all members of an archive; without `code` only the symbols. Throws std::runtime_error if objdump
+// cannot read the file.
 std::vector<object_file> read_objects(const std::string& path, bool code);
 
-// Runs a command and calls back with each line that it prints. Throws std::runtime_error when it fails.
+// Runs a command and calls back with each line of its output. Throws std::runtime_error if it fails.
 void each_line(const std::vector<std::string>& command, const std::function<void(std::string_view)>& line);
 
 }  // namespace txsync::sim::toolchain

@@ -14,7 +14,7 @@ namespace {
 struct knowledge {
   bool reached = false;
   int hooked = 0;       // bytes of the last hook whose access has not come yet; whole_range for a range hook
-  int covered = 0;      // bytes of the hook whose access has come: the rest of the same object may follow
+  int covered = 0;      // bytes of the hook whose access has come; the rest of the same object may follow
   memory_operand last;  // that access
   register_set frame;   // registers that hold an address in the function's own frame, or of a constant
 
@@ -39,7 +39,7 @@ knowledge at_entry() {
   return start;
 }
 
-// The bytes that a hook stands for; nothing for a call of something else.
+// The bytes that a hook announces; nothing for a call of another function.
 std::optional<int> hooked_bytes(std::string_view callee) {
   if (!callee.starts_with("__tsan_")) return std::nullopt;
   callee.remove_prefix(7);
@@ -80,7 +80,7 @@ class section_scan {
   std::vector<unseen_access> run() {
     seed();
     drain();
-    // What nothing has flowed to is a case of a switch or a landing pad. Padding between blocks is neither.
+    // Code that no path has reached is a case of a switch or a landing pad. Padding between blocks is neither.
     for (std::size_t i = 0; i < before_.size(); ++i) {
       if (before_[i].reached || section_.instructions[i].mnemonic.find("nop") != std::string::npos) continue;
       if (section_.instructions[i].operands == "%ax,%ax") continue;
@@ -121,8 +121,8 @@ class section_scan {
     }
   }
 
-  // A cold part is entered from its function's middle, where the frame is set up; so is a block that no jump of this
-  // section names: a case of a switch, a landing pad.
+  // A cold part is entered from the middle of its function, where the frame is set up. The same holds for a block that
+  // no jump of this section names: a case of a switch, a landing pad.
   knowledge at_unknown_entry(std::size_t at) const {
     knowledge state = at_entry();
     const std::string function = whole_function(function_at(section_, section_.instructions[at].address));
@@ -162,7 +162,7 @@ class section_scan {
     return state;
   }
 
-  // An access takes the credit of the hook before it; its neighbours within the hook's bytes may follow.
+  // An access uses up the hook before it. Its neighbours within the hook's bytes may follow.
   static void use(const memory_operand& access, knowledge& state) {
     if (access.in(state.frame)) return;
     if (state.hooked == whole_range) return;
@@ -192,7 +192,7 @@ class section_scan {
            section.starts_with(".gcc_except_table") || section.starts_with(".text") || section == "*UND*";
   }
 
-  // The register that gets the address of a constant: what is reached through it is like the function's own frame.
+  // The register that gets the address of a constant. What is reached through it counts as the function's own frame.
   register_set constant_address(const instruction& here) const {
     if (here.relocation.empty() || !here.operands.ends_with(last_register(here))) return 0;
     const bool address =

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds memory accesses that no hook sees, by following each function's control flow in the disassembly.
 //
-// A hook earns its caller the access that follows it, on every path; another call ends that. Accesses without a hook
-// are right where nobody else looks: the function's own frame (addresses made from the stack pointer), constants, and
-// what the dynamic loader or the unwinder provides.
+// A hook permits the access that follows it in the caller, on every path; another call ends that. Accesses without a
+// hook are right if no other thread looks at them. These are the function's own frame (addresses made from the stack
+// pointer), constants, and what the dynamic loader or the unwinder provides.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct unseen_access {
   std::string reason;
 };
 
-// A function's rarely run part, NAME.cold, stands apart: NAME of either.
+// A function's rarely run part, NAME.cold, is a symbol of its own. This returns NAME for both.
 std::string whole_function(const std::string& name);
 
 std::vector<unseen_access> unseen_accesses(const object_file& object);

@@ -20,8 +20,8 @@ symbol_rule section_rule(const std::string& line, const std::string& place) {
   throw std::runtime_error(place + ": section [" + name + "]; allowed: wrapped, outside, plain, refused: REASON");
 }
 
-// Keeps every register that carries an argument (rax: the number of vector arguments), and the stack's arguments where
-// they are, over the call.
+// Over the call, it keeps every register that carries an argument (rax: the number of vector arguments). It leaves the
+// stack's arguments where they are.
 constexpr std::string_view thunk_macro = R"(# Generated from symbols.txt.
 .macro thunk name, text
 .globl txsync_sim_\name

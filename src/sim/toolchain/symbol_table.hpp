@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// symbols.txt, read: what becomes of each symbol of the outside that a simulated program uses.
+// symbols.txt as a table: what happens to each outside symbol that a simulated program uses.
 #pragma once
 
 #include <map>
@@ -14,16 +14,16 @@ enum class treatment { unknown, wrapped, outside, plain, refused };
 struct symbol_rule {
   treatment what = treatment::unknown;
   std::string target;  // wrapped, outside: the new name
-  std::string reason;  // refused: why
+  std::string reason;  // refused: the reason
 };
 
 class symbol_table {
  public:
-  // Throws std::runtime_error with "FILE:LINE: what" when the file is missing or has a mistake, such as two rules for
-  // one name or two names for one target (objcopy takes no such map).
+  // Throws std::runtime_error with "FILE:LINE: what" if the file is missing or has a mistake. Mistakes are, for
+  // example, two rules for one name, and two names for one target (objcopy accepts no such map).
   explicit symbol_table(const std::string& file);
 
-  // An exact name counts before a pattern.
+  // An exact name takes precedence over a pattern.
   symbol_rule find(std::string_view name) const;
 
   // The name that the source gave to a function that is called `name` after the renaming.
@@ -32,10 +32,10 @@ class symbol_table {
   // objcopy's --redefine-syms file: "NAME TARGET" lines.
   std::string map() const;
 
-  // Assembly of the thunks of the section [outside].
+  // The assembly code of the thunks for the section [outside].
   std::string thunks() const;
 
-  // The new names of the section [wrapped]; somebody has to define them.
+  // The new names of the section [wrapped]; each of them must be defined somewhere.
   std::vector<std::string> wrapped_targets() const;
 
  private:

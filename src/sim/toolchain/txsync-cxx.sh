@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# txsync-c++ and txsync-cc: compile and link a program for txsync's simulated machine, with the command line of g++ and gcc.
-# One text for both, told apart by the name that it is called by. As `txsync-c++ --txsync-launch g++ ARGS...` it stands in
-# for a compiler that a build system calls.
+# txsync-c++ and txsync-cc: compile and link a program for txsync's simulated machine, with the command line of g++ and
+# gcc. One script serves both; its name tells which. As `txsync-c++ --txsync-launch g++ ARGS...` it replaces a compiler
+# that a build system calls.
 set -uo pipefail
 
 self=$(basename "$0")
@@ -63,7 +63,7 @@ parse() {
       -flto*) refuse "$word" "its objects are rewritten one by one" ;;
       -fopenmp*) refuse "$word" "libgomp is not instrumented" ;;
       --coverage | -fprofile-* | -pg | -p) refuse "$word" "the counters have no hooks" ;;
-      # What the recipe decides itself.
+      # Options that the recipe sets itself.
       -fPIC | -fpic | -fPIE | -fpie | -pie | -fno-pie | -no-pie | -rdynamic | -static | -static-* | -s) ;;
       -fstack-protector* | -fcf-protection* | -D_FORTIFY_SOURCE*) ;;
       -lpthread | -lstdc++ | -lm | -lrt | -ldl | -lc | -latomic) ;;
@@ -71,7 +71,7 @@ parse() {
       -I | -isystem | -l | -L)  # as one word
         [[ $# -gt 0 ]] || die "$word wants a word after it"
         set -- "$word$1" "${@:2}" ;;
-      # Of a program that uses txsync: the simulated machine's back end instead, and the floors compiled for it.
+      # For a program that uses txsync: the simulated machine's back end instead, and the floors compiled for it.
       -I*/txsync/machine/native | -isystem*/txsync/machine/native) flags+=("-I$parts/include") ;;
       -ltxsync | libtxsync.a | */libtxsync.a | */libtxsync.so*) floors=("$parts/libtxsync-sim-floors.a") ;;
       -l* | -L* | -Wl,*) libraries+=("$word") ;;
@@ -105,12 +105,12 @@ compile() {
     rm -f "$object"
     exit 1
   }
-  # A new recipe makes new objects.
+  # A new recipe requires new objects.
   [[ -z $dependencies || ! -e $dependencies ]] \
     || echo "${target:-$object}: $0 $here/txsync-audit $parts/txsync-hooks.so $parts/symbols.map" >> "$dependencies"
 }
 
-# The archive that -lNAME stands for, or nothing where it is a shared library.
+# The archive that -lNAME means, or nothing if it is a shared library.
 archive_of() {
   local directory
   for directory in "${libraries[@]}"; do
@@ -144,7 +144,7 @@ link() {
     [[ $word == -* ]] || audited+=(${source_of[$word]:+--source "${source_of[$word]}"} "$word")
   done
   [[ $audit -eq 0 ]] || run "$here/txsync-audit" --symbols "$parts/symbols.txt" --link "${audited[@]}" || exit 1
-  # What the sites of a program that uses txsync counted is told at its end, though nothing calls for that.
+  # A program that uses txsync reports at its end what its sites counted, although nothing calls that function.
   local wanted=(-u txsync_sim___cxa_atexit)
   [[ ${#floors[@]} -eq 0 ]] || wanted+=(-u txsync_sim_at_end)
   run @CMAKE_CXX_COMPILER@ -static -no-pie -o "${output:-a.out}" "${wanted[@]}" "${objects[@]}" \

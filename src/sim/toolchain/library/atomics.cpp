@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomics of sizes that no instruction has: one step of the simulated machine each.
+// Atomics of sizes that no instruction has. Each is one step of the simulated machine.
 #include "touch.hpp"
 
 using namespace txsync::sim::library;
@@ -23,7 +23,7 @@ void txsync_sim___atomic_exchange(std::size_t size, void* at, const void* from, 
   reads(from, size);
   writes(at, size);
   writes(old, size);
-  // `old` may be where `from` is.
+  // `old` may be the same memory as `from`.
   for (std::size_t i = 0; i < size; ++i) {
     const char fresh = static_cast<const char*>(from)[i];
     static_cast<char*>(old)[i] = static_cast<char*>(at)[i];

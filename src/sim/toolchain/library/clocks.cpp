@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time is virtual. The day that a run starts on is always the same one, or results would differ.
+// Time is virtual. Every run starts on the same day, because results would differ otherwise.
 #include <sys/time.h>
 #include <txsync_backend/runtime.h>
 #include <unistd.h>
@@ -117,7 +117,7 @@ std::size_t txsync_sim_strftime(char* to, std::size_t size, const char* format, 
   return std::strftime(to, size, format, time);
 }
 
-// std::chrono::steady_clock::now() and system_clock::now(): a count of nanoseconds in a register.
+// std::chrono::steady_clock::now() and system_clock::now(): they return a count of nanoseconds in a register.
 std::int64_t txsync_sim__ZNSt6chrono3_V212steady_clock3nowEv() {
   return static_cast<std::int64_t>(now(CLOCK_MONOTONIC));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// std::condition_variable, over pthread_cond_* as src/preload has it for simulated programs.
+// std::condition_variable, based on the pthread_cond_* that src/preload has for simulated programs.
 #include <condition_variable>
 
 namespace std {

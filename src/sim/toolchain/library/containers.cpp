@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libstdc++ has precompiled of lists and hash tables, with hooks.
+// The functions of lists and hash tables that libstdc++ has precompiled, with hooks.
 #include <list>
 #include <unordered_map>
 
@@ -66,7 +66,7 @@ size_t _Prime_rehash_policy::_M_next_bkt(size_t wanted) const {
 }
 
 pair<bool, size_t> _Prime_rehash_policy::_M_need_rehash(size_t buckets, size_t elements, size_t more) const {
-  // Most insertions end here, and write nothing that other threads share.
+  // Most insertions end here, and write nothing that threads share.
   if (elements + more <= _M_next_resize) return {false, 0};
   size_t next_resize = _M_next_resize, grown = 0;
   const bool needed = txsync_sim_need_rehash(_M_max_load_factor, &next_resize, buckets, elements, more, &grown);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files with buffers of the program: the real system's, passed through outside of attempts.
+// Files with buffers of the program. The calls go to the real system, outside of attempts.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -79,7 +79,7 @@ int txsync_sim_fstatat(int directory, const char* path, struct stat* to, int fla
   writes_object(to);
   return fstatat(directory, path, to, flags);
 }
-// With _FILE_OFFSET_BITS=64: the same objects.
+// With _FILE_OFFSET_BITS=64 they are the same objects.
 static_assert(sizeof(struct stat64) == sizeof(struct stat));
 int txsync_sim_stat64(const char* path, struct stat* to) { return txsync_sim_stat(path, to); }
 int txsync_sim_lstat64(const char* path, struct stat* to) { return txsync_sim_lstat(path, to); }
@@ -98,7 +98,7 @@ ssize_t txsync_sim_readlink(const char* path, char* to, std::size_t bytes) {
   return readlink(path, to, bytes);
 }
 
-// Chance comes from the run's seed, byte by byte the same on every run.
+// Random bytes come from the run's seed, so they are the same in every run.
 ssize_t txsync_sim_getrandom(void* to, std::size_t bytes, unsigned) {
   outside("getrandom");
   writes(to, bytes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// printf and scanf. Text for memory is made in a buffer of this library's own and copied as one write; strings among
-// the arguments are announced as reads, by the format that libc itself parses.
+// printf and scanf. Text for memory is made in a buffer of this library and copied as one write. Strings among the
+// arguments are announced as reads; libc itself parses the format for this.
 #include <printf.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ void skip_argument(int type, va_list arguments) {
   const int base = type & ~PA_FLAG_MASK;
   const bool pointer = (type & PA_FLAG_PTR) != 0 || base == PA_POINTER;
   if (pointer || (base != PA_DOUBLE && base != PA_FLOAT)) {
-    skip<long>(arguments);  // all integers are passed as pointers are, in 8 bytes
+    skip<long>(arguments);  // all integers are passed like pointers, in 8 bytes
   } else if (type & PA_FLAG_LONG_DOUBLE) {
     skip<long double>(arguments);
   } else {
@@ -32,7 +32,7 @@ void skip_argument(int type, va_list arguments) {
   }
 }
 
-// A precision may end the read before the string's end; what is behind it belongs to the same object mostly.
+// A precision may end the read before the string's end. What follows mostly belongs to the same object.
 void reads_arguments(const char* format, va_list given) {
   reads_string(format);
   int types[64];
@@ -141,7 +141,7 @@ int txsync_sim_dprintf(int file, const char* format, ...) {
   return length;
 }
 
-// What scanf writes cannot be told from its format alone; an attempt ends here, and the bytes are announced by nobody.
+// What scanf writes cannot be known from its format alone. So an attempt ends here, and the bytes are not announced.
 int txsync_sim_sscanf(const char* text, const char* format, ...) {
   outside("sscanf");
   reads_string(text);

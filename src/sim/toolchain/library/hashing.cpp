@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libstdc++'s own hash functions, and its choice of bucket counts, asked on behalf of instrumented code.
+// libstdc++'s own hash functions and its choice of bucket counts, called for instrumented code.
 #include <unordered_map>
 
 #include "touch.hpp"

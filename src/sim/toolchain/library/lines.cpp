@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libstdc++ has precompiled of words and lines from streams of char, whatever the program says: the same
-// contracts, with hooks. Compiled as user code, and renamed as user code's references to it are.
+// What libstdc++ has precompiled to read words and lines from streams of char, whatever the program says. The contracts
+// are the same, with hooks. Compiled like user code, and renamed like user code's references to it.
 #include <istream>
 #include <limits>
 #include <locale>
@@ -14,8 +14,8 @@ using traits = char_traits<char>;
 bool is_end(traits::int_type next) { return traits::eq_int_type(next, traits::eof()); }
 bool is(traits::int_type next, char wanted) { return traits::eq_int_type(next, traits::to_int_type(wanted)); }
 
-// Takes characters until `stops` says so of the next one, which stays, `most` are taken or the input ends; adds eofbit
-// for the last.
+// Takes characters until `stops` is true for the next one, which stays. It also ends after `most` characters, and at
+// the end of the input, where it adds eofbit.
 template <class Take, class Stops>
 void take_while(istream& in, streamsize most, ios_base::iostate& state, Take take, Stops stops) {
   streambuf& from = *in.rdbuf();
@@ -31,7 +31,7 @@ void take_while(istream& in, streamsize most, ios_base::iostate& state, Take tak
   }
 }
 
-// `body` adds to the state; what it throws is a stream gone bad.
+// `body` adds to the state. If it throws, the stream is bad.
 template <class Body>
 void tried(istream& in, Body body) {
   ios_base::iostate state = ios_base::goodbit;
@@ -116,7 +116,7 @@ istream& istream::getline(char* to, streamsize room, char mark) {
     };
     take_while(*this, room - 1, state, take, [&](traits::int_type next) { return is(next, mark); });
     if ((state & ios_base::eofbit) == 0) {
-      const auto next = rdbuf()->sgetc();  // the line may end where the room does
+      const auto next = rdbuf()->sgetc();  // the line may end exactly where the buffer does
       if (is_end(next)) {
         state |= ios_base::eofbit;
       } else if (is(next, mark)) {

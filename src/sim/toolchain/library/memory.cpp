@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mem* and bytes. A comparison or search reads up to where it ends, as a processor would.
+// mem* and bytes. A comparison or search reads up to the place where it ends, as a processor would.
 #include <strings.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@ using namespace txsync::sim::library;
 
 namespace {
 
-// The bytes up to and with the first difference.
+// The number of bytes up to and including the first difference.
 std::size_t compared(const void* a, const void* b, std::size_t bytes) {
   const auto* left = static_cast<const char*>(a);
   const auto* right = static_cast<const char*>(b);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers out of strings, and results through pointers.
+// Conversion of strings to numbers, and functions that return results through pointers.
 #include <cmath>
 #include <cstdlib>
 
@@ -9,7 +9,7 @@ using namespace txsync::sim::library;
 
 namespace {
 
-// strtol and its like: the string is read, and *end written.
+// strtol and the like: they read the string and write *end.
 template <typename Convert>
 auto convert(const char* text, char** end, Convert with) {
   step();
@@ -18,7 +18,7 @@ auto convert(const char* text, char** end, Convert with) {
   return with();
 }
 
-// frexp and its like.
+// frexp and the like.
 template <typename Result, typename Compute>
 auto through(Result* result, Compute with) {
   step();

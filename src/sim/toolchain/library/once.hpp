@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Once-only execution on a word of 32 bits that is zero at first. Used by pthread_once and by the guards of static
-// locals, whose first byte the compiler reads itself: 1 there means done.
+// Once-only execution, with a 32-bit word that is zero at first. pthread_once uses it, and so do the guards of static
+// locals. The compiler reads the first byte of a guard itself: 1 means done.
 #pragma once
 
 #include <txsync_backend/runtime.h>
@@ -12,7 +12,7 @@ namespace txsync::sim::library {
 
 inline constexpr std::uint32_t once_done = 1, once_busy = 0x100, once_awaited = 0x10000;
 
-// True: the caller does it, and calls once_finish. False: it is done.
+// True: the caller does it, and then calls once_finish. False: it is done.
 inline bool once_begin(std::uint32_t& word) {
   std::atomic_ref<std::uint32_t> state(word);
   for (;;) {
@@ -25,7 +25,7 @@ inline bool once_begin(std::uint32_t& word) {
   }
 }
 
-// `done` is false when an exception came out of it: another thread tries then.
+// `done` is false if an exception was thrown; then another thread tries.
 inline void once_finish(std::uint32_t& word, bool done) {
   const std::uint32_t before = std::atomic_ref<std::uint32_t>(word).exchange(done ? once_done : 0);
   if (before & once_awaited) txsync_sim_unpark(&word, ~0u);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libc's initialisation of locks, for src/preload: only libc knows where it keeps the attributes. What uses the objects
-// afterwards is instrumented code.
+// libc's initialisation of locks, for src/preload, because only libc knows where it keeps the attributes. Instrumented
+// code uses the objects afterwards.
 #include <pthread.h>
 
 #include "touch.hpp"

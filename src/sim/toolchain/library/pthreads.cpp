@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads of POSIX and C11 over the runtime's: all but mutexes and their like, which src/preload serves. Instrumented,
-// and renamed like a user's code: pthread_create here is txsync_sim_pthread_create in the image.
+// Threads of POSIX and C11, based on the runtime's. Mutexes and the like are in src/preload. Instrumented, and renamed
+// like user code: pthread_create here is txsync_sim_pthread_create in the image.
 #include <pthread.h>
 #include <sched.h>
 #include <sim/program.h>
@@ -37,7 +37,7 @@ void run(void* started) {
   if (own->detached) std::free(own);
 }
 
-// C11's entry returns an int.
+// C11's entry function returns an int.
 struct c11_start {
   thrd_start_t entry;
   void* argument;
@@ -89,7 +89,7 @@ int pthread_detach(pthread_t thread) {
   return 0;
 }
 
-// Two have inline definitions in libc's headers: these here bear their new names already.
+// libc's headers define two functions inline, so these already have their new names.
 pthread_t pthread_self() { return reinterpret_cast<pthread_t>(own); }
 int txsync_sim_pthread_equal(pthread_t a, pthread_t b) { return a == b; }
 
@@ -117,7 +117,7 @@ int pthread_getname_np(pthread_t thread, char* name, std::size_t size) {
 }
 
 int pthread_setaffinity_np(pthread_t thread, std::size_t size, const cpu_set_t* set) {
-  if (of(thread) != own) return 0;  // a thread pins itself only; elsewhere it is a wish
+  if (of(thread) != own) return 0;  // a thread can pin only itself; for others the call has no effect
   return sched_setaffinity(0, size, set) == 0 ? 0 : EINVAL;
 }
 int pthread_getaffinity_np(pthread_t, std::size_t size, cpu_set_t* set) { return sched_getaffinity(0, size, set); }

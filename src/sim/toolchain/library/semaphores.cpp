@@ -31,7 +31,7 @@ int fail(int error) {
   return -1;
 }
 
-// The waiter is counted before it looks again, so that a post between both wakes it.
+// The waiter is counted before it checks again, so that a post between the two wakes it.
 int wait_until(semaphore& on, std::uint64_t deadline) {
   while (!take(on)) {
     on.waiters.fetch_add(1);

@@ -20,7 +20,7 @@ void exchange(char* a, char* b, std::size_t size) {
 
 extern "C" {
 
-// Heap sort: in place, n log n always, and the same order of equal elements on every run.
+// Heap sort: in place, always n log n, and the same order of equal elements in every run.
 void qsort(void* base, std::size_t count, std::size_t size, int (*compare)(const void*, const void*)) {
   auto* first = static_cast<char*>(base);
   auto sift = [&](std::size_t at, std::size_t end) {
@@ -38,7 +38,7 @@ void qsort(void* base, std::size_t count, std::size_t size, int (*compare)(const
   }
 }
 
-// An inline function of libc\'s header: it bears its new name already.
+// libc's header defines it inline, so it already has its new name.
 void* txsync_sim_bsearch(const void* key, const void* base, std::size_t count, std::size_t size,
                          int (*compare)(const void*, const void*)) {
   const auto* first = static_cast<const char*>(base);

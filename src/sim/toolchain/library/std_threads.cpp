@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of std::thread, future and random_device that libstdc++ has precompiled, over what the
-// simulated machine offers.
+// The parts of std::thread, future and random_device that libstdc++ has precompiled, based on what the simulated
+// machine offers.
 #include <future>
 #include <random>
 #include <thread>
@@ -12,7 +12,7 @@
 namespace std {
 namespace {
 
-// Runs a thread's function; what it throws ends the program, as the standard wants.
+// Runs a thread's function. An exception from it ends the program, as the standard requires.
 void* run_state(void* given) noexcept {
   unique_ptr<thread::_State> state(static_cast<thread::_State*>(given));
   state->_M_run();

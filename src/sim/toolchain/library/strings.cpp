@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// str*. A string is measured after step(), so that its length is still true when it is read.
+// str*. A string is measured after step(), so that its length is still right when it is read.
 #include <strings.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 char* changeable(const char* text) { return const_cast<char*>(text); }
 
-// Two strings that are compared, by at most `limit` bytes.
+// Announces the reads of a comparison of two strings, by at most `limit` bytes.
 void reads_both(const char* a, const char* b, std::size_t limit) {
   const std::size_t shorter = std::min(strnlen(a, limit), strnlen(b, limit));
   std::size_t seen = 0;
@@ -144,7 +144,7 @@ char* txsync_sim_strncat(char* to, const char* from, std::size_t limit) {
   writes(to + length, reads_string(from, limit) + 1);
   return std::strncat(to, from, limit);
 }
-// The allocator may switch threads: a string that has grown meanwhile is cut at the length that it had.
+// The allocator may switch threads. A string that has grown meanwhile is cut at its former length.
 char* txsync_sim_strndup(const char* text, std::size_t limit) {
   step();
   const std::size_t length = reads_string(text, limit);

@@ -64,7 +64,7 @@ int txsync_sim___sched_cpucount(std::size_t size, const cpu_set_t* set) {
   reads(set, size);
   return CPU_COUNT_S(size, set);
 }
-// A thread is put on the first of the allowed processors: a set of several leaves it where it is.
+// A set of one processor pins the thread to it. A set of several unpins the thread, which stays where it is.
 int txsync_sim_sched_setaffinity(pid_t, std::size_t size, const cpu_set_t* set) {
   outside("sched_setaffinity");
   reads(set, size);
@@ -92,7 +92,7 @@ sighandler_t txsync_sim_signal(int number, sighandler_t handler) {
 
 namespace {
 
-// FUTEX_WAIT's timeout is a duration, FUTEX_WAIT_BITSET's a point in time.
+// FUTEX_WAIT's timeout is a duration; FUTEX_WAIT_BITSET's is a point in time.
 long wait_on(const void* word, std::uint32_t expected, const timespec* timeout, bool absolute, bool calendar) {
   std::uint64_t deadline = ~std::uint64_t{0};
   if (timeout) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the uninstrumented half of the program library: functions that stand between a program and libc. Each calls
-// step() once, measures, says what libc will read and write, and calls libc: no other thread runs in between.
+// For the uninstrumented half of the program library: functions between a program and libc. Each calls step() once,
+// measures, says what libc will read and write, and calls libc. No other thread runs in between.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,13 @@ inline void writes(void* address, std::size_t bytes) {
   if (bytes > 0) txsync_sim_writes(address, bytes);
 }
 
-// A string with its end; returns its length.
+// Announces the read of a string with its end; returns its length.
 inline std::size_t reads_string(const char* text) {
   const std::size_t length = std::strlen(text);
   reads(text, length + 1);
   return length;
 }
-// At most `limit` bytes of it.
+// The same for at most `limit` bytes of the string.
 inline std::size_t reads_string(const char* text, std::size_t limit) {
   const std::size_t length = strnlen(text, limit);
   reads(text, length < limit ? length + 1 : limit);
@@ -42,10 +42,10 @@ void reads_object(const T* object) {
   if (object) reads(static_cast<const void*>(object), sizeof *object);
 }
 
-// When every run starts, in ns since 1970.
+// The time at which every run starts, in ns since 1970.
 inline constexpr std::uint64_t start_of_time = TXSYNC_SIM_START_OF_TIME_NS;
 
-// What cannot be undone: ends the attempt.
+// For what cannot be undone: ends the attempt.
 inline void outside(const char* name) { txsync_sim_system_call(name); }
 
 }  // namespace txsync::sim::library

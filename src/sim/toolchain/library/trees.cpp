@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of red-black trees that libstdc++ has precompiled, for std::map and std::set: the same contract, with
-// hooks. Compiled as user code, and renamed as user code's references to them are.
+// The functions of red-black trees that libstdc++ has precompiled for std::map and std::set: the same contract, with
+// hooks. Compiled like user code, and renamed like user code's references to them.
 #include <bits/stl_tree.h>
 
 namespace std {
@@ -16,7 +16,7 @@ node* outermost(node* at, bool right) {
   return at;
 }
 
-// The header stands above the root: its parent is the root, its left and right are the first and the last node.
+// The header is above the root: its parent is the root, its left and right are the first and the last node.
 void replace_child(node* header, node* old, node* by) {
   node* parent = old->_M_parent;
   if (parent == header) {
@@ -27,7 +27,7 @@ void replace_child(node* header, node* old, node* by) {
   if (by) by->_M_parent = parent;
 }
 
-// Turns the tree at `top` towards `right` or left; the child of the other side comes up.
+// Rotates the tree at `top` to the right or left; the child of the other side moves up.
 void rotate(node* header, node* top, bool right) {
   node* rising = child(top, !right);
   node* moved = child(rising, right);
@@ -38,7 +38,7 @@ void rotate(node* header, node* top, bool right) {
   top->_M_parent = rising;
 }
 
-// One red node under a red one is mended, or handed on to the grandparent.
+// Mends a red node under a red one, or passes the problem on to the grandparent.
 void mend_red(node* header, node* at) {
   while (at != header->_M_parent && is_red(at->_M_parent)) {
     node* parent = at->_M_parent;
@@ -64,7 +64,7 @@ void mend_red(node* header, node* at) {
   header->_M_parent->_M_color = _S_black;
 }
 
-// The paths through `at`, a child of `parent` on side `right` and perhaps null, lack a black node.
+// The paths through `at` lack a black node. `at` is a child of `parent` on side `right`, and may be null.
 void mend_black(node* header, node* at, node* parent, bool right) {
   while (at != header->_M_parent && !is_red(at)) {
     node* sibling = child(parent, !right);
@@ -103,7 +103,7 @@ node* next(node* at, bool right) {
     at = parent;
     parent = parent->_M_parent;
   }
-  // From the last node of a tree whose root has no child on this side, the climb ends one above the header.
+  // If the root has no child on this side, a climb from the last node ends one step above the header.
   return child(at, right) == parent ? at : parent;
 }
 
@@ -112,7 +112,7 @@ node* next(node* at, bool right) {
 node* _Rb_tree_increment(node* at) throw() { return next(at, true); }
 const node* _Rb_tree_increment(const node* at) throw() { return next(const_cast<node*>(at), true); }
 node* _Rb_tree_decrement(node* at) throw() {
-  // The header, which is red: before the end stands the last.
+  // This is the header, which is red: the last node comes before the end.
   if (at->_M_color == _S_red && at->_M_parent->_M_parent == at) return at->_M_right;
   return next(at, false);
 }
@@ -141,7 +141,7 @@ node* _Rb_tree_rebalance_for_erase(node* const gone, node& head) throw() {
   if (header->_M_left == gone) header->_M_left = gone->_M_right ? outermost(gone->_M_right, false) : gone->_M_parent;
   if (header->_M_right == gone) header->_M_right = gone->_M_left ? outermost(gone->_M_left, true) : gone->_M_parent;
 
-  // With two children, the next node takes the place and the colour of `gone`: a place further down loses a node.
+  // If `gone` has two children, the next node takes its place and colour. Then a position further down loses a node.
   node* taken = gone->_M_left && gone->_M_right ? outermost(gone->_M_right, false) : gone;
   node* rising = taken->_M_left ? taken->_M_left : taken->_M_right;
   node* parent = taken->_M_parent;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compiler's own headers. They do not include what they need: the order is theirs.
+// The compiler's own headers. They do not include what they need, so their order matters.
 #pragma once
 // clang-format off
 #include "gcc-plugin.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin of GCC 12 that runs just before the ThreadSanitizer pass and rewrites what that pass would leave without a
+// A plugin of GCC 12 that runs just before the ThreadSanitizer pass. It rewrites what that pass would leave without a
 // hook, or with two hooks before one statement:
 //
 //   *p = f()      the pass looks at no operand of a call       ->  t = f(); *p = t
@@ -9,11 +9,11 @@
 //   pause, prefetch, rdtsc, RTM                                ->  the runtime's functions
 //   asm("" : "=m"(*p)), fields of pointers to members          ->  __tsan_write_range(p, n) before it
 //
-// t is a local variable that nobody else can see, so the assignments above keep one hook each, right before the access.
+// t is a local variable that no other thread can see. So each assignment above keeps one hook, right before the access.
 #include "compiler.hpp"
 #include "redirect.hpp"
 
-// GCC asks plugins for a licence that it can be combined with: Apache-2.0 may be, with version 3 of the GPL.
+// GCC asks plugins for a compatible licence. Apache-2.0 is compatible with version 3 of the GPL.
 int plugin_is_GPL_compatible;
 
 namespace {
@@ -51,14 +51,14 @@ bool has_constant_size(tree type) {
   return size && TREE_CODE(size) == INTEGER_CST && !integer_zerop(size);
 }
 
-// A part of the result that the function writes to memory of its caller.
+// Whether this is a part of the result that the function writes to its caller's memory.
 bool is_result(tree reference) {
   if (TREE_CODE(reference) == SSA_NAME || !has_constant_size(TREE_TYPE(reference))) return false;
   tree base = get_base_address(reference);
   return base && TREE_CODE(base) == RESULT_DECL && !is_gimple_reg(base) && aggregate_value_p(base, cfun->decl);
 }
 
-// The same bytes as `reference`, as an array of char: a type of which temporaries may be made, whatever the class.
+// The same bytes as `reference`, as an array of char. Temporaries of this type can be made, whatever the class is.
 tree as_bytes(tree reference, gimple_stmt_iterator* at) {
   const unsigned HOST_WIDE_INT size = tree_to_uhwi(TYPE_SIZE_UNIT(TREE_TYPE(reference)));
   tree type = build_array_type_nelts(unsigned_char_type_node, size);
@@ -96,7 +96,7 @@ bool split_copy(gimple_stmt_iterator* at) {
   return true;
 }
 
-// f(*p). Classes with constructors are passed by reference; what is here is copied bitwise anyway.
+// f(*p). Classes with constructors are passed by reference; other arguments are copied bitwise anyway.
 bool copy_arguments(gcall* call, gimple_stmt_iterator* at) {
   bool changed = false;
   for (unsigned i = 0; i < gimple_call_num_args(call); ++i) {
@@ -112,7 +112,7 @@ bool copy_arguments(gcall* call, gimple_stmt_iterator* at) {
   return changed;
 }
 
-// The hook of a store to the result, where no iterator will pass.
+// The hook of a store to the result, at a place that no iterator will pass.
 gcall* result_hook(tree result) {
   tree object = get_base_address(result);
   tree size = fold_convert(size_type_node, TYPE_SIZE_UNIT(TREE_TYPE(object)));
@@ -120,8 +120,8 @@ gcall* result_hook(tree result) {
   return gimple_build_call(declared(hook::write_range), 2, build_fold_addr_expr(object), size);
 }
 
-// *p = f(). A hook before the call would be too early, since the callee may switch; after it, too late for the undo
-// log. A result that is returned by reference is written by the callee's own, hooked stores.
+// *p = f(). A hook before the call would be too early, because the callee may switch. One after it would be too late
+// for the undo log. A result that is returned by reference is written by the callee's own, hooked stores.
 bool store_result_apart(gcall* call, gimple_stmt_iterator* at) {
   tree result = gimple_call_lhs(call);
   if (!result || TREE_CODE(result) == SSA_NAME || !(is_shared_memory(result) || is_result(result))) return false;
@@ -174,7 +174,7 @@ bool hook_argument_lists(gcall* call, gimple_stmt_iterator* at) {
   return true;
 }
 
-// asm with memory operands. "+m" stands for an output and an input of the same memory: one hook.
+// asm with memory operands. "+m" is an output and an input of the same memory, and gets one hook.
 bool hook_asm(gasm* statement, gimple_stmt_iterator* at) {
   bool changed = false;
   auto is_output = [&](tree operand) {
@@ -198,20 +198,20 @@ bool hook_asm(gasm* statement, gimple_stmt_iterator* at) {
   return changed;
 }
 
-// The memory of a result that the caller provides: the pass takes it for a local variable. It is private (see above),
-// but an access that no hook sees could not be told from a forgotten one.
+// The memory of a result that the caller provides. The pass takes it for a local variable. It is private (see above),
+// but an access without a hook could not be told from a forgotten one.
 bool hook_result(gimple* statement, gimple_stmt_iterator* at) {
   if (!gimple_assign_single_p(statement) || gimple_clobber_p(statement)) return false;
   tree to = gimple_assign_lhs(statement), from = gimple_assign_rhs1(statement);
   const bool writes = is_result(to), reads = is_result(from);
-  // The type of the object, not of the part: a bit-field has no address.
+  // The type of the object, not of the part, because a bit-field has no address.
   if (reads) hook_operand(declared(hook::read_range), get_base_address(from), statement, at);
   if (writes) hook_operand(declared(hook::write_range), get_base_address(to), statement, at);
   return reads || writes;
 }
 
-// The pass leaves out fields that have no address by the language: those of pointers to member functions. The hook gets
-// the whole pointer. (Bit-fields it knows.)
+// The pass leaves out fields that have no address in the language: those of pointers to member functions. The hook then
+// covers the whole pointer. (The pass handles bit-fields.)
 tree holder_of_unaddressable(tree reference) {
   tree holder = NULL_TREE;
   for (; handled_component_p(reference); reference = TREE_OPERAND(reference, 0)) {
@@ -251,8 +251,8 @@ bool rewrite(gimple_stmt_iterator* at) {
   return changed;
 }
 
-// A stream's output and input begin with a sentry, which the program instantiates itself. There an attempt ends: what
-// the stream's precompiled parts do afterwards could not be undone.
+// A stream's output and input begin with a sentry, which the program instantiates itself. An attempt ends there,
+// because what the stream's precompiled parts do afterwards could not be undone.
 bool is_sentry(function* fun) {
   const char* name = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(fun->decl));
   constexpr const char* sentries[] = {"_ZNSo6sentryC", "_ZNSi6sentryC"};
@@ -278,7 +278,7 @@ class hooks_pass : public gimple_opt_pass {
  public:
   hooks_pass(gcc::context* context, bool optimizing) : gimple_opt_pass(description, context), optimizing_(optimizing) {}
   opt_pass* clone() final { return new hooks_pass(m_ctxt, optimizing_); }
-  // GCC has one ThreadSanitizer pass for -O0 and another for the rest; this one stands before both.
+  // GCC has one ThreadSanitizer pass for -O0 and another for the rest. This pass runs before both.
   bool gate(function* fun) final {
     return (flag_sanitize & SANITIZE_THREAD) != 0 && (optimize != 0) == optimizing_ &&
            !lookup_attribute("no_sanitize_thread", DECL_ATTRIBUTES(fun->decl));

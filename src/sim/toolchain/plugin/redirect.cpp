@@ -5,8 +5,8 @@
 namespace txsync::sim::plugin {
 namespace {
 
-// Builtins of the middle end. What it expands inline, it expands without a hook. The checked forms (_chk) lose their
-// last argument, the size of the object.
+// Builtins of the middle end, which would expand them inline without a hook. The checked forms (_chk) lose their last
+// argument, the size of the object.
 struct memory_builtin {
   built_in_function code;
   const char* name;
@@ -49,7 +49,7 @@ constexpr processor_builtin processor_builtins[] = {
     {"__builtin_ia32_xtest", "txsync_sim_depth", 0},
 };
 
-// One declaration an entry of the tables; the last three are the hooks.
+// One declaration for each entry of the tables; the last three are the hooks.
 constexpr unsigned memory_count = ARRAY_SIZE(memory_builtins);
 constexpr unsigned processor_count = ARRAY_SIZE(processor_builtins);
 constexpr unsigned relax_at = memory_count;  // the first of the processor's

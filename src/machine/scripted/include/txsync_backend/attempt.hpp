@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attempts of the scripted machine: what each does is read from the script (src/machine/scripted/script.hpp).
+// Attempts of the scripted machine. The script (src/machine/scripted/script.hpp) says what each of them does.
 //
-// An abort really comes back to begin(): it restores the registers that a function must keep, and the thread's own
+// An abort really returns to begin(). It restores the registers that a function must preserve, and the thread's own
 // stack from begin's caller upwards (at most script::snapshot_bytes of it). It also restores the words that
 // store_in_attempt() has stored. Other stores to other memory are NOT undone. Other threads may see any store before
-// the end, unless the script says that attempts exclude each other. To the compiler this is an ordinary call that
-// returns twice with the same registers and the same stack, as it may assume of any call. So begin() may be inlined,
+// the end, unless the script says that attempts exclude each other. To the compiler, begin() is an ordinary call that
+// returns twice with the same registers and the same stack. It may assume that of any call. So begin() may be inlined,
 // and the function around it may return before the abort.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace detail {
 
 enum scripted_begin_kind : std::uint32_t { plain_attempt, rollback_only_attempt, warm_attempt, hle_attempt };
 
-/// In assembly (scripted/restore.cpp). Answers a raw attempt_status, once or twice. `caller`: the frame address of the
+/// In assembly (scripted/restore.cpp). Returns a raw attempt_status, once or twice. `caller`: the frame address of the
 /// function that begins the attempt.
 extern "C" std::uint32_t txsync_scripted_begin(std::uint32_t kind, void* caller) noexcept;
 
@@ -30,14 +30,14 @@ bool scripted_warm() noexcept;
 void scripted_suspend() noexcept;
 void scripted_resume() noexcept;
 void scripted_hle_elide(const void* word) noexcept;
-/// Whether `word` is the one that is elided.
+/// Whether `word` is the elided one.
 bool scripted_hle_ends(const void* word) noexcept;
-/// Commits, if the word is as it was before.
+/// Commits if the word has its former value again.
 void scripted_hle_end(bool restored) noexcept;
 
 /// How many levels a warm_begin() opens beyond the first.
 inline constexpr unsigned warm_extra_depth = 3;
-/// Whether memory is after an abort as it was at begin().
+/// Whether an abort restores all memory to its state at begin().
 inline constexpr bool aborts_undo_stores = false;
 
 }  // namespace detail
@@ -63,7 +63,7 @@ template <hle_word Word>
 inline Word hle_acquire(std::atomic<Word>& word, std::type_identity_t<Word> value) noexcept {
   if (detail::txsync_scripted_begin(detail::hle_attempt, __builtin_frame_address(0)) == attempt_status::started_value) {
     detail::scripted_hle_elide(&word);
-    return word.load(std::memory_order_acquire);  // pairs with hle_release, as the exchange below
+    return word.load(std::memory_order_acquire);  // pairs with hle_release, like the exchange below
   }
   return word.exchange(value, std::memory_order_acquire);  // pairs with hle_release
 }

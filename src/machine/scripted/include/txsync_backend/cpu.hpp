@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hints do nothing but are counted; clocks are the script's (src/machine/scripted/script.hpp).
+// Hints do nothing but are counted. Clocks are the script's (src/machine/scripted/script.hpp).
 #pragma once
 
 namespace txsync::inline TXSYNC_BACKEND::machine {

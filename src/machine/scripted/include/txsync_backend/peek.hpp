@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// As natively, and not a step of the script: nothing that is decided depends on it.
+// As natively. It is not a step of the script, because no decision depends on it.
 #pragma once
 
 namespace txsync::inline TXSYNC_BACKEND::machine {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compare-exchange, which the script may interrupt as the system would.
+// A compare-exchange that the script may interrupt, as the system would.
 #pragma once
 
 namespace txsync::inline TXSYNC_BACKEND::machine {

@@ -7,16 +7,16 @@
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
 namespace detail {
-/// How many levels a warm_begin() opens beyond the first, where the machine has no always-abort instructions.
+/// How many levels a warm_begin() opens beyond the first, if the machine has no always-abort instructions.
 inline constexpr unsigned warm_extra_depth = 3;
-/// Whether memory is after an abort as it was at begin().
+/// Whether an abort restores all memory to its state at begin().
 inline constexpr bool aborts_undo_stores = true;
-/// Set inside such an attempt only: the abort undoes it.
+/// Set only inside such an attempt, whose abort resets it.
 extern constinit thread_local bool in_warm_attempt;
 
-/// As on real machines (native/txsync_backend/warm.hpp): a stray end only takes one of the levels away.
+/// As on real machines (native/txsync_backend/warm.hpp): a stray end only closes one of the levels.
 inline attempt_status begin_nested_warm() noexcept {
-  *const_cast<volatile bool*>(&in_warm_attempt) = false;  // a first touch inside would be a page fault
+  *const_cast<volatile bool*>(&in_warm_attempt) = false;  // a first access inside the attempt would be a page fault
   const attempt_status status{txsync_sim_begin()};
   if (status.started()) {
     for (unsigned level = 0; level < warm_extra_depth; ++level) static_cast<void>(txsync_sim_begin());
@@ -26,8 +26,8 @@ inline attempt_status begin_nested_warm() noexcept {
 }
 }  // namespace detail
 
-// An abort restores the thread's registers and stack to what they were in begin, so that the compiler needs no hint of
-// a second return, which would keep begin() from being inlined.
+// An abort restores the thread's registers and stack to their state in begin(). So the compiler needs no hint about a
+// second return, which would prevent inlining of begin().
 inline attempt_status begin() noexcept { return attempt_status{txsync_sim_begin()}; }
 inline void end() noexcept { txsync_sim_end(); }
 template <std::uint8_t Code>

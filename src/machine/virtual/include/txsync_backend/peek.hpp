@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A load like any other: the runtime sees and charges it, and knows of no data races.
+// An ordinary load: the runtime sees it and charges it, and does not check for data races.
 #pragma once
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
