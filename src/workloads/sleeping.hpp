@@ -40,7 +40,7 @@ class sleeping_mutex {
 };
 
 /// A number that notifications change, and on which waiters sleep. In elided sections it is the LevelDB paper's
-/// XCondVar (4.1): a wait commits what the section has done before it sleeps, and a notification wakes after the
+/// XCondVar (4.1). A wait commits what the section has done before it sleeps, and a notification wakes after the
 /// commit. Requires: all calls are made in sections of one lock, and waiters check their condition again.
 class sleeping_condition {
  public:
