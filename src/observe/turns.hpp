@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the threads of a run shared the turns at a lock site.
 //
-// Threads do different work: a thread that takes a lock only twice is not slow. So a thread is compared with others
-// only at a site where it took the lock min_compared_turns times or waited for a hundredth of the run. The slowest
-// thread is the one with the fewest turns among those that waited for a tenth of the run. Only waiting keeps a thread
-// from its turns. Between two runs it is compared with the thread of the same rank by turns, because threads have no
-// names.
+// Threads do different work: a thread that takes a lock only twice is not slow. So threads are compared only at a site
+// where they took the lock min_compared_turns times or waited for a hundredth of the run. The slowest thread is the one
+// with the fewest turns among those that waited for a tenth of the run. Only waiting keeps a thread from its turns.
+// Between two runs it is compared with the thread of the same rank by turns, because threads have no names.
 #pragma once
 
 #include <cstddef>

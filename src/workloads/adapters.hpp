@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One shape for every lock, so that a workload is written once:
+// One interface for all locks, so that a workload is written once:
 //
 //   struct adapter {
-//     struct slot {};                                   // what a thread brings along, such as an MCS node
-//     void lock(slot&);  void unlock(slot&);
-//     void lock_shared(slot&);  void unlock_shared(slot&);  // optional: read sections
-//     template <class Warm> void lock(slot&, const Warm&);  // optional: waiters run warm(memory)
-//     (speculate/warm_up.hpp) static constexpr bool exclusive = true;           // optional: false for what does not
-//     exclude bool try_section(slot&);                          // instead of lock(): may give up, and the section is
-//     not run
+//     struct slot {};                                       // what a thread brings along, such as an MCS node
+//     void lock(slot&);
+//     void unlock(slot&);
+//     void lock_shared(slot&);                              // optional: for read sections
+//     void unlock_shared(slot&);                            // optional, with lock_shared()
+//     template <class Warm> void lock(slot&, const Warm&);  // optional: waiters run warm(memory), see warm_up.hpp
+//     static constexpr bool exclusive = true;               // optional: false if sections do not exclude each other
+//     bool try_section(slot&);                              // instead of lock(): may give up; then no section is run
 //   };
 //
 // An adapter is default-constructible and never moved. A slot belongs to one thread and serves one lock at a time.
@@ -26,8 +27,9 @@ concept lockable_shared = requires(Lock& lock) {
   lock.unlock_shared();
 };
 
-/// For locks with lock() and unlock(), and with lock_shared() where they have it. In line, as a lock's own functions
-/// are if its author wants that: a call stores a return address, for which the next atomic instruction waits.
+/// For locks with lock() and unlock(), and with lock_shared() if they have it. Inline, as a lock's own functions are if
+/// its author wants that. A call would store a return address, and the next atomic instruction would wait for that
+/// store.
 template <class Lock>
 class lockable {
  public:
@@ -61,7 +63,7 @@ class with_node {
   Lock lock_;
 };
 
-/// No lock at all: the cost of everything else. Loses updates as soon as there are two threads.
+/// No lock at all: measures the cost of everything else. Loses updates as soon as there are two threads.
 class no_lock {
  public:
   static constexpr bool exclusive = false;
@@ -70,7 +72,7 @@ class no_lock {
   void unlock(slot&) noexcept { machine::compiler_fence(); }
 };
 
-/// For locks of warming.hpp whose waiters run what they are given to warm up with.
+/// For locks of warming.hpp, whose waiters run the warm-up that they are given.
 template <class Warming>
 class warmed : public lockable<Warming> {
  public:
@@ -92,7 +94,8 @@ class warmed_with_node : public with_node<Warming> {
   }
 };
 
-/// The rival of warm-up: every thread warms up before it locks, whether it will have to wait or not.
+/// The alternative to warm-up, prefetch before lock: every thread warms up before it locks, whether it has to wait or
+/// not.
 template <class Adapter>
 class ahead : public Adapter {
  public:
@@ -105,7 +108,7 @@ class ahead : public Adapter {
   }
 };
 
-/// Locks; waiters of adapters that warm up run warm(memory) meanwhile.
+/// Locks. If the adapter warms up, its waiters run warm(memory) while they wait.
 template <class Adapter, class Warm>
 [[gnu::always_inline]] inline void lock_warming(Adapter& lock, typename Adapter::slot& mine, const Warm& warm) {
   if constexpr (requires { lock.lock(mine, warm); }) {
@@ -115,7 +118,7 @@ template <class Adapter, class Warm>
   }
 }
 
-/// Whether sections under the adapter exclude each other, so that results can be checked.
+/// Whether critical sections under the adapter exclude each other, so that results can be checked.
 template <class Adapter>
 constexpr bool excludes() noexcept {
   if constexpr (requires { Adapter::exclusive; }) {
@@ -131,18 +134,18 @@ concept has_read_sections = requires(Adapter& lock, typename Adapter::slot& mine
   lock.unlock_shared(mine);
 };
 
-/// Whether the adapter may give a section up; then only some workloads can run on it.
+/// Whether the adapter may give up a critical section. Then only some workloads can run on it.
 template <class Adapter>
 concept gives_up = requires(Adapter& lock, typename Adapter::slot& mine) { lock.try_section(mine); };
 
-/// Null, or why nothing can run on the adapter here: what gives up when an attempt aborts has nothing else.
+/// Null, or why nothing can run on the adapter here: an adapter that gives up at an abort needs hardware attempts.
 template <class Adapter>
 const char* unable() noexcept {
   if (!gives_up<Adapter> || machine::htm().attempts) return nullptr;
   return "the machine has no hardware transactions that work, and a bare attempt has no lock to fall back on";
 }
 
-/// Enters the section. False where it is not to be run.
+/// Enters the critical section. False if it is not to be run.
 template <class Adapter>
 [[gnu::always_inline]] inline bool enter(Adapter& lock, typename Adapter::slot& mine) {
   if constexpr (gives_up<Adapter>) {

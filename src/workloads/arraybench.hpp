@@ -17,37 +17,37 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 extern const workload arraybench_workload;
 
-/// The array and what a section does to it; made before the measured phase, not changed by it except for the cells.
+/// The array and what a section does to it. It is made before the measured phase, which changes only the cells.
 class alignas(machine::pad_bytes) array_data {
  public:
   static constexpr unsigned most_writes = 1024;
 
   explicit array_data(const parameters& values) noexcept;
 
-  /// Null, or why the run does not count. `operations` are all sections that ran since settle().
+  /// Null, or why the run does not count. `operations` is the number of all sections that ran since settle().
   const char* complaint(std::uint64_t operations) const noexcept;
-  /// From now on what these have written counts as there from the start.
+  /// What these operations have written counts as initial content from now on.
   void settle(std::uint64_t operations) noexcept { start_ += written_by(operations); }
-  /// Of all the data, see outcome::end_hash.
+  /// A hash of all the data, see outcome::end_hash.
   std::uint64_t hash() const noexcept;
 
   page_array<std::uint32_t> cells;
   unsigned writes;        ///< random writes of a section
   bool high;              ///< sections write cell 0 first
-  bool spares_first;      ///< but for those that are run ahead of time (the paper's "opt")
-  bool too_small;         ///< for running ahead of time: its protective test
+  bool spares_first;      ///< except those that waiters run ahead (the paper's "opt")
+  bool too_small;         ///< too small for running ahead: the paper's protective test
   std::uint64_t outside;  ///< steps of computing between sections
 
  private:
-  /// What so many sections add to the sum of all cells. Modulo 2^32, as the cells count.
+  /// What this many sections add to the sum of all cells, modulo 2^32 like the cells.
   std::uint32_t written_by(std::uint64_t operations) const noexcept {
     return static_cast<std::uint32_t>(operations * (writes + (high ? 1 : 0)));
   }
 
-  std::uint32_t start_ = 0;  ///< sum of all cells before the sections that are checked
+  std::uint32_t start_ = 0;  ///< the sum of all cells before the sections that are checked
 };
 
-/// A section: the same code whether it counts or is run ahead of time.
+/// A section: the same code whether it takes effect or is run ahead.
 template <class Memory>
 void write_cells(Memory& memory, array_data& data, const std::uint32_t* places) {
   const auto add_one = [](std::uint32_t cell) { return cell + 1; };

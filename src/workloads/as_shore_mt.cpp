@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the Shore-MT paper (3.2) first put in the place of occ_rwlock: pthread's reader-writer lock of its time, plain
-// and elided. For the simulated machine, and for sections that read: there to be looked at, not to be used.
+// and elided. For the simulated machine, and for sections that read. These locks are for study, not for use.
 #include <txsync/speculate/elided.hpp>
 
 #include "workloads/by_policy.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the thesis on TSX in InnoDB measured with: its locks, plain and with Intel's prefixes, and attempts without any
-// lock. For the simulated machine: they are there to be looked at, not to be used.
+// lock. For the simulated machine. These locks are for study, not for use.
 #include <txsync/locks/tatas.hpp>
 #include <txsync/machine/attempt.hpp>
 
@@ -38,8 +38,8 @@ class hle_outermost : public exchange_lock<acquisition::by_prefix, spinning::rea
   std::abort();
 }
 
-/// Thesis 3.3, "elision only": attempts without a lock, again and again. A section that can never commit would be tried
-/// for ever: the simulation ends with a sentence.
+/// Thesis 3.3, "elision only": attempts without a lock, repeated until one commits. A section that can never commit
+/// would be tried for ever, so the simulation then ends with a sentence.
 class rtm_only {
  public:
   struct slot {};
@@ -60,14 +60,14 @@ class rtm_only {
   }
 
  private:
-  /// Of one section. Far more than it takes where others are only in the way.
+  /// For one section. It is far more than a section needs that is only disturbed by others.
   static constexpr std::uint64_t most_attempts = 200'000;
 
   const bool attempts_;
   tatas_lock without_attempts_;
 };
 
-/// One attempt, and no section where it aborts.
+/// One attempt; if it aborts, the section is not run.
 class bare_attempt {
  public:
   static constexpr bool exclusive = false;
@@ -85,7 +85,7 @@ constexpr subject simulated_only(const char* name, bool speculates, const char* 
   return made;
 }
 
-/// Variants that the thesis compared by their locking alone.
+/// Variants that the thesis compared only by their locking.
 template <class Lock>
 constexpr subject variant_of(const char* name, bool speculates, const char* summary) noexcept {
   subject made{.name = name, .how = waiting::spins, .exclusive = true, .speculates = speculates, .summary = summary};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bank: transfers between accounts, and readings of them, in a bank that money neither enters nor leaves (thesis on TSX
-// in InnoDB, 3.3.1).
+// bank: transfers between accounts and readings of accounts. Money neither enters nor leaves the bank (thesis on TSX in
+// InnoDB, 3.3.1).
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// The one generator of random numbers that all threads of the thesis use, without a lock (its Listing 3.11): threads
+/// The one generator of random numbers that all threads of the thesis share, without a lock (its Listing 3.11). Threads
 /// that draw at the same time get the same number.
 class thesis_generator {
  public:
@@ -18,7 +18,7 @@ class thesis_generator {
   explicit thesis_generator(std::uint64_t seed) noexcept : state_(1 + seed % (period - 1)) {}
 
   std::uint64_t next() noexcept {
-    // relaxed, and not in one step: that threads meet here is what it is like; it guards nothing
+    // relaxed, and not one atomic step: this race is a property of the generator; it guards nothing
     const std::uint64_t drawn = (state_.load(std::memory_order_relaxed) * 32'719 + 3) % period;
     state_.store(drawn, std::memory_order_relaxed);  // as above
     return drawn;
@@ -28,7 +28,7 @@ class thesis_generator {
   alignas(machine::pad_bytes) std::atomic<std::uint64_t> state_;
 };
 
-/// Where a thread's numbers come from: its own stream, or the generator that all share.
+/// Where a thread's numbers come from: its own stream, or the shared generator.
 class number_source {
  public:
   number_source() noexcept = default;
@@ -46,7 +46,7 @@ class number_source {
 
 class bank;
 
-/// A thread that moves money. Between the two sections of a transfer the money is here.
+/// A thread that moves money. Between the two sections of a transfer, the money is here.
 class alignas(machine::pad_bytes) bank_visitor final : public visitor {
  public:
   void start(bank& shared, unsigned thread, const plan& how) noexcept;
@@ -61,7 +61,7 @@ class alignas(machine::pad_bytes) bank_visitor final : public visitor {
 
   bank* bank_ = nullptr;
   number_source random_;
-  std::uint64_t first_ = 0;  ///< of the accounts that the thread uses
+  std::uint64_t first_ = 0;  ///< the first of the accounts that the thread uses
   std::uint64_t count_ = 0;
   std::uint64_t turn_ = 0;
   bool transfers_ = false;
@@ -92,7 +92,7 @@ class bank final : public structure {
   thesis_generator* generator() noexcept { return draws_ == drawing::shared ? &generator_ : nullptr; }
 
  private:
-  /// An account is an object with locks of its own in the thesis: alone on its line.
+  /// In the thesis, an account is an object with its own locks, so it is alone on its line.
   struct alignas(64) entry {
     std::int64_t balance = start_balance;
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers, ours and one as OpenMP programs have it: subjects of trisolve, which has no locks.
+// Our barriers, and one as OpenMP programs have it. They are subjects of trisolve, which has no locks.
 #include <txsync/barrier.hpp>
 #include <txsync/machine/park.hpp>
 #include <txsync/speculate/warm_barrier.hpp>
@@ -11,8 +11,8 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-/// A barrier as GCC's libgomp has it: the number of threads that are awaited on a line of its own, and a generation for
-/// which waiters look 300,000 times, or 1000 times where there are more threads than CPUs, before they sleep.
+/// A barrier like that of GCC's libgomp. The number of threads that are still to arrive is on its own line. Waiters
+/// look for a new generation 300,000 times before they sleep, or 1000 times if there are more threads than CPUs.
 class libgomp_barrier {
  public:
   explicit libgomp_barrier(std::uint32_t threads) noexcept : threads_(threads), awaited_(threads) {}
@@ -20,7 +20,7 @@ class libgomp_barrier {
   void arrive_and_wait() noexcept {
     // acquire: pairs with the release below, so that the phase before is over for this thread
     const std::uint32_t mine = generation_.load(std::memory_order_acquire);
-    // acq_rel: what each did before is handed on by the last
+    // acq_rel: the last thread hands on what each one did before
     if (awaited_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       awaited_.store(threads_, std::memory_order_relaxed);  // relaxed: published by the generation
       generation_.store(mine + 1, std::memory_order_release);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subjects whose locks speculate by a policy: a new site for each run, so that a run learns for itself. The same lock
-// under several policies is compiled once.
+// Subjects whose locks speculate by a policy. Each run has a new site, so that it learns for itself. A lock is compiled
+// once for all policies.
 #pragma once
 
 #include <utility>
@@ -13,7 +13,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 /// The site of the locks of a run.
 constinit inline site* site_of_run = nullptr;
 
-/// A lock of that site, as adapters want it.
+/// A lock of that site, in the form that adapters need.
 template <class Lock>
 class of_run : public Lock {
  public:
@@ -29,8 +29,8 @@ outcome run_by(const parameters& values, const plan& how) {
 
 template <const subject& locked, const auto&... policies, unsigned... which>
 constexpr void set_runners(subject& made, std::integer_sequence<unsigned, which...>) noexcept {
-  // Locks that exclude have a runner for every workload but the barriers' and that of atomic blocks. (Runners are not
-  // compared: UBSan's are no constants.)
+  // Locks that exclude have a runner for every workload except those of barriers and of atomic blocks. (Runners are not
+  // compared, because UBSan's are not constants.)
   constexpr auto has_runner = [](workload_id one) {
     return one != workload_id::trisolve && one != workload_id::transactions;
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subjects by a table of presets (policy/presets.hpp): each row over each lock that it names.
+// Subjects by a table of presets (policy/presets.hpp): each row with each lock that it names.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// A preset over a lock.
+/// A preset with a lock.
 struct combination {
   unsigned row;
   unsigned lock;  ///< a bit of policy::subject_locks
@@ -41,7 +41,7 @@ constexpr std::string_view name_of_lock(unsigned lock) noexcept {
   return policy::subject_lock_names[std::countr_zero(lock)];
 }
 
-/// Three texts as one that ends with a zero.
+/// Joins three texts into one that ends with a zero.
 using text = std::array<char, 96>;
 constexpr text joined(std::string_view first, std::string_view second, std::string_view third) noexcept {
   text made{};
@@ -61,7 +61,7 @@ inline constexpr text subject_name = joined(presets[row].subject, "_", name_of_l
 template <const auto& presets, unsigned row, unsigned lock>
 inline constexpr text subject_summary = joined(name_of_lock(lock), before_summary(presets[row]), presets[row].summary);
 
-/// What `make.operator()<row, lock>(name, summary)` makes of each combination, and `others` behind them.
+/// The results of `make.operator()<row, lock>(name, summary)` for all combinations, followed by `others`.
 template <const auto& presets, class Make, class... Others>
 constexpr auto subjects_by(const Make& make, const Others&... others) noexcept {
   return [&]<std::size_t... which>(std::index_sequence<which...>) {

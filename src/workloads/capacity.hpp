@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// capacity: sections that touch so many places of an array, each thread an array and a lock of its own. On the subject
-// `attempt` it is the measurement of what a hardware attempt can hold (thesis on TSX in InnoDB, 3.2.1, 3.2.2, C.2).
+// capacity: sections that touch many places of an array. Each thread has its own array and lock. With the subject
+// `attempt` it measures what a hardware attempt can hold (thesis on TSX in InnoDB, 3.2.1, 3.2.2, C.2).
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,15 @@ struct capacity_shape {
 
   std::uint64_t lines;    ///< places that a section touches
   std::uint64_t step;     ///< bytes from one place to the next
-  std::uint64_t touches;  ///< bytes that are touched at each place
+  std::uint64_t touches;  ///< bytes touched at each place
   bool writes;
   bool random;
-  std::uint64_t places;  ///< of the array
+  std::uint64_t places;  ///< places in the array
   bool warm;
 };
 
-/// A permutation of the numbers below `size`, another one for each key: a Feistel network over an even number of bits,
-/// repeated until the number is in range. It needs no table, whose lines would be in the attempt too.
+/// A permutation of the numbers below `size`, different for each key. It is a Feistel network over an even number of
+/// bits, repeated until the number is in range. It needs no table, whose lines would also be in the attempt.
 class permutation {
  public:
   permutation(std::uint64_t size, std::uint64_t key) noexcept : size_(size), key_(mix(key)) {
@@ -54,10 +54,10 @@ class permutation {
  private:
   std::uint64_t size_;
   std::uint64_t key_;
-  unsigned half_ = 1;  ///< bits
+  unsigned half_ = 1;  ///< in bits
 };
 
-/// A thread's array, in pages that nobody has touched unless the shape says so.
+/// A thread's array, in pages that have not been touched, unless the shape says so.
 class capacity_array {
  public:
   explicit capacity_array(const capacity_shape& shape) noexcept;
@@ -76,7 +76,7 @@ class capacity_array {
   volatile unsigned char* at_;
 };
 
-/// What section number `number` writes: never 0, which stands in fresh pages.
+/// The value that section `number` writes. It is never 0, the value in fresh pages.
 constexpr unsigned char capacity_value(std::uint64_t number) noexcept {
   return static_cast<unsigned char>(1 + number % 255);
 }
@@ -85,10 +85,10 @@ template <class Adapter>
 struct capacity_shared {
   capacity_shape shape;
   std::uint64_t seed;
-  page_array<padded<Adapter>> locks;  ///< one a thread: nobody ever waits
+  page_array<padded<Adapter>> locks;  ///< one per thread: no thread ever waits
 };
 
-/// The section itself. All that it uses besides the array is in registers, so that the attempt holds nothing else.
+/// The section itself. Everything that it uses besides the array is in registers, so the attempt holds nothing else.
 [[gnu::always_inline]] inline std::uint64_t touch_places(volatile unsigned char* at, capacity_shape shape,
                                                          std::uint64_t key, unsigned char value) noexcept {
   const permutation place(shape.places, key);
@@ -104,7 +104,7 @@ struct capacity_shared {
   return sum;
 }
 
-/// Tallies: 0, arrays that do not hold what was written; 1, hashes.
+/// Tallies: 0, arrays that do not contain what was written; 1, hashes.
 template <class Adapter>
 void fill_sections(worker& me, capacity_shared<Adapter>& shared) {
   Adapter& lock = shared.locks[me.index()].object;

@@ -21,7 +21,7 @@ constexpr setting fine_1k[] = {{"counters", 1024}, {"locking", fine}};
 constexpr setting coarse_16k[] = {{"counters", 16'384}, {"locking", coarse}};
 constexpr setting fine_16k[] = {{"counters", 16'384}, {"locking", fine}};
 
-// The paper's text names 64 counters, its most contended case; the figure's other lengths are not given in numbers.
+// The paper's text names 64 counters, its most contended case. The figure gives no numbers for its other lengths.
 constexpr const char* paper = "LevelDB paper, section 3, Fig 2";
 constexpr const char* ours = "txsync: LevelDB paper, section 3, with a length of our own";
 constexpr unsigned threads = 8;

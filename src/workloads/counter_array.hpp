@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// counter-array: increments of random elements of an array, under one lock or a lock an element (LevelDB paper,
+// counter-array: increments of random elements of an array, under one lock or one lock per element (LevelDB paper,
 // section 3).
 #pragma once
 

@@ -18,7 +18,7 @@ constexpr parameter keys[] = {
     {"counters", 4, 1, 1024, "counters of the per-core layouts; thread i uses counter i modulo this"},
 };
 
-// The thesis's machine has four cores, so four counters.
+// The thesis's machine has four cores, so there are four counters.
 constexpr setting set_single[] = {{"layout", single}, {"counters", 4}};
 constexpr setting set_unaligned[] = {{"layout", unaligned}, {"counters", 4}};
 constexpr setting set_aligned[] = {{"layout", aligned}, {"counters", 4}};
@@ -52,7 +52,7 @@ counter_data::counter_data(const parameters& values) noexcept
 const char* counter_data::complaint(std::uint64_t operations) const noexcept {
   std::uint32_t sum = 0;
   for (const std::uint32_t cell : cells_) sum += cell;
-  // Modulo 2^32, as the counters count.
+  // Modulo 2^32, like the counters.
   return sum == static_cast<std::uint32_t>(operations) ? nullptr
                                                        : "the counters do not add up to the number of increments";
 }

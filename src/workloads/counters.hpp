@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// counters: increments of one counter or of one a core, in four layouts (thesis on TSX in InnoDB, 3.3.2).
+// counters: increments of one counter or of one per core, in four layouts (thesis on TSX in InnoDB, 3.3.2).
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 extern const workload counters_workload;
 
-/// The counters: 4 bytes each, side by side or on lines of their own.
+/// The counters: 4 bytes each, side by side or each on its own line.
 class counter_data {
  public:
   explicit counter_data(const parameters& values) noexcept;
@@ -26,12 +26,12 @@ class counter_data {
 
   /// Null, or why the run does not count.
   const char* complaint(std::uint64_t operations) const noexcept;
-  /// Of all the data, see outcome::end_hash.
+  /// A hash of all the data, see outcome::end_hash.
   std::uint64_t hash() const noexcept;
 
  private:
   unsigned count_;
-  unsigned stride_;  ///< cells from counter to counter
+  unsigned stride_;  ///< cells from one counter to the next
   bool one_lock_;
   page_array<std::uint32_t> cells_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What glibc's reader-writer lock was when the Shore-MT paper was written, until version 2.24: counters under a small
-// lock of its own, which each call takes for a moment. There to be measured, not to be used.
+// What glibc's reader-writer lock was until version 2.24, and so when the Shore-MT paper was written. It has counters
+// under a small lock, which each call takes for a moment. For measurements, not for use.
 #pragma once
 
 #include <txsync/machine/attempt.hpp>
@@ -12,18 +12,18 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// The same lock as sleeping_mutex, taken and given back with Intel's prefixes.
+/// The same lock as sleeping_mutex, acquired and released with Intel's prefixes.
 class hle_sleeping_mutex {
  public:
   void lock() noexcept {
     if (machine::hle_acquire(word_, taken) == free) return;
-    machine::relax();  // an elision that has found the lock held ends here, and the exchange above is done without it
+    machine::relax();  // ends an elision that found the lock held; the exchange above is then done without it
     // acquire: pairs with the exchange in unlock()
     while (word_.exchange(waited_for, std::memory_order_acquire) != free) machine::park(word_, waited_for);
   }
   void unlock() noexcept {
     if (machine::active()) return machine::hle_release(word_, free);
-    // release: pairs with the exchanges of those who lock it
+    // release: pairs with the exchanges of threads that lock it
     if (word_.exchange(free, std::memory_order_release) == waited_for) machine::unpark(word_, 1);
   }
   bool is_held() const noexcept { return word_.load(std::memory_order_relaxed) != free; }  // relaxed: decides nothing
@@ -70,14 +70,14 @@ class counting_rwlock {
   bool is_held() const noexcept { return small_.is_held() || has_writer() || readers() != 0; }
 
  private:
-  // All of it is guarded by small_; who looks without it is an attempt, which a change ends, or decides nothing by it.
+  // Guarded by small_. A read without it is an attempt's, which any change aborts, or nothing is decided by it.
   static constexpr std::memory_order relaxed = std::memory_order_relaxed;
   using count = std::atomic<std::uint32_t>;
 
   static void add(count& to, int change) noexcept {
     to.store(to.load(relaxed) + static_cast<std::uint32_t>(change), relaxed);
   }
-  /// Gives small_ away while it sleeps.
+  /// Releases small_ while it sleeps.
   void wait(count& asleep, count& called) noexcept {
     const std::uint32_t seen = called.load(relaxed);
     add(asleep, 1);
@@ -86,7 +86,7 @@ class counting_rwlock {
     small_.lock();
     add(asleep, -1);
   }
-  /// Gives small_ back, and then calls who can enter now: a writer before all readers.
+  /// Releases small_, then calls those that can enter now: a writer before all readers.
   void leave() noexcept {
     const bool empty = readers_.load(relaxed) == 0;
     const bool calls_writer = empty && writers_asleep_.load(relaxed) != 0;
@@ -99,15 +99,15 @@ class counting_rwlock {
   }
 
   Small small_;
-  count writer_{0};  ///< inside: 0 or 1
+  count writer_{0};  ///< writers inside: 0 or 1
   count readers_{0};
   count readers_asleep_{0};
   count writers_asleep_{0};
-  count readers_called_{0};  ///< on which they sleep
+  count readers_called_{0};  ///< the word on which readers sleep
   count writers_called_{0};
 };
 
-/// As the attempts of glibc's elision looked at it: readers, too, begin one only where nobody is inside.
+/// Like glibc's elision, attempts look at the whole lock: readers, too, begin one only if no thread is inside.
 template <class Small>
 class counting_rwlock_of_glibc : public counting_rwlock<Small> {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data that runs leave to each other (plan::keeps_data).
+// Data that a run leaves for a later one (plan::keeps_data).
 #pragma once
 
 #include <memory>
@@ -10,18 +10,18 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// The data of a run: new, or what a run before has left that had the same origin. Runs follow each other.
+/// The data of a run: new, or left by an earlier run with the same origin. Runs follow each other.
 template <class Data, class Origin = parameters>
 class data_lease {
  public:
-  /// make() answers new data, a std::unique_ptr<Data>.
+  /// make() returns new data as a std::unique_ptr<Data>.
   template <class Make>
   data_lease(const Origin& origin, const plan& how, const Make& make) : keeps_(how.keeps_data) {
     if (keeps_ && left.data != nullptr && left.origin == origin) {
       data_ = std::move(left.data);
       return;
     }
-    left.data = nullptr;  // before there are two
+    left.data = nullptr;  // freed first, so that there are never two
     left.origin = origin;
     data_ = make();
   }
@@ -31,16 +31,16 @@ class data_lease {
     if (keeps_ && sound_) left.data = std::move(data_);
   }
 
-  /// Null where make() answered that.
+  /// Null if make() returned null.
   Data* data() const noexcept { return data_.get(); }
 
-  /// The run has ended so. Data is left to others only if there was no fault and it is `sound`.
+  /// Ends the run with this outcome. Data is left for later runs only if there was no fault and it is `sound`.
   outcome ended(const outcome& seen, bool sound = true) noexcept {
     sound_ = sound && seen.fault == nullptr;
     return seen;
   }
-  /// The same, where Data checks itself by the numbers of a run's operations and settles with them. `excluded`: the
-  /// sections did, so that nothing they wrote is lost.
+  /// The same for Data that checks itself by the number of a run's operations and settles with them. `excluded`: the
+  /// sections excluded each other, so that nothing they wrote is lost.
   template <class... Counts>
   outcome checked(team_result& result, bool excluded, Counts... counts) noexcept {
     const char* const wrong = excluded ? data_->complaint(counts...) : nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our locks, elided: sections run as hardware attempts where the machine has them, and as plain ones elsewhere. One
-// lock, tatas, under all presets, which are those of the papers and of other libraries; others under some of them.
-// Which there are is read from the table of presets (policy/presets.hpp).
+// Our locks, elided: critical sections run as hardware attempts if the machine has them, and as plain ones otherwise.
+// One lock, tatas, has all presets, which are those of the papers and of other libraries. Other locks have some of
+// them. The table of presets (policy/presets.hpp) says which.
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/occ_rwlock.hpp>
@@ -34,11 +34,11 @@ constexpr subject futex = make_subject<lockable<of_run<elided<futex_mutex>>>>(""
 constexpr subject occ = make_subject<lockable<of_run<elided_shared<occ_rwlock>>>>("", peer, waiting::parks, "");
 constexpr subject srw = make_subject<lockable<of_run<elided_shared<srwlock>>>>("", peer, waiting::spins, "");
 
-// Whoever takes the lock after all runs ahead while it waits (always-abort paper, IV-A 5: htm-10-fb-aahtm).
+// A thread that has to take the lock warms up while it waits (always-abort paper, IV-A 5: htm-10-fb-aahtm).
 constexpr subject aahtm_tatas =
     make_subject<lockable<of_run<elided<warming<tatas_lock>>>>>("", peer, waiting::spins, "");
 
-/// The lock behind a bit of elision_preset::over.
+/// The lock for a bit of elision_preset::over.
 template <unsigned lock>
 constexpr const subject& lock_of() noexcept {
   if constexpr (lock == policy::over_mcs) {
@@ -64,7 +64,7 @@ constexpr auto of_row = []<unsigned row, unsigned lock>(const char* name, const 
   }
 };
 
-/// One each, and the rule that is not for use.
+/// One subject for each combination, and one with a rule that is not for use.
 constexpr auto table = subjects_by<policy::elision_table>(
     of_row, speculating<tatas, elision_presets::lemming>("lemming_tatas",
                                                          "tatas, elided by a rule that makes lemmings: not for use"));

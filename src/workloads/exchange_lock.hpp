@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The locks of the thesis on TSX in InnoDB (2.4): a word that is exchanged until it was free, in the variants that it
-// compared. For the simulated machine: they are there to be looked at, not to be used.
+// compared. For the simulated machine. These locks are for study, not for use.
 #pragma once
 
 #include <txsync/machine/attempt.hpp>
@@ -16,8 +16,8 @@ enum class spinning : std::uint8_t { exchanges, reads };
 /// A test-and-set is an exchange and a comparison (hle-emulation.h; thesis 2.4.4 and C.5).
 enum class asking : std::uint8_t { for_zero, for_one };
 
-/// Waiters go on exchanging (thesis 2.4.3: TAS) or read until it looks free (TAS-T). With the prefix each exchange is
-/// an elision first, and the store that it says when that was aborted.
+/// Waiters go on exchanging (thesis 2.4.3: TAS), or read until the lock looks free (TAS-T). With the prefix, each
+/// exchange is first an elision; if that aborts, it is an ordinary exchange with its store.
 template <acquisition How, spinning Wait, class Word = std::uint32_t, asking Test = asking::for_zero>
 class exchange_lock {
  public:
@@ -26,7 +26,7 @@ class exchange_lock {
   void lock(slot&) noexcept {
     while (is_taken(take())) {
       do {
-        machine::relax();  // where an elision has found the lock held, this ends it
+        machine::relax();  // ends an elision that has found the lock held
       } while (Wait == spinning::reads && is_held());
     }
   }

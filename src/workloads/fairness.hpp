@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs of a workload that also say how evenly the threads had their turns, and how they waited. Native only.
+// Runs of a workload that also report how evenly the threads had their turns, and how they waited. Native only.
 #pragma once
 
 #include "observe/document/document.hpp"
@@ -7,13 +7,13 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// Runs once. A run without fault adds the shares of its threads to the record. It also adds its waits if the plan
-/// times every operation and the workload records them.
+/// Runs once. If the run has no fault, it adds the shares of the threads to the record. It also adds the waits if the
+/// plan times every operation and the workload records waits.
 outcome run_with_shares(subject::runner run, const parameters& values, plan how, observe::fairness_record& into);
 
-/// A run of its own for the waits: half as long, with every operation timed, which would change the throughput of
-/// the run above. Adds only waits. With one thread, which never waits, or for a workload that recorded no waits before,
-/// nothing is run, and the outcome is empty.
+/// A separate run for the waits, half as long. It times every operation, which would change the throughput of the run
+/// above. Adds only waits. With one thread, which never waits, or for a workload that recorded no waits before, nothing
+/// is run, and the outcome is empty.
 outcome run_for_waits(subject::runner run, const parameters& values, plan how, observe::fairness_record& into);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads

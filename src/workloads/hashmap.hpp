@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hashmap: a hash map of fixed size with a list of items a bucket, under a lock a bucket or one for all (thesis on TSX
-// in InnoDB, 3.3.4).
+// hashmap: a hash map of fixed size, whose buckets have lists of items, under a lock per bucket or one for all. Source:
+// thesis on TSX in InnoDB, 3.3.4.
 #pragma once
 
 #include "workloads/value_set.hpp"
@@ -28,7 +28,7 @@ class value_map final : public value_set {
   item* first_of(unsigned chain) const noexcept override { return buckets_[chain].object; }
   const char* wrong_at(unsigned chain, const item* before, const item& one) const noexcept override;
   const char* wrong_at_end(const item*) const noexcept override { return nullptr; }
-  /// The link to the item of that value, or to where it would be put.
+  /// The link to the item with that value, or to where it would be inserted.
   template <class Memory>
   item** link_to(std::uint32_t value, Memory& memory) noexcept;
 

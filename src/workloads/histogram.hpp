@@ -8,9 +8,9 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// How many sampled operations took how long, in log-linear buckets: below 16 ns one bucket a nanosecond, above that 16
-/// buckets for each power of two, so that a bucket is at most 1/16 wider than its lower bound. A plain record of fixed
-/// size; not thread-safe: each thread keeps its own and merges at the end.
+/// How many sampled operations took how long, in log-linear buckets. Below 16 ns there is one bucket per nanosecond,
+/// above that 16 buckets for each power of two. So a bucket is at most 1/16 wider than its lower bound. A plain record
+/// of fixed size. It is not thread-safe: each thread has its own, and they are merged at the end.
 struct latency_histogram {
   using layout = observe::log_linear<4, 36>;  // up to 2^40 ns, 18 minutes
   static constexpr unsigned buckets = layout::count;
@@ -19,7 +19,7 @@ struct latency_histogram {
 
   static constexpr unsigned bucket_of(std::uint64_t ns) noexcept { return static_cast<unsigned>(layout::index_of(ns)); }
 
-  /// The least duration that counts in the bucket, in nanoseconds.
+  /// The smallest duration that is counted in the bucket, in nanoseconds.
   static constexpr std::uint64_t lower_bound(unsigned bucket) noexcept { return layout::floor_of(bucket); }
 
   void add(std::uint64_t ns) noexcept { ++counts[bucket_of(ns)]; }
@@ -34,8 +34,8 @@ struct latency_histogram {
     return sum;
   }
 
-  /// The duration in nanoseconds that the given part of the samples does not exceed, as the lower bound of its bucket;
-  /// 0 without samples. Requires: 0 <= part <= 1; 0.999 asks for p99.9.
+  /// The duration in nanoseconds that the fraction `part` of the samples does not exceed, as the lower bound of its
+  /// bucket; 0 without samples. Requires: 0 <= part <= 1. For p99.9, `part` is 0.999.
   std::uint64_t quantile(double part) const noexcept {
     const std::uint64_t all = samples();
     if (all == 0) return 0;

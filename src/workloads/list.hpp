@@ -28,7 +28,7 @@ class value_list final : public value_set {
   const char* wrong_at(unsigned chain, const item* before, const item& one) const noexcept override;
   const char* wrong_at_end(const item* last) const noexcept override;
 
-  // Apart: an insertion writes one of them, and every search reads the other.
+  // On separate lines, because an insertion writes one of them and every search reads the other.
   line_of<item*> first_;
   line_of<item*> last_;
   bool filled_ = false;

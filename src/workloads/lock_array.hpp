@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lock-array: threads take random locks of an array, one or several at once, and hold them for a while (thesis on TSX
-// in InnoDB, 2.4, 3.2.3, 3.2.4, C.1, C.3, C.4).
+// lock-array: threads take random locks of an array, one or several at once, and hold them for a while. Sources: thesis
+// on TSX in InnoDB, 2.4, 3.2.3, 3.2.4, C.1, C.3, C.4.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ struct lock_array_shape {
   explicit lock_array_shape(const parameters& values) noexcept;
 
   std::uint64_t locks;
-  unsigned held;       ///< at once
-  std::uint64_t hold;  ///< cycles
+  unsigned held;       ///< locks held at once
+  std::uint64_t hold;  ///< in cycles
   std::uint64_t data;  ///< bytes that a section reads
   enum class allocation : std::uint8_t { none, stack, heap } allocates;
-  std::uint64_t every_ns;  ///< from one section's begin to the next's
-  bool own_locks;          ///< each thread takes locks of a part of its own
+  std::uint64_t every_ns;  ///< from the start of one section to the start of the next
+  bool own_locks;          ///< each thread takes locks from its own part
 };
 
 /// What a thread does in a section besides holding its locks.
@@ -39,7 +39,7 @@ class section_work {
     if (shape_.allocates == lock_array_shape::allocation::heap) allocate();
     if (shape_.allocates == lock_array_shape::allocation::stack) use_stack();
     if (shape_.hold == 0) return;
-    // No pause: that ends attempts on some machines. A fence touches no memory.
+    // No pause instruction, because that ends attempts on some machines. A fence touches no memory.
     for (const std::uint64_t begun = machine::cycles(); machine::cycles() - begun < shape_.hold;) machine::fence();
   }
 
@@ -51,7 +51,7 @@ class section_work {
   const volatile unsigned char* data_;
 };
 
-/// Waits for the time of the next section, where sections have one.
+/// Waits until the time of the next section, if sections have one.
 class section_clock {
  public:
   explicit section_clock(std::uint64_t every_ns) noexcept : every_ns_(every_ns) {}
@@ -68,7 +68,7 @@ struct lock_array_shared {
   lock_array_shape shape;
   unsigned threads;
   page_array<padded<Adapter>> locks;
-  page_array<unsigned char> data;  ///< a page or more a thread
+  page_array<unsigned char> data;  ///< a page or more per thread
 
   std::uint64_t bytes_each() const noexcept { return data.size() / threads; }
 };
@@ -80,7 +80,7 @@ struct lock_range {
 };
 lock_range locks_of(const lock_array_shape& shape, unsigned thread, unsigned threads) noexcept;
 
-/// Tally 0: the hash of what was drawn.
+/// Tally 0: a hash of what was drawn.
 template <class Adapter>
 void take_locks(worker& me, lock_array_shared<Adapter>& shared) {
   const lock_array_shape shape = shared.shape;
@@ -98,8 +98,8 @@ void take_locks(worker& me, lock_array_shared<Adapter>& shared) {
     drawn.add(static_cast<std::uint64_t>(locks - shared.locks.data()));
     clock.wait();
     const bool timed = me.begin();
-    // Always from the lower to the higher, so that nobody waits in a circle. An aborted attempt comes back at its first
-    // enter(), which then says no.
+    // Always from the lower to the higher lock, so that no deadlock is possible. An aborted attempt returns to its
+    // first enter(), which then returns false.
     bool entered = true;
     for (unsigned i = 0; entered && i < shape.held; ++i) entered = enter(locks[i].object, mine[i]);
     if (entered) {

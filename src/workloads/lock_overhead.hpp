@@ -13,13 +13,13 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 extern const workload lock_overhead_workload;
 
-/// Pairs of lock and unlock between two looks at whether it is enough.
+/// Pairs of lock and unlock between two checks whether the run is over.
 std::uint64_t lock_overhead_batch(const parameters& values) noexcept;
 
 template <class Adapter>
 struct overhead_shared {
   std::uint64_t batch;
-  page_array<padded<Adapter>> locks;  ///< one a thread: nobody ever waits
+  page_array<padded<Adapter>> locks;  ///< one per thread: no thread ever waits
 };
 
 template <class Adapter>

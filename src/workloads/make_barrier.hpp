@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a subject of any barrier that has a constructor from the number of threads, and arrive_and_wait(): one line for
-// each, in a table.
+// Makes a subject of any barrier that has a constructor from the number of threads, and arrive_and_wait(). Each takes
+// one line in a table.
 #pragma once
 
 #include "workloads/trisolve.hpp"
@@ -8,7 +8,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// The name and the summary are kept by address: string literals.
+/// Name and summary must be string literals, because only their addresses are kept.
 template <class Barrier>
 constexpr subject make_barrier_subject(const char* name, bool peer, const char* summary) noexcept {
   subject made{.name = name, .peer = peer, .how = waiting::parks, .is_barrier = true, .summary = summary};

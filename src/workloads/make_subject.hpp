@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a subject of any lock: one line for each, in a table. Instantiates every workload for the adapter (about a
-// second of compile time each), so keep a handful to a source file.
+// Makes a subject of any lock; each takes one line in a table. It instantiates every workload for the adapter (about a
+// second of compile time each), so keep only a handful in a source file.
 //
 //   constexpr subject table[] = {
 //       make_subject<lockable<tbb::spin_mutex>>("tbb::spin_mutex", true, waiting::spins, "oneTBB's test-and-set lock"),
@@ -22,13 +22,13 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// The workloads whose sections have to be run, every time.
+/// The workloads whose critical sections must always be run.
 template <class Adapter>
 constexpr void set_locked_workloads(subject& made) noexcept {
   const auto set = [&](workload_id which, subject::runner run) { made.run[static_cast<unsigned>(which)] = run; };
   set(workload_id::arraybench, run_arraybench<Adapter>);
   set(workload_id::bank, run_structure<Adapter, bank_workload, make_bank>);
-  if constexpr (excludes<Adapter>()) {  // trees, lists and chains that are broken end nowhere
+  if constexpr (excludes<Adapter>()) {  // a walk in damaged trees, lists and chains might not end
     set(workload_id::mapbench, run_mapbench<Adapter>);
     set(workload_id::list, run_structure<Adapter, list_workload, make_list>);
     set(workload_id::hashmap, run_structure<Adapter, hashmap_workload, make_hashmap>);
@@ -41,7 +41,7 @@ constexpr void set_locked_workloads(subject& made) noexcept {
   set(workload_id::readers, run_readers<Adapter>);
 }
 
-/// Only for the workloads that warm-up is measured on: what warms up before it locks (adapters.hpp).
+/// Only for the workloads that measure warm-up: prefetch before lock (adapters.hpp).
 template <class Adapter>
 constexpr subject make_ahead_subject(const char* name, waiting how, const char* summary) noexcept {
   subject made{.name = name, .peer = true, .how = how, .summary = summary};
@@ -53,7 +53,7 @@ constexpr subject make_ahead_subject(const char* name, waiting how, const char* 
   return made;
 }
 
-/// The name and the summary are kept by address: string literals.
+/// Name and summary must be string literals, because only their addresses are kept.
 template <class Adapter>
 constexpr subject make_subject(const char* name, bool peer, waiting how, const char* summary) noexcept {
   subject made{.name = name,

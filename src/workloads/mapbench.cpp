@@ -53,14 +53,14 @@ constinit const workload mapbench_workload{
 
 map_data::map_data(const parameters& values, std::uint64_t seed)
     : keys(values[key::keys]), find(values[key::find]), insert(values[key::insert]) {
-  // Exactly half of the keys, each as likely as another, inserted in random order so that neighbours in the tree are
-  // not neighbours in memory.
+  // Exactly half of the keys, all equally likely, inserted in random order. So neighbours in the tree are not
+  // neighbours in memory.
   std::vector<int> order(keys);
   for (std::uint64_t i = 0; i < keys; ++i) order[i] = static_cast<int>(i);
   random_stream random(seed, ~std::uint64_t{0});
   const std::uint64_t half = keys / 2;
   for (std::uint64_t i = 0; i < half; ++i) std::swap(order[i], order[i + random.below(keys - i)]);
-  // Nodes are made in that order, so that they lie in it, and put together by key, which takes no searching.
+  // Nodes are made in that order, so they have it in memory. They are then linked by key, which needs no search.
   std::vector<std::map<int, int>::node_type> nodes(keys);
   std::map<int, int> one_at_a_time;
   for (std::uint64_t i = 0; i < half; ++i) {

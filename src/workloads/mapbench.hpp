@@ -27,24 +27,24 @@ class map_data {
   action action_of(std::uint64_t percent) const noexcept {
     return percent < find ? action::find : percent < find + insert ? action::insert : action::erase;
   }
-  /// One operation; true when the key was found, was new, or was there to erase. Requires: nobody else is in the map.
+  /// One operation. True if the key was found, was new, or could be erased. Requires: no other thread uses the map.
   bool apply(action what, int key);
 
-  /// The way to the key, and to what changes with it, in the nodes of libstdc++'s tree: what apply() will touch.
+  /// Visits what apply() will touch: the way to the key, and what changes with it, in the nodes of libstdc++'s tree.
   template <class Memory>
   void foretell(Memory& memory, action what, int key) const;
 
   /// Null, or why the run does not count.
   const char* complaint(std::uint64_t inserted, std::uint64_t erased) const noexcept;
-  /// From now on these count as there from the start.
+  /// From now on, these operations count as initial content.
   void settle(std::uint64_t inserted, std::uint64_t erased) noexcept { filled_ += inserted - erased; }
-  /// Of all the data, see outcome::end_hash.
+  /// A hash of all the data, see outcome::end_hash.
   std::uint64_t hash() const noexcept;
 
   std::map<int, int> map;
   std::uint64_t keys;    ///< keys are 0..keys-1
-  std::uint64_t find;    ///< percent
-  std::uint64_t insert;  ///< percent; the rest erases
+  std::uint64_t find;    ///< in percent
+  std::uint64_t insert;  ///< in percent; the rest are erasures
 
  private:
   std::uint64_t filled_ = 0;

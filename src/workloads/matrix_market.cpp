@@ -33,7 +33,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-/// The format's words may be written in any case.
+/// The format's words may be in upper or lower case.
 bool same(std::string_view word, std::string_view wanted) {
   return std::equal(word.begin(), word.end(), wanted.begin(), wanted.end(),
                     [](char a, char b) { return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b; });
@@ -63,7 +63,7 @@ class reader {
     throw matrix_error(source_ + ":" + std::to_string(line_number_) + ": " + what);
   }
 
-  /// The next line that is not blank and, where they may be, no comment.
+  /// The next line that is not blank and, where comments are allowed, is not a comment.
   bool next_line(bool comments) {
     while (std::getline(from_, line_)) {
       ++line_number_;
@@ -167,7 +167,7 @@ struct opened {
   sparse_matrix matrix;
 };
 
-/// In a list: what has been opened stays where it is.
+/// In a list, so that an opened matrix keeps its address.
 std::list<opened>& all_opened() {
   static std::list<opened> all;
   return all;

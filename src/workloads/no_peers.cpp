@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines that are not native have no locks but ours, and no files.
+// Machines that are not native have only our locks, and no files.
 #include "workloads/sparse_matrix.hpp"
 #include "workloads/subjects.hpp"
 

@@ -17,7 +17,7 @@ struct block {
 
 constexpr std::size_t most_kept = std::size_t{64} << 20;
 constinit tatas_lock guard;
-constinit block kept[4];  ///< given back, not yet taken again
+constinit block kept[4];  ///< given back and not taken again yet
 constinit unsigned next_kept = 0;
 
 void* take_kept(std::size_t bytes) noexcept {

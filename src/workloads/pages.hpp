@@ -9,13 +9,14 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// Pages as machine::map_pages() gives them, except that those of a run before may come again, with what stands in
-/// them: whether an array happens to lie on large pages then does not change from one lock's run to the next.
+/// Pages like those of machine::map_pages(), but pages of an earlier run may be reused with their content. So whether
+/// an array is on large pages does not change from one lock's run to the next.
 void* take_pages(std::size_t bytes) noexcept;
 void give_pages(void* address, std::size_t bytes) noexcept;
 
-/// An array of value-initialised objects in pages of its own: page-aligned, away from the heap, and every page touched
-/// before anything is measured. Empty when the machine has no memory: ask with ok(). Cells are destroyed with it.
+/// An array of value-initialised objects in its own pages: page-aligned, away from the heap, and every page touched
+/// before anything is measured. Empty if the machine has not enough memory; ask ok(). Its destructor destroys the
+/// cells.
 template <class Cell>
 class page_array {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our locks whose waiters go to sleep.
+// Our locks whose waiters sleep.
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/posix_mutex.hpp>
 #include <txsync/mutex.hpp>

@@ -8,7 +8,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// A pthread mutex of one kind; its errors are programming errors that cannot happen here.
+/// A pthread mutex of one kind. Its errors are programming errors, which cannot happen here.
 template <int Kind>
 class pthread_lock {
  public:
@@ -29,7 +29,7 @@ class pthread_lock {
   pthread_mutex_t mutex_;
 };
 
-using pthread_normal = pthread_lock<PTHREAD_MUTEX_TIMED_NP>;  // what an initialised mutex is when nothing is asked for
+using pthread_normal = pthread_lock<PTHREAD_MUTEX_TIMED_NP>;  // the default kind
 using pthread_adaptive = pthread_lock<PTHREAD_MUTEX_ADAPTIVE_NP>;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads

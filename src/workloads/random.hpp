@@ -7,7 +7,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// The finalizer of splitmix64 (Steele, Lea, Flood 2014): every bit of the input moves every bit of the result.
+/// The finalizer of splitmix64 (Steele, Lea, Flood 2014): every bit of the input affects every bit of the result.
 constexpr std::uint64_t mix(std::uint64_t x) noexcept {
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
@@ -24,8 +24,9 @@ class running_hash {
   std::uint64_t state_ = 0;
 };
 
-/// A stream of random numbers, a splitmix64. Draws do not wait for each other, so a draw costs about a nanosecond.
-/// Seeds are hashed with the stream's number: streams of neighbouring threads are not shifted copies of one another.
+/// A stream of random numbers, a splitmix64. Draws do not depend on each other, so a draw costs about a nanosecond.
+/// Seeds are hashed with the stream's number, so that streams of neighbouring threads are not shifted copies of each
+/// other.
 class random_stream {
  public:
   constexpr random_stream(std::uint64_t seed, std::uint64_t number) noexcept : state_(mix(mix(seed) + number)) {}
@@ -35,7 +36,7 @@ class random_stream {
   /// A number in [0, bound). Requires: 0 < bound <= 2^32. Uneven by at most bound / 2^32.
   constexpr std::uint64_t below(std::uint64_t bound) noexcept { return ((next() >> 32) * bound) >> 32; }
 
-  /// True in so many of a hundred cases.
+  /// True in `chance` of a hundred cases.
   constexpr bool percent(std::uint64_t chance) noexcept { return below(100) < chance; }
 
  private:

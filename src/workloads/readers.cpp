@@ -51,7 +51,7 @@ const char* pair_data::complaint(std::uint64_t unequal, std::uint64_t writes) co
     left += one.left;
     right += one.right;
   }
-  // Modulo 2^32, as the halves count.
+  // Modulo 2^32, like the halves.
   const auto expected = static_cast<std::uint32_t>(writes * touches);
   return left == expected && right == expected ? nullptr : "the pairs do not add up to the number of writes";
 }

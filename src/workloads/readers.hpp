@@ -13,7 +13,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 extern const workload readers_workload;
 
-/// Pairs whose halves are equal outside of write sections; a reader that sees unequal halves was not excluded.
+/// Pairs whose halves are equal outside of write sections. A reader that sees unequal halves was not excluded.
 class pair_data {
  public:
   static constexpr unsigned most_touches = 1024;
@@ -43,12 +43,12 @@ class pair_data {
 
   /// Null, or why the run does not count: `unequal` is what all readers saw, `writes` how many write sections ran.
   const char* complaint(std::uint64_t unequal, std::uint64_t writes) const noexcept;
-  /// Of all the data, see outcome::end_hash.
+  /// A hash of all the data, see outcome::end_hash.
   std::uint64_t hash() const noexcept;
 
   page_array<pair> pairs;
   std::uint64_t reads;    ///< percent of sections that read
-  unsigned touches;       ///< pairs a section reads or writes
+  unsigned touches;       ///< pairs that a section reads or writes
   std::uint64_t outside;  ///< fences between sections, on average
 };
 
@@ -58,7 +58,7 @@ struct pairs_shared {
   alignas(machine::pad_bytes) pair_data data;
 };
 
-/// A read section: shared where the lock can.
+/// A read section; shared if the lock supports it.
 template <class Adapter, class Entered>
 std::uint64_t read_section(Adapter& lock, typename Adapter::slot& mine, const pair_data& data,
                            const std::uint32_t* places, const Entered& entered) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The main program of the image that `txsync sim WORKLOAD` starts: one run of one workload on one lock.
 //   WORKLOAD LOCK THREADS PLACE SOCKET DURATION_NS OPERATIONS RUN_IN_NS SEED SAMPLE_EVERY VALUE...
-// All numbers, checked by whoever started it; what comes out goes into the records.
+// The arguments are numbers, which the caller has checked. The results go into the records.
 #include <txsync_backend/runtime.h>
 #include <txsync/machine/environment.hpp>
 
@@ -21,7 +21,7 @@ std::uint64_t number(const char* text) noexcept {
   return value;
 }
 
-/// Faults are sentences, and records are numbers: the sentence goes to the standard error.
+/// Faults are sentences, but records are numbers, so the sentence goes to the standard error.
 extern "C" long write(int file, const void* text, unsigned long bytes);
 
 void say(const char* text) noexcept {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What glibc's default mutex and condition variable do, which is what papers compare with: who has to wait sleeps at
-// once. Ours, which pthread_mutex_lock() is on the simulated machine, spins first. There to be measured, not to be
-// used.
+// glibc's default mutex and condition variable, with which papers compare: a thread that has to wait sleeps at once.
+// Ours, which pthread_mutex_lock() is on the simulated machine, spins first. For measurements, not for use.
 #pragma once
 
 #include <txsync/machine/park.hpp>
@@ -26,10 +25,10 @@ class sleeping_mutex {
     return word_.compare_exchange_strong(seen, taken, std::memory_order_acquire, std::memory_order_relaxed);
   }
   void unlock() noexcept {
-    // release: pairs with the exchanges of those who lock it
+    // release: pairs with the exchanges of threads that lock it
     if (word_.exchange(free, std::memory_order_release) == waited_for) machine::unpark(word_, 1);
   }
-  // relaxed: an attempt's read is ordered by the attempt, and everybody else decides nothing by it
+  // relaxed: an attempt's read is ordered by the attempt, and for all others nothing is decided by it
   bool is_held() const noexcept { return word_.load(std::memory_order_relaxed) != free; }
 
  private:
@@ -40,9 +39,9 @@ class sleeping_mutex {
   std::atomic<std::uint32_t> word_{free};
 };
 
-/// A number that notifications change, on which waiters sleep. In elided sections it is the LevelDB paper's XCondVar
-/// (4.1): a wait commits what the section has done before it sleeps, and a notification wakes after the commit.
-/// Requires: all calls are made in sections of one lock, and waiters look again at what they have waited for.
+/// A number that notifications change, and on which waiters sleep. In elided sections it is the LevelDB paper's
+/// XCondVar (4.1). A wait commits what the section has done before it sleeps, and a notification wakes after the
+/// commit. Requires: all calls are made in sections of one lock, and waiters check their condition again.
 class sleeping_condition {
  public:
   template <class Lock>
@@ -69,12 +68,12 @@ class sleeping_condition {
  private:
   void wake(unsigned how_many) noexcept {
     number_.store(number_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    // By address: the variable may be gone when the action runs.
+    // The address of the word is passed, because the variable may be gone when the action runs.
     on_commit([word = &number_, how_many]() noexcept { machine::unpark(*word, how_many); });
   }
 
   std::atomic<std::uint32_t> number_{0};
-  std::uint32_t waiters_ = 0;  ///< that nobody has notified
+  std::uint32_t waiters_ = 0;  ///< waiters that have not been notified
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads

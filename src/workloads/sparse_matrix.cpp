@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices that are drawn.
+// Random matrices.
 #include "workloads/sparse_matrix.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-/// Rows are drawn in the order in which they can be solved: the last first.
+/// Rows are drawn in the order in which they can be solved: the last one first.
 class drawing {
  public:
   drawing(const matrix_shape& shape, std::uint64_t seed)
@@ -23,9 +23,9 @@ class drawing {
   }
 
  private:
-  static constexpr std::uint32_t mixed = 4;  ///< levels whose rows lie among each other, and that elements refer to
+  static constexpr std::uint32_t mixed = 4;  ///< how many levels have their rows mixed, and are referred to by elements
 
-  /// Which level each place has. A row of a level needs one of the level before it.
+  /// The level of each place. A row of a level needs one of the level before it.
   void draw_levels() {
     std::uint32_t base = 0;
     std::uint32_t left = width();
@@ -41,7 +41,7 @@ class drawing {
       level_of_.push_back(level);
     }
   }
-  /// From half to three halves of the average.
+  /// From half to one and a half times the average.
   std::uint32_t width() {
     return std::max<std::uint32_t>(
         1, static_cast<std::uint32_t>(shape_.parallelism / 2 + widths_.below(std::uint64_t{shape_.parallelism} + 1)));
@@ -73,7 +73,7 @@ class drawing {
     }
   }
 
-  /// The first place is the last row. The values of a row sum up to less than one, so that solutions stay small.
+  /// The first place is the last row. The values of a row sum to less than one, so that solutions stay small.
   sparse_matrix in_order_of_rows() {
     sparse_matrix made;
     for (std::uint32_t row = 0; row < shape_.rows; ++row) {
@@ -96,7 +96,7 @@ class drawing {
   random_stream columns_;
   random_stream values_;
   std::vector<std::uint32_t> sizes_;     ///< of levels
-  std::vector<std::uint32_t> level_of_;  ///< places
+  std::vector<std::uint32_t> level_of_;  ///< by place
   std::vector<std::uint32_t> needs_;     ///< places that must be solved before
   std::vector<std::uint32_t> need_ends_;
 };

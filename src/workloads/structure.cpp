@@ -7,7 +7,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-/// What the data of a run is made for.
+/// What the data of a run was made for.
 struct structure_origin {
   const workload* which = nullptr;
   parameters values{};

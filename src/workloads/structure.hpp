@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data structures under locks, behind one interface: what runs on a lock is then one template for all of them, and each
-// structure is compiled once and not once for each lock.
+// Data structures under locks, behind one interface. So one template runs all of them on a lock, and each structure is
+// compiled once instead of once for each lock.
 #pragma once
 
 #include <cstdint>
@@ -13,31 +13,31 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// The sections of one operation, each under one lock of the structure, one after the other.
+/// The critical sections of one operation, each under one lock of the structure, one after the other.
 struct section_list {
   static constexpr unsigned most = 2;
   unsigned count = 0;
   std::uint64_t locks[most] = {};
 };
 
-/// One thread's way through a structure. Used by that thread alone.
+/// One thread's access to a structure. Only that thread uses it.
 class visitor {
  public:
-  /// Draws the next operation, and gets ready what its sections are not to do, such as allocate.
+  /// Draws the next operation, and prepares what its sections must not do, such as allocation.
   virtual section_list draw() = 0;
-  /// One section of the operation that was drawn; in an attempt that aborts, nothing of it has happened. Requires: its
+  /// Runs one section of the drawn operation. If an attempt aborts, nothing of it has happened. Requires: the section's
   /// lock is held.
   virtual void apply(unsigned section) = 0;
-  /// What apply() would touch, by a thread that waits for the section's lock.
+  /// Touches what apply() would touch. Called by a thread that waits for the section's lock.
   virtual void warm(unsigned /*section*/, warm_memory& /*memory*/) {}
-  /// After the sections: gives back what is over, and counts.
+  /// Called after the sections: frees what is no longer needed, and counts.
   virtual void settle() = 0;
 
  protected:
   ~visitor() = default;
 };
 
-/// What threads share. Knows nothing of locks but how many it wants.
+/// What the threads share. It knows nothing about locks except how many it needs.
 class structure {
  public:
   structure() = default;
@@ -51,11 +51,11 @@ class structure {
   // After all threads have ended:
   /// Null, or why the run does not count.
   virtual const char* complaint() const = 0;
-  /// Of all the data, see outcome::end_hash.
+  /// A hash of all the data, see outcome::end_hash.
   virtual std::uint64_t hash() const = 0;
 };
 
-/// Makes and fills a structure for the threads of a plan; null when the machine has no memory.
+/// Makes and fills a structure for the threads of a plan. Null if the machine has not enough memory.
 using structure_maker = std::unique_ptr<structure> (*)(const parameters& values, const plan& how);
 
 extern const workload bank_workload;
@@ -101,7 +101,7 @@ outcome run_on_structure(structure& data, const plan& how) {
   if (!shared.locks.ok()) return refused(no_memory);
   team_result result = run_team<visit<Adapter>>(how, shared);
   const char* const wrong = excludes<Adapter>() ? data.complaint() : nullptr;
-  const bool hashed = wrong == nullptr && !how.keeps_data;  // links that are wrong need not end
+  const bool hashed = wrong == nullptr && !how.keeps_data;  // a walk along wrong links might not end
   return result.checked(wrong, hashed ? data.hash() : 0);
 }
 

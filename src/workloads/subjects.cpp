@@ -5,7 +5,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-/// All groups one after the other, put together at the first question.
+/// All groups one after the other, collected at the first call.
 struct subject_table {
   static constexpr unsigned most = 128;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of subjects, each table in a source file of its own, which keeps the compile time of each bearable.
+// Groups of subjects. Each table has its own source file, which limits the compile time of each.
 #pragma once
 
 #include <span>

@@ -40,7 +40,7 @@ void worker::begin_sample() noexcept {
 void worker::keep_sample() noexcept {
   const std::uint64_t now = machine::cycles();
   sampling_ = false;
-  // relaxed: a sample more or less at the edges of the measured phase does not matter
+  // relaxed: one sample more or less at the edges of the measured phase does not matter
   const bool counts = signals_->measuring.load(std::memory_order_relaxed);
   if (counts) latency_.add(ns_of(now - begun_));
   if (waits_ == nullptr) return;
@@ -60,7 +60,7 @@ void worker::run(void* raw) noexcept {
   me.ended_cycles_ = machine::cycles();
 }
 
-/// One run: start, measure, join, sum up. Lives in the frame of the caller, who sleeps while it is measured.
+/// One run: start, measure, join, sum up. It is in the frame of the caller, who sleeps during the measurement.
 class team {
  public:
   explicit team(const plan& how) noexcept : how_(how), workers_(how.threads) {
@@ -81,7 +81,7 @@ class team {
   }
 
  private:
-  /// Starts all threads and waits until they stand at the gate; or none.
+  /// Starts all threads and waits until they wait at the gate; or starts none.
   bool start(erased_body body, void* shared) noexcept {
     machine::enter_phase(machine::phase::running);
     const std::uint64_t rate = how_.sample_every != 0 ? machine::cycles_per_second() : 1;
@@ -118,7 +118,7 @@ class team {
     }
   }
 
-  /// The measured phase lasts from the opening of the gate until the last thread is done.
+  /// The measured phase lasts from the opening of the gate until the last thread has finished.
   void measure_operations(outcome& seen) noexcept {
     signals_.measuring.store(true);
     machine::enter_phase(machine::phase::measured);
@@ -133,7 +133,7 @@ class team {
     count(seen);
   }
 
-  /// The counts are read while the threads run, so that neither the run-in nor the end of the threads is measured.
+  /// The counts are read while the threads run, so that neither the run-in nor the threads' end is measured.
   void measure_time(outcome& seen) noexcept {
     signals_.open.store(true);
     if (how_.run_in_ns != 0) sleep_until(machine::clock_ns() + how_.run_in_ns);
@@ -185,7 +185,7 @@ class team {
 
   const plan& how_;
   page_array<worker> workers_;
-  std::optional<page_array<wait_record>> waits_;  ///< of the workers; empty unless every operation is timed
+  std::optional<page_array<wait_record>> waits_;  ///< one per worker; empty unless every operation is timed
   team_signals signals_;
 };
 

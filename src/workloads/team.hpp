@@ -30,7 +30,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// What all threads of a team look at; each on lines of its own, since one is written while the others are read.
+/// What all threads of a team read. Each is on its own lines, because one is written while the others are read.
 struct team_signals {
   alignas(machine::pad_bytes) std::atomic<std::uint32_t> ready{0};
   alignas(machine::pad_bytes) std::atomic<bool> open{false};
@@ -38,7 +38,7 @@ struct team_signals {
   std::atomic<bool> measuring{false};
 };
 
-/// One thread of a team, alone on its cache lines. Used by its own thread; the caller of run_team() looks at the count.
+/// One thread of a team, alone on its cache lines. Used by its own thread; the caller of run_team() reads the count.
 class alignas(machine::pad_bytes) worker {
  public:
   static constexpr unsigned tallies = 4;
@@ -48,20 +48,20 @@ class alignas(machine::pad_bytes) worker {
   worker& operator=(const worker&) = delete;
 
   unsigned index() const noexcept { return index_; }
-  /// The thread's own random numbers, the same for the same seed and index.
+  /// The thread's own random numbers. The same seed and index give the same numbers.
   random_stream random() const noexcept { return random_stream(seed_, index_); }
 
-  /// Call once, when the thread has all it needs: all threads leave it together.
+  /// Call it once, when the thread has prepared everything. All threads return from it together.
   void wait_for_start() noexcept;
 
-  /// True while the thread shall do another operation.
+  /// Whether the thread has to do another operation.
   bool more() noexcept {
     if (done() == turn_) [[unlikely]]
       return turn();
     return !signals_->stop.load(std::memory_order_relaxed);  // relaxed: it guards no data, join() orders the results
   }
 
-  /// For operations too short to ask before each: how many to do now, at most `most`; 0 when it is enough.
+  /// For operations too short for a check before each. Returns how many to do now, at most `most`; 0 at the end.
   std::uint64_t take(std::uint64_t most) noexcept {
     if (!more()) return 0;
     if (sampling_) return 1;
@@ -69,15 +69,15 @@ class alignas(machine::pad_bytes) worker {
     return left < most ? left : most;
   }
 
-  /// Before lock() and after unlock(): counts operations, and measures the sampled ones. True for a sampled one.
+  /// Call before lock() and after unlock(). Counts operations and measures the sampled ones. True for a sampled one.
   bool begin() noexcept {
     const bool timed = sampling_;
     if (timed) [[unlikely]]
       begin_sample();
     return timed;
   }
-  /// After lock(). `timed`: the result of begin(); the caller keeps it, so that a section that is not sampled reads no
-  /// memory. May run in an attempt. Operations that take several locks call ask() before each but the first.
+  /// Call after lock(). `timed` is the result of begin(). The caller keeps it, so that a section without a sample reads
+  /// no memory. May run in an attempt. Operations that take several locks call ask() before each lock except the first.
   void entered(bool timed) noexcept {
     if (timed) [[unlikely]] {
       waited_ += machine::cycles() - asked_;
@@ -95,8 +95,8 @@ class alignas(machine::pad_bytes) worker {
     done_.store(done() + operations, std::memory_order_relaxed);
   }
 
-  /// Computes for a while: each step depends on the one before (xorshift, Marsaglia 2003). About 1 ns a step. Simulated
-  /// machines do not charge it.
+  /// Computes for a while: each step depends on the one before (xorshift, Marsaglia 2003). About 1 ns per step.
+  /// Simulated machines do not charge it.
   void think(std::uint64_t steps) noexcept {
     for (; steps != 0; --steps) {
       thought_ ^= thought_ << 13;
@@ -105,7 +105,7 @@ class alignas(machine::pad_bytes) worker {
     }
   }
 
-  /// Numbers for the check of the result; team_result has their sums.
+  /// Numbers for the check of the result. team_result has their sums.
   std::uint64_t& tally(unsigned which) noexcept { return tallies_[which]; }
 
  private:
@@ -122,7 +122,7 @@ class alignas(machine::pad_bytes) worker {
 
   // Used by every operation.
   std::atomic<std::uint64_t> done_{0};
-  std::uint64_t turn_ = 0;  ///< when so many are done, turn() decides: end, or sample the next
+  std::uint64_t turn_ = 0;  ///< at this count, turn() decides: end the run, or sample the next operation
   team_signals* signals_ = nullptr;
   bool sampling_ = false;
   std::uint64_t begun_ = 0;
@@ -137,7 +137,7 @@ class alignas(machine::pad_bytes) worker {
   double ns_per_cycle_ = 0;
   unsigned index_ = 0;
 
-  // Read after the thread's end.
+  // Read after the thread has ended.
   bool pin_refused_ = false;
   std::uint64_t started_cycles_ = 0;
   std::uint64_t ended_cycles_ = 0;
@@ -145,7 +145,7 @@ class alignas(machine::pad_bytes) worker {
   std::uint64_t tallies_[tallies] = {};
   latency_histogram latency_;
 
-  // The caller's.
+  // Of the caller.
   std::uint64_t before_ = 0;  ///< operations before the measured phase
   machine::thread thread_;
 
@@ -156,23 +156,23 @@ class alignas(machine::pad_bytes) worker {
   wait_record* waits_ = nullptr;  ///< null unless every operation is sampled
 };
 
-/// What a thread does between two sections. Fences, and no computing: that costs nothing on simulated machines. From
-/// half to one and a half times as many as are asked for, so that threads do not fall in step.
+/// What a thread does between two sections: fences, because computing costs nothing on simulated machines. It is half
+/// to one and a half times the requested number, so that threads do not fall into step.
 inline void work_outside(std::uint64_t fences, random_stream& random) noexcept {
   if (fences == 0) return;
   for (std::uint64_t left = fences / 2 + random.below(fences + 1); left != 0; --left) machine::fence();
 }
 
 struct team_result {
-  /// What to answer after the check of the result: `complaint` is null or a fault; the team's own fault stands.
+  /// The outcome after the check of the result. `complaint` is null or a fault; a fault of the team takes precedence.
   outcome checked(const char* complaint, std::uint64_t end_hash) noexcept {
     if (seen.fault == nullptr) seen.fault = complaint;
     seen.end_hash = end_hash;
     return seen;
   }
 
-  outcome seen;                                 ///< has a fault when the team could not run
-  std::uint64_t all_operations = 0;             ///< those of the run-in and those after the end included
+  outcome seen;                                 ///< has a fault if the team could not run
+  std::uint64_t all_operations = 0;             ///< including those of the run-in and after the end
   std::uint64_t tallies[worker::tallies] = {};  ///< sums over the threads
 };
 
@@ -186,7 +186,7 @@ team_result run_team(const plan& how, Shared& shared) noexcept {
   return run_erased_team(how, [](worker& me, void* raw) { Body(me, *static_cast<Shared*>(raw)); }, &shared);
 }
 
-/// An outcome that says only why nothing was run.
+/// An outcome that only says why nothing was run.
 inline outcome refused(const char* why) noexcept {
   outcome nothing;
   nothing.fault = why;

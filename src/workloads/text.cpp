@@ -26,7 +26,7 @@ constexpr named_factor factors[] = {{"K", 1'000},
                                     {"Mi", std::uint64_t{1} << 20},
                                     {"Gi", std::uint64_t{1} << 30}};
 
-/// The factor that a number's ending stands for; nothing when it stands for none.
+/// The factor that the ending of a number means; nothing for an unknown ending.
 std::optional<std::uint64_t> factor_of(std::string_view ending) {
   if (ending.empty()) return 1;
   for (const named_factor& one : factors) {

@@ -11,22 +11,22 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// A number as the command lines take it: digits, and behind them nothing, K, M or G (decimal), or Ki, Mi or Gi.
-/// Nothing for all else, signs and blanks too, and for what does not fit.
+/// A number in the form of the command lines: digits, followed by nothing, by K, M or G (decimal), or by Ki, Mi or Gi.
+/// Nothing for all other texts, such as signs and blanks, and for numbers that are too large.
 std::optional<std::uint64_t> parse_number(std::string_view text);
 
-/// What such a number may end in, as helps and errors say it: "K, M, G, ...".
+/// The allowed endings of such a number, for helps and errors: "K, M, G, ...".
 std::string number_endings();
 
-/// Sets one parameter from "key=value", or all of a preset from "preset=name". Answers an empty string, or one sentence
-/// that says what is wrong and what is allowed; then `values` is unchanged. Values that contradict each other are
-/// complaint()'s business, after the last assignment.
+/// Sets one parameter from "key=value", or all of a preset from "preset=name". Returns an empty string, or one sentence
+/// that says what is wrong and what is allowed; then `values` is unchanged. It does not check whether values contradict
+/// each other; complaint() does that after the last assignment.
 [[nodiscard]] std::string assign(const workload& which, std::string_view assignment, parameters& values);
 
-/// The value as results print it: a name or a file's path where the parameter has such, else the number.
+/// The value in the form of results: a name or a file's path if the parameter has such values, otherwise the number.
 std::string value_text(const parameter& key, std::uint64_t value);
 
-/// The values that the parameter allows: "0..4096", "low|high" or "none|PATH".
+/// The allowed values of the parameter: "0..4096", "low|high" or "none|PATH".
 std::string allowed_text(const parameter& key);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::workloads

@@ -42,7 +42,7 @@ tree_node* take_node() noexcept {
 }
 void give_node(tree_node* one) noexcept { std::free(one); }
 
-/// The first of a node's keys that is greater: the child to go to. Bounded, whatever the node's count says.
+/// The first of a node's keys that is greater: the index of the child to go to. Bounded, whatever the node's count is.
 template <class Memory>
 unsigned child_for(tree_node& node, std::uint32_t key, Memory& memory) noexcept {
   const unsigned count = std::min<unsigned>(memory.load(node.count), tree_node::most);
@@ -173,8 +173,8 @@ void key_tree::give_all(tree_node* node) noexcept {
   give_node(node);
 }
 
-/// Half of the keys, each as likely as another, in leaves that are partly full and lie anywhere: neighbours in the tree
-/// are not neighbours in memory.
+/// Inserts half of the keys, all equally likely. The leaves are partly full and anywhere in memory: neighbours in the
+/// tree are not neighbours in memory.
 bool key_tree::fill(std::uint64_t seed) {
   constexpr unsigned filled = 10;
   at_start_ = keys_ / 2;
@@ -182,7 +182,7 @@ bool key_tree::fill(std::uint64_t seed) {
   std::vector<tree_node*> level((at_start_ + filled - 1) / filled);
   for (tree_node*& one : level) {
     one = take_node();
-    if (one == nullptr) return false;  // what there is of it is lost with the run
+    if (one == nullptr) return false;  // what exists of it is discarded with the run
   }
   for (std::uint64_t i = level.size(); i > 1; --i) std::swap(level[i - 1], level[random.below(i)]);
   std::uint64_t chosen = 0;
@@ -199,7 +199,7 @@ bool key_tree::fill(std::uint64_t seed) {
   return true;
 }
 
-/// Nodes over those of `level`, which then holds the new ones.
+/// Makes nodes above those of `level`, which is then replaced by the new ones.
 bool key_tree::add_level(std::vector<tree_node*>& level, unsigned children) {
   std::vector<tree_node*> above;
   for (std::size_t i = 0; i < level.size(); ++i) {
@@ -258,7 +258,7 @@ bool key_tree::insert(std::uint32_t key, tree_visitor& who) noexcept {
   return true;
 }
 
-/// Splits what is full on the way from the root to the key's leaf, which it answers.
+/// Splits full nodes on the way from the root to the key's leaf, and returns that leaf.
 tree_node* key_tree::make_room(std::uint32_t key, tree_visitor& who) noexcept {
   section_memory memory;
   if (root_->count == tree_node::most) {
@@ -285,7 +285,7 @@ void key_tree::split_child(tree_node& parent, unsigned which, tree_visitor& who)
   constexpr unsigned half = tree_node::most / 2;
   right.leaf = left.leaf;
   const std::uint32_t boundary = left.keys[half];
-  // The boundary itself moves up from an inner node, and stays in a leaf.
+  // The boundary itself moves up from an inner node, but stays in a leaf.
   const unsigned from = left.leaf != 0 ? half : half + 1;
   right.count = tree_node::most - from;
   for (unsigned i = 0; i < right.count; ++i) right.keys[i] = left.keys[from + i];
@@ -303,7 +303,7 @@ void key_tree::split_child(tree_node& parent, unsigned which, tree_visitor& who)
 
 // ---- the check
 
-/// All keys of `node` are at least `from` and below `to`.
+/// All keys of `node` must be at least `from` and below `to`.
 void key_tree::walk(const tree_node& node, std::uint64_t from, std::uint64_t to, unsigned depth, findings& into) {
   if (into.fault != nullptr) return;
   if (depth == deepest || node.count > tree_node::most) {

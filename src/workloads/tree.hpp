@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tree: a B+-tree under one lock. Where a section will go is found by going there: what a prefetch before the lock
-// cannot know, and warm-up can (txsync).
+// tree: a B+-tree under one lock. What a section will touch is only found by walking there. A prefetch before the lock
+// cannot know it; warm-up can (txsync).
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// Three lines of 64 bytes. Inner nodes have count keys and count + 1 children, of which child i holds the keys from
-/// keys[i-1] (included) to keys[i]; leaves have count keys and a value for each. Leaves that run empty stay.
+/// Three lines of 64 bytes. Inner nodes have count keys and count + 1 children; child i holds the keys from keys[i-1]
+/// (included) to keys[i]. Leaves have count keys and a value for each. Leaves that become empty stay.
 struct alignas(64) tree_node {
   static constexpr unsigned most = 14;
 
@@ -45,13 +45,13 @@ class alignas(machine::pad_bytes) tree_visitor final : public visitor {
   bool starved() const noexcept { return starved_; }
   bool misled() const noexcept { return misled_; }
 
-  /// Takes as many nodes as an insertion may need. False where there is no memory.
+  /// Takes as many nodes as an insertion may need. False if there is no memory.
   bool stock_up() noexcept;
-  /// One of them. By insertions.
+  /// Returns one of them, for an insertion.
   tree_node* use_spare() noexcept { return spare_[--spares_]; }
 
  private:
-  static constexpr unsigned most_spare = 12;  // a split at every level of any tree that fits
+  static constexpr unsigned most_spare = 12;  // enough for a split at every level of any tree that fits
 
   key_tree* tree_ = nullptr;
   random_stream random_{0, 0};
@@ -63,7 +63,7 @@ class alignas(machine::pad_bytes) tree_visitor final : public visitor {
   std::uint64_t inserted_ = 0;
   std::uint64_t erased_ = 0;
   bool starved_ = false;
-  bool misled_ = false;  ///< found a value that is not its key's
+  bool misled_ = false;  ///< found a value that does not belong to its key
 };
 
 class key_tree final : public structure {
@@ -88,7 +88,7 @@ class key_tree final : public structure {
   std::uint64_t find(std::uint32_t key) noexcept;
   bool insert(std::uint32_t key, tree_visitor& who) noexcept;
   bool erase(std::uint32_t key) noexcept;
-  /// The leaf where the key is, or would be; null where memory speculates and has lost its way.
+  /// The leaf that has the key, or would have it. Null if the memory is speculative and the walk has lost its way.
   template <class Memory>
   tree_node* leaf_of(std::uint32_t key, Memory& memory) noexcept;
 

@@ -24,7 +24,7 @@ constexpr parameter keys[] = {
     {"elements", 8, 1, 256, "of a row above the diagonal, on average"},
 };
 
-// A sixteenth of the rows of each, with its parallelism and its elements a row.
+// One sixteenth of each matrix's rows, with the matrix's parallelism and its elements per row.
 constexpr setting offshore[] = {{"rows", 16'236}, {"parallelism", 75}, {"elements", 8}};
 constexpr setting inline_1[] = {{"rows", 31'482}, {"parallelism", 288}, {"elements", 36}};
 constexpr setting thermal2[] = {{"rows", 76'752}, {"parallelism", 991}, {"elements", 3}};
@@ -83,7 +83,7 @@ bool triangular_system::ok() const noexcept {
   return rowptr_.ok() && colidx_.ok() && values_.ok() && perm_.ok() && y_.ok() && b_.ok() && expected_.ok();
 }
 
-/// Level scheduling: a row comes one level after the last of those that it needs.
+/// Level scheduling: a row is one level after the last of the rows that it needs.
 void triangular_system::make_schedule(const sparse_matrix& matrix) {
   std::vector<std::uint32_t> level_of(matrix.rows());
   std::vector<std::uint32_t> sizes;
@@ -131,7 +131,7 @@ void triangular_system::warm_up(warm_memory& memory, unsigned thread, std::uint3
   const double* const b = b_.data() + std::size_t{side} * rows();
   for (std::uint32_t i = mine.first; i < mine.last && !memory.over(); ++i) {
     const std::uint32_t row = memory.load(perm_[i]);
-    if (row >= rows()) return;  // what is loaded here is not for believing
+    if (row >= rows()) return;  // what is loaded here may be wrong
     memory.fetch(b + row, sizeof *b);
     const std::uint32_t first = memory.load(rowptr_[row]);
     const std::uint32_t last = memory.load(rowptr_[row + 1]);
@@ -144,7 +144,7 @@ void triangular_system::warm_up(warm_memory& memory, unsigned thread, std::uint3
   }
 }
 
-/// What has to come out: each row sums in the same order, so that it is the same to the last bit.
+/// The expected result. Each row sums in the same order, so it is equal to the last bit.
 void triangular_system::solve_alone(unsigned side) noexcept {
   for (std::uint32_t level = 0; level < levels(); ++level) {
     for (unsigned thread = 0; thread < threads_; ++thread) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// trisolve: a sparse triangular system, solved backwards level by level with a barrier between two levels (always-abort
-// paper, IV-B, Fig 14 and Table I). What is measured is the barrier.
+// trisolve: a sparse triangular system, solved backwards level by level, with a barrier between two levels
+// (always-abort paper, IV-B, Fig 14 and Table I). It measures the barrier.
 #pragma once
 
 #include <atomic>
@@ -18,9 +18,9 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 extern const workload trisolve_workload;
 
-/// The system (unit diagonal, so that it is not stored), the order in which its rows can be solved, and what has to
-/// come out. Rows of one level need only rows of the levels before it; a thread has the same part of each level always.
-/// Solves take turns between two right-hand sides: a row that is read before it is solved has the wrong value.
+/// The system, the order in which its rows can be solved, and the expected result. The diagonal consists of ones and is
+/// not stored. Rows of one level need only rows of earlier levels. A thread always has the same part of each level.
+/// Solves take turns between two right-hand sides, so a row that is read before it is solved has the wrong value.
 class triangular_system {
  public:
   static constexpr unsigned sides = 2;
@@ -33,14 +33,14 @@ class triangular_system {
   std::uint64_t elements() const noexcept { return values_.size(); }
   std::uint64_t rows_of(unsigned thread) const noexcept { return parts_[thread].rows; }
 
-  /// Solves the thread's part of a level. Answers what part_sum() adds up.
+  /// Solves the thread's part of a level. Returns what part_sum() adds up.
   std::uint64_t solve(unsigned thread, std::uint32_t level, unsigned side) noexcept;
-  /// Fetches what solve() will touch, as far as it can be known.
+  /// Fetches what solve() will touch, as far as that can be known.
   void warm_up(warm_memory& memory, unsigned thread, std::uint32_t level, unsigned side) noexcept;
-  /// What solve() answers for all levels together, when all is right.
+  /// The sum of solve()'s results for all levels, if everything is right.
   std::uint64_t part_sum(unsigned thread, unsigned side) const noexcept { return parts_[thread].sums[side]; }
 
-  /// Null, or why the last solve, of that side, does not count.
+  /// Null, or why the last solve, with that side, does not count.
   const char* complaint(unsigned side) const noexcept;
   std::uint64_t hash() const noexcept;
 
@@ -57,7 +57,7 @@ class triangular_system {
   void make_schedule(const sparse_matrix& matrix);
   void solve_alone(unsigned side) noexcept;
 
-  // As in Fig 14.
+  // The names are those of Fig 14.
   page_array<std::uint32_t> rowptr_;
   page_array<std::uint32_t> colidx_;
   page_array<double> values_;
@@ -71,7 +71,7 @@ class triangular_system {
   unsigned threads_;
 };
 
-/// The matrix of a run; its `fault` says why there is none.
+/// The matrix of a run. Its `fault` says why there is none.
 sparse_matrix trisolve_matrix(const parameters& values, std::uint64_t seed);
 /// Counts rows instead of parts of solves.
 void count_rows(outcome& seen, const triangular_system& system, unsigned threads) noexcept;
@@ -86,8 +86,8 @@ struct trisolve_shared {
   enum : std::uint32_t { undecided, go, end };
 };
 
-/// Whether there is a first solve: the first thread says so, and all do as it says, since who waits at a barrier waits
-/// for all.
+/// Whether there is a first solve. The first thread decides and all follow, because a thread that waits at a barrier
+/// waits for all.
 template <class Barrier>
 bool is_to_begin(worker& me, trisolve_shared<Barrier>& shared) {
   using state = trisolve_shared<Barrier>;
@@ -96,7 +96,7 @@ bool is_to_begin(worker& me, trisolve_shared<Barrier>& shared) {
   return shared.first.load() == state::go;
 }
 
-/// Waits between two levels. A barrier that has a part in it runs ahead of itself; one that takes a body is given that.
+/// Waits between two levels. A barrier with always-abort attempts runs ahead by itself; one that takes a body gets it.
 template <class Barrier>
 [[gnu::always_inline]] inline void pass(Barrier& door, triangular_system& system, unsigned thread, std::uint32_t next,
                                         unsigned side) {
@@ -107,7 +107,7 @@ template <class Barrier>
   }
 }
 
-/// Tallies: 0, solves of which this thread's part came out wrong.
+/// Tallies: 0, solves in which this thread's part was wrong.
 template <class Barrier>
 void solve_parts(worker& me, trisolve_shared<Barrier>& shared) {
   triangular_system& system = shared.system;
@@ -125,7 +125,7 @@ void solve_parts(worker& me, trisolve_shared<Barrier>& shared) {
     sum += system.solve(me.index(), last, side);
     me.finish();
     if (sum != system.part_sum(me.index(), side)) ++me.tally(0);
-    // relaxed: the barrier is between who writes and who reads, and the other side's turn before this is written again
+    // relaxed: the barrier separates the write from the reads, and the other side's turn comes before the next write
     const bool more = me.more();
     if (me.index() == 0) shared.another[side].store(more, std::memory_order_relaxed);
     pass(shared.barrier, system, me.index(), 0, 1 - side);

@@ -45,7 +45,7 @@ value_visitor::action value_visitor::draw_action() noexcept {
   const std::uint64_t drawn = random_.below(200);
   if (drawn < reads) return action::find;
   if (drawn < 100 + set_->shape().reads) return action::insert;
-  // Who has nothing left to remove puts something there.
+  // A thread that has nothing left to remove inserts something.
   return set_->shape().removes_own && own_.empty() ? action::insert : action::remove;
 }
 
@@ -177,7 +177,7 @@ const char* value_set::complaint() const {
 }
 
 const char* value_set::walk(unsigned chain, std::uint64_t most, std::vector<std::uint32_t>& into) const {
-  // Insertions go to the end, so that those of a thread stand in the order in which it made them.
+  // Insertions go to the end, so those of a thread are in the order in which it made them.
   std::vector<std::uint64_t> next_number(visitors_.size(), 0);
   const item* before = nullptr;
   for (const item* one = first_of(chain); one != nullptr; before = one, one = one->next) {

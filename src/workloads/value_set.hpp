@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What list and hashmap have in common: numbers kept in items that are linked, allocated outside of sections (thesis on
-// TSX in InnoDB, 3.3.3 and 3.3.4), found, inserted and removed by threads, and counted at the end.
+// What list and hashmap have in common: numbers in linked items, which are allocated outside of critical sections.
+// Threads find, insert and remove them; they are counted at the end. Source: thesis on TSX in InnoDB, 3.3.3 and 3.3.4.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// A number in a list. By thread and number the order of insertions can be checked.
+/// A number in a list. `thread` and `number` serve to check the order of insertions.
 struct item {
   std::uint32_t value;
-  std::uint32_t thread;  ///< that inserted it
-  std::uint64_t number;  ///< which of the thread's insertions it was
+  std::uint32_t thread;  ///< the thread that inserted it
+  std::uint64_t number;  ///< how many insertions the thread had made before
   item* next = nullptr;
-  item* before = nullptr;  ///< of a list that is linked both ways
+  item* before = nullptr;  ///< in lists that are linked both ways
 };
 
-/// An object alone on a line of 64 bytes, the thesis's.
+/// An object alone on a line of 64 bytes, the thesis's line size.
 template <class Object>
 struct alignas(64) line_of {
   Object object{};
@@ -28,18 +28,18 @@ struct alignas(64) line_of {
 
 /// The parameters that both have, by name.
 struct value_set_shape {
-  std::uint64_t items;   ///< at the start
-  std::uint64_t values;  ///< they are below this
-  std::uint64_t reads;   ///< percent of operations that look a value up; half of the others insert, half remove
-  bool unique;           ///< no value is there twice
-  bool aligned;          ///< each item alone on a line
+  std::uint64_t items;   ///< initially
+  std::uint64_t values;  ///< values are below this
+  std::uint64_t reads;   ///< percent of operations that look up a value; half of the others insert, half remove
+  bool unique;           ///< no value occurs twice
+  bool aligned;          ///< each item is alone on a line
   bool allocates_inside;
-  bool removes_own;  ///< what the thread inserted itself, the oldest first; else whatever is drawn
+  bool removes_own;  ///< removes what the thread itself inserted, oldest first; otherwise a random value
 };
 inline constexpr const char* alignments[] = {"aligned", "malloc"};
 inline constexpr const char* allocation_places[] = {"outside", "inside"};
 
-/// Null when there is no memory.
+/// Null if there is no memory.
 item* take_item(bool aligned) noexcept;
 void give_item(item* one) noexcept;
 
@@ -49,7 +49,7 @@ class value_set;
 class alignas(machine::pad_bytes) value_visitor final : public visitor {
  public:
   void start(value_set& shared, unsigned thread, std::uint64_t seed) noexcept;
-  /// Before the threads start: one of the values that are there from the start. False where there is no memory.
+  /// Adds one of the initial values, before the threads start. False if there is no memory.
   bool put(std::uint32_t value);
 
   section_list draw() override;
@@ -57,10 +57,10 @@ class alignas(machine::pad_bytes) value_visitor final : public visitor {
   void warm(unsigned section, warm_memory& memory) override;
   void settle() override;
 
-  // What the check needs:
+  // For the check:
   std::uint64_t inserted() const noexcept { return inserted_; }
   std::uint64_t removed() const noexcept { return removed_; }
-  /// Hashes of the values inserted less those of the removed: whatever the order, that of what is there.
+  /// The sum of the hashes of inserted values minus those of removed ones. It does not depend on the order.
   std::uint64_t sum() const noexcept { return sum_; }
   bool lost_own() const noexcept { return lost_own_; }
   bool starved() const noexcept { return starved_; }
@@ -84,7 +84,8 @@ class alignas(machine::pad_bytes) value_visitor final : public visitor {
   item* fresh_ = nullptr;  ///< to be inserted
   item* gone_ = nullptr;   ///< was removed
 
-  std::deque<std::uint32_t> own_;  ///< inserted and not removed, the oldest first; only where own ones are removed
+  /// Inserted and not removed, oldest first. Used only if a thread removes its own values.
+  std::deque<std::uint32_t> own_;
   std::uint64_t inserted_ = 0;
   std::uint64_t removed_ = 0;
   std::uint64_t sum_ = 0;
@@ -104,27 +105,27 @@ class value_set : public structure {
   virtual std::uint64_t lock_of(std::uint32_t value) const noexcept = 0;
   // In a section:
   virtual bool find(std::uint32_t value) const noexcept = 0;
-  /// False, and nothing has happened, where the value is there and may not be twice.
+  /// False, without a change, if the value is there and may not occur twice.
   virtual bool insert(item* fresh) noexcept = 0;
-  /// The first item of that value, taken out; null where there is none.
+  /// Removes the first item with that value and returns it; null if there is none.
   virtual item* remove(std::uint32_t value) noexcept = 0;
-  /// Outside it, by a thread that is about to do one of these; `changes`: not the first.
+  /// Called outside the section by a thread that is about to do one of these. `changes`: not a find.
   virtual void foretell(std::uint32_t /*value*/, bool /*changes*/, warm_memory& /*memory*/) noexcept {}
 
  protected:
-  /// Items one after the other, as they are linked.
+  /// The items of a chain, in the order of their links.
   virtual unsigned chains() const noexcept = 0;
   virtual item* first_of(unsigned chain) const noexcept = 0;
-  /// Null, or what is wrong with an item where it stands; `before` is null at the start of a chain.
+  /// Null, or what is wrong with an item at its position. `before` is null at the start of a chain.
   virtual const char* wrong_at(unsigned chain, const item* before, const item& one) const noexcept = 0;
-  /// Of the end of a chain, whose last item is null where it has none.
+  /// The same for the end of a chain; `last` is null for an empty chain.
   virtual const char* wrong_at_end(const item* last) const noexcept = 0;
 
   bool visitors_ok() const noexcept { return visitors_.ok(); }
-  /// Draws the values of the start and gives them to the threads in turn; of the same value again only where it may be.
-  /// False where there is no memory.
+  /// Draws the initial values and gives them to the threads in turn. A value occurs twice only if that is allowed.
+  /// False if there is no memory.
   bool fill(std::uint64_t seed);
-  /// To be called by destructors. Items whose links are wrong are left alone.
+  /// For destructors. Items with wrong links are not freed.
   void give_all() noexcept;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the operations of a thread wait for locks, and how much CPU time that burns.
+// How long the operations of a thread wait for locks, and how much CPU time the waits use.
 #pragma once
 
 #include <algorithm>
@@ -11,29 +11,29 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// Divides the CPU time of a thread into waiting and the rest. To read the thread's CPU clock takes a system call of
-/// some 100 ns. So it is read only around intervals of `long_ns` and more, which a thread may spend off the CPU. It is
-/// assumed to run during shorter ones. All times are in nanoseconds.
+/// Divides the CPU time of a thread into waiting and the rest. Reading the thread's CPU clock takes a system call of
+/// some 100 ns. So it is read only around intervals of `long_ns` and more, during which the thread may be off the CPU.
+/// Shorter intervals are assumed to be all on the CPU. All times are in nanoseconds.
 class wait_clock {
  public:
   static constexpr std::uint64_t long_ns = 5'000;
 
-  /// From here on begin() and end() are called for every operation of the thread. Call before the first, and again
-  /// after a gap.
+  /// From here on, begin() and end() are called for every operation of the thread. Call it before the first operation,
+  /// and again after a gap.
   void start(std::uint64_t now, std::uint64_t cpu) noexcept {
     marked_ = left_ = now;
     marked_cpu_ = cpu;
   }
 
-  /// Before an operation asks for its lock. `cpu` is called when the time since the operation before is long.
+  /// Call it before an operation asks for its lock. `cpu` is called if the time since the last operation is long.
   template <class CpuClock>
   void begin(std::uint64_t now, const CpuClock& cpu) noexcept {
     if (minus(now, left_) >= long_ns) start(now, cpu());
   }
 
-  /// After the operation that began at `began` and waited for `waited` in all. Returns the CPU time of the wait. That
-  /// is the wait itself if it was short; otherwise the CPU clock's time less the section. A section is assumed to run
-  /// all the time, but not longer than the CPU time there was.
+  /// Call it after the operation that began at `began` and waited for `waited` in all. Returns the CPU time of the
+  /// wait. That is the wait itself if it was short; otherwise the CPU clock's time minus the section. A section is
+  /// assumed to run all the time, but not longer than the available CPU time.
   template <class CpuClock>
   std::uint64_t end(std::uint64_t began, std::uint64_t waited, std::uint64_t now, const CpuClock& cpu) noexcept {
     const std::uint64_t section = minus(now - began, waited);
@@ -50,12 +50,12 @@ class wait_clock {
     return from > part ? from - part : 0;
   }
 
-  std::uint64_t left_ = 0;        ///< the end of the operation before
-  std::uint64_t marked_ = 0;      ///< when the CPU clock was read; since then only short intervals
-  std::uint64_t marked_cpu_ = 0;  ///< what it said
+  std::uint64_t left_ = 0;        ///< the end of the last operation
+  std::uint64_t marked_ = 0;      ///< when the CPU clock was read; since then there were only short intervals
+  std::uint64_t marked_cpu_ = 0;  ///< what the CPU clock said
 };
 
-/// What a thread records of its waits when every operation is timed.
+/// What a thread records about its waits if every operation is timed.
 struct alignas(machine::pad_bytes) wait_record {
   wait_clock clock;
   latency_histogram lengths;

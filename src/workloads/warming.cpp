@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our locks with warm-up: in software by what the workload foretells, or in always-abort attempts at the
-// section itself, as the always-abort paper has it, where the machine has those. Which there are is read from the table
-// of presets (policy/presets.hpp).
+// Our locks with warm-up. Waiters run in software what the workload predicts. Or they run the critical section itself
+// in always-abort attempts, as in the always-abort paper, if the machine has those. The table of presets
+// (policy/presets.hpp) says which exist.
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/posix_mutex.hpp>
 #include <txsync/locks/priority_tatas.hpp>
@@ -26,7 +26,7 @@ constexpr subject mcs =
     make_subject<warmed_with_node<of_run<warming_with_node<mcs_lock>>>>("", peer, waiting::spins, "");
 constexpr subject tatas = make_subject<warmed<of_run<warming<tatas_lock>>>>("", peer, waiting::spins, "");
 constexpr subject priority = make_subject<warmed<of_run<warming<priority_tatas_lock>>>>("", peer, waiting::spins, "");
-// Without a closure: what runs ahead is the section itself.
+// Without a closure: waiters run the section itself.
 constexpr subject tatas_attempts = make_subject<lockable<of_run<warming<tatas_lock>>>>("", peer, waiting::spins, "");
 constexpr subject priority_attempts =
     make_subject<lockable<of_run<warming<priority_tatas_lock>>>>("", peer, waiting::spins, "");
@@ -35,7 +35,7 @@ constexpr subject ticket_attempts =
 constexpr subject posix_attempts = make_subject<lockable<of_run<warming<posix_mutex>>>>("", peer, waiting::parks, "");
 constexpr subject mutexes = make_subject<warmed<of_run<warming<mutex>>>>("", peer, waiting::parks, "");
 
-/// The lock behind a bit of warm_up_preset::over: with a closure of the workload's, or with attempts.
+/// The lock for a bit of warm_up_preset::over: with a closure of the workload's, or with attempts.
 template <unsigned lock, bool attempts>
 constexpr const subject& lock_of() noexcept {
   if constexpr (lock == policy::over_tatas) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of workloads, and what can be asked of it.
+// The table of workloads, and queries about it.
 #include "workloads/workload.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {

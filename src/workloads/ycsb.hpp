@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the Yahoo! Cloud Serving Benchmark asks of a store: which operation on which record. Sources: B. F. Cooper et
-// al., Benchmarking Cloud Serving Systems with YCSB, SoCC 2010; the zipfian distribution as J. Gray et al., Quickly
-// Generating Billion-Record Synthetic Databases, SIGMOD 1994; constants and hash as the benchmark's own program has
-// them. The store, the keys' bytes and the threads are the caller's.
+// The requests of the Yahoo! Cloud Serving Benchmark to a store: which operation on which record. Sources: B. F. Cooper
+// et al., Benchmarking Cloud Serving Systems with YCSB, SoCC 2010. The zipfian distribution is from J. Gray et al.,
+// Quickly Generating Billion-Record Synthetic Databases, SIGMOD 1994. Constants and hash are those of the benchmark's
+// own program. The caller provides the store, the keys' bytes and the threads.
 #pragma once
 
 #include <algorithm>
@@ -16,24 +16,25 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::ycsb {
 
-/// 64-bit FNV-1a over the eight bytes of a number, least significant first; the amount of it as a signed number.
+/// 64-bit FNV-1a over the eight bytes of a number, least significant first; the absolute value of it as a signed
+/// number.
 constexpr std::uint64_t fnv_hash(std::uint64_t number) noexcept {
   std::uint64_t hash = 0xCBF29CE484222325u;
   for (unsigned i = 0; i < 8; ++i) hash = (hash ^ ((number >> (8 * i)) & 0xFF)) * 1'099'511'628'211u;
   return hash >> 63 != 0 ? 0 - hash : hash;
 }
 
-/// Ranks from 0, each the rarer the greater, over a number of items that may grow. Not thread-safe.
+/// Ranks from 0; the greater the rank, the rarer it is. The number of items may grow. Not thread-safe.
 class zipfian {
  public:
   static constexpr double theta = 0.99;
 
-  /// Requires: items > 0. Cost: one power an item.
+  /// Requires: items > 0. Cost: one power per item.
   explicit zipfian(std::uint64_t items) { grow(items); }
-  /// With the sum known. Requires: sum is that of 1/i^theta for i up to items.
+  /// With a known sum. Requires: sum is that of 1/i^theta for i up to items.
   zipfian(std::uint64_t items, double sum) : items_(items), sum_(sum) { refresh(); }
 
-  /// Requires: not fewer than before. Cost: one power a new item.
+  /// Requires: not fewer items than before. Cost: one power per new item.
   void grow(std::uint64_t items) {
     if (items == items_) return;
     while (items_ < items) sum_ += 1 / std::pow(static_cast<double>(++items_), theta);
@@ -61,7 +62,7 @@ class zipfian {
   double eta_ = 0;
 };
 
-/// Zipfian ranks spread over the records by a hash, so that those often drawn do not lie together.
+/// Zipfian ranks spread over the records by a hash, so that frequent ones are not adjacent.
 class scrambled_zipfian {
  public:
   /// Requires: records > 0.
@@ -94,7 +95,7 @@ struct mix {
   }
 };
 
-inline constexpr std::uint64_t longest_scan = 100;  ///< lengths are drawn evenly from 1
+inline constexpr std::uint64_t longest_scan = 100;  ///< lengths are uniform from 1
 
 inline constexpr mix mixes[] = {
     {"ycsb-a", "YCSB A, update heavy", 50, 50, 0, 0},
@@ -107,11 +108,11 @@ inline constexpr mix mixes[] = {
     {"write-heavy", "LevelDB paper, section 5.2: half reads, half inserts", 50, 0, 50, 0},
 };
 
-/// The record that the number belongs to, as the benchmark's program spreads them ("hashed" order of insertion).
+/// The key number of a record, spread as in the benchmark's program ("hashed" order of insertion).
 constexpr std::uint64_t key_number(std::uint64_t record) noexcept { return fnv_hash(record); }
 
-/// Records by number, which threads insert and draw from: what has been inserted can be drawn, what is on its way
-/// cannot.
+/// Records by number. Threads insert them and draw from them: inserted records can be drawn, those whose insertion has
+/// not ended cannot.
 class record_count {
  public:
   static constexpr unsigned most_threads = 64;
@@ -120,9 +121,10 @@ class record_count {
     for (slot& one : inserting_) one.number.store(nobody, std::memory_order_relaxed);  // relaxed: before the threads
   }
 
-  /// The number of the record that thread `me` is to insert now; inserted() must follow.
+  /// The number of the record that thread `me` has to insert now. inserted() must follow.
   std::uint64_t begin_insert(unsigned me) noexcept {
-    // The bound before the number: whoever sees the number taken sees that it is not there yet (both seq_cst).
+    // The bound before the number: a thread that sees the number taken also sees that it is not there yet (both
+    // seq_cst).
     inserting_[me].number.store(next_.load());
     const std::uint64_t mine = next_.fetch_add(1);
     inserting_[me].number.store(mine);
@@ -130,7 +132,7 @@ class record_count {
   }
   void inserted(unsigned me) noexcept { inserting_[me].number.store(nobody); }
 
-  /// All records below are there.
+  /// All records with smaller numbers are there.
   std::uint64_t there(unsigned threads) const noexcept {
     std::uint64_t least = next_.load();
     for (unsigned i = 0; i < threads; ++i) least = std::min(least, inserting_[i].number.load());
@@ -146,14 +148,14 @@ class record_count {
   slot inserting_[most_threads];
 };
 
-/// Which record: one thread's stream of them.
+/// Which record: one thread's stream of records.
 class record_stream {
  public:
   record_stream(choice how, std::uint64_t records, std::uint64_t expected)
       : how_(how), expected_(std::max(records, expected)), recent_(records) {}
 
-  /// `there` records exist; `expected` of the constructor is how many there may be in the end, so that the scrambled
-  /// ones do not move while records come.
+  /// `there` records exist. The constructor's `expected` is how many there may finally be, so that the scrambled ranks
+  /// do not move while records are added.
   std::uint64_t draw(random_stream& random, std::uint64_t there) {
     if (how_ == choice::latest) {
       recent_.grow(std::max(there, grown_));

@@ -21,7 +21,7 @@ constexpr parameter cache_parameters[] = {
     {"outside", 0, 0, 1'000'000, "fences between requests, on average; about 10 ns each: a server's own work"},
 };
 
-// Larger than the last-level cache of the paper's machine (45 MB), as its table is.
+// Larger than the last-level cache of the paper's machine (45 MB), as the paper's table is.
 constexpr setting get_90[] = {{"keys", 300'000}, {"gets", 90}};
 constexpr setting get_50[] = {{"keys", 300'000}, {"gets", 50}};
 constexpr setting get_90_striped[] = {{"keys", 300'000}, {"gets", 90}, {"locking", locks_in_stripes}};
@@ -48,7 +48,7 @@ namespace cache {
 
 namespace {
 
-constexpr unsigned fixed_words = 3;  ///< number, version, and at the end the hash
+constexpr unsigned fixed_words = 3;  ///< key number and version at the start, hash at the end
 
 std::uint64_t word_at(const char* value, std::size_t index) noexcept {
   std::uint64_t word = 0;
@@ -79,7 +79,7 @@ mix_of_requests::mix_of_requests(const parameters& values, const plan& how)
   for (const std::uint32_t number : order_) ++keys_of[locked<no_lock>::stripe_of(item_key(number), stripes)];
   const std::size_t item_bytes = slabs::size_of(slabs::class_of(item::bytes_of(8, value_bytes_)));
   for (const std::uint64_t there : keys_of) {
-    // A thread has one item more than the table while it sets: its own, or an old one that another still reads.
+    // While a thread sets, it has one more item than the table: its own, or an old one that another thread still reads.
     const std::uint64_t items = there * values[cache_room] / 100 + 2 * std::uint64_t{how.threads} + 1;
     shapes_.push_back({.bytes = items * item_bytes, .buckets = there + 1});
   }

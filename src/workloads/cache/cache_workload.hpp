@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cache: gets and sets in a cache under memcached 1.4.5's two global locks, or in stripes (always-abort paper, IV-A 2),
-// without a server.
+// cache: gets and sets in a cache without a server, under memcached 1.4.5's two global locks, or in stripes
+// (always-abort paper, IV-A 2).
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,11 @@ class mix_of_requests {
   std::uint64_t keys() const noexcept { return keys_; }
   std::uint64_t gets() const noexcept { return gets_; }  ///< percent
   std::uint32_t value_bytes() const noexcept { return value_bytes_; }
-  /// Whether each key that was set is there for ever.
+  /// Whether a key that was set stays for ever.
   bool keeps_all() const noexcept { return keeps_all_; }
   const std::vector<store_shape>& shapes() const noexcept { return shapes_; }
   std::uint64_t outside() const noexcept { return outside_; }  ///< fences between requests, on average
-  /// The keys in the order in which they are set at the start.
+  /// The keys in the order in which they are set initially.
   const std::vector<std::uint32_t>& order() const noexcept { return order_; }
 
  private:
@@ -43,11 +43,11 @@ class mix_of_requests {
   std::vector<store_shape> shapes_;
 };
 
-/// The value of a key: the key's number, a version, words that follow from both, and a hash of all that.
+/// Writes the value of a key: the key's number, a version, words that follow from both, and a hash of all of them.
 void write_value(item& into, std::uint64_t key_number, std::uint64_t version) noexcept;
-/// Whether it is one, and of that key.
+/// Whether it is such a value, and belongs to that key.
 bool value_is_right(const item& one, std::uint64_t key_number) noexcept;
-/// What each item of the table adds to a hash of all.
+/// What each item of the table adds to a hash of all items.
 void add_to_hash(running_hash& all, const item& one) noexcept;
 
 /// One thread's gets and sets.
@@ -56,7 +56,7 @@ class client {
  public:
   client(locked<Adapter>& shared, std::uint32_t value_bytes) noexcept : shared_(shared), value_bytes_(value_bytes) {}
 
-  /// Whether the key is there; its value is looked at outside of sections.
+  /// Whether the key is there. Its value is checked outside of critical sections.
   bool get(const item_key& key, std::uint64_t number) {
     request asked{.what = action::get, .now = second, .key = &key};
     shared_.run(slots_, key, asked);
@@ -66,7 +66,7 @@ class client {
     return true;
   }
 
-  /// False where there was no memory for it.
+  /// False if there was no memory for it.
   bool set(const item_key& key, std::uint64_t number, std::uint64_t version) {
     request asked{.what = action::take, .now = second, .value_bytes = value_bytes_, .key = &key};
     shared_.run(slots_, key, asked);
@@ -82,7 +82,7 @@ class client {
   std::uint64_t wrong() const noexcept { return wrong_; }
 
  private:
-  /// No time passes: a run is shorter than the minute in which an item comes to the front once at most.
+  /// No time passes, because a run is shorter than a minute. Only once a minute is an item moved to the front.
   static constexpr std::uint32_t second = 1;
 
   void release(const item_key& key, item* one) {
@@ -102,7 +102,7 @@ struct shared_cache {
   locked<Adapter> data;
 };
 
-/// What the tallies of workers are.
+/// The meaning of the workers' tallies.
 enum tally : unsigned { missed, stored, refused, wrong };
 
 template <class Adapter>
@@ -128,11 +128,11 @@ void request_all(worker& me, shared_cache<Adapter>& shared) {
   me.tally(wrong) = mine.wrong();
 }
 
-/// Null, or why the run does not count. `filled` sets were done before the threads.
+/// Null, or why the run does not count. `filled` sets were done before the threads started.
 const char* counts_wrong(const mix_of_requests& mix, const team_result& seen, const statistics& told,
                          std::uint64_t filled) noexcept;
 
-/// The sums of what stands in the table.
+/// Sums over the content of the table.
 struct table_sums {
   std::uint64_t wrong = 0;
   running_hash all;
@@ -157,7 +157,7 @@ outcome run_requests(const parameters& values, const plan& how) {
   const char* wrong = counts_wrong(mix, result, shared.data.told(slots), mix.order().size());
   if (wrong == nullptr) wrong = shared.data.complaint();
   table_sums sums;
-  if (wrong == nullptr) {  // links that are wrong need not end
+  if (wrong == nullptr) {  // a walk along wrong links might not end
     shared.data.for_each([&](const item& one) { look_at(sums, one, mix.keys()); });
     if (sums.wrong != 0) wrong = "a value in the cache is not one that was written for its key";
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a cache keeps: an entry of any size with its key, and a key to look for.
+// What a cache stores: an entry of any size with its key, and a key to look for.
 #pragma once
 
 #include <cstddef>
@@ -10,28 +10,29 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
 
-inline constexpr unsigned longest_key = 250;                       ///< bytes, as memcached
-inline constexpr std::size_t largest_item = std::size_t{1} << 20;  ///< bytes with header and key, as memcached
+inline constexpr unsigned longest_key = 250;                       ///< bytes, as in memcached
+inline constexpr std::size_t largest_item = std::size_t{1} << 20;  ///< bytes with header and key, as in memcached
 
-/// The header of an entry. Its key follows, filled up with zeros to whole words, then its value. With a key of 8 bytes
-/// both fill a line.
-/// An item never becomes anything else: what was one is one or free as long as the cache is there, and `next` leads to
-/// items or to nothing. Who looks without the lock (warm-up) may so see old items, but never leaves them.
+/// The header of an entry. Its key follows, padded with zeros to whole words, then its value. With a key of 8 bytes,
+/// header and key fill a line.
+///
+/// The memory of an item remains an item, in use or free, as long as the cache exists. `next` leads to items or is
+/// null. So a warm-up, which looks without the lock, may see old items, but nothing else.
 struct item {
   static constexpr std::uint8_t linked_bit = 0x80;
 
-  item* next;   ///< in the chain of its bucket; of one that is free, the next that is
-  item* newer;  ///< of its size class, in the order of use
+  item* next;   ///< in the chain of its bucket; for a free item, the next free one
+  item* newer;  ///< the next newer item of its size class, in the order of use
   item* older;
-  std::uint64_t cas;  ///< another one for each change
+  std::uint64_t cas;  ///< a new number for each change
   std::uint32_t hash;
   std::uint32_t value_bytes;
-  std::uint32_t flags;       ///< the client's
+  std::uint32_t flags;       ///< the client's flags
   std::uint32_t expires;     ///< second; 0: never
-  std::uint32_t moved;       ///< second in which it came to the front of its order
-  std::uint16_t references;  ///< users, besides the table
+  std::uint32_t moved;       ///< the second in which it was moved to the front of its order
+  std::uint16_t references;  ///< users, without the table
   std::uint8_t key_bytes;
-  std::uint8_t place;  ///< its size class, and linked_bit where the table has it
+  std::uint8_t place;  ///< its size class; also linked_bit if it is in the table
 
   static constexpr unsigned words_of(unsigned bytes) noexcept { return (bytes + 7) / 8; }
   static constexpr std::size_t bytes_of(unsigned key_bytes, std::size_t value_bytes) noexcept;
@@ -50,7 +51,7 @@ constexpr std::size_t item::bytes_of(unsigned key_bytes, std::size_t value_bytes
   return sizeof(item) + std::size_t{8} * words_of(key_bytes) + value_bytes;
 }
 
-/// A key with its hash, in words as items have it.
+/// A key with its hash, in words like those of items.
 class item_key {
  public:
   item_key() noexcept = default;
@@ -62,16 +63,16 @@ class item_key {
     all.add(bytes);
     hash_ = all.value();
   }
-  /// The eight bytes of a number.
+  /// The key is the eight bytes of a number.
   explicit item_key(std::uint64_t number) noexcept : item_key(reinterpret_cast<const char*>(&number), sizeof number) {}
 
   unsigned bytes() const noexcept { return bytes_; }
   unsigned words() const noexcept { return item::words_of(bytes_); }
   std::uint64_t word(unsigned index) const noexcept { return words_[index]; }
   const char* text() const noexcept { return reinterpret_cast<const char*>(words_); }
-  /// For the table, and kept by items.
+  /// For the table; items store it.
   std::uint32_t hash() const noexcept { return static_cast<std::uint32_t>(hash_); }
-  /// For stripes: says nothing about hash().
+  /// For stripes; independent of hash().
   std::uint32_t other_hash() const noexcept { return static_cast<std::uint32_t>(hash_ >> 32); }
 
  private:

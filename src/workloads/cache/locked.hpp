@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cache under locks: memcached 1.4.5's two global ones (cache_lock for table, order of use and memory; stats_lock for
-// statistics, taken within it), or as many stripes, each a cache of its own with two locks.
+// A cache under locks. There are memcached 1.4.5's two global ones: cache_lock for table, order of use and memory, and
+// stats_lock for statistics, taken within it. Or there are stripes, each a cache of its own with two locks.
 #pragma once
 
 #include <deque>
@@ -21,7 +21,7 @@ struct lock_slots {
 template <class Adapter>
 class locked {
  public:
-  /// One stripe is the cache under two global locks. Shapes: as many as stripes.
+  /// One stripe is the cache under two global locks. `shapes` has one element per stripe.
   template <class Shapes>
   explicit locked(const Shapes& shapes) {
     for (const store_shape& shape : shapes) stripes_.emplace_back(shape);
@@ -38,7 +38,7 @@ class locked {
     return static_cast<std::uint32_t>((std::uint64_t{key.other_hash()} * stripes) >> 32);
   }
 
-  /// Runs a request about a key; release needs the key of its item too.
+  /// Runs a request for a key. A release needs the key of its item, too.
   void run(lock_slots<Adapter>& mine, const item_key& key, request& asked) {
     run_in(mine, stripes_[stripe_of(key, stripes())], asked);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers as values have them: what incr and decr can count.
+// Numbers in the form of values: what incr and decr can count.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@ namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
 
 inline constexpr unsigned longest_number = 20;  ///< digits of 2^64-1
 
-/// Where C's isspace() would say so, in its own locale.
+/// Whether C's isspace() is true for the letter in the "C" locale.
 constexpr bool is_space(char letter) noexcept { return letter == ' ' || (letter >= '\t' && letter <= '\r'); }
 
-/// The digits of a number below 2^64, as many as there are of `text`; how many those are, 0 where it is none.
+/// Reads the digits of a number below 2^64 at the start of `text`. Returns how many they are; 0 if there is no number.
 constexpr unsigned read_digits(const char* text, std::size_t bytes, std::uint64_t& number) noexcept {
   std::uint64_t seen = 0;
   std::size_t i = 0;
@@ -27,7 +27,7 @@ constexpr unsigned read_digits(const char* text, std::size_t bytes, std::uint64_
   return static_cast<unsigned>(i);
 }
 
-/// A number as C's strtoll() takes it: space, a sign, digits; behind them nothing, or space and then whatever.
+/// A number as C's strtoll() accepts it: space, a sign, digits. After it comes nothing, or space and then anything.
 struct signed_number {
   bool negative = false;
   std::uint64_t amount = 0;
@@ -41,7 +41,7 @@ constexpr bool read_signed(const char* text, std::size_t bytes, signed_number& n
   return digits != 0 && (start + digits == bytes || is_space(text[start + digits]));
 }
 
-/// The same, and not below 0.
+/// The same for numbers that are not negative.
 constexpr bool read_number(const char* text, std::size_t bytes, std::uint64_t& number) noexcept {
   signed_number seen;
   if (!read_signed(text, bytes, seen) || (seen.negative && seen.amount != 0)) return false;
@@ -49,7 +49,7 @@ constexpr bool read_number(const char* text, std::size_t bytes, std::uint64_t& n
   return true;
 }
 
-/// Writes the digits; how many.
+/// Writes the digits; returns how many they are.
 constexpr unsigned write_number(std::uint64_t number, char (&into)[longest_number]) noexcept {
   char backwards[longest_number] = {};
   unsigned digits = 0;

@@ -9,7 +9,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
 
 namespace {
 
-/// Items are whole lines, so that two of them share none.
+/// Items are whole lines, so that no two share a line.
 constexpr std::size_t line = 64;
 constexpr std::size_t smallest = 2 * line;
 
@@ -31,7 +31,7 @@ struct size_table {
 };
 constexpr size_table table;
 
-/// What the first runs of all classes may take beyond the limit.
+/// How much memory the first runs of all classes may take beyond the limit.
 constexpr std::size_t bytes_of_first_runs() noexcept {
   constexpr std::size_t usual_run = std::size_t{64} << 10;
   std::size_t sum = 0;
@@ -54,7 +54,7 @@ slabs::~slabs() {
 unsigned slabs::class_of(std::size_t bytes) noexcept {
   unsigned low = 0;
   unsigned high = table.classes;
-  while (low < high) {  // the first that is large enough
+  while (low < high) {  // finds the first that is large enough
     const unsigned middle = (low + high) / 2;
     if (table.sizes[middle] < bytes) {
       low = middle + 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory for items, as memcached's slabs give it: classes of sizes, each a quarter larger than the one before; what a
-// class has taken it keeps.
+// Memory for items, like memcached's slabs. There are size classes, each a quarter larger than the one before. A class
+// keeps what it has taken.
 #pragma once
 
 #include <cstddef>
@@ -10,40 +10,40 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
 
-/// Requires of all but the constructor: the caller has the cache's lock.
+/// Requires for all functions except the constructor: the caller has the cache's lock.
 class slabs {
  public:
   static constexpr unsigned most_classes = 40;
 
-  /// Takes items from `limit` bytes. With `first_runs`, each class may take the memory of some items beyond that, so
-  /// that none starves because others came first.
+  /// Takes items from `limit` bytes. With `first_runs`, each class may take the memory of some items beyond that. So no
+  /// class starves because others came first.
   slabs(std::size_t limit, bool first_runs) noexcept;
   slabs(const slabs&) = delete;
   slabs& operator=(const slabs&) = delete;
   ~slabs();
   bool ok() const noexcept { return memory_ != nullptr; }
 
-  /// The class for an item of that many bytes; most_classes where there is none, because it is too large.
+  /// The class for an item of `bytes` bytes; most_classes if it is too large for all.
   static unsigned class_of(std::size_t bytes) noexcept;
   static std::size_t size_of(unsigned size_class) noexcept;
 
-  /// An item with nothing in it, or null when the class has no more.
+  /// An item with undefined content, or null if the class has no more.
   template <class Memory>
   item* take(Memory& memory, unsigned size_class) noexcept;
   template <class Memory>
   void give(Memory& memory, item* one) noexcept;
 
   // After all threads have ended:
-  std::uint64_t carved() const noexcept;  ///< items that were ever taken
-  /// Those given back; all of `most` and one more where there are more, such as in a circle.
+  std::uint64_t carved() const noexcept;  ///< items that were taken at least once
+  /// The number of free items; counts up to `most` + 1, because a wrong list may be circular.
   std::uint64_t free_items(std::uint64_t most) const noexcept;
 
  private:
   struct size_list {
-    item* free = nullptr;    ///< given back
-    char* fresh = nullptr;   ///< not yet taken, from here...
+    item* free = nullptr;    ///< items that were given back
+    char* fresh = nullptr;   ///< memory not yet used, from here...
     char* end = nullptr;     ///< ...to here
-    std::uint64_t runs = 0;  ///< of fresh ones so far
+    std::uint64_t runs = 0;  ///< runs of fresh items so far
   };
 
   template <class Memory>
@@ -51,9 +51,9 @@ class slabs {
 
   std::size_t limit_;
   bool first_runs_;
-  std::size_t bytes_;  ///< of memory_
+  std::size_t bytes_;  ///< size of memory_
   char* memory_;
-  std::size_t taken_ = 0;  ///< of memory_, by classes
+  std::size_t taken_ = 0;  ///< bytes of memory_ that classes have taken
   std::uint64_t carved_ = 0;
   size_list lists_[most_classes];
 };
@@ -86,7 +86,7 @@ void slabs::give(Memory& memory, item* one) noexcept {
 template <class Memory>
 bool slabs::extend(Memory& memory, unsigned size_class) noexcept {
   if constexpr (Memory::speculative) {
-    return false;  // there would be nothing behind it
+    return false;  // nothing useful would follow
   } else {
     constexpr std::size_t usual_run = std::size_t{64} << 10;
     size_list& list = lists_[size_class];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data of a cache, without locks: a table of chains, the order of use, memory for items. As memcached 1.4.5 has it
-// under its cache_lock, but with as many buckets from the start as it will ever need.
+// The data of a cache, without locks: a table of chains, the order of use, memory for items. It is what memcached 1.4.5
+// has under its cache_lock, but with the final number of buckets from the start.
 #pragma once
 
 #include <cstdint>
@@ -14,41 +14,41 @@
 namespace txsync::inline TXSYNC_BACKEND::workloads::cache {
 
 struct store_shape {
-  std::size_t bytes = 0;      ///< of items
-  std::uint64_t buckets = 1;  ///< at least; a power of two is taken
+  std::size_t bytes = 0;      ///< for items
+  std::uint64_t buckets = 1;  ///< at least this many; rounded up to a power of two
   bool first_runs = false;    ///< see slabs
 };
 
-/// Requires: one caller at a time, but for what stands behind "After all threads".
+/// Requires: one caller at a time, except after all threads have ended.
 class store {
  public:
   explicit store(const store_shape& shape) noexcept;
   bool ok() const noexcept { return buckets_.ok() && slabs_.ok(); }
 
-  /// The body of a section, over section_memory or warm_memory: by a waiter it only looks ahead, and what the request
-  /// answers then says nothing.
+  /// The body of a critical section, over section_memory or warm_memory. A waiter with warm_memory only warms up; then
+  /// the answer in the request has no meaning.
   template <class Memory>
   void apply(Memory& memory, request& asked) noexcept;
 
-  /// What statistics have not yet been told, and forget it.
+  /// What the statistics have not been told yet. take_news() also resets it.
   bool has_news() const noexcept { return has_news_; }
   statistics take_news() noexcept;
 
   // After all threads have ended:
-  /// Null, or what is wrong: links, order of use, users that are none, items that are lost.
+  /// Null, or what is wrong: links, order of use, references without users, lost items.
   const char* complaint(const statistics& said) const noexcept;
-  /// Each item in the table, in a fixed order. Requires: complaint() has none.
+  /// Calls visit for each item in the table, in a fixed order. Requires: complaint() returned null.
   template <class Visit>
   void for_each(Visit visit) const {
     for (std::size_t i = 0; i < buckets_.size(); ++i) {
       for (const item* one = buckets_[i].first; one != nullptr; one = one->next) visit(*one);
     }
   }
-  /// For tests, which break it.
+  /// For tests, which use it to damage the table.
   item*& bucket_of(std::uint32_t hash) noexcept { return buckets_[hash & (buckets_.size() - 1)].first; }
 
  private:
-  // Of store_walk.hpp: what a section is made of.
+  // In store_walk.hpp: the parts of critical sections.
   template <class Memory>
   bool same_key(Memory& memory, const item& one, const item_key& key) const noexcept;
   template <class Memory>
@@ -101,16 +101,16 @@ class store {
   struct bucket {
     item* first = nullptr;
   };
-  // What all read and hardly anybody writes, apart from what is written all the time.
+  // Read by all threads and seldom written; kept apart from what is written all the time.
   page_array<bucket> buckets_;
-  std::uint64_t over_before_ = 0;  ///< items whose cas is below it have been flushed
-  std::uint32_t flush_at_ = 0;     ///< 0: not ordered
+  std::uint64_t over_before_ = 0;  ///< items with a smaller cas have been flushed
+  std::uint32_t flush_at_ = 0;     ///< 0: no flush is ordered
   alignas(machine::pad_bytes) slabs slabs_;
   struct use_order {
     item* newest = nullptr;
     item* oldest = nullptr;
   };
-  use_order orders_[slabs::most_classes];  ///< one a size class
+  use_order orders_[slabs::most_classes];  ///< one per size class
   std::uint64_t next_cas_ = 1;
   bool has_news_ = false;
   statistics news_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sections of a cache, written once: for who holds the lock, and for who waits for it and looks ahead
-// (warm_up.hpp). Who looks ahead sees items that change, never anything else (item.hpp). Included where they are
+// The critical sections of a cache, written once for the holder of the lock and for a waiter that warms up
+// (warm_up.hpp). A waiter sees items that change, but nothing else (item.hpp). This file is included where it is
 // instantiated.
 #pragma once
 
@@ -23,7 +23,7 @@ bool store::same_key(Memory& memory, const item& one, const item_key& key) const
   return true;
 }
 
-/// What points to the key's item, or the end of its chain.
+/// The link to the key's item, or the end of its chain.
 template <class Memory>
 item** store::find_link(Memory& memory, const item_key& key) noexcept {
   item** link = &bucket_of(key.hash());
@@ -39,7 +39,7 @@ bool store::is_over(Memory& memory, const item& one, std::uint32_t now) const no
   return (expires != 0 && expires <= now) || memory.load(one.cas) < memory.load(over_before_);
 }
 
-/// The key's item, and what points to it; takes it out and answers null where it is over.
+/// The key's item and the link to it. If the item has expired, removes it and returns null.
 template <class Memory>
 item* store::find_live(Memory& memory, const item_key& key, std::uint32_t now, item**& link) noexcept {
   link = find_link(memory, key);
@@ -60,7 +60,7 @@ void store::flush_if_due(Memory& memory, std::uint32_t now) noexcept {
 
 // ---- in and out of the table
 
-/// As item::value() and item::bytes().
+/// Like item::value() and item::bytes().
 template <class Memory>
 char* store::value_of(Memory& memory, item* one) noexcept {
   return reinterpret_cast<char*>(one->key_words() + item::words_of(memory.load(one->key_bytes)));
@@ -93,7 +93,8 @@ void store::out_of_order(Memory& memory, item* one) noexcept {
   memory.store(older != nullptr ? older->newer : order.oldest, newer);
 }
 
-/// An item comes to the front once a minute at most, as in memcached: what is often used would be written by each use.
+/// Moves an item to the front, but at most once a minute, as in memcached. Otherwise each use of a popular item would
+/// write to it.
 template <class Memory>
 void store::move_if_old(Memory& memory, item* one, std::uint32_t now) noexcept {
   constexpr std::uint32_t interval = 60;
@@ -113,7 +114,7 @@ void store::tell(Memory& memory, const statistics& more) noexcept {
   }
 }
 
-/// As the first of its chain. Requires: its key is in no item of the table.
+/// Links the item as the first of its chain. Requires: no item of the table has its key.
 template <class Memory>
 void store::link(Memory& memory, item* one, std::uint32_t now) noexcept {
   item*& first = bucket_of(memory.load(one->hash));
@@ -138,7 +139,7 @@ void store::unlink(Memory& memory, item** link) noexcept {
   if (memory.load(one->references) == 0) slabs_.give(memory, one);
 }
 
-/// A user less; the last gives back what the table no longer has.
+/// Removes a user. The last one gives the memory back if the table no longer has the item.
 template <class Memory>
 void store::drop(Memory& memory, item* one) noexcept {
   const auto left = static_cast<std::uint16_t>(memory.load(one->references) - 1);
@@ -148,7 +149,7 @@ void store::drop(Memory& memory, item* one) noexcept {
 
 // ---- memory for an item
 
-/// Takes out one of the items that have not been used for the longest time. False where all of them have users.
+/// Removes one of the items that have not been used for the longest time. False if all of them have users.
 template <class Memory>
 bool store::evict(Memory& memory, unsigned size_class, std::uint32_t now) noexcept {
   constexpr unsigned most_tries = 50;
@@ -168,7 +169,7 @@ bool store::evict(Memory& memory, unsigned size_class, std::uint32_t now) noexce
   return false;
 }
 
-/// A new item with its key, of one user; null, and why, where there is no memory for it.
+/// A new item with its key and one user. If there is no memory for it, null and the reason.
 template <class Memory>
 item* store::make(Memory& memory, const item_key& key, const request& like, std::size_t value_bytes,
                   answer& why) noexcept {
@@ -239,7 +240,7 @@ answer store::join(Memory& memory, const request& asked) noexcept {
   if (old == nullptr) return answer::not_stored;
   const std::size_t before = memory.load(old->value_bytes);
   const std::size_t more = memory.load(asked.subject->value_bytes);
-  // A user, so that it is not evicted for its own successor.
+  // Counted as a user, so that the item is not evicted to make room for its own successor.
   memory.store(old->references, static_cast<std::uint16_t>(memory.load(old->references) + 1));
   request like = asked;
   like.flags = memory.load(old->flags);
@@ -252,7 +253,7 @@ answer store::join(Memory& memory, const request& asked) noexcept {
     const bool behind = asked.how == rule::append;
     std::memcpy(both->value() + (behind ? 0 : more), old->value(), before);
     std::memcpy(both->value() + (behind ? before : 0), asked.subject->value(), more);
-    unlink(memory, find_link(memory, *asked.key));  // whatever was evicted may have stood before it
+    unlink(memory, find_link(memory, *asked.key));  // an evicted item may have been before it
     link(memory, both, asked.now);
     drop(memory, both);
   }
@@ -279,7 +280,7 @@ answer store::count(Memory& memory, request& asked) noexcept {
     asked.number = number;
     char text[longest_number];
     const unsigned length = write_number(number, text);
-    if (length <= old->value_bytes && old->references == 0) {  // nobody reads it
+    if (length <= old->value_bytes && old->references == 0) {  // no one reads it
       std::memcpy(old->value(), text, length);
       std::memset(old->value() + length, ' ', old->value_bytes - length);
       memory.store(old->cas, memory.load(next_cas_));
@@ -350,7 +351,7 @@ void store::apply(Memory& memory, request& asked) noexcept {
       asked.said = touch(memory, asked);
       return;
     case action::flush:
-      // The second 0 is not ordered: it is long past.
+      // Second 0 means no order, because it has long passed.
       if (asked.expires > asked.now) return memory.store(flush_at_, asked.expires);
       memory.store(flush_at_, std::uint32_t{0});
       return memory.store(over_before_, memory.load(next_cas_));

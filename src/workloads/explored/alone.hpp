@@ -8,7 +8,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// A site for each lock, since nothing may be learnt from one schedule to the next.
+/// Each lock has its own site, because nothing may be learnt from one schedule to the next.
 template <const auto& policy>
 struct own_site {
   scoped_site own{policy};
@@ -19,7 +19,8 @@ class alone : private own_site<policy>, public Lock {
   alone() noexcept : Lock(own_site<policy>::own) {}
 };
 
-/// Attempts that go on behind their section (leveldb paper, 4.2.2), after the first two, as far as conflicts let them.
+/// After the first two, attempts go on beyond their critical section (leveldb paper, 4.2.2), as far as conflicts
+/// permit.
 inline constexpr elision_policy coarse{
     .longest_backoff = 64, .adapts = adaptation::none, .most_sections = 2, .coarsens_after = 1};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program's pthread conditions under the preloaded library, with mutexes whose sections are elided: signals that wait
-// for the commit, waits that take the mutex.
+// A program's pthread conditions under the preloaded library, with mutexes whose critical sections are elided. Signals
+// wait for the commit; waits take the mutex.
 #include <pthread.h>
 
 #include <cerrno>
@@ -20,7 +20,7 @@ namespace {
 
 using elided_mutex = program_elided_mutex<preload::algorithm::futex>;
 
-/// A waiter with a deadline destroys its condition as soon as it has seen what it waited for, told or not.
+/// A waiter with a deadline destroys its condition as soon as it has seen what it waited for, notified or not.
 struct gone_test {
   static constexpr unsigned char poison = 0xA5;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits by any mutex and condition variable, for explorations.
+// Waits with any mutex and condition variable, for explorations.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 enum class telling : std::uint8_t { one, all };
 
-/// A place for one thing: thread 0 puts, the others take. With several takers a notification may meet the wrong one, so
-/// that all are told.
+/// A place for one thing: thread 0 puts, the others take. With several takers a notification may reach the wrong one,
+/// so all are notified.
 template <class Lock, class Condition, unsigned threads, unsigned takes, telling how,
           class Held = std::unique_lock<Lock>>
 struct handing_test {
@@ -36,7 +36,8 @@ struct handing_test {
   const char* check() const { return taken != std::uint64_t{takes} * (threads - 1) ? "a hand-over was lost" : nullptr; }
 };
 
-/// A wait in sections of two locks: what the outer one protects is half done meanwhile, and nobody may see it so.
+/// A wait in critical sections of two locks. Meanwhile the outer lock's invariant is broken, and no thread may see
+/// that.
 template <class Lock, class Condition>
 struct nested_wait_test {
   Lock outer{};

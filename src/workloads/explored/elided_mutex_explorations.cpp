@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program's pthread mutexes are under the preloaded library where their sections are elided: entered by waiting,
-// by tries and with deadlines, twice by one thread, beside sections that take the mutex, and around a wait.
+// A program's pthread mutexes under the preloaded library if their critical sections are elided. They are entered by
+// waiting, by tries and with deadlines, twice by one thread, beside sections that take the mutex, and around a wait.
 #include <pthread.h>
 
 #include "workloads/adapters.hpp"
@@ -19,7 +19,7 @@ using ticket = program_elided_mutex<algorithm::ticket>;
 using tatas = program_elided_mutex<algorithm::tatas>;
 using recursive = program_elided_mutex<algorithm::checked_futex, PTHREAD_MUTEX_RECURSIVE>;
 
-/// Each section is entered a second time in itself, by waiting and by a try.
+/// Each section is entered a second time within itself, by waiting and by a try.
 class entering_twice {
  public:
   struct slot {
@@ -39,8 +39,8 @@ class entering_twice {
   recursive lock_;
 };
 
-/// Sections of two mutexes that overlap, every other one with a system call in both: the first may be part of an
-/// attempt, then the outer mutex is taken, and the inner one is elided in an attempt of its own.
+/// Overlapping sections of two mutexes, every other one with a system call in both. The first may be part of an
+/// attempt; then the outer mutex is taken, and the inner one is elided in its own attempt.
 template <class Mutex>
 struct overlapping_test {
   static constexpr unsigned threads = 3;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits and notifications in elided sections (leveldb paper, 4.1), and what is done after their commit.
+// Waits and notifications in elided critical sections (leveldb paper, 4.1), and actions after their commit.
 #include <atomic>
 #include <new>
 
@@ -17,7 +17,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-/// A guard's section, to wait in.
+/// A guard's section in which a thread can wait.
 template <class Lock>
 class guarded : elided_guard<Lock> {
  public:
@@ -29,7 +29,7 @@ class guarded : elided_guard<Lock> {
   Lock& lock_;
 };
 
-/// The hand-over, some sections in attempts.
+/// The hand-over, with some sections in attempts.
 template <class Lock, unsigned threads, unsigned takes, telling how, class Held = std::unique_lock<Lock>>
 struct elided_handing_test : handing_test<Lock, elided_condition_variable, threads, takes, how, Held> {
   static void body(elided_handing_test& me, unsigned index) {
@@ -38,7 +38,7 @@ struct elided_handing_test : handing_test<Lock, elided_condition_variable, threa
   }
 };
 
-/// Turns are taken within one scope of each thread: who waits has told the other in the same scope.
+/// Each thread takes all its turns within one scope: a waiter has notified the other thread in the same scope.
 template <class Lock, unsigned turns>
 struct taking_turns_test {
   Lock lock{};
@@ -58,7 +58,7 @@ struct taking_turns_test {
   const char* check() const { return taken != 2 * turns ? "a turn was lost" : nullptr; }
 };
 
-/// A waiter with a variable of its own, which is gone as soon as it has seen what it waited for (leveldb's writers).
+/// A waiter with its own variable, which is destroyed as soon as it has seen what it waited for (leveldb's writers).
 template <class Lock>
 struct own_variable_test {
   static constexpr unsigned char gone = 0xA5;
@@ -94,7 +94,7 @@ struct own_variable_test {
   }
 };
 
-/// Each thread notes what it has done after its sections, and reads there that they have committed.
+/// Each thread notes in an action what it has done, and there reads that its sections have committed.
 template <class Lock>
 struct actions_test {
   Lock lock{};
@@ -118,7 +118,7 @@ struct actions_test {
   }
 };
 
-/// A site whose sections ask for the first time what they do, while another thread says otherwise.
+/// A site whose sections ask for their policy for the first time while another thread changes it.
 struct changing_policy_test {
   static constexpr std::uint32_t off = policy::packed{.counting = false, .elision = policy::elision_kind::off}.word();
   site_with_policy place{"", elision_presets::eager, site::counting::off};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small tests whose every schedule is a test of its own: `txsync explore` runs them on the simulated machine, again and
-// again, each time in another order of execution.
+// Small tests in which every schedule is a test of its own. `txsync explore` runs them repeatedly on the simulated
+// machine, each time in another order of execution.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,20 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 /// What exploring has to find.
 enum class verdict : std::uint8_t {
   right,                          ///< nothing, ever
-  broken,                         ///< the fault that it is seeded with
-  broken_with_store_buffers,      ///< that, with store buffers, and nothing without
-  broken_with_late_subscription,  ///< and that, where the machine watches late what an attempt has read first
+  broken,                         ///< the seeded fault
+  broken_with_store_buffers,      ///< the seeded fault with store buffers, and nothing without
+  broken_with_late_subscription,  ///< the seeded fault if the machine watches an attempt's first read too late
 };
 
-/// One test. run() makes everything anew, runs the threads, and answers null or what was wrong. Nothing of it may be
-/// left from one schedule to the next.
+/// One test. run() sets everything up, runs the threads, and returns null or what was wrong. It may leave nothing
+/// behind for the next schedule.
 struct exploration {
   const char* name;
   const char* summary;
   verdict expected;
   const char* (*run)();
-  unsigned cpus = 0;  ///< that the program is told of, so that waiters sleep early or a door shuts; 0: all there are
+  /// How many CPUs the program is told of, so that waiters sleep early or the concurrency limiter closes. 0: all.
+  unsigned cpus = 0;
 };
 
 std::span<const exploration> lock_explorations() noexcept;          ///< lock_explorations.cpp
@@ -75,7 +76,7 @@ void in_threads(State& state, void (*body)(State& state, unsigned index)) {
   for (machine::thread& one : threads) one.join();
 }
 
-/// Makes a test anew, runs its threads and answers what check() says.
+/// Makes a new test, runs its threads and returns the result of check().
 template <class Test, unsigned count>
 const char* run_anew() {
   alignas(Test) static unsigned char place[sizeof(Test)];
@@ -86,11 +87,11 @@ const char* run_anew() {
   return fault;
 }
 
-/// Sections of one lock, each of which looks whether it is alone.
+/// Sections of one lock; each checks whether it is alone.
 template <class Adapter, unsigned threads, unsigned sections>
 struct exclusion_test {
   Adapter lock{};
-  alignas(64) std::uint64_t count = 0;  // the data alone: who does not watch the lock is not warned by its line
+  alignas(64) std::uint64_t count = 0;  // not on the lock's line, which would warn a thread that does not watch it
   std::uint32_t inside = 0;
   bool met = false;
 
@@ -148,14 +149,14 @@ class trying_with_node {
   Lock lock_;
 };
 
-/// Until it succeeds, each time with the same short deadline.
+/// Tries until it succeeds, each time with the same short deadline.
 template <class Try>
 void hurry(Try try_until) noexcept {
   constexpr std::uint64_t patience_ns = 100;
   while (!try_until(machine::clock_ns() + patience_ns)) machine::yield();
 }
 
-/// Every other section is entered by a deadline that mostly passes in vain.
+/// Every other section is entered with a deadline that mostly passes before the lock is acquired.
 template <class Lock>
 class hurrying {
  public:
@@ -172,7 +173,7 @@ class hurrying {
   Lock lock_;
 };
 
-/// Every other section makes a system call, which no attempt survives: sections with and without the lock side by side.
+/// Every other section makes a system call, which aborts attempts. So sections with and without the lock run together.
 template <class Adapter>
 class calling {
  public:

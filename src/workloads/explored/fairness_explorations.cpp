@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often others pass a waiter: threads that never wait (they call try_lock() in a loop) against threads that do. A
+// How often others bypass a waiter: threads that never wait (they call try_lock() in a loop) against threads that do. A
 // section counts as a quarter of the turns after which a lock checks its waiters, so that few sections reach the bound.
 // Either deadlines never pass, or they pass at once: the bound holds in both cases.
 #include <atomic>
@@ -24,7 +24,7 @@ namespace {
 constexpr unsigned sections_a_wrap = 4;
 constexpr std::uint32_t turns_a_section = 4'096;
 
-/// The greatest number of other threads' sections from when a waiter is in line until its own, with that many waiters.
+/// The bound on other threads' sections from when a waiter is in line until its own section, with `waiters` waiters.
 constexpr unsigned bound_of(unsigned waiters) {
   constexpr std::uint64_t turns_a_wrap = std::uint64_t{sections_a_wrap} * turns_a_section;
   return static_cast<unsigned>(futex_mutex::bypass_bound(waiters) / turns_a_wrap * sections_a_wrap + waiters);
@@ -65,7 +65,7 @@ struct passed_by_test {
   const char* check() const { return worst > bound_of(1) ? "waiters were passed by more often than stated" : nullptr; }
 };
 
-/// The holder hands the lock over by unlock_fair(): no thread passes a waiter.
+/// The holder hands the lock over by unlock_fair(): no thread bypasses a waiter.
 template <class Lock>
 struct fair_test {
   Lock lock{};
@@ -93,7 +93,7 @@ struct fair_test {
   const char* check() const { return passed != 0 ? "a waiter was passed by in a hand-over" : nullptr; }
 };
 
-/// Seeded fault: hands nothing over.
+/// Seeded fault: nothing is handed over.
 template <class Lock>
 class without_hand_over : public Lock {
  public:
@@ -138,7 +138,7 @@ struct notified_test {
   }
 };
 
-/// Its waiters have deadlines that are far away: the first, and each `nth` one behind it.
+/// Some of its waiters have far deadlines: the first, and each `nth` one after it.
 template <unsigned nth>
 class with_deadlines : public futex_mutex {
  public:
@@ -162,15 +162,15 @@ class without_turns : public Lock {
 
 /// How threads wait for a futex_rwlock.
 enum class comes : std::uint8_t { to_read, to_write };
-/// The same with the rule that keeps readers outside while a writer sleeps.
+/// The same with the rule that keeps readers out while a writer sleeps.
 class writers_first : public futex_rwlock {
  public:
   void lock_shared() noexcept { futex_rwlock::lock_shared(admit::after_writers); }
 };
 
 /// Threads wait once each, readers before writers, and are past their deadlines: at once, or when the time leaps. The
-/// last one writes again and again, never waits, and waits inside until a sleeper is overdue. Those that are overdue
-/// during one of its sections are inside before its next one: all readers that slept, and a writer, behind a reader.
+/// last thread writes repeatedly, never waits, and stays inside until a sleeper is overdue. Sleepers that are overdue
+/// during one of its sections are inside before its next one: all readers, and one writer after a reader.
 template <class Lock, unsigned readers, unsigned writers, bool impatient>
 struct overdue_sleepers_test {
   static constexpr unsigned waiters = readers + writers;
@@ -180,14 +180,14 @@ struct overdue_sleepers_test {
   Lock lock{};
   std::atomic<bool> is_held{false};
   std::atomic<unsigned> came[2] = {0, 0};
-  unsigned expected[2] = {0, 0};   // guarded by the lock, as what follows
-  unsigned before_the_writer = 0;  // of the readers
+  unsigned expected[2] = {0, 0};   // guarded by the lock, like the next two
+  unsigned before_the_writer = 0;  // readers that must be inside first
   bool passed = false;
 
   overdue_sleepers_test() { detail::wait_with(patience_of(impatient)); }
   ~overdue_sleepers_test() { detail::wait_with(detail::patience::usual); }
 
-  // Of the lock's word.
+  // Bits of the lock's word.
   static constexpr std::uint64_t overdue(comes how) noexcept {
     return std::uint64_t{1} << (how == comes::to_read ? 56 : 57);
   }
@@ -234,7 +234,7 @@ struct overdue_sleepers_test {
   }
 };
 
-/// A writer hands over to two readers, which stay inside until both are: whatever writer sleeps.
+/// A writer hands over to two readers, which stay inside until both are, even if a writer sleeps.
 template <class Lock>
 struct phase_test {
   static constexpr std::uint64_t all_overdue = std::uint64_t{3} << 56 | std::uint64_t{2} << 32 | std::uint64_t{1} << 44;
@@ -276,7 +276,8 @@ class never_overdue : public Lock {
   }
 };
 
-/// The parts of fair locks, so that a test can inspect the door. With `checks`, unlocked as by unlock_if_held().
+/// The parts of fair locks, so that a test can inspect the concurrency limiter (`door`). With `checks`, unlocked as by
+/// unlock_if_held().
 template <bool checks>
 struct ticket_parts {
   struct slot {};
@@ -301,7 +302,7 @@ struct mcs_parts {
     if (!checks) return whole.unlock(mine);
     whole.unlock_if_held(mine);
   }
-  // A queue and a door behind it.
+  // A queue, followed by a concurrency limiter.
   static_assert(sizeof(mcs_lock) == sizeof(detail::mcs_queue) + sizeof(admission));
   std::uint32_t inside() const noexcept { return reinterpret_cast<const detail::mcs_queue*>(&whole)->inside(); }
   bool busy() const noexcept {
@@ -309,11 +310,11 @@ struct mcs_parts {
   }
 };
 
-/// One thread comes to a crowded lock and waits once; the others take the lock again and again. Its door calls a thread
-/// in after few acquisitions. Counted from when the thread is visibly outside.
+/// One thread comes to a crowded lock and waits once; the others take the lock repeatedly. Its concurrency limiter lets
+/// a thread in after few acquisitions. They are counted from when the thread is visibly in the passive set.
 ///
-/// Seeded fault, with `calls` false: the door has its usual patience, which no test exhausts, so that nobody is called
-/// in and it is never shut.
+/// Seeded fault, with `calls` false: the limiter has its usual patience, which no test exhausts. So no thread is let
+/// in, and the limiter never closes.
 template <class Parts, unsigned threads, bool calls = true>
 struct door_test {
   static constexpr std::uint32_t patience = 2;
@@ -325,13 +326,13 @@ struct door_test {
   std::atomic<bool> is_crowded{false};
   std::atomic<bool> has_come{false};
   std::atomic<bool> over{false};
-  unsigned sections = 0;  // guarded by the lock, as those below
+  unsigned sections = 0;  // guarded by the lock, like the next one
   unsigned passed = 0;
 
   door_test() { detail::lower_patience(calls ? patience : 0); }
   ~door_test() { detail::lower_patience(0); }
 
-  /// Returns as the holder, with another thread in the queue and the waiter outside.
+  /// Returns as the holder, with another thread in the queue and the waiter in the passive set.
   void let_come(typename Parts::slot& mine) noexcept {
     lock.lock(mine);
     is_held.store(true);
@@ -366,7 +367,7 @@ struct door_test {
   const char* check() const { return passed > bound ? "a waiter was passed by more often than stated" : nullptr; }
 };
 
-/// All sleep outside when the lock is given up, and no thread comes back: each is called in by the one before.
+/// All are in the passive set when the lock is released, and no thread comes back: each is let in by the one before.
 struct drain_test {
   ticket_lock lock{};
   unsigned count = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first use of a policy_mutex, by threads that come at once while the policy of its site changes: all have to take
-// and give up the lock by one algorithm.
+// The first use of a policy_mutex, by threads that come at the same time while the policy of its site changes. All have
+// to lock and unlock with one algorithm.
 #include <atomic>
 #include <cstring>
 
@@ -19,7 +19,7 @@ class used_first : public policy_mutex {
   used_first() noexcept : policy_mutex(policy_site) {}
 };
 
-/// The fault: a thread stores what it has read of the policy, whatever another one has stored meanwhile.
+/// The fault: a thread stores what it has read from the policy, whatever another thread has stored meanwhile.
 class chosen_blindly {
  public:
   void lock() noexcept {
@@ -64,7 +64,7 @@ struct first_use_test {
       ++me.count;
       me.inside = 0;
       me.lock.unlock();
-      // Of a lock that is used, it changes nothing.
+      // This does not change a lock that is in use.
       if (index == 1) set_explored_policy(before);
     }
   }
@@ -74,7 +74,7 @@ struct first_use_test {
   }
 };
 
-/// One thread's sections by tickets: each has drawn one and served the next, the first as well as the last.
+/// One thread's sections with tickets: each, including the first and the last, draws a ticket and serves the next.
 template <std::uint32_t word>
 struct turns_test {
   static constexpr unsigned sections = 3;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks with queues in the child of a fork: the forking thread holds the lock, and threads of the parent, which do not
-// exist, wait for it. Written into the lock as the fork leaves it.
+// Locks with queues in the child of a fork. The forking thread holds the lock, and threads of the parent, which do not
+// exist in the child, wait for it. Their traces are written into the lock as the fork leaves them.
 #include <txsync_backend/runtime.h>
 #include <mutex>
 
@@ -25,7 +25,7 @@ void write_at(void* lock, std::size_t offset, Value value) noexcept {
   *reinterpret_cast<volatile Value*>(static_cast<std::byte*>(lock) + offset) = value;
 }
 
-/// A node in the memory of a thread that does not exist: nobody may write there.
+/// A node in the memory of a thread that does not exist; no thread may write there.
 using mcs_node = fifo_mcs_lock::node;
 
 /// The second and third ticket are drawn.
@@ -33,7 +33,7 @@ void add_parents(fifo_ticket_lock& lock, mcs_node&) noexcept {
   constexpr std::uint32_t second = detail::ticket_queue::ticket_after(0);
   write_at(&lock, 0, detail::ticket_queue::ticket_after(detail::ticket_queue::ticket_after(second)));
 }
-/// Two are outside, of which one is called.
+/// Two are in the passive set, and one of them is called.
 void add_parents_outside(void* door) noexcept {
   write_at<std::uint32_t>(door, 0, 2);
   write_at<std::uint32_t>(door, 4, 1);
@@ -48,11 +48,11 @@ void add_parents(policy_mutex& lock, mcs_node& gone) noexcept {
   add_parents(reinterpret_cast<fifo_ticket_lock&>(lock), gone);
   add_parents_outside(reinterpret_cast<std::byte*>(&lock) + sizeof(lock) - sizeof(admission));
 }
-/// One of the parent is ready.
+/// One thread of the parent is ready.
 void add_parents(by_policy<lock_policy::priority_tatas>& lock, mcs_node&) noexcept {
   write_at<std::uint32_t>(&lock, 4, 1);
 }
-/// One has joined the queue; the holder's node does not lead to it yet.
+/// One thread has joined the queue; the holder's node does not link to it yet.
 void add_parents(fifo_mcs_lock& lock, mcs_node& gone) noexcept {
   write_at(&lock, 0, &gone);
   write_at<std::uint32_t>(&lock, sizeof(void*), 1);
@@ -61,14 +61,14 @@ void add_parents(mcs_lock& lock, mcs_node& gone) noexcept {
   add_parents(reinterpret_cast<fifo_mcs_lock&>(lock), gone);
   add_parents_outside(&reinterpret_cast<fifo_mcs_lock*>(&lock)[1]);
 }
-/// One is the first of the queue, and keeps others out.
+/// One thread is the first of the queue, and keeps others out.
 void add_parents(srwlock& lock, mcs_node& gone) noexcept {
   write_at<std::uint32_t>(&lock, 0, 3);
   add_parents(*reinterpret_cast<fifo_mcs_lock*>(reinterpret_cast<std::byte*>(&lock) + sizeof(lock) - sizeof(mcs_lock)),
               gone);
 }
 
-// Of futex_rwlock's word, in which three threads of the parent sleep that are overdue.
+// Bits of futex_rwlock's word, in which three overdue threads of the parent sleep.
 constexpr std::uint64_t rwlock_writer = std::uint64_t{1} << 31;
 constexpr std::uint64_t rwlock_sleepers = std::uint64_t{2} << 32 | std::uint64_t{1} << 44;
 constexpr std::uint64_t rwlock_overdue = std::uint64_t{3} << 56;
@@ -84,7 +84,7 @@ void add_parents(shared_mutex& lock, mcs_node&) noexcept {
   write_at(&lock, 0, std::uint64_t{1} << 62 | std::uint64_t{2} << 32);
 }
 
-/// For as long as it lives, the program is the child of a fork.
+/// While it exists, the program is the child of a fork.
 struct child_of_fork {
   child_of_fork() noexcept { txsync_sim_show_forks(1); }
   ~child_of_fork() { txsync_sim_show_forks(0); }
@@ -141,8 +141,8 @@ struct forked_queue_test {
   }
 };
 
-/// In the child of a fork, the parent's threads sleep at the lock. The first thread was a reader inside, where there
-/// was one. Then threads read, where readers wait for writers that sleep, and write.
+/// In the child of a fork, the parent's threads sleep at the lock. If there was a reader inside, it is the first
+/// thread. Then the threads read, where readers wait for sleeping writers, and write.
 template <std::uint64_t word>
 struct forked_rwlock_test {
   static constexpr bool had_reader = (word & 1) != 0;
@@ -174,7 +174,7 @@ struct forked_rwlock_test {
   }
 };
 
-/// Two threads of the parent wait at the condition, one has been notified.
+/// Two threads of the parent wait at the condition, and one of them has been notified.
 struct forked_condition_test {
   child_of_fork here{};
   mutex guard{};
@@ -192,7 +192,7 @@ struct forked_condition_test {
       me.condition.notify_one();
     }
   }
-  const char* check() const { return nullptr; }  // that the destructor comes to its end
+  const char* check() const { return nullptr; }  // the test is that the destructor ends
 };
 struct forked_condition_alone_test : forked_condition_test {
   static void body(forked_condition_alone_test& me, unsigned) { forked_condition_test::body(me, 1); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for a registered waiter: the holder waits for the registration before it gives the lock up. Then a missing
-// hand-over lets another thread in first. A missing wake-up leaves a sleeping thread, since no deadline wakes it. Other
-// tests say that the program is the child of a fork, whose parent had waiters.
+// What holds for a registered waiter: the holder waits for the registration before it releases the lock. Then a missing
+// hand-over lets another thread in first. A missing wake-up leaves a sleeping thread, because no deadline wakes it.
+// Other tests say that the program is the child of a fork, whose parent had waiters.
 #include <atomic>
 #include <cstdint>
 
@@ -18,7 +18,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-// The word as in futex_mutex.hpp. With a wrong bit here, a test that waits for it does not end.
+// The word as in futex_mutex.hpp. If a bit here is wrong, a test that waits for it does not end.
 constexpr std::uint64_t held = 1;
 constexpr std::uint64_t line = std::uint64_t{1} << 50;
 constexpr std::uint64_t head = std::uint64_t{1} << 51;
@@ -30,22 +30,22 @@ constexpr std::uint64_t urgent = std::uint64_t{1} << 56;
 constexpr std::uint64_t aside = std::uint64_t{1} << 58;
 constexpr std::uint64_t numbers(std::uint64_t granted, std::uint64_t drawn) { return granted << 16 | drawn << 29; }
 
-/// Of the word that is the lock's first member.
+/// Whether the word that is the lock's first member has this bit.
 template <class Lock>
 bool has_bit(const Lock& lock, std::uint64_t bit) noexcept {
   return (*reinterpret_cast<const volatile std::uint64_t*>(&lock) & bit) != 0;
 }
 
-/// What the holder waits for, and how it gives the lock up.
+/// What the holder waits for, and how it releases the lock.
 enum class due : std::uint8_t {
   at_once,      ///< waiters are past their deadlines when they come
   later,        ///< the deadline of the waiter passes
   by_fairness,  ///< unlock_fair()
   urgently,     ///< the waiter has a real-time priority
-  never         ///< the waiter sleeps until the lock is given up
+  never         ///< the waiter sleeps until the lock is released
 };
 
-/// The first thread waits while the second holds the lock; those behind wait as well. Where the lock is handed over, no
+/// The first thread waits while the second holds the lock; further threads wait as well. If the lock is handed over, no
 /// thread gets it in between.
 template <class Lock, due when>
 struct registered_test {
@@ -94,7 +94,7 @@ struct registered_test {
   }
 };
 
-/// A waiter with a real-time priority gives up, for good, while others wait in line.
+/// A waiter with a real-time priority gives up and does not return, while others wait in line.
 struct urgent_patience_test {
   futex_mutex lock{};
   std::atomic<bool> is_held{false};
@@ -120,7 +120,7 @@ struct urgent_patience_test {
   }
 };
 
-/// A real-time thread and one with a deadline wait aside. Once the first has the lock, nobody is urgent any more.
+/// A real-time thread and one with a deadline wait aside. Once the first has the lock, no waiter is urgent any more.
 struct urgent_leaves_test {
   futex_mutex lock{};
   std::atomic<bool> is_held{false};
@@ -153,7 +153,8 @@ struct urgent_leaves_test {
   }
 };
 
-/// Sections of a real-time thread and another, whose own are so long that the real-time thread stops to spin.
+/// Sections of a real-time thread and of another one, whose sections are so long that the real-time thread stops
+/// spinning.
 template <class Lock>
 struct urgent_pair_test {
   Lock lock{};
@@ -192,7 +193,7 @@ struct forked_test {
 
   static void body(forked_test& me, unsigned index) {
     if (hurries && index == 0) {
-      // Longer than all looks for dead threads together, between which the time leaps.
+      // Longer than all checks for dead threads together, between which the time leaps.
       constexpr std::uint64_t long_time_ns = 1'000'000'000'000;
       if (!me.lock.try_lock_until_ns(machine::clock_ns() + long_time_ns)) {
         me.late = true;
@@ -214,7 +215,7 @@ struct forked_test {
   }
 };
 
-/// Two threads change what a third waits for: no wake-up is lost.
+/// Two threads change what a third one waits for: no wake-up is lost.
 struct sleeping_place_test {
   static constexpr unsigned all = 4;
 
@@ -238,7 +239,7 @@ struct sleeping_place_test {
   const char* check() const { return changes.load() != all ? "an update was lost" : nullptr; }
 };
 
-/// A place counts the waiters of this process: the parent's waiters, of which there is one, do not count.
+/// A place counts the waiters of this process. The parent's one waiter does not count.
 struct counted_place_test {
   detail::sleeping_place place{};
   std::atomic<bool> wrong{false};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ticket locks among whose waiters some leave when their deadline passes, before or while they are served.
+// Ticket locks some of whose waiters leave when their deadline passes, before or while they are served.
 #include "locks/left_tickets.hpp"
 
 #include <txsync/locks/admission.hpp>
@@ -16,11 +16,11 @@ namespace {
 enum class ends : std::uint8_t {
   passes_on,
   forgets,
-  enters_without_room  ///< and a thread for which there is no room on the list takes itself for the holder
+  enters_without_room  ///< forgets nothing, but a thread without room on the list acts as the holder
 };
 
-/// Threads with an odd number wait for `patience_ns` at most, the others for as long as it takes.
-/// `room`: as many may wait so.
+/// Threads with an odd number wait for at most `patience_ns`, the others without a limit. `room`: how many may wait
+/// with a deadline.
 template <bool has_door, std::uint64_t patience_ns, ends how, std::uint32_t room = detail::waiter_limits().tickets_left>
 struct left_tickets_test {
   static constexpr unsigned sections = 2;

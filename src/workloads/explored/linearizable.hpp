@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether operations of several threads on one object are linearizable (Herlihy and Wing, "Linearizability: a
-// correctness condition for concurrent objects", TOPLAS 1990): there is one order of them all, which keeps to real
-// time, and in which a model that does one at a time gives the answers that were given.
+// Checks whether operations of several threads on one object are linearizable (Herlihy and Wing, "Linearizability: a
+// correctness condition for concurrent objects", TOPLAS 1990). That is: one order of all operations respects real time.
+// A model that executes them one at a time in this order returns the same answers.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// What a thread asks of the object; the model says what the numbers mean.
+/// What a thread asks of the object. The model says what the numbers mean.
 struct operation {
   std::uint8_t what;
   std::uint8_t argument;
 };
 
-/// A search over all orders, each as far as it can be right: for histories of a dozen operations. A Model is small and
-/// copied freely; its std::uint32_t run(const operation&) does one, and answers as the object has to.
+/// Searches all orders, each as far as it can be right; for histories of a dozen operations. A Model is small and
+/// copied freely. Its std::uint32_t run(const operation&) executes one operation and returns the answer of the object.
 template <class Model>
 class linearization_checker {
  public:
@@ -48,11 +48,11 @@ class linearization_checker {
     operation asked;
     std::uint32_t answer;
     std::uint32_t first;  ///< when it was asked
-    std::uint32_t last;   ///< and answered
+    std::uint32_t last;   ///< when it was answered
   };
 
   bool is_placed(std::uint32_t placed, unsigned which) const noexcept { return (placed >> which & 1) != 0; }
-  /// Whether one of those without a place had ended before this one began.
+  /// Whether an operation without a place had ended before this one began.
   bool is_too_early(std::uint32_t placed, const done& one) const noexcept {
     for (unsigned i = 0; i < count_; ++i) {
       if (!is_placed(placed, i) && all_[i].last < one.first) return true;

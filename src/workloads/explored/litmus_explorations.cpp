@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Litmus tests of the simulated machine itself. What x86-TSO allows (Owens, Sarkar and Sewell, TPHOLs 2009) and
-// sequential consistency does not, exploring with store buffers has to find; what it forbids must never be seen.
+// Litmus tests of the simulated machine itself. Exploring with store buffers has to find what x86-TSO allows (Owens,
+// Sarkar and Sewell, TPHOLs 2009) and sequential consistency does not. What x86-TSO forbids must never be seen.
 #include <atomic>
 
 #include <txsync/machine/attempt.hpp>
@@ -20,7 +20,7 @@ struct variables {
   alignas(64) std::uint32_t seen[4] = {};
 };
 
-/// Threads run body(variables, index); forbidden() says whether what they saw is what must not be.
+/// Threads run body(variables, index). forbidden() says whether they saw what must not be.
 template <unsigned threads, void (*body)(variables&, unsigned), bool (*forbidden)(const variables&)>
 const char* litmus() {
   alignas(variables) static unsigned char place[sizeof(variables)];
@@ -51,13 +51,13 @@ void buffering_exchanged(variables& v, unsigned index) {
   own(v, index).exchange(1, relaxed);
   v.seen[index] = other(v, index).load(relaxed);
 }
-/// A thread's read-modify-write of any word empties its buffer.
+/// A thread's read-modify-write of any word empties its store buffer.
 void buffering_modified(variables& v, unsigned index) {
   own(v, index).store(1, relaxed);
   std::atomic_ref<std::uint32_t>(v.seen[2 + index]).fetch_add(1, relaxed);
   v.seen[index] = other(v, index).load(relaxed);
 }
-/// The begin of an attempt empties the buffer, and what was stored inside is seen by all at its commit.
+/// The begin of an attempt empties the store buffer. All see the attempt's stores at its commit.
 void buffering_attempted(variables& v, unsigned index) {
   own(v, index).store(1, relaxed);
   std::uint32_t seen = 1;
@@ -91,14 +91,14 @@ void message(variables& v, unsigned index) {
 }
 bool message_without_data(const variables& v) noexcept { return v.seen[0] == 1 && v.seen[1] == 0; }
 
-/// Load buffering: no load is later than a store behind it.
+/// Load buffering: no load takes effect after a later store.
 void loading(variables& v, unsigned index) {
   v.seen[index] = other(v, index).load(relaxed);
   own(v, index).store(1, relaxed);
 }
 bool both_saw_the_future(const variables& v) noexcept { return v.seen[0] == 1 && v.seen[1] == 1; }
 
-/// Independent reads of independent writes: all see stores in one order.
+/// Independent reads of independent writes: all threads see the stores in one order.
 void independent(variables& v, unsigned index) {
   if (index < 2) {
     own(v, index).store(1, relaxed);
@@ -113,7 +113,7 @@ bool two_orders(const variables& v) noexcept {
   return v.seen[0] == 1 && v.seen[1] == 0 && v.seen[2] == 1 && v.seen[3] == 0;
 }
 
-/// Two stores by each, to both variables: the last of each thread cannot both be under the other's first (2+2W).
+/// Each thread stores to both variables. Not both threads' last stores can be overwritten by the other's first (2+2W).
 void twice_two(variables& v, unsigned index) {
   own(v, index).store(1, relaxed);
   other(v, index).store(2, relaxed);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every lock's exclusive sections: two threads with three sections each, and three threads with two. Locks whose
-// waiters sleep are run a second time on what is said to be one CPU, where they sleep at once; those with a door on
-// what is said to be two, where it is shut at once.
+// waiters sleep are also run as if there were one CPU, where waiters sleep at once. Locks with a concurrency limiter
+// are also run as if there were two, where it closes at once.
 #include <atomic>
 #include <tuple>
 
@@ -31,7 +31,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-/// Sections of one lock in those of another.
+/// Sections of one lock within sections of another.
 template <class Lock>
 class nested {
  public:
@@ -50,7 +50,7 @@ class nested {
   Lock inner_;
 };
 
-/// Sections of two locks beside sections of the inner one, which is held while a system call is made.
+/// Sections of two locks, beside sections of the inner one, which is held during a system call.
 template <class Lock, bool tries>
 struct inner_held_test {
   static constexpr unsigned sections = 2;
@@ -70,7 +70,7 @@ struct inner_held_test {
       if (index == 1) me.inner.lock();
       if (index == 1 || me.enter_inner()) {
         const std::uint64_t before = me.count;
-        if (index == 1) machine::yield();  // no attempt stands it
+        if (index == 1) machine::yield();  // aborts any attempt
         me.count = before + 1;
         ++me.done[index];
         me.inner.unlock();
@@ -86,7 +86,7 @@ class by_prefix {
  public:
   void lock() noexcept {
     while (machine::hle_acquire(word_, 1) != 0) {
-      // relaxed: a look only, the exchange decides
+      // relaxed: only a check, the exchange decides
       do machine::relax();
       while (word_.load(std::memory_order_relaxed) != 0);
     }
@@ -97,10 +97,10 @@ class by_prefix {
   std::atomic<std::uint32_t> word_{0};
 };
 
-/// Looks at trials after every batch, and finds each window long enough.
+/// Checks trials after every batch, and accepts a window of any length.
 constexpr elision_policy restless{.longest_backoff = 64, .trial_cycles = 1};
 
-/// Attempts end with the section that they are of, and there are some.
+/// Attempts end with their section, and some attempts commit.
 template <class Lock>
 struct attempts_test {
   Lock lock{};
@@ -109,7 +109,7 @@ struct attempts_test {
 
   static void body(attempts_test& me, unsigned) {
     constexpr unsigned sections = 60;
-    constexpr unsigned max_sections = 120;  // so many that probes never make all of them fail
+    constexpr unsigned max_sections = 120;  // so many that probes cannot make all of them fail
     for (unsigned i = 0; i < sections || (i < max_sections && !me.elided); ++i) {
       me.lock.lock();
       const bool inside = machine::active();
@@ -135,7 +135,7 @@ struct nodes_of<Lock> {
   auto of(unsigned index) { return std::tie(nodes[index]); }
 };
 
-/// Who asks whether a lock is held hears the truth of the holder, and of nobody; so does who unlocks it.
+/// is_held() tells the truth, about a held lock and about a free one. So does an unlock that checks.
 template <class Lock>
 struct told_test : nodes_of<Lock> {
   static constexpr bool tells = requires(Lock& one) { one.unlock_if_held(); } ||
@@ -143,7 +143,7 @@ struct told_test : nodes_of<Lock> {
   Lock lock{};
   bool denied = false;
 
-  /// Where the lock tells: whether it was held.
+  /// If the lock can tell, returns whether it was held.
   bool unlock(unsigned index) {
     return std::apply(
         [&](auto&... mine) {
@@ -153,7 +153,7 @@ struct told_test : nodes_of<Lock> {
         },
         this->of(index));
   }
-  /// And to a thread that does not have it.
+  /// Whether the lock also refuses threads that do not hold it.
   bool lets_nobody_unlock() {
     if constexpr (requires { lock.unlock_shared_if_held(); }) {
       if (lock.unlock_shared_if_held()) return false;
@@ -185,7 +185,7 @@ struct told_test : nodes_of<Lock> {
   }
 };
 
-/// Who unlocks twice hears so, whoever holds the lock meanwhile: of locks that know by the node whose turn it is.
+/// A second unlock is reported, whoever holds the lock meanwhile; for locks that know by the node whose turn it is.
 template <class Lock>
 struct twice_test {
   static constexpr unsigned sections = 2;
@@ -216,7 +216,7 @@ struct twice_test {
       if (me.lock.unlock_if_held(mine)) me.believed = true;
     }
   }
-  /// Nobody holds the lock: told of a node, too, whose turn was ended without looking.
+  /// No thread holds the lock. This is also reported for a node whose turn was ended by an unchecked unlock.
   bool lets_nobody_unlock() {
     typename Lock::node mine;
     lock.lock(mine);
@@ -232,7 +232,7 @@ struct twice_test {
   }
 };
 
-/// The holder of every other section marks the lock, as one that a sample is taken of.
+/// The holder of every other section marks the lock, as for a sample.
 class marking {
  public:
   struct slot {
@@ -252,7 +252,7 @@ constexpr const char* two = "exclusion, 2 threads x 3 sections";
 constexpr const char* three = "exclusion, 3 threads x 2 sections";
 constexpr unsigned all_cpus = 0;
 constexpr unsigned sleeps = 1;   // CPUs on which a waiter sleeps at once
-constexpr unsigned crowded = 2;  // CPUs on which a second waiter stays outside
+constexpr unsigned crowded = 2;  // CPUs on which a second waiter stays in the passive set
 
 template <class Adapter>
 constexpr exploration pair_of(const char* name, unsigned cpus = all_cpus) {

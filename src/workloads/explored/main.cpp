@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main program of the image that `txsync explore` starts: TEST FIRST COUNT, that many schedules of one test, from
-// the seed FIRST on. Ends at the first that fails. Without a test, says which there are.
+// The main program of the image that `txsync explore` starts. TEST FIRST COUNT runs that many schedules of one test,
+// from the seed FIRST on, and ends at the first that fails. Without arguments it lists the tests.
 #include <string_view>
 
 #include <txsync_backend/runtime.h>
@@ -16,8 +16,8 @@ namespace {
 
 constexpr int wrong_use = 2;
 
-/// Nothing is counted: a thread that finds the counters of one that has ended would take other steps than the first
-/// ones, so that a schedule would depend on those before it.
+/// Nothing is counted. A thread that reuses the counters of an ended thread would take other steps than the first
+/// threads. So a schedule would depend on earlier ones.
 constexpr txsync::observe::block_source no_blocks = {
     [](std::size_t) noexcept -> txsync::observe::block_source::taken { return {}; }, nullptr, nullptr};
 
@@ -82,8 +82,9 @@ int main(int count, char** words) {
   txsync::observe::use_blocks_of(no_blocks);
   const std::uint64_t first = number(words[2]);
   const std::uint64_t schedules = number(words[3]);
-  // What is done once in a process (a site gets its number, say) is no step of the schedules that count: each is the
-  // same whatever ran before it, and a replay of it too. It also shows how long they are.
+  // Work that is done once in a process, such as giving a site its number, must not be a step of the schedules that
+  // count. So each schedule and its replay are the same whatever ran before. This run also shows how long schedules
+  // are.
   txsync_sim_schedule_begin(0);
   static_cast<void>(test->run());
   txsync_sim_expect_such_schedules();

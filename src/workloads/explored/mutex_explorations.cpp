@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program's pthread locks are under the preloaded library when their waiters run the program's own section ahead
-// of time, in always-abort attempts: locks within the section are passed by there, and the unlock of the lock that is
-// waited for ends it.
+// A program's pthread locks under the preloaded library if their waiters run the program's own section ahead, in
+// always-abort attempts. There, locks within the section are passed by. The unlock of the lock that is waited for ends
+// the attempt.
 #include "workloads/explored/exploration.hpp"
 #include "workloads/explored/program_locks.hpp"
 
@@ -11,8 +11,8 @@ namespace {
 
 using preload::algorithm;
 
-/// Sections of an outer lock, each with one of an inner lock, which the last thread takes by itself. Nodes are moved
-/// from the head of a list to its end, with links that are no addresses on the way.
+/// Sections of an outer lock, each with one of an inner lock. The last thread takes only the inner lock. Nodes are
+/// moved from the head of a list to its end; meanwhile their links are no addresses.
 template <algorithm under, unsigned threads, unsigned sections>
 struct nested_test {
   struct node {
@@ -85,7 +85,7 @@ constexpr exploration test_of(const char* name, const char* summary) {
   return {name, summary, verdict::right, run_anew<nested_test<under, threads, sections>, threads>};
 }
 
-/// In the child of a fork: a waiter of the parent is counted as ready, and the last owner was of the parent.
+/// In the child of a fork: a waiter of the parent is counted as ready, and the last owner was a thread of the parent.
 class forked_mutex : public program_warming_mutex<algorithm::priority_tatas> {
  public:
   forked_mutex() noexcept {

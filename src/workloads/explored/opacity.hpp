@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether what transactions have read and written is opaque (Guerraoui and Kapalka, "On the correctness of
-// transactional memory", PPoPP 2008): there is one order of all that have committed, which keeps to real time, and in
-// which each attempt, committed or not, stands at a place where it has read the values of that moment.
+// Checks whether what transactions have read and written is opaque (Guerraoui and Kapalka, "On the correctness of
+// transactional memory", PPoPP 2008). That is: there is one order of all committed transactions that respects real
+// time. In it, each attempt, committed or not, has a place where it has read the values of that moment.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 struct event {
   enum class kind : std::uint8_t {
     asks,      ///< is about to run a block
-    begins,    ///< an attempt's body starts; the attempt before it, if any, has ended in vain
+    begins,    ///< an attempt's body starts; the attempt before it, if any, has aborted
     reads,     ///< `value` from `place`
     writes,    ///< `value`, which is written once in a history and is not 0
-    commits,   ///< the block has ended
-    gives_up,  ///< it has, and is undone
+    commits,   ///< the block has committed
+    gives_up,  ///< the block has ended, and is undone
   };
   kind what;
   std::uint8_t thread;
@@ -27,14 +27,14 @@ struct event {
   std::uint32_t value;
 };
 
-/// A search over all orders, each as far as it can be right: for histories of a dozen transactions. All places hold 0
-/// at first.
+/// Searches all orders, each as far as it can be right; for histories of a dozen transactions. Initially all places
+/// hold 0.
 class opacity_checker {
  public:
   static constexpr unsigned most_threads = 8;
   static constexpr unsigned most_places = 8;
   static constexpr unsigned most_commits = 16;
-  static constexpr unsigned most_attempts = 32;  ///< the aborted ones beyond it are not looked at
+  static constexpr unsigned most_attempts = 32;  ///< further aborted ones are not checked
 
   void add(const event& one) noexcept {
     ++now_;
@@ -77,8 +77,8 @@ class opacity_checker {
   struct attempt {
     std::uint8_t thread = 0;
     std::uint32_t first = 0;  ///< it began after this event of its thread
-    std::uint32_t last = 0;   ///< and ended before this one
-    std::uint32_t read = 0;   ///< bits of places
+    std::uint32_t last = 0;   ///< it ended before this event
+    std::uint32_t read = 0;   ///< a bit for each place
     std::uint32_t wrote = 0;
     std::uint32_t seen[most_places] = {};
     std::uint32_t written[most_places] = {};
@@ -89,8 +89,8 @@ class opacity_checker {
     attempt made;
   };
 
-  /// In real time. When an attempt that is restarted ended, and the next one began, is known as a span only; which of
-  /// them came first is known.
+  /// In real time. When a restarted attempt ended and the next one began is known only as an interval; which of the two
+  /// was first is known.
   static bool precedes(const attempt& one, const attempt& other) noexcept {
     return one.last < (one.thread == other.thread ? other.last : other.first);
   }
@@ -126,7 +126,7 @@ class opacity_checker {
     return true;
   }
 
-  /// Whether one of those without a place had ended before this one began.
+  /// Whether a transaction without a place had ended before this one began.
   bool is_too_early(const attempt& one) const noexcept {
     for (unsigned i = 0; i < commits_; ++i) {
       if ((placed_ >> i & 1) == 0 && precedes(committed_[i], one)) return true;
@@ -151,7 +151,7 @@ class opacity_checker {
     return false;
   }
 
-  /// Each at the first place that it can have: behind all that had ended, committed or not, when it began. Those that
+  /// Puts each at its first possible place: after everything that had ended when it began, committed or not. Those that
   /// end first come first in the list.
   bool all_aborted_fit() noexcept {
     for (unsigned i = 0; i < aborts_; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barriers: nobody leaves a phase early, and what runs ahead of one leaves nothing behind.
+// Barriers: no thread leaves a phase early, and running ahead of a barrier leaves no effect.
 #include <atomic>
 
 #include <txsync/barrier.hpp>
@@ -35,7 +35,7 @@ struct barrier_test {
   }
 };
 
-/// What it must not be: who has to wait runs ahead in an attempt that can commit.
+/// A seeded fault: a thread that has to wait runs ahead in an attempt that can commit.
 class stray_barrier : private barrier {
  public:
   explicit stray_barrier(std::uint32_t threads) noexcept : barrier(threads) {}
@@ -53,18 +53,18 @@ class stray_barrier : private barrier {
   }
 };
 
-/// What a thread that has run ahead may meet.
+/// What a thread that runs ahead may meet.
 enum class meeting : std::uint8_t {
-  endless_loop,  ///< where the others are not yet so far
+  endless_loop,  ///< if the others have not got that far yet
   stray_commit,  ///< a jump to the instruction that commits (always-abort paper, Fig. 1)
 };
 
-/// In each phase each thread adds up what all have left in the phase before: a phase that is begun too early, or run
+/// In each phase, each thread sums what all threads left in the phase before. A phase that begins too early, or runs
 /// twice, leaves another sum.
 template <class Barrier, unsigned threads, unsigned phases, meeting what>
 struct running_ahead_test {
   Barrier door{threads};
-  alignas(64) std::uint32_t left[2][threads] = {};  // by the phase before, and by this one
+  alignas(64) std::uint32_t left[2][threads] = {};  // of the phase before, and of this one
   std::uint32_t steps[threads] = {};
 
   static void one_phase(running_ahead_test& me, unsigned index, unsigned phase) {
@@ -84,7 +84,7 @@ struct running_ahead_test {
     }
   }
   const char* check() const {
-    std::uint32_t wanted = 0;  // of all threads together, after each phase
+    std::uint32_t wanted = 0;  // sum over all threads, after each phase
     for (unsigned phase = 0; phase < phases; ++phase) wanted = threads * wanted + threads * (threads + 1) / 2;
     std::uint32_t sum = 0;
     for (const std::uint32_t one : left[phases % 2]) sum += one;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mutexes whose algorithm the policy of their site names.
+// Mutexes whose algorithm is given by the policy of their site.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 /// The site of all of them.
 inline constinit site policy_site{"explored.policy"};
 
-/// Nothing is counted: a count is no part of a schedule.
+/// Counting is off, because a count must not be part of a schedule.
 inline void set_explored_policy(std::uint32_t word) noexcept {
   policy_site.set_policy(word | policy_word::counting_off);
 }
@@ -24,8 +24,8 @@ class by_policy : public policy_mutex {
   by_policy() noexcept : policy_mutex(policy_site) { set_explored_policy(word); }
 };
 
-/// The same with sections that run as attempts, at a site of its own: nothing may be learnt from one schedule to the
-/// next.
+/// The same with sections that run as attempts, at their own site, because nothing may be learnt from one schedule to
+/// the next.
 struct eager_site {
   scoped_site own{elision_presets::eager};
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program's pthread locks, as the preloaded library has them at a site whose locks speculate.
+// A program's pthread locks as the preloaded library has them, at a site whose locks speculate.
 #pragma once
 
 #include <pthread.h>
@@ -15,10 +15,10 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// The one site of all of them.
+/// The site of all of them.
 inline constexpr std::uint32_t program_site = 1;
 
-/// Makes the site anew, with the eager presets: nothing may be learnt from one schedule to the next.
+/// Makes a new site with the eager presets, because nothing may be learnt from one schedule to the next.
 inline void make_program_site(const preload::site_choices& what) noexcept {
   static preload::site_block block;
   alignas(detail::site_page) static unsigned char page[sizeof(detail::site_page)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sections that read and sections that write, for explorations of reader-writer locks.
+// Read and write sections, for explorations of reader-writer locks.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
 
-/// Writers make a system call, which no attempt survives: they hold the lock, and readers are elided beside them.
+/// Writers make a system call, which aborts attempts. So they hold the lock, and readers are elided beside them.
 template <class Lock>
 class calling_shared : public Lock {
  public:
@@ -25,7 +25,7 @@ class calling_shared : public Lock {
 enum class entry : std::uint8_t {
   waits,
   tries,
-  hurries,  ///< readers do, and come again
+  hurries,  ///< readers have deadlines, and try again
   all_hurry
 };
 
@@ -40,7 +40,7 @@ void enter_shared(Lock& lock) noexcept {
   }
 }
 
-/// Sections that write two numbers, and sections that read both, by turns.
+/// Sections that write two numbers, and sections that read both, in turn.
 template <class Lock, unsigned threads, unsigned sections, entry how = entry::waits>
 struct read_write_test {
   Lock lock{};

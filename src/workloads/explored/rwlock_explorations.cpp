@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program's pthread reader-writer locks are under the preloaded library where their sections are elided.
+// A program's pthread reader-writer locks under the preloaded library if their critical sections are elided.
 #include <pthread.h>
 
 #include "preload/rwlock_state.hpp"
@@ -11,7 +11,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-/// A lock as the site's policy has it.
+/// A lock according to the site's policy.
 template <int preference>
 class pthread_rwlock {
  public:

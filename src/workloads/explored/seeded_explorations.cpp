@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks with a fault each, of the kinds that people make: exploring has to find every one of them.
+// Locks with one fault each, of the kinds that people make. Exploring has to find every one of them.
 #include <atomic>
 
 #include <txsync/locks/tatas.hpp>
@@ -14,7 +14,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-/// Looks, then takes: two steps.
+/// Checks, then takes: two steps.
 class look_then_take {
  public:
   void lock() noexcept {
@@ -27,8 +27,8 @@ class look_then_take {
   std::atomic<std::uint32_t> held_{0};
 };
 
-/// The same behind a way that is long and leads past nobody: orders that change their mind early in a schedule only do
-/// not see it.
+/// The same after a long stretch of code that involves no other thread. Orders that change their choice only early in a
+/// schedule do not find it.
 class after_a_long_way {
  public:
   struct slot {
@@ -58,7 +58,7 @@ class elision_by_hand {
   tatas_lock lock_;
 };
 
-/// Elision that does not read the lock word in the attempt: a thread that took the lock for real is not alone.
+/// Elision that does not read the lock word in the attempt: a thread that really took the lock is then not alone.
 struct forgotten_subscription : elision_by_hand {
   void lock() noexcept {
     for (int tries = 0; tries < 2; ++tries) {
@@ -68,7 +68,7 @@ struct forgotten_subscription : elision_by_hand {
   }
 };
 
-/// Elision as it should be, but that it trusts its subscription: it does not look at the lock again before it commits.
+/// Correct elision, except that it relies on its subscription: it does not check the lock again before it commits.
 struct subscribed_once : elision_by_hand {
   void lock() noexcept {
     for (int tries = 0; tries < 2; ++tries) {
@@ -80,7 +80,7 @@ struct subscribed_once : elision_by_hand {
   }
 };
 
-/// Says "there is a waiter" and sleeps on whatever the word is by then: the wake-up may come between the two.
+/// Announces a waiter, and then sleeps on whatever the word is by then. The wake-up may come between the two.
 class lost_wake_up {
  public:
   void lock() noexcept {
@@ -100,10 +100,10 @@ class lost_wake_up {
 
   std::atomic<std::uint32_t> held_{0};
   std::atomic<std::uint32_t> waiters_{0};
-  std::atomic<std::uint32_t> sleep_word_{1};  // never changes, so that the sleep is not called off
+  std::atomic<std::uint32_t> sleep_word_{1};  // never changes, so the kernel does not refuse the sleep
 };
 
-/// Tickets of one bit: the third in line has the first one's.
+/// Tickets of one bit: the third in line has the same ticket as the first.
 class narrow_ticket {
  public:
   void lock() noexcept {
@@ -117,8 +117,8 @@ class narrow_ticket {
   std::atomic<std::uint32_t> serving_{0};
 };
 
-/// Peterson's lock (1981) for two. Without the fence both may miss the other's flag, which is in the other's store
-/// buffer.
+/// Peterson's lock (1981) for two threads. Without the fence, both may miss the other's flag, which is in the other's
+/// store buffer.
 template <bool fenced>
 class peterson {
  public:
@@ -145,10 +145,9 @@ class peterson {
   std::atomic<std::uint32_t> turn_{0};
 };
 
-/// The stray commit of Fig. 1 in Izraelevitz, Xiang and Scott, Always-Abort HTM: who waits for the lock runs the
-/// section ahead in an attempt that is not meant to commit, and jumps through what its holder has not yet initialised;
-/// what lies there happens to be the instruction that commits. Where the attempt can commit, x and y differ from then
-/// on.
+/// The stray commit of Fig. 1 in Izraelevitz, Xiang and Scott, Always-Abort HTM. A waiter runs the section ahead in an
+/// attempt that must not commit. It jumps through a pointer that the holder has not initialised yet, and happens to
+/// reach the instruction that commits. If the attempt can commit, x and y differ from then on.
 template <bool always_abort>
 class stray_commit_test {
  public:
@@ -185,7 +184,7 @@ class stray_commit_test {
       if (!began.started()) continue;
       ++x_;
       if (ready_ && pointer_ != nullptr) pointer_->bar();
-      // Where it has committed, who knows what else would run here.
+      // After a commit, anything else might run here.
       if (!machine::active()) return;
       machine::abort<machine::attempt_status::code_fall_back>();
     }
@@ -196,7 +195,7 @@ class stray_commit_test {
   std::uint32_t y_ = 0;
   bool ready_ = false;
   object* pointer_ = nullptr;
-  object place_{commit};  // what was there before
+  object place_{commit};  // the old content
 };
 
 constexpr exploration table[] = {

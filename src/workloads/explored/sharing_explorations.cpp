@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reader-writer locks: nobody reads while another writes, readers can be inside together, and latches change their
+// Reader-writer locks: no thread reads while another writes, readers can be inside together, and latches change their
 // mode.
 #include <atomic>
 
@@ -30,7 +30,7 @@ class writers_first : public futex_rwlock {
   }
 };
 
-/// Its sleepers are past their deadlines at once, so that each is handed the lock.
+/// Its sleepers are past their deadlines at once, so each is handed the lock.
 template <class Lock>
 class impatient : public Lock {
  public:
@@ -38,7 +38,7 @@ class impatient : public Lock {
   ~impatient() { detail::wait_with(detail::patience::usual); }
 };
 
-/// One of each kind can be counted as a sleeper.
+/// At most one sleeper of each kind can be counted.
 template <class Lock>
 class few_sleepers : public impatient<Lock> {
  public:
@@ -46,7 +46,7 @@ class few_sleepers : public impatient<Lock> {
   ~few_sleepers() { detail::max_waiters = {}; }
 };
 
-/// Two readers wait for each other inside, once a writer that they have met is gone.
+/// Two readers wait for each other inside, after a writer that they have met is gone.
 template <class Lock>
 struct together_test {
   static constexpr unsigned writer = 2;
@@ -65,7 +65,7 @@ struct together_test {
     }
     me.lock.lock_shared();
     me.lock.unlock_shared();
-    // A writer that waits may keep a second reader out, for good where the first one waits for that reader.
+    // A waiting writer may keep a second reader out. It would do so for ever if the first reader waits for that reader.
     while (!me.gone.load()) machine::relax();
     me.lock.lock_shared();
     me.arrived.fetch_add(1);
@@ -75,7 +75,7 @@ struct together_test {
   const char* check() const { return value != 1 ? "an update was lost" : nullptr; }
 };
 
-/// A reader enters a second time while it is inside, and a writer wants in.
+/// A reader enters a second time while it is inside, and a writer wants to enter.
 template <class Lock>
 struct twice_test {
   Lock lock{};
@@ -102,7 +102,7 @@ struct twice_test {
   }
 };
 
-/// A latch that goes from shared to exclusive where it can, and back.
+/// A latch is upgraded from shared to exclusive if possible, and downgraded.
 template <unsigned threads, unsigned sections, class Latch = srwlock>
 struct upgrade_test {
   Latch lock{};
@@ -140,7 +140,7 @@ struct upgrade_test {
   }
 };
 
-/// One writes, the others read: readers fall asleep while one that has slept leaves.
+/// One thread writes, the others read: readers fall asleep while a reader that has slept leaves.
 template <class Lock>
 struct sleeping_readers_test {
   static constexpr unsigned sections = 4;
@@ -167,8 +167,8 @@ struct sleeping_readers_test {
   }
 };
 
-/// A lock with all the shared holds that it can count, but one. Those are given up by nobody; two readers take turns
-/// with what is left, and a writer looks whether it gets in.
+/// A lock with all but one of the shared holds that it can count. Those are never released. Two readers take turns with
+/// the remaining one, and a writer checks whether it gets in.
 template <class Lock, class Word, Word one, Word most>
 struct crowded_test {
   static constexpr unsigned sections = 2;

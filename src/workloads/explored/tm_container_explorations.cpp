@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Containers of atomic blocks: whether their operations are linearizable, by every algorithm; and blocks of several
-// operations, by the default algorithm and one that buffers writes.
+// Containers of atomic blocks: whether their operations are linearizable, by every algorithm. Also blocks of several
+// operations, by the default algorithm and by one that buffers writes.
 #include "workloads/explored/tm_containers.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::workloads {
@@ -9,7 +9,7 @@ namespace {
 
 using namespace explored;
 
-/// Two push two each, the third pops all, and waits where there is none: each one's come in their order.
+/// Two threads push two each. The third pops all, and waits if there is none. Each thread's elements come in order.
 struct queue_test {
   tm::queue<padded<6>> all{};
   std::uint64_t last[2] = {};
@@ -33,7 +33,7 @@ struct queue_test {
   const char* check() const { return taken != 4 ? "an element was lost" : check_notes(0, nullptr, nullptr); }
 };
 
-/// Two move an entry between two maps; who looks finds it in one of them always.
+/// Two threads move an entry between two maps. A third one always finds it in exactly one of them.
 struct maps_test {
   using map = tm::hash_map<std::uint64_t, padded<5>>;
   map maps[2];
@@ -56,7 +56,7 @@ struct maps_test {
       return;
     }
     const std::uint64_t made = tm::atomically(blocks::writing, [&](auto& tx) -> std::uint64_t {
-      // The first one puts it there, and says so by the other entry.
+      // The first thread inserts it, and marks this by the other entry.
       if (me.maps[0].insert(tx, another, {0, {}})) me.maps[index].insert(tx, moved, {0, {}});
       const unsigned from = me.maps[0].contains(tx, moved) ? 0 : 1;
       const auto found = me.maps[from].find(tx, moved);
@@ -68,7 +68,7 @@ struct maps_test {
       me.maps[1 - from].insert(tx, moved, {found->number + 1, {}});
       return found->number + 1;
     });
-    if (made == 2) me.moves = made;  // the second one's
+    if (made == 2) me.moves = made;  // by the second thread
   }
   const char* check() const { return moves != 2 ? "a move was lost" : check_notes(0, nullptr, nullptr); }
 };
@@ -78,7 +78,7 @@ constexpr exploration linearizable(const char* name) {
   return explored_by<linearizable_test<Program>, askers, how, biased>(name, "operations of three threads");
 }
 
-// Those of one algorithm.
+// The explorations by one algorithm.
 #define TXSYNC_LINEARIZABLE_BY(name, ...)                                            \
   linearizable<hash_map_program, __VA_ARGS__>("tm-linear-hash-map-" name),           \
       linearizable<sorted_list_program, __VA_ARGS__>("tm-linear-sorted-list-" name), \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small programs of operations on containers of atomic blocks, each of which is noted with its answer.
+// Small programs of operations on containers of atomic blocks. Each operation is noted with its answer.
 #pragma once
 
 #include <txsync/tm/hash_map.hpp>
@@ -14,15 +14,15 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::explored {
 
-/// An element so large that no two nodes share a stripe, wherever on the heap they lie.
+/// An element so large that no two nodes share a stripe, wherever they are on the heap.
 template <unsigned words>
 struct padded {
   std::uint64_t number;
   std::uint64_t rest[words - 1];
 };
 
-/// Operations. A map's have a key from 1 to 3 as the low half of their argument, and a value from 1 to 15 as the other
-/// one; of a sequence the argument is a value, or an index.
+/// Operations. For a map, the low half of the argument is a key from 1 to 3. The other half is a value from 1 to 15.
+/// For a sequence, the argument is a value or an index.
 enum class ask : std::uint8_t {
   insert,
   assign,
@@ -52,9 +52,9 @@ constexpr bool only_looks(const operation& one) noexcept {
   return what == ask::find || what == ask::at || what == ask::size || what == ask::contents;
 }
 
-/// A map, as far as operations go.
+/// The model of a map, for these operations.
 struct map_model {
-  std::uint32_t values[4] = {};  ///< by key; 0: it is not there
+  std::uint32_t values[4] = {};  ///< by key; 0: the key is absent
 
   std::uint32_t run(const operation& one) noexcept {
     std::uint32_t& here = values[key_of(one)];
@@ -79,7 +79,7 @@ struct map_model {
   }
 };
 
-/// A sequence of up to seven values.
+/// The model of a sequence of up to seven values.
 struct sequence_model {
   std::uint32_t values[8] = {};
   std::uint32_t length = 0;
@@ -134,11 +134,11 @@ std::uint32_t number_in(const Optional& found) {
   return found.has_value() ? static_cast<std::uint32_t>(found->number) : nothing;
 }
 
-/// What each of the threads asks, one after the other.
+/// What each of the threads asks, in order.
 inline constexpr unsigned askers = 3;
 using script = operation[askers][3];
 
-/// Two insert, assign and erase, the third looks, and erases what one of them may have put there.
+/// Two threads insert, assign and erase. The third one looks, and erases what one of them may have inserted.
 template <class Map>
 struct map_program {
   using model = map_model;
@@ -174,7 +174,7 @@ using hash_map_program = map_program<tm::hash_map<std::uint64_t, padded<5>>>;
 using sorted_list_program = map_program<tm::sorted_list<std::uint64_t, padded<5>>>;
 using ordered_map_program = map_program<tm::ordered_map<std::uint64_t, padded<3>>>;
 
-/// A sequence's answer to ask::size, and to ask::contents.
+/// A sequence's answer to ask::size, or to ask::contents.
 template <class Sequence, class Tx>
 std::uint32_t size_or_contents(const Sequence& all, Tx& tx, const operation& one) {
   if (what_of(one) == ask::size) return static_cast<std::uint32_t>(all.size(tx));
@@ -183,7 +183,7 @@ std::uint32_t size_or_contents(const Sequence& all, Tx& tx, const operation& one
   return made;
 }
 
-/// Two push and one pops, and one of each kind looks.
+/// Two threads push and one pops. One thread of each kind also looks.
 struct queue_program {
   using model = sequence_model;
   static constexpr script asked = {{make(ask::push_back, 1), make(ask::push_back, 2), make(ask::at, 0)},
@@ -207,7 +207,7 @@ struct queue_program {
   }
 };
 
-/// Both ends of a list, and its last element put before the others.
+/// Both ends of a list; also moves its last element to the front.
 struct linked_list_program {
   using model = sequence_model;
   static constexpr script asked = {{make(ask::push_back, 1), make(ask::push_front, 2), make(ask::pop_back)},
@@ -237,7 +237,7 @@ struct linked_list_program {
   }
 };
 
-/// A vector that grows at its fourth element, elements that are set, and taken out.
+/// A vector that grows at its fourth element. Elements are set and removed.
 struct vector_program {
   using model = sequence_model;
   static constexpr script asked = {{make(ask::push_back, 1), make(ask::push_back, 2), make(ask::at, 1)},
@@ -249,7 +249,7 @@ struct vector_program {
   std::uint32_t run(Tx& tx, const operation& one) {
     switch (what_of(one)) {
       case ask::push_back:
-        all.reserve(tx, 3);  // storage of whole stripes, now and when it doubles
+        all.reserve(tx, 3);  // the storage has whole stripes, now and when it doubles
         all.push_back(tx, {one.argument, {}});
         return 0;
       case ask::pop_back:
@@ -274,7 +274,7 @@ struct in_one_block {
   }
 };
 
-/// A program's operations, noted, and what is there in the end.
+/// A program's operations, noted, and the content at the end.
 template <class Program, class Way = in_one_block>
 struct linearizable_test {
   Program program{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic blocks: whether what they see is opaque, by every algorithm, beside blocks that run alone, and while the
-// algorithm changes.
+// Atomic blocks: whether what they see is opaque, by every algorithm, beside serial blocks, and while the algorithm
+// changes.
 #include <string_view>
 
 #include "workloads/explored/tm_opacity.hpp"
@@ -12,7 +12,7 @@ namespace {
 using namespace explored;
 using tm::detail::algorithm;
 
-/// Blocks that cannot be undone, that have to run alone, and others.
+/// Irrevocable blocks, serial blocks, and others.
 template <bool from_start>
 struct mixing {
   using place = apart;
@@ -33,7 +33,7 @@ struct mixing {
   }
 };
 
-/// A block that becomes irrevocable in its midst.
+/// A block that becomes irrevocable in the middle.
 struct turning {
   using place = apart;
   static constexpr unsigned places = 2;
@@ -52,7 +52,7 @@ struct turning {
   }
 };
 
-/// A body that throws, after it has written; and others that write the same.
+/// A body that throws after it has written, and others that write the same places.
 struct giving_up {
   using place = apart;
   static constexpr unsigned places = 2;
@@ -69,8 +69,8 @@ struct giving_up {
   }
 };
 
-/// One of the threads changes the algorithm, runs a block by that, and changes it back; from htm_sgl to one that its
-/// attempts do not look out for.
+/// One of the threads changes the algorithm, runs a block with it, and changes it back. From htm_sgl it changes to an
+/// algorithm that htm_sgl's attempts do not watch.
 struct changing {
   using place = apart;
   static constexpr unsigned places = 2;
@@ -99,8 +99,8 @@ struct changing {
   }
 };
 
-/// What an alternative did that ended with retry() is gone, also where it was done to what the block had written
-/// before; and one of the two did something.
+/// What an alternative did before retry() is undone, even where the block itself had written before. Exactly one of the
+/// two alternatives takes effect.
 struct alternatives {
   using place = apart;
   static constexpr unsigned places = 3;
@@ -130,7 +130,7 @@ struct alternatives {
   }
 };
 
-/// Blocks within blocks: one is irrevocable, one becomes so by the block within it, and one does not.
+/// Nested blocks: one is irrevocable, one becomes irrevocable by its inner block, and one does not.
 struct nesting {
   using place = apart;
   static constexpr unsigned places = 2;
@@ -162,8 +162,8 @@ struct starting_late {
   }
 };
 
-/// One writes, or throws after it has written; the other one reads, and meanwhile moves dctl's clock as somebody does
-/// whose attempts are undone, and its snapshot after it.
+/// One thread writes, or throws after it has written. The other one reads. Meanwhile it moves dctl's clock, as threads
+/// do whose attempts are undone, and then its own snapshot.
 struct moving_clock {
   using place = apart;
   static constexpr unsigned places = 4;
@@ -198,8 +198,9 @@ struct moving_clock {
   }
 };
 
-/// One moves its snapshot past its own version, and then writes what the other one reads; that one has moved dctl's
-/// clock by two before it began, as others do whose attempts are undone. A clock that went back would let it take half.
+/// One thread moves its snapshot past its own version, and then writes what the other one reads. Before, the other one
+/// has moved dctl's clock by two, as threads do whose attempts are undone. If the clock went back, it could read half
+/// of the writes.
 struct moving_past {
   using place = apart;
   static constexpr unsigned places = 3;
@@ -222,7 +223,7 @@ struct moving_past {
   }
 };
 
-// Those of one algorithm.
+// The explorations by one algorithm.
 #define TXSYNC_OPACITY_BY(name, ...)                                                                                   \
   explored_by<opacity_test<crossing>, 2, __VA_ARGS__>("tm-opacity-crossing-" name, "two write what the other reads"),  \
       explored_by<opacity_test<skewing>, 3, __VA_ARGS__>("tm-opacity-skewing-" name, "three read what two write"),     \

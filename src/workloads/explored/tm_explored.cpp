@@ -5,7 +5,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads::explored {
 
 namespace {
 
-constexpr unsigned most_threads = 4;  // that run blocks at one time
+constexpr unsigned most_threads = 4;  // that run blocks at the same time
 constexpr std::uint64_t wrong = ~std::uint64_t{0};
 
 constinit bool has_begun = false;
@@ -14,7 +14,7 @@ void forget_all() {
   for (tm::block* const one :
        {&blocks::writing, &blocks::reading, &blocks::alone, &blocks::at_once, &blocks::irrevocable}) {
     one->forget();
-    static_cast<void>(one->id());  // given now, so that no schedule has to
+    static_cast<void>(one->id());  // numbered now, so that no schedule has to
   }
   tm::detail::runner::begin_anew(most_threads);
 }
@@ -30,7 +30,7 @@ constinit tm::block blocks::irrevocable{"explored.irrevocable", {.irrevocable = 
 void begin_anew(const tm::detail::algorithm& how) {
   if (!has_begun) {
     forget_all();
-    txsync_sim_schedule_begin(0);  // a schedule may not have so many steps more
+    txsync_sim_schedule_begin(0);  // because a schedule must not contain so many extra steps
     has_begun = true;
   }
   tm::detail::shared.in_use.store(&how);
@@ -62,7 +62,7 @@ const char* check_notes(unsigned places, std::uint32_t (*last)(const void* test,
     if (one.what == event::kind::writes) one.value = i + 1;
     checker.add(one);
   }
-  // What is there at the end, as one more transaction.
+  // The final content, as one more transaction.
   constexpr std::uint8_t reader = opacity_checker::most_threads - 1;
   checker.add({event::kind::asks, reader, 0, 0});
   checker.add({event::kind::begins, reader, 0, 0});

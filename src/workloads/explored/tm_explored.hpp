@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What explorations of atomic blocks share: an equal state for each schedule, and notes of what blocks see.
+// What explorations of atomic blocks share: the same state for each schedule, and notes of what blocks see.
 #pragma once
 
 #include <txsync_backend/runtime.h>
@@ -11,7 +11,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::explored {
 
-/// A value in an ownership record of its own, or with its neighbour's.
+/// A value in its own ownership record, or in the same one as its neighbour.
 struct alignas(64) apart {
   tm::var<std::uint64_t> value;
 };
@@ -19,23 +19,23 @@ struct together {
   tm::var<std::uint64_t> value;
 };
 
-/// The blocks of all tests: sites are for good, and few.
+/// The blocks of all tests. Sites are never freed, so there are few.
 struct blocks {
-  // Few attempts, so that a schedule in which threads are in each other's way all the time is not too long.
+  // Few attempts, so that a schedule in which threads always conflict is not too long.
   static constinit tm::block writing;
   static constinit tm::block reading;
-  static constinit tm::block alone;    ///< after its second abort; the first one may be that it begins to write
-  static constinit tm::block at_once;  ///< alone from the start
+  static constinit tm::block alone;    ///< serial after its second abort; the first one may come from its first write
+  static constinit tm::block at_once;  ///< serial from the start
   static constinit tm::block irrevocable;
 };
 
-/// To be called by the first thread before and after a test, when no other one runs: all transactions run by `how`, and
-/// nothing of those before is left that could decide anything. Takes the same steps each time.
+/// The first thread calls these before and after a test, when no other thread runs. All transactions then run by `how`,
+/// and nothing is left of earlier ones that could influence them. They take the same steps each time.
 void begin_anew(const tm::detail::algorithm& how);
 void end_schedule();
 
-/// `biased`: and the gate is biased, as soon as it may be, towards who runs the first block; dctl alone makes use of
-/// it.
+/// `biased`: the quiescence gate also gets a bias, as soon as possible, for the thread that runs the first block. Only
+/// dctl uses it.
 template <class Test, unsigned threads, const tm::detail::algorithm& how, bool biased>
 const char* run_by() {
   begin_anew(how);
@@ -51,23 +51,23 @@ constexpr exploration explored_by(const char* name, const char* summary, verdict
   return {name, summary, expected, run_by<Test, threads, how, biased>};
 }
 
-/// `rows(name, how...)` for each algorithm, whose `how` is what explored_by() takes.
+/// Gives `rows(name, how...)` for each algorithm; `how` is what explored_by() takes.
 #define TXSYNC_EXPLORED_BY_ALL(rows)                                                            \
   rows("dctl", tm::detail::dctl), rows("dctl-biased", tm::detail::dctl, true),                  \
       rows("htm_sgl_adaptive", tm::detail::htm_sgl_adaptive), rows("norec", tm::detail::norec), \
       rows("sgl", tm::detail::sgl), rows("tinystm_wb", tm::detail::tinystm_wb),                 \
       rows("tinystm_wt", tm::detail::tinystm_wt), rows("tl2", tm::detail::tl2), rows("2plsf", tm::detail::two_phase)
 
-/// Notes an event, and answers a value that no other note has.
+/// Notes an event, and returns a value that no other note has.
 std::uint32_t note(event::kind what, unsigned thread, unsigned place = 0, std::uint32_t value = 0) noexcept;
-/// What is no event: something that must not be has been seen.
+/// Notes that something was seen that must not be.
 void note_wrong() noexcept;
 
 /// What was noted, in order.
 std::uint32_t note_count() noexcept;
 event note_at(std::uint32_t which) noexcept;
 
-/// Null, or what is wrong with the noted history, at whose end the places hold `last`.
+/// Null, or what is wrong with the noted history. At its end, the places hold `last`.
 const char* check_notes(unsigned places, std::uint32_t (*last)(const void* test, unsigned place), const void* test);
 
 /// A transaction that notes what it does to the places of a test.

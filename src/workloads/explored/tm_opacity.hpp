@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small programs of transactions whose every read is noted, for right algorithms and wrong ones.
+// Small programs of transactions in which every read is noted, for correct algorithms and wrong ones.
 #pragma once
 
 #include "workloads/explored/tm_explored.hpp"
@@ -23,7 +23,7 @@ struct opacity_test {
   }
 };
 
-/// Each reads what the other one writes.
+/// Each thread reads what the other one writes.
 struct crossing {
   using place = apart;
   static constexpr unsigned places = 2;
@@ -43,7 +43,7 @@ struct crossing {
   }
 };
 
-/// Either of two writes where both read: one of them has to be first.
+/// Two threads write one place each and read both, so one of them has to be first.
 struct skewing {
   using place = apart;
   static constexpr unsigned places = 2;
@@ -56,7 +56,7 @@ struct skewing {
   }
 };
 
-/// One writes two places again and again, the other one reads them, and takes its time between.
+/// One thread writes two places repeatedly. The other one reads them, with a pause in between.
 struct overtaking {
   using place = apart;
   static constexpr unsigned places = 2;
@@ -76,7 +76,7 @@ struct overtaking {
   }
 };
 
-/// One writes and throws, the other one reads.
+/// One thread writes and throws; the other one reads.
 struct throwing {
   using place = apart;
   static constexpr unsigned places = 1;
@@ -101,7 +101,8 @@ struct throwing {
   }
 };
 
-/// Two write, one after the other, what a third reads: it never sees the second without the first.
+/// Two threads write, one after the other, what a third one reads. It must never see the second write without the
+/// first.
 template <class Place>
 struct following {
   using place = Place;
@@ -130,7 +131,7 @@ struct following {
   }
 };
 
-/// Three in a ring: each reads its own place and writes the next one.
+/// Three threads in a ring: each reads its own place and writes the next one's.
 struct ring {
   using place = apart;
   static constexpr unsigned places = 3;

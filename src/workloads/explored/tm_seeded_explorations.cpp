@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transactional memories with a fault each, dctl but for one function, and a container with one. Exploring has to find
-// every one of them.
+// Transactional memories with one fault each (they are dctl except for one function), and a container with a fault.
+// Exploring has to find every one of them.
 #include "tm/stm/orecs.hpp"
 #include "workloads/explored/tm_containers.hpp"
 #include "workloads/explored/tm_opacity.hpp"
@@ -20,7 +20,7 @@ using tm::detail::stripe_set;
 
 const algorithm& right_one = tm::detail::dctl;
 
-/// dctl's functions, which a constant-initialised table cannot copy.
+/// dctl's functions, because a constant-initialised table cannot copy them.
 constexpr algorithm like_dctl = {
     .name = "",
     .summary = "",
@@ -35,7 +35,7 @@ constexpr algorithm like_dctl = {
     .add_writes = [](engine& me, stripe_set& into) noexcept { right_one.add_writes(me, into); },
 };
 
-/// Commits without a look at what it has read.
+/// Commits without validation of its reads.
 constexpr algorithm without_validation() {
   algorithm made = like_dctl;
   made.commit = [](engine& me) {
@@ -46,7 +46,7 @@ constexpr algorithm without_validation() {
   return made;
 }
 
-/// Gives its words up before it has put back what was there.
+/// Releases its words before it has restored them.
 constexpr algorithm released_before_undo() {
   algorithm made = like_dctl;
   made.roll_back = [](engine& me) noexcept {
@@ -57,7 +57,8 @@ constexpr algorithm released_before_undo() {
   return made;
 }
 
-/// Undoes all, but gives its words up with the versions that they had: who has read between sees nothing.
+/// Undoes everything, but releases its words with their old versions. A thread that has read in between notices
+/// nothing.
 constexpr algorithm with_old_versions() {
   algorithm made = like_dctl;
   made.roll_back = [](engine& me) noexcept {
@@ -68,8 +69,8 @@ constexpr algorithm with_old_versions() {
   return made;
 }
 
-/// Keeps what it writes to itself, and owns it in its commit; but then gives it up before it stores it. For programs
-/// that do not read what they have written.
+/// Buffers what it writes, and acquires ownership in its commit, but releases it before it stores. For programs that do
+/// not read what they have written.
 constexpr algorithm released_before_write_back() {
   algorithm made = like_dctl;
   made.begin = [](engine& me) {
@@ -79,7 +80,7 @@ constexpr algorithm released_before_write_back() {
   made.write = [](engine& me, tm::word& cell, std::uint64_t value) { me.undo.append({&cell, value}); };
   made.commit = [](engine& me) {
     const std::size_t count = me.undo.size();
-    // Each word is owned by writing to it what it holds, behind the values that are kept.
+    // A word is owned by writing its own value to it; these writes follow the buffered values.
     for (std::size_t i = 0; i < count; ++i) {
       tm::word& cell = *me.undo[i].cell;
       right_one.write(me, cell, cell.load());
@@ -95,7 +96,7 @@ constexpr algorithm released_before_write_back() {
   return made;
 }
 
-/// Looks at the clock after its first read, before the second one.
+/// Reads the clock only after its first read, before the second one.
 constexpr algorithm with_late_clock() {
   algorithm made = like_dctl;
   made.begin = [](engine& me) {
@@ -117,7 +118,7 @@ constexpr algorithm with_late_clock() {
   return made;
 }
 
-/// Forgets that somebody has to wait.
+/// Forgets that it has to wait for quiescence.
 constexpr algorithm without_quiescence() {
   algorithm made = like_dctl;
   made.commit = [](engine& me) {
@@ -128,7 +129,7 @@ constexpr algorithm without_quiescence() {
   return made;
 }
 
-/// Frees what it has destroyed while others may be looking.
+/// Frees what it has destroyed while others may still read it.
 constexpr algorithm freeing_at_once() {
   algorithm made = like_dctl;
   made.commit = [](engine& me) {
@@ -140,21 +141,21 @@ constexpr algorithm freeing_at_once() {
   return made;
 }
 
-/// Tells nobody what it has written.
+/// Does not notify others of what it has written.
 constexpr algorithm telling_nobody() {
   algorithm made = like_dctl;
   made.add_writes = [](engine&, stripe_set&) noexcept {};
   return made;
 }
 
-/// Sleeps on what was so when it began to.
+/// Sleeps without checking whether the condition still holds.
 constexpr algorithm sleeping_blindly() {
   algorithm made = like_dctl;
   made.is_valid = nullptr;
   return made;
 }
 
-/// Inserts and assigns in two blocks: what the first one has seen may be so no more in the second one.
+/// Inserts and assigns in two blocks. What the first one has seen may no longer hold in the second one.
 struct in_two_blocks {
   static std::uint32_t perform(sorted_list_program& program, const operation& one) {
     if (what_of(one) != ask::insert && what_of(one) != ask::assign) return in_one_block::perform(program, one);

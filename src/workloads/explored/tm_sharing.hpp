@@ -11,13 +11,13 @@ namespace txsync::inline TXSYNC_BACKEND::workloads::explored {
 
 constexpr std::uint64_t poison = 0xA5A5;
 
-/// Two numbers that are equal in every block; whoever destroys it leaves poison. With what transactions keep before it
-/// as large as two stripes, so that two of the heap share none, wherever they lie.
+/// Two numbers that are equal in every block. Its destructor leaves poison. With the header that transactions put
+/// before it, it is as large as two stripes, so that two of them never share a stripe.
 struct alignas(16) pair_of_equals {
   tm::var<std::uint64_t> first;
   tm::var<std::uint64_t> second;
   tm::var<std::uint64_t> rest[3];
-  std::atomic<unsigned>* alive;  ///< how many there are; null: nobody counts
+  std::atomic<unsigned>* alive;  ///< how many exist; null: not counted
 
   explicit pair_of_equals(std::uint64_t both, std::atomic<unsigned>* counter = nullptr)
       : first(both), second(both), alive(counter) {
@@ -55,7 +55,7 @@ inline pair_of_equals* take_out(tm::var<pair_of_equals*>& shared_pair) {
   });
 }
 
-/// Thread 0 takes the pair out, uses it without blocks, and puts it back; others change it, or look at it.
+/// Thread 0 takes the pair out, uses it outside of blocks, and puts it back. Others change it, or look at it.
 template <unsigned threads>
 struct privatizing_test {
   static constexpr unsigned turns = 4;
@@ -69,7 +69,7 @@ struct privatizing_test {
       tm::atomically(index == 1 ? blocks::writing : blocks::reading, [&](auto& tx) {
         pair_of_equals* const found = tx.read(me.shared_pair);
         if (found == nullptr) return;
-        // Again and again, so that thread 0 can commit meanwhile.
+        // Repeatedly, so that thread 0 can commit meanwhile.
         for (unsigned turn = 0; turn < turns; ++turn) index == 1 ? change(tx, *found) : look_at(tx, *found);
       });
     }
@@ -91,7 +91,7 @@ struct privatizing_test {
   }
 };
 
-/// The same, but the memory is given back to the heap, and used for something else at once.
+/// The same, but the memory is returned to the heap and reused at once.
 struct freeing_test {
   alignas(64) tm::var<pair_of_equals*> shared_pair;
 
@@ -116,8 +116,8 @@ struct freeing_test {
   const char* check() const { return check_notes(0, nullptr, nullptr); }
 };
 
-/// Threads replace the pair and destroy the old one, or look at it. What a thread has destroyed is freed when nobody
-/// looks, at the latest at its end.
+/// Threads replace the pair and destroy the old one, or look at it. What a thread has destroyed is freed when no thread
+/// looks at it, at the latest at the thread's end.
 struct destroying_test {
   alignas(64) tm::var<pair_of_equals*> shared_pair{nullptr};
   alignas(64) std::atomic<unsigned> alive{0};

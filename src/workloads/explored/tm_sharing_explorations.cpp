@@ -8,7 +8,7 @@ namespace {
 
 using namespace explored;
 
-/// Looks first, and waits where there is nothing: its block never writes, so that it begins without a record of reads.
+/// Looks first, and waits if there is nothing. Its block never writes, so it begins without a record of reads.
 struct watching_test {
   alignas(64) tm::var<std::uint64_t> first{0};
   alignas(64) tm::var<std::uint64_t> second{0};
@@ -27,7 +27,7 @@ struct watching_test {
   const char* check() const { return nullptr; }
 };
 
-/// Takes from either of two places; somebody fills one each, one of them alone and for good.
+/// Takes from either of two places. Two threads fill one place each; one of them may do it irrevocably.
 template <bool irrevocable>
 struct either_test {
   alignas(64) tm::var<std::uint64_t> places[2] = {};
@@ -54,7 +54,7 @@ struct either_test {
   const char* check() const { return taken.load() != 2 ? "something was not taken" : nullptr; }
 };
 
-/// Who waits has to run alone; who fills, too.
+/// The waiter has to run serially, and so does the thread that fills.
 struct waiting_alone_test {
   alignas(64) tm::var<std::uint64_t> full{0};
 
@@ -67,7 +67,7 @@ struct waiting_alone_test {
   const char* check() const { return full.load() != 0 ? "what was there was not taken" : nullptr; }
 };
 
-/// Counts, and does so again in an action after the commit; one throws now and then.
+/// Counts, and counts again in an action after the commit. One thread throws once.
 template <unsigned threads>
 struct counting_test {
   alignas(64) tm::var<std::uint64_t> count{0};
@@ -98,7 +98,8 @@ struct counting_test {
   }
 };
 
-/// Makes an object in an alternative that it gives up, again and again until somebody has written: all are gone then.
+/// Makes an object in an alternative that it abandons, repeatedly until another thread has written. Finally all must be
+/// gone.
 struct discarding_test {
   alignas(64) tm::var<std::uint64_t> ready{0};
   alignas(64) tm::var<std::uint64_t> seen{0};
@@ -126,7 +127,7 @@ struct discarding_test {
   }
 };
 
-// Those of one algorithm.
+// The explorations by one algorithm.
 #define TXSYNC_SHARING_BY(name, ...)                                                                                   \
   explored_by<privatizing_test<2>, 2, __VA_ARGS__>("tm-privatizing-" name,                                             \
                                                    "one uses without blocks what it took out"),                        \

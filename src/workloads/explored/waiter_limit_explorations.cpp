@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// As many waiters as can be counted, and more: the words begin nearly full, of threads that are not there, or count
-// fewer threads than they could (waiter_limits.hpp). And numbers that begin anew. Seeded: nobody looks whether there is
-// room.
+// The largest number of waiters that can be counted, and more. The words begin nearly full of threads that do not
+// exist, or count up to a lower limit (waiter_limits.hpp). Also numbers that wrap around. Seeded fault: no check
+// whether there is room.
 #include "locks/waiter_limits.hpp"
 
 #include <atomic>
@@ -25,11 +25,11 @@ std::atomic<Word>& word_of(Object& object) noexcept {
   return reinterpret_cast<std::atomic<Word>&>(object);
 }
 
-/// One tells as many as there are others. `absent` threads were notified and have not left, and never do.
+/// One thread notifies once for each of the others. `absent` threads were notified but never leave.
 template <std::uint32_t absent, std::uint32_t limit, unsigned threads>
 struct crowded_condition_test {
   static constexpr std::uint64_t at_start = std::uint64_t{absent} << 16;
-  static constexpr std::uint64_t counts = 0xFFFF'FFFF;  // those that wait, and those notified
+  static constexpr std::uint64_t counts = 0xFFFF'FFFF;  // the waiting threads, and the notified ones
 
   mutex lock{};
   condition_variable changed{};
@@ -42,7 +42,7 @@ struct crowded_condition_test {
   }
   ~crowded_condition_test() {
     detail::max_waiters = usual;
-    word_of<std::uint64_t>(changed).store(0);  // or the destructor waits for those that are not there
+    word_of<std::uint64_t>(changed).store(0);  // otherwise the destructor would wait for the threads that do not exist
   }
 
   static void body(crowded_condition_test& me, unsigned index) {
@@ -64,7 +64,7 @@ struct crowded_condition_test {
   }
 };
 
-// Of futex_mutex's word.
+// Bits of futex_mutex's word.
 constexpr std::uint64_t quiet = std::uint64_t{1} << 63;
 constexpr std::uint64_t last_number = 0x1FFF;
 constexpr std::uint64_t numbers(std::uint64_t granted, std::uint64_t drawn) noexcept {
@@ -78,7 +78,7 @@ constexpr unsigned waiting_aside(std::uint64_t word) noexcept { return word / on
 
 enum class ways : std::uint8_t { by_line, by_deadline };
 
-/// Sections of threads that wait in line, or with deadlines; each looks whether the word counts right.
+/// Sections of threads that wait in line, or with deadlines. Each checks whether the word counts correctly.
 template <ways how, std::uint64_t at_start, std::uint32_t limit, unsigned threads>
 struct crowded_mutex_test {
   static constexpr unsigned sections = 2;
@@ -129,7 +129,7 @@ struct crowded_mutex_test {
     return same && !lock.is_held() ? nullptr : "the word counts what is gone";
   }
 };
-/// A line as long as it can be, and its head, of threads that are not there.
+/// A line of the maximum length, with its head, of threads that do not exist.
 constexpr std::uint64_t full_line = numbers(0, usual.in_line) | std::uint64_t{3} << 50 | quiet;
 constexpr std::uint64_t before_the_last = numbers(last_number, last_number) | quiet;
 constexpr std::uint64_t full_aside = std::uint64_t{usual.aside} * one_aside;
@@ -141,7 +141,7 @@ constexpr auto beside = run_anew<crowded_mutex_test<ways::by_deadline, at_start,
 template <std::uint32_t absent, std::uint32_t limit = usual.at_condition, unsigned threads = 3>
 constexpr auto condition = run_anew<crowded_condition_test<absent, limit, threads>, threads>;
 
-/// A ticket lock that compares numbers, not their distance.
+/// A ticket lock that compares numbers instead of their distance.
 class without_wrap {
  public:
   void lock() noexcept {
@@ -156,7 +156,7 @@ class without_wrap {
   std::atomic<std::uint32_t> serving_{0};
 };
 
-/// The first `words` words of the lock are numbers that begin anew after two more threads.
+/// The first `words` words of the lock are numbers that wrap around after two more threads.
 template <class Lock, unsigned words>
 struct numbered_test {
   static constexpr unsigned threads = 3;

@@ -22,7 +22,7 @@ namespace txsync::inline TXSYNC_BACKEND::workloads {
 
 namespace {
 
-/// Waiters whose patience ends, one that waits for good, and a notification for each.
+/// Waiters whose deadlines pass, one that waits without a limit, and a notification for each.
 struct deadline_test {
   mutex lock{};
   condition_variable changed{};
@@ -52,10 +52,10 @@ struct deadline_test {
   bool early = false;
 };
 
-/// Who notifies holds the mutex, or has given it up.
+/// Whether the notifier holds the mutex, or has released it.
 enum class notifier : std::uint8_t { holds, has_unlocked };
 
-/// Waiters that have looked in vain and sleep, mostly, before each is told by a notification of its own, or all by one.
+/// Waiters that have checked and mostly sleep, before each gets its own notification, or one notifies all.
 template <unsigned threads, telling how = telling::one, notifier who = notifier::holds>
 struct late_telling_test {
   mutex lock{};
@@ -87,7 +87,7 @@ struct late_telling_test {
   const char* check() const { return taken != threads - 1 ? "a notification was lost" : nullptr; }
 };
 
-/// The machine's clock, as <chrono> wants it.
+/// The machine's clock, in the form that <chrono> needs.
 struct virtual_clock {
   using duration = std::chrono::nanoseconds;
   using rep = duration::rep;
@@ -96,7 +96,7 @@ struct virtual_clock {
   static time_point now() noexcept { return time_point(duration(machine::clock_ns())); }
 };
 
-/// Waits for a time and until one, with a predicate, for what another thread does in the end.
+/// Waits for a time and until a time, with a predicate, for what another thread does in the end.
 struct timed_test {
   mutex lock{};
   condition_variable changed{};
@@ -110,7 +110,7 @@ struct timed_test {
       return me.changed.notify_all();
     }
     constexpr std::chrono::nanoseconds patience(100);
-    constexpr std::chrono::hours long_time(1'000'000'000);  // more than a clock has
+    constexpr std::chrono::hours long_time(1'000'000'000);  // longer than a clock can represent
     const auto is_told = [&] { return me.told; };
     if (me.changed.wait_for(held, patience, [] { return false; })) me.wrong = true;
     const auto until = virtual_clock::now() + patience;
@@ -128,7 +128,8 @@ struct timed_test {
   bool spurious = false;
 };
 
-/// The same of locks: one holds, one tries to write and one to read, for times that end in vain and for long ones.
+/// The same for locks. One thread holds, one tries to write and one to read, with short times that end without the lock
+/// and with long ones.
 struct timed_lock_test {
   shared_mutex lock{};
   std::uint64_t count = 0;
@@ -162,7 +163,7 @@ struct timed_lock_test {
   }
 };
 
-/// A thread whose patience ends, for good, while others lock without one: it leaves nobody asleep.
+/// A thread gives up at its deadline, for good, while others lock without one. It leaves no thread asleep.
 template <class Lock, bool shared, std::uint64_t patience_ns = 2'000>
 struct patience_test {
   Lock lock{};
@@ -202,7 +203,7 @@ struct patience_test {
   }
 };
 
-/// The holder waits until the other has given up, and a third thread waits for the lock.
+/// The holder waits until the other thread has given up, and a third thread waits for the lock.
 template <class Lock, bool shared>
 struct giving_up_test : patience_test<Lock, shared> {
   std::atomic<bool> held{false};
@@ -231,7 +232,7 @@ struct giving_up_test : patience_test<Lock, shared> {
   const char* check() const { return got_it ? "a held lock was acquired" : patience_test<Lock, shared>::check(); }
 };
 
-/// Readers that give way to writers that sleep.
+/// Readers that give way to sleeping writers.
 class writers_first : public futex_rwlock {
  public:
   void lock_shared() noexcept { futex_rwlock::lock_shared(admit::after_writers); }
@@ -248,7 +249,8 @@ class impatient : public Lock {
   ~impatient() { detail::wait_with(detail::patience::usual); }
 };
 
-/// A writer gives up while a reader is inside, and a reader that it kept out goes in: they wait for each other.
+/// A writer gives up while a reader is inside, and a reader that it kept out enters. The two readers wait for each
+/// other.
 template <class Lock>
 struct way_made_test {
   Lock lock{};
@@ -293,7 +295,7 @@ struct foreign_lock_test {
 
 constexpr unsigned char poison = 0xA5;
 
-/// A place whose thing is destroyed while threads may still be about to leave it: nobody may touch it afterwards.
+/// Storage of an object that is destroyed while threads may be about to leave it. No thread may touch it afterwards.
 template <class Thing>
 struct mortal {
   alignas(Thing) unsigned char bytes[sizeof(Thing)];
@@ -311,7 +313,7 @@ struct mortal {
   }
 };
 
-/// The notifier destroys the variable as soon as it has notified all, before or after it gives up the mutex.
+/// The notifier destroys the variable as soon as it has notified all, before or after it releases the mutex.
 template <unsigned threads, bool while_held = false>
 struct destroyed_variable_test {
   mutex lock{};
@@ -370,8 +372,8 @@ struct destroyed_elsewhere_test {
   const char* check() const { return changed.is_untouched() ? nullptr : "a destroyed condition variable was written"; }
 };
 
-/// Both wait in turn, each on a variable of its own. Each notifies the other while it also holds another mutex, which
-/// it took before or after.
+/// Both threads wait in turn, each on its own variable. Each notifies the other while it also holds another mutex,
+/// which it acquired before or after.
 struct two_mutexes_test {
   static constexpr unsigned turns = 4;
 
@@ -402,7 +404,7 @@ struct two_mutexes_test {
   const char* check() const { return turn != turns ? "a turn was lost" : nullptr; }
 };
 
-/// One section notifies more conditions than a thread defers wake-ups for.
+/// One section notifies more conditions than a thread can defer wake-ups for.
 struct many_conditions_test {
   static constexpr unsigned waiters = 3;
 
@@ -428,7 +430,7 @@ struct many_conditions_test {
   const char* check() const { return left != waiters ? "a notification was lost" : nullptr; }
 };
 
-/// The last owner destroys the lock right after it has given it up.
+/// The last owner destroys the lock right after releasing it.
 template <class Lock, unsigned threads>
 struct destroyed_lock_test {
   mortal<Lock> lock{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Locks whose waiters warm up (always-abort paper, section III): in software over data that changes and goes under
-// them, and in always-abort attempts where the machine has those.
+// Locks whose waiters warm up (always-abort paper, section III). They do it in software, over data that changes and is
+// freed meanwhile. If the machine has always-abort attempts, they also do it in those.
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/priority_tatas.hpp>
@@ -30,8 +30,7 @@ struct node {
 };
 constexpr unsigned length = 3;
 
-/// A node that is moved to the end is made unreadable on the way: its link is no address, as of one that was freed and
-/// is something else now.
+/// While a node is moved to the end, it is unreadable: its link is no address, as in a node that was freed and reused.
 struct moving_list {
   alignas(64) node nodes[length];
   node* head = nullptr;
@@ -43,14 +42,14 @@ struct moving_list {
     node* const moved = head;
     node* const rest = moved->next;
     moved->next = reinterpret_cast<node*>(no_address);
-    machine::compiler_fence();  // else nobody would ever see it
+    machine::compiler_fence();  // otherwise the compiler would remove the store
     head = rest;
     moved->next = nullptr;
     last->next = moved;
   }
 };
 
-/// Each node is one of its own, which is freed, with a new one at the end: its memory is something else then.
+/// Each node is allocated separately and freed when a new one comes at the end. Its memory is then something else.
 struct freeing_list {
   struct something_else {
     std::uintptr_t words[2] = {no_address, no_address};
@@ -73,7 +72,7 @@ struct freeing_list {
   }
 };
 
-/// Threads walk a list to its end, and put what was its head there.
+/// Threads walk a list to its end, and move its head there.
 template <class Lock, class List, unsigned threads, unsigned sections>
 struct list_test {
   Lock lock{};
@@ -109,7 +108,7 @@ struct list_test {
   }
 };
 
-/// Waiters whose bodies do what the section does not: go on for ever, throw, or take a rest of what may be zero.
+/// Waiters whose bodies do what the section does not: loop for ever, throw, or divide by what may be zero.
 enum class manner : std::uint8_t { looping, throwing, dividing };
 
 template <class Lock, manner how, unsigned threads, unsigned sections>
@@ -140,7 +139,7 @@ struct misbehaving_test {
   }
 };
 
-/// What must not be: a waiter whose stores are real.
+/// A seeded fault: a waiter whose stores are real.
 class storing_memory {
  public:
   static constexpr bool speculative = true;
@@ -180,12 +179,12 @@ using spin = warm_alone<warming<spinning_mutex>>;
 using whole = warm_alone<warming<mutex>>;
 using mcs = warm_alone<warming_with_node<mcs_lock>>;
 
-/// Bodies end by their accesses as well as with the wait.
+/// Bodies end by the number of their accesses or with the wait.
 constexpr warm_up_policy short_bodies{.tries = 2, .most_accesses = 24, .adapts = false};
 using brief_ticket = warm_alone<warming<ticket_lock>, short_bodies>;
 using brief_mcs = warm_alone<warming_with_node<mcs_lock>, short_bodies>;
 
-/// Bodies are run before the lock is asked for, while others are in sections of it.
+/// Bodies run before the lock is asked for, while other threads are in critical sections of it.
 constexpr warm_up_policy short_and_early{.tries = 2, .most_accesses = 24, .adapts = false, .early = warm_early::always};
 using early_ticket = warm_alone<warming<ticket_lock>, short_and_early>;
 using early_tatas = warm_alone<warming<tatas_lock>, short_and_early>;

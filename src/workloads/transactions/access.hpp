@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structures that are written once, for transactions and for locks: their cells are tm::var in the one case and plain
-// values in the other, and every access goes through what the section is given.
+// Structures that are written once, for transactions and for locks. Their cells are tm::var in one case and plain
+// values in the other. Every access goes through an object that the critical section or block is given.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::transactions {
 
-/// The cells of structures under a lock, and of peers whose compiler sees to accesses.
+/// The cells of structures under a lock, and of peers whose compiler instruments accesses.
 template <class T>
 using plain_cell = T;
 
@@ -45,7 +45,7 @@ struct plain_access {
   }
 };
 
-/// Before the threads start and after they have ended: of either kind of cells.
+/// For both kinds of cells, before the threads start and after they have ended.
 struct lone_access : plain_access {
   using plain_access::read;
   using plain_access::write;
@@ -61,15 +61,15 @@ struct lone_access : plain_access {
   }
 };
 
-/// Where nodes come from: a thread's own pool, outside of sections, from which they never go back to the heap; or
-/// whatever the section allocates.
+/// Where nodes come from. Either it is a thread's own pool, used outside of sections, from which nodes never return to
+/// the heap. Or the section allocates them.
 template <class Node>
 class node_pool {
  public:
   explicit node_pool(bool inside = false) noexcept : inside_(inside) {}
 
   bool allocates_inside() const noexcept { return inside_; }
-  /// A node to insert; null where the section is to make it.
+  /// A node to insert; null if the section has to make it.
   Node* take() {
     if (inside_) return nullptr;
     if (free_.empty()) return &all_.emplace_back();
@@ -93,18 +93,18 @@ Node* node_of(Access& access, Node* taken) {
   return taken != nullptr ? taken : access.template make<Node>();
 }
 
-/// What each structure is given.
+/// The parameters of each structure.
 struct shape_values {
-  std::uint64_t size;     ///< accounts, or keys: half of them are there at the start
+  std::uint64_t size;     ///< accounts, or keys, half of which are there initially
   std::uint64_t buckets;  ///< chains
-  std::uint64_t updates;  ///< percent
+  std::uint64_t updates;  ///< in percent
   bool inside;            ///< nodes are allocated and freed in sections
   unsigned threads;
   std::uint64_t seed;
 };
 
-/// Puts half of the keys into a set, by insert(key, node or null), with nodes of all threads: from the greatest key
-/// down, which each chain takes at its head, in nodes that lie anywhere.
+/// Puts half of the keys into a set by insert(key, node or null), with nodes of all threads. It goes from the greatest
+/// key down, so each chain inserts at its head. The nodes are anywhere in memory.
 template <class Visitor, class Insert>
 void fill_half(const shape_values& shape, std::vector<Visitor*>& visitors, const Insert& insert) {
   random_stream random(shape.seed, shape.threads);

@@ -13,7 +13,7 @@ struct alignas(16) chains_node {
   Cell<chains_node*> next{nullptr};
 };
 
-/// A set of keys in sorted chains: a hash map of so many buckets, or with one of them a sorted list.
+/// A set of keys in sorted chains: a hash map with `buckets` chains, or with one of them a sorted list.
 template <template <class> class Cell>
 class chains : public key_set<chains<Cell>, chains_node<Cell>> {
   using base = key_set<chains, chains_node<Cell>>;
@@ -28,7 +28,7 @@ class chains : public key_set<chains<Cell>, chains_node<Cell>> {
 
   bool ok() const noexcept { return heads_.ok(); }
 
-  /// After the threads have ended.
+  /// Called after the threads have ended.
   template <class System>
   void empty(System& system) {
     if (!shape().inside) return;
@@ -103,7 +103,7 @@ class chains : public key_set<chains<Cell>, chains_node<Cell>> {
     access.write(*link, fresh);
     return true;
   }
-  /// The node that was taken out; where it has been destroyed, only whether there was one.
+  /// The node that was removed. If it has been destroyed, the pointer only says whether there was one.
   template <class Access>
   node* remove(Access& access, std::int64_t key, bool destroys) {
     const auto [link, at] = find(access, key);

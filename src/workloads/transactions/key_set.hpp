@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the sets of keys have in common: threads that look up, insert and remove, with nodes of their own, and count.
+// What sets of keys have in common: threads that look up, insert and remove, with their own nodes, and count.
 #pragma once
 
 #include <vector>
@@ -8,21 +8,21 @@
 
 namespace txsync::inline TXSYNC_BACKEND::workloads::transactions {
 
-/// Self has, for a section's access: contains(access, key), insert(access, key, node or null) and remove(access, key,
-/// destroys), which answers the node. It cannot be copied.
+/// Self has these functions for a section's access: contains(access, key), insert(access, key, node or null) and
+/// remove(access, key, destroys), which returns the node. It cannot be copied.
 template <class Self, class Node>
 class key_set {
  public:
   struct visitor {
     random_stream random;
     node_pool<Node> pool;
-    std::int64_t inserted = 0;  ///< less those removed
+    std::int64_t inserted = 0;  ///< minus those removed
     std::uint64_t found = 0;
   };
 
   visitor& visitor_of(unsigned thread) { return *visitors_[thread]; }
 
-  /// Before the threads start. Sections make the nodes that sections destroy.
+  /// Called before the threads start. Sections make the nodes that sections destroy.
   template <class System>
   void fill(System& system) {
     fill_half(shape_, visitors_, [&](std::int64_t key, Node* fresh) { return insert_in(system, key, fresh); });
@@ -56,7 +56,7 @@ class key_set {
 
  protected:
   const shape_values& shape() const noexcept { return shape_; }
-  /// Null, or what is wrong with a set of so many keys.
+  /// Null, or what is wrong with a set of `count` keys.
   const char* complaint_of_count(std::int64_t count) const {
     auto expected = static_cast<std::int64_t>(shape_.size / 2);
     for (const visitor* const one : visitors_) expected += one->inserted;

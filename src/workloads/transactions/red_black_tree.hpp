@@ -31,7 +31,7 @@ class red_black_tree : public key_set<red_black_tree<Cell>, red_black_tree_node<
 
   static bool ok() noexcept { return true; }
 
-  /// After the threads have ended.
+  /// Called after the threads have ended.
   template <class System>
   void empty(System& system) {
     lone_access access;
@@ -124,7 +124,7 @@ class red_black_tree : public key_set<red_black_tree<Cell>, red_black_tree_node<
     access.write(up->*other_side, from);
     access.write(from->parent, up);
   }
-  /// Where `old` hung there hangs `fresh`, which may be null.
+  /// Puts `fresh`, which may be null, in the place of `old`.
   template <class Access>
   void replace(Access& access, node* old, node* fresh) {
     node* const above = access.read(old->parent);
@@ -143,7 +143,7 @@ class red_black_tree : public key_set<red_black_tree<Cell>, red_black_tree_node<
     for (;;) {
       node* above = access.read(at->parent);
       if (above == nullptr || !access.read(above->red)) break;
-      node* const top = access.read(above->parent);  // black, since its child is red
+      node* const top = access.read(above->parent);  // black, because its child is red
       const bool on_left = access.read(top->left) == above;
       const link near = on_left ? &node::left : &node::right;
       const link far = on_left ? &node::right : &node::left;
@@ -202,7 +202,7 @@ class red_black_tree : public key_set<red_black_tree<Cell>, red_black_tree_node<
     return gone;
   }
 
-  /// The paths through `at`, which hangs under `above`, have one black node too few.
+  /// The paths through `at`, a child of `above`, have one black node too few.
   template <class Access>
   void mend_after_removal(Access& access, node* at, node* above) {
     while (above != nullptr && !is_red(access, at)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the shapes on a system: what gives sections to structures. A system has
+// Runs the shapes on a system. A system gives critical sections or blocks to structures:
 //
 //   template <class T> using cell;                    // what structures keep values in
 //   static auto read(body), static auto write(body)   // body(access) as one step; read: it writes nothing
@@ -21,7 +21,7 @@ extern const workload transactions_workload;
 
 namespace transactions {
 
-/// What the blocks of the workload have counted, by all algorithms.
+/// What the blocks of the workload have counted, for all algorithms.
 tm::block_totals totals_so_far() noexcept;
 
 enum key : unsigned { shape, size, buckets, updates, allocation };
@@ -52,7 +52,7 @@ outcome run_structure(System& system, const shape_values& values, const plan& ho
   shared->data.fill(system);
   team_result result = run_team<visit<System, Structure>>(how, *shared);
   const char* const wrong = shared->data.complaint();
-  if (wrong != nullptr) return result.checked(wrong, 0);  // links that are wrong need not end
+  if (wrong != nullptr) return result.checked(wrong, 0);  // a walk along wrong links might not end
   const std::uint64_t hash = shared->data.hash();
   shared->data.empty(system);
   return result.checked(nullptr, hash);
@@ -110,7 +110,7 @@ outcome run_locked(const parameters& values, const plan& how) {
 
 }  // namespace transactions
 
-/// A subject that runs them too.
+/// The subject, which also runs `transactions`.
 template <class Adapter>
 constexpr subject with_transactions(subject made) noexcept {
   made.run[static_cast<unsigned>(workload_id::transactions)] = transactions::run_locked<Adapter>;

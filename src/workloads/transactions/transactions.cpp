@@ -37,7 +37,7 @@ constexpr setting list_20_inside[] = {
     {"shape", 1}, {"size", 2'000}, {"buckets", 1}, {"updates", 20}, {"allocation", 1}};
 constexpr setting tree_20_inside[] = {{"shape", 2}, {"size", 200'000}, {"updates", 20}, {"allocation", 1}};
 // "128, resp. 1024, elements per bucket", "64 pages in total", "10% lookups and 90% update": 4,096 items of 32 bytes
-// are half of the pages. The keys that there may be are twice as many as those that are there.
+// are half of the pages. There are twice as many possible keys as present ones.
 constexpr setting hybrid_128[] = {{"shape", 1}, {"size", 8'192}, {"buckets", 32}, {"updates", 90}};
 constexpr setting hybrid_1024[] = {{"shape", 1}, {"size", 8'192}, {"buckets", 4}, {"updates", 90}};
 
@@ -75,7 +75,7 @@ struct atomic_blocks {
 constexpr const char* names[] = {"dctl", "tinystm_wt", "tinystm_wb",      "tl2", "norec", "2plsf",
                                  "sgl",  "htm_sgl",    "htm_sgl_adaptive"};
 
-/// The one of that place in the list of names.
+/// Runs by the algorithm at that index in the list of names.
 template <unsigned index>
 outcome run_by(const parameters& values, const plan& how) {
   if (!tm::use_algorithm(names[index])) return refused("there is no algorithm of that name");

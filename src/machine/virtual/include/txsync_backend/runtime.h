@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
-   What the simulated machine's runtime (src/sim) offers to a program: C functions only, so that no C++ type crosses
-   between the program's image and the runtime. Until src/sim stands, tests/virtual_stub.cpp serves one thread. */
+   What the simulated machine's runtime (src/sim) offers to a program. These are C functions only, so that no C++ type
+   crosses between the program's image and the runtime. A test of the machine floor has tests/machine/virtual_stub.cpp
+   in its place, which serves one thread. */
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
