@@ -25,8 +25,7 @@
 // Why no thread sleeps in the passive set for ever:
 //  - A thread gets its number before it looks at the lock again (seq_cst, with a fence between).
 //  - If it then sees a waiter inside, that waiter will hold the lock later. It fences after it gets the lock. So it
-//  sees
-//    the number when it gives the lock up, and calls when it is time.
+//    sees the number when it gives the lock up, and calls when it is time.
 //  - If it sees none, it acquires the lock past the limiter (`kick`), holds it for a moment, and calls the oldest
 //    thread when it is time. If it is not called itself, it sleeps for a while and looks again.
 //  - A called thread is on its way to the lock. When it gives the lock up, it checks the passive set.

@@ -55,7 +55,7 @@ constexpr std::uint64_t brief_spin = 512;     // cycles
 constinit std::uint64_t max_spin = no_limit;  // cycles; lowered by explorations
 // A head that sleeps until the current critical section ends is woken by that end, and hardly ever by the timer. A
 // timer that is not the next one of its CPU need not be set in hardware. Setting it takes a virtual machine some
-// microseconds. So the timer ends later than the deadline.
+// microseconds. So with one CPU the timer ends later than the deadline.
 constexpr std::uint64_t max_extra_sleep_ns = 3'000'000;
 constexpr std::uint64_t due_age = 192;
 // In the child of a fork, the head may be a thread of the parent. A waiter first checks for that after the shorter

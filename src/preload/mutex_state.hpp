@@ -108,7 +108,7 @@ bool is_held_by_caller(pthread_mutex_t* mutex) noexcept;
 bool ask_for_wakes(pthread_mutex_t* mutex) noexcept;
 /// Wakes the threads that a holder of the mutex has signalled. The mutex has been given up.
 void wake_signalled(const pthread_mutex_t* mutex) noexcept;
-/// The site that counts waits for the mutex.
+/// The site that counts waits of the mutex's holders, as for a condition.
 std::uint32_t site_of(pthread_mutex_t* mutex) noexcept;
 /// The mutex's tag. Decides it if it is not decided yet, as is_foreign() does.
 lock_tag decided_tag(pthread_mutex_t* mutex) noexcept;

@@ -152,7 +152,7 @@ class futex_mutex : public detail::timed<futex_mutex> {
 
  private:
   // The holder's 16 bits. The lower byte is `held`. The upper byte counts how often the lock was given up; an overflow
-  // of that count adds to the head's age. Its last bit is a mark. lock() writes the lower byte and reads no other;
+  // of that count adds to the head's age. Its highest bit is a mark. lock() writes the lower byte and reads no other;
   // unlock() reads the upper one. So neither waits for what the other has stored just before (machine/restartable.hpp).
   static constexpr std::uint64_t held = 1;
   static constexpr std::uint64_t turn = 0x100;
@@ -166,7 +166,7 @@ class futex_mutex : public detail::timed<futex_mutex> {
   // through these states:
   //     in line    its number is drawn           -> head, when an unlock grants the number
   //     head       `head`                        -> owner, if it finds the lock free; else asleep or overdue
-  //     asleep     `head` and `sleeping`         -> head, when the long section ends
+  //     asleep     `head` and `sleeping`         -> head, when the long section ends, or at its timer
   //     overdue    `head` and `overdue`          -> reserved, at the next unlock
   //     reserved   `given_to_head` and `held`    -> owner, when it claims the lock
   static constexpr std::uint16_t number_bits = 0x1FFF;

@@ -17,9 +17,10 @@
 //    thread holds it.
 //  - Errors: an unlock of a lock that no thread holds is reported on the standard error, and does nothing. For queue
 //    locks, so is an unlock by a node that has no turn. An unlock may be done and not reported if another thread has
-//    unlocked the section that the calling thread has begun last.
+//    unlocked the section that the calling thread has begun last, or in a signal handler that interrupts an unlock.
 //  - How unlock() knows whether an attempt runs the section: by the calling thread's attempt frame. Ticket locks look
-//    at the lock before the frame: an attempt has read the lock, and aborts as soon as a thread takes it.
+//    at the lock before the frame, and queue locks at the node: an attempt has read the lock, and aborts as soon as a
+//    thread takes it.
 //  - Without hardware transactions they are the plain locks. Cost: a load and a store more to lock, and the same to
 //    unlock; ticket locks a load; queue locks a load and a store. They are larger by a pointer.
 //  - Cost of an attempt: begin and commit (36..96 cycles), a read of the lock word that all threads share, and some
@@ -138,7 +139,7 @@ class elided_base {
   }
   /// To be called after that lock has been unlocked. An unlock that is an atomic instruction would have to wait for a
   /// store before it (0.35 ns on Zen 4, shared_mutex, shared, 10 writes).
-  void released_last_taken() const noexcept {
+  static void released_last_taken() noexcept {
     if constexpr (!remembers_itself) my_sections.taken.forget();
   }
 

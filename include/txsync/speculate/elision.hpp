@@ -167,8 +167,8 @@ TXSYNC_EXPORT void commit_coarsened() noexcept;
 
 /// Runs `action` in the calling thread once its critical sections have ended (commit actions; leveldb paper, 4.1). When
 /// it runs:
-///  - if an elided_guard holds its lock: when the outermost guard has released it;
-///  - otherwise, in an attempt: after the attempt's commit. An attempt that aborts forgets its actions.
+///  - in an attempt: after the attempt's commit. An attempt that aborts forgets its actions.
+///  - otherwise, if an elided_guard holds its lock: when the outermost guard has released it;
 ///  - otherwise at once. That includes a section without a guard that has taken the lock.
 ///
 /// Actions run in the order in which they were given.
