@@ -27,7 +27,7 @@ FILES = ["include/txsync/barrier.hpp", "include/txsync/condition_variable.hpp", 
          "include/txsync/tm/transaction.hpp", "include/txsync/tm/var.hpp"]
 # The C library's; what only tells; what only decides which of two right ways is taken, and when.
 LEFT_OUT = {"include/txsync/locks/posix_mutex.hpp", "src/speculate/double_unlock.cpp", "src/speculate/experience.cpp",
-            "include/txsync/speculate/two_ways.hpp", "src/speculate/two_ways.cpp", "src/speculate/site_page.cpp"}
+            "include/txsync/speculate/ab_trial.hpp", "src/speculate/ab_trial.cpp", "src/speculate/site_page.cpp"}
 
 STORE = ["the store is dropped", "the store is not sequentially consistent"]
 MODIFY = ["the read-modify-write is two steps", "its write is dropped"]

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trials of two ways, by reports made up: what ends one, what a pause does to it, and whose sections a thread reports.
+// A/B trials, by made-up reports: what ends one, what a pause does to it, and whose sections a thread reports.
 #include <gtest/gtest.h>
 
 #include <cstdint>
 
-#include <txsync/speculate/two_ways.hpp>
+#include <txsync/speculate/ab_trial.hpp>
 
 namespace {
 
+using txsync::detail::ab_trial;
 using txsync::detail::count_down;
 using txsync::detail::turns;
-using txsync::detail::two_ways;
 
 constexpr std::uint64_t window = 10'000;
 constexpr std::uint64_t each = 1'250;                     // cycles from one report to the next
 constexpr std::uint64_t no_end = std::uint64_t{1} << 40;  // of a window
-constexpr std::uint64_t none = two_ways::no_length;
+constexpr std::uint64_t none = ab_trial::no_length;
 constexpr int a_lock = 0;
 constexpr int another_lock = 0;
 
@@ -25,17 +25,17 @@ class reporter {
   void report(std::uint64_t sections, std::uint64_t length, const void* lock) {
     const std::uint64_t since = now_;
     now_ += each;
-    (void)ways.look({sections, since, now_, length, lock}, window);
+    (void)trial.look({sections, since, now_, length, lock}, window);
   }
-  /// True as soon as sections go the second way.
+  /// True as soon as sections run in the second mode.
   bool reaches_second(int reports, std::uint64_t sections, std::uint64_t length, const void* one, const void* other) {
-    for (int i = 0; i < reports && !ways.second(); ++i) report(sections, length, i % 2 == 0 ? one : other);
-    return ways.second();
+    for (int i = 0; i < reports && !trial.second(); ++i) report(sections, length, i % 2 == 0 ? one : other);
+    return trial.second();
   }
   void pause(std::uint64_t cycles) { now_ += cycles; }
   std::uint64_t now() const { return now_; }
 
-  two_ways ways;
+  ab_trial trial;
 
  private:
   std::uint64_t now_ = 1'000'000'000;
@@ -57,7 +57,7 @@ TEST(Trials, APauseInTheSecondWayIsNotHeldAgainstIt) {
   for (int i = 0; i < 12; ++i) told.report(100, none, nullptr);  // the first of its windows is over
   told.pause(1'000 * window);
   for (int i = 0; i < 60; ++i) told.report(100, none, nullptr);
-  EXPECT_TRUE(told.ways.second());  // a tie
+  EXPECT_TRUE(told.trial.second());  // a tie
 }
 
 TEST(Trials, APauseInATrialDoesNotPutOffTheNextOne) {
@@ -65,26 +65,26 @@ TEST(Trials, APauseInATrialDoesNotPutOffTheNextOne) {
   ASSERT_TRUE(told.reaches_second(100, 100, none, nullptr, nullptr));
   told.pause(1'000'000 * window);
   for (int i = 0; i < 100; ++i) told.report(100, none, nullptr);
-  ASSERT_TRUE(told.ways.second());
+  ASSERT_TRUE(told.trial.second());
   const std::uint64_t began = told.now();
-  while (told.ways.second() && told.now() - began < 1'000'000 * window) told.report(100, none, nullptr);
-  EXPECT_FALSE(told.ways.second());  // the first way's turn to be tried again
+  while (told.trial.second() && told.now() - began < 1'000'000 * window) told.report(100, none, nullptr);
+  EXPECT_FALSE(told.trial.second());  // the first mode is tried again
   EXPECT_LT(told.now() - began, 10'000 * window);
 }
 
 TEST(Trials, SectionsSoLongThatTheyAreLikePausesAreComparedAllTheSame) {
   reporter told;
-  for (int i = 0; i < 40 && !told.ways.second(); ++i) {
+  for (int i = 0; i < 40 && !told.trial.second(); ++i) {
     told.pause(100 * window);
     told.report(1, none, nullptr);
   }
-  EXPECT_TRUE(told.ways.second());
+  EXPECT_TRUE(told.trial.second());
 }
 
 // ---- whose sections
 
 struct alignas(txsync::machine::pad_bytes) role {
-  two_ways ways;
+  ab_trial trial;
 };
 
 TEST(Turns, AreCountedForEachRoleApart) {
@@ -95,11 +95,11 @@ TEST(Turns, AreCountedForEachRoleApart) {
   for (int i = 0; i < 1'600; ++i) {
     if (mine.count(left, &one)) {
       ++looks_of_one;
-      (void)mine.look(left, &one, one.ways, no_end);
+      (void)mine.look(left, &one, one.trial, no_end);
     }
     if (i % 4 == 0 && mine.count(left, &other)) {
       ++looks_of_other;
-      (void)mine.look(left, &other, other.ways, no_end);
+      (void)mine.look(left, &other, other.trial, no_end);
     }
   }
   EXPECT_GE(looks_of_one, 90u);
@@ -117,7 +117,7 @@ TEST(Turns, NoRoleIsLeftOutForEver) {
     role& one = all[static_cast<unsigned>(i) % roles];
     if (!mine.count(left, &one)) continue;
     ++looks[static_cast<unsigned>(i) % roles];
-    (void)mine.look(left, &one, one.ways, no_end);
+    (void)mine.look(left, &one, one.trial, no_end);
   }
   for (const unsigned some : looks) EXPECT_GT(some, 0u);
 }
@@ -128,7 +128,7 @@ TEST(Turns, ARoleThatIsGoneMakesRoom) {
   count_down left;
   for (role& one : all) {
     for (int i = 0; i < 100; ++i) {
-      if (mine.count(left, &one)) (void)mine.look(left, &one, one.ways, no_end);  // each place is taken
+      if (mine.count(left, &one)) (void)mine.look(left, &one, one.trial, no_end);  // each place is taken
     }
   }
   role late;
@@ -136,7 +136,7 @@ TEST(Turns, ARoleThatIsGoneMakesRoom) {
   for (int i = 0; i < 1'000; ++i) {
     if (!mine.count(left, &late)) continue;
     ++looks;
-    (void)mine.look(left, &late, late.ways, no_end);
+    (void)mine.look(left, &late, late.trial, no_end);
   }
   EXPECT_GT(looks, 30u);
 }

@@ -169,23 +169,23 @@ unsigned between_looks(txsync::script::machine_script& script, std::uint64_t len
   constexpr std::uint64_t window = txsync::warm_up_presets::standard.trial_cycles;
   txsync::detail::turns mine;
   txsync::detail::count_down left;
-  txsync::detail::two_ways ways;
+  txsync::detail::ab_trial trial;
   unsigned looks = 0;
   const auto run = [&](unsigned sections) {
     for (unsigned i = 0; i < sections; ++i) {
       script.advance(length);
-      if (!mine.count(left, &ways)) continue;
+      if (!mine.count(left, &trial)) continue;
       ++looks;
-      (void)mine.look(left, &ways, ways, window);
+      (void)mine.look(left, &trial, trial, window);
     }
   };
   run(20);
-  EXPECT_TRUE(ways.in_trial());
-  while (ways.in_trial()) run(1);
+  EXPECT_TRUE(trial.in_trial());
+  while (trial.in_trial()) run(1);
   run(1'000);
   looks = 0;
   run(10'000);
-  EXPECT_FALSE(ways.in_trial()) << "the next one came too soon";
+  EXPECT_FALSE(trial.in_trial()) << "the next one came too soon";
   return 10'000 / looks;
 }
 

@@ -18,8 +18,8 @@
 #include <txsync/policy/elision_policy.hpp>
 #include <txsync/policy/site_with_policy.hpp>
 #include <txsync/site.hpp>
+#include <txsync/speculate/ab_trial.hpp>
 #include <txsync/speculate/site_page.hpp>
-#include <txsync/speculate/two_ways.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
 

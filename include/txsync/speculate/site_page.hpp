@@ -8,7 +8,7 @@
 #include <txsync/export.hpp>
 #include <txsync/observe/site_state.hpp>
 #include <txsync/policy/site_with_policy.hpp>
-#include <txsync/speculate/two_ways.hpp>
+#include <txsync/speculate/ab_trial.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -37,9 +37,9 @@ struct site_page : site_state {
   void keep_warm_up_answer() noexcept;
 
   alignas(machine::pad_bytes) std::atomic<std::uint32_t> speculators{0};  ///< threads that warm up at present
-  two_ways elision_trial;                                                 ///< first mode: elided; second: the lock
-  two_ways warm_up_trial;                                                 ///< first mode: warm-up; second: none
-  two_ways early_trial{two_ways::tie::first};  ///< first mode: by warm_up_trial; second: also before lock
+  ab_trial elision_trial;                                                 ///< first mode: elided; second: the lock
+  ab_trial warm_up_trial;                                                 ///< first mode: warm-up; second: none
+  ab_trial early_trial{ab_trial::tie::first};  ///< first mode: by warm_up_trial; second: also before lock
 
  private:
   bool answer(const elision_policy& policy) const noexcept;

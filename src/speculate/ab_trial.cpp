@@ -21,7 +21,7 @@
 // While a thread changes the state, it has set the bit `changing`. Only that thread then writes since_ and the values
 // that belong to the state. All of it is advice: a stale read counts some sections in the wrong window, and no section
 // becomes wrong. So relaxed is enough for everything that part_ does not publish.
-#include <txsync/speculate/two_ways.hpp>
+#include <txsync/speculate/ab_trial.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -72,7 +72,7 @@ bool second_before(std::uint32_t agreed) noexcept { return agreed != 0 && agreed
 }  // namespace
 
 /// A batch that began before the window counts in proportion to the part within it.
-void two_ways::add(const report& mine, std::uint64_t since) noexcept {
+void ab_trial::add(const report& mine, std::uint64_t since) noexcept {
   std::uint64_t sections = mine.sections * 256;
   if (mine.since < since) sections = sections * (mine.now - since) / std::max<std::uint64_t>(1, mine.now - mine.since);
   tally& own = done_[machine::thread_id() % tallies];
@@ -82,13 +82,13 @@ void two_ways::add(const report& mine, std::uint64_t since) noexcept {
   if (mine.shortest < own.shortest.load(relaxed)) own.shortest.store(mine.shortest, relaxed);
 }
 
-void two_ways::remember(const void* lock) noexcept {
+void ab_trial::remember(const void* lock) noexcept {
   const void* one = lock_.load(relaxed);
   if (one == lock || one == this || (one == nullptr && lock_.compare_exchange_strong(one, lock, relaxed))) return;
   if (one != lock) lock_.store(this, relaxed);
 }
 
-two_ways::seen two_ways::take_tallies() noexcept {
+ab_trial::seen ab_trial::take_tallies() noexcept {
   seen all;
   for (tally& one : done_) {
     all.sections += one.sections.exchange(0, relaxed);
@@ -97,7 +97,7 @@ two_ways::seen two_ways::take_tallies() noexcept {
   return all;
 }
 
-std::uint64_t two_ways::sections() const noexcept {
+std::uint64_t ab_trial::sections() const noexcept {
   std::uint64_t all = 0;
   for (const tally& one : done_) all += one.sections.load(relaxed);
   return all;
@@ -105,7 +105,7 @@ std::uint64_t two_ways::sections() const noexcept {
 
 /// The pause until the next trial is 32 times this one's length. It doubles with each equal answer in a row, up to 512
 /// times.
-std::uint32_t two_ways::decide(bool second, std::uint64_t now, std::uint64_t window) noexcept {
+std::uint32_t ab_trial::decide(bool second, std::uint64_t now, std::uint64_t window) noexcept {
   const std::uint32_t agreed = agreed_.load(relaxed);
   const bool as_before = agreed != 0 && second_before(agreed) == second;
   const std::uint32_t times = as_before ? std::min(agreed / 2 + 1, most_agreed) : 1;
@@ -117,11 +117,11 @@ std::uint32_t two_ways::decide(bool second, std::uint64_t now, std::uint64_t win
 }
 
 /// The second mode mostly wins a tie: attempts that gain nothing abort others.
-bool two_ways::takes_second(std::uint64_t second, std::uint64_t first) const noexcept {
+bool ab_trial::takes_second(std::uint64_t second, std::uint64_t first) const noexcept {
   return tie_ == tie::second ? second + second / 16 >= first : second >= first + first / 16;
 }
 
-std::uint32_t two_ways::end_window(std::uint32_t part, std::uint64_t now, std::uint64_t window) noexcept {
+std::uint32_t ab_trial::end_window(std::uint32_t part, std::uint64_t now, std::uint64_t window) noexcept {
   seen done = take_tallies();
   done.took = std::max<std::uint64_t>(1, now - since_.load(relaxed));
   const std::uint64_t rate = (done.sections << 24) / done.took;
@@ -153,7 +153,7 @@ std::uint32_t two_ways::end_window(std::uint32_t part, std::uint64_t now, std::u
   return settling;
 }
 
-void two_ways::take_part(const report& mine, std::uint64_t window) noexcept {
+void ab_trial::take_part(const report& mine, std::uint64_t window) noexcept {
   // acquire pairs with the release at the end: the values beside part_ belong to this state
   std::uint32_t part = part_.load(std::memory_order_acquire);
   const std::uint64_t since = since_.load(relaxed);
@@ -184,7 +184,7 @@ void two_ways::take_part(const report& mine, std::uint64_t window) noexcept {
   part_.store(next, std::memory_order_release);
 }
 
-std::uint32_t two_ways::look(const report& mine, std::uint64_t window) noexcept {
+std::uint32_t ab_trial::look(const report& mine, std::uint64_t window) noexcept {
   take_part(mine, window);
   if (part_.load(relaxed) == between) return 0;
   const std::uint64_t took = std::max<std::uint64_t>(1, mine.now - mine.since);
@@ -213,11 +213,11 @@ std::uint16_t turns::patience() noexcept { return static_cast<std::uint16_t>(pat
 void turns::restart(count_down& left, std::uint64_t now, std::uint64_t window) noexcept {
   const std::uint64_t took = now - looked_;
   if (took < apart_ * (window / very_many_a_window)) {
-    apart_ = 15 * two_ways::batch + vary();
+    apart_ = 15 * ab_trial::batch + vary();
   } else if (took < apart_ * (window / many_a_window)) {
-    apart_ = 3 * two_ways::batch + vary();
+    apart_ = 3 * ab_trial::batch + vary();
   } else {
-    apart_ = two_ways::batch - 4 + vary() / 4;
+    apart_ = ab_trial::batch - 4 + vary() / 4;
   }
   looked_ = now;
   left.restart(apart_);
@@ -257,17 +257,17 @@ void turns::took(const void* role, std::uint64_t length, const void* lock) noexc
   at->lock = lock;
 }
 
-bool turns::look(count_down& left, const void* role, two_ways& ways, std::uint64_t window) noexcept {
+bool turns::look(count_down& left, const void* role, ab_trial& trial, std::uint64_t window) noexcept {
   place* at = find(role);
   const std::uint64_t now = machine::cycles();
-  two_ways::report mine{.sections = 0, .since = now, .now = now, .shortest = two_ways::no_length, .lock = nullptr};
+  ab_trial::report mine{.sections = 0, .since = now, .now = now, .shortest = ab_trial::no_length, .lock = nullptr};
   if (at != nullptr) {
     mine.sections = at->counted;
     mine.since = at->since;
     if (at->length != no_length) mine.shortest = at->length;
     mine.lock = at->lock;
   }
-  const std::uint32_t batch = ways.look(mine, window);
+  const std::uint32_t batch = trial.look(mine, window);
   if (batch != 0) {
     const std::uint16_t stays = at != nullptr ? at->patience : patience();
     if (at == nullptr) at = &places_[0];  // between trials all are free

@@ -12,7 +12,7 @@
 namespace txsync::inline TXSYNC_BACKEND::detail {
 
 /// An A/B trial of a site. Now and then the site's sections run in both modes, for windows of time, and the faster mode
-/// is kept until the next trial. (The code calls the modes `ways`.) The states, which docs/elision.md explains:
+/// is kept until the next trial. The states, which docs/elision.md explains:
 ///
 ///     idle              the mode that was kept
 ///     first windows     first mode: two windows, four if the second mode was kept before
@@ -31,7 +31,7 @@ namespace txsync::inline TXSYNC_BACKEND::detail {
 /// thread's. A thread that finds the window long enough begins the next one. If a measured window took twice as long as
 /// the longest should, because the program paused, it is begun again, once in a trial. Constant-initialised;
 /// thread-safe; 1,280 bytes.
-class two_ways {
+class ab_trial {
  public:
   static constexpr std::uint64_t no_length = ~std::uint64_t{0};
   static constexpr std::uint32_t batch = 16;  ///< sections of a thread between two reports, outside trials
@@ -45,10 +45,10 @@ class two_ways {
     const void* lock;        ///< the lock of that section
   };
 
-  constexpr two_ways() noexcept = default;
+  constexpr ab_trial() noexcept = default;
   /// The mode that wins a tie; by default the second one.
   enum class tie : std::uint8_t { second, first };
-  constexpr explicit two_ways(tie whose) noexcept : tie_(whose) {}
+  constexpr explicit ab_trial(tie whose) noexcept : tie_(whose) {}
 
   /// Whether sections run in the second mode at present. One load of a line that changes only when a trial changes the
   /// mode.
@@ -81,7 +81,7 @@ class two_ways {
 
   alignas(machine::pad_bytes) std::atomic<bool> second_{false};
   const tie tie_ = tie::second;
-  // The trial under way (two_ways.cpp). On other lines than the mode, because attempts read none of it.
+  // The trial under way (ab_trial.cpp). On other lines than the mode, because attempts read none of it.
   alignas(machine::pad_bytes) std::atomic<std::uint32_t> part_{0};  ///< the state; 0: idle
   std::atomic<std::uint64_t> since_{0};
   std::atomic<std::uint64_t> began_{0};
@@ -129,7 +129,7 @@ class count_down {
   static constexpr std::uint64_t one_left = max_commits_left + 1;
   static constexpr std::uint64_t one_bit = std::uint64_t{1} << 40;
   static constexpr std::uint64_t left_mask = one_bit - one_left;
-  std::uint64_t word_ = two_ways::batch * one_left + 1;
+  std::uint64_t word_ = ab_trial::batch * one_left + 1;
 };
 
 /// A trial sampler: it counts what a thread has run of each site. Between trials the thread has one count for all its
@@ -154,7 +154,7 @@ class turns {
   /// Takes the length of a section that could have run beside others, and its lock.
   TXSYNC_EXPORT void took(const void* role, std::uint64_t length, const void* lock) noexcept;
   /// Reports what was counted. True: the role is in a trial. Requires: count(left, role) has just returned true.
-  TXSYNC_EXPORT bool look(count_down& left, const void* role, two_ways& ways, std::uint64_t window) noexcept;
+  TXSYNC_EXPORT bool look(count_down& left, const void* role, ab_trial& trial, std::uint64_t window) noexcept;
 
  private:
   struct place {
@@ -164,7 +164,7 @@ class turns {
     std::uint32_t length = no_length;
     std::uint16_t patience = 0;  ///< sections of other roles, until one of them gets this place
     std::uint8_t counted = 0;
-    std::uint8_t batch = two_ways::batch;
+    std::uint8_t batch = ab_trial::batch;
   };
   static constexpr std::uint32_t no_length = ~std::uint32_t{0};
   static constexpr unsigned places = 2;
@@ -176,7 +176,7 @@ class turns {
   void restart(count_down& left, std::uint64_t now, std::uint64_t window) noexcept;
 
   std::uint64_t looked_ = 0;               ///< machine::cycles() of the last look between trials
-  std::uint32_t apart_ = two_ways::batch;  ///< sections from that look to the next
+  std::uint32_t apart_ = ab_trial::batch;  ///< sections from that look to the next
   std::uint32_t varied_ = 0;
   std::uint32_t in_trial_ = 0;  ///< sections until the thread no longer believes in the trials that it knows of
   place places_[places];
