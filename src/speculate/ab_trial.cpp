@@ -192,25 +192,26 @@ std::uint32_t ab_trial::look(const report& mine, std::uint64_t window) noexcept 
       std::clamp<std::uint64_t>(mine.sections * (window / reports_a_window) / took, 1, batch));
 }
 
-constinit thread_local turns my_turns;
+constinit thread_local trial_sampler my_trial_sampler;
 
-turns::place* turns::find(const void* role) noexcept {
-  for (place& one : places_) {
+trial_sampler::slot* trial_sampler::find(const void* role) noexcept {
+  for (slot& one : slots_) {
     if (one.role == role) return &one;
   }
   return nullptr;
 }
 
-/// 0 to 31, and not always the same number. Threads run sites in turns, and each site has to be chosen at some time.
-std::uint32_t turns::vary() noexcept {
+/// 0 to 31, and not always the same number. Threads run sites in a fixed order, and each site has to be chosen at some
+/// time.
+std::uint32_t trial_sampler::vary() noexcept {
   varied_ = varied_ * 1'664'525 + 1'013'904'223;  // Numerical Recipes' generator
   return varied_ >> 27;
 }
 
-std::uint16_t turns::patience() noexcept { return static_cast<std::uint16_t>(patience_of_others + vary()); }
+std::uint16_t trial_sampler::patience() noexcept { return static_cast<std::uint16_t>(patience_of_others + vary()); }
 
 /// Short sections are looked at less often: a look costs as much as half of one.
-void turns::restart(count_down& left, std::uint64_t now, std::uint64_t window) noexcept {
+void trial_sampler::restart(count_down& left, std::uint64_t now, std::uint64_t window) noexcept {
   const std::uint64_t took = now - looked_;
   if (took < apart_ * (window / very_many_a_window)) {
     apart_ = 15 * ab_trial::batch + vary();
@@ -223,42 +224,42 @@ void turns::restart(count_down& left, std::uint64_t now, std::uint64_t window) n
   left.restart(apart_);
 }
 
-bool turns::counts_exactly(count_down& left, const void* role) noexcept {
+bool trial_sampler::counts_exactly(count_down& left, const void* role) noexcept {
   if (in_trial_ == 0) return true;
   left.restart(1);
   if (--in_trial_ == 0) {
     // The sites that this thread has known in trials do not come any more.
-    for (place& one : places_) one.role = nullptr;
+    for (slot& one : slots_) one.role = nullptr;
     return true;
   }
-  if (place* const at = find(role)) {
+  if (slot* const at = find(role)) {
     in_trial_ = longest_belief;
     return ++at->counted >= at->batch;
   }
-  place* at = find(nullptr);
+  slot* at = find(nullptr);
   if (at == nullptr) {
-    at = &places_[varied_ >> 31];
+    at = &slots_[varied_ >> 31];
     if (at->patience-- != 0) return false;
   }
   *at = {.role = role, .since = machine::cycles(), .patience = patience(), .counted = 1};
   return false;
 }
 
-void turns::add(const void* role, std::uint32_t sections) noexcept {
-  if (place* const at = find(role)) {
+void trial_sampler::add(const void* role, std::uint32_t sections) noexcept {
+  if (slot* const at = find(role)) {
     at->counted = static_cast<std::uint8_t>(std::min<std::uint32_t>(at->counted + sections, 255));
   }
 }
 
-void turns::took(const void* role, std::uint64_t length, const void* lock) noexcept {
-  place* const at = find(role);
+void trial_sampler::took(const void* role, std::uint64_t length, const void* lock) noexcept {
+  slot* const at = find(role);
   if (at == nullptr) return;
   at->length = static_cast<std::uint32_t>(std::min<std::uint64_t>(length, no_length - 1));
   at->lock = lock;
 }
 
-bool turns::look(count_down& left, const void* role, ab_trial& trial, std::uint64_t window) noexcept {
-  place* at = find(role);
+bool trial_sampler::look(count_down& left, const void* role, ab_trial& trial, std::uint64_t window) noexcept {
+  slot* at = find(role);
   const std::uint64_t now = machine::cycles();
   ab_trial::report mine{.sections = 0, .since = now, .now = now, .shortest = ab_trial::no_length, .lock = nullptr};
   if (at != nullptr) {
@@ -270,13 +271,13 @@ bool turns::look(count_down& left, const void* role, ab_trial& trial, std::uint6
   const std::uint32_t batch = trial.look(mine, window);
   if (batch != 0) {
     const std::uint16_t stays = at != nullptr ? at->patience : patience();
-    if (at == nullptr) at = &places_[0];  // between trials all are free
+    if (at == nullptr) at = &slots_[0];  // between trials all are free
     *at = {.role = role, .since = now, .patience = stays, .batch = static_cast<std::uint8_t>(batch)};
     in_trial_ = longest_belief;
     left.restart(1);
   } else if (at != nullptr) {
     at->role = nullptr;
-    if (std::none_of(std::begin(places_), std::end(places_), [](const place& one) { return one.role != nullptr; })) {
+    if (std::none_of(std::begin(slots_), std::end(slots_), [](const slot& one) { return one.role != nullptr; })) {
       in_trial_ = 0;
     }
   }

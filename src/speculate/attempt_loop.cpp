@@ -320,11 +320,11 @@ void commit(section_log& mine, unsigned sections) noexcept {
     mine.timed_for = nullptr;
     // Readers run beside each other under the lock, too. So their length does not show what the lock can do.
     if (mine.sections[0].mode != latch_mode::shared)
-      my_turns.took(&how.elision_trial, (machine::cycles() - mine.began) / sections, mine.outermost);
+      my_trial_sampler.took(&how.elision_trial, (machine::cycles() - mine.began) / sections, mine.outermost);
   }
   attempt_committed(known, policy, sections);
   if (sections > 1) [[unlikely]] {
-    my_turns.add(&how.elision_trial, sections - 1);
+    my_trial_sampler.add(&how.elision_trial, sections - 1);
     if (mine.how.is_counted()) observe::count_joined(*how.place(), sections - 1);
   }
   my_memory_if_any()->timed.end(how);
@@ -334,12 +334,13 @@ void commit(section_log& mine, unsigned sections) noexcept {
 
 [[gnu::noinline]] void look_at_trial(site_page& how, const elision_policy& policy) noexcept {
   section_log& mine = my_sections;
-  if (my_turns.look(mine.left, &how.elision_trial, how.elision_trial, policy.trial_cycles)) mine.timed_for = &how;
+  if (my_trial_sampler.look(mine.left, &how.elision_trial, how.elision_trial, policy.trial_cycles))
+    mine.timed_for = &how;
   how.keep_elision_answer();
 }
 
 void look_now_and_then(site_page& how, const elision_policy& policy) noexcept {
-  if (policy.adapts == adaptation::trial && my_turns.count(my_sections.left, &how.elision_trial)) [[unlikely]]
+  if (policy.adapts == adaptation::trial && my_trial_sampler.count(my_sections.left, &how.elision_trial)) [[unlikely]]
     look_at_trial(how, policy);
 }
 

@@ -50,9 +50,9 @@ void look_at_warm_trial(site_page& page, bool has_call) noexcept {
   const warm_up_policy& policy = page.warms_by();
   // As in count_warm_section(): the page stands for the site's warm-up.
   if (tries_early_next(page, policy, has_call)) {
-    my_turns.look(until_warm_look, &page, page.early_trial, policy.trial_cycles / early_trials_shorter);
+    my_trial_sampler.look(until_warm_look, &page, page.early_trial, policy.trial_cycles / early_trials_shorter);
   } else {
-    my_turns.look(until_warm_look, &page, page.warm_up_trial, policy.trial_cycles);
+    my_trial_sampler.look(until_warm_look, &page, page.warm_up_trial, policy.trial_cycles);
   }
   page.keep_warm_up_answer();
 }

@@ -10,7 +10,7 @@ namespace {
 
 using txsync::detail::ab_trial;
 using txsync::detail::count_down;
-using txsync::detail::turns;
+using txsync::detail::trial_sampler;
 
 constexpr std::uint64_t window = 10'000;
 constexpr std::uint64_t each = 1'250;                     // cycles from one report to the next
@@ -88,7 +88,7 @@ struct alignas(txsync::machine::pad_bytes) role {
 };
 
 TEST(Turns, AreCountedForEachRoleApart) {
-  turns mine;
+  trial_sampler mine;
   count_down left;
   role one, other;
   unsigned looks_of_one = 0, looks_of_other = 0;
@@ -107,10 +107,10 @@ TEST(Turns, AreCountedForEachRoleApart) {
 }
 
 TEST(Turns, NoRoleIsLeftOutForEver) {
-  // More than there are places.
+  // More than there are slots.
   constexpr unsigned roles = 20;
   static role all[roles];
-  turns mine;
+  trial_sampler mine;
   count_down left;
   unsigned looks[roles] = {};
   for (int i = 0; i < 200'000; ++i) {
@@ -124,11 +124,11 @@ TEST(Turns, NoRoleIsLeftOutForEver) {
 
 TEST(Turns, ARoleThatIsGoneMakesRoom) {
   static role all[64];
-  turns mine;
+  trial_sampler mine;
   count_down left;
   for (role& one : all) {
     for (int i = 0; i < 100; ++i) {
-      if (mine.count(left, &one)) (void)mine.look(left, &one, one.trial, no_end);  // each place is taken
+      if (mine.count(left, &one)) (void)mine.look(left, &one, one.trial, no_end);  // each slot is taken
     }
   }
   role late;

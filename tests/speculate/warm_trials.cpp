@@ -167,7 +167,7 @@ TEST_F(WarmTrials, WhatWasEarlyIsComparedWithTheBetterOfBothOthers) {
 /// Sections from one look to the next, with sections of such a length and the standard policy's window.
 unsigned between_looks(txsync::script::machine_script& script, std::uint64_t length) {
   constexpr std::uint64_t window = txsync::warm_up_presets::standard.trial_cycles;
-  txsync::detail::turns mine;
+  txsync::detail::trial_sampler mine;
   txsync::detail::count_down left;
   txsync::detail::ab_trial trial;
   unsigned looks = 0;

@@ -138,9 +138,9 @@ class count_down {
 /// counts no more than two, because libraries that are loaded late have little thread-local memory. Further sites wait
 /// until a trial is over, or until one of the two has been counted for long enough. In the code, `role` stands for a
 /// site's trials. For one thread; 88 bytes.
-class turns {
+class trial_sampler {
  public:
-  constexpr turns() noexcept = default;
+  constexpr trial_sampler() noexcept = default;
 
   /// Counts a section. True: it is time for look(). Requires: `left` is always the same for a role, and has no bits
   /// set. Cost between trials: a count down, which ends at one section in 16 to 256. In a trial each section ends it.
@@ -157,19 +157,19 @@ class turns {
   TXSYNC_EXPORT bool look(count_down& left, const void* role, ab_trial& trial, std::uint64_t window) noexcept;
 
  private:
-  struct place {
+  struct slot {
     const void* role = nullptr;
     std::uint64_t since = 0;     ///< machine::cycles() when counting began
     const void* lock = nullptr;  ///< the lock of the section that took `length`
     std::uint32_t length = no_length;
-    std::uint16_t patience = 0;  ///< sections of other roles, until one of them gets this place
+    std::uint16_t patience = 0;  ///< sections of other roles, until one of them gets this slot
     std::uint8_t counted = 0;
     std::uint8_t batch = ab_trial::batch;
   };
   static constexpr std::uint32_t no_length = ~std::uint32_t{0};
-  static constexpr unsigned places = 2;
+  static constexpr unsigned slots = 2;
 
-  place* find(const void* role) noexcept;
+  slot* find(const void* role) noexcept;
   TXSYNC_EXPORT bool counts_exactly(count_down& left, const void* role) noexcept;
   std::uint32_t vary() noexcept;
   std::uint16_t patience() noexcept;
@@ -179,10 +179,10 @@ class turns {
   std::uint32_t apart_ = ab_trial::batch;  ///< sections from that look to the next
   std::uint32_t varied_ = 0;
   std::uint32_t in_trial_ = 0;  ///< sections until the thread no longer believes in the trials that it knows of
-  place places_[places];
+  slot slots_[slots];
 };
 
 /// The sampler of the calling thread.
-[[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local turns my_turns;
+[[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local trial_sampler my_trial_sampler;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::detail

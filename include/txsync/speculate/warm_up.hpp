@@ -229,7 +229,7 @@ TXSYNC_EXPORT void look_at_warm_trial(site_page& page, bool has_call) noexcept;
 /// atomic operation would wait for accesses before it. Accesses after it overlap with the section's own cache misses.
 [[gnu::always_inline]] inline void count_warm_section(const site& place, bool has_call) noexcept {
   site_state& state = site_state::of(place);
-  if (state.counts_for_warm_up() && my_turns.count(until_warm_look, &state)) [[unlikely]]
+  if (state.counts_for_warm_up() && my_trial_sampler.count(until_warm_look, &state)) [[unlikely]]
     look_at_warm_trial(static_cast<site_page&>(state), has_call);
 }
 
