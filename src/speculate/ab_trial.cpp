@@ -71,7 +71,7 @@ bool second_before(std::uint32_t agreed) noexcept { return agreed != 0 && agreed
 
 }  // namespace
 
-/// A batch that began before the window counts in proportion to the part within it.
+/// A report interval that began before the window counts in proportion to the part within it.
 void ab_trial::add(const report& mine, std::uint64_t since) noexcept {
   std::uint64_t sections = mine.sections * 256;
   if (mine.since < since) sections = sections * (mine.now - since) / std::max<std::uint64_t>(1, mine.now - mine.since);
@@ -189,7 +189,7 @@ std::uint32_t ab_trial::look(const report& mine, std::uint64_t window) noexcept 
   if (part_.load(relaxed) == between) return 0;
   const std::uint64_t took = std::max<std::uint64_t>(1, mine.now - mine.since);
   return static_cast<std::uint32_t>(
-      std::clamp<std::uint64_t>(mine.sections * (window / reports_a_window) / took, 1, batch));
+      std::clamp<std::uint64_t>(mine.sections * (window / reports_a_window) / took, 1, max_report_interval));
 }
 
 constinit thread_local trial_sampler my_trial_sampler;
@@ -213,15 +213,15 @@ std::uint16_t trial_sampler::patience() noexcept { return static_cast<std::uint1
 /// Short sections are looked at less often: a look costs as much as half of one.
 void trial_sampler::restart(count_down& left, std::uint64_t now, std::uint64_t window) noexcept {
   const std::uint64_t took = now - looked_;
-  if (took < apart_ * (window / very_many_a_window)) {
-    apart_ = 15 * ab_trial::batch + vary();
-  } else if (took < apart_ * (window / many_a_window)) {
-    apart_ = 3 * ab_trial::batch + vary();
+  if (took < look_interval_ * (window / very_many_a_window)) {
+    look_interval_ = 15 * ab_trial::max_report_interval + vary();
+  } else if (took < look_interval_ * (window / many_a_window)) {
+    look_interval_ = 3 * ab_trial::max_report_interval + vary();
   } else {
-    apart_ = ab_trial::batch - 4 + vary() / 4;
+    look_interval_ = ab_trial::max_report_interval - 4 + vary() / 4;
   }
   looked_ = now;
-  left.restart(apart_);
+  left.restart(look_interval_);
 }
 
 bool trial_sampler::counts_exactly(count_down& left, const void* role) noexcept {
@@ -234,7 +234,7 @@ bool trial_sampler::counts_exactly(count_down& left, const void* role) noexcept 
   }
   if (slot* const at = find(role)) {
     in_trial_ = longest_belief;
-    return ++at->counted >= at->batch;
+    return ++at->counted >= at->report_interval;
   }
   slot* at = find(nullptr);
   if (at == nullptr) {
@@ -268,11 +268,12 @@ bool trial_sampler::look(count_down& left, const void* role, ab_trial& trial, st
     if (at->length != no_length) mine.shortest = at->length;
     mine.lock = at->lock;
   }
-  const std::uint32_t batch = trial.look(mine, window);
-  if (batch != 0) {
+  const std::uint32_t report_interval = trial.look(mine, window);
+  if (report_interval != 0) {
     const std::uint16_t stays = at != nullptr ? at->patience : patience();
     if (at == nullptr) at = &slots_[0];  // between trials all are free
-    *at = {.role = role, .since = now, .patience = stays, .batch = static_cast<std::uint8_t>(batch)};
+    *at = {
+        .role = role, .since = now, .patience = stays, .report_interval = static_cast<std::uint8_t>(report_interval)};
     in_trial_ = longest_belief;
     left.restart(1);
   } else if (at != nullptr) {
@@ -282,7 +283,7 @@ bool trial_sampler::look(count_down& left, const void* role, ab_trial& trial, st
     }
   }
   if (in_trial_ == 0) restart(left, now, window);
-  return batch != 0;
+  return report_interval != 0;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::detail

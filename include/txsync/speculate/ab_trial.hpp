@@ -27,14 +27,14 @@ namespace txsync::inline TXSYNC_BACKEND::detail {
 /// Otherwise the mode that ran more sections per cycle is kept. In the first trial the first mode gets a second chance,
 /// because caches were cold for it. The second mode wins a tie, unless `tie` says otherwise. The more often the answer
 /// was the same, the later the next trial.
-/// Threads report their sections in batches. In a trial, batches are so short that a window contains some of each
-/// thread's. A thread that finds the window long enough begins the next one. If a measured window took twice as long as
-/// the longest should, because the program paused, it is begun again, once in a trial. Constant-initialised;
-/// thread-safe; 1,280 bytes.
+/// Threads report their sections at intervals. In a trial, the report interval is so short that a window contains some
+/// reports of each thread. A thread that finds the window long enough begins the next one. If a measured window took
+/// twice as long as the longest should, because the program paused, it is begun again, once in a trial.
+/// Constant-initialised; thread-safe; 1,280 bytes.
 class ab_trial {
  public:
   static constexpr std::uint64_t no_length = ~std::uint64_t{0};
-  static constexpr std::uint32_t batch = 16;  ///< sections of a thread between two reports, outside trials
+  static constexpr std::uint32_t max_report_interval = 16;  ///< sections of a thread between two reports
 
   /// A thread's report of its sections.
   struct report {
@@ -60,8 +60,8 @@ class ab_trial {
   /// machine::cycles() at which the next trial may begin. Requires: none is under way.
   std::uint64_t next_trial() const noexcept { return since_.load(std::memory_order_relaxed); }  // relaxed: advice
   /// Takes the report of the calling thread into account. `window` is the minimum length of a window in
-  /// machine::cycles(). Returns how many sections the thread begins before its next report, `batch` or fewer; 0: no
-  /// trial is under way. Requires: the calling thread is in no attempt.
+  /// machine::cycles(). Returns the report interval: how many sections the thread begins before its next
+  /// report, at most `max_report_interval`. 0: no trial is under way. Requires: the calling thread is in no attempt.
   TXSYNC_EXPORT std::uint32_t look(const report& mine, std::uint64_t window) noexcept;
 
  private:
@@ -129,7 +129,7 @@ class count_down {
   static constexpr std::uint64_t one_left = max_commits_left + 1;
   static constexpr std::uint64_t one_bit = std::uint64_t{1} << 40;
   static constexpr std::uint64_t left_mask = one_bit - one_left;
-  std::uint64_t word_ = ab_trial::batch * one_left + 1;
+  std::uint64_t word_ = ab_trial::max_report_interval * one_left + 1;
 };
 
 /// A trial sampler: it counts what a thread has run of each site. Between trials the thread has one count for all its
@@ -164,7 +164,7 @@ class trial_sampler {
     std::uint32_t length = no_length;
     std::uint16_t patience = 0;  ///< sections of other roles, until one of them gets this slot
     std::uint8_t counted = 0;
-    std::uint8_t batch = ab_trial::batch;
+    std::uint8_t report_interval = ab_trial::max_report_interval;
   };
   static constexpr std::uint32_t no_length = ~std::uint32_t{0};
   static constexpr unsigned slots = 2;
@@ -175,8 +175,8 @@ class trial_sampler {
   std::uint16_t patience() noexcept;
   void restart(count_down& left, std::uint64_t now, std::uint64_t window) noexcept;
 
-  std::uint64_t looked_ = 0;               ///< machine::cycles() of the last look between trials
-  std::uint32_t apart_ = ab_trial::batch;  ///< sections from that look to the next
+  std::uint64_t looked_ = 0;                                     ///< machine::cycles() of the last look between trials
+  std::uint32_t look_interval_ = ab_trial::max_report_interval;  ///< sections from that look to the next
   std::uint32_t varied_ = 0;
   std::uint32_t in_trial_ = 0;  ///< sections until the thread no longer believes in the trials that it knows of
   slot slots_[slots];
