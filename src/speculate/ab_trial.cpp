@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// An A/B trial. Its state is part_:
+// An A/B trial. Its states, the values of state_:
 //
-// | part_          | Mode             | What is measured      | Next state                                        |
+// | state_         | Mode             | What is measured      | Next state                                        |
 // |----------------|------------------|-----------------------|---------------------------------------------------|
-// | between        | the one kept     | nothing               | first_window, when next_trial() has come          |
-// | first_window   | first            | each window; the      | between (first kept), if the sections one after   |
+// | idle           | the one kept     | nothing               | first_window, when next_trial() has come          |
+// | first_window   | first            | each window; the      | idle (first kept), if the sections one after      |
 // | and windows    |                  | fastest one counts    | the other take longer than the window by 1/4;     |
 // | after it       |                  |                       | after windows_at_first, or windows_after_second   |
-// |                |                  |                       | if the second mode was kept: settling             |
-// | settling       | second           | nothing               | second_window                                     |
-// | second_window  | second           | this window           | between (first kept), if the first mode wins;     |
-// |                |                  |                       | else settling_again in the first trial, and later |
-// |                |                  |                       | between (second kept)                             |
-// | settling_again | first            | nothing               | first_again                                       |
-// | first_again    | first            | this window           | between, with the mode that wins                  |
+// |                |                  |                       | if the second mode was kept: settle_window        |
+// | settle_window  | second           | nothing               | second_window                                     |
+// | second_window  | second           | this window           | idle (first kept), if the first mode wins;        |
+// |                |                  |                       | else settle_again in the first trial, and later   |
+// |                |                  |                       | idle (second kept)                                |
+// | settle_again   | first            | nothing               | first_again                                       |
+// | first_again    | first            | this window           | idle, with the mode that wins                     |
 //
 // In first_window, second_window and first_again, a window of more than twice the maximum length is repeated, once in a
 // trial.
 //
 // While a thread changes the state, it has set the bit `changing`. Only that thread then writes since_ and the values
 // that belong to the state. All of it is advice: a stale read counts some sections in the wrong window, and no section
-// becomes wrong. So relaxed is enough for everything that part_ does not publish.
+// becomes wrong. So relaxed is enough for everything that state_ does not publish.
 #include <txsync/speculate/ab_trial.hpp>
 
 #include <algorithm>
@@ -34,13 +34,13 @@ namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
 
-// Values of part_.
-constexpr std::uint32_t between = 0;
-constexpr std::uint32_t first_window = 1;
-constexpr std::uint32_t settling = 16;
-constexpr std::uint32_t second_window = 17;
-constexpr std::uint32_t settling_again = 18;
-constexpr std::uint32_t first_again = 19;
+// Values of state_.
+constexpr std::uint32_t idle = 0;
+constexpr std::uint32_t first_window = 1;  // and 2 to 4, for the windows after it
+constexpr std::uint32_t settle_window = 5;
+constexpr std::uint32_t second_window = 6;
+constexpr std::uint32_t settle_again = 7;
+constexpr std::uint32_t first_again = 8;
 constexpr std::uint32_t changing = 1u << 31;
 
 // If the second mode was kept (the lock), its sleepers have to be woken one by one before the first shows its speed.
@@ -88,8 +88,8 @@ void ab_trial::remember(const void* lock) noexcept {
   if (one != lock) lock_.store(this, relaxed);
 }
 
-ab_trial::seen ab_trial::take_tallies() noexcept {
-  seen all;
+ab_trial::window_total ab_trial::take_tallies() noexcept {
+  window_total all;
   for (tally& one : done_) {
     all.sections += one.sections.exchange(0, relaxed);
     all.shortest = std::min(all.shortest, one.shortest.exchange(no_length, relaxed));
@@ -113,7 +113,7 @@ std::uint32_t ab_trial::decide(bool second, std::uint64_t now, std::uint64_t win
   second_.store(second, relaxed);
   const std::uint64_t took = std::min(now - began_.load(relaxed), most_windows * longest_window * window);
   since_.store(now + (took << (times + 4)), relaxed);
-  return between;
+  return idle;
 }
 
 /// The second mode mostly wins a tie: attempts that gain nothing abort others.
@@ -121,25 +121,25 @@ bool ab_trial::takes_second(std::uint64_t second, std::uint64_t first) const noe
   return tie_ == tie::second ? second + second / 16 >= first : second >= first + first / 16;
 }
 
-std::uint32_t ab_trial::end_window(std::uint32_t part, std::uint64_t now, std::uint64_t window) noexcept {
-  seen done = take_tallies();
+std::uint32_t ab_trial::end_window(std::uint32_t state, std::uint64_t now, std::uint64_t window) noexcept {
+  window_total done = take_tallies();
   done.took = std::max<std::uint64_t>(1, now - since_.load(relaxed));
   const std::uint64_t rate = (done.sections << 24) / done.took;
   since_.store(now, relaxed);
-  if (part == settling) return second_window;
-  if (part == settling_again) return first_again;
+  if (state == settle_window) return second_window;
+  if (state == settle_again) return first_again;
   // Either nobody ran sections for most of the window, or sections are that long. The next window shows which.
-  if (done.took > 2 * longest_window * window && !paused_.exchange(true, relaxed)) return part;
+  if (done.took > 2 * longest_window * window && !paused_.exchange(true, relaxed)) return state;
   const std::uint64_t best_first = best_first_.load(relaxed);
-  if (part == second_window) {
+  if (state == second_window) {
     const bool second = takes_second(rate, best_first);
     if (!second || agreed_.load(relaxed) != 0) return decide(second, now, window);
     // In a program's first trial caches were cold for the first mode, and warm for the second.
     rate_of_second_.store(rate, relaxed);
     second_.store(false, relaxed);
-    return settling_again;
+    return settle_again;
   }
-  if (part == first_again) {
+  if (state == first_again) {
     return decide(takes_second(rate_of_second_.load(relaxed), std::max(rate, best_first)), now, window);
   }
   if (rate > best_first) best_first_.store(rate, relaxed);
@@ -147,31 +147,33 @@ std::uint32_t ab_trial::end_window(std::uint32_t part, std::uint64_t now, std::u
     const std::uint64_t in_a_row = done.sections * done.shortest / 256;
     if (in_a_row > done.took + done.took / 4) return decide(false, now, window);
   }
+  static_assert(first_window + windows_at_first <= settle_window &&
+                first_window + windows_after_second <= settle_window);
   const std::uint32_t windows = second_before(agreed_.load(relaxed)) ? windows_after_second : windows_at_first;
-  if (part < windows) return part + 1;
+  if (state < windows) return state + 1;
   second_.store(true, relaxed);
-  return settling;
+  return settle_window;
 }
 
 void ab_trial::take_part(const report& mine, std::uint64_t window) noexcept {
-  // acquire pairs with the release at the end: the values beside part_ belong to this state
-  std::uint32_t part = part_.load(std::memory_order_acquire);
+  // acquire pairs with the release at the end: the values beside state_ belong to this state
+  std::uint32_t state = state_.load(std::memory_order_acquire);
   const std::uint64_t since = since_.load(relaxed);
-  if ((part & changing) != 0 || mine.now <= since) return;
-  if (part != between) {
+  if ((state & changing) != 0 || mine.now <= since) return;
+  if (state != idle) {
     add(mine, since);
     const std::uint64_t length = mine.now - since;
     if (length < window || (length < longest_window * window && sections() < fewest_sections())) return;
   }
   // acquire: as above. A thread whose exchange fails was overtaken, and looks again later.
-  if (!part_.compare_exchange_strong(part, part | changing, std::memory_order_acquire, relaxed)) return;
+  if (!state_.compare_exchange_strong(state, state | changing, std::memory_order_acquire, relaxed)) return;
   if (since_.load(relaxed) != since) {
     // Begun again since then: this thread's values belong to another window.
-    part_.store(part, std::memory_order_release);
+    state_.store(state, std::memory_order_release);
     return;
   }
   std::uint32_t next = first_window;
-  if (part == between) {
+  if (state == idle) {
     (void)take_tallies();
     best_first_.store(0, relaxed);
     paused_.store(false, relaxed);
@@ -179,14 +181,14 @@ void ab_trial::take_part(const report& mine, std::uint64_t window) noexcept {
     since_.store(mine.now, relaxed);
     second_.store(false, relaxed);
   } else {
-    next = end_window(part, mine.now, window);
+    next = end_window(state, mine.now, window);
   }
-  part_.store(next, std::memory_order_release);
+  state_.store(next, std::memory_order_release);
 }
 
 std::uint32_t ab_trial::look(const report& mine, std::uint64_t window) noexcept {
   take_part(mine, window);
-  if (part_.load(relaxed) == between) return 0;
+  if (state_.load(relaxed) == idle) return 0;
   const std::uint64_t took = std::max<std::uint64_t>(1, mine.now - mine.since);
   return static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(mine.sections * (window / reports_a_window) / took, 1, max_report_interval));
@@ -204,8 +206,8 @@ trial_sampler::slot* trial_sampler::find(const void* role) noexcept {
 /// 0 to 31, and not always the same number. Threads run sites in a fixed order, and each site has to be chosen at some
 /// time.
 std::uint32_t trial_sampler::vary() noexcept {
-  varied_ = varied_ * 1'664'525 + 1'013'904'223;  // Numerical Recipes' generator
-  return varied_ >> 27;
+  random_ = random_ * 1'664'525 + 1'013'904'223;  // Numerical Recipes' generator
+  return random_ >> 27;
 }
 
 std::uint16_t trial_sampler::patience() noexcept { return static_cast<std::uint16_t>(patience_of_others + vary()); }
@@ -225,20 +227,20 @@ void trial_sampler::restart(count_down& left, std::uint64_t now, std::uint64_t w
 }
 
 bool trial_sampler::counts_exactly(count_down& left, const void* role) noexcept {
-  if (in_trial_ == 0) return true;
+  if (forget_after_ == 0) return true;
   left.restart(1);
-  if (--in_trial_ == 0) {
+  if (--forget_after_ == 0) {
     // The sites that this thread has known in trials do not come any more.
     for (slot& one : slots_) one.role = nullptr;
     return true;
   }
   if (slot* const at = find(role)) {
-    in_trial_ = longest_belief;
+    forget_after_ = longest_belief;
     return ++at->counted >= at->report_interval;
   }
   slot* at = find(nullptr);
   if (at == nullptr) {
-    at = &slots_[varied_ >> 31];
+    at = &slots_[random_ >> 31];
     if (at->patience-- != 0) return false;
   }
   *at = {.role = role, .since = machine::cycles(), .patience = patience(), .counted = 1};
@@ -274,15 +276,15 @@ bool trial_sampler::look(count_down& left, const void* role, ab_trial& trial, st
     if (at == nullptr) at = &slots_[0];  // between trials all are free
     *at = {
         .role = role, .since = now, .patience = stays, .report_interval = static_cast<std::uint8_t>(report_interval)};
-    in_trial_ = longest_belief;
+    forget_after_ = longest_belief;
     left.restart(1);
   } else if (at != nullptr) {
     at->role = nullptr;
     if (std::none_of(std::begin(slots_), std::end(slots_), [](const slot& one) { return one.role != nullptr; })) {
-      in_trial_ = 0;
+      forget_after_ = 0;
     }
   }
-  if (in_trial_ == 0) restart(left, now, window);
+  if (forget_after_ == 0) restart(left, now, window);
   return report_interval != 0;
 }
 

@@ -16,9 +16,9 @@ namespace txsync::inline TXSYNC_BACKEND::detail {
 ///
 ///     idle              the mode that was kept
 ///     first windows     first mode: two windows, four if the second mode was kept before
-///     settling          second mode: one window, not measured, while threads adjust
+///     settle window     second mode: one window, not measured, while threads adjust
 ///     second window     second mode: one window
-///     settling again    first mode: one window, not measured; in the first trial only
+///     settle again      first mode: one window, not measured; in the first trial only
 ///     first again       first mode: one window; in the first trial only
 ///
 /// A bound may end the trial after a first window. Suppose that the window's sections ran one after the other, each as
@@ -56,7 +56,7 @@ class ab_trial {
     return second_.load(std::memory_order_relaxed);  // relaxed: both modes are right at any time
   }
   /// Whether a trial is under way.
-  bool in_trial() const noexcept { return part_.load(std::memory_order_relaxed) != 0; }  // relaxed: advice
+  bool in_trial() const noexcept { return state_.load(std::memory_order_relaxed) != 0; }  // relaxed: advice
   /// machine::cycles() at which the next trial may begin. Requires: none is under way.
   std::uint64_t next_trial() const noexcept { return since_.load(std::memory_order_relaxed); }  // relaxed: advice
   /// Takes the report of the calling thread into account. `window` is the minimum length of a window in
@@ -65,7 +65,8 @@ class ab_trial {
   TXSYNC_EXPORT std::uint32_t look(const report& mine, std::uint64_t window) noexcept;
 
  private:
-  struct seen {
+  /// What all threads have run in a window.
+  struct window_total {
     std::uint64_t took = 0;      ///< cycles
     std::uint64_t sections = 0;  ///< 256 for each section
     std::uint64_t shortest = no_length;
@@ -74,22 +75,22 @@ class ab_trial {
   void add(const report& mine, std::uint64_t since) noexcept;
   void remember(const void* lock) noexcept;
   std::uint64_t sections() const noexcept;
-  seen take_tallies() noexcept;
-  std::uint32_t end_window(std::uint32_t part, std::uint64_t now, std::uint64_t window) noexcept;
+  window_total take_tallies() noexcept;
+  std::uint32_t end_window(std::uint32_t state, std::uint64_t now, std::uint64_t window) noexcept;
   bool takes_second(std::uint64_t second, std::uint64_t first) const noexcept;
   std::uint32_t decide(bool second, std::uint64_t now, std::uint64_t window) noexcept;
 
   alignas(machine::pad_bytes) std::atomic<bool> second_{false};
   const tie tie_ = tie::second;
   // The trial under way (ab_trial.cpp). On other lines than the mode, because attempts read none of it.
-  alignas(machine::pad_bytes) std::atomic<std::uint32_t> part_{0};  ///< the state; 0: idle
-  std::atomic<std::uint64_t> since_{0};
-  std::atomic<std::uint64_t> began_{0};
-  std::atomic<std::uint64_t> best_first_{0};
-  std::atomic<std::uint64_t> rate_of_second_{0};
-  std::atomic<std::uint32_t> agreed_{0};
-  std::atomic<bool> paused_{false};         ///< a window of this trial was begun again
-  std::atomic<const void*> lock_{nullptr};  ///< the lock of all reported lengths; `this`: several locks
+  alignas(machine::pad_bytes) std::atomic<std::uint32_t> state_{0};  ///< a state; 0: idle
+  std::atomic<std::uint64_t> since_{0};           ///< when the window began; idle: when the next trial may begin
+  std::atomic<std::uint64_t> began_{0};           ///< when the trial began
+  std::atomic<std::uint64_t> best_first_{0};      ///< of this trial's windows in the first mode, the highest rate
+  std::atomic<std::uint64_t> rate_of_second_{0};  ///< in second_window; in the first trial only
+  std::atomic<std::uint32_t> agreed_{0};          ///< twice the equal answers in a row, and 1 for the second mode
+  std::atomic<bool> paused_{false};               ///< a window of this trial was begun again
+  std::atomic<const void*> lock_{nullptr};        ///< the lock of all reported lengths; `this`: several locks
   /// What threads have run in the present window, in several counts, so that threads do not wait for each other.
   struct alignas(machine::pad_bytes) tally {
     std::atomic<std::uint64_t> sections{0};  ///< 256 for each
@@ -177,8 +178,9 @@ class trial_sampler {
 
   std::uint64_t looked_ = 0;                                     ///< machine::cycles() of the last look between trials
   std::uint32_t look_interval_ = ab_trial::max_report_interval;  ///< sections from that look to the next
-  std::uint32_t varied_ = 0;
-  std::uint32_t in_trial_ = 0;  ///< sections until the thread no longer believes in the trials that it knows of
+  std::uint32_t random_ = 0;
+  std::uint32_t forget_after_ =
+      0;  ///< sections until the sampler forgets the trials that it knows; 0: it knows of none
   slot slots_[slots];
 };
 
