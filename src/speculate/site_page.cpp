@@ -15,7 +15,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 namespace {
 
 constexpr elision_policy no_elision{.attempts = 0, .adapts = adaptation::none};
-constexpr warm_up_policy no_warm_up{.tries = 0, .adapts = false, .early = warm_early::never};
+constexpr warm_up_policy no_warm_up{.tries = 0, .adapts = false, .early = prefetch_before_lock::never};
 
 /// What the policy word says; else what the code gives; else the standard preset.
 template <auto given, const auto& off, const auto& standard, class Kind>
@@ -128,7 +128,7 @@ void site_page::keep_elision_answer() noexcept {
 /// No prefetch before lock while the first trial is under way: that trial asks for the speed without it.
 warmth site_page::answer(const warm_up_policy& policy) const noexcept {
   if (policy.tries == 0) return warmth::never;
-  if (policy.early == warm_early::always) return warmth::early;
+  if (policy.early == prefetch_before_lock::always) return warmth::early;
   if (!policy.adapts) return warmth::waiting;
   if (early_trial.second() && (early_trial.in_trial() || !warm_up_trial.in_trial())) return warmth::early;
   return warm_up_trial.second() ? warmth::never : warmth::waiting;
@@ -137,7 +137,7 @@ warmth site_page::answer(const warm_up_policy& policy) const noexcept {
 void site_page::keep_warm_up_answer() noexcept {
   for (;;) {
     const warm_up_policy* const by = warm_up_.load();
-    const bool counts = by->tries != 0 && by->adapts && by->early != warm_early::always;
+    const bool counts = by->tries != 0 && by->adapts && by->early != prefetch_before_lock::always;
     const warmth now = answer(*by);
     if (when_.load() != now) when_.store(now);
     if (counts_for_warm_up_.load() != counts) counts_for_warm_up_.store(counts);

@@ -29,7 +29,7 @@ void end_counted(const detail::site_state& state, std::uint64_t began, const abo
 /// Whether the next trial is that of the prefetch before the lock: the trial under way, else the one due first. Without
 /// a closure that trial may begin only to find that the other mode has ended: its sections then tie.
 bool tries_early_next(const detail::site_page& page, const warm_up_policy& policy, bool has_call) noexcept {
-  if (policy.early != warm_early::where_faster) return false;
+  if (policy.early != prefetch_before_lock::where_faster) return false;
   if (page.early_trial.in_trial()) return true;
   if (page.warm_up_trial.in_trial() || (!page.early_trial.second() && !has_call)) return false;
   return page.early_trial.next_trial() < page.warm_up_trial.next_trial();

@@ -20,7 +20,7 @@ using txsync::warming;
 constexpr std::uint64_t cheap = 200;  // cycles of a section
 constexpr std::uint64_t dear = 300;
 constexpr warm_up_policy adapting{.trial_cycles = 10'000};
-constexpr warm_up_policy in_waits_only{.early = txsync::warm_early::never, .trial_cycles = 10'000};
+constexpr warm_up_policy in_waits_only{.early = txsync::prefetch_before_lock::never, .trial_cycles = 10'000};
 constexpr warm_up_policy steadfast{.adapts = false, .trial_cycles = 10'000};
 
 class WarmTrials : public testing::Test {

@@ -251,7 +251,8 @@ TEST(Early, AWaiterThatIsWarmAlreadySaysSoOnceToItsLock) {
 }
 
 TEST(Early, BodiesCountAmongTheSpeculators) {
-  constexpr txsync::warm_up_policy one{.speculators = 1, .adapts = false, .early = txsync::warm_early::always};
+  constexpr txsync::warm_up_policy one{
+      .speculators = 1, .adapts = false, .early = txsync::prefetch_before_lock::always};
   scoped_site place(one);
   txsync::warming<txsync::ticket_lock> lock(place), other(place);
   unsigned within = 0, behind = 0;

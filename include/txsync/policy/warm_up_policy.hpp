@@ -11,11 +11,12 @@ namespace txsync::inline TXSYNC_BACKEND {
 
 /// Whether a closure is also run before the lock is asked for (prefetch before lock). It is then not known yet whether
 /// the thread will wait.
-enum class warm_early : std::uint8_t {
+enum class prefetch_before_lock : std::uint8_t {
   never,
   where_faster,  ///< if trials find that faster; never for policies that do not adapt
   always         ///< without trials
 };
+using warm_early [[deprecated("prefetch_before_lock")]] = prefetch_before_lock;
 
 /// How and when threads warm up for critical sections of a site. Requires: it outlives the sites that have it, and does
 /// not change. The defaults are the standard preset.
@@ -36,7 +37,7 @@ struct warm_up_policy {
   bool adapts = true;
   /// Prefetch before lock: threads that find the lock free begin with cold caches, too. The end of a wait cuts a
   /// closure short; before the lock is asked for, the closure runs to its end.
-  warm_early early = warm_early::where_faster;
+  prefetch_before_lock early = prefetch_before_lock::where_faster;
   /// The minimum length of a window of a trial, in cycles: a mutex's waiters take that long to settle. Windows of
   /// trials of `early` have a quarter of it.
   std::uint32_t trial_cycles = 4'194'304;
@@ -50,7 +51,7 @@ inline constexpr warm_up_policy standard{};
 /// Every wait warms up, whether that pays or not.
 inline constexpr warm_up_policy eager{.adapts = false};
 /// Every section is warmed up before its lock is asked for, whether that pays or not.
-inline constexpr warm_up_policy early{.adapts = false, .early = warm_early::always};
+inline constexpr warm_up_policy early{.adapts = false, .early = prefetch_before_lock::always};
 /// Always-abort paper, IV-A. `paper`: four tries (tatas, posix). `paper_ticket`: tickets at a distance of 2 or 3;
 /// waiters of locks that report no distance never warm up by it. `paper_priority`: one try, for the lock with priority,
 /// which has one ready waiter at a time (its Fig 4).

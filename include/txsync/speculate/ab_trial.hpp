@@ -179,8 +179,8 @@ class trial_sampler {
   std::uint64_t looked_ = 0;                                     ///< machine::cycles() of the last look between trials
   std::uint32_t look_interval_ = ab_trial::max_report_interval;  ///< sections from that look to the next
   std::uint32_t random_ = 0;
-  std::uint32_t forget_after_ =
-      0;  ///< sections until the sampler forgets the trials that it knows; 0: it knows of none
+  /// Sections until the sampler forgets the trials that it knows; 0: it knows of none.
+  std::uint32_t forget_after_ = 0;
   slot slots_[slots];
 };
 
