@@ -126,19 +126,19 @@ void site_page::keep_elision_answer() noexcept {
 }
 
 /// No prefetch before lock while the first trial is under way: that trial asks for the speed without it.
-warmth site_page::answer(const warm_up_policy& policy) const noexcept {
-  if (policy.tries == 0) return warmth::never;
-  if (policy.early == prefetch_before_lock::always) return warmth::early;
-  if (!policy.adapts) return warmth::waiting;
-  if (early_trial.second() && (early_trial.in_trial() || !warm_up_trial.in_trial())) return warmth::early;
-  return warm_up_trial.second() ? warmth::never : warmth::waiting;
+warm_mode site_page::answer(const warm_up_policy& policy) const noexcept {
+  if (policy.tries == 0) return warm_mode::never;
+  if (policy.early == prefetch_before_lock::always) return warm_mode::before_lock;
+  if (!policy.adapts) return warm_mode::in_wait;
+  if (early_trial.second() && (early_trial.in_trial() || !warm_up_trial.in_trial())) return warm_mode::before_lock;
+  return warm_up_trial.second() ? warm_mode::never : warm_mode::in_wait;
 }
 
 void site_page::keep_warm_up_answer() noexcept {
   for (;;) {
     const warm_up_policy* const by = warm_up_.load();
     const bool counts = by->tries != 0 && by->adapts && by->early != prefetch_before_lock::always;
-    const warmth now = answer(*by);
+    const warm_mode now = answer(*by);
     if (when_.load() != now) when_.store(now);
     if (counts_for_warm_up_.load() != counts) counts_for_warm_up_.store(counts);
     if (warm_up_.load() == by) return;

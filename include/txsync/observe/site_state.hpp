@@ -19,7 +19,7 @@ namespace detail {
 
 /// When the closure of a critical section is run ahead of time: never, while its thread waits, or before it asks for
 /// the lock.
-enum class warmth : std::uint8_t { never, waiting, early };
+enum class warm_mode : std::uint8_t { never, in_wait, before_lock };
 
 /// One cache line, which hardly ever changes: a critical section reads it before it begins. Sites that do not speculate
 /// share some of these. A site that does has its own, at the beginning of its page.
@@ -35,7 +35,7 @@ class alignas(machine::pad_bytes) site_state {
         elision_(elides),
         warm_up_(warms),
         takes_lock_(elides != nullptr),
-        when_(warms != nullptr ? warmth::never : warmth::waiting) {}
+        when_(warms != nullptr ? warm_mode::never : warm_mode::in_wait) {}
 
   static site_state& of(const site& place) noexcept {
     return *place.state_.load(std::memory_order_acquire);  // pairs with the release in replace()
@@ -63,7 +63,7 @@ class alignas(machine::pad_bytes) site_state {
   /// Whether sections of elided locks take the lock at present.
   bool takes_lock() const noexcept { return takes_lock_.load(std::memory_order_relaxed); }
   /// When closures are run ahead of time.
-  [[gnu::always_inline]] warmth when() const noexcept { return when_.load(std::memory_order_relaxed); }
+  [[gnu::always_inline]] warm_mode when() const noexcept { return when_.load(std::memory_order_relaxed); }
   /// Whether attempts and the outcome of their sections are counted at place().
   bool counts_attempts() const noexcept { return counts_attempts_.load(std::memory_order_relaxed); }
   /// Whether sections are counted for the A/B trials of warm-up.
@@ -77,7 +77,7 @@ class alignas(machine::pad_bytes) site_state {
   std::atomic<const elision_policy*> elision_{nullptr};
   std::atomic<const warm_up_policy*> warm_up_{nullptr};
   std::atomic<bool> takes_lock_{false};
-  std::atomic<warmth> when_{warmth::waiting};
+  std::atomic<warm_mode> when_{warm_mode::in_wait};
   std::atomic<bool> counts_for_warm_up_{false};
   std::atomic<bool> counts_attempts_{false};
 };

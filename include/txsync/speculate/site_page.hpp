@@ -43,7 +43,7 @@ struct site_page : site_state {
 
  private:
   bool answer(const elision_policy& policy) const noexcept;
-  warmth answer(const warm_up_policy& policy) const noexcept;
+  warm_mode answer(const warm_up_policy& policy) const noexcept;
 };
 static_assert(sizeof(site_page) == 4096);
 

@@ -27,11 +27,11 @@ namespace txsync::inline TXSYNC_BACKEND {
 /// Whether waiters of the site's warming locks only wait at present, because trials have found that faster, or because
 /// the policy says so. False before the first section. Cost, of both functions: two loads.
 inline bool warm_up_is_off(const site& place) noexcept {
-  return detail::site_state::of(place).when() == detail::warmth::never;
+  return detail::site_state::of(place).when() == detail::warm_mode::never;
 }
 /// Whether closures are run before the lock is asked for, at present.
 inline bool warm_up_is_early(const site& place) noexcept {
-  return detail::site_state::of(place).when() == detail::warmth::early;
+  return detail::site_state::of(place).when() == detail::warm_mode::before_lock;
 }
 
 /// The memory over which a waiter runs a section's body ahead of time. The body is the section's own, written once as a
@@ -181,7 +181,7 @@ class TXSYNC_EXPORT warm_wait final : public pastime {
   /// Without a call, it makes always-abort attempts at the caller's section, if the machine has them.
   explicit warm_wait(site& place, detail::warm_call* call = nullptr) noexcept : state_(state_of(place)), call_(call) {}
   /// When the call is to be run: never, in the wait, or before it.
-  detail::warmth when() const noexcept { return state_.when(); }
+  detail::warm_mode when() const noexcept { return state_.when(); }
   /// Runs the call before the lock is asked for (prefetch before lock). Requires: there is a call.
   void spend_early() noexcept;
   spent spend(const lock_wait& wait) noexcept override;
@@ -221,7 +221,9 @@ namespace detail {
 [[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local count_down until_warm_look;
 
 /// When a section of the site is to be warmed up.
-[[gnu::always_inline]] inline warmth warmth_of(const site& place) noexcept { return site_state::of(place).when(); }
+[[gnu::always_inline]] inline warm_mode warm_mode_of(const site& place) noexcept {
+  return site_state::of(place).when();
+}
 
 TXSYNC_EXPORT void look_at_warm_trial(site_page& page, bool has_call) noexcept;
 

@@ -53,7 +53,7 @@ class warming_base {
   void acquire(Node&... mine) noexcept {
     if (machine::warm_active()) [[unlikely]]
       return;  // a section within a section that runs without effect
-    if (warmth_of(place_) == warmth::never || !machine::htm().always_abort) {
+    if (warm_mode_of(place_) == warm_mode::never || !machine::htm().always_abort) {
       lock_.lock(mine...);
     } else {
       warm_wait wait(place_);
@@ -65,7 +65,7 @@ class warming_base {
   void acquire_with(const Warm& warm, Node&... mine) noexcept {
     if (machine::warm_active()) [[unlikely]]
       return;
-    if (warmth_of(place_) == warmth::never) [[likely]] {
+    if (warm_mode_of(place_) == warm_mode::never) [[likely]] {
       lock_.lock(mine...);
     } else {
       acquire_warm(warm, mine...);
@@ -77,7 +77,7 @@ class warming_base {
   [[gnu::noinline]] void acquire_warm(const Warm& warm, Node&... mine) noexcept {
     warm_call_of<Warm> call(warm);
     warm_wait wait(place_, &call);
-    if (wait.when() == warmth::early) wait.spend_early();
+    if (wait.when() == warm_mode::before_lock) wait.spend_early();
     (void)lock_.lock(mine..., wait);
   }
   template <class... Node>
