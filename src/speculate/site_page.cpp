@@ -130,7 +130,8 @@ warm_mode site_page::answer(const warm_up_policy& policy) const noexcept {
   if (policy.tries == 0) return warm_mode::never;
   if (policy.early == prefetch_before_lock::always) return warm_mode::before_lock;
   if (!policy.adapts) return warm_mode::in_wait;
-  if (early_trial.second() && (early_trial.in_trial() || !warm_up_trial.in_trial())) return warm_mode::before_lock;
+  if (before_lock_trial.second() && (before_lock_trial.in_trial() || !warm_up_trial.in_trial()))
+    return warm_mode::before_lock;
   return warm_up_trial.second() ? warm_mode::never : warm_mode::in_wait;
 }
 

@@ -12,7 +12,7 @@ constexpr auto relaxed = std::memory_order_relaxed;
 
 /// The prefetch before the lock needs no waiters that settle into alternate sleeping and looking. If it hurts, it hurts
 /// each critical section.
-constexpr std::uint32_t early_trials_shorter = 4;
+constexpr std::uint32_t before_lock_windows_shorter = 4;
 
 /// When a warm-up begins, in machine::cycles(). 0: it is not counted.
 std::uint64_t begin_counted(const detail::site_state& state) noexcept {
@@ -28,11 +28,11 @@ void end_counted(const detail::site_state& state, std::uint64_t began, const abo
 
 /// Whether the next trial is that of the prefetch before the lock: the trial under way, else the one due first. Without
 /// a closure that trial may begin only to find that the other mode has ended: its sections then tie.
-bool tries_early_next(const detail::site_page& page, const warm_up_policy& policy, bool has_call) noexcept {
+bool tries_before_lock_next(const detail::site_page& page, const warm_up_policy& policy, bool has_call) noexcept {
   if (policy.early != prefetch_before_lock::where_faster) return false;
-  if (page.early_trial.in_trial()) return true;
-  if (page.warm_up_trial.in_trial() || (!page.early_trial.second() && !has_call)) return false;
-  return page.early_trial.next_trial() < page.warm_up_trial.next_trial();
+  if (page.before_lock_trial.in_trial()) return true;
+  if (page.warm_up_trial.in_trial() || (!page.before_lock_trial.second() && !has_call)) return false;
+  return page.before_lock_trial.next_trial() < page.warm_up_trial.next_trial();
 }
 }  // namespace
 
@@ -49,8 +49,9 @@ constinit thread_local count_down until_warm_look;
 void look_at_warm_trial(site_page& page, bool has_call) noexcept {
   const warm_up_policy& policy = page.warms_by();
   // As in count_warm_section(): the page stands for the site's warm-up.
-  if (tries_early_next(page, policy, has_call)) {
-    my_trial_sampler.look(until_warm_look, &page, page.early_trial, policy.trial_cycles / early_trials_shorter);
+  if (tries_before_lock_next(page, policy, has_call)) {
+    my_trial_sampler.look(until_warm_look, &page, page.before_lock_trial,
+                          policy.trial_cycles / before_lock_windows_shorter);
   } else {
     my_trial_sampler.look(until_warm_look, &page, page.warm_up_trial, policy.trial_cycles);
   }
@@ -76,7 +77,7 @@ bool warm_wait::run(warm_memory& memory) noexcept {
   return is_done;
 }
 
-void warm_wait::spend_early() noexcept {
+void warm_wait::run_before_lock() noexcept {
   if (tries_ == 0) return;
   if (policy_.speculators != 0 && !join(policy_.speculators)) return;
   warm_memory memory(policy_.most_accesses);

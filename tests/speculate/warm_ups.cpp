@@ -244,7 +244,7 @@ TEST(Early, AWaiterThatIsWarmAlreadySaysSoOnceToItsLock) {
   const auto body = [&](warm_memory&) { ++ran; };
   txsync::detail::warm_call_of<decltype(body)> call(body);
   txsync::warm_wait mine(place, &call);
-  mine.spend_early();
+  mine.run_before_lock();
   EXPECT_EQ(mine.spend(wait), txsync::pastime::spent::time) << "by which priority_tatas_lock knows it";
   EXPECT_EQ(mine.spend(wait), txsync::pastime::spent::nothing);
   EXPECT_EQ(ran, 1U);

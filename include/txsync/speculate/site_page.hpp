@@ -39,7 +39,7 @@ struct site_page : site_state {
   alignas(machine::pad_bytes) std::atomic<std::uint32_t> speculators{0};  ///< threads that warm up at present
   ab_trial elision_trial;                                                 ///< first mode: elided; second: the lock
   ab_trial warm_up_trial;                                                 ///< first mode: warm-up; second: none
-  ab_trial early_trial{ab_trial::tie::first};  ///< first mode: by warm_up_trial; second: also before lock
+  ab_trial before_lock_trial{ab_trial::tie::first};  ///< first mode: by warm_up_trial; second: also before lock
 
  private:
   bool answer(const elision_policy& policy) const noexcept;

@@ -183,7 +183,8 @@ class TXSYNC_EXPORT warm_wait final : public pastime {
   /// When the call is to be run: never, in the wait, or before it.
   detail::warm_mode when() const noexcept { return state_.when(); }
   /// Runs the call before the lock is asked for (prefetch before lock). Requires: there is a call.
-  void spend_early() noexcept;
+  void run_before_lock() noexcept;
+  [[deprecated("run_before_lock")]] void spend_early() noexcept { run_before_lock(); }
   spent spend(const lock_wait& wait) noexcept override;
 
  private:

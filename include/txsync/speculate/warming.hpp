@@ -77,7 +77,7 @@ class warming_base {
   [[gnu::noinline]] void acquire_warm(const Warm& warm, Node&... mine) noexcept {
     warm_call_of<Warm> call(warm);
     warm_wait wait(place_, &call);
-    if (wait.when() == warm_mode::before_lock) wait.spend_early();
+    if (wait.when() == warm_mode::before_lock) wait.run_before_lock();
     (void)lock_.lock(mine..., wait);
   }
   template <class... Node>
