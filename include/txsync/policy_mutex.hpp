@@ -7,8 +7,8 @@
 #include <txsync/export.hpp>
 #include <txsync/locks/admission.hpp>
 #include <txsync/locks/lock_words.hpp>
-#include <txsync/locks/pastime.hpp>
 #include <txsync/locks/timed.hpp>
+#include <txsync/locks/wait_task.hpp>
 #include <txsync/observe/counters.hpp>
 #include <txsync/site.hpp>
 #include <txsync/speculate/elision.hpp>
@@ -91,7 +91,7 @@ class policy_mutex : public detail::timed<policy_mutex> {
 
   /// A waiter runs the wait task `meanwhile` before it spins. Returns false if the thread does not have the lock but is
   /// in an always-abort attempt.
-  bool lock(pastime& meanwhile) noexcept {
+  bool lock(wait_task& meanwhile) noexcept {
     if (!is_mutex() || !words_.futex.acquire_if_free()) return lock_slowly(&meanwhile);
     count();
     return true;
@@ -148,7 +148,7 @@ class policy_mutex : public detail::timed<policy_mutex> {
   }
   TXSYNC_EXPORT void count_sampled() noexcept;
   TXSYNC_EXPORT void unlock_marked() noexcept;
-  TXSYNC_EXPORT bool lock_slowly(pastime* meanwhile) noexcept;
+  TXSYNC_EXPORT bool lock_slowly(wait_task* meanwhile) noexcept;
   TXSYNC_EXPORT bool try_lock_slowly() noexcept;
   TXSYNC_EXPORT void unlock_slowly() noexcept;
   choice chosen() noexcept;

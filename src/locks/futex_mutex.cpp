@@ -436,15 +436,15 @@ bool futex_mutex::lock_slow(std::uint64_t deadline, waits how) noexcept {
   return lock_spinning(seen, how) || lock_after(seen, deadline, how);
 }
 
-bool futex_mutex::lock_slow(pastime& meanwhile, waits how) noexcept {
+bool futex_mutex::lock_slow(wait_task& meanwhile, waits how) noexcept {
   const auto is_over = [](const void* lock, std::uint64_t) noexcept {
     return !static_cast<const futex_mutex*>(lock)->is_held();
   };
   for (;;) {
-    const pastime::spent spent = meanwhile.spend({is_over, this, 0, 1});
-    if (spent == pastime::spent::inside_attempt) return false;
+    const wait_task::result result = meanwhile.run_once({is_over, this, 0, 1});
+    if (result == wait_task::result::in_attempt) return false;
     if (acquire_if_free()) break;
-    if (spent == pastime::spent::nothing) return lock_slow(machine::no_deadline, how);
+    if (result == wait_task::result::nothing) return lock_slow(machine::no_deadline, how);
   }
   machine::annotate_unseen_acquire(&word_);
   return true;

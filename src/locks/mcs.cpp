@@ -40,7 +40,7 @@ bool mcs_queue::try_until_made_for(std::uint32_t process, node& mine) noexcept {
   return false;
 }
 
-bool mcs_queue::wait_in_line(node& mine, pastime* meanwhile) noexcept {
+bool mcs_queue::wait_in_line(node& mine, wait_task* meanwhile) noexcept {
   const std::uint32_t here = machine::fork_count();
   if (machine::annotate_unseen_acquire_if(try_until_made_for(here, mine), &tail_)) return true;
   // acq_rel: as in lock_begun()
@@ -58,7 +58,7 @@ bool mcs_queue::leave_parents_threads() noexcept {
   return true;
 }
 
-bool mcs_queue::wait_behind(node& ahead, node& mine, pastime* meanwhile) noexcept {
+bool mcs_queue::wait_behind(node& ahead, node& mine, wait_task* meanwhile) noexcept {
   machine::annotate_unseen_release(&ahead.next);
   mine.waiting.store(true, std::memory_order_relaxed);  // relaxed: published by the release below
   waiting_.fetch_add(1, std::memory_order_relaxed);     // relaxed: ordered by the release below
@@ -70,9 +70,9 @@ bool mcs_queue::wait_behind(node& ahead, node& mine, pastime* meanwhile) noexcep
   patient_spin patience;
   while (!is_over(&mine, 0)) {
     if (meanwhile != nullptr) {
-      const pastime::spent spent = meanwhile->spend({is_over, &mine, 0, 1});
-      if (spent == pastime::spent::inside_attempt) return false;
-      if (spent == pastime::spent::time) continue;
+      const wait_task::result result = meanwhile->run_once({is_over, &mine, 0, 1});
+      if (result == wait_task::result::in_attempt) return false;
+      if (result == wait_task::result::ran) continue;
     }
     patience.wait(0);
   }
@@ -97,7 +97,7 @@ mcs_queue::node* mcs_queue::await_successor(node& mine) noexcept {
 
 }  // namespace detail
 
-bool mcs_lock::lock_at_door(node& mine, pastime* meanwhile) noexcept {
+bool mcs_lock::lock_at_door(node& mine, wait_task* meanwhile) noexcept {
   if (!door_.crowded(queue_.inside(), meanwhile != nullptr)) return lock_in_queue(mine, meanwhile);
   const auto still_crowded = [](void* self) {
     auto& lock = *static_cast<mcs_lock*>(self);
@@ -117,7 +117,7 @@ bool mcs_lock::lock_at_door(node& mine, pastime* meanwhile) noexcept {
   return true;
 }
 
-bool mcs_lock::lock_in_queue(node& mine, pastime* meanwhile) noexcept {
+bool mcs_lock::lock_in_queue(node& mine, wait_task* meanwhile) noexcept {
   return queue_.note_turn_if(queue_.lock(mine, meanwhile));
 }
 

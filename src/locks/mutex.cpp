@@ -40,7 +40,7 @@ void mutex::lock_contended() noexcept {
   count();
 }
 
-bool mutex::lock_contended(pastime& meanwhile) noexcept {
+bool mutex::lock_contended(wait_task& meanwhile) noexcept {
   const std::uint32_t site_id = observe::detail::counted_id(place());
   const std::uint64_t start = observe::detail::wait_begins(site_id, this);
   if (!core_.lock_slow(meanwhile)) return false;

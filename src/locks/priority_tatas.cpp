@@ -6,19 +6,19 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-bool priority_tatas_lock::lock_slow(pastime* meanwhile) noexcept {
+bool priority_tatas_lock::lock_slow(wait_task* meanwhile) noexcept {
   const auto is_over = [](const void* lock, std::uint64_t) noexcept {
     return !static_cast<const priority_tatas_lock*>(lock)->is_held();
   };
   detail::exponential_backoff backoff(detail::spin_lock_waiting);
   while (!try_lock()) {
-    pastime::spent spent = pastime::spent::nothing;
+    wait_task::result result = wait_task::result::nothing;
     // relaxed: bounds a number, orders nothing
     if (meanwhile != nullptr && ready_.load(std::memory_order_relaxed) < most_ready) {
-      spent = meanwhile->spend({is_over, this, 0, 1});
+      result = meanwhile->run_once({is_over, this, 0, 1});
     }
-    if (spent == pastime::spent::inside_attempt) return false;
-    if (spent == pastime::spent::time) {
+    if (result == wait_task::result::in_attempt) return false;
+    if (result == wait_task::result::ran) {
       ready_.fetch_add(1, std::memory_order_relaxed);  // relaxed: a thread that sees it too late takes a turn before us
       // Until then nobody else may get the lock. It must not lie idle because this thread pauses.
       detail::patient_spin patience;

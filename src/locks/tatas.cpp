@@ -6,17 +6,17 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-bool tatas_lock::lock_slow(pastime* meanwhile) noexcept {
+bool tatas_lock::lock_slow(wait_task* meanwhile) noexcept {
   const auto is_over = [](const void* lock, std::uint64_t) noexcept {
     return !static_cast<const tatas_lock*>(lock)->is_held();
   };
   detail::exponential_backoff backoff(detail::spin_lock_waiting);
   do {
     do {
-      pastime::spent spent = pastime::spent::nothing;
-      if (meanwhile != nullptr) spent = meanwhile->spend({is_over, this, 0, 1});
-      if (spent == pastime::spent::inside_attempt) return false;
-      if (spent == pastime::spent::nothing) backoff.wait();
+      wait_task::result result = wait_task::result::nothing;
+      if (meanwhile != nullptr) result = meanwhile->run_once({is_over, this, 0, 1});
+      if (result == wait_task::result::in_attempt) return false;
+      if (result == wait_task::result::nothing) backoff.wait();
     } while (held_.load(std::memory_order_relaxed) != 0);  // relaxed: only a look; the exchange decides
   } while (held_.exchange(1, std::memory_order_acquire) != 0);  // pairs with the release in unlock()
   machine::annotate_unseen_acquire(&held_);

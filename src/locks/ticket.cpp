@@ -18,7 +18,7 @@ bool ticket_queue::note_served_if(bool got) const noexcept {
 }
 void ticket_queue::note_end() const noexcept { machine::annotate_unseen_release(&serving_); }
 
-bool ticket_queue::wait(std::uint32_t ticket, pastime* meanwhile) noexcept {
+bool ticket_queue::wait(std::uint32_t ticket, wait_task* meanwhile) noexcept {
   const auto is_over = [](const void* self, std::uint64_t mine) noexcept {
     const auto& queue = *static_cast<const ticket_queue*>(self);
     const auto drawn = static_cast<std::uint32_t>(mine);
@@ -35,9 +35,9 @@ bool ticket_queue::wait(std::uint32_t ticket, pastime* meanwhile) noexcept {
     }
     const std::uint32_t ahead = (ticket - serving) / turn;
     if (meanwhile != nullptr) {
-      const pastime::spent spent = meanwhile->spend({is_over, this, ticket, ahead});
-      if (spent == pastime::spent::inside_attempt) return false;
-      if (spent == pastime::spent::time) continue;
+      const wait_task::result result = meanwhile->run_once({is_over, this, ticket, ahead});
+      if (result == wait_task::result::in_attempt) return false;
+      if (result == wait_task::result::ran) continue;
     }
     patience.wait((ahead - 1) * pause_a_place, ahead);
   }
@@ -59,7 +59,7 @@ void ticket_queue::renew_in_child() noexcept {
   serving_.store(mine, std::memory_order_relaxed);  // relaxed: the lock stays the caller's
 }
 
-bool ticket_behind_door::lock_at_door(ticket_behind_door whole, pastime* meanwhile) noexcept {
+bool ticket_behind_door::lock_at_door(ticket_behind_door whole, wait_task* meanwhile) noexcept {
   if (!whole.door_.crowded(whole.queue_.inside(), meanwhile != nullptr)) {
     const std::uint32_t ticket = whole.queue_.draw();
     const bool got = whole.queue_.is_served(ticket) || whole.queue_.wait(ticket, meanwhile);

@@ -84,9 +84,9 @@ int run_ahead(pthread_mutex_t* raw, site& place) noexcept {
   runs_ahead_of(state_of(raw));
   int status = EBUSY;
   while (status == EBUSY) {
-    const pastime::spent spent = ahead.spend({is_over, raw, 0, 1});
-    if (spent == pastime::spent::inside_attempt) return inside_attempt;
-    if (spent == pastime::spent::nothing) break;
+    const wait_task::result result = ahead.run_once({is_over, raw, 0, 1});
+    if (result == wait_task::result::in_attempt) return inside_attempt;
+    if (result == wait_task::result::nothing) break;
     status = next().mutex_trylock(raw);
   }
   return status;

@@ -105,7 +105,7 @@ void policy_mutex::count_sampled() noexcept {
     tag_.fetch_or(choice::speculates_bit, std::memory_order_relaxed);
 }
 
-bool policy_mutex::lock_slowly(pastime* meanwhile) noexcept {
+bool policy_mutex::lock_slowly(wait_task* meanwhile) noexcept {
   const choice made = chosen();
   if (enter_elided(made)) return true;
   const algorithm how = made.how();

@@ -86,23 +86,23 @@ void warm_wait::run_before_lock() noexcept {
   if (policy_.speculators != 0) leave();
 }
 
-pastime::spent warm_wait::spend(const lock_wait& wait) noexcept {
+wait_task::result warm_wait::run_once(const lock_wait& wait) noexcept {
   if (is_warm_) [[unlikely]] {
     is_warm_ = false;
-    return spent::time;  // once, for locks that serve warm waiters first
+    return result::ran;  // once, for locks that serve warm waiters first
   }
-  if (tries_ == 0 || wait.ahead < policy_.nearest || wait.ahead > policy_.farthest) return spent::nothing;
-  if (call_ == nullptr && !machine::htm().always_abort) return spent::nothing;
-  if (policy_.speculators != 0 && !join(policy_.speculators)) return spent::nothing;
+  if (tries_ == 0 || wait.ahead < policy_.nearest || wait.ahead > policy_.farthest) return result::nothing;
+  if (call_ == nullptr && !machine::htm().always_abort) return result::nothing;
+  if (policy_.speculators != 0 && !join(policy_.speculators)) return result::nothing;
   --tries_;
   if (call_ == nullptr) {
-    if (attempt(wait) == spent::inside_attempt) return spent::inside_attempt;
+    if (attempt(wait) == result::in_attempt) return result::in_attempt;
   } else {
     warm_memory memory(wait, policy_.most_accesses);
     if (run(memory) && !wait.over()) tries_ = 0;
   }
   if (policy_.speculators != 0) leave();
-  return spent::time;
+  return result::ran;
 }
 
 /// If a policy limits how many threads warm up, the site has a page.
@@ -125,17 +125,17 @@ void warm_wait::leave() noexcept {
 }
 
 /// One always-abort attempt. It returns at once inside the attempt, and again when the attempt has aborted.
-pastime::spent warm_wait::attempt(const lock_wait& wait) noexcept {
+wait_task::result warm_wait::attempt(const lock_wait& wait) noexcept {
   const std::uint64_t began = begin_counted(state_);
   const machine::attempt_status status = machine::warm_begin();
   if (!status.started()) {
     const abort_cause why = status.cause();
     end_counted(state_, began, &why);
-    return spent::time;
+    return result::ran;
   }
   // III-D does the same with the release of a barrier: the later write aborts the attempt.
   if (policy_.watches && wait.ahead == 1 && wait.over()) machine::abort_busy(wait.place);
-  return spent::inside_attempt;
+  return result::in_attempt;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND

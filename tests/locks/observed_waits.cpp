@@ -62,9 +62,9 @@ step unlocking(Lock& lock) {
   return [&lock] { lock.unlock(); };
 }
 
-class idle final : public txsync::pastime {
+class idle final : public txsync::wait_task {
  public:
-  spent spend(const txsync::lock_wait&) noexcept override { return spent::nothing; }
+  result run_once(const txsync::lock_wait&) noexcept override { return result::nothing; }
 };
 
 }  // namespace

@@ -229,18 +229,18 @@ TEST(WaitersOfAnMcsLock, NumbersOfItsDoorBeginAnew) {
 }
 
 /// Counts how often it is asked to use a wait.
-struct asked_pastime final : txsync::pastime {
+struct asked_wait_task final : txsync::wait_task {
   std::atomic<unsigned> asked{0};
-  spent spend(const txsync::lock_wait&) noexcept override {
+  result run_once(const txsync::lock_wait&) noexcept override {
     ++asked;
-    return spent::time;
+    return result::ran;
   }
 };
 
 TEST(WaitersOfAPriorityTatasLock, MoreThanMayBeReadyDoNotGetReadyAndNobodyPassesThem) {
   struct state {
     txsync::priority_tatas_lock lock;
-    asked_pastime meanwhile;
+    asked_wait_task meanwhile;
     std::atomic<unsigned> past{0};
   };
   constexpr std::size_t ready = 1;

@@ -245,8 +245,8 @@ TEST(Early, AWaiterThatIsWarmAlreadySaysSoOnceToItsLock) {
   txsync::detail::warm_call_of<decltype(body)> call(body);
   txsync::warm_wait mine(place, &call);
   mine.run_before_lock();
-  EXPECT_EQ(mine.spend(wait), txsync::pastime::spent::time) << "by which priority_tatas_lock knows it";
-  EXPECT_EQ(mine.spend(wait), txsync::pastime::spent::nothing);
+  EXPECT_EQ(mine.run_once(wait), txsync::wait_task::result::ran) << "by which priority_tatas_lock knows it";
+  EXPECT_EQ(mine.run_once(wait), txsync::wait_task::result::nothing);
   EXPECT_EQ(ran, 1U);
 }
 
@@ -369,7 +369,7 @@ TEST(Speculators, AreNeverMoreForAMoment) {
       for (unsigned n = 0; n < waits; ++n) {
         txsync::detail::warm_call_of<decltype(body)> call(body);
         txsync::warm_wait mine(place, &call);
-        (void)mine.spend(wait);
+        (void)mine.run_once(wait);
       }
     });
   }

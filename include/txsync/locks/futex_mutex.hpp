@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include <txsync/export.hpp>
-#include <txsync/locks/pastime.hpp>
 #include <txsync/locks/timed.hpp>
+#include <txsync/locks/wait_task.hpp>
 #include <txsync/machine/park.hpp>
 #include <txsync/machine/restartable.hpp>
 
@@ -70,7 +70,7 @@ class futex_mutex : public detail::timed<futex_mutex> {
   }
   /// A waiter runs the wait task `meanwhile` before it spins. Returns false if the thread does not have the lock but is
   /// in an always-abort attempt.
-  bool lock(pastime& meanwhile) noexcept { return acquire_if_free() || lock_slow(meanwhile); }
+  bool lock(wait_task& meanwhile) noexcept { return acquire_if_free() || lock_slow(meanwhile); }
 
   [[nodiscard]] bool try_lock() noexcept {
     // It looks first, so that a failing try does not write.
@@ -123,8 +123,8 @@ class futex_mutex : public detail::timed<futex_mutex> {
 
   /// The slow path of lock(), for a type that is built on this one. False only if the deadline has passed.
   TXSYNC_EXPORT bool lock_slow(std::uint64_t deadline, waits how = waits::parking) noexcept;
-  /// The same without a deadline; returns false as lock(pastime&) does.
-  TXSYNC_EXPORT bool lock_slow(pastime& meanwhile, waits how = waits::parking) noexcept;
+  /// The same without a deadline; returns false as lock(wait_task&) does.
+  TXSYNC_EXPORT bool lock_slow(wait_task& meanwhile, waits how = waits::parking) noexcept;
 
   /// For a type that is built on this one and counts waits: what a waiter has seen before it stands in line. `begin`
   /// and `end` are in machine::cycles(), from readings that its pauses take anyway. Both are 0 if it has not paused

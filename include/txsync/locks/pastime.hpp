@@ -1,40 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wait task: what a thread runs while it waits for a lock, instead of pausing.
+// The former name of wait_task.hpp.
 #pragma once
 
-#include <cstdint>
-
-#include <txsync_backend/name.hpp>
-
-namespace txsync::inline TXSYNC_BACKEND {
-
-/// A wait, as its waiter sees it.
-struct lock_wait {
-  /// Whether the waiter has the lock, or may take it. Cost: a load or two.
-  bool over() const noexcept { return is_over(place, ticket); }
-
-  bool (*is_over)(const void* place, std::uint64_t ticket) noexcept;
-  const void* place;
-  std::uint64_t ticket;
-  /// How many threads get the lock before the waiter, the present holder included; 1 if the lock keeps no order.
-  std::uint32_t ahead;
-};
-
-/// A wait task. A lock's lock(pastime&) calls it before the waiter pauses, on the waiting thread.
-/// Contract for the callee: it returns soon after the wait is over, throws nothing, and does not use the lock.
-class pastime {
- public:
-  enum class spent : std::uint8_t {
-    nothing,  ///< there was nothing to run: the waiter pauses
-    time,     ///< it has run something: the waiter looks at the lock again
-    /// The thread is in an always-abort attempt (machine::warm_begin()). lock() returns false, and the critical section
-    /// that the caller goes on to run is undone. When the attempt ends, execution is here once more.
-    inside_attempt
-  };
-  virtual spent spend(const lock_wait& wait) noexcept = 0;
-
- protected:
-  ~pastime() = default;
-};
-
-}  // namespace txsync::inline TXSYNC_BACKEND
+#include <txsync/locks/wait_task.hpp>

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include <txsync/locks/pastime.hpp>
+#include <txsync/locks/wait_task.hpp>
 #include <txsync/machine/attempt.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
@@ -24,12 +24,12 @@ class posix_mutex {
   /// A waiter runs the wait task `meanwhile` before it blocks, and tries the lock after each run (always-abort paper,
   /// Fig 3). Returns false if the thread does not have the lock but is in an always-abort attempt. The wait task cannot
   /// see whether the wait is over.
-  bool lock(pastime& meanwhile) noexcept {
+  bool lock(wait_task& meanwhile) noexcept {
     const auto never = [](const void*, std::uint64_t) noexcept { return false; };
     while (!try_lock()) {
-      const pastime::spent spent = meanwhile.spend({never, this, 0, 1});
-      if (spent == pastime::spent::inside_attempt) return false;
-      if (spent == pastime::spent::nothing) {
+      const wait_task::result result = meanwhile.run_once({never, this, 0, 1});
+      if (result == wait_task::result::in_attempt) return false;
+      if (result == wait_task::result::nothing) {
         lock();
         break;
       }

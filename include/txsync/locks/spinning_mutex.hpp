@@ -34,7 +34,7 @@ class spinning_mutex : public detail::timed<spinning_mutex> {
   }
   /// A waiter runs the wait task `meanwhile` before it spins. Returns false if the thread does not have the lock but is
   /// in an always-abort attempt.
-  bool lock(pastime& meanwhile) noexcept {
+  bool lock(wait_task& meanwhile) noexcept {
     return core_.acquire_if_free() || core_.lock_slow(meanwhile, futex_mutex::waits::spinning);
   }
   [[nodiscard]] bool try_lock() noexcept { return core_.try_lock(); }

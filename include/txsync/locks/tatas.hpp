@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include <txsync/export.hpp>
-#include <txsync/locks/pastime.hpp>
 #include <txsync/locks/timed.hpp>
+#include <txsync/locks/wait_task.hpp>
 #include <txsync_backend/name.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
@@ -36,7 +36,7 @@ class tatas_lock : public detail::timed<tatas_lock> {
   }
   /// A waiter runs the wait task `meanwhile` instead of pausing. Returns false if the thread does not have the lock but
   /// is in an always-abort attempt.
-  bool lock(pastime& meanwhile) noexcept {
+  bool lock(wait_task& meanwhile) noexcept {
     // acquire pairs with the release in unlock()
     return held_.exchange(1, std::memory_order_acquire) == 0 || lock_slow(&meanwhile);
   }
@@ -57,7 +57,7 @@ class tatas_lock : public detail::timed<tatas_lock> {
   bool is_held() const noexcept { return held_.load(std::memory_order_relaxed) != 0; }
 
  private:
-  TXSYNC_EXPORT bool lock_slow(pastime* meanwhile) noexcept;
+  TXSYNC_EXPORT bool lock_slow(wait_task* meanwhile) noexcept;
   TXSYNC_EXPORT bool lock_slow(std::uint64_t deadline) noexcept;
 
   std::atomic<std::uint32_t> held_{0};

@@ -6,7 +6,7 @@
 
 #include <txsync/export.hpp>
 #include <txsync/locks/admission.hpp>
-#include <txsync/locks/pastime.hpp>
+#include <txsync/locks/wait_task.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
 
@@ -29,8 +29,8 @@ class ticket_queue {
     return serving_.load(std::memory_order_acquire) == ticket;  // pairs with the release in serve_next()
   }
   /// Pauses in proportion to the distance. Returns once the ticket is served, with a fence at the end. Returns false as
-  /// lock(pastime&) does. If the ticket is passed over, the thread draws and waits for another one.
-  TXSYNC_EXPORT bool wait(std::uint32_t ticket, pastime* meanwhile = nullptr) noexcept;
+  /// lock(wait_task&) does. If the ticket is passed over, the thread draws and waits for another one.
+  TXSYNC_EXPORT bool wait(std::uint32_t ticket, wait_task* meanwhile = nullptr) noexcept;
   /// For a race detector that does not see the code of src/. note_served_if(): if `got`, the thread has been served; it
   /// returns `got`. note_end(): the thread is about to serve the next.
   bool note_served_if(bool got) const noexcept;
@@ -122,7 +122,7 @@ class fifo_ticket_lock {
   }
   /// A waiter runs the wait task `meanwhile` instead of pausing. Returns false if the thread does not have the lock but
   /// is in an always-abort attempt.
-  bool lock(pastime& meanwhile) noexcept {
+  bool lock(wait_task& meanwhile) noexcept {
     const std::uint32_t ticket = queue_.draw();
     return queue_.is_served(ticket) || queue_.wait(ticket, &meanwhile);
   }
@@ -153,7 +153,7 @@ class ticket_behind_door {
  public:
   ticket_behind_door(ticket_queue& queue, admission& door) noexcept : queue_(queue), door_(door) {}
 
-  [[gnu::always_inline]] bool lock(pastime* meanwhile = nullptr) noexcept {
+  [[gnu::always_inline]] bool lock(wait_task* meanwhile = nullptr) noexcept {
     if (!door_.stands_open(queue_.inside())) [[unlikely]]
       return lock_at_door(*this, meanwhile);
     const std::uint32_t ticket = queue_.draw();
@@ -171,7 +171,7 @@ class ticket_behind_door {
 
  private:
   /// By value: two references whose address is not taken live in registers.
-  TXSYNC_EXPORT static bool lock_at_door(ticket_behind_door whole, pastime* meanwhile) noexcept;
+  TXSYNC_EXPORT static bool lock_at_door(ticket_behind_door whole, wait_task* meanwhile) noexcept;
   TXSYNC_EXPORT static void unlock_at_door(ticket_behind_door whole) noexcept;
   admission::others others_inside() const noexcept;
 
@@ -206,8 +206,8 @@ class ticket_lock {
   }
 
   [[gnu::always_inline]] void lock() noexcept { both().lock(); }
-  /// As fifo_ticket_lock::lock(pastime&).
-  bool lock(pastime& meanwhile) noexcept { return both().lock(&meanwhile); }
+  /// As fifo_ticket_lock::lock(wait_task&).
+  bool lock(wait_task& meanwhile) noexcept { return both().lock(&meanwhile); }
   [[nodiscard]] bool try_lock() noexcept { return both().try_lock(); }
   /// Requires: the calling thread holds the lock.
   [[gnu::always_inline]] void unlock() noexcept {

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include <txsync/export.hpp>
-#include <txsync/locks/pastime.hpp>
+#include <txsync/locks/wait_task.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/guarded.hpp>
 #include <txsync/observe/site_state.hpp>
@@ -176,7 +176,7 @@ struct warm_call_of : warm_call {
 /// What a thread does before it asks for a lock, and while it waits. Each call of lock() makes one of these, and uses
 /// it on the calling thread. Warm-ups are counted at the site, if it counts. Counting costs two reads of the clock and
 /// a call for each.
-class TXSYNC_EXPORT warm_wait final : public pastime {
+class TXSYNC_EXPORT warm_wait final : public wait_task {
  public:
   /// Without a call, it makes always-abort attempts at the caller's section, if the machine has them.
   explicit warm_wait(site& place, detail::warm_call* call = nullptr) noexcept : state_(state_of(place)), call_(call) {}
@@ -185,7 +185,8 @@ class TXSYNC_EXPORT warm_wait final : public pastime {
   /// Runs the call before the lock is asked for (prefetch before lock). Requires: there is a call.
   void run_before_lock() noexcept;
   [[deprecated("run_before_lock")]] void spend_early() noexcept { run_before_lock(); }
-  spent spend(const lock_wait& wait) noexcept override;
+  result run_once(const lock_wait& wait) noexcept override;
+  [[deprecated("run_once")]] result spend(const lock_wait& wait) noexcept { return run_once(wait); }
 
  private:
   static detail::site_state& state_of(site& place) noexcept {
@@ -194,7 +195,7 @@ class TXSYNC_EXPORT warm_wait final : public pastime {
       return state;
     return detail::decide_state(place, detail::speculation::warm_up);
   }
-  spent attempt(const lock_wait& wait) noexcept;
+  result attempt(const lock_wait& wait) noexcept;
   bool run(warm_memory& memory) noexcept;
   bool join(std::uint32_t most) noexcept;
   void leave() noexcept;
@@ -203,7 +204,7 @@ class TXSYNC_EXPORT warm_wait final : public pastime {
   detail::warm_call* call_;
   const warm_up_policy& policy_ = *state_.warm_up();
   std::uint32_t tries_ = policy_.tries;
-  bool is_warm_ = false;  ///< it ran before the lock was asked for, and spend() has not reported that
+  bool is_warm_ = false;  ///< it ran before the lock was asked for, and run_once() has not reported that
 };
 
 /// Runs a body over a warm_memory without a lock of txsync, for callers that know early what a section will touch. It
