@@ -48,10 +48,10 @@ class mutex : public detail::timed<mutex> {
     }
   }
 
-  /// A waiter runs the wait task `meanwhile` before it spins. Returns false if the thread does not have the lock but is
+  /// A waiter runs `task` before it spins. Returns false if the thread does not have the lock but is
   /// in an always-abort attempt.
-  bool lock(wait_task& meanwhile) noexcept {
-    if (!core_.acquire_if_free()) return lock_contended(meanwhile);
+  bool lock(wait_task& task) noexcept {
+    if (!core_.acquire_if_free()) return lock_contended(task);
     count();
     return true;
   }
@@ -100,7 +100,7 @@ class mutex : public detail::timed<mutex> {
   TXSYNC_EXPORT void unlock_marked() noexcept;
   bool wait_counted(std::uint64_t deadline) noexcept;
   TXSYNC_EXPORT void lock_contended() noexcept;
-  TXSYNC_EXPORT bool lock_contended(wait_task& meanwhile) noexcept;
+  TXSYNC_EXPORT bool lock_contended(wait_task& task) noexcept;
 
   futex_mutex core_;  ///< its word is at the mutex's address, by which a race detector knows the mutex
   site* site_;

@@ -89,10 +89,10 @@ class policy_mutex : public detail::timed<policy_mutex> {
     }
   }
 
-  /// A waiter runs the wait task `meanwhile` before it spins. Returns false if the thread does not have the lock but is
+  /// A waiter runs `task` before it spins. Returns false if the thread does not have the lock but is
   /// in an always-abort attempt.
-  bool lock(wait_task& meanwhile) noexcept {
-    if (!is_mutex() || !words_.futex.acquire_if_free()) return lock_slowly(&meanwhile);
+  bool lock(wait_task& task) noexcept {
+    if (!is_mutex() || !words_.futex.acquire_if_free()) return lock_slowly(&task);
     count();
     return true;
   }
@@ -148,7 +148,7 @@ class policy_mutex : public detail::timed<policy_mutex> {
   }
   TXSYNC_EXPORT void count_sampled() noexcept;
   TXSYNC_EXPORT void unlock_marked() noexcept;
-  TXSYNC_EXPORT bool lock_slowly(wait_task* meanwhile) noexcept;
+  TXSYNC_EXPORT bool lock_slowly(wait_task* task) noexcept;
   TXSYNC_EXPORT bool try_lock_slowly() noexcept;
   TXSYNC_EXPORT void unlock_slowly() noexcept;
   choice chosen() noexcept;

@@ -436,12 +436,12 @@ bool futex_mutex::lock_slow(std::uint64_t deadline, waits how) noexcept {
   return lock_spinning(seen, how) || lock_after(seen, deadline, how);
 }
 
-bool futex_mutex::lock_slow(wait_task& meanwhile, waits how) noexcept {
+bool futex_mutex::lock_slow(wait_task& task, waits how) noexcept {
   const auto is_over = [](const void* lock, std::uint64_t) noexcept {
     return !static_cast<const futex_mutex*>(lock)->is_held();
   };
   for (;;) {
-    const wait_task::result result = meanwhile.run_once({is_over, this, 0, 1});
+    const wait_task::result result = task.run_once({is_over, this, 0, 1});
     if (result == wait_task::result::in_attempt) return false;
     if (acquire_if_free()) break;
     if (result == wait_task::result::nothing) return lock_slow(machine::no_deadline, how);

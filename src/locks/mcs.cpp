@@ -40,12 +40,12 @@ bool mcs_queue::try_until_made_for(std::uint32_t process, node& mine) noexcept {
   return false;
 }
 
-bool mcs_queue::wait_in_line(node& mine, wait_task* meanwhile) noexcept {
+bool mcs_queue::wait_in_line(node& mine, wait_task* task) noexcept {
   const std::uint32_t here = machine::fork_count();
   if (machine::annotate_unseen_acquire_if(try_until_made_for(here, mine), &tail_)) return true;
   // acq_rel: as in lock_begun()
   node* const ahead = tail_.exchange(&mine, std::memory_order_acq_rel);
-  return machine::annotate_unseen_acquire_if(ahead == nullptr, &tail_) || wait_behind(*ahead, mine, meanwhile);
+  return machine::annotate_unseen_acquire_if(ahead == nullptr, &tail_) || wait_behind(*ahead, mine, task);
 }
 
 bool mcs_queue::leave_parents_threads() noexcept {
@@ -58,7 +58,7 @@ bool mcs_queue::leave_parents_threads() noexcept {
   return true;
 }
 
-bool mcs_queue::wait_behind(node& ahead, node& mine, wait_task* meanwhile) noexcept {
+bool mcs_queue::wait_behind(node& ahead, node& mine, wait_task* task) noexcept {
   machine::annotate_unseen_release(&ahead.next);
   mine.waiting.store(true, std::memory_order_relaxed);  // relaxed: published by the release below
   waiting_.fetch_add(1, std::memory_order_relaxed);     // relaxed: ordered by the release below
@@ -69,8 +69,8 @@ bool mcs_queue::wait_behind(node& ahead, node& mine, wait_task* meanwhile) noexc
   };
   patient_spin patience;
   while (!is_over(&mine, 0)) {
-    if (meanwhile != nullptr) {
-      const wait_task::result result = meanwhile->run_once({is_over, &mine, 0, 1});
+    if (task != nullptr) {
+      const wait_task::result result = task->run_once({is_over, &mine, 0, 1});
       if (result == wait_task::result::in_attempt) return false;
       if (result == wait_task::result::ran) continue;
     }
@@ -97,8 +97,8 @@ mcs_queue::node* mcs_queue::await_successor(node& mine) noexcept {
 
 }  // namespace detail
 
-bool mcs_lock::lock_at_door(node& mine, wait_task* meanwhile) noexcept {
-  if (!door_.crowded(queue_.inside(), meanwhile != nullptr)) return lock_in_queue(mine, meanwhile);
+bool mcs_lock::lock_at_door(node& mine, wait_task* task) noexcept {
+  if (!door_.crowded(queue_.inside(), task != nullptr)) return lock_in_queue(mine, task);
   const auto still_crowded = [](void* self) {
     auto& lock = *static_cast<mcs_lock*>(self);
     return lock.door_.crowded(lock.queue_.inside(), false);
@@ -112,13 +112,13 @@ bool mcs_lock::lock_at_door(node& mine, wait_task* meanwhile) noexcept {
   };
   const auto is_held = [](void* self) { return static_cast<mcs_lock*>(self)->queue_.is_held(); };
   door_.wait_outside({still_crowded, kick, is_held, this});
-  if (!lock_in_queue(mine, meanwhile)) return false;
+  if (!lock_in_queue(mine, task)) return false;
   door_.came_in();
   return true;
 }
 
-bool mcs_lock::lock_in_queue(node& mine, wait_task* meanwhile) noexcept {
-  return queue_.note_turn_if(queue_.lock(mine, meanwhile));
+bool mcs_lock::lock_in_queue(node& mine, wait_task* task) noexcept {
+  return queue_.note_turn_if(queue_.lock(mine, task));
 }
 
 void mcs_lock::unlock_at_door(node& mine) noexcept {

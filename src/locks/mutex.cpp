@@ -40,10 +40,10 @@ void mutex::lock_contended() noexcept {
   count();
 }
 
-bool mutex::lock_contended(wait_task& meanwhile) noexcept {
+bool mutex::lock_contended(wait_task& task) noexcept {
   const std::uint32_t site_id = observe::detail::counted_id(place());
   const std::uint64_t start = observe::detail::wait_begins(site_id, this);
-  if (!core_.lock_slow(meanwhile)) return false;
+  if (!core_.lock_slow(task)) return false;
   observe::detail::waited(site_id, this, machine::cycles() - start);
   count();
   return true;

@@ -6,7 +6,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-bool priority_tatas_lock::lock_slow(wait_task* meanwhile) noexcept {
+bool priority_tatas_lock::lock_slow(wait_task* task) noexcept {
   const auto is_over = [](const void* lock, std::uint64_t) noexcept {
     return !static_cast<const priority_tatas_lock*>(lock)->is_held();
   };
@@ -14,8 +14,8 @@ bool priority_tatas_lock::lock_slow(wait_task* meanwhile) noexcept {
   while (!try_lock()) {
     wait_task::result result = wait_task::result::nothing;
     // relaxed: bounds a number, orders nothing
-    if (meanwhile != nullptr && ready_.load(std::memory_order_relaxed) < most_ready) {
-      result = meanwhile->run_once({is_over, this, 0, 1});
+    if (task != nullptr && ready_.load(std::memory_order_relaxed) < most_ready) {
+      result = task->run_once({is_over, this, 0, 1});
     }
     if (result == wait_task::result::in_attempt) return false;
     if (result == wait_task::result::ran) {

@@ -68,12 +68,12 @@ bool tagged_lock::acquire(algorithm how, const lock_waiter& who) noexcept {
 
 bool tagged_lock::acquire_futex(futex_mutex::waits how, const lock_waiter& who) noexcept {
   if (words_.futex.acquire_if_free()) return true;
-  if (who.meanwhile != nullptr) return words_.futex.lock_slow(*who.meanwhile, how);
+  if (who.task != nullptr) return words_.futex.lock_slow(*who.task, how);
   return words_.futex.lock_slow(who.deadline, how);
 }
 
 bool tagged_lock::acquire_tatas(const lock_waiter& who) noexcept {
-  if (who.meanwhile != nullptr) return words_.tatas.lock(*who.meanwhile);
+  if (who.task != nullptr) return words_.tatas.lock(*who.task);
   return words_.tatas.try_lock_until_ns(who.deadline);
 }
 
@@ -81,7 +81,7 @@ bool tagged_lock::acquire_priority(const lock_waiter& who) noexcept {
   constexpr algorithm how = algorithm::priority_tatas;
   if (who.deadline == machine::no_deadline) {
     if (try_until_settled(how, who.here)) return true;
-    if (who.meanwhile != nullptr) return words_.priority.lock(*who.meanwhile);
+    if (who.task != nullptr) return words_.priority.lock(*who.task);
     words_.priority.lock();
     return true;
   }
@@ -95,9 +95,9 @@ bool tagged_lock::acquire_priority(const lock_waiter& who) noexcept {
 
 /// True: the caller owns the lock. False, only with a wait task: the caller is in an attempt.
 bool tagged_lock::acquire_in_line(algorithm how, const lock_waiter& who) noexcept {
-  if (how == algorithm::ticket) return ticket_behind_door(words_.queue, door_).lock(who.meanwhile);
+  if (how == algorithm::ticket) return ticket_behind_door(words_.queue, door_).lock(who.task);
   const std::uint32_t ticket = words_.queue.draw();
-  return words_.queue.is_served(ticket) || words_.queue.wait(ticket, who.meanwhile);
+  return words_.queue.is_served(ticket) || words_.queue.wait(ticket, who.task);
 }
 
 /// Used instead of waiting behind threads that do not exist. True: the lock was acquired. False: it has been settled.

@@ -36,7 +36,7 @@ using shared_look = bool (*)(const void* words) noexcept;
 struct lock_waiter {
   std::uint16_t here = 0;  ///< the mark of the calling process, for a lock that counts_waiters()
   std::uint64_t deadline = machine::no_deadline;
-  wait_task* meanwhile = nullptr;  ///< the wait task, if there is no deadline
+  wait_task* task = nullptr;  ///< the wait task, if there is no deadline
   shared_look is_shared = nullptr;
   may_leave ask = {};  ///< for a lock that other processes may use
 };

@@ -6,7 +6,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND {
 
-bool tatas_lock::lock_slow(wait_task* meanwhile) noexcept {
+bool tatas_lock::lock_slow(wait_task* task) noexcept {
   const auto is_over = [](const void* lock, std::uint64_t) noexcept {
     return !static_cast<const tatas_lock*>(lock)->is_held();
   };
@@ -14,7 +14,7 @@ bool tatas_lock::lock_slow(wait_task* meanwhile) noexcept {
   do {
     do {
       wait_task::result result = wait_task::result::nothing;
-      if (meanwhile != nullptr) result = meanwhile->run_once({is_over, this, 0, 1});
+      if (task != nullptr) result = task->run_once({is_over, this, 0, 1});
       if (result == wait_task::result::in_attempt) return false;
       if (result == wait_task::result::nothing) backoff.wait();
     } while (held_.load(std::memory_order_relaxed) != 0);  // relaxed: only a look; the exchange decides

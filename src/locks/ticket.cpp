@@ -18,7 +18,7 @@ bool ticket_queue::note_served_if(bool got) const noexcept {
 }
 void ticket_queue::note_end() const noexcept { machine::annotate_unseen_release(&serving_); }
 
-bool ticket_queue::wait(std::uint32_t ticket, wait_task* meanwhile) noexcept {
+bool ticket_queue::wait(std::uint32_t ticket, wait_task* task) noexcept {
   const auto is_over = [](const void* self, std::uint64_t mine) noexcept {
     const auto& queue = *static_cast<const ticket_queue*>(self);
     const auto drawn = static_cast<std::uint32_t>(mine);
@@ -34,8 +34,8 @@ bool ticket_queue::wait(std::uint32_t ticket, wait_task* meanwhile) noexcept {
       continue;
     }
     const std::uint32_t ahead = (ticket - serving) / turn;
-    if (meanwhile != nullptr) {
-      const wait_task::result result = meanwhile->run_once({is_over, this, ticket, ahead});
+    if (task != nullptr) {
+      const wait_task::result result = task->run_once({is_over, this, ticket, ahead});
       if (result == wait_task::result::in_attempt) return false;
       if (result == wait_task::result::ran) continue;
     }
@@ -59,10 +59,10 @@ void ticket_queue::renew_in_child() noexcept {
   serving_.store(mine, std::memory_order_relaxed);  // relaxed: the lock stays the caller's
 }
 
-bool ticket_behind_door::lock_at_door(ticket_behind_door whole, wait_task* meanwhile) noexcept {
-  if (!whole.door_.crowded(whole.queue_.inside(), meanwhile != nullptr)) {
+bool ticket_behind_door::lock_at_door(ticket_behind_door whole, wait_task* task) noexcept {
+  if (!whole.door_.crowded(whole.queue_.inside(), task != nullptr)) {
     const std::uint32_t ticket = whole.queue_.draw();
-    const bool got = whole.queue_.is_served(ticket) || whole.queue_.wait(ticket, meanwhile);
+    const bool got = whole.queue_.is_served(ticket) || whole.queue_.wait(ticket, task);
     return whole.queue_.note_served_if(got);
   }
   const auto still_crowded = [](void* self) {
@@ -79,7 +79,7 @@ bool ticket_behind_door::lock_at_door(ticket_behind_door whole, wait_task* meanw
   };
   const auto is_held = [](void* self) { return static_cast<const ticket_behind_door*>(self)->queue_.is_held(); };
   whole.door_.wait_outside({still_crowded, kick, is_held, &whole});
-  if (!whole.queue_.wait(whole.queue_.draw(), meanwhile)) return false;
+  if (!whole.queue_.wait(whole.queue_.draw(), task)) return false;
   whole.door_.came_in();
   return true;
 }

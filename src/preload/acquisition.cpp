@@ -61,7 +61,7 @@ bool wait_for(mutex_state& mutex, algorithm how, site* runs_ahead) noexcept {
   if (runs_ahead == nullptr) return lock_of(mutex).acquire(how, {.here = mark_for(how)});
   warm_wait ahead(*runs_ahead);
   runs_ahead_of(mutex);
-  return lock_of(mutex).acquire(how, {.here = mark_for(how), .meanwhile = &ahead});
+  return lock_of(mutex).acquire(how, {.here = mark_for(how), .task = &ahead});
 }
 
 /// Locks that treat all waiters alike keep a thread with a real-time priority from its turn. Reported once for each

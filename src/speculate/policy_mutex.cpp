@@ -105,14 +105,14 @@ void policy_mutex::count_sampled() noexcept {
     tag_.fetch_or(choice::speculates_bit, std::memory_order_relaxed);
 }
 
-bool policy_mutex::lock_slowly(wait_task* meanwhile) noexcept {
+bool policy_mutex::lock_slowly(wait_task* task) noexcept {
   const choice made = chosen();
   if (enter_elided(made)) return true;
   const algorithm how = made.how();
   if (!try_as(how)) {
     const std::uint32_t site_id = observe::detail::counted_id(place());
     const std::uint64_t start = observe::detail::wait_begins(site_id, this);
-    if (!core().acquire(how, {.here = mark_here(how), .meanwhile = meanwhile})) return false;
+    if (!core().acquire(how, {.here = mark_here(how), .task = task})) return false;
     observe::detail::waited(site_id, this, machine::cycles() - start);
   }
   become_owner(how);

@@ -240,7 +240,7 @@ struct asked_wait_task final : txsync::wait_task {
 TEST(WaitersOfAPriorityTatasLock, MoreThanMayBeReadyDoNotGetReadyAndNobodyPassesThem) {
   struct state {
     txsync::priority_tatas_lock lock;
-    asked_wait_task meanwhile;
+    asked_wait_task task;
     std::atomic<unsigned> past{0};
   };
   constexpr std::size_t ready = 1;
@@ -254,14 +254,14 @@ TEST(WaitersOfAPriorityTatasLock, MoreThanMayBeReadyDoNotGetReadyAndNobodyPasses
         if (me.index() == 1) {
           all->lock.lock();
         } else {
-          (void)all->lock.lock(all->meanwhile);
+          (void)all->lock.lock(all->task);
         }
         ++all->past;
         return all->lock.unlock();
       }
       let_others_park();
       if (all->past != 0 || all->lock.try_lock()) me.fail("a thread passed those that are ready");
-      if (all->meanwhile.asked != 0) me.fail("more got ready than may be");
+      if (all->task.asked != 0) me.fail("more got ready than may be");
       if (word_of<std::uint32_t>(all->lock, ready).load() != count) me.fail("the count of those ready has changed");
       all->lock.forget_ready();
       (void)me.await("both", [&] { return all->past == 2; });

@@ -68,9 +68,9 @@ class futex_mutex : public detail::timed<futex_mutex> {
     if (!acquire_if_free()) [[unlikely]]
       lock_slow(machine::no_deadline);
   }
-  /// A waiter runs the wait task `meanwhile` before it spins. Returns false if the thread does not have the lock but is
+  /// A waiter runs `task` before it spins. Returns false if the thread does not have the lock but is
   /// in an always-abort attempt.
-  bool lock(wait_task& meanwhile) noexcept { return acquire_if_free() || lock_slow(meanwhile); }
+  bool lock(wait_task& task) noexcept { return acquire_if_free() || lock_slow(task); }
 
   [[nodiscard]] bool try_lock() noexcept {
     // It looks first, so that a failing try does not write.
@@ -124,7 +124,7 @@ class futex_mutex : public detail::timed<futex_mutex> {
   /// The slow path of lock(), for a type that is built on this one. False only if the deadline has passed.
   TXSYNC_EXPORT bool lock_slow(std::uint64_t deadline, waits how = waits::parking) noexcept;
   /// The same without a deadline; returns false as lock(wait_task&) does.
-  TXSYNC_EXPORT bool lock_slow(wait_task& meanwhile, waits how = waits::parking) noexcept;
+  TXSYNC_EXPORT bool lock_slow(wait_task& task, waits how = waits::parking) noexcept;
 
   /// For a type that is built on this one and counts waits: what a waiter has seen before it stands in line. `begin`
   /// and `end` are in machine::cycles(), from readings that its pauses take anyway. Both are 0 if it has not paused

@@ -23,9 +23,9 @@ class mcs_queue {
   constexpr mcs_queue() noexcept = default;
 
   /// Returns false as fifo_mcs_lock::lock(node&, wait_task&) does.
-  [[gnu::always_inline]] bool lock(node& mine, wait_task* meanwhile = nullptr) noexcept {
+  [[gnu::always_inline]] bool lock(node& mine, wait_task* task = nullptr) noexcept {
     begin_turn(mine);
-    return lock_begun(mine, meanwhile);
+    return lock_begun(mine, task);
   }
   static void begin_turn(node& mine) noexcept {
     mine.next.store(nullptr, std::memory_order_relaxed);  // relaxed: the exchange in lock_begun() publishes it
@@ -34,12 +34,12 @@ class mcs_queue {
     mine.next.store(&mine, std::memory_order_relaxed);  // relaxed: a node out of the queue is the calling thread's own
   }
   /// The second step of lock(), after begin_turn().
-  [[gnu::always_inline]] bool lock_begun(node& mine, wait_task* meanwhile = nullptr) noexcept {
+  [[gnu::always_inline]] bool lock_begun(node& mine, wait_task* task = nullptr) noexcept {
     node* ahead = nullptr;
     // acquire pairs with the release in unlock() of a free lock; release publishes the node to the successor
     if (tail_.compare_exchange_strong(ahead, &mine, std::memory_order_acq_rel, std::memory_order_relaxed)) [[likely]]
       return true;
-    return wait_in_line(mine, meanwhile);
+    return wait_in_line(mine, task);
   }
   bool try_lock(node& mine) noexcept {
     // relaxed: a look only
@@ -103,8 +103,8 @@ class mcs_queue {
     if (checks) end_turn(mine);
     return true;
   }
-  TXSYNC_EXPORT bool wait_in_line(node& mine, wait_task* meanwhile) noexcept;
-  bool wait_behind(node& ahead, node& mine, wait_task* meanwhile) noexcept;
+  TXSYNC_EXPORT bool wait_in_line(node& mine, wait_task* task) noexcept;
+  bool wait_behind(node& ahead, node& mine, wait_task* task) noexcept;
   bool try_until_made_for(std::uint32_t process, node& mine) noexcept;
   void make_for(std::uint32_t process) noexcept;
   /// For a holder with threads behind it, in the child of a fork. Before the queue is made for the child, these are
@@ -160,9 +160,9 @@ class fifo_mcs_lock {
   static void begin_turn(node& mine) noexcept { detail::mcs_queue::begin_turn(mine); }
   static void end_turn(node& mine) noexcept { detail::mcs_queue::end_turn(mine); }
   void lock_begun(node& mine) noexcept { queue_.lock_begun(mine); }
-  /// A waiter runs the wait task `meanwhile` instead of pausing. Returns false if the thread does not have the lock but
+  /// A waiter runs `task` instead of pausing. Returns false if the thread does not have the lock but
   /// is in an always-abort attempt.
-  bool lock(node& mine, wait_task& meanwhile) noexcept { return queue_.lock(mine, &meanwhile); }
+  bool lock(node& mine, wait_task& task) noexcept { return queue_.lock(mine, &task); }
   /// The "attempt" of Shore-MT's mcs lock: acquires the lock only if it is free.
   [[nodiscard]] bool try_lock(node& mine) noexcept { return queue_.try_lock(mine); }
   /// Requires: the calling thread holds the lock with this node.
@@ -210,7 +210,7 @@ class mcs_lock {
   static void end_turn(node& mine) noexcept { detail::mcs_queue::end_turn(mine); }
   [[gnu::always_inline]] void lock_begun(node& mine) noexcept { lock_begun(mine, nullptr); }
   /// As fifo_mcs_lock::lock(node&, wait_task&).
-  bool lock(node& mine, wait_task& meanwhile) noexcept { return lock(mine, &meanwhile); }
+  bool lock(node& mine, wait_task& task) noexcept { return lock(mine, &task); }
   [[nodiscard]] bool try_lock(node& mine) noexcept { return queue_.try_lock(mine); }
   /// Requires: the calling thread holds the lock with this node.
   [[gnu::always_inline]] void unlock(node& mine) noexcept {
@@ -229,17 +229,17 @@ class mcs_lock {
   bool is_held() const noexcept { return queue_.is_held(); }
 
  private:
-  [[gnu::always_inline]] bool lock(node& mine, wait_task* meanwhile) noexcept {
+  [[gnu::always_inline]] bool lock(node& mine, wait_task* task) noexcept {
     begin_turn(mine);
-    return lock_begun(mine, meanwhile);
+    return lock_begun(mine, task);
   }
-  [[gnu::always_inline]] bool lock_begun(node& mine, wait_task* meanwhile) noexcept {
+  [[gnu::always_inline]] bool lock_begun(node& mine, wait_task* task) noexcept {
     if (!door_.stands_open(queue_.inside())) [[unlikely]]
-      return lock_at_door(mine, meanwhile);
-    return queue_.lock_begun(mine, meanwhile);
+      return lock_at_door(mine, task);
+    return queue_.lock_begun(mine, task);
   }
-  TXSYNC_EXPORT bool lock_at_door(node& mine, wait_task* meanwhile) noexcept;
-  bool lock_in_queue(node& mine, wait_task* meanwhile) noexcept;
+  TXSYNC_EXPORT bool lock_at_door(node& mine, wait_task* task) noexcept;
+  bool lock_in_queue(node& mine, wait_task* task) noexcept;
   TXSYNC_EXPORT void unlock_at_door(node& mine) noexcept;
   TXSYNC_EXPORT bool unlock_at_door_if_held(node& mine) noexcept;
   admission::others others_inside() const noexcept;

@@ -21,13 +21,13 @@ class posix_mutex {
   posix_mutex& operator=(const posix_mutex&) = delete;
 
   void lock() noexcept { pthread_mutex_lock(&mutex_); }
-  /// A waiter runs the wait task `meanwhile` before it blocks, and tries the lock after each run (always-abort paper,
+  /// A waiter runs `task` before it blocks, and tries the lock after each run (always-abort paper,
   /// Fig 3). Returns false if the thread does not have the lock but is in an always-abort attempt. The wait task cannot
   /// see whether the wait is over.
-  bool lock(wait_task& meanwhile) noexcept {
+  bool lock(wait_task& task) noexcept {
     const auto never = [](const void*, std::uint64_t) noexcept { return false; };
     while (!try_lock()) {
-      const wait_task::result result = meanwhile.run_once({never, this, 0, 1});
+      const wait_task::result result = task.run_once({never, this, 0, 1});
       if (result == wait_task::result::in_attempt) return false;
       if (result == wait_task::result::nothing) {
         lock();

@@ -32,9 +32,9 @@ class priority_tatas_lock {
     if (!try_lock()) [[unlikely]]
       lock_slow(nullptr);
   }
-  /// A waiter runs the wait task `meanwhile`, and is then ready. Returns false if the thread does not have the lock but
+  /// A waiter runs `task`, and is then ready. Returns false if the thread does not have the lock but
   /// is in an always-abort attempt.
-  bool lock(wait_task& meanwhile) noexcept { return try_lock() || lock_slow(&meanwhile); }
+  bool lock(wait_task& task) noexcept { return try_lock() || lock_slow(&task); }
   /// Returns false also if the lock is meant for a ready waiter.
   [[nodiscard]] bool try_lock() noexcept {
     return ready_.load(std::memory_order_relaxed) == 0 && take();  // relaxed: a look only
@@ -60,7 +60,7 @@ class priority_tatas_lock {
     // relaxed load: it only looks, so that a failing try does not write. acquire pairs with the release in unlock()
     return held_.load(std::memory_order_relaxed) == 0 && held_.exchange(1, std::memory_order_acquire) == 0;
   }
-  TXSYNC_EXPORT bool lock_slow(wait_task* meanwhile) noexcept;
+  TXSYNC_EXPORT bool lock_slow(wait_task* task) noexcept;
 
   std::atomic<std::uint32_t> held_{0};
   std::atomic<std::uint32_t> ready_{0};

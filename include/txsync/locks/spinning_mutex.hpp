@@ -32,10 +32,10 @@ class spinning_mutex : public detail::timed<spinning_mutex> {
     if (!core_.acquire_if_free()) [[unlikely]]
       core_.lock_slow(machine::no_deadline, futex_mutex::waits::spinning);
   }
-  /// A waiter runs the wait task `meanwhile` before it spins. Returns false if the thread does not have the lock but is
+  /// A waiter runs `task` before it spins. Returns false if the thread does not have the lock but is
   /// in an always-abort attempt.
-  bool lock(wait_task& meanwhile) noexcept {
-    return core_.acquire_if_free() || core_.lock_slow(meanwhile, futex_mutex::waits::spinning);
+  bool lock(wait_task& task) noexcept {
+    return core_.acquire_if_free() || core_.lock_slow(task, futex_mutex::waits::spinning);
   }
   [[nodiscard]] bool try_lock() noexcept { return core_.try_lock(); }
   /// Tries until machine::clock_ns() reaches the deadline.

@@ -34,11 +34,11 @@ class tatas_lock : public detail::timed<tatas_lock> {
     if (held_.exchange(1, std::memory_order_acquire) != 0) [[unlikely]]
       lock_slow(nullptr);
   }
-  /// A waiter runs the wait task `meanwhile` instead of pausing. Returns false if the thread does not have the lock but
+  /// A waiter runs `task` instead of pausing. Returns false if the thread does not have the lock but
   /// is in an always-abort attempt.
-  bool lock(wait_task& meanwhile) noexcept {
+  bool lock(wait_task& task) noexcept {
     // acquire pairs with the release in unlock()
-    return held_.exchange(1, std::memory_order_acquire) == 0 || lock_slow(&meanwhile);
+    return held_.exchange(1, std::memory_order_acquire) == 0 || lock_slow(&task);
   }
 
   [[nodiscard]] bool try_lock() noexcept {
@@ -57,7 +57,7 @@ class tatas_lock : public detail::timed<tatas_lock> {
   bool is_held() const noexcept { return held_.load(std::memory_order_relaxed) != 0; }
 
  private:
-  TXSYNC_EXPORT bool lock_slow(wait_task* meanwhile) noexcept;
+  TXSYNC_EXPORT bool lock_slow(wait_task* task) noexcept;
   TXSYNC_EXPORT bool lock_slow(std::uint64_t deadline) noexcept;
 
   std::atomic<std::uint32_t> held_{0};

@@ -30,7 +30,7 @@ class ticket_queue {
   }
   /// Pauses in proportion to the distance. Returns once the ticket is served, with a fence at the end. Returns false as
   /// lock(wait_task&) does. If the ticket is passed over, the thread draws and waits for another one.
-  TXSYNC_EXPORT bool wait(std::uint32_t ticket, wait_task* meanwhile = nullptr) noexcept;
+  TXSYNC_EXPORT bool wait(std::uint32_t ticket, wait_task* task = nullptr) noexcept;
   /// For a race detector that does not see the code of src/. note_served_if(): if `got`, the thread has been served; it
   /// returns `got`. note_end(): the thread is about to serve the next.
   bool note_served_if(bool got) const noexcept;
@@ -120,11 +120,11 @@ class fifo_ticket_lock {
     if (!queue_.is_served(ticket)) [[unlikely]]
       queue_.wait(ticket);
   }
-  /// A waiter runs the wait task `meanwhile` instead of pausing. Returns false if the thread does not have the lock but
+  /// A waiter runs `task` instead of pausing. Returns false if the thread does not have the lock but
   /// is in an always-abort attempt.
-  bool lock(wait_task& meanwhile) noexcept {
+  bool lock(wait_task& task) noexcept {
     const std::uint32_t ticket = queue_.draw();
-    return queue_.is_served(ticket) || queue_.wait(ticket, &meanwhile);
+    return queue_.is_served(ticket) || queue_.wait(ticket, &task);
   }
   [[nodiscard]] bool try_lock() noexcept { return queue_.draw_if_served(); }
   /// Requires: the calling thread holds the lock.
@@ -153,11 +153,11 @@ class ticket_behind_door {
  public:
   ticket_behind_door(ticket_queue& queue, admission& door) noexcept : queue_(queue), door_(door) {}
 
-  [[gnu::always_inline]] bool lock(wait_task* meanwhile = nullptr) noexcept {
+  [[gnu::always_inline]] bool lock(wait_task* task = nullptr) noexcept {
     if (!door_.stands_open(queue_.inside())) [[unlikely]]
-      return lock_at_door(*this, meanwhile);
+      return lock_at_door(*this, task);
     const std::uint32_t ticket = queue_.draw();
-    return queue_.is_served(ticket) || queue_.wait(ticket, meanwhile);
+    return queue_.is_served(ticket) || queue_.wait(ticket, task);
   }
   [[nodiscard]] bool try_lock() noexcept { return queue_.draw_if_served(); }
   [[gnu::always_inline]] void unlock() noexcept {
@@ -171,7 +171,7 @@ class ticket_behind_door {
 
  private:
   /// By value: two references whose address is not taken live in registers.
-  TXSYNC_EXPORT static bool lock_at_door(ticket_behind_door whole, wait_task* meanwhile) noexcept;
+  TXSYNC_EXPORT static bool lock_at_door(ticket_behind_door whole, wait_task* task) noexcept;
   TXSYNC_EXPORT static void unlock_at_door(ticket_behind_door whole) noexcept;
   admission::others others_inside() const noexcept;
 
@@ -207,7 +207,7 @@ class ticket_lock {
 
   [[gnu::always_inline]] void lock() noexcept { both().lock(); }
   /// As fifo_ticket_lock::lock(wait_task&).
-  bool lock(wait_task& meanwhile) noexcept { return both().lock(&meanwhile); }
+  bool lock(wait_task& task) noexcept { return both().lock(&task); }
   [[nodiscard]] bool try_lock() noexcept { return both().try_lock(); }
   /// Requires: the calling thread holds the lock.
   [[gnu::always_inline]] void unlock() noexcept {
