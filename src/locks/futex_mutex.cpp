@@ -168,14 +168,14 @@ bool futex_mutex::claim(std::uint64_t& seen, waiter who) noexcept {
   std::uint64_t pause = min_pause;
   bool was_long = false;
   const std::uint64_t budget = std::min(how.budget, max_spin);
-  for (std::uint64_t spent = 0; spent < budget;) {
+  for (std::uint64_t spun = 0; spun < budget;) {
     const std::uint64_t length = pause / 2 + jitter.upto(pause / 2);
     const detail::span paused = detail::pause_for(length);
     if (times != nullptr) {
-      if (spent == 0) times->begin = paused.begin;
+      if (spun == 0) times->begin = paused.begin;
       times->end = paused.end;
     }
-    spent += length;
+    spun += length;
     if (was_long && who == waiter::newcomer && acquire_if_free()) return true;
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: only a look
     const bool is_long = sections_between(before, seen) <= 1;

@@ -102,12 +102,12 @@ bool futex_rwlock::spin(const party& who) noexcept {
   std::uint64_t budget = machine::cpu_count() > 1 ? spin_budget : 1;
   detail::jitter jitter(&budget);
   std::uint64_t pause = shortest_pause;
-  for (std::uint64_t spent = 0; spent < budget;) {
+  for (std::uint64_t spun = 0; spun < budget;) {
     std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: only a look; the exchange decides
     if (come_in(who, seen)) return true;
     const std::uint64_t length = jitter.upto(pause);
     detail::pause_for(length);
-    spent += length;
+    spun += length;
     if (pause < longest_pause) pause *= 2;
   }
   return false;

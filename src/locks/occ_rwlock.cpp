@@ -28,13 +28,13 @@ bool occ_rwlock::try_lock_shared_until_ns(std::uint64_t deadline) noexcept {
 
 /// False: the deadline has passed before a reader might enter.
 bool occ_rwlock::await_way_in(std::uint64_t deadline) noexcept {
-  for (std::uint64_t spent = 0;;) {
+  for (std::uint64_t spun = 0;;) {
     const std::uint32_t seen = state_.load(std::memory_order_relaxed);  // relaxed: only a look
     if ((seen & (writer | full)) == 0) return true;
     if (detail::is_past(deadline)) return false;
-    if (machine::cpu_count() > 1 && spent < spin_budget) {
+    if (machine::cpu_count() > 1 && spun < spin_budget) {
       detail::pause_for(look_distance);
-      spent += look_distance;
+      spun += look_distance;
     } else if ((seen & writer) == 0) {
       (void)detail::nap(nap_ns, deadline);  // readers wake only a writer
     } else {
@@ -73,14 +73,14 @@ bool occ_rwlock::try_lock_until_ns(std::uint64_t deadline) noexcept {
   if (!writers_.try_lock_until_ns(deadline)) return false;
   // acquire pairs with the readers' release
   std::uint32_t seen = state_.fetch_or(writer, std::memory_order_acquire) | writer;
-  for (std::uint64_t spent = 0; seen != writer;) {
+  for (std::uint64_t spun = 0; seen != writer;) {
     if (detail::is_past(deadline)) {
       unlock();
       return false;
     }
-    if (machine::cpu_count() > 1 && spent < spin_budget) {
+    if (machine::cpu_count() > 1 && spun < spin_budget) {
       detail::pause_for(look_distance);
-      spent += look_distance;
+      spun += look_distance;
     } else {
       machine::park(state_, seen, deadline);
     }

@@ -55,7 +55,7 @@ bool shared_mutex::wait_to_read(std::uint64_t deadline) noexcept {
 /// thread has left. Only a writer that was inside flips it, and the next writer waits for this reader. After a writer
 /// that has given up, the waiting threads enter by themselves.
 bool shared_mutex::await_turn(std::uint64_t before, std::uint64_t deadline) noexcept {
-  std::uint64_t spent = 0;
+  std::uint64_t spun = 0;
   for (bool late = false;;) {
     std::uint64_t seen = state_.load(std::memory_order_acquire);  // pairs with the release in unlock()
     if ((seen & parity) != before) return true;
@@ -66,9 +66,9 @@ bool shared_mutex::await_turn(std::uint64_t before, std::uint64_t deadline) noex
     } else if (late) {
       // relaxed: orders nothing
       if (state_.compare_exchange_weak(seen, left, std::memory_order_relaxed)) return false;
-    } else if (spent < budget()) {
+    } else if (spun < budget()) {
       detail::pause_for(look_distance);
-      spent += look_distance;
+      spun += look_distance;
       late = detail::is_past(deadline);
     } else {
       const auto high = static_cast<std::uint32_t>(seen >> waiting_shift);
@@ -111,11 +111,11 @@ bool shared_mutex::try_lock_until_ns(std::uint64_t deadline) noexcept {
 
 /// Requires: the thread has set `writer`. True: it is inside.
 bool shared_mutex::await_readers(std::uint64_t seen, std::uint64_t deadline) noexcept {
-  for (std::uint64_t spent = 0; (seen & readers_bits) != 0;) {
+  for (std::uint64_t spun = 0; (seen & readers_bits) != 0;) {
     bool late;
-    if (spent < budget()) {
+    if (spun < budget()) {
       detail::pause_for(look_distance);
-      spent += look_distance;
+      spun += look_distance;
       late = detail::is_past(deadline);
     } else {
       late = machine::park_low(state_, static_cast<std::uint32_t>(seen), deadline) == machine::park_result::timed_out;
