@@ -11,7 +11,7 @@
 #include "observe/commit_counts.hpp"
 #include "observe/telling.hpp"
 #include "speculate/commit_actions.hpp"
-#include "speculate/experience.hpp"
+#include "speculate/elision_history.hpp"
 #include "speculate/thread_memory.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND {
@@ -42,10 +42,10 @@ failure failure_of(attempt_status status, const elision_policy& policy, const vo
 /// What to do after each aborted attempt of one critical section.
 class retries {
  public:
-  retries(const site_page& how, experience& known, const void* lock, held_test held) noexcept
+  retries(const site_page& how, elision_history& history, const void* lock, held_test held) noexcept
       : how_(how),
         policy_(how.elides_by()),
-        known_(known),
+        history_(history),
         lock_(lock),
         held_(held),
         hintless_(policy_.tries_without_hint) {}
@@ -72,7 +72,7 @@ class retries {
 
  private:
   /// Counts an attempt as used by an abort. True: it was the last, or the abort has taken the remaining ones away.
-  bool uses_last() noexcept { return ++used_ >= attempts_now(known_, policy_); }
+  bool uses_last() noexcept { return ++used_ >= attempts_now(history_, policy_); }
   bool again_when_free() noexcept {
     if (policy_.busy == when_busy::takes_lock) return false;
     if (policy_.busy_counts && uses_last()) return false;
@@ -87,7 +87,7 @@ class retries {
   }
   /// False: take the lock.
   bool wait_outside() noexcept {
-    const std::uint64_t most = std::uint64_t{policy_.longest_wait} << known_.in_vain;
+    const std::uint64_t most = std::uint64_t{policy_.longest_wait} << history_.in_vain;
     const std::uint64_t before = waited_;
     const std::uint64_t start = machine::cycles();
     patient_spin waiting;
@@ -96,12 +96,12 @@ class retries {
       waited_ = before + (machine::cycles() - start);
       if (most != 0 && waited_ >= most) {
         // A thread behind a lock whose queue never ends never sees it free.
-        if (known_.in_vain < experience::most_in_vain) ++known_.in_vain;
+        if (history_.in_vain < elision_history::most_in_vain) ++history_.in_vain;
         return false;
       }
       waiting.wait(shortest_wait);
     }
-    if (waited_ < policy_.longest_wait) known_.in_vain = 0;
+    if (waited_ < policy_.longest_wait) history_.in_vain = 0;
     return true;
   }
   void back_off() noexcept {
@@ -115,7 +115,7 @@ class retries {
 
   const site_page& how_;
   const elision_policy& policy_;
-  experience& known_;
+  elision_history& history_;
   const void* const lock_;
   const held_test held_;
   std::uint32_t used_ = 0;
@@ -130,8 +130,8 @@ bool is_capacity(abort_cause why) noexcept {
   return why == abort_cause::capacity || why == abort_cause::capacity_read || why == abort_cause::capacity_write;
 }
 
-bool is_coarse(const experience& known, const elision_policy& policy) noexcept {
-  return policy.most_sections > 1 && known.commits >= policy.coarsens_after && known.grain > 1;
+bool is_coarse(const elision_history& history, const elision_policy& policy) noexcept {
+  return policy.most_sections > 1 && history.commits >= policy.coarsens_after && history.grain > 1;
 }
 
 /// For a race detector of the library or of the program only: it does not see attempts. To be called within them.
@@ -269,36 +269,36 @@ class kept_record {
 };
 
 /// Called after the first attempt has aborted.
-[[gnu::noinline]] bool enter_after(attempt_status status, section_log& mine, section_request asked, experience& known,
-                                   bool coarse) noexcept {
+[[gnu::noinline]] bool enter_after(attempt_status status, section_log& mine, section_request asked,
+                                   elision_history& history, bool coarse) noexcept {
   const elision_policy& policy = asked.how.elides_by();
-  retries decide(asked.how, known, asked.lock, asked.held);
+  retries decide(asked.how, history, asked.lock, asked.held);
   timed_sections& timed = my_memory_if_any()->timed;
   const kept_record kept(mine);
   for (;;) {
     timed.aborted();
     count_abort(asked.how, asked.lock, status);
     if (coarse) {
-      coarse_attempt_aborted(known, is_capacity(status.cause()));
+      coarse_attempt_aborted(history, is_capacity(status.cause()));
     } else {
-      attempt_aborted(known, policy);
+      attempt_aborted(history, policy);
       if (!decide.again(status)) break;
     }
-    coarse = is_coarse(known, policy);
+    coarse = is_coarse(history, policy);
     timed.again();
     status = try_attempt(mine, asked);
     if (status.started()) return true;
     kept.put_back(mine);
   }
-  attempts_failed(known, asked.lock, policy, decide.why());
+  attempts_failed(history, asked.lock, policy, decide.why());
   timed.end(asked.how);
   count_failure(asked.how, asked.lock, status);
   if (decide.why() == failure::hopeless) bring_in_actions();
   return false;
 }
 
-bool enter_from_outside(section_log& mine, const section_request& asked, experience& known) noexcept {
-  const bool coarse = is_coarse(known, asked.how.elides_by());
+bool enter_from_outside(section_log& mine, const section_request& asked, elision_history& history) noexcept {
+  const bool coarse = is_coarse(history, asked.how.elides_by());
   if (mine.times_losses) [[unlikely]] {
     mine.times_losses = false;
     if (asked.how.counts_attempts()) my_memory_if_any()->timed.begin_timing();
@@ -308,13 +308,13 @@ bool enter_from_outside(section_log& mine, const section_request& asked, experie
   if (status.started()) [[likely]]
     return true;
   kept.put_back(mine);
-  return enter_after(status, mine, asked, known, coarse);
+  return enter_after(status, mine, asked, history, coarse);
 }
 
 void commit(section_log& mine, unsigned sections) noexcept {
   site_page& how = mine.how.page();
   const elision_policy& policy = how.elides_by();
-  experience& known = experience_in_attempt(mine.outermost);
+  elision_history& history = elision_history_in_attempt(mine.outermost);
   end_attempt(mine);
   if (mine.timed_for == &how) [[unlikely]] {
     mine.timed_for = nullptr;
@@ -322,7 +322,7 @@ void commit(section_log& mine, unsigned sections) noexcept {
     if (mine.sections[0].mode != latch_mode::shared)
       my_trial_sampler.took(&how.elision_trial, (machine::cycles() - mine.began) / sections, mine.outermost);
   }
-  attempt_committed(known, policy, sections);
+  attempt_committed(history, policy, sections);
   if (sections > 1) [[unlikely]] {
     my_trial_sampler.add(&how.elision_trial, sections - 1);
     if (mine.how.is_counted()) observe::count_joined(*how.place(), sections - 1);
@@ -387,9 +387,9 @@ bool try_elision(site& place, site_state& state, const void* lock, latch_mode mo
   const elision_policy& policy = *chosen.policy;
   look_now_and_then(how, policy);
   if (how.takes_lock()) return false;
-  experience* const known = experience_of(lock);
-  if (known == nullptr || !wants_attempt(*known, lock, policy)) return false;
-  return enter_from_outside(mine, {how, lock, mode, held}, *known);
+  elision_history* const history = elision_history_of(lock);
+  if (history == nullptr || !wants_attempt(*history, lock, policy)) return false;
+  return enter_from_outside(mine, {how, lock, mode, held}, *history);
 }
 
 try_outcome try_enter_elided(site& place, const void* lock, latch_mode mode, held_test held) noexcept {
@@ -410,15 +410,15 @@ try_outcome try_enter_elided(site& place, const void* lock, latch_mode mode, hel
   // A failed try is no critical section.
   if (!held(lock)) look_now_and_then(how, policy);
   if (how.takes_lock()) return try_outcome::try_lock;
-  experience* const known = experience_of(lock);
-  if (known == nullptr || !wants_attempt(*known, lock, policy)) return try_outcome::try_lock;
+  elision_history* const history = elision_history_of(lock);
+  if (history == nullptr || !wants_attempt(*history, lock, policy)) return try_outcome::try_lock;
   const kept_record kept(mine);
   const attempt_status status = begin_timed(mine, how);
   if (!status.started()) {
     kept.put_back(mine);
     count_abort(how, lock, status);
-    attempt_aborted(*known, policy);
-    attempts_failed(*known, lock, policy, failure_of(status, policy, lock, held));
+    attempt_aborted(*history, policy);
+    attempts_failed(*history, lock, policy, failure_of(status, policy, lock, held));
     count_failure(how, lock, status);
     return try_outcome::try_lock;
   }
@@ -444,8 +444,8 @@ bool leave_elided(const void* lock) noexcept {
   unsigned sections = 1;
   if (policy.most_sections > 1) {
     sections = ++mine.done;
-    const experience& known = experience_in_attempt(mine.outermost);
-    if (mine.actions == 0 && is_coarse(known, policy) && sections < known.grain) {
+    const elision_history& history = elision_history_in_attempt(mine.outermost);
+    if (mine.actions == 0 && is_coarse(history, policy) && sections < history.grain) {
       mine.become(section_log::open);
       return true;
     }

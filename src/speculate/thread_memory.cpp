@@ -70,7 +70,7 @@ owned_memory* make() noexcept {
   owned_memory* got = observe::may_own() ? adopt() : nullptr;
   if (got == nullptr && observe::may_own()) got = make();
   if (got == nullptr) return nullptr;
-  for (experience& one : got->kept.table) one = {};
+  for (elision_history& one : got->kept.table) one = {};
   got->kept.timed = {};
   mine = got;
   my_state = state::has_memory;

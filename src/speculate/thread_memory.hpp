@@ -8,7 +8,7 @@
 #include <txsync/machine/cpu.hpp>
 #include <txsync/speculate/elision.hpp>
 
-#include "speculate/experience.hpp"
+#include "speculate/elision_history.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::detail {
 
@@ -57,7 +57,7 @@ struct thread_memory {
   static constexpr unsigned table_bits = 5;
 
   deferred_action actions[max_actions];
-  experience table[1u << table_bits];
+  elision_history table[1u << table_bits];
   timed_sections timed;
 };
 

@@ -26,7 +26,7 @@ FILES = ["include/txsync/barrier.hpp", "include/txsync/condition_variable.hpp", 
          "include/txsync/tm/block.hpp", "include/txsync/tm/detail/engine.hpp", "include/txsync/tm/detail/growing_log.hpp",
          "include/txsync/tm/transaction.hpp", "include/txsync/tm/var.hpp"]
 # The C library's; what only tells; what only decides which of two right ways is taken, and when.
-LEFT_OUT = {"include/txsync/locks/posix_mutex.hpp", "src/speculate/double_unlock.cpp", "src/speculate/experience.cpp",
+LEFT_OUT = {"include/txsync/locks/posix_mutex.hpp", "src/speculate/double_unlock.cpp", "src/speculate/elision_history.cpp",
             "include/txsync/speculate/ab_trial.hpp", "src/speculate/ab_trial.cpp", "src/speculate/site_page.cpp"}
 
 STORE = ["the store is dropped", "the store is not sequentially consistent"]

@@ -93,7 +93,7 @@ TEST_F(AttemptCounts, EachAbortHasItsCause) {
   for (const auto& [status, cause] : ends) {
     before = totals_of(counted_place);
     elided<tatas_lock> lock(counted_place);
-    txsync::detail::forget_experience();
+    txsync::detail::forget_elision_history();
     script.on_begin_by_default(plan::aborts(status));
     const std::uint64_t begins = script.counted().begins;
     sections(lock, 1);

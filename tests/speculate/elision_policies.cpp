@@ -48,7 +48,7 @@ class ElisionPolicies : public testing::Test {
   std::uint64_t attempts_of(const elision_policy& policy, std::uint32_t status) {
     scoped_site place(policy);
     const auto lock = std::make_unique<elided<tatas_lock>>(place);
-    txsync::detail::forget_experience();  // of the last call's, which may have had this address
+    txsync::detail::forget_elision_history();  // of the last call's, which may have had this address
     script.on_begin_by_default(plan::aborts(status));
     const std::uint64_t all = section(*lock);
     EXPECT_FALSE(was_elided);

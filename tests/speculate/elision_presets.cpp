@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <machine/scripted/script.hpp>
-#include <speculate/experience.hpp>
+#include <speculate/elision_history.hpp>
 #include <speculate/scoped_site.hpp>
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/srwlock.hpp>
@@ -99,7 +99,7 @@ class ElisionPresets : public testing::Test {
   outcome where_all_end_by(std::uint32_t status, const elision_policy& policy) {
     scoped_site place(policy);
     Lock lock(place);
-    txsync::detail::forget_experience();  // of the last call's, which had this address
+    txsync::detail::forget_elision_history();  // of the last call's, which had this address
     script.on_begin_by_default(plan::aborts(status));
     const outcome all = section(lock);
     script.on_begin_by_default(plan::commits());
@@ -110,7 +110,7 @@ class ElisionPresets : public testing::Test {
   std::pair<std::uint64_t, bool> where_held_at_begin(const elision_policy& preset) {
     const elision_policy policy = without_limit(preset);
     const auto held = std::make_unique<held_lock>(script, policy, 1);
-    txsync::detail::forget_experience();
+    txsync::detail::forget_elision_history();
     const outcome all = section(held->lock);
     return {all.begins, all.took_lock};
   }
@@ -279,12 +279,12 @@ TEST_F(ElisionPresets, XsyncTakesTheLockAfterOneAbort) {
 }
 
 TEST_F(ElisionPresets, XsyncsLimitFallsAtOnceAndGrowsByOne) {
-  txsync::detail::experience known;
-  EXPECT_EQ(attempts_now(known, presets::xsync), 8u);
-  attempt_aborted(known, presets::xsync);
+  txsync::detail::elision_history history;
+  EXPECT_EQ(attempts_now(history, presets::xsync), 8u);
+  attempt_aborted(history, presets::xsync);
   for (const std::uint32_t limit : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 8u}) {
-    EXPECT_EQ(attempts_now(known, presets::xsync), limit);
-    attempt_committed(known, presets::xsync, 1);
+    EXPECT_EQ(attempts_now(history, presets::xsync), limit);
+    attempt_committed(history, presets::xsync, 1);
   }
 }
 
@@ -308,7 +308,7 @@ TEST_F(ElisionPresets, GlibcSkipsForAllThreadsOfTheLock) {
   EXPECT_EQ(where_all_end_by(capacity, presets::glibc), (outcome{1, !waits, takes_lock}));
   scoped_site place(presets::glibc);
   elided<tatas_lock> lock(place);
-  txsync::detail::forget_experience();
+  txsync::detail::forget_elision_history();
   script.on_begin(plan::aborts(capacity));
   EXPECT_EQ(section(lock), (outcome{1, !waits, takes_lock}));
   EXPECT_FALSE(attempted_elsewhere(script, lock));

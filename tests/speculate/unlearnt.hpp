@@ -4,10 +4,10 @@
 #pragma once
 
 #include <machine/scripted/script.hpp>
-#include <speculate/experience.hpp>
+#include <speculate/elision_history.hpp>
 
 /// The machine has hardware transactions, and the calling thread has not used them yet.
 inline void have_unlearnt_rtm(txsync::script::machine_script& script) {
   script.have_rtm();
-  txsync::detail::forget_experience();
+  txsync::detail::forget_elision_history();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "speculate/experience.hpp"
+#include "speculate/elision_history.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -55,36 +55,38 @@ bool uses_badness(const elision_policy& policy) noexcept {
 
 }  // namespace
 
-experience* experience_of(const void* lock) noexcept {
+elision_history* elision_history_of(const void* lock) noexcept {
   thread_memory* const mine = my_memory();
   return mine != nullptr ? &mine->table[place_of(lock)] : nullptr;
 }
 
-experience& experience_in_attempt(const void* lock) noexcept { return my_memory_if_any()->table[place_of(lock)]; }
+elision_history& elision_history_in_attempt(const void* lock) noexcept {
+  return my_memory_if_any()->table[place_of(lock)];
+}
 
-void forget_experience() noexcept {
-  if (thread_memory* const mine = my_memory_if_any()) std::ranges::fill(mine->table, experience{});
+void forget_elision_history() noexcept {
+  if (thread_memory* const mine = my_memory_if_any()) std::ranges::fill(mine->table, elision_history{});
   for (shared_skips& one : skips) one.left.store(0, std::memory_order_relaxed);  // relaxed: see skips_one()
 }
 
-bool wants_attempt(experience& mine, const void* lock, const elision_policy& policy) noexcept {
+bool wants_attempt(elision_history& mine, const void* lock, const elision_policy& policy) noexcept {
   if (uses_badness(policy)) return mine.badness == 0 || (++mine.turns & mine.badness >> forgiven(policy)) == 0;
   return policy.adapts != adaptation::skip_after_failure || !skips_one(lock);
 }
 
-std::uint32_t attempts_now(const experience& mine, const elision_policy& policy) noexcept {
+std::uint32_t attempts_now(const elision_history& mine, const elision_policy& policy) noexcept {
   if (policy.adapts != adaptation::retry_limit) return policy.attempts;
   return policy.attempts > mine.missing ? policy.attempts - mine.missing : 1;
 }
 
-void attempt_aborted(experience& mine, const elision_policy& policy) noexcept {
+void attempt_aborted(elision_history& mine, const elision_policy& policy) noexcept {
   mine.commits = 0;
   if (policy.adapts == adaptation::retry_limit) {
     mine.missing = static_cast<std::uint8_t>(std::min<std::uint32_t>(policy.attempts - 1, 255));
   }
 }
 
-void attempts_failed(experience& mine, const void* lock, const elision_policy& policy, failure why) noexcept {
+void attempts_failed(elision_history& mine, const void* lock, const elision_policy& policy, failure why) noexcept {
   // A thread that takes the lock aborts all others. If trials tell whether elision pays, conflicts are no reason to
   // take it more often.
   if (policy.adapts == adaptation::trial && why != failure::hopeless) return;
@@ -96,7 +98,7 @@ void attempts_failed(experience& mine, const void* lock, const elision_policy& p
   }
 }
 
-void attempt_committed(experience& mine, const elision_policy& policy, unsigned sections) noexcept {
+void attempt_committed(elision_history& mine, const elision_policy& policy, unsigned sections) noexcept {
   if (mine.badness != 0) mine.badness = 0;
   if (policy.adapts == adaptation::retry_limit && mine.missing != 0) --mine.missing;
   if (policy.most_sections <= 1) return;
@@ -107,7 +109,7 @@ void attempt_committed(experience& mine, const elision_policy& policy, unsigned 
   }
 }
 
-void coarse_attempt_aborted(experience& mine, bool too_large) noexcept {
+void coarse_attempt_aborted(elision_history& mine, bool too_large) noexcept {
   mine.grain = too_large ? std::max<std::uint8_t>(1, mine.grain / 2) : 1;
   if (!too_large) mine.commits = 0;
 }

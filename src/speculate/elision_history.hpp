@@ -10,7 +10,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::detail {
 
-struct experience {
+struct elision_history {
   std::uint16_t turns = 0;    ///< critical sections since, for the badness mask
   std::uint16_t badness = 0;  ///< a mask: 2^n-1 after n failures in a row
   std::uint8_t missing = 0;   ///< how many attempts fewer than the policy's limit
@@ -22,24 +22,24 @@ struct experience {
 };
 
 /// Outside attempts. Null if the system has no memory for it: then the lock is to be taken.
-experience* experience_of(const void* lock) noexcept;
+elision_history* elision_history_of(const void* lock) noexcept;
 /// The same for a thread that runs an attempt or has just ended one: it has that memory.
-experience& experience_in_attempt(const void* lock) noexcept;
+elision_history& elision_history_in_attempt(const void* lock) noexcept;
 /// Makes the calling thread forget all locks, as if it had just started. Also forgets what all threads have learnt
 /// together (skip_after_failure). For tests that count attempts.
-void forget_experience() noexcept;
+void forget_elision_history() noexcept;
 
 /// Whether this critical section is to be tried in an attempt.
-bool wants_attempt(experience& mine, const void* lock, const elision_policy& policy) noexcept;
+bool wants_attempt(elision_history& mine, const void* lock, const elision_policy& policy) noexcept;
 /// How many attempts a critical section gets now.
-std::uint32_t attempts_now(const experience& mine, const elision_policy& policy) noexcept;
+std::uint32_t attempts_now(const elision_history& mine, const elision_policy& policy) noexcept;
 
-void attempt_aborted(experience& mine, const elision_policy& policy) noexcept;
+void attempt_aborted(elision_history& mine, const elision_policy& policy) noexcept;
 /// Why a critical section takes the lock after attempts.
 enum class failure : std::uint8_t { busy, conflicts, hopeless };
-void attempts_failed(experience& mine, const void* lock, const elision_policy& policy, failure why) noexcept;
-void attempt_committed(experience& mine, const elision_policy& policy, unsigned sections) noexcept;
+void attempts_failed(elision_history& mine, const void* lock, const elision_policy& policy, failure why) noexcept;
+void attempt_committed(elision_history& mine, const elision_policy& policy, unsigned sections) noexcept;
 /// An attempt with several sections aborted. That says nothing about its first section.
-void coarse_attempt_aborted(experience& mine, bool too_large) noexcept;
+void coarse_attempt_aborted(elision_history& mine, bool too_large) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::detail
