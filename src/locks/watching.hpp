@@ -13,8 +13,8 @@ namespace txsync::inline TXSYNC_BACKEND::detail {
 /// The calling thread's history: each failed watch halves the time of the next one. Now and then a trial watches
 /// longer.
 struct watch_history {
-  std::uint8_t in_vain;
-  std::uint8_t trials_in_vain;
+  std::uint8_t failed_watches;
+  std::uint8_t failed_trials;
   std::uint16_t until_trial;
 };
 [[gnu::tls_model("initial-exec")]] extern constinit thread_local watch_history my_watches;
@@ -29,12 +29,12 @@ bool watch(Over is_over) noexcept {
   // Found with ./dev bench leveldb and bench locks. A failed watch costs no more than a sleep and a wake-up.
   constexpr std::uint64_t max_cycles = 20'000;
   constexpr std::uint64_t trial_cycles = 60'000;  // long enough for the notifying thread to wake up, too
-  constexpr unsigned max_in_vain = 8;
+  constexpr unsigned max_failed_watches = 8;
   constexpr unsigned min_watches_a_trial = 16;
-  constexpr unsigned max_trials_in_vain = 5;
+  constexpr unsigned max_failed_trials = 5;
   watch_history& mine = my_watches;
   const bool is_trial = mine.until_trial == 0;
-  const std::uint64_t budget = is_trial ? trial_cycles : max_cycles >> mine.in_vain;
+  const std::uint64_t budget = is_trial ? trial_cycles : max_cycles >> mine.failed_watches;
   if (!is_trial) --mine.until_trial;
   const std::uint64_t start = machine::cycles();
   do {
@@ -44,10 +44,10 @@ bool watch(Over is_over) noexcept {
     }
     machine::relax();
   } while (machine::cycles() - start < budget);
-  if (mine.in_vain < max_in_vain) ++mine.in_vain;
+  if (mine.failed_watches < max_failed_watches) ++mine.failed_watches;
   if (is_trial) {
-    mine.until_trial = static_cast<std::uint16_t>(min_watches_a_trial << mine.trials_in_vain);
-    if (mine.trials_in_vain < max_trials_in_vain) ++mine.trials_in_vain;
+    mine.until_trial = static_cast<std::uint16_t>(min_watches_a_trial << mine.failed_trials);
+    if (mine.failed_trials < max_failed_trials) ++mine.failed_trials;
   }
   return false;
 }

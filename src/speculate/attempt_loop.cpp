@@ -87,7 +87,7 @@ class retries {
   }
   /// False: take the lock.
   bool wait_outside() noexcept {
-    const std::uint64_t most = std::uint64_t{policy_.longest_wait} << history_.in_vain;
+    const std::uint64_t most = std::uint64_t{policy_.longest_wait} << history_.futile_waits;
     const std::uint64_t before = waited_;
     const std::uint64_t start = machine::cycles();
     patient_spin waiting;
@@ -96,12 +96,12 @@ class retries {
       waited_ = before + (machine::cycles() - start);
       if (most != 0 && waited_ >= most) {
         // A thread behind a lock whose queue never ends never sees it free.
-        if (history_.in_vain < elision_history::most_in_vain) ++history_.in_vain;
+        if (history_.futile_waits < elision_history::max_futile_waits) ++history_.futile_waits;
         return false;
       }
       waiting.wait(shortest_wait);
     }
-    if (waited_ < policy_.longest_wait) history_.in_vain = 0;
+    if (waited_ < policy_.longest_wait) history_.futile_waits = 0;
     return true;
   }
   void back_off() noexcept {
@@ -131,7 +131,7 @@ bool is_capacity(abort_cause why) noexcept {
 }
 
 bool is_coarse(const elision_history& history, const elision_policy& policy) noexcept {
-  return policy.most_sections > 1 && history.commits >= policy.coarsens_after && history.grain > 1;
+  return policy.most_sections > 1 && history.commits >= policy.coarsens_after && history.coarsening_factor > 1;
 }
 
 /// For a race detector of the library or of the program only: it does not see attempts. To be called within them.
@@ -445,7 +445,7 @@ bool leave_elided(const void* lock) noexcept {
   if (policy.most_sections > 1) {
     sections = ++mine.done;
     const elision_history& history = elision_history_in_attempt(mine.outermost);
-    if (mine.actions == 0 && is_coarse(history, policy) && sections < history.grain) {
+    if (mine.actions == 0 && is_coarse(history, policy) && sections < history.coarsening_factor) {
       mine.become(section_log::open);
       return true;
     }

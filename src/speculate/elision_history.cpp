@@ -70,19 +70,19 @@ void forget_elision_history() noexcept {
 }
 
 bool wants_attempt(elision_history& mine, const void* lock, const elision_policy& policy) noexcept {
-  if (uses_badness(policy)) return mine.badness == 0 || (++mine.turns & mine.badness >> forgiven(policy)) == 0;
+  if (uses_badness(policy)) return mine.badness == 0 || (++mine.sections & mine.badness >> forgiven(policy)) == 0;
   return policy.adapts != adaptation::skip_after_failure || !skips_one(lock);
 }
 
 std::uint32_t attempts_now(const elision_history& mine, const elision_policy& policy) noexcept {
   if (policy.adapts != adaptation::retry_limit) return policy.attempts;
-  return policy.attempts > mine.missing ? policy.attempts - mine.missing : 1;
+  return policy.attempts > mine.attempt_deficit ? policy.attempts - mine.attempt_deficit : 1;
 }
 
 void attempt_aborted(elision_history& mine, const elision_policy& policy) noexcept {
   mine.commits = 0;
   if (policy.adapts == adaptation::retry_limit) {
-    mine.missing = static_cast<std::uint8_t>(std::min<std::uint32_t>(policy.attempts - 1, 255));
+    mine.attempt_deficit = static_cast<std::uint8_t>(std::min<std::uint32_t>(policy.attempts - 1, 255));
   }
 }
 
@@ -100,17 +100,18 @@ void attempts_failed(elision_history& mine, const void* lock, const elision_poli
 
 void attempt_committed(elision_history& mine, const elision_policy& policy, unsigned sections) noexcept {
   if (mine.badness != 0) mine.badness = 0;
-  if (policy.adapts == adaptation::retry_limit && mine.missing != 0) --mine.missing;
+  if (policy.adapts == adaptation::retry_limit && mine.attempt_deficit != 0) --mine.attempt_deficit;
   if (policy.most_sections <= 1) return;
   if (mine.commits < policy.coarsens_after) {
     ++mine.commits;
-  } else if (sections >= mine.grain) {
-    mine.grain = static_cast<std::uint8_t>(std::min<unsigned>(policy.most_sections, mine.grain * 2u));
+  } else if (sections >= mine.coarsening_factor) {
+    mine.coarsening_factor =
+        static_cast<std::uint8_t>(std::min<unsigned>(policy.most_sections, mine.coarsening_factor * 2u));
   }
 }
 
 void coarse_attempt_aborted(elision_history& mine, bool too_large) noexcept {
-  mine.grain = too_large ? std::max<std::uint8_t>(1, mine.grain / 2) : 1;
+  mine.coarsening_factor = too_large ? std::max<std::uint8_t>(1, mine.coarsening_factor / 2) : 1;
   if (!too_large) mine.commits = 0;
 }
 

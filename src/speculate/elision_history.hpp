@@ -11,14 +11,14 @@
 namespace txsync::inline TXSYNC_BACKEND::detail {
 
 struct elision_history {
-  std::uint16_t turns = 0;    ///< critical sections since, for the badness mask
-  std::uint16_t badness = 0;  ///< a mask: 2^n-1 after n failures in a row
-  std::uint8_t missing = 0;   ///< how many attempts fewer than the policy's limit
-  std::uint8_t commits = 0;   ///< in a row
-  std::uint8_t grain = 1;     ///< critical sections in one attempt (coarsening)
-  std::uint8_t in_vain = 0;   ///< sections in a row that waited as long as they may, up to most_in_vain
+  std::uint16_t sections = 0;          ///< critical sections since, for the badness mask
+  std::uint16_t badness = 0;           ///< a mask: 2^n-1 after n failures in a row
+  std::uint8_t attempt_deficit = 0;    ///< how many attempts fewer than the policy's limit
+  std::uint8_t commits = 0;            ///< in a row
+  std::uint8_t coarsening_factor = 1;  ///< critical sections in one attempt (coarsening)
+  std::uint8_t futile_waits = 0;       ///< sections in a row that waited as long as they may, up to max_futile_waits
 
-  static constexpr std::uint8_t most_in_vain = 4;
+  static constexpr std::uint8_t max_futile_waits = 4;
 };
 
 /// Outside attempts. Null if the system has no memory for it: then the lock is to be taken.
