@@ -18,7 +18,7 @@ namespace txsync::inline TXSYNC_BACKEND {
 
 namespace detail {
 
-constinit thread_local section_log my_sections;
+constinit thread_local attempt_frame my_attempt_frame;
 
 namespace {
 
@@ -145,15 +145,15 @@ void order_before_sections(const void* lock) noexcept {
 }
 
 /// In an attempt: adds the critical section to it.
-void record(section_log& mine, const void* lock, latch_mode mode) noexcept {
-  if (mine.count == section_log::most) machine::abort<attempt_status::code_fall_back>();
+void record(attempt_frame& mine, const void* lock, latch_mode mode) noexcept {
+  if (mine.count == attempt_frame::most) machine::abort<attempt_status::code_fall_back>();
   order_behind_sections(lock);
   mine.sections[mine.count++] = {lock, mode};
-  mine.become(section_log::in_section);
+  mine.become(attempt_frame::in_section);
 }
 
 /// What is counted from now on belongs to this site.
-void note_site(section_log& mine, site_page& how) noexcept {
+void note_site(attempt_frame& mine, site_page& how) noexcept {
   const counted_page now(how);
   if (mine.how == now) [[likely]]
     return;
@@ -162,14 +162,14 @@ void note_site(section_log& mine, site_page& how) noexcept {
   observe::forget_attempt_counters();
 }
 
-void record_outermost(section_log& mine, site_page& how, const void* lock, latch_mode mode) noexcept {
+void record_outermost(attempt_frame& mine, site_page& how, const void* lock, latch_mode mode) noexcept {
   order_behind_sections(lock);
   note_site(mine, how);
   mine.outermost = lock;
   mine.done = 0;  // read only by policies that coarsen
   mine.sections[0] = {lock, mode};
   mine.count = 1;
-  mine.become(section_log::in_section);
+  mine.become(attempt_frame::in_section);
 }
 
 /// Called in an attempt that has found the lock held.
@@ -189,13 +189,13 @@ struct section_request {
   held_test held;
 };
 
-[[gnu::always_inline]] inline attempt_status begin_timed(section_log& mine, const site_page& how) noexcept {
+[[gnu::always_inline]] inline attempt_status begin_timed(attempt_frame& mine, const site_page& how) noexcept {
   if (mine.timed_for == &how) [[unlikely]]
     mine.began = machine::cycles();
   return machine::begin();
 }
 
-[[gnu::always_inline]] inline attempt_status try_attempt(section_log& mine, const section_request& asked) noexcept {
+[[gnu::always_inline]] inline attempt_status try_attempt(attempt_frame& mine, const section_request& asked) noexcept {
   const attempt_status status = begin_timed(mine, asked.how);
   if (status.started()) {
     if (asked.held(asked.lock)) [[unlikely]]
@@ -220,19 +220,19 @@ std::uint32_t counted_as(const site_page& how) noexcept { return observe::detail
 /// `status`: that of the last attempt.
 [[gnu::noinline]] void count_failure(const site_page& how, const void* lock, attempt_status status) noexcept {
   const std::uint32_t number = counted_as(how);
-  if (number != 0 && observe::detail::attempts_failed(number)) my_sections.times_losses = true;
+  if (number != 0 && observe::detail::attempts_failed(number)) my_attempt_frame.times_losses = true;
   observe::tell_fallback(number, lock, status.cause());
 }
 constexpr observe::commits_left own_commits_left = {
-    .get = []() noexcept { return my_sections.left.commits_left(); },
-    .set = [](std::uint32_t commits) noexcept { my_sections.left.set_commits_left(commits); }};
+    .get = []() noexcept { return my_attempt_frame.left.commits_left(); },
+    .set = [](std::uint32_t commits) noexcept { my_attempt_frame.left.set_commits_left(commits); }};
 
-[[gnu::noinline]] void add_commits(section_log& mine) noexcept {
+[[gnu::noinline]] void add_commits(attempt_frame& mine) noexcept {
   if (observe::add_commits(*mine.how.page().place(), own_commits_left)) mine.times_losses = true;
 }
 
 /// Ends the attempt, and counts it if it is to be counted.
-void end_attempt(section_log& mine) noexcept {
+void end_attempt(attempt_frame& mine) noexcept {
   const bool is_counted = mine.how.is_counted();
   if (machine::detail::aborts_undo_stores && is_counted) {
     mine.left.end_attempt();  // within the attempt: if it aborts here, this is undone
@@ -249,12 +249,12 @@ void end_attempt(section_log& mine) noexcept {
 /// What an abort leaves of the record, for machines where it is put back by hand (see above).
 class kept_record {
  public:
-  explicit kept_record(const section_log& mine) noexcept {
+  explicit kept_record(const attempt_frame& mine) noexcept {
     if constexpr (machine::detail::aborts_undo_stores) return;
     actions_ = mine.actions;
     guards_ = mine.guards;
   }
-  void put_back(section_log& mine) const noexcept {
+  void put_back(attempt_frame& mine) const noexcept {
     if constexpr (machine::detail::aborts_undo_stores) return;
     mine.count = 0;
     mine.become(0);
@@ -269,7 +269,7 @@ class kept_record {
 };
 
 /// Called after the first attempt has aborted.
-[[gnu::noinline]] bool enter_after(attempt_status status, section_log& mine, section_request asked,
+[[gnu::noinline]] bool enter_after(attempt_status status, attempt_frame& mine, section_request asked,
                                    elision_history& history, bool coarse) noexcept {
   const elision_policy& policy = asked.how.elides_by();
   retries decide(asked.how, history, asked.lock, asked.held);
@@ -297,7 +297,7 @@ class kept_record {
   return false;
 }
 
-bool enter_from_outside(section_log& mine, const section_request& asked, elision_history& history) noexcept {
+bool enter_from_outside(attempt_frame& mine, const section_request& asked, elision_history& history) noexcept {
   const bool coarse = is_coarse(history, asked.how.elides_by());
   if (mine.times_losses) [[unlikely]] {
     mine.times_losses = false;
@@ -311,7 +311,7 @@ bool enter_from_outside(section_log& mine, const section_request& asked, elision
   return enter_after(status, mine, asked, history, coarse);
 }
 
-void commit(section_log& mine, unsigned sections) noexcept {
+void commit(attempt_frame& mine, unsigned sections) noexcept {
   site_page& how = mine.how.page();
   const elision_policy& policy = how.elides_by();
   elision_history& history = elision_history_in_attempt(mine.outermost);
@@ -333,18 +333,19 @@ void commit(section_log& mine, unsigned sections) noexcept {
 }
 
 [[gnu::noinline]] void look_at_trial(site_page& how, const elision_policy& policy) noexcept {
-  section_log& mine = my_sections;
+  attempt_frame& mine = my_attempt_frame;
   if (my_trial_sampler.look(mine.left, &how.elision_trial, how.elision_trial, policy.trial_cycles))
     mine.timed_for = &how;
   how.keep_elision_answer();
 }
 
 void look_now_and_then(site_page& how, const elision_policy& policy) noexcept {
-  if (policy.adapts == adaptation::trial && my_trial_sampler.count(my_sections.left, &how.elision_trial)) [[unlikely]]
+  if (policy.adapts == adaptation::trial && my_trial_sampler.count(my_attempt_frame.left, &how.elision_trial))
+      [[unlikely]]
     look_at_trial(how, policy);
 }
 
-elided_section* find(section_log& mine, const void* lock) noexcept {
+elided_section* find(attempt_frame& mine, const void* lock) noexcept {
   for (std::uint32_t i = mine.count; i-- != 0;) {
     if (mine.sections[i].lock == lock) return &mine.sections[i];
   }
@@ -374,8 +375,8 @@ elision_choice choice_of(site& place, site_state& seen) noexcept {
 }  // namespace
 
 bool try_elision(site& place, site_state& state, const void* lock, latch_mode mode, held_test held) noexcept {
-  section_log& mine = my_sections;
-  if (mine.is(section_log::inside)) {
+  attempt_frame& mine = my_attempt_frame;
+  if (mine.is(attempt_frame::inside)) {
     if (!is_elided_within(place, state)) return false;
     if (held(lock)) machine::abort_busy(lock);
     record(mine, lock, mode);
@@ -393,9 +394,9 @@ bool try_elision(site& place, site_state& state, const void* lock, latch_mode mo
 }
 
 try_outcome try_enter_elided(site& place, const void* lock, latch_mode mode, held_test held) noexcept {
-  section_log& mine = my_sections;
+  attempt_frame& mine = my_attempt_frame;
   site_state& state = site_state::of(place);
-  if (mine.is(section_log::inside)) {
+  if (mine.is(attempt_frame::inside)) {
     if (!is_elided_within(place, state)) return try_outcome::try_lock;
     const latch_mode inside = elided_mode(lock);
     const bool own = inside == latch_mode::exclusive || (inside == latch_mode::shared && mode != latch_mode::shared);
@@ -433,7 +434,7 @@ try_outcome try_enter_elided(site& place, const void* lock, latch_mode mode, hel
 }
 
 bool leave_elided(const void* lock) noexcept {
-  section_log& mine = my_sections;
+  attempt_frame& mine = my_attempt_frame;
   elided_section* const found = find(mine, lock);
   if (found == nullptr) return false;
   order_before_sections(lock);
@@ -446,7 +447,7 @@ bool leave_elided(const void* lock) noexcept {
     sections = ++mine.done;
     const elision_history& history = elision_history_in_attempt(mine.outermost);
     if (mine.actions == 0 && is_coarse(history, policy) && sections < history.coarsening_factor) {
-      mine.become(section_log::open);
+      mine.become(attempt_frame::open);
       return true;
     }
   }
@@ -455,20 +456,20 @@ bool leave_elided(const void* lock) noexcept {
 }
 
 latch_mode elided_mode(const void* lock) noexcept {
-  const elided_section* const found = find(my_sections, lock);
+  const elided_section* const found = find(my_attempt_frame, lock);
   return found == nullptr ? latch_mode::none : found->mode;
 }
 
 void change_elided_mode(const void* lock, latch_mode mode) noexcept {
-  elided_section* const found = find(my_sections, lock);
+  elided_section* const found = find(my_attempt_frame, lock);
   if (found != nullptr) found->mode = mode;
 }
 
 }  // namespace detail
 
 void commit_coarsened() noexcept {
-  detail::section_log& mine = detail::my_sections;
-  if (mine.is(detail::section_log::open)) detail::commit(mine, mine.done);
+  detail::attempt_frame& mine = detail::my_attempt_frame;
+  if (mine.is(detail::attempt_frame::open)) detail::commit(mine, mine.done);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND

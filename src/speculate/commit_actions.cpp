@@ -20,8 +20,8 @@ void bring_in_actions() noexcept {
 }
 
 void defer(const deferred_action& action) noexcept {
-  section_log& mine = my_sections;
-  if (mine.is(section_log::open)) commit_coarsened();  // the thread is in no critical section
+  attempt_frame& mine = my_attempt_frame;
+  if (mine.is(attempt_frame::open)) commit_coarsened();  // the thread is in no critical section
   if (!must_defer()) {
     deferred_action now = action;
     return now.run(now.data);
@@ -40,7 +40,7 @@ void defer(const deferred_action& action) noexcept {
 }
 
 void run_deferred() noexcept {
-  section_log& mine = my_sections;
+  attempt_frame& mine = my_attempt_frame;
   // By value: an action may enter critical sections, and add actions itself.
   while (mine.actions != 0) {
     const thread_memory& memory = *my_memory_if_any();

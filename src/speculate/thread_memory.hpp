@@ -14,7 +14,7 @@ namespace txsync::inline TXSYNC_BACKEND::detail {
 
 /// Which of the thread's critical sections are timed, to estimate the time that aborted attempts lose: one in
 /// observe::timing_period. The end of the previous section decides, where its attempts are counted
-/// (section_log::times_losses).
+/// (attempt_frame::times_losses).
 class timed_sections {
  public:
   /// The next critical section is timed: its begin() starts the timing.

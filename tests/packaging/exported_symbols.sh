@@ -11,7 +11,7 @@ allowed='^((typeinfo( name)?|vtable|VTT|guard variable|TLS (wrapper|init) functi
 # Names that every later version of this minor version must still have.
 required=('txsync::native::tatas_lock::lock_slow(txsync::native::wait_task*)' 'txsync::native::machine::htm()' 'txsync::native::mutex::lock_contended()'
   'txsync::native::barrier::arrive_and_wait()' 'txsync::native::shared_mutex::lock()'
-  'txsync::native::commit_coarsened()' 'txsync::native::load_policy[abi:cxx11](char const*)' 'txsync::native::site::unnamed_' 'txsync::native::detail::undecided' 'txsync::native::detail::my_sections'
+  'txsync::native::commit_coarsened()' 'txsync::native::load_policy[abi:cxx11](char const*)' 'txsync::native::site::unnamed_' 'txsync::native::detail::undecided' 'txsync::native::detail::my_attempt_frame'
   'txsync::native::detail::leave_elided(void const*)' 'txsync::native::condition_variable::announce(unsigned long)')
 
 # Function objects of the standard library's headers (u: unique, V: weak) are in no code that was optimized, and

@@ -116,7 +116,7 @@ class elided_base {
     now_holds(mode);
   }
   void now_holds(latch_mode mode) const noexcept {
-    if constexpr (!looks_at_lock<Lock> && !remembers_itself) my_sections.taken.remember(&lock_, mode);
+    if constexpr (!looks_at_lock<Lock> && !remembers_itself) my_attempt_frame.taken.remember(&lock_, mode);
   }
   bool acquired_if(bool got, latch_mode mode = latch_mode::exclusive) const noexcept {
     if (!got) return false;
@@ -132,7 +132,7 @@ class elided_base {
     if constexpr (remembers_itself) {
       if (!lock_.is_newest_held()) return false;
     } else {
-      if (!my_sections.taken.is(&lock_, mode)) return false;
+      if (!my_attempt_frame.taken.is(&lock_, mode)) return false;
     }
     machine::annotate_release(&lock_);
     return true;
@@ -140,7 +140,7 @@ class elided_base {
   /// To be called after that lock has been unlocked. An unlock that is an atomic instruction would have to wait for a
   /// store before it (0.35 ns on Zen 4, shared_mutex, shared, 10 writes).
   static void released_last_taken() noexcept {
-    if constexpr (!remembers_itself) my_sections.taken.forget();
+    if constexpr (!remembers_itself) my_attempt_frame.taken.forget();
   }
 
   /// Ends a section that is not the last one taken. It is a section of an attempt, or one that has taken the lock. If
@@ -368,10 +368,10 @@ class elided_guard {
  public:
   explicit elided_guard(Lock& lock) noexcept : lock_(lock) {
     lock_.lock();
-    ++detail::my_sections.guards;
+    ++detail::my_attempt_frame.guards;
   }
   ~elided_guard() {
-    --detail::my_sections.guards;
+    --detail::my_attempt_frame.guards;
     lock_.unlock();
     if (!detail::must_defer()) detail::run_deferred();
   }

@@ -32,7 +32,7 @@ class elided_condition_variable {
   /// machine::clock_ns() has reached the deadline without a notification. Spurious returns are possible.
   template <class Lock>
   bool wait(Lock& lock, std::uint64_t deadline = machine::no_deadline) noexcept {
-    if (detail::my_sections.count > 1) machine::abort<machine::attempt_status::code_fall_back>();
+    if (detail::my_attempt_frame.count > 1) machine::abort<machine::attempt_status::code_fall_back>();
     released_for_wait<Lock> released{lock};
     return core_.wait_with(released, deadline);
   }

@@ -77,7 +77,7 @@ class counted_page {
 ///     0            no attempt
 ///     in_section   in an attempt, which runs `count` sections
 ///     open         in an attempt, between two sections (coarsening)
-struct section_log {
+struct attempt_frame {
   static constexpr unsigned most = 8;
 
   count_down left;            ///< until the next look at a trial; has `inside` bits while an attempt runs
@@ -100,10 +100,10 @@ struct section_log {
   bool is(std::uint32_t bits) const noexcept { return (left.bits() & bits) != 0; }
   void become(std::uint32_t bits) noexcept { left.set_bits(bits); }
 };
-[[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local section_log my_sections;
+[[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local attempt_frame my_attempt_frame;
 
 /// Whether the calling thread is in an attempt of an elided lock.
-inline bool in_elided_attempt() noexcept { return my_sections.is(section_log::inside); }
+inline bool in_elided_attempt() noexcept { return my_attempt_frame.is(attempt_frame::inside); }
 
 /// `state` is that of the site.
 TXSYNC_EXPORT bool try_elision(site& place, site_state& state, const void* lock, latch_mode mode,
@@ -114,7 +114,7 @@ TXSYNC_EXPORT bool try_elision(site& place, site_state& state, const void* lock,
 inline bool enter_elided(site& place, const void* lock, latch_mode mode, held_test held) noexcept {
   // If the site's sections take the lock at present, this costs little more than the check and the count.
   site_state& state = site_state::of(place);
-  if (state.takes_lock() && !my_sections.left.ends()) return false;
+  if (state.takes_lock() && !my_attempt_frame.left.ends()) return false;
   return try_elision(place, state, lock, mode, held);
 }
 
@@ -154,7 +154,7 @@ struct deferred_action {
 };
 TXSYNC_EXPORT void defer(const deferred_action& action) noexcept;
 /// Whether an action has to wait for the end of a scope.
-inline bool must_defer() noexcept { return in_elided_attempt() || my_sections.guards != 0; }
+inline bool must_defer() noexcept { return in_elided_attempt() || my_attempt_frame.guards != 0; }
 TXSYNC_EXPORT void run_deferred() noexcept;
 
 }  // namespace detail
