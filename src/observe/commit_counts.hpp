@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts attempts that commit, a cost of each elided critical section. A thread counts its commits down in a word that
-// it writes at the end of each attempt anyway (attempt_frame::left). Now and then it adds them to the site's counters.
+// it writes at the end of each attempt anyway (attempt_frame::countdown). Now and then it adds them to the site's
+// counters.
 #pragma once
 
 #include <atomic>

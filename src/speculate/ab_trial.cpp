@@ -213,7 +213,7 @@ std::uint32_t trial_sampler::vary() noexcept {
 std::uint16_t trial_sampler::patience() noexcept { return static_cast<std::uint16_t>(patience_of_others + vary()); }
 
 /// Short sections are looked at less often: a look costs as much as half of one.
-void trial_sampler::restart(count_down& left, std::uint64_t now, std::uint64_t window) noexcept {
+void trial_sampler::restart(count_down& countdown, std::uint64_t now, std::uint64_t window) noexcept {
   const std::uint64_t took = now - looked_;
   if (took < look_interval_ * (window / very_many_a_window)) {
     look_interval_ = 15 * ab_trial::max_report_interval + vary();
@@ -223,12 +223,12 @@ void trial_sampler::restart(count_down& left, std::uint64_t now, std::uint64_t w
     look_interval_ = ab_trial::max_report_interval - 4 + vary() / 4;
   }
   looked_ = now;
-  left.restart(look_interval_);
+  countdown.restart(look_interval_);
 }
 
-bool trial_sampler::counts_exactly(count_down& left, const void* role) noexcept {
+bool trial_sampler::counts_exactly(count_down& countdown, const void* role) noexcept {
   if (forget_after_ == 0) return true;
-  left.restart(1);
+  countdown.restart(1);
   if (--forget_after_ == 0) {
     // The sites that this thread has known in trials do not come any more.
     for (slot& one : slots_) one.role = nullptr;
@@ -260,7 +260,7 @@ void trial_sampler::took(const void* role, std::uint64_t length, const void* loc
   at->lock = lock;
 }
 
-bool trial_sampler::look(count_down& left, const void* role, ab_trial& trial, std::uint64_t window) noexcept {
+bool trial_sampler::look(count_down& countdown, const void* role, ab_trial& trial, std::uint64_t window) noexcept {
   slot* at = find(role);
   const std::uint64_t now = machine::cycles();
   ab_trial::report mine{.sections = 0, .since = now, .now = now, .shortest = ab_trial::no_length, .lock = nullptr};
@@ -277,14 +277,14 @@ bool trial_sampler::look(count_down& left, const void* role, ab_trial& trial, st
     *at = {
         .role = role, .since = now, .patience = stays, .report_interval = static_cast<std::uint8_t>(report_interval)};
     forget_after_ = longest_belief;
-    left.restart(1);
+    countdown.restart(1);
   } else if (at != nullptr) {
     at->role = nullptr;
     if (std::none_of(std::begin(slots_), std::end(slots_), [](const slot& one) { return one.role != nullptr; })) {
       forget_after_ = 0;
     }
   }
-  if (forget_after_ == 0) restart(left, now, window);
+  if (forget_after_ == 0) restart(countdown, now, window);
   return report_interval != 0;
 }
 

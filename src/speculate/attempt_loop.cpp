@@ -146,7 +146,7 @@ void order_before_sections(const void* lock) noexcept {
 
 /// In an attempt: adds the critical section to it.
 void record(attempt_frame& mine, const void* lock, latch_mode mode) noexcept {
-  if (mine.count == attempt_frame::most) machine::abort<attempt_status::code_fall_back>();
+  if (mine.count == attempt_frame::max_sections) machine::abort<attempt_status::code_fall_back>();
   order_behind_sections(lock);
   mine.sections[mine.count++] = {lock, mode};
   mine.become(attempt_frame::in_section);
@@ -224,8 +224,8 @@ std::uint32_t counted_as(const site_page& how) noexcept { return observe::detail
   observe::tell_fallback(number, lock, status.cause());
 }
 constexpr observe::commits_left own_commits_left = {
-    .get = []() noexcept { return my_attempt_frame.left.commits_left(); },
-    .set = [](std::uint32_t commits) noexcept { my_attempt_frame.left.set_commits_left(commits); }};
+    .get = []() noexcept { return my_attempt_frame.countdown.commits_left(); },
+    .set = [](std::uint32_t commits) noexcept { my_attempt_frame.countdown.set_commits_left(commits); }};
 
 [[gnu::noinline]] void add_commits(attempt_frame& mine) noexcept {
   if (observe::add_commits(*mine.how.page().place(), own_commits_left)) mine.times_losses = true;
@@ -235,14 +235,14 @@ constexpr observe::commits_left own_commits_left = {
 void end_attempt(attempt_frame& mine) noexcept {
   const bool is_counted = mine.how.is_counted();
   if (machine::detail::aborts_undo_stores && is_counted) {
-    mine.left.end_attempt();  // within the attempt: if it aborts here, this is undone
+    mine.countdown.end_attempt();  // within the attempt: if it aborts here, this is undone
     machine::end();
   } else {
     mine.become(0);
     machine::end();
-    if (is_counted) mine.left.end_attempt();
+    if (is_counted) mine.countdown.end_attempt();
   }
-  if (mine.left.commits_left() == 0) [[unlikely]]
+  if (mine.countdown.commits_left() == 0) [[unlikely]]
     add_commits(mine);
 }
 
@@ -334,13 +334,13 @@ void commit(attempt_frame& mine, unsigned sections) noexcept {
 
 [[gnu::noinline]] void look_at_trial(site_page& how, const elision_policy& policy) noexcept {
   attempt_frame& mine = my_attempt_frame;
-  if (my_trial_sampler.look(mine.left, &how.elision_trial, how.elision_trial, policy.trial_cycles))
+  if (my_trial_sampler.look(mine.countdown, &how.elision_trial, how.elision_trial, policy.trial_cycles))
     mine.timed_for = &how;
   how.keep_elision_answer();
 }
 
 void look_now_and_then(site_page& how, const elision_policy& policy) noexcept {
-  if (policy.adapts == adaptation::trial && my_trial_sampler.count(my_attempt_frame.left, &how.elision_trial))
+  if (policy.adapts == adaptation::trial && my_trial_sampler.count(my_attempt_frame.countdown, &how.elision_trial))
       [[unlikely]]
     look_at_trial(how, policy);
 }
@@ -376,7 +376,7 @@ elision_choice choice_of(site& place, site_state& seen) noexcept {
 
 bool try_elision(site& place, site_state& state, const void* lock, latch_mode mode, held_test held) noexcept {
   attempt_frame& mine = my_attempt_frame;
-  if (mine.is(attempt_frame::inside)) {
+  if (mine.is(attempt_frame::in_attempt)) {
     if (!is_elided_within(place, state)) return false;
     if (held(lock)) machine::abort_busy(lock);
     record(mine, lock, mode);
@@ -396,10 +396,11 @@ bool try_elision(site& place, site_state& state, const void* lock, latch_mode mo
 try_outcome try_enter_elided(site& place, const void* lock, latch_mode mode, held_test held) noexcept {
   attempt_frame& mine = my_attempt_frame;
   site_state& state = site_state::of(place);
-  if (mine.is(attempt_frame::inside)) {
+  if (mine.is(attempt_frame::in_attempt)) {
     if (!is_elided_within(place, state)) return try_outcome::try_lock;
-    const latch_mode inside = elided_mode(lock);
-    const bool own = inside == latch_mode::exclusive || (inside == latch_mode::shared && mode != latch_mode::shared);
+    const latch_mode own_mode = elided_mode(lock);
+    const bool own =
+        own_mode == latch_mode::exclusive || (own_mode == latch_mode::shared && mode != latch_mode::shared);
     if (own || held(lock)) return try_outcome::busy;
     record(mine, lock, mode);
     return try_outcome::elided;
@@ -447,7 +448,7 @@ bool leave_elided(const void* lock) noexcept {
     sections = ++mine.done;
     const elision_history& history = elision_history_in_attempt(mine.outermost);
     if (mine.actions == 0 && is_coarse(history, policy) && sections < history.coarsening_factor) {
-      mine.become(attempt_frame::open);
+      mine.become(attempt_frame::coarsened);
       return true;
     }
   }
@@ -469,7 +470,7 @@ void change_elided_mode(const void* lock, latch_mode mode) noexcept {
 
 void commit_coarsened() noexcept {
   detail::attempt_frame& mine = detail::my_attempt_frame;
-  if (mine.is(detail::attempt_frame::open)) detail::commit(mine, mine.done);
+  if (mine.is(detail::attempt_frame::coarsened)) detail::commit(mine, mine.done);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND

@@ -21,7 +21,7 @@ void bring_in_actions() noexcept {
 
 void defer(const deferred_action& action) noexcept {
   attempt_frame& mine = my_attempt_frame;
-  if (mine.is(attempt_frame::open)) commit_coarsened();  // the thread is in no critical section
+  if (mine.is(attempt_frame::coarsened)) commit_coarsened();  // the thread is in no critical section
   if (!must_defer()) {
     deferred_action now = action;
     return now.run(now.data);

@@ -80,7 +80,8 @@ TEST_F(ElidedSections, NestAsOneAttempt) {
 
 TEST_F(ElidedSections, TooDeepNestingTakesTheLock) {
   std::vector<std::unique_ptr<Lock>> locks;
-  for (unsigned i = 0; i <= txsync::detail::attempt_frame::most; ++i) locks.push_back(std::make_unique<Lock>(place));
+  for (unsigned i = 0; i <= txsync::detail::attempt_frame::max_sections; ++i)
+    locks.push_back(std::make_unique<Lock>(place));
   for (auto& one : locks) one->lock();
   // The outermost is held by the thread; the others are in an attempt of their own.
   EXPECT_FALSE(locks.front()->try_lock());

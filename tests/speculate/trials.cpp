@@ -89,17 +89,17 @@ struct alignas(txsync::machine::pad_bytes) role {
 
 TEST(Turns, AreCountedForEachRoleApart) {
   trial_sampler mine;
-  count_down left;
+  count_down countdown;
   role one, other;
   unsigned looks_of_one = 0, looks_of_other = 0;
   for (int i = 0; i < 1'600; ++i) {
-    if (mine.count(left, &one)) {
+    if (mine.count(countdown, &one)) {
       ++looks_of_one;
-      (void)mine.look(left, &one, one.trial, no_end);
+      (void)mine.look(countdown, &one, one.trial, no_end);
     }
-    if (i % 4 == 0 && mine.count(left, &other)) {
+    if (i % 4 == 0 && mine.count(countdown, &other)) {
       ++looks_of_other;
-      (void)mine.look(left, &other, other.trial, no_end);
+      (void)mine.look(countdown, &other, other.trial, no_end);
     }
   }
   EXPECT_GE(looks_of_one, 90u);
@@ -111,13 +111,13 @@ TEST(Turns, NoRoleIsLeftOutForEver) {
   constexpr unsigned roles = 20;
   static role all[roles];
   trial_sampler mine;
-  count_down left;
+  count_down countdown;
   unsigned looks[roles] = {};
   for (int i = 0; i < 200'000; ++i) {
     role& one = all[static_cast<unsigned>(i) % roles];
-    if (!mine.count(left, &one)) continue;
+    if (!mine.count(countdown, &one)) continue;
     ++looks[static_cast<unsigned>(i) % roles];
-    (void)mine.look(left, &one, one.trial, no_end);
+    (void)mine.look(countdown, &one, one.trial, no_end);
   }
   for (const unsigned some : looks) EXPECT_GT(some, 0u);
 }
@@ -125,18 +125,18 @@ TEST(Turns, NoRoleIsLeftOutForEver) {
 TEST(Turns, ARoleThatIsGoneMakesRoom) {
   static role all[64];
   trial_sampler mine;
-  count_down left;
+  count_down countdown;
   for (role& one : all) {
     for (int i = 0; i < 100; ++i) {
-      if (mine.count(left, &one)) (void)mine.look(left, &one, one.trial, no_end);  // each slot is taken
+      if (mine.count(countdown, &one)) (void)mine.look(countdown, &one, one.trial, no_end);  // each slot is taken
     }
   }
   role late;
   unsigned looks = 0;
   for (int i = 0; i < 1'000; ++i) {
-    if (!mine.count(left, &late)) continue;
+    if (!mine.count(countdown, &late)) continue;
     ++looks;
-    (void)mine.look(left, &late, late.trial, no_end);
+    (void)mine.look(countdown, &late, late.trial, no_end);
   }
   EXPECT_GT(looks, 30u);
 }

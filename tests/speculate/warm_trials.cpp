@@ -168,15 +168,15 @@ TEST_F(WarmTrials, WhatWasEarlyIsComparedWithTheBetterOfBothOthers) {
 unsigned between_looks(txsync::script::machine_script& script, std::uint64_t length) {
   constexpr std::uint64_t window = txsync::warm_up_presets::standard.trial_cycles;
   txsync::detail::trial_sampler mine;
-  txsync::detail::count_down left;
+  txsync::detail::count_down countdown;
   txsync::detail::ab_trial trial;
   unsigned looks = 0;
   const auto run = [&](unsigned sections) {
     for (unsigned i = 0; i < sections; ++i) {
       script.advance(length);
-      if (!mine.count(left, &trial)) continue;
+      if (!mine.count(countdown, &trial)) continue;
       ++looks;
-      (void)mine.look(left, &trial, trial, window);
+      (void)mine.look(countdown, &trial, trial, window);
     }
   };
   run(20);

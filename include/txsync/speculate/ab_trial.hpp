@@ -143,19 +143,19 @@ class trial_sampler {
  public:
   constexpr trial_sampler() noexcept = default;
 
-  /// Counts a section. True: it is time for look(). Requires: `left` is always the same for a role, and has no bits
+  /// Counts a section. True: it is time for look(). Requires: `countdown` is always the same for a role, and has no bits
   /// set. Cost between trials: a count down, which ends at one section in 16 to 256. In a trial each section ends it.
-  bool count(count_down& left, const void* role) noexcept {
-    if (!left.ends()) [[likely]]
+  bool count(count_down& countdown, const void* role) noexcept {
+    if (!countdown.ends()) [[likely]]
       return false;
-    return counts_exactly(left, role);
+    return counts_exactly(countdown, role);
   }
   /// Counts further sections, which ran in the attempt of a counted one.
   TXSYNC_EXPORT void add(const void* role, std::uint32_t sections) noexcept;
   /// Takes the length of a section that could have run beside others, and its lock.
   TXSYNC_EXPORT void took(const void* role, std::uint64_t length, const void* lock) noexcept;
-  /// Reports what was counted. True: the role is in a trial. Requires: count(left, role) has just returned true.
-  TXSYNC_EXPORT bool look(count_down& left, const void* role, ab_trial& trial, std::uint64_t window) noexcept;
+  /// Reports what was counted. True: the role is in a trial. Requires: count(countdown, role) has just returned true.
+  TXSYNC_EXPORT bool look(count_down& countdown, const void* role, ab_trial& trial, std::uint64_t window) noexcept;
 
  private:
   struct slot {
@@ -171,10 +171,10 @@ class trial_sampler {
   static constexpr unsigned slots = 2;
 
   slot* find(const void* role) noexcept;
-  TXSYNC_EXPORT bool counts_exactly(count_down& left, const void* role) noexcept;
+  TXSYNC_EXPORT bool counts_exactly(count_down& countdown, const void* role) noexcept;
   std::uint32_t vary() noexcept;
   std::uint16_t patience() noexcept;
-  void restart(count_down& left, std::uint64_t now, std::uint64_t window) noexcept;
+  void restart(count_down& countdown, std::uint64_t now, std::uint64_t window) noexcept;
 
   std::uint64_t looked_ = 0;                                     ///< machine::cycles() of the last look between trials
   std::uint32_t look_interval_ = ab_trial::max_report_interval;  ///< sections from that look to the next

@@ -72,15 +72,15 @@ class counted_page {
 };
 
 /// The attempt frame: the calling thread's record of its open attempt and the sections in it. It is written inside
-/// attempts; an abort undoes that. `left.bits()` is the state of the frame:
+/// attempts; an abort undoes that. `countdown.bits()` is the state of the frame:
 ///
 ///     0            no attempt
 ///     in_section   in an attempt, which runs `count` sections
-///     open         in an attempt, between two sections (coarsening)
+///     coarsened    in an attempt, between two sections (coarsening)
 struct attempt_frame {
-  static constexpr unsigned most = 8;
+  static constexpr unsigned max_sections = 8;
 
-  count_down left;            ///< until the next look at a trial; has `inside` bits while an attempt runs
+  count_down countdown;       ///< until the next look at a trial; its bits are the state of the frame
   std::uint8_t count = 0;     ///< open sections in the attempt
   std::uint8_t done = 0;      ///< sections that the attempt has run to their end
   std::uint8_t actions = 0;   ///< deferred actions
@@ -90,20 +90,20 @@ struct attempt_frame {
   counted_page how;                      ///< the page of the outermost section's site
   const site_page* timed_for = nullptr;  ///< the page whose next attempt is timed
   const void* outermost = nullptr;
-  elided_section sections[most] = {};
+  elided_section sections[max_sections] = {};
   std::uint64_t began = 0;  ///< machine::cycles() before a timed attempt
 
   static constexpr std::uint32_t in_section = 1;  ///< `count` is not 0
-  static constexpr std::uint32_t open = 2;        ///< the attempt goes on after its last section (coarsening)
-  static constexpr std::uint32_t inside = in_section | open;
+  static constexpr std::uint32_t coarsened = 2;   ///< the attempt goes on after its last section (coarsening)
+  static constexpr std::uint32_t in_attempt = in_section | coarsened;
 
-  bool is(std::uint32_t bits) const noexcept { return (left.bits() & bits) != 0; }
-  void become(std::uint32_t bits) noexcept { left.set_bits(bits); }
+  bool is(std::uint32_t bits) const noexcept { return (countdown.bits() & bits) != 0; }
+  void become(std::uint32_t bits) noexcept { countdown.set_bits(bits); }
 };
 [[gnu::tls_model("initial-exec")]] TXSYNC_EXPORT extern constinit thread_local attempt_frame my_attempt_frame;
 
 /// Whether the calling thread is in an attempt of an elided lock.
-inline bool in_elided_attempt() noexcept { return my_attempt_frame.is(attempt_frame::inside); }
+inline bool in_elided_attempt() noexcept { return my_attempt_frame.is(attempt_frame::in_attempt); }
 
 /// `state` is that of the site.
 TXSYNC_EXPORT bool try_elision(site& place, site_state& state, const void* lock, latch_mode mode,
@@ -114,7 +114,7 @@ TXSYNC_EXPORT bool try_elision(site& place, site_state& state, const void* lock,
 inline bool enter_elided(site& place, const void* lock, latch_mode mode, held_test held) noexcept {
   // If the site's sections take the lock at present, this costs little more than the check and the count.
   site_state& state = site_state::of(place);
-  if (state.takes_lock() && !my_attempt_frame.left.ends()) return false;
+  if (state.takes_lock() && !my_attempt_frame.countdown.ends()) return false;
   return try_elision(place, state, lock, mode, held);
 }
 
