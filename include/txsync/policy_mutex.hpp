@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include <txsync/export.hpp>
-#include <txsync/locks/admission.hpp>
+#include <txsync/locks/concurrency_limiter.hpp>
 #include <txsync/locks/lock_words.hpp>
 #include <txsync/locks/timed.hpp>
 #include <txsync/locks/wait_task.hpp>
@@ -163,7 +163,7 @@ class policy_mutex : public detail::timed<policy_mutex> {
   site* site_ = nullptr;
   std::atomic<std::uint16_t> tag_{0};   ///< the `choice`
   std::atomic<std::uint16_t> mark_{0};  ///< which process used it last (src/locks/tagged_lock.hpp)
-  admission door_;                      ///< the concurrency limiter of `ticket`
+  concurrency_limiter door_;            ///< the concurrency limiter of `ticket`
 };
 static_assert(sizeof(policy_mutex) == 40);
 

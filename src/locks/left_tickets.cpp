@@ -97,7 +97,7 @@ timed_wait draw_and_wait_until(ticket_queue& queue, std::uint64_t deadline, may_
                   static_cast<std::uint32_t>(std::clamp<std::uint64_t>(ahead, 1, affordable)));
   }
   place->set_state(listed_ticket::free);
-  machine::fence();  // before this holder checks the passive set (admission.cpp)
+  machine::fence();  // before this holder checks the passive set (concurrency_limiter.cpp)
   return timed_wait::served;
 }
 

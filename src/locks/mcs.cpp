@@ -78,7 +78,7 @@ bool mcs_queue::wait_behind(node& ahead, node& mine, wait_task* task) noexcept {
   }
   machine::annotate_unseen_acquire(&mine.waiting);  // if the lock was given up in inlined code
   machine::annotate_unseen_acquire(&tail_);         // or in mcs_lock::unlock_at_door()
-  machine::fence();                                 // before this holder checks the passive set (admission.cpp)
+  machine::fence();  // before this holder checks the passive set (concurrency_limiter.cpp)
   return true;
 }
 
@@ -107,7 +107,7 @@ bool mcs_lock::lock_at_door(node& mine, wait_task* task) noexcept {
     auto& lock = *static_cast<mcs_lock*>(self);
     node passing;
     lock.queue_.lock(passing);
-    const admission::hand_over passed_on(lock.door_, admission::others::visitor);
+    const concurrency_limiter::hand_over passed_on(lock.door_, concurrency_limiter::others::visitor);
     lock.queue_.unlock(passing);
   };
   const auto is_held = [](void* self) { return static_cast<mcs_lock*>(self)->queue_.is_held(); };
@@ -123,19 +123,19 @@ bool mcs_lock::lock_in_queue(node& mine, wait_task* task) noexcept {
 
 void mcs_lock::unlock_at_door(node& mine) noexcept {
   queue_.note_end();
-  const admission::hand_over passed_on(door_, others_inside());
+  const concurrency_limiter::hand_over passed_on(door_, others_inside());
   queue_.unlock(mine);
 }
 
 bool mcs_lock::unlock_at_door_if_held(node& mine) noexcept {
   if (!queue_.may_be_unlocked(mine)) return false;
   queue_.note_end();
-  const admission::hand_over passed_on(door_, others_inside());
+  const concurrency_limiter::hand_over passed_on(door_, others_inside());
   return queue_.unlock_if_held(mine);
 }
 
-admission::others mcs_lock::others_inside() const noexcept {
-  return queue_.waiting() == 0 ? admission::others::nobody : admission::others::some;
+concurrency_limiter::others mcs_lock::others_inside() const noexcept {
+  return queue_.waiting() == 0 ? concurrency_limiter::others::nobody : concurrency_limiter::others::some;
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND

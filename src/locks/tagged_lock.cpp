@@ -144,7 +144,7 @@ void tagged_lock::become_of(algorithm how, std::uint16_t here, shared_look is_sh
     const bool may_exist = words_.priority.has_ready() && is_shared != nullptr && is_shared(&words_);
     if (!may_exist) words_.priority.forget_ready();
   } else if (last != 0) {
-    new (&door_) admission;
+    new (&door_) concurrency_limiter;
   }
   // release: the new concurrency limiter, before other threads use it
   mark_.store(static_cast<std::uint16_t>(last != 0 ? here | of_several : here), std::memory_order_release);

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include <txsync/locks/admission.hpp>
+#include <txsync/locks/concurrency_limiter.hpp>
 #include <txsync/locks/lock_words.hpp>
 #include <txsync/locks/wait_task.hpp>
 #include <txsync/machine/park.hpp>
@@ -52,7 +52,8 @@ struct lock_waiter {
 class tagged_lock {
  public:
   using mark_word = std::atomic<std::uint16_t>;
-  tagged_lock(lock_words& words, mark_word& mark, admission& door) noexcept : words_(words), mark_(mark), door_(door) {}
+  tagged_lock(lock_words& words, mark_word& mark, concurrency_limiter& door) noexcept
+      : words_(words), mark_(mark), door_(door) {}
 
   /// A bit of the mark: processes with different marks have had the lock.
   static constexpr std::uint16_t of_several = 1u << 15;
@@ -121,7 +122,7 @@ class tagged_lock {
 
   lock_words& words_;
   mark_word& mark_;
-  admission& door_;
+  concurrency_limiter& door_;
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::detail

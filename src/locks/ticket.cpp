@@ -42,7 +42,7 @@ bool ticket_queue::wait(std::uint32_t ticket, wait_task* task) noexcept {
     patience.wait((ahead - 1) * pause_a_place, ahead);
   }
   machine::annotate_unseen_acquire(&serving_);
-  machine::fence();  // before this holder checks the passive set (admission.cpp)
+  machine::fence();  // before this holder checks the passive set (concurrency_limiter.cpp)
   return true;
 }
 
@@ -72,7 +72,7 @@ bool ticket_behind_door::lock_at_door(ticket_behind_door whole, wait_task* task)
   const auto kick = [](void* self) {
     const auto& lock = *static_cast<const ticket_behind_door*>(self);
     lock.queue_.wait(lock.queue_.draw());
-    const admission::hand_over passed_on(lock.door_, admission::others::visitor);
+    const concurrency_limiter::hand_over passed_on(lock.door_, concurrency_limiter::others::visitor);
     const std::uint32_t next = ticket_queue::ticket_after(lock.queue_.ticket_of_holder());
     lock.queue_.serve_next();
     pass_on_left(lock.queue_, next);
@@ -86,12 +86,12 @@ bool ticket_behind_door::lock_at_door(ticket_behind_door whole, wait_task* task)
 
 void ticket_behind_door::unlock_at_door(ticket_behind_door whole) noexcept {
   whole.queue_.note_end();
-  const admission::hand_over passed_on(whole.door_, whole.others_inside());
+  const concurrency_limiter::hand_over passed_on(whole.door_, whole.others_inside());
   whole.queue_.serve_next();
 }
 
-admission::others ticket_behind_door::others_inside() const noexcept {
-  return queue_.inside() == 1 ? admission::others::nobody : admission::others::some;
+concurrency_limiter::others ticket_behind_door::others_inside() const noexcept {
+  return queue_.inside() == 1 ? concurrency_limiter::others::nobody : concurrency_limiter::others::some;
 }
 
 }  // namespace detail

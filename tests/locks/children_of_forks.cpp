@@ -28,7 +28,7 @@ TEST(FirstUsedInAChild, TicketLockKeepsItsWaitersOutside) {
   if (under_tsan) GTEST_SKIP() << "ThreadSanitizer starts no threads in the child of a fork";
   EXPECT_TRUE(child_succeeds([] {
     txsync::detail::ticket_queue queue;
-    txsync::admission door;
+    txsync::concurrency_limiter door;
     txsync::detail::ticket_behind_door lock(queue, door);
     lock.lock();
     const unsigned room = std::max(2u, txsync::machine::cpu_count());

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include <txsync/export.hpp>
-#include <txsync/locks/admission.hpp>
+#include <txsync/locks/concurrency_limiter.hpp>
 #include <txsync/locks/wait_task.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
@@ -65,7 +65,7 @@ class mcs_queue {
   /// As those of ticket_queue. Returns `got`.
   bool note_turn_if(bool got) const noexcept;
   void note_end() const noexcept;
-  /// Threads in the queue without the lock. seq_cst: passive threads read it (admission.cpp).
+  /// Threads in the queue without the lock. seq_cst: passive threads read it (concurrency_limiter.cpp).
   std::uint32_t waiting() const noexcept { return waiting_.load(std::memory_order_seq_cst); }
   /// The active threads: these and the holder.
   std::uint32_t inside() const noexcept {
@@ -97,7 +97,7 @@ class mcs_queue {
     }
     if (next == nullptr) next = await_successor(mine);
     // seq_cst, and before the successor can be seen to be active: a newcomer counts the waiters without the lock
-    // (admission.cpp)
+    // (concurrency_limiter.cpp)
     waiting_.fetch_sub(1, std::memory_order_seq_cst);
     next->waiting.store(false, std::memory_order_release);  // pairs with the acquire in wait_behind()
     if (checks) end_turn(mine);
@@ -181,8 +181,8 @@ class fifo_mcs_lock {
 
 /// A fair queue lock that stays fast with more threads than cores.
 ///
-/// What it does: MCS with a concurrency limiter (admission.hpp). As many waiters as there are CPUs queue up. The others
-/// sleep and are called in, the oldest first.
+/// What it does: MCS with a concurrency limiter (concurrency_limiter.hpp). As many waiters as there are CPUs queue up.
+/// The others sleep and are called in, the oldest first.
 /// Fairness: first come, first served in the active set. With T threads, a thread is passed by at most bypass_bound(T)
 /// times.
 /// Use it for: contended sections on many cores that need fairness.
@@ -201,7 +201,7 @@ class mcs_lock {
   mcs_lock& operator=(const mcs_lock&) = delete;
 
   static constexpr std::uint64_t bypass_bound(std::uint64_t threads) noexcept {
-    return admission::bypass_bound(threads);
+    return concurrency_limiter::bypass_bound(threads);
   }
 
   [[gnu::always_inline]] void lock(node& mine) noexcept { lock(mine, nullptr); }
@@ -242,10 +242,10 @@ class mcs_lock {
   bool lock_in_queue(node& mine, wait_task* task) noexcept;
   TXSYNC_EXPORT void unlock_at_door(node& mine) noexcept;
   TXSYNC_EXPORT bool unlock_at_door_if_held(node& mine) noexcept;
-  admission::others others_inside() const noexcept;
+  concurrency_limiter::others others_inside() const noexcept;
 
   detail::mcs_queue queue_;
-  admission door_;
+  concurrency_limiter door_;
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND

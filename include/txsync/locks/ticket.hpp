@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include <txsync/export.hpp>
-#include <txsync/locks/admission.hpp>
+#include <txsync/locks/concurrency_limiter.hpp>
 #include <txsync/locks/wait_task.hpp>
 
 namespace txsync::inline TXSYNC_BACKEND {
@@ -49,7 +49,7 @@ class ticket_queue {
   /// The active threads: those with a ticket, the holder included. At the end of the call there were at least that
   /// many. A higher result would keep a thread away from a lock that has room for it.
   [[gnu::always_inline]] std::uint32_t inside() const noexcept {
-    // seq_cst: passive threads read it after their number is published (admission.cpp)
+    // seq_cst: passive threads read it after their number is published (concurrency_limiter.cpp)
     const std::uint32_t next = next_.load(std::memory_order_seq_cst);
     const auto drawn = static_cast<std::int32_t>(next - serving_.load(std::memory_order_seq_cst));
     return drawn > 0 ? static_cast<std::uint32_t>(drawn) / turn : 0;
@@ -151,7 +151,7 @@ namespace detail {
 /// The fair ticket lock, over a queue and a concurrency limiter that its owner stores wherever there is room.
 class ticket_behind_door {
  public:
-  ticket_behind_door(ticket_queue& queue, admission& door) noexcept : queue_(queue), door_(door) {}
+  ticket_behind_door(ticket_queue& queue, concurrency_limiter& door) noexcept : queue_(queue), door_(door) {}
 
   [[gnu::always_inline]] bool lock(wait_task* task = nullptr) noexcept {
     if (!door_.stands_open(queue_.inside())) [[unlikely]]
@@ -173,18 +173,18 @@ class ticket_behind_door {
   /// By value: two references whose address is not taken live in registers.
   TXSYNC_EXPORT static bool lock_at_door(ticket_behind_door whole, wait_task* task) noexcept;
   TXSYNC_EXPORT static void unlock_at_door(ticket_behind_door whole) noexcept;
-  admission::others others_inside() const noexcept;
+  concurrency_limiter::others others_inside() const noexcept;
 
   ticket_queue& queue_;
-  admission& door_;
+  concurrency_limiter& door_;
 };
 
 }  // namespace detail
 
 /// A fair ticket lock that stays fast with more threads than cores.
 ///
-/// What it does: it is a ticket lock with a concurrency limiter (admission.hpp). As many waiters as there are CPUs spin
-/// in order. The others sleep and are called in, the oldest first.
+/// What it does: it is a ticket lock with a concurrency limiter (concurrency_limiter.hpp). As many waiters as there are
+/// CPUs spin in order. The others sleep and are called in, the oldest first.
 /// Fairness: the active set is served in order. With T threads, a thread is passed by at most bypass_bound(T) times.
 /// A wait takes at most 2 ms plus a wake-up (5 to 60 us), 64 critical sections, and one section of each active thread.
 /// For each thread that was passive before it, a passive thread waits as long again. Usually this is 1 ms or less for
@@ -202,7 +202,7 @@ class ticket_lock {
   ticket_lock& operator=(const ticket_lock&) = delete;
 
   static constexpr std::uint64_t bypass_bound(std::uint64_t threads) noexcept {
-    return admission::bypass_bound(threads);
+    return concurrency_limiter::bypass_bound(threads);
   }
 
   [[gnu::always_inline]] void lock() noexcept { both().lock(); }
@@ -229,7 +229,7 @@ class ticket_lock {
   detail::ticket_behind_door both() noexcept { return {queue_, door_}; }
 
   detail::ticket_queue queue_;
-  admission door_;
+  concurrency_limiter door_;
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND

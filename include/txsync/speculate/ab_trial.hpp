@@ -143,8 +143,9 @@ class trial_sampler {
  public:
   constexpr trial_sampler() noexcept = default;
 
-  /// Counts a section. True: it is time for look(). Requires: `countdown` is always the same for a role, and has no bits
-  /// set. Cost between trials: a count down, which ends at one section in 16 to 256. In a trial each section ends it.
+  /// Counts a section. True: it is time for look(). Requires: `countdown` is always the same for a role, and has no
+  /// bits set. Cost between trials: a count down, which ends at one section in 16 to 256. In a trial each section ends
+  /// it.
   bool count(count_down& countdown, const void* role) noexcept {
     if (!countdown.ends()) [[likely]]
       return false;

@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include <txsync/condition_variable.hpp>
-#include <txsync/locks/admission.hpp>
+#include <txsync/locks/concurrency_limiter.hpp>
 #include <txsync/locks/futex_mutex.hpp>
 #include <txsync/locks/futex_rwlock.hpp>
 #include <txsync/locks/mcs.hpp>
@@ -282,7 +282,7 @@ template <bool checks>
 struct ticket_parts {
   struct slot {};
   detail::ticket_queue queue{};
-  admission door{};
+  concurrency_limiter door{};
 
   void lock(slot&) noexcept { detail::ticket_behind_door(queue, door).lock(); }
   void unlock(slot&) noexcept {
@@ -303,10 +303,10 @@ struct mcs_parts {
     whole.unlock_if_held(mine);
   }
   // A queue, followed by a concurrency limiter.
-  static_assert(sizeof(mcs_lock) == sizeof(detail::mcs_queue) + sizeof(admission));
+  static_assert(sizeof(mcs_lock) == sizeof(detail::mcs_queue) + sizeof(concurrency_limiter));
   std::uint32_t inside() const noexcept { return reinterpret_cast<const detail::mcs_queue*>(&whole)->inside(); }
   bool busy() const noexcept {
-    return reinterpret_cast<const admission*>(reinterpret_cast<const detail::mcs_queue*>(&whole) + 1)->busy();
+    return reinterpret_cast<const concurrency_limiter*>(reinterpret_cast<const detail::mcs_queue*>(&whole) + 1)->busy();
   }
 };
 

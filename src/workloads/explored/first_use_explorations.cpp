@@ -40,7 +40,7 @@ class chosen_blindly {
   detail::lock_words words_;
   std::atomic<detail::algorithm> algorithm_{detail::algorithm::unknown};
   detail::tagged_lock::mark_word mark_{0};
-  admission door_;
+  concurrency_limiter door_;
 };
 
 template <class Lock, std::uint32_t before, std::uint32_t after>

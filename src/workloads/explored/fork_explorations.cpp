@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include <txsync/condition_variable.hpp>
-#include <txsync/locks/admission.hpp>
+#include <txsync/locks/concurrency_limiter.hpp>
 #include <txsync/locks/futex_rwlock.hpp>
 #include <txsync/locks/mcs.hpp>
 #include <txsync/locks/srwlock.hpp>
@@ -46,7 +46,7 @@ void add_parents(ticket_lock& lock, mcs_node& gone) noexcept {
 }
 void add_parents(policy_mutex& lock, mcs_node& gone) noexcept {
   add_parents(reinterpret_cast<fifo_ticket_lock&>(lock), gone);
-  add_parents_outside(reinterpret_cast<std::byte*>(&lock) + sizeof(lock) - sizeof(admission));
+  add_parents_outside(reinterpret_cast<std::byte*>(&lock) + sizeof(lock) - sizeof(concurrency_limiter));
 }
 /// One thread of the parent is ready.
 void add_parents(by_policy<lock_policy::priority_tatas>& lock, mcs_node&) noexcept {

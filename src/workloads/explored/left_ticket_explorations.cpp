@@ -2,7 +2,7 @@
 // Ticket locks some of whose waiters leave when their deadline passes, before or while they are served.
 #include "locks/left_tickets.hpp"
 
-#include <txsync/locks/admission.hpp>
+#include <txsync/locks/concurrency_limiter.hpp>
 #include <txsync/locks/ticket.hpp>
 #include <txsync/machine/cpu.hpp>
 
@@ -26,7 +26,7 @@ struct left_tickets_test {
   static constexpr unsigned sections = 2;
 
   detail::ticket_queue queue{};
-  admission door{};
+  concurrency_limiter door{};
   unsigned inside = 0;  // guarded by the lock
   unsigned taken = 0;
   bool met = false;

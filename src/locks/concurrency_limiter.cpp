@@ -29,7 +29,7 @@
 //  - If it sees none, it acquires the lock past the limiter (`kick`), holds it for a moment, and calls the oldest
 //    thread when it is time. If it is not called itself, it sleeps for a while and looks again.
 //  - A called thread is on its way to the lock. When it gives the lock up, it checks the passive set.
-#include <txsync/locks/admission.hpp>
+#include <txsync/locks/concurrency_limiter.hpp>
 #include <txsync/machine/cpu.hpp>
 #include <txsync/machine/thread.hpp>
 
@@ -44,11 +44,11 @@ constexpr std::uint32_t look_at_clock_every = 64;
 constexpr unsigned looks_at_free_lock = 20;
 constexpr std::uint32_t process_bits = 0x7F;
 constexpr std::uint64_t pause_between_looks = 500;  // cycles
-constinit std::uint32_t patience_now = admission::patience;
+constinit std::uint32_t patience_now = concurrency_limiter::patience;
 
 constexpr std::uint64_t call_distance_ns = 1'000'000;
-/// In units of 1024 cycles, as admission::last_call_. It wraps around after half an hour. A wrong answer then makes one
-/// thread wait for a millisecond more.
+/// In units of 1024 cycles, as concurrency_limiter::last_call_. It wraps around after half an hour. A wrong answer then
+/// makes one thread wait for a millisecond more.
 std::uint32_t coarse_clock() noexcept { return static_cast<std::uint32_t>(machine::cycles() >> 10); }
 std::uint32_t call_distance() noexcept {
   return static_cast<std::uint32_t>((machine::cycles_per_second() / 1000) >> 10);
@@ -57,7 +57,7 @@ std::uint32_t call_distance() noexcept {
 }  // namespace
 
 void detail::lower_patience(std::uint32_t acquisitions) noexcept {
-  patience_now = acquisitions != 0 ? acquisitions : admission::patience;
+  patience_now = acquisitions != 0 ? acquisitions : concurrency_limiter::patience;
 }
 
 /// How many threads may be inside: one for each CPU, and at least two (`always_inside`).
@@ -71,7 +71,7 @@ void detail::lower_patience(std::uint32_t acquisitions) noexcept {
 ///
 /// The CPU that is left free is for the called thread. With two CPUs one thread is then inside, which saves it the
 /// hand-overs. A newcomer that warms up works beside its critical section.
-std::uint32_t admission::limit(bool works) const noexcept {
+std::uint32_t concurrency_limiter::limit(bool works) const noexcept {
   const std::uint32_t cpus = machine::cpu_count() > always_inside ? machine::cpu_count() : always_inside;
   // relaxed: hints
   const called guest = called_.load(std::memory_order_relaxed);
@@ -81,7 +81,7 @@ std::uint32_t admission::limit(bool works) const noexcept {
   return guest == called::queues ? cpus : cpus - 1;
 }
 
-void admission::wait_outside(const lock_view& lock) noexcept {
+void concurrency_limiter::wait_outside(const lock_view& lock) noexcept {
   if (!busy()) become_this_process();
   const std::uint32_t number = outside_.fetch_add(1, std::memory_order_seq_cst);
   machine::fence();  // orders the number before the second look; pairs with the fence of contended owners
@@ -105,7 +105,7 @@ void admission::wait_outside(const lock_view& lock) noexcept {
 }
 
 /// Whether each of several reads finds the lock free.
-bool admission::stays_free(const lock_view& lock) noexcept {
+bool concurrency_limiter::stays_free(const lock_view& lock) noexcept {
   for (unsigned looks = 0; looks < looks_at_free_lock; ++looks) {
     if (lock.is_held(lock.context)) return false;
     detail::pause_for(pause_between_looks);
@@ -113,7 +113,7 @@ bool admission::stays_free(const lock_view& lock) noexcept {
   return true;
 }
 
-void admission::came_in() noexcept {
+void concurrency_limiter::came_in() noexcept {
   // relaxed: hints for newcomers; the next holder sees them through the lock
   called_.store(called::nobody, std::memory_order_relaxed);
   shut_.store(static_cast<std::uint8_t>(shut_.load(std::memory_order_relaxed) & ~shut), std::memory_order_relaxed);
@@ -122,7 +122,7 @@ void admission::came_in() noexcept {
   last_call_ = coarse_clock();
 }
 
-detail::sleeping_place* admission::release_passed(others inside) noexcept {
+detail::sleeping_place* concurrency_limiter::release_passed(others inside) noexcept {
   if (!is_of_this_process()) return call_all();
   if (passed_ < 0xFFFF) ++passed_;
   if (called_.load(std::memory_order_relaxed) != called::nobody) {  // relaxed: only holders set it to and from nobody
@@ -154,16 +154,16 @@ detail::sleeping_place* admission::release_passed(others inside) noexcept {
 }
 
 /// The low bits of the count of forks, as many as have room.
-std::uint8_t admission::mark_here() noexcept {
+std::uint8_t concurrency_limiter::mark_here() noexcept {
   return static_cast<std::uint8_t>((machine::fork_count() & process_bits) * (2 * shut));
 }
 
-bool admission::is_of_this_process() const noexcept {
+bool concurrency_limiter::is_of_this_process() const noexcept {
   // relaxed: the holder sees through the lock what holders wrote; for others it is a hint
   return (shut_.load(std::memory_order_relaxed) & ~shut) == mark_here();
 }
 
-bool admission::is_parents() const noexcept {
+bool concurrency_limiter::is_parents() const noexcept {
   // relaxed: as in busy()
   return busy() && !is_of_this_process();
 }
@@ -171,7 +171,7 @@ bool admission::is_parents() const noexcept {
 /// Marks the lock as this process's. Nobody is outside, so no thread of a parent is either. Without the mark, a lock
 /// that a child uses for the first time would admit all threads. If the holder overwrites the mark with the old number,
 /// its next release calls all threads in.
-void admission::become_this_process() noexcept {
+void concurrency_limiter::become_this_process() noexcept {
   if (is_of_this_process()) return;
   std::uint8_t seen = shut_.load(std::memory_order_relaxed);  // relaxed, here and below: a hint for newcomers
   const auto marked = static_cast<std::uint8_t>(mark_here() | (seen & shut));
@@ -180,7 +180,7 @@ void admission::become_this_process() noexcept {
 
 /// In the child of a fork, by the holder: the threads of the parent will not come. The child's threads outside see that
 /// they are called when they look the next time. The one that came last is woken.
-detail::sleeping_place* admission::call_all() noexcept {
+detail::sleeping_place* concurrency_limiter::call_all() noexcept {
   // relaxed, both: hints for newcomers
   called_.store(called::nobody, std::memory_order_relaxed);
   shut_.store(mark_here(), std::memory_order_relaxed);
@@ -191,7 +191,7 @@ detail::sleeping_place* admission::call_all() noexcept {
   return &detail::place_of(this, all - 1);
 }
 
-void admission::wake(detail::sleeping_place* called) noexcept {
+void concurrency_limiter::wake(detail::sleeping_place* called) noexcept {
   if (called != nullptr) called->wake();
 }
 
