@@ -163,7 +163,7 @@ class policy_mutex : public detail::timed<policy_mutex> {
   site* site_ = nullptr;
   std::atomic<std::uint16_t> tag_{0};   ///< the `choice`
   std::atomic<std::uint16_t> mark_{0};  ///< which process used it last (src/locks/tagged_lock.hpp)
-  concurrency_limiter door_;            ///< the concurrency limiter of `ticket`
+  concurrency_limiter limiter_;         ///< the concurrency limiter of `ticket`
 };
 static_assert(sizeof(policy_mutex) == 40);
 

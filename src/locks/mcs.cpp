@@ -77,7 +77,7 @@ bool mcs_queue::wait_behind(node& ahead, node& mine, wait_task* task) noexcept {
     patience.wait(0);
   }
   machine::annotate_unseen_acquire(&mine.waiting);  // if the lock was given up in inlined code
-  machine::annotate_unseen_acquire(&tail_);         // or in mcs_lock::unlock_at_door()
+  machine::annotate_unseen_acquire(&tail_);         // or in mcs_lock::unlock_limited()
   machine::fence();  // before this holder checks the passive set (concurrency_limiter.cpp)
   return true;
 }
@@ -97,23 +97,23 @@ mcs_queue::node* mcs_queue::await_successor(node& mine) noexcept {
 
 }  // namespace detail
 
-bool mcs_lock::lock_at_door(node& mine, wait_task* task) noexcept {
-  if (!door_.crowded(queue_.inside(), task != nullptr)) return lock_in_queue(mine, task);
+bool mcs_lock::lock_limited(node& mine, wait_task* task) noexcept {
+  if (!limiter_.crowded(queue_.inside(), task != nullptr)) return lock_in_queue(mine, task);
   const auto still_crowded = [](void* self) {
     auto& lock = *static_cast<mcs_lock*>(self);
-    return lock.door_.crowded(lock.queue_.inside(), false);
+    return lock.limiter_.crowded(lock.queue_.inside(), false);
   };
   const auto kick = [](void* self) {
     auto& lock = *static_cast<mcs_lock*>(self);
     node passing;
     lock.queue_.lock(passing);
-    const concurrency_limiter::hand_over passed_on(lock.door_, concurrency_limiter::others::visitor);
+    const concurrency_limiter::hand_over passed_on(lock.limiter_, concurrency_limiter::others::visitor);
     lock.queue_.unlock(passing);
   };
   const auto is_held = [](void* self) { return static_cast<mcs_lock*>(self)->queue_.is_held(); };
-  door_.wait_outside({still_crowded, kick, is_held, this});
+  limiter_.wait_outside({still_crowded, kick, is_held, this});
   if (!lock_in_queue(mine, task)) return false;
-  door_.came_in();
+  limiter_.came_in();
   return true;
 }
 
@@ -121,16 +121,16 @@ bool mcs_lock::lock_in_queue(node& mine, wait_task* task) noexcept {
   return queue_.note_turn_if(queue_.lock(mine, task));
 }
 
-void mcs_lock::unlock_at_door(node& mine) noexcept {
+void mcs_lock::unlock_limited(node& mine) noexcept {
   queue_.note_end();
-  const concurrency_limiter::hand_over passed_on(door_, others_inside());
+  const concurrency_limiter::hand_over passed_on(limiter_, others_inside());
   queue_.unlock(mine);
 }
 
-bool mcs_lock::unlock_at_door_if_held(node& mine) noexcept {
+bool mcs_lock::unlock_limited_if_held(node& mine) noexcept {
   if (!queue_.may_be_unlocked(mine)) return false;
   queue_.note_end();
-  const concurrency_limiter::hand_over passed_on(door_, others_inside());
+  const concurrency_limiter::hand_over passed_on(limiter_, others_inside());
   return queue_.unlock_if_held(mine);
 }
 

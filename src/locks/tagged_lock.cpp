@@ -95,7 +95,7 @@ bool tagged_lock::acquire_priority(const lock_waiter& who) noexcept {
 
 /// True: the caller owns the lock. False, only with a wait task: the caller is in an attempt.
 bool tagged_lock::acquire_in_line(algorithm how, const lock_waiter& who) noexcept {
-  if (how == algorithm::ticket) return ticket_behind_door(words_.queue, door_).lock(who.task);
+  if (how == algorithm::ticket) return limited_ticket(words_.queue, limiter_).lock(who.task);
   const std::uint32_t ticket = words_.queue.draw();
   return words_.queue.is_served(ticket) || words_.queue.wait(ticket, who.task);
 }
@@ -144,7 +144,7 @@ void tagged_lock::become_of(algorithm how, std::uint16_t here, shared_look is_sh
     const bool may_exist = words_.priority.has_ready() && is_shared != nullptr && is_shared(&words_);
     if (!may_exist) words_.priority.forget_ready();
   } else if (last != 0) {
-    new (&door_) concurrency_limiter;
+    new (&limiter_) concurrency_limiter;
   }
   // release: the new concurrency limiter, before other threads use it
   mark_.store(static_cast<std::uint16_t>(last != 0 ? here | of_several : here), std::memory_order_release);
@@ -161,7 +161,7 @@ void tagged_lock::release_queue(algorithm how, std::uint16_t here) noexcept {
   }
   const std::uint32_t next = ticket_queue::ticket_after(words_.queue.ticket_of_holder());
   if (how == algorithm::ticket)
-    ticket_behind_door(words_.queue, door_).unlock();
+    limited_ticket(words_.queue, limiter_).unlock();
   else
     words_.queue.serve_next();
   pass_on_left(words_.queue, next);

@@ -41,9 +41,9 @@ struct lock_waiter {
   may_leave ask = {};  ///< for a lock that other processes may use
 };
 
-/// A lock by its parts: words, mark and concurrency limiter (`door`). The mark says which process had the lock last. It
-/// has 15 bits that differ between a process and its parents and are never 0; 0 means that nobody has had the lock yet.
-/// A lock that counts_waiters() has a mark, and `ticket` has a limiter.
+/// A lock by its parts: words, mark and concurrency limiter (`limiter`). The mark says which process had the lock last.
+/// It has 15 bits that differ between a process and its parents and are never 0; 0 means that nobody has had the lock
+/// yet. A lock that counts_waiters() has a mark, and `ticket` has a limiter.
 ///
 /// In the child of a fork, threads of the parent are counted as waiters and do not exist. So a thread only tries to
 /// take a lock whose mark is another process's. The first thread that gets it forgets the passive set, or the ready
@@ -52,8 +52,8 @@ struct lock_waiter {
 class tagged_lock {
  public:
   using mark_word = std::atomic<std::uint16_t>;
-  tagged_lock(lock_words& words, mark_word& mark, concurrency_limiter& door) noexcept
-      : words_(words), mark_(mark), door_(door) {}
+  tagged_lock(lock_words& words, mark_word& mark, concurrency_limiter& limiter) noexcept
+      : words_(words), mark_(mark), limiter_(limiter) {}
 
   /// A bit of the mark: processes with different marks have had the lock.
   static constexpr std::uint16_t of_several = 1u << 15;
@@ -122,7 +122,7 @@ class tagged_lock {
 
   lock_words& words_;
   mark_word& mark_;
-  concurrency_limiter& door_;
+  concurrency_limiter& limiter_;
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND::detail

@@ -59,38 +59,38 @@ void ticket_queue::renew_in_child() noexcept {
   serving_.store(mine, std::memory_order_relaxed);  // relaxed: the lock stays the caller's
 }
 
-bool ticket_behind_door::lock_at_door(ticket_behind_door whole, wait_task* task) noexcept {
-  if (!whole.door_.crowded(whole.queue_.inside(), task != nullptr)) {
+bool limited_ticket::lock_limited(limited_ticket whole, wait_task* task) noexcept {
+  if (!whole.limiter_.crowded(whole.queue_.inside(), task != nullptr)) {
     const std::uint32_t ticket = whole.queue_.draw();
     const bool got = whole.queue_.is_served(ticket) || whole.queue_.wait(ticket, task);
     return whole.queue_.note_served_if(got);
   }
   const auto still_crowded = [](void* self) {
-    const auto& lock = *static_cast<const ticket_behind_door*>(self);
-    return lock.door_.crowded(lock.queue_.inside(), false);
+    const auto& lock = *static_cast<const limited_ticket*>(self);
+    return lock.limiter_.crowded(lock.queue_.inside(), false);
   };
   const auto kick = [](void* self) {
-    const auto& lock = *static_cast<const ticket_behind_door*>(self);
+    const auto& lock = *static_cast<const limited_ticket*>(self);
     lock.queue_.wait(lock.queue_.draw());
-    const concurrency_limiter::hand_over passed_on(lock.door_, concurrency_limiter::others::visitor);
+    const concurrency_limiter::hand_over passed_on(lock.limiter_, concurrency_limiter::others::visitor);
     const std::uint32_t next = ticket_queue::ticket_after(lock.queue_.ticket_of_holder());
     lock.queue_.serve_next();
     pass_on_left(lock.queue_, next);
   };
-  const auto is_held = [](void* self) { return static_cast<const ticket_behind_door*>(self)->queue_.is_held(); };
-  whole.door_.wait_outside({still_crowded, kick, is_held, &whole});
+  const auto is_held = [](void* self) { return static_cast<const limited_ticket*>(self)->queue_.is_held(); };
+  whole.limiter_.wait_outside({still_crowded, kick, is_held, &whole});
   if (!whole.queue_.wait(whole.queue_.draw(), task)) return false;
-  whole.door_.came_in();
+  whole.limiter_.came_in();
   return true;
 }
 
-void ticket_behind_door::unlock_at_door(ticket_behind_door whole) noexcept {
+void limited_ticket::unlock_limited(limited_ticket whole) noexcept {
   whole.queue_.note_end();
-  const concurrency_limiter::hand_over passed_on(whole.door_, whole.others_inside());
+  const concurrency_limiter::hand_over passed_on(whole.limiter_, whole.others_inside());
   whole.queue_.serve_next();
 }
 
-concurrency_limiter::others ticket_behind_door::others_inside() const noexcept {
+concurrency_limiter::others limited_ticket::others_inside() const noexcept {
   return queue_.inside() == 1 ? concurrency_limiter::others::nobody : concurrency_limiter::others::some;
 }
 

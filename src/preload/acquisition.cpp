@@ -33,7 +33,7 @@ algorithm plain_lock(const policy::packed& policy, std::int32_t kind) noexcept {
   return checked ? algorithm::checked_futex : algorithm::futex;
 }
 
-detail::tagged_lock lock_of(mutex_state& mutex) noexcept { return {mutex.word, mutex.mark, mutex.door}; }
+detail::tagged_lock lock_of(mutex_state& mutex) noexcept { return {mutex.word, mutex.mark, mutex.limiter}; }
 
 /// The mark of the calling process, if the lock needs it.
 std::uint16_t mark_for(algorithm how) noexcept { return detail::counts_waiters(how) ? process_mark() : 0; }

@@ -55,7 +55,7 @@ struct mutex_state {
   std::atomic<std::uint16_t> mark;  // for a ticket lock and priority_tatas: process_mark() of the last owner
                                     // (locks/tagged_lock.hpp). In the C library: its spin count
   std::atomic<std::uint16_t> tag;   // lock_tag; in the C library the field of its former elision
-  concurrency_limiter door;         // for a ticket lock
+  concurrency_limiter limiter;      // for a ticket lock
 
   static constexpr std::uint64_t sampled = std::uint64_t{1} << 63;
   /// The unlock wakes threads that the owner has signalled (condition.cpp).

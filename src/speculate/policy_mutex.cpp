@@ -46,7 +46,7 @@ std::uint16_t mark_here(algorithm how) noexcept {
 
 }  // namespace
 
-detail::tagged_lock policy_mutex::core() noexcept { return {words_, mark_, door_}; }
+detail::tagged_lock policy_mutex::core() noexcept { return {words_, mark_, limiter_}; }
 
 /// Chooses how a lock works that is not used yet. What is left of an earlier lock in the same memory is forgotten.
 policy_mutex::choice policy_mutex::chosen() noexcept {

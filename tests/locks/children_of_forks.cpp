@@ -22,18 +22,18 @@ using namespace std::chrono_literals;
 
 constexpr unsigned many = 6;  // more than have room inside ticket_lock and mcs_lock, on small machines
 
-/// Whose door is not one of the parent's: it was all zero when the child took it first.
+/// Its limiter is not one of the parent's: it was all zero when the child took it first.
 TEST(FirstUsedInAChild, TicketLockKeepsItsWaitersOutside) {
   if (conformance::maybe_emulated) GTEST_SKIP() << no_forks;
   if (under_tsan) GTEST_SKIP() << "ThreadSanitizer starts no threads in the child of a fork";
   EXPECT_TRUE(child_succeeds([] {
     txsync::detail::ticket_queue queue;
-    txsync::concurrency_limiter door;
-    txsync::detail::ticket_behind_door lock(queue, door);
+    txsync::concurrency_limiter limiter;
+    txsync::detail::limited_ticket lock(queue, limiter);
     lock.lock();
     const unsigned room = std::max(2u, txsync::machine::cpu_count());
-    std::vector<std::thread> others = start_waiting(room + many, [&queue, &door] {
-      txsync::detail::ticket_behind_door own(queue, door);
+    std::vector<std::thread> others = start_waiting(room + many, [&queue, &limiter] {
+      txsync::detail::limited_ticket own(queue, limiter);
       own.lock();
       own.unlock();
     });

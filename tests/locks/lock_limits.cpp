@@ -252,7 +252,7 @@ TEST(Numbers, OfTicketsBeginAnew) {
 
 TEST(Numbers, OfTicketsAndOfThreadsOutsideBeginAnew) {
   const auto shared = std::make_shared<guarded_by<txsync::ticket_lock>>();
-  // Those of the queue, and those of the door.
+  // Those of the queue, and those of the limiter.
   for (const std::size_t i : {0U, 1U, 2U, 3U}) word_of<std::uint32_t>(shared->lock, i).store(0xFFFF'FFFB);
   txsync::detail::lower_patience(8);
   EXPECT_EQ(counts_rightly(shared), "");
@@ -271,17 +271,17 @@ TEST(Numbers, OfAFutexMutexsLineBeginAnew) {
 TEST(Numbers, OfABarriersPhasesBeginAnew) {
   constexpr unsigned threads = 3, phases = 6;
   struct state {
-    txsync::barrier door{threads};
+    txsync::barrier phase_barrier{threads};
     std::atomic<unsigned> arrived{0}, lasts{0};
   };
   const auto shared = std::make_shared<state>();
   constexpr std::size_t generation = 32;  // behind a line of 128 bytes
-  word_of<std::uint32_t>(shared->door, generation).store(0xFFFF'FFFD);
+  word_of<std::uint32_t>(shared->phase_barrier, generation).store(0xFFFF'FFFD);
   const auto found = run_team(threads, [=](seat& me) {
     for (unsigned phase = 1; phase <= phases; ++phase) {
       me.at("arrive_and_wait()");
       ++shared->arrived;
-      if (shared->door.arrive_and_wait()) ++shared->lasts;
+      if (shared->phase_barrier.arrive_and_wait()) ++shared->lasts;
       if (shared->arrived < phase * threads) return me.fail("a thread left before all had arrived");
       me.tick();
     }

@@ -203,15 +203,15 @@ TEST(LeftTickets, WithAFullListTimedWaitersLookNowAndThen) {
   EXPECT_EQ(tickets_left.load(), 0u);
 }
 
-// ---- the door of mcs_lock, and priority_tatas_lock
+// ---- the limiter of mcs_lock, and priority_tatas_lock
 
 /// The numbers of those outside begin anew, and the count of acquisitions is as high as it goes.
 TEST(WaitersOfAnMcsLock, NumbersOfItsDoorBeginAnew) {
   constexpr unsigned threads = 6;
-  constexpr std::size_t door = 4;  // in words of 32 bits
+  constexpr std::size_t limiter = 4;  // in words of 32 bits
   const auto shared = std::make_shared<guarded_by<txsync::mcs_lock>>();
-  for (const std::size_t i : {door, door + 1}) word_of<std::uint32_t>(shared->lock, i).store(0xFFFF'FFFB);
-  constexpr std::size_t passed = 2 * door + 5;  // in words of 16 bits
+  for (const std::size_t i : {limiter, limiter + 1}) word_of<std::uint32_t>(shared->lock, i).store(0xFFFF'FFFB);
+  constexpr std::size_t passed = 2 * limiter + 5;  // in words of 16 bits
   word_of<std::uint16_t>(shared->lock, passed).store(0xFFFE);
   const unsigned sections = rounds(400);
   txsync::detail::lower_patience(8);

@@ -27,7 +27,7 @@ using txsync::script::plan;
 /// Arrives once it is told to.
 class late_comer {
  public:
-  explicit late_comer(warm_barrier& door) : door_(door), thread_([this] { run(); }) {}
+  explicit late_comer(warm_barrier& phase_barrier) : phase_barrier_(phase_barrier), thread_([this] { run(); }) {}
   ~late_comer() {
     come();
     thread_.join();
@@ -46,11 +46,11 @@ class late_comer {
  private:
   void run() {
     while (!told_) std::this_thread::yield();
-    last_ = door_.arrive_and_wait();
+    last_ = phase_barrier_.arrive_and_wait();
     through_ = true;
   }
 
-  warm_barrier& door_;
+  warm_barrier& phase_barrier_;
   std::atomic<bool> told_{false};
   std::atomic<bool> through_{false};
   std::atomic<bool> last_{false};
@@ -63,8 +63,8 @@ class WarmBarriers : public testing::Test {
   WarmBarriers() { have_unlearnt_rtm(script); }
   std::uint64_t warm_begins() const { return script.counted().warm_begins; }
   void make(std::uint32_t tries = warm_barrier::default_tries) {
-    door = std::make_unique<warm_barrier>(2, tries);
-    other = std::make_unique<late_comer>(*door);
+    phase_barrier = std::make_unique<warm_barrier>(2, tries);
+    other = std::make_unique<late_comer>(*phase_barrier);
   }
   void plan_conflicts(unsigned count) {
     for (unsigned i = 0; i < count; ++i) {
@@ -74,7 +74,7 @@ class WarmBarriers : public testing::Test {
   /// Arrives, and runs ahead until the other has arrived too, which the attempt is told by a conflict at its next step.
   void run_ahead_until_it_opens() {
     plan_conflicts(1);
-    EXPECT_FALSE(door->arrive_and_wait());
+    EXPECT_FALSE(phase_barrier->arrive_and_wait());
     if (!machine::warm_active()) return;
     ++runs_ahead;
     other->come_and_go();
@@ -83,7 +83,7 @@ class WarmBarriers : public testing::Test {
   }
 
   machine_script script;
-  std::unique_ptr<warm_barrier> door;
+  std::unique_ptr<warm_barrier> phase_barrier;
   std::unique_ptr<late_comer> other;
   unsigned runs_ahead = 0;
 };
@@ -108,7 +108,7 @@ TEST_F(WarmBarriers, TriesAsOftenAsItIsTold) {
   constexpr std::uint32_t tries = 3;
   make(tries);
   plan_conflicts(tries);
-  EXPECT_FALSE(door->arrive_and_wait());
+  EXPECT_FALSE(phase_barrier->arrive_and_wait());
   if (machine::warm_active()) {
     if (++runs_ahead == tries) other->come();
     machine::relax();
@@ -120,17 +120,17 @@ TEST_F(WarmBarriers, TriesAsOftenAsItIsTold) {
 TEST_F(WarmBarriers, NoTriesAreAPlainBarrier) {
   make(0);
   other->come();
-  (void)door->arrive_and_wait();
+  (void)phase_barrier->arrive_and_wait();
   EXPECT_EQ(warm_begins(), 0U);
 }
 
 TEST_F(WarmBarriers, TheNextBarrierEndsTheRun) {
   make();
-  EXPECT_FALSE(door->arrive_and_wait());
+  EXPECT_FALSE(phase_barrier->arrive_and_wait());
   if (machine::warm_active()) {
     ++runs_ahead;
     other->come();
-    (void)door->arrive_and_wait();
+    (void)phase_barrier->arrive_and_wait();
     ADD_FAILURE() << "behind the abort";
   }
   // All that lies between the two is warm: no other attempt.
@@ -141,7 +141,7 @@ TEST_F(WarmBarriers, TheNextBarrierEndsTheRun) {
 TEST_F(WarmBarriers, NoRoomIsNotTriedAgain) {
   make();
   script.on_warm_begin(plan::aborts_at_step(1, attempt_status::capacity_bit));
-  EXPECT_FALSE(door->arrive_and_wait());
+  EXPECT_FALSE(phase_barrier->arrive_and_wait());
   if (machine::warm_active()) {
     other->come();
     machine::relax();
@@ -151,7 +151,7 @@ TEST_F(WarmBarriers, NoRoomIsNotTriedAgain) {
 
 TEST_F(WarmBarriers, AHeldLockInsideIsTriedAgain) {
   make();
-  EXPECT_FALSE(door->arrive_and_wait());
+  EXPECT_FALSE(phase_barrier->arrive_and_wait());
   if (machine::warm_active()) {
     if (++runs_ahead == warm_barrier::default_tries) other->come();
     machine::abort<attempt_status::code_lock_busy>();
@@ -162,7 +162,7 @@ TEST_F(WarmBarriers, AHeldLockInsideIsTriedAgain) {
 TEST_F(WarmBarriers, StoresOfTheScriptedMachineAsideNothingOfAPhaseIsDoneTwice) {
   make();
   run_ahead_until_it_opens();
-  other = std::make_unique<late_comer>(*door);
+  other = std::make_unique<late_comer>(*phase_barrier);
   run_ahead_until_it_opens();
   EXPECT_EQ(runs_ahead, 2U);
   EXPECT_TRUE(other->was_last());
@@ -172,7 +172,7 @@ TEST_F(WarmBarriers, WithoutWorkingAttemptsIsAPlainBarrier) {
   script.begin_is(txsync::script::begin_nature::always_aborts);
   make();
   other->come();
-  (void)door->arrive_and_wait();
+  (void)phase_barrier->arrive_and_wait();
   EXPECT_FALSE(machine::active());
   EXPECT_EQ(warm_begins(), 0U);
 }
@@ -181,7 +181,7 @@ TEST_F(WarmBarriers, WithoutDeepNestingIsAPlainBarrier) {
   script.nesting_is(1);
   make();
   other->come();
-  (void)door->arrive_and_wait();
+  (void)phase_barrier->arrive_and_wait();
   EXPECT_EQ(warm_begins(), 0U);
 }
 
@@ -191,7 +191,7 @@ TEST_F(WarmBarriers, WithoutAttemptsABodyIsRunUntilThePhaseOpens) {
   static int data[1'000];
   unsigned loads = 0;
   unsigned bodies = 0;
-  EXPECT_FALSE(door->arrive_and_wait([&](txsync::warm_memory& memory) {
+  EXPECT_FALSE(phase_barrier->arrive_and_wait([&](txsync::warm_memory& memory) {
     ++bodies;
     for (int round = 0; !memory.over(); ++round) {
       loads += memory.load(data[round % 1'000]) == 0 ? 1 : 0;
@@ -210,7 +210,8 @@ TEST_F(WarmBarriers, WithoutAttemptsABodyIsRunUntilThePhaseOpens) {
 TEST_F(WarmBarriers, WithAttemptsABodyIsNotNeeded) {
   make();
   script.on_warm_begin(plan::aborts_at_step(1, attempt_status::capacity_bit));
-  EXPECT_FALSE(door->arrive_and_wait([](txsync::warm_memory&) { ADD_FAILURE() << "the phase itself is run"; }));
+  EXPECT_FALSE(
+      phase_barrier->arrive_and_wait([](txsync::warm_memory&) { ADD_FAILURE() << "the phase itself is run"; }));
   if (machine::warm_active()) {
     other->come();
     machine::relax();

@@ -92,7 +92,7 @@ class concurrency_limiter {
   /// place of its waker.
   class hand_over {
    public:
-    hand_over(concurrency_limiter& door, others inside) noexcept : called_(door.release_passed(inside)) {}
+    hand_over(concurrency_limiter& limiter, others inside) noexcept : called_(limiter.release_passed(inside)) {}
     ~hand_over() { wake(called_); }
     hand_over(const hand_over&) = delete;
     hand_over& operator=(const hand_over&) = delete;

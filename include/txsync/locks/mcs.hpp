@@ -214,14 +214,14 @@ class mcs_lock {
   [[nodiscard]] bool try_lock(node& mine) noexcept { return queue_.try_lock(mine); }
   /// Requires: the calling thread holds the lock with this node.
   [[gnu::always_inline]] void unlock(node& mine) noexcept {
-    if (door_.busy()) [[unlikely]]
-      return unlock_at_door(mine);
+    if (limiter_.busy()) [[unlikely]]
+      return unlock_limited(mine);
     queue_.unlock(mine);
   }
   /// As fifo_mcs_lock::unlock_if_held().
   [[gnu::always_inline]] bool unlock_if_held(node& mine) noexcept {
-    if (door_.busy()) [[unlikely]]
-      return unlock_at_door_if_held(mine);
+    if (limiter_.busy()) [[unlikely]]
+      return unlock_limited_if_held(mine);
     return queue_.unlock_if_held(mine);
   }
 
@@ -234,18 +234,18 @@ class mcs_lock {
     return lock_begun(mine, task);
   }
   [[gnu::always_inline]] bool lock_begun(node& mine, wait_task* task) noexcept {
-    if (!door_.stands_open(queue_.inside())) [[unlikely]]
-      return lock_at_door(mine, task);
+    if (!limiter_.stands_open(queue_.inside())) [[unlikely]]
+      return lock_limited(mine, task);
     return queue_.lock_begun(mine, task);
   }
-  TXSYNC_EXPORT bool lock_at_door(node& mine, wait_task* task) noexcept;
+  TXSYNC_EXPORT bool lock_limited(node& mine, wait_task* task) noexcept;
   bool lock_in_queue(node& mine, wait_task* task) noexcept;
-  TXSYNC_EXPORT void unlock_at_door(node& mine) noexcept;
-  TXSYNC_EXPORT bool unlock_at_door_if_held(node& mine) noexcept;
+  TXSYNC_EXPORT void unlock_limited(node& mine) noexcept;
+  TXSYNC_EXPORT bool unlock_limited_if_held(node& mine) noexcept;
   concurrency_limiter::others others_inside() const noexcept;
 
   detail::mcs_queue queue_;
-  concurrency_limiter door_;
+  concurrency_limiter limiter_;
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND

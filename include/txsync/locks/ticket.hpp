@@ -149,34 +149,34 @@ class fifo_ticket_lock {
 namespace detail {
 
 /// The fair ticket lock, over a queue and a concurrency limiter that its owner stores wherever there is room.
-class ticket_behind_door {
+class limited_ticket {
  public:
-  ticket_behind_door(ticket_queue& queue, concurrency_limiter& door) noexcept : queue_(queue), door_(door) {}
+  limited_ticket(ticket_queue& queue, concurrency_limiter& limiter) noexcept : queue_(queue), limiter_(limiter) {}
 
   [[gnu::always_inline]] bool lock(wait_task* task = nullptr) noexcept {
-    if (!door_.stands_open(queue_.inside())) [[unlikely]]
-      return lock_at_door(*this, task);
+    if (!limiter_.stands_open(queue_.inside())) [[unlikely]]
+      return lock_limited(*this, task);
     const std::uint32_t ticket = queue_.draw();
     return queue_.is_served(ticket) || queue_.wait(ticket, task);
   }
   [[nodiscard]] bool try_lock() noexcept { return queue_.draw_if_served(); }
   [[gnu::always_inline]] void unlock() noexcept {
-    if (door_.busy()) [[unlikely]]
-      return unlock_at_door(*this);
+    if (limiter_.busy()) [[unlikely]]
+      return unlock_limited(*this);
     queue_.serve_next();
   }
   /// As unlock(). If other threads have tickets or are passive, or no thread holds the lock, it does nothing and
   /// returns false.
-  [[gnu::always_inline]] bool unlock_if_alone() noexcept { return !door_.busy() && queue_.serve_next_if_alone(); }
+  [[gnu::always_inline]] bool unlock_if_alone() noexcept { return !limiter_.busy() && queue_.serve_next_if_alone(); }
 
  private:
   /// By value: two references whose address is not taken live in registers.
-  TXSYNC_EXPORT static bool lock_at_door(ticket_behind_door whole, wait_task* task) noexcept;
-  TXSYNC_EXPORT static void unlock_at_door(ticket_behind_door whole) noexcept;
+  TXSYNC_EXPORT static bool lock_limited(limited_ticket whole, wait_task* task) noexcept;
+  TXSYNC_EXPORT static void unlock_limited(limited_ticket whole) noexcept;
   concurrency_limiter::others others_inside() const noexcept;
 
   ticket_queue& queue_;
-  concurrency_limiter& door_;
+  concurrency_limiter& limiter_;
 };
 
 }  // namespace detail
@@ -226,10 +226,10 @@ class ticket_lock {
   bool is_held() const noexcept { return queue_.is_held(); }
 
  private:
-  detail::ticket_behind_door both() noexcept { return {queue_, door_}; }
+  detail::limited_ticket both() noexcept { return {queue_, limiter_}; }
 
   detail::ticket_queue queue_;
-  concurrency_limiter door_;
+  concurrency_limiter limiter_;
 };
 
 }  // namespace txsync::inline TXSYNC_BACKEND

@@ -59,8 +59,8 @@ class warm_barrier : private barrier {
   }
 
  private:
-  static bool opened(const void* door, std::uint64_t generation) noexcept {
-    return static_cast<const warm_barrier*>(door)->is_over(static_cast<std::uint32_t>(generation));
+  static bool opened(const void* phases, std::uint64_t generation) noexcept {
+    return static_cast<const warm_barrier*>(phases)->is_over(static_cast<std::uint32_t>(generation));
   }
   bool run_ahead(std::uint32_t generation) noexcept;
 

@@ -276,21 +276,21 @@ class never_overdue : public Lock {
   }
 };
 
-/// The parts of fair locks, so that a test can inspect the concurrency limiter (`door`). With `checks`, unlocked as by
-/// unlock_if_held().
+/// The parts of fair locks, so that a test can inspect the concurrency limiter (`limiter`). With `checks`, unlocked as
+/// by unlock_if_held().
 template <bool checks>
 struct ticket_parts {
   struct slot {};
   detail::ticket_queue queue{};
-  concurrency_limiter door{};
+  concurrency_limiter limiter{};
 
-  void lock(slot&) noexcept { detail::ticket_behind_door(queue, door).lock(); }
+  void lock(slot&) noexcept { detail::limited_ticket(queue, limiter).lock(); }
   void unlock(slot&) noexcept {
-    detail::ticket_behind_door both(queue, door);
+    detail::limited_ticket both(queue, limiter);
     if (!checks || !both.unlock_if_alone()) both.unlock();
   }
   std::uint32_t inside() const noexcept { return queue.inside(); }
-  bool busy() const noexcept { return door.busy(); }
+  bool busy() const noexcept { return limiter.busy(); }
 };
 template <bool checks>
 struct mcs_parts {
@@ -316,7 +316,7 @@ struct mcs_parts {
 /// Seeded fault, with `calls` false: the limiter has its usual patience, which no test exhausts. So no thread is let
 /// in, and the limiter never closes.
 template <class Parts, unsigned threads, bool calls = true>
-struct door_test {
+struct limiter_test {
   static constexpr std::uint32_t patience = 2;
   static constexpr unsigned bound = threads * (2 * patience + threads);
   static constexpr unsigned max_sections = 2 * bound;
@@ -329,8 +329,8 @@ struct door_test {
   unsigned sections = 0;  // guarded by the lock, like the next one
   unsigned passed = 0;
 
-  door_test() { detail::lower_patience(calls ? patience : 0); }
-  ~door_test() { detail::lower_patience(0); }
+  limiter_test() { detail::lower_patience(calls ? patience : 0); }
+  ~limiter_test() { detail::lower_patience(0); }
 
   /// Returns as the holder, with another thread in the queue and the waiter in the passive set.
   void let_come(typename Parts::slot& mine) noexcept {
@@ -342,7 +342,7 @@ struct door_test {
     sections = 0;
     has_come.store(true);
   }
-  static void body(door_test& me, unsigned index) {
+  static void body(limiter_test& me, unsigned index) {
     typename Parts::slot mine;
     if (index == 0) {
       while (!me.is_crowded.load()) machine::relax();
@@ -425,16 +425,16 @@ constexpr exploration table[] = {
     {"spin-overdue", "two wait and are overdue, one never waits", right,
      run_anew<passed_by_test<spinning_mutex, 2, true>, 3>, sleeps},
     {"ticket-passed-by", "one waits, two take it again and again", right,
-     run_anew<door_test<ticket_parts<false>, 3>, 3>, crowded},
+     run_anew<limiter_test<ticket_parts<false>, 3>, 3>, crowded},
     {"seeded:ticket-passed-by", "the same where nobody is called in", verdict::broken,
-     run_anew<door_test<ticket_parts<false>, 3, false>, 3>, crowded},
+     run_anew<limiter_test<ticket_parts<false>, 3, false>, 3>, crowded},
     {"ticket-passed-by-4", "one waits, three take it again and again", right,
-     run_anew<door_test<ticket_parts<false>, 4>, 4>, crowded},
-    {"mcs-passed-by", "one waits, two take it again and again", right, run_anew<door_test<mcs_parts<false>, 3>, 3>,
+     run_anew<limiter_test<ticket_parts<false>, 4>, 4>, crowded},
+    {"mcs-passed-by", "one waits, two take it again and again", right, run_anew<limiter_test<mcs_parts<false>, 3>, 3>,
      crowded},
-    {"ticket-passed-by-checked", "unlocked by unlock_if_held()", right, run_anew<door_test<ticket_parts<true>, 3>, 3>,
-     crowded},
-    {"mcs-passed-by-checked", "unlocked by unlock_if_held()", right, run_anew<door_test<mcs_parts<true>, 3>, 3>,
+    {"ticket-passed-by-checked", "unlocked by unlock_if_held()", right,
+     run_anew<limiter_test<ticket_parts<true>, 3>, 3>, crowded},
+    {"mcs-passed-by-checked", "unlocked by unlock_if_held()", right, run_anew<limiter_test<mcs_parts<true>, 3>, 3>,
      crowded},
     {"ticket-drain", "four come once", right, run_anew<drain_test, 4>, crowded},
     overdue_at<futex_rwlock, 1, 0, true>("futex_rwlock-overdue-reader", "a reader is overdue, a writer never waits"),

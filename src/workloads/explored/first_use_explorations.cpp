@@ -28,11 +28,11 @@ class chosen_blindly {
       how = detail::algorithm_of(policy::packed::of(policy_site.policy()).lock);
       algorithm_.store(how);
     }
-    detail::tagged_lock core(words_, mark_, door_);
+    detail::tagged_lock core(words_, mark_, limiter_);
     if (!core.try_acquire(how, []() noexcept { return here; })) (void)core.acquire(how, {.here = here});
     if (detail::counts_waiters(how)) core.settle(how, here);
   }
-  void unlock() noexcept { detail::tagged_lock(words_, mark_, door_).release(algorithm_.load(), here); }
+  void unlock() noexcept { detail::tagged_lock(words_, mark_, limiter_).release(algorithm_.load(), here); }
 
  private:
   static constexpr std::uint16_t here = 1;
@@ -40,7 +40,7 @@ class chosen_blindly {
   detail::lock_words words_;
   std::atomic<detail::algorithm> algorithm_{detail::algorithm::unknown};
   detail::tagged_lock::mark_word mark_{0};
-  concurrency_limiter door_;
+  concurrency_limiter limiter_;
 };
 
 template <class Lock, std::uint32_t before, std::uint32_t after>

@@ -34,11 +34,11 @@ void add_parents(fifo_ticket_lock& lock, mcs_node&) noexcept {
   write_at(&lock, 0, detail::ticket_queue::ticket_after(detail::ticket_queue::ticket_after(second)));
 }
 /// Two are in the passive set, and one of them is called.
-void add_parents_outside(void* door) noexcept {
-  write_at<std::uint32_t>(door, 0, 2);
-  write_at<std::uint32_t>(door, 4, 1);
-  write_at<std::uint8_t>(door, 8, 1);
-  write_at<std::uint8_t>(door, 9, 1);
+void add_parents_outside(void* limiter) noexcept {
+  write_at<std::uint32_t>(limiter, 0, 2);
+  write_at<std::uint32_t>(limiter, 4, 1);
+  write_at<std::uint8_t>(limiter, 8, 1);
+  write_at<std::uint8_t>(limiter, 9, 1);
 }
 void add_parents(ticket_lock& lock, mcs_node& gone) noexcept {
   add_parents(reinterpret_cast<fifo_ticket_lock&>(lock), gone);

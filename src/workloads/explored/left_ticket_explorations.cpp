@@ -21,12 +21,13 @@ enum class ends : std::uint8_t {
 
 /// Threads with an odd number wait for at most `patience_ns`, the others without a limit. `room`: how many may wait
 /// with a deadline.
-template <bool has_door, std::uint64_t patience_ns, ends how, std::uint32_t room = detail::waiter_limits().tickets_left>
+template <bool has_limiter, std::uint64_t patience_ns, ends how,
+          std::uint32_t room = detail::waiter_limits().tickets_left>
 struct left_tickets_test {
   static constexpr unsigned sections = 2;
 
   detail::ticket_queue queue{};
-  concurrency_limiter door{};
+  concurrency_limiter limiter{};
   unsigned inside = 0;  // guarded by the lock
   unsigned taken = 0;
   bool met = false;
@@ -43,8 +44,8 @@ struct left_tickets_test {
       if (came_to == detail::timed_wait::no_room) return how == ends::enters_without_room || queue.draw_if_served();
       return came_to == detail::timed_wait::served;
     }
-    if (has_door) {
-      detail::ticket_behind_door(queue, door).lock();
+    if (has_limiter) {
+      detail::limited_ticket(queue, limiter).lock();
     } else if (const std::uint32_t ticket = queue.draw(); !queue.is_served(ticket)) {
       queue.wait(ticket);
     }
@@ -52,8 +53,8 @@ struct left_tickets_test {
   }
   void unlock() noexcept {
     const std::uint32_t next = detail::ticket_queue::ticket_after(queue.ticket_of_holder());
-    if (has_door)
-      detail::ticket_behind_door(queue, door).unlock();
+    if (has_limiter)
+      detail::limited_ticket(queue, limiter).unlock();
     else
       queue.serve_next();
     if (how != ends::forgets) detail::pass_on_left(queue, next);
@@ -89,10 +90,10 @@ constexpr exploration table[] = {
      run_anew<left_tickets_test<false, 0, ends::passes_on, 1>, 4>},
     {"fifo_ticket-left-few-late", "the same, deadlines pass meanwhile", right,
      run_anew<left_tickets_test<false, 300, ends::passes_on, 1>, 4>},
-    {"ticket-left", "behind a door, two threads", right, run_anew<left_tickets_test<true, 0, ends::passes_on>, 2>},
-    {"ticket-left-3", "behind a door, three threads", right, run_anew<left_tickets_test<true, 0, ends::passes_on>, 3>,
+    {"ticket-left", "with a limiter, two threads", right, run_anew<left_tickets_test<true, 0, ends::passes_on>, 2>},
+    {"ticket-left-3", "with a limiter, three threads", right, run_anew<left_tickets_test<true, 0, ends::passes_on>, 3>,
      1},
-    {"ticket-left-late", "behind a door, a deadline passes meanwhile", right,
+    {"ticket-left-late", "with a limiter, a deadline passes meanwhile", right,
      run_anew<left_tickets_test<true, 300, ends::passes_on>, 4>, 1},
     {"seeded:fifo_ticket-left", "nobody passes a ticket on", verdict::broken,
      run_anew<left_tickets_test<false, 0, ends::forgets>, 2>},

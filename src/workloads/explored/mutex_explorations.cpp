@@ -99,7 +99,7 @@ class forked_mutex : public program_warming_mutex<algorithm::priority_tatas> {
 
 constexpr exploration table[] = {
     test_of<algorithm::fifo_ticket, 3, 2>("pthread_fifo_ticket-ahead", "a program's mutexes that run ahead, in order"),
-    test_of<algorithm::ticket, 3, 1>("pthread_ticket-ahead", "the same behind a door"),
+    test_of<algorithm::ticket, 3, 1>("pthread_ticket-ahead", "the same with a limiter"),
     test_of<algorithm::tatas, 3, 2>("pthread_tatas-ahead", "the same, tatas"),
     test_of<algorithm::priority_tatas, 3, 2>("pthread_priority_tatas-ahead", "the same; who has run ahead goes first"),
     {"pthread_priority_tatas-forked", "the same in the child of a fork", verdict::right,

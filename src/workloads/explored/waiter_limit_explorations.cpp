@@ -170,7 +170,8 @@ struct numbered_test {
   numbered_test() noexcept {
     detail::lower_patience(2);
     for (unsigned i = 0; i < words; ++i)
-      (&word_of<std::uint32_t>(lock))[i].store(i < 2 ? 0xFFFF'FFE0 : 0xFFFF'FFFE);  // tickets go by 16, the door by 1
+      (&word_of<std::uint32_t>(lock))[i].store(i < 2 ? 0xFFFF'FFE0
+                                                     : 0xFFFF'FFFE);  // tickets go by 16, the limiter by 1
   }
   ~numbered_test() { detail::lower_patience(0); }
 
