@@ -98,10 +98,10 @@ mcs_queue::node* mcs_queue::await_successor(node& mine) noexcept {
 }  // namespace detail
 
 bool mcs_lock::lock_limited(node& mine, wait_task* task) noexcept {
-  if (!limiter_.crowded(queue_.inside(), task != nullptr)) return lock_in_queue(mine, task);
+  if (!limiter_.crowded(queue_.active(), task != nullptr)) return lock_in_queue(mine, task);
   const auto still_crowded = [](void* self) {
     auto& lock = *static_cast<mcs_lock*>(self);
-    return lock.limiter_.crowded(lock.queue_.inside(), false);
+    return lock.limiter_.crowded(lock.queue_.active(), false);
   };
   const auto kick = [](void* self) {
     auto& lock = *static_cast<mcs_lock*>(self);
@@ -111,9 +111,9 @@ bool mcs_lock::lock_limited(node& mine, wait_task* task) noexcept {
     lock.queue_.unlock(passing);
   };
   const auto is_held = [](void* self) { return static_cast<mcs_lock*>(self)->queue_.is_held(); };
-  limiter_.wait_outside({still_crowded, kick, is_held, this});
+  limiter_.wait_in_passive_set({still_crowded, kick, is_held, this});
   if (!lock_in_queue(mine, task)) return false;
-  limiter_.came_in();
+  limiter_.note_admitted();
   return true;
 }
 
@@ -123,18 +123,18 @@ bool mcs_lock::lock_in_queue(node& mine, wait_task* task) noexcept {
 
 void mcs_lock::unlock_limited(node& mine) noexcept {
   queue_.note_end();
-  const concurrency_limiter::hand_over passed_on(limiter_, others_inside());
+  const concurrency_limiter::hand_over passed_on(limiter_, other_active());
   queue_.unlock(mine);
 }
 
 bool mcs_lock::unlock_limited_if_held(node& mine) noexcept {
   if (!queue_.may_be_unlocked(mine)) return false;
   queue_.note_end();
-  const concurrency_limiter::hand_over passed_on(limiter_, others_inside());
+  const concurrency_limiter::hand_over passed_on(limiter_, other_active());
   return queue_.unlock_if_held(mine);
 }
 
-concurrency_limiter::others mcs_lock::others_inside() const noexcept {
+concurrency_limiter::others mcs_lock::other_active() const noexcept {
   return queue_.waiting() == 0 ? concurrency_limiter::others::nobody : concurrency_limiter::others::some;
 }
 

@@ -60,14 +60,14 @@ void ticket_queue::renew_in_child() noexcept {
 }
 
 bool limited_ticket::lock_limited(limited_ticket whole, wait_task* task) noexcept {
-  if (!whole.limiter_.crowded(whole.queue_.inside(), task != nullptr)) {
+  if (!whole.limiter_.crowded(whole.queue_.active(), task != nullptr)) {
     const std::uint32_t ticket = whole.queue_.draw();
     const bool got = whole.queue_.is_served(ticket) || whole.queue_.wait(ticket, task);
     return whole.queue_.note_served_if(got);
   }
   const auto still_crowded = [](void* self) {
     const auto& lock = *static_cast<const limited_ticket*>(self);
-    return lock.limiter_.crowded(lock.queue_.inside(), false);
+    return lock.limiter_.crowded(lock.queue_.active(), false);
   };
   const auto kick = [](void* self) {
     const auto& lock = *static_cast<const limited_ticket*>(self);
@@ -78,20 +78,20 @@ bool limited_ticket::lock_limited(limited_ticket whole, wait_task* task) noexcep
     pass_on_left(lock.queue_, next);
   };
   const auto is_held = [](void* self) { return static_cast<const limited_ticket*>(self)->queue_.is_held(); };
-  whole.limiter_.wait_outside({still_crowded, kick, is_held, &whole});
+  whole.limiter_.wait_in_passive_set({still_crowded, kick, is_held, &whole});
   if (!whole.queue_.wait(whole.queue_.draw(), task)) return false;
-  whole.limiter_.came_in();
+  whole.limiter_.note_admitted();
   return true;
 }
 
 void limited_ticket::unlock_limited(limited_ticket whole) noexcept {
   whole.queue_.note_end();
-  const concurrency_limiter::hand_over passed_on(whole.limiter_, whole.others_inside());
+  const concurrency_limiter::hand_over passed_on(whole.limiter_, whole.other_active());
   whole.queue_.serve_next();
 }
 
-concurrency_limiter::others limited_ticket::others_inside() const noexcept {
-  return queue_.inside() == 1 ? concurrency_limiter::others::nobody : concurrency_limiter::others::some;
+concurrency_limiter::others limited_ticket::other_active() const noexcept {
+  return queue_.active() == 1 ? concurrency_limiter::others::nobody : concurrency_limiter::others::some;
 }
 
 }  // namespace detail

@@ -37,7 +37,7 @@ TEST(FirstUsedInAChild, TicketLockKeepsItsWaitersOutside) {
       own.lock();
       own.unlock();
     });
-    expect_in_child(queue.inside() <= room);
+    expect_in_child(queue.active() <= room);
     lock.unlock();
     join(others);
   }));

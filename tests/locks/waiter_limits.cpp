@@ -162,7 +162,7 @@ TEST(LeftTickets, OneMoreThanTheListHasRoomForIsNotDrawn) {
   for (unsigned i = 0; i < max_left; ++i) ASSERT_EQ(draw_and_wait_until(queue, 0), timed_wait::expired) << i;
   EXPECT_EQ(tickets_left.load(), max_left);
   for (unsigned i = 0; i < 3; ++i) EXPECT_EQ(draw_and_wait_until(queue, 0), timed_wait::no_room);
-  EXPECT_EQ(queue.inside(), 1 + max_left) << "nothing more was drawn";
+  EXPECT_EQ(queue.active(), 1 + max_left) << "nothing more was drawn";
   ticket_queue another;
   EXPECT_EQ(draw_and_wait_until(another, soon()), timed_wait::no_room) << "the list is one for all";
   EXPECT_FALSE(another.is_held());

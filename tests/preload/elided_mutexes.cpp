@@ -248,7 +248,7 @@ TEST_F(ElidedMutexes, AWaiterWithADeadlineLeavesNoTicketToAnOwnerThatItDoesNotKn
       status = scripted_mutex_timedlock(&mutex, &past);
       if (status == 0) status = scripted_mutex_unlock(&mutex);
     });
-    while (state.word.queue.inside() < 2) std::this_thread::yield();
+    while (state.word.queue.active() < 2) std::this_thread::yield();
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     state.mark.store(static_cast<std::uint16_t>(state.mark.load() ^ 1) | detail::tagged_lock::of_several);
     state.word.queue.serve_next();  // without a look at this process's list
@@ -269,7 +269,7 @@ TEST_F(ElidedMutexes, NobodyStandsInLineBeforeAnOwnerIsKnown) {
     ASSERT_TRUE(state.word.queue.draw_if_served());
     const timespec past{};
     EXPECT_EQ(scripted_mutex_timedlock(&mutex, &past), ETIMEDOUT);
-    EXPECT_EQ(state.word.queue.inside(), 1U);
+    EXPECT_EQ(state.word.queue.active(), 1U);
     state.word.queue.serve_next();
     EXPECT_EQ(scripted_mutex_timedlock(&mutex, &past), 0);
     EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);

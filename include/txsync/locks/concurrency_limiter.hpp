@@ -30,7 +30,7 @@ TXSYNC_EXPORT void lower_patience(std::uint32_t acquisitions) noexcept;
 /// If a called thread has not got the lock within `patience` further acquisitions, the limiter closes: newcomers wait
 /// until that thread has it. So with T threads, a thread is passed by at most bypass_bound(T) times.
 ///
-/// A limiter belongs to one lock. Only stands_open(), crowded() and wait_outside() may be called by any thread; the
+/// A limiter belongs to one lock. Only admits(), crowded() and wait_in_passive_set() may be called by any thread; the
 /// other functions are for the lock's holder. 16 bytes.
 class concurrency_limiter {
  public:
@@ -42,28 +42,28 @@ class concurrency_limiter {
 
   constexpr concurrency_limiter() noexcept = default;
 
-  /// True if a newcomer may enter without asking crowded(), because crowded() is false on any machine. `inside` is the
+  /// True if a newcomer may enter without asking crowded(), because crowded() is false on any machine. `active` is the
   /// number of active threads, the holder included. Makes no call, for the path that a thread takes if no other thread
   /// waits.
-  [[gnu::always_inline]] bool stands_open(std::uint32_t inside) const noexcept {
-    if (inside >= always_inside) [[unlikely]]
+  [[gnu::always_inline]] bool admits(std::uint32_t active) const noexcept {
+    if (active >= always_active) [[unlikely]]
       return false;
     // relaxed: as in crowded()
-    if (is_shut()) [[unlikely]]
+    if (is_closed()) [[unlikely]]
       return false;
     return called_.load(std::memory_order_relaxed) == called::nobody;
   }
   /// True if a newcomer has to join the passive set. `works`: the newcomer warms up while it waits, so that two active
   /// threads do more than one after the other.
-  bool crowded(std::uint32_t inside, bool works) const noexcept {
+  bool crowded(std::uint32_t active, bool works) const noexcept {
     // relaxed: a wrong answer costs time only; a passive thread looks again, in order
-    return (is_shut() || inside >= limit(works)) && !is_parents();
+    return (is_closed() || active >= limit(works)) && !is_parents();
   }
 
   /// Whether a thread is passive or on its way in: the holder then has to give the lock up within a hand_over.
   [[gnu::always_inline]] bool busy() const noexcept {
     // relaxed: concurrency_limiter.cpp says which thread sees whose number
-    if (outside_called_.load(std::memory_order_relaxed) != outside_.load(std::memory_order_relaxed)) [[unlikely]]
+    if (passive_called_.load(std::memory_order_relaxed) != passive_.load(std::memory_order_relaxed)) [[unlikely]]
       return true;
     return called_.load(std::memory_order_relaxed) != called::nobody;
   }
@@ -77,10 +77,14 @@ class concurrency_limiter {
     bool (*is_held)(void* context);
     void* context;
   };
-  TXSYNC_EXPORT void wait_outside(const lock_view& lock) noexcept;
+  TXSYNC_EXPORT void wait_in_passive_set(const lock_view& lock) noexcept;
 
   /// For a holder that was called in, once it has the lock.
-  TXSYNC_EXPORT void came_in() noexcept;
+  TXSYNC_EXPORT void note_admitted() noexcept;
+
+  [[deprecated("admits")]] bool stands_open(std::uint32_t active) const noexcept { return admits(active); }
+  [[deprecated("wait_in_passive_set")]] void wait_outside(const lock_view& lock) noexcept { wait_in_passive_set(lock); }
+  [[deprecated("note_admitted")]] void came_in() noexcept { note_admitted(); }
 
   enum class others : std::uint8_t {
     some,     ///< another active thread waits
@@ -92,7 +96,7 @@ class concurrency_limiter {
   /// place of its waker.
   class hand_over {
    public:
-    hand_over(concurrency_limiter& limiter, others inside) noexcept : called_(limiter.release_passed(inside)) {}
+    hand_over(concurrency_limiter& limiter, others active) noexcept : called_(limiter.hand_off(active)) {}
     ~hand_over() { wake(called_); }
     hand_over(const hand_over&) = delete;
     hand_over& operator=(const hand_over&) = delete;
@@ -102,40 +106,44 @@ class concurrency_limiter {
   };
 
  private:
-  bool is_shut() const noexcept { return (shut_.load(std::memory_order_relaxed) & shut) != 0; }  // relaxed: a hint
+  bool is_closed() const noexcept {
+    return (closed_.load(std::memory_order_relaxed) & closed) != 0;  // relaxed: a hint
+  }
   /// In the child of a fork: whether the passive threads and the called one may be threads of the parent. No thread may
   /// wait for those. The first release in the child calls all of them in.
   TXSYNC_EXPORT bool is_parents() const noexcept;
-  /// The mark of this process, which `shut_` holds above its flag.
+  /// The mark of this process, which `closed_` holds above its flag.
   static std::uint8_t mark_here() noexcept;
   bool is_of_this_process() const noexcept;
   void become_this_process() noexcept;
   detail::sleeping_place* call_all() noexcept;
   /// The sleeping place of the thread that is called in now, or null.
-  [[nodiscard]] TXSYNC_EXPORT detail::sleeping_place* release_passed(others inside) noexcept;
+  [[nodiscard]] TXSYNC_EXPORT detail::sleeping_place* hand_off(others active) noexcept;
   TXSYNC_EXPORT static void wake(detail::sleeping_place* called) noexcept;
   /// The state of the thread that is called in; at most one is on its way. A passive thread becomes active in these
   /// steps:
   ///     nobody   no thread is on its way    -> comes, when a release calls the oldest passive thread
   ///     comes    the called thread wakes up -> queues, when it is awake
-  ///     queues   it stands in the queue     -> nobody, when it has got the lock: came_in(), which opens the limiter
+  ///     queues   it stands in the queue     -> nobody, when it has got the lock: note_admitted() opens the limiter
   enum class called : std::uint8_t { nobody, comes, queues };
   TXSYNC_EXPORT std::uint32_t limit(bool works) const noexcept;
   static bool stays_free(const lock_view& lock) noexcept;
-  static constexpr std::uint32_t always_inside = 2;  ///< always have room if no thread is on its way in
-  static constexpr std::uint8_t shut = 1;
+  static constexpr std::uint32_t always_active = 2;  ///< always have room if no thread is on its way in
+  static constexpr std::uint8_t closed = 1;
 
-  std::atomic<std::uint32_t> outside_{0};         // the next number for a passive thread
-  std::atomic<std::uint32_t> outside_called_{0};  // the next number to be called; written by the holder
-  // The flag `shut`, and above it the mark of the process. Written by the holder. Also written by a thread that becomes
-  // passive while no other thread is.
-  std::atomic<std::uint8_t> shut_{0};
+  std::atomic<std::uint32_t> passive_{0};         // the next number for a passive thread
+  std::atomic<std::uint32_t> passive_called_{0};  // the next number to be called; written by the holder
+  // The flag `closed`, and above it the mark of the process. Written by the holder. Also written by a thread that
+  // becomes passive while no other thread is.
+  std::atomic<std::uint8_t> closed_{0};
   std::atomic<called> called_{called::nobody};  // nobody and comes are set by the holder
-  std::uint16_t passed_ = 0;                    // acquisitions since the last call, or since came_in(); the holder's
-  std::uint32_t last_call_ = 0;                 // in units of 1024 cycles; the holder's
+  // Acquisitions since the last call, or since note_admitted(); the holder's.
+  std::uint16_t passed_ = 0;
+  std::uint32_t last_call_ = 0;  // in units of 1024 cycles; the holder's
 };
 static_assert(sizeof(concurrency_limiter) == 16);
-using admission [[deprecated("concurrency_limiter")]] = concurrency_limiter;
 static_assert(concurrency_limiter::patience < 0xFFFF);
+
+using admission [[deprecated("concurrency_limiter")]] = concurrency_limiter;
 
 }  // namespace txsync::inline TXSYNC_BACKEND

@@ -68,7 +68,7 @@ class mcs_queue {
   /// Threads in the queue without the lock. seq_cst: passive threads read it (concurrency_limiter.cpp).
   std::uint32_t waiting() const noexcept { return waiting_.load(std::memory_order_seq_cst); }
   /// The active threads: these and the holder.
-  std::uint32_t inside() const noexcept {
+  std::uint32_t active() const noexcept {
     const std::uint32_t queued = waiting();
     if (queued != 0) [[unlikely]]
       return queued + 1;
@@ -234,7 +234,7 @@ class mcs_lock {
     return lock_begun(mine, task);
   }
   [[gnu::always_inline]] bool lock_begun(node& mine, wait_task* task) noexcept {
-    if (!limiter_.stands_open(queue_.inside())) [[unlikely]]
+    if (!limiter_.admits(queue_.active())) [[unlikely]]
       return lock_limited(mine, task);
     return queue_.lock_begun(mine, task);
   }
@@ -242,7 +242,7 @@ class mcs_lock {
   bool lock_in_queue(node& mine, wait_task* task) noexcept;
   TXSYNC_EXPORT void unlock_limited(node& mine) noexcept;
   TXSYNC_EXPORT bool unlock_limited_if_held(node& mine) noexcept;
-  concurrency_limiter::others others_inside() const noexcept;
+  concurrency_limiter::others other_active() const noexcept;
 
   detail::mcs_queue queue_;
   concurrency_limiter limiter_;

@@ -48,7 +48,7 @@ class ticket_queue {
   }
   /// The active threads: those with a ticket, the holder included. At the end of the call there were at least that
   /// many. A higher result would keep a thread away from a lock that has room for it.
-  [[gnu::always_inline]] std::uint32_t inside() const noexcept {
+  [[gnu::always_inline]] std::uint32_t active() const noexcept {
     // seq_cst: passive threads read it after their number is published (concurrency_limiter.cpp)
     const std::uint32_t next = next_.load(std::memory_order_seq_cst);
     const auto drawn = static_cast<std::int32_t>(next - serving_.load(std::memory_order_seq_cst));
@@ -154,7 +154,7 @@ class limited_ticket {
   limited_ticket(ticket_queue& queue, concurrency_limiter& limiter) noexcept : queue_(queue), limiter_(limiter) {}
 
   [[gnu::always_inline]] bool lock(wait_task* task = nullptr) noexcept {
-    if (!limiter_.stands_open(queue_.inside())) [[unlikely]]
+    if (!limiter_.admits(queue_.active())) [[unlikely]]
       return lock_limited(*this, task);
     const std::uint32_t ticket = queue_.draw();
     return queue_.is_served(ticket) || queue_.wait(ticket, task);
@@ -173,7 +173,7 @@ class limited_ticket {
   /// By value: two references whose address is not taken live in registers.
   TXSYNC_EXPORT static bool lock_limited(limited_ticket whole, wait_task* task) noexcept;
   TXSYNC_EXPORT static void unlock_limited(limited_ticket whole) noexcept;
-  concurrency_limiter::others others_inside() const noexcept;
+  concurrency_limiter::others other_active() const noexcept;
 
   ticket_queue& queue_;
   concurrency_limiter& limiter_;

@@ -289,7 +289,7 @@ struct ticket_parts {
     detail::limited_ticket both(queue, limiter);
     if (!checks || !both.unlock_if_alone()) both.unlock();
   }
-  std::uint32_t inside() const noexcept { return queue.inside(); }
+  std::uint32_t active() const noexcept { return queue.active(); }
   bool busy() const noexcept { return limiter.busy(); }
 };
 template <bool checks>
@@ -304,7 +304,7 @@ struct mcs_parts {
   }
   // A queue, followed by a concurrency limiter.
   static_assert(sizeof(mcs_lock) == sizeof(detail::mcs_queue) + sizeof(concurrency_limiter));
-  std::uint32_t inside() const noexcept { return reinterpret_cast<const detail::mcs_queue*>(&whole)->inside(); }
+  std::uint32_t active() const noexcept { return reinterpret_cast<const detail::mcs_queue*>(&whole)->active(); }
   bool busy() const noexcept {
     return reinterpret_cast<const concurrency_limiter*>(reinterpret_cast<const detail::mcs_queue*>(&whole) + 1)->busy();
   }
@@ -336,7 +336,7 @@ struct limiter_test {
   void let_come(typename Parts::slot& mine) noexcept {
     lock.lock(mine);
     is_held.store(true);
-    while (lock.inside() < 2) machine::relax();
+    while (lock.active() < 2) machine::relax();
     is_crowded.store(true);
     while (!lock.busy()) machine::relax();
     sections = 0;
