@@ -2,7 +2,7 @@
 // The table of algorithms, and what they have in common.
 #pragma once
 
-#include "tm/gate.hpp"
+#include "tm/quiescence_gate.hpp"
 #include "tm/stripe_set.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {

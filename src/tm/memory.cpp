@@ -6,7 +6,7 @@
 #include <new>
 #include <stdexcept>
 
-#include "tm/gate.hpp"
+#include "tm/quiescence_gate.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 

@@ -174,7 +174,7 @@ void runner::begin_anew(unsigned count) {
     one->next_free_ = free_runners;
     free_runners = one;
   }
-  shared.gate.store(gate_open);
+  shared.quiescence_gate.store(gate_open);
   shared.clock.fetch_add(1);
 }
 

@@ -69,7 +69,7 @@ class alignas(machine::pad_bytes) runner : public transaction {
   bool wants_irrevocable = false;
   bool is_marked = false;         ///< failures, or a wish, differ from what a transaction begins with
   std::uint32_t moves_clock = 0;  ///< so many transactions of dctl move the clock when they start
-  // When the gate may be biased (gate.hpp).
+  // When the gate may be biased (quiescence_gate.hpp).
   std::uint32_t until_look = 1;  ///< transactions
   std::uint32_t look_every = 1;
   std::uint64_t looked = 0;           ///< machine::cycles() of the last look

@@ -13,12 +13,12 @@
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {
 
 inline constexpr std::uintptr_t gate_open = 0;
-inline constexpr std::uintptr_t gate_shut = 1;
+inline constexpr std::uintptr_t gate_closed = 1;
 
 struct shared_words {
-  /// gate_open; gate_shut while a serial transaction runs, or waits for the others to end; if biased, the runner that
+  /// gate_open; gate_closed while a serial transaction runs, or waits for the others to end; if biased, the runner that
   /// it is open for. Each transaction reads it when it begins.
-  alignas(machine::pad_bytes) std::atomic<std::uintptr_t> gate{gate_open};
+  alignas(machine::pad_bytes) std::atomic<std::uintptr_t> quiescence_gate{gate_open};
   /// How many transactions sleep in retry(). Each transaction that has written reads it.
   std::atomic<std::uint32_t> sleepers{0};
   std::atomic<const algorithm*> in_use{nullptr};

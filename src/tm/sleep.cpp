@@ -7,7 +7,7 @@
 #include <txsync/machine/park.hpp>
 #include <txsync/mutex.hpp>
 
-#include "tm/gate.hpp"
+#include "tm/quiescence_gate.hpp"
 #include "tm/stripe_set.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::tm::detail {

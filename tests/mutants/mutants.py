@@ -64,7 +64,7 @@ TESTS = {
     "block": "tm-(opacity-skewing|opacity-overtaking|watching|counting)-dctl$",
     "dctl": "tm-.*-dctl$",
     "engine": "tm-(opacity-.*|privatizing|counting)-(dctl|dctl-biased|tinystm_wt)$",
-    "gate": "tm-(privatizing|freeing|destroying|opacity-(alone|at-once|turning|changing)|waiting-alone|either-irrevocable)"
+    "quiescence_gate": "tm-(privatizing|freeing|destroying|opacity-(alone|at-once|turning|changing)|waiting-alone|either-irrevocable)"
             "(-3)?-(dctl|dctl-biased|norec)$",
     "growing_log": "tm-(opacity-crossing|opacity-skewing|handing|destroying)-dctl$",
     "hardware": "tm-(opacity-(crossing|changing|turning|throwing|nesting|alone|at-once)|destroying|handing|either|counting)-htm_sgl_adaptive$",

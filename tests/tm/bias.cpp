@@ -10,7 +10,7 @@
 
 #include <txsync/tm.hpp>
 
-#include "tm/gate.hpp"
+#include "tm/quiescence_gate.hpp"
 
 namespace {
 
@@ -21,8 +21,8 @@ class GateBias : public testing::Test {
   void SetUp() override { ASSERT_TRUE(stm::use_algorithm("dctl")); }
 
   static bool is_biased() {
-    const std::uintptr_t gate = stm::detail::shared.gate.load();
-    return gate != stm::detail::gate_open && gate != stm::detail::gate_shut;
+    const std::uintptr_t state = stm::detail::shared.quiescence_gate.load();
+    return state != stm::detail::gate_open && state != stm::detail::gate_closed;
   }
   /// Runs blocks in this thread until it has the bias; others that have run some make that take longer.
   void get_bias() {

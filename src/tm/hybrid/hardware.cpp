@@ -30,7 +30,7 @@ constexpr std::uint32_t most_waits = 64;
 
 bool somebody_is_alone() noexcept {
   // relaxed: in an attempt, or to decide how long to wait
-  return shared.gate.load(std::memory_order_relaxed) != 0 || global_lock_is_held();
+  return shared.quiescence_gate.load(std::memory_order_relaxed) != 0 || global_lock_is_held();
 }
 
 /// What is left for a block that is tried in hardware.

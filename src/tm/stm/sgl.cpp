@@ -13,7 +13,8 @@ namespace {
 
 alignas(machine::pad_bytes) constinit mutex global_lock;  // attempts read its line
 
-// Hardly ever called, since the bound admits every version, unless another thread has set it to 0 (gate.cpp).
+// Hardly ever called, since the bound admits every version, unless another thread has set it to 0
+// (quiescence_gate.cpp).
 std::uint64_t read_alone(engine& me, const word& cell) {
   me.has_unlogged = true;
   return cell.load(std::memory_order_acquire);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which transactions run: many beside each other, or one serial one. Each thread says in a word of its own that it runs
 // one, which costs a store. A thread that has to know reads all these words after a heavy fence.
-#include "tm/gate.hpp"
+#include "tm/quiescence_gate.hpp"
 
 #include <memory>
 
@@ -49,12 +49,12 @@ void for_each_running(const runner& me, const Visit& visit) {
 }
 
 /// The runner that the gate is biased to, or null.
-runner* runner_in(std::uintptr_t gate) noexcept {
-  return gate == gate_open || gate == gate_shut ? nullptr : reinterpret_cast<runner*>(gate);
+runner* runner_in(std::uintptr_t state) noexcept {
+  return state == gate_open || state == gate_closed ? nullptr : reinterpret_cast<runner*>(state);
 }
 
 void open_gate() noexcept {
-  shared.gate.store(gate_open, std::memory_order_release);  // pairs with the acquire in try_to_enter()
+  shared.quiescence_gate.store(gate_open, std::memory_order_release);  // pairs with the acquire in try_to_enter()
 }
 
 /// Waits for that transaction's end. A long one that runs under the gate's bias is made to restart at its next read.
@@ -70,10 +70,11 @@ void wait_for_biased(const seen_running& one, runner& biased) noexcept {
 }
 
 /// Requires: the thread has the turn.
-void shut_gate(const runner& me) noexcept {
-  runner* const biased = runner_in(shared.gate.load(std::memory_order_relaxed));  // relaxed: changes only with the turn
+void close_gate(const runner& me) noexcept {
+  runner* const biased =
+      runner_in(shared.quiescence_gate.load(std::memory_order_relaxed));  // relaxed: changes only with the turn
   // relaxed: before the heavy fence; pairs with the light one in try_to_enter()
-  shared.gate.store(gate_shut, std::memory_order_relaxed);
+  shared.quiescence_gate.store(gate_closed, std::memory_order_relaxed);
   for_each_running(me, [&](const seen_running& one) {
     if (one.who == biased) {
       wait_for_biased(one, *biased);
@@ -85,8 +86,9 @@ void shut_gate(const runner& me) noexcept {
 
 /// Requires: the thread has the turn.
 void end_bias(const runner& me) noexcept {
-  if (shared.gate.load(std::memory_order_relaxed) == gate_open) return;  // relaxed: changes only with the turn
-  shut_gate(me);
+  if (shared.quiescence_gate.load(std::memory_order_relaxed) == gate_open)
+    return;  // relaxed: changes only with the turn
+  close_gate(me);
   open_gate();
 }
 
@@ -119,9 +121,9 @@ void look_for_others(runner& me) noexcept {
   }
   me.until_look = me.look_every;
   if (!quiet || has_bias(me) || !shared.turn.try_lock()) return;
-  if (shared.gate.load(std::memory_order_relaxed) == gate_open) {  // relaxed: changes only with the turn
+  if (shared.quiescence_gate.load(std::memory_order_relaxed) == gate_open) {  // relaxed: changes only with the turn
     // relaxed: before the heavy fence; pairs with the light one in try_to_enter()
-    shared.gate.store(reinterpret_cast<std::uintptr_t>(&me), std::memory_order_relaxed);
+    shared.quiescence_gate.store(reinterpret_cast<std::uintptr_t>(&me), std::memory_order_relaxed);
     bool alone = true;
     for_each_running(me, [&](const seen_running&) { alone = false; });
     if (!alone) open_gate();
@@ -150,12 +152,12 @@ void refuse_if_left_behind(const runner& who) noexcept {
 void forget_turns(const runner* me) noexcept {
   const bool mine = me != nullptr && (me->mode == run_mode::alone || me->mode == run_mode::irrevocable);
   // relaxed, in all of these: there is one thread
-  const std::uintptr_t gate = shared.gate.load(std::memory_order_relaxed);
-  const runner* const biased_to = runner_in(gate);
-  if (biased_to == nullptr ? gate == gate_shut && !mine : biased_to != me && is_running(activity_of(*biased_to))) {
+  const std::uintptr_t state = shared.quiescence_gate.load(std::memory_order_relaxed);
+  const runner* const biased_to = runner_in(state);
+  if (biased_to == nullptr ? state == gate_closed && !mine : biased_to != me && is_running(activity_of(*biased_to))) {
     return shared.torn_by_fork.store(true, std::memory_order_relaxed);
   }
-  if (biased_to != me) shared.gate.store(mine ? gate_shut : gate_open, std::memory_order_relaxed);
+  if (biased_to != me) shared.quiescence_gate.store(mine ? gate_closed : gate_open, std::memory_order_relaxed);
   std::construct_at(&shared.turn);  // nobody else waits for it any more
   if (mine) shared.turn.lock();
 }
@@ -173,7 +175,7 @@ void enter_alone(runner& me) noexcept {
   refuse_if_torn();
   shared.turn.lock();
   become_running(me);
-  shut_gate(me);
+  close_gate(me);
   exclude_attempts();
 }
 

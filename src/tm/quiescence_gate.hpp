@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The quiescence gate: transactions run beside each other, or one serial transaction runs without any other.
 //
-// | shared.gate    | Who may run                      | Next state                                                  |
+// | The gate       | Who may run                      | Next state                                                  |
 // |----------------|----------------------------------|-------------------------------------------------------------|
 // | gate_open      | any number of transactions       | a runner: look_for_others() sees that only that one runs    |
-// |                |                                  | blocks; gate_shut: enter_alone()                            |
+// |                |                                  | blocks; gate_closed: enter_alone()                          |
 // | a runner       | that runner's transactions       | gate_open: another thread comes, and waits for its          |
-// |                |                                  | transaction; gate_shut: enter_alone()                       |
-// | gate_shut      | one serial transaction           | gate_open: leave_alone()                                    |
+// |                |                                  | transaction; gate_closed: enter_alone()                     |
+// | gate_closed    | one serial transaction           | gate_open: leave_alone()                                    |
 //
 // The second state is the gate's bias. Then dctl's transactions need neither ownership records nor a log of reads
 // (biased locking; Kawachiya, Koseki and Onodera, "Lock reservation", OOPSLA 2002). The gate changes only while
@@ -34,8 +34,8 @@ inline void leave(runner& me) noexcept {
 
 [[noreturn]] void refuse_torn() noexcept;
 
-inline bool is_open_for(std::uintptr_t gate, const runner& me) noexcept {
-  return gate == gate_open || gate == reinterpret_cast<std::uintptr_t>(&me);
+inline bool is_open_for(std::uintptr_t state, const runner& me) noexcept {
+  return state == gate_open || state == reinterpret_cast<std::uintptr_t>(&me);
 }
 
 /// False: a serial transaction runs, or may run, and leave() is to be called.
@@ -43,7 +43,7 @@ inline bool try_to_enter(runner& me) noexcept {
   become_running(me);
   machine::light_fence();  // pairs with the heavy fence of a thread that closes the gate and then reads activity
   // acquire pairs with the release in leave_alone() and end_bias()
-  return is_open_for(shared.gate.load(std::memory_order_acquire), me);
+  return is_open_for(shared.quiescence_gate.load(std::memory_order_acquire), me);
 }
 /// Requires: try_to_enter() has returned false. Enters when its turn has come, as a serial transaction would.
 void wait_for_gate(runner& me) noexcept;
@@ -57,7 +57,7 @@ inline void enter(runner& me) noexcept {
 /// Requires: the thread runs a transaction. True: no other runs until it ends.
 inline bool has_bias(const runner& me) noexcept {
   // relaxed: only the thread itself does what would make this true
-  return shared.gate.load(std::memory_order_relaxed) == reinterpret_cast<std::uintptr_t>(&me);
+  return shared.quiescence_gate.load(std::memory_order_relaxed) == reinterpret_cast<std::uintptr_t>(&me);
 }
 /// Called once in a while, at the beginning of a transaction. It biases the gate to the thread if no other thread has
 /// run transactions since its last look. The more often others have run some, the rarer are its looks, but it looks
