@@ -106,9 +106,9 @@ bool use_algorithm(std::string_view name) noexcept {
   if (chosen == nullptr) return false;
   detail::runner& me = detail::runner::mine();
   if (me.mode != detail::run_mode::idle) detail::refuse("use_algorithm() was called within an atomic block");
-  detail::enter_alone(me);
+  detail::enter_serial(me);
   detail::shared.in_use.store(chosen, std::memory_order_release);
-  detail::leave_alone(me);
+  detail::leave_serial(me);
   return true;
 }
 

@@ -17,7 +17,7 @@ extern const algorithm tinystm_wt;        ///< stm/tinystm.cpp
 extern const algorithm tl2;               ///< stm/tl2.cpp
 extern const algorithm two_phase;         ///< stm/two_phase.cpp
 // Not in the table: these run a serial transaction in place, with an undo log.
-extern const algorithm alone;   ///< stm/sgl.cpp
+extern const algorithm serial;  ///< stm/sgl.cpp
 extern const algorithm biased;  ///< stm/sgl.cpp: under the gate's bias; others may ask for its end
 /// By a transaction of sgl, htm_sgl or htm_sgl_adaptive.
 bool global_lock_is_held() noexcept;
@@ -36,25 +36,25 @@ inline const algorithm& algorithm_now() noexcept {
 }
 
 /// Every access is refused until the runner begins the next attempt. For a runner that has left in_place at nobody.
-inline void shut_alone(engine& me) noexcept {
+inline void close_accesses_only(engine& me) noexcept {
   me.set_bound(0);
   me.mode = run_mode::idle;
   me.how = &outside;
 }
 /// The same for any runner.
-inline void shut(engine& me) noexcept {
+inline void close_accesses(engine& me) noexcept {
   me.in_place = engine::nobody;
-  shut_alone(me);
+  close_accesses_only(me);
 }
 
 // For the algorithms of a serial transaction:
 /// It is not known whether the transaction reads anything, except after it has restarted for that. Then each read takes
 /// the slow path.
-inline void begin_alone(engine& me) noexcept {
+inline void begin_serial(engine& me) noexcept {
   me.set_bound(runner_of(me).wants_log ? 0 : engine::every_version);
   me.has_unlogged = !runner_of(me).wants_log;
 }
-inline bool commit_alone(engine& me) noexcept { return !me.undo.empty(); }
+inline bool commit_serial(engine& me) noexcept { return !me.undo.empty(); }
 
 // For algorithms that store in place:
 /// Restores the values from before the entries of the undo log from `from` on.

@@ -124,9 +124,9 @@ void look_for_others(runner& me) noexcept {
   if (shared.quiescence_gate.load(std::memory_order_relaxed) == gate_open) {  // relaxed: changes only with the turn
     // relaxed: before the heavy fence; pairs with the light one in try_to_enter()
     shared.quiescence_gate.store(reinterpret_cast<std::uintptr_t>(&me), std::memory_order_relaxed);
-    bool alone = true;
-    for_each_running(me, [&](const seen_running&) { alone = false; });
-    if (!alone) open_gate();
+    bool others_run = false;
+    for_each_running(me, [&](const seen_running&) { others_run = true; });
+    if (others_run) open_gate();
   }
   shared.turn.unlock();
 }
@@ -150,7 +150,7 @@ void refuse_if_left_behind(const runner& who) noexcept {
 }
 
 void forget_turns(const runner* me) noexcept {
-  const bool mine = me != nullptr && (me->mode == run_mode::alone || me->mode == run_mode::irrevocable);
+  const bool mine = me != nullptr && (me->mode == run_mode::serial || me->mode == run_mode::irrevocable);
   // relaxed, in all of these: there is one thread
   const std::uintptr_t state = shared.quiescence_gate.load(std::memory_order_relaxed);
   const runner* const biased_to = runner_in(state);
@@ -171,7 +171,7 @@ void wait_for_gate(runner& me) noexcept {
   shared.turn.unlock();
 }
 
-void enter_alone(runner& me) noexcept {
+void enter_serial(runner& me) noexcept {
   refuse_if_torn();
   shared.turn.lock();
   become_running(me);
@@ -179,7 +179,7 @@ void enter_alone(runner& me) noexcept {
   exclude_attempts();
 }
 
-void leave_alone(runner& me) noexcept {
+void leave_serial(runner& me) noexcept {
   order_before_attempts();
   leave(me);
   open_gate();

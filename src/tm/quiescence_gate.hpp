@@ -4,10 +4,10 @@
 // | The gate       | Who may run                      | Next state                                                  |
 // |----------------|----------------------------------|-------------------------------------------------------------|
 // | gate_open      | any number of transactions       | a runner: look_for_others() sees that only that one runs    |
-// |                |                                  | blocks; gate_closed: enter_alone()                          |
+// |                |                                  | blocks; gate_closed: enter_serial()                         |
 // | a runner       | that runner's transactions       | gate_open: another thread comes, and waits for its          |
-// |                |                                  | transaction; gate_closed: enter_alone()                     |
-// | gate_closed    | one serial transaction           | gate_open: leave_alone()                                    |
+// |                |                                  | transaction; gate_closed: enter_serial()                    |
+// | gate_closed    | one serial transaction           | gate_open: leave_serial()                                   |
 //
 // The second state is the gate's bias. Then dctl's transactions need neither ownership records nor a log of reads
 // (biased locking; Kawachiya, Koseki and Onodera, "Lock reservation", OOPSLA 2002). The gate changes only while
@@ -42,7 +42,7 @@ inline bool is_open_for(std::uintptr_t state, const runner& me) noexcept {
 inline bool try_to_enter(runner& me) noexcept {
   become_running(me);
   machine::light_fence();  // pairs with the heavy fence of a thread that closes the gate and then reads activity
-  // acquire pairs with the release in leave_alone() and end_bias()
+  // acquire pairs with the release in leave_serial() and end_bias()
   return is_open_for(shared.quiescence_gate.load(std::memory_order_acquire), me);
 }
 /// Requires: try_to_enter() has returned false. Enters when its turn has come, as a serial transaction would.
@@ -72,8 +72,8 @@ void look_early() noexcept;
 void look_as_usual() noexcept;
 
 /// As enter(); and from here on no other thread runs a transaction. Waits for those that run.
-void enter_alone(runner& me) noexcept;
-void leave_alone(runner& me) noexcept;
+void enter_serial(runner& me) noexcept;
+void leave_serial(runner& me) noexcept;
 
 /// Before a wait for something that only a thread of this process can give up.
 inline void refuse_if_torn() noexcept {

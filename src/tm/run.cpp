@@ -58,11 +58,11 @@ void wait_for_long_owner(const runner& me) noexcept {
 
 // These calls are kept out of what every attempt does, so that it saves no registers for them.
 [[gnu::noinline]] void begin_by_itself(runner& me) {
-  enter_alone(me);
-  me.mode = me.is_irrevocable() ? run_mode::irrevocable : run_mode::alone;
-  me.how = &alone;
+  enter_serial(me);
+  me.mode = me.is_irrevocable() ? run_mode::irrevocable : run_mode::serial;
+  me.how = &serial;
   if (me.keeps_timestamp) drop_timestamp(me);
-  begin_alone(me);
+  begin_serial(me);
 }
 
 /// By another algorithm than dctl, or after a failed attempt.
@@ -113,7 +113,7 @@ void leave_by_mode(runner& me) noexcept {
   if (me.mode == run_mode::software) {
     leave(me);
   } else {
-    leave_alone(me);
+    leave_serial(me);
   }
 }
 
@@ -153,7 +153,7 @@ void commit_attempt(runner& me) {
   const bool wrote = commit_by_algorithm(me) || mode == run_mode::irrevocable;
   leave_by_mode(me);
   if (wrote) wake_if_asleep(me);
-  shut(me);
+  close_accesses(me);
   me.counts->transactions.commits.add(1);
   if (mode != run_mode::software) [[unlikely]]
     me.counts->transactions.alone.add(1);
@@ -163,10 +163,10 @@ void commit_attempt(runner& me) {
 /// The same for an attempt that began under the gate's bias.
 void commit_biased(runner& me) {
   order_before_blocks();
-  const bool wrote = commit_alone(me);
+  const bool wrote = commit_serial(me);
   leave(me);
   if (wrote) wake_if_asleep(me);
-  shut_alone(me);
+  close_accesses_only(me);
   me.counts->transactions.commits.add(1);
   settle(me);
 }
@@ -202,7 +202,7 @@ void abandon(runner& me) noexcept {
   me.how->roll_back(me);
   drop_made(me);
   leave_by_mode(me);
-  shut(me);
+  close_accesses(me);
 }
 
 void refuse(const char* why) noexcept {

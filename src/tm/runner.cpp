@@ -51,7 +51,7 @@ runner& runner::make() {
   void* const memory = std::aligned_alloc(alignof(runner), sizeof(runner));
   if (memory == nullptr) throw std::bad_alloc();
   auto* const made = new (memory) runner;
-  shut(*made);
+  close_accesses(*made);
   made->next_ = all_runners.load(std::memory_order_relaxed);
   // release pairs with the acquire in first(), as does the release of earlier runners
   while (!all_runners.compare_exchange_weak(made->next_, made, std::memory_order_release, std::memory_order_relaxed)) {

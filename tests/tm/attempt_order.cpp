@@ -20,7 +20,7 @@ namespace machine = txsync::machine;
 
 constinit stm::block in_attempts{"test.order.attempts", {.hardware_attempts = 1'000}};
 constinit stm::block by_lock{"test.order.lock", {.hardware_attempts = 0}};
-constinit stm::block by_itself{"test.order.alone", {.irrevocable = true}};
+constinit stm::block serial{"test.order.alone", {.irrevocable = true}};
 
 class AttemptOrder : public testing::Test {
  protected:
@@ -63,9 +63,9 @@ class AttemptOrder : public testing::Test {
 };
 
 TEST_F(AttemptOrder, AnAttemptAndABlockBehindTheGlobalLock) { expect_order(in_attempts, by_lock); }
-TEST_F(AttemptOrder, AnAttemptAndABlockThatRunsAlone) { expect_order(in_attempts, by_itself); }
+TEST_F(AttemptOrder, AnAttemptAndABlockThatRunsAlone) { expect_order(in_attempts, serial); }
 TEST_F(AttemptOrder, ABlockBehindTheGlobalLockAndAnAttempt) { expect_order(by_lock, in_attempts); }
-TEST_F(AttemptOrder, ABlockThatRunsAloneAndAnAttempt) { expect_order(by_itself, in_attempts); }
+TEST_F(AttemptOrder, ABlockThatRunsAloneAndAnAttempt) { expect_order(serial, in_attempts); }
 TEST_F(AttemptOrder, TwoAttempts) { expect_order(in_attempts, in_attempts); }
 
 }  // namespace

@@ -28,7 +28,7 @@ constexpr unsigned most_doublings = 6;
 // software, where it waits in line with them.
 constexpr std::uint32_t most_waits = 64;
 
-bool somebody_is_alone() noexcept {
+bool attempts_are_excluded() noexcept {
   // relaxed: in an attempt, or to decide how long to wait
   return shared.quiescence_gate.load(std::memory_order_relaxed) != 0 || global_lock_is_held();
 }
@@ -40,10 +40,10 @@ struct hardware_tries {
   std::uint32_t waits_left = most_waits;
 };
 
-void wait_until_nobody_is_alone() noexcept {
+void wait_until_not_excluded() noexcept {
   refuse_if_torn();
   txsync::detail::patient_spin waiting;
-  while (somebody_is_alone()) waiting.wait(shortest_wait);
+  while (attempts_are_excluded()) waiting.wait(shortest_wait);
 }
 
 /// True: another attempt may help, and what had to be waited for is over.
@@ -55,12 +55,12 @@ bool wait_to_try_again(runner& me, attempt_status status, hardware_tries& tries)
   tell_abort(me, why);
   if (tries.every_abort_counts) {
     if (--left == 0) return false;
-    wait_until_nobody_is_alone();
+    wait_until_not_excluded();
     return true;
   }
-  if (why == abort_cause::lock_busy || (why == abort_cause::conflict && somebody_is_alone())) {
+  if (why == abort_cause::lock_busy || (why == abort_cause::conflict && attempts_are_excluded())) {
     if (--tries.waits_left == 0) return false;
-    wait_until_nobody_is_alone();
+    wait_until_not_excluded();
     return true;
   }
   if ((why != abort_cause::conflict && !status.may_retry()) || --left == 0) return false;
@@ -90,10 +90,10 @@ void commit(runner& me) noexcept {
     me.timed.time_next();
   machine::light_fence();  // as in software
   if (shared.sleepers.load(std::memory_order_relaxed) != 0) {
-    me.how = &alone;
+    me.how = &serial;
     me.mode = run_mode::hardware;
     wake_sleepers(me);
-    shut(me);
+    close_accesses(me);
   }
 }
 
@@ -131,7 +131,7 @@ bool run_in_hardware(runner& me, const erased_body& body, void* data) {
     clear_extras(me);
     const attempt_status status = machine::begin();
     if (status.started()) {
-      if (somebody_is_alone()) machine::abort<attempt_status::code_lock_busy>();
+      if (attempts_are_excluded()) machine::abort<attempt_status::code_lock_busy>();
       // Another algorithm's transactions read records, which attempts do not write. A thread that changes it closes the
       // gate.
       if (!algorithm_now().in_hardware) machine::abort<attempt_status::code_fall_back>();

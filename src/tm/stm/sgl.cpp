@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One transaction at a time, in place, with an undo log. What excludes the others depends on the algorithm:
 //  - sgl, and htm_sgl and htm_sgl_adaptive when hardware attempts do not commit: a single global lock.
-//  - alone (serial transactions): the closed gate.
+//  - serial: the closed gate.
 //  - biased: the gate, which is open for one thread only.
 #include <txsync/mutex.hpp>
 
@@ -15,12 +15,12 @@ alignas(machine::pad_bytes) constinit mutex global_lock;  // attempts read its l
 
 // Hardly ever called, since the bound admits every version, unless another thread has set it to 0
 // (quiescence_gate.cpp).
-std::uint64_t read_alone(engine& me, const word& cell) {
+std::uint64_t read_serial(engine& me, const word& cell) {
   me.has_unlogged = true;
   return cell.load(std::memory_order_acquire);
 }
-void write_alone(engine& me, word& cell, std::uint64_t value) { me.store_in_place(cell, value); }
-void roll_back_alone(engine& me) noexcept { undo_from(me, 0); }
+void write_serial(engine& me, word& cell, std::uint64_t value) { me.store_in_place(cell, value); }
+void roll_back_serial(engine& me) noexcept { undo_from(me, 0); }
 
 void take_global_lock() noexcept {
   if (!global_lock.try_lock()) {
@@ -37,11 +37,11 @@ void give_global_lock() noexcept {
 constexpr algorithm one_at_a_time = {
     .name = "alone",
     .summary = "",
-    .begin = [](engine& me) { begin_alone(me); },
-    .read = read_alone,
-    .write = write_alone,
-    .commit = [](engine& me) { return commit_alone(me); },
-    .roll_back = roll_back_alone,
+    .begin = [](engine& me) { begin_serial(me); },
+    .read = read_serial,
+    .write = write_serial,
+    .commit = [](engine& me) { return commit_serial(me); },
+    .roll_back = roll_back_serial,
     .roll_back_to = undo_to,
     .is_valid = nullptr,
     .add_reads = nullptr,
@@ -62,16 +62,16 @@ constexpr algorithm make_sgl() {
   made.name = "sgl";
   made.summary = "a single global lock";
   made.begin = [](engine& me) {
-    begin_alone(me);
+    begin_serial(me);
     take_global_lock();
   };
   made.commit = [](engine& me) {
-    const bool wrote = commit_alone(me);
+    const bool wrote = commit_serial(me);
     give_global_lock();
     return wrote;
   };
   made.roll_back = [](engine& me) noexcept {
-    roll_back_alone(me);
+    roll_back_serial(me);
     give_global_lock();
   };
   return made;
@@ -108,7 +108,7 @@ void forget_global_lock(const runner* me) noexcept {
   if (global_lock.is_held() && !mine) shared.torn_by_fork.store(true, std::memory_order_relaxed);
 }
 
-constinit const algorithm alone = one_at_a_time;
+constinit const algorithm serial = one_at_a_time;
 constinit const algorithm biased = make_biased();
 constinit const algorithm sgl = make_sgl();
 constinit const algorithm htm_sgl = make_htm_sgl();

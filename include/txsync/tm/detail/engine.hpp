@@ -101,7 +101,7 @@ struct algorithm {
 enum class run_mode : std::uint8_t {
   idle,
   software,     ///< by an algorithm, concurrently with others
-  alone,        ///< serial: no other block runs; can still be undone
+  serial,       ///< no other block runs; can still be undone
   irrevocable,  ///< serial, and cannot be undone
   hardware      ///< in a hardware attempt
 };
