@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Why no wake-up is lost:
-//  - A thread that sleeps is counted in the word before it reads the lock for the last time. settle_releases() stands
-//    between the two. So either that read sees a release by plain stores, or the release sees the count.
+//  - A thread that sleeps is counted in the word before it reads the lock for the last time. membarrier_releases()
+//    stands between the two. So either that read sees a release by plain stores, or the release sees the count.
 //  - unlock wakes no thread only if none sleeps, or if the word says that a thread watches (or is being woken). There
 //    is one watcher. One read-modify-write clears its mark and makes it the holder (then its unlock sees the sleepers)
 //    or a sleeper (then it looks at the lock once more, as above).
@@ -87,8 +87,8 @@ unbounded_mutex::outcome unbounded_mutex::sleep(std::uint64_t taken_back) noexce
       break;
     }
   }
-  machine::settle_releases();
-  seen = word_.load(std::memory_order_relaxed);  // relaxed: ordered after the count by settle_releases()
+  machine::membarrier_releases();
+  seen = word_.load(std::memory_order_relaxed);  // relaxed: ordered after the count by membarrier_releases()
   for (;;) {
     if ((seen & held) == 0) {
       // A wake-up under way ends here: this thread's unlock will wake the next.

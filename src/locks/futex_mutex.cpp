@@ -22,7 +22,7 @@
 //  - No wake-up is lost. A waiter in line sleeps on the place of its number, and reads that place before it reads the
 //    word. A thread that changes the word for it changes the place afterwards. Waiters aside sleep on the low half of
 //    the word, which every unlock changes.
-//  - A release by plain stores may miss a bit that a waiter has just set. So settle_releases() stands between a
+//  - A release by plain stores may miss a bit that a waiter has just set. So membarrier_releases() stands between a
 //    waiter's bit and its next read of the word. Either that read sees the release, or the release sees the bit.
 //  - A lock that was given to the head (or to a waiter aside) stays held until that waiter claims it.
 #include <algorithm>
@@ -274,9 +274,9 @@ bool futex_mutex::sleep_until_given_up(detail::sleeping_place& place, std::uint6
   std::uint64_t seen = word_.load(std::memory_order_relaxed);  // relaxed: the exchange decides
   do {
     if (claim(seen, waiter::head)) return true;
-    // relaxed: asks for a wake-up, and orders nothing; the read below comes after settle_releases()
+    // relaxed: asks for a wake-up, and orders nothing; the read below comes after membarrier_releases()
   } while (!word_.compare_exchange_weak(seen, settled(seen | sleeping), std::memory_order_relaxed));
-  machine::settle_releases();
+  machine::membarrier_releases();
   for (bool late = false;;) {
     const std::uint32_t ticket = place.ticket();
     seen = word_.load(std::memory_order_relaxed);  // relaxed: after ticket(), as in await_grant()
@@ -298,7 +298,7 @@ void futex_mutex::lead_overdue(std::uint16_t mine) noexcept {
     if (claim(seen, waiter::head)) return;
     // relaxed: as in sleep_until_given_up()
   } while (!word_.compare_exchange_weak(seen, settled(seen | overdue), std::memory_order_relaxed));
-  machine::settle_releases();
+  machine::membarrier_releases();
   // A hand-over to a running thread costs a line transfer; one to a sleeping thread costs a wake-up.
   if (spin({overdue_budget, overdue_pause}, waiter::head)) return;
   detail::sleeping_place& place = detail::place_of(this, mine);
@@ -331,7 +331,7 @@ futex_mutex::joined futex_mutex::join_aside(std::uint64_t deadline, std::uint64_
                                     std::memory_order_relaxed))
       break;
   }
-  machine::settle_releases();
+  machine::membarrier_releases();
   return joined::waits;
 }
 

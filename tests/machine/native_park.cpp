@@ -128,7 +128,7 @@ TEST(NativeReleases, LowBitsOnlyAndOnlyUnwaited) {
 }
 
 TEST(NativeReleases, SettlingMayBeCalledAtAnyTime) {
-  for (int i = 0; i < 100; ++i) machine::settle_releases();
+  for (int i = 0; i < 100; ++i) machine::membarrier_releases();
 }
 
 /// One thread locks and releases, and counts its lockings in bits 16..31; another raises the high half, settles, and
@@ -177,7 +177,7 @@ TEST(NativeReleases, NoneSlipsPastAWaiterThatHasSettled) {
   int slipped = 0;
   for (int round = 0; round < 40'000; ++round) {
     both.word.fetch_add(waiter);
-    machine::settle_releases();
+    machine::membarrier_releases();
     const std::uint64_t seen = both.word.load();
     while (!both.refused) machine::yield();
     const bool held = (seen & 1) != 0;
@@ -199,7 +199,7 @@ class sleeping_lock {
     std::uint64_t seen = word_.load();
     if ((seen & held) == 0 && word_.compare_exchange_strong(seen, seen | held)) return;
     word_.fetch_add(one_waiter);
-    machine::settle_releases();
+    machine::membarrier_releases();
     for (;;) {
       seen = word_.load();
       if ((seen & held) != 0) {

@@ -232,7 +232,7 @@ TEST_F(ScriptedAttempts, SystemCallsAbort) {
       [] { (void)machine::unpark_high(wide, 1); },
       [] { machine::yield(); },
       [] { machine::sleep_ns(1); },
-      [] { machine::settle_releases(); },
+      [] { machine::membarrier_releases(); },
       [] { (void)machine::map_pages(1); },
       [] { (void)machine::map_pages_twice(1); },
       [] { (void)machine::protect_pages(page, machine::page_size(), machine::page_rights::read_write); },

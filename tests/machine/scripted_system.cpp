@@ -167,7 +167,7 @@ TEST(ScriptedReleases, CanBeInterrupted) {
   EXPECT_EQ(word.load(), 0u);
   word = (std::uint64_t{1} << 32) | 1;
   EXPECT_FALSE(machine::release_unless_waited(word, 0));
-  machine::settle_releases();
+  machine::membarrier_releases();
   EXPECT_EQ(script.counted().settles, 1u);
   EXPECT_FALSE(machine::releases_are_restartable());
   script.releases_are_restartable(true);

@@ -34,7 +34,7 @@ MODIFY = ["the read-modify-write is two steps", "its write is dropped"]
 EXCHANGE = MODIFY + ["it does not compare"]
 
 OPERATION = re.compile(r"(?:\.|->)(store|load|exchange|fetch_\w+|compare_exchange_\w+)\(")
-CALL = re.compile(r"\bmachine::(unpark\w*|fence|light_fence|heavy_fence|settle_releases)\(")
+CALL = re.compile(r"\bmachine::(unpark\w*|fence|light_fence|heavy_fence|membarrier_releases)\(")
 CONDITION = re.compile(r"\b(?:if|while) \(")
 FOR = re.compile(r"\bfor \(")
 VALUE = re.compile(r"(?:\breturn |(?<!constexpr )\bbool \w+ = )")

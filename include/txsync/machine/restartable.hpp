@@ -23,7 +23,7 @@ using lock_word = std::atomic<std::uint64_t>;
 /// only by atomic read-modify-writes.
 ///
 /// Contract with waiters: a thread that raises the high half above zero may need every later release to see that. It
-/// then calls settle_releases() before it looks at the low bits again.
+/// then calls membarrier_releases() before it looks at the low bits again.
 ///
 /// Cost: on Linux with rseq four plain stores and loads, no bus lock (6 cycles against 18 for an exchange); elsewhere a
 /// compare-exchange. It may return false without a waiter if the thread was interrupted: callers then take their slow
@@ -47,7 +47,8 @@ using lock_word = std::atomic<std::uint64_t>;
 /// caller.
 /// Cost: 2..10 us and one interrupt on every CPU that runs a thread of this process. Only threads that are about to
 /// sleep call it. If releases are atomic instructions, it is a plain fence.
-TXSYNC_EXPORT void settle_releases() noexcept;
+TXSYNC_EXPORT void membarrier_releases() noexcept;
+[[deprecated("membarrier_releases")]] inline void settle_releases() noexcept { membarrier_releases(); }
 
 /// True if release_unless_waited() works without a locked instruction.
 TXSYNC_EXPORT bool releases_are_restartable() noexcept;

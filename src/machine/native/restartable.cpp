@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::ptrdiff_t offset_of_rseq_cs = 8;  // struct rseq: cpu_id_start, cpu_id, rseq_cs (linux/rseq.h)
 
-// Runs before main. Locks used earlier release by compare-exchange, which is always correct: settle_releases() is a
+// Runs before main. Locks used earlier release by compare-exchange, which is always correct: membarrier_releases() is a
 // full barrier as well. A word may be released in either way.
 [[gnu::constructor(101)]] void use_restartable_sequences() noexcept {
   if (&__rseq_size == nullptr || &__rseq_offset == nullptr || __rseq_size == 0) return;
@@ -49,7 +49,7 @@ bool register_and_restart() noexcept {
 
 }  // namespace
 
-void settle_releases() noexcept {
+void membarrier_releases() noexcept {
   if (detail::rseq_field.load(std::memory_order_relaxed) == 0) return fence();
   const int saved_errno = errno;
   // Restarts every sequence that runs on another CPU. Sequences of preempted threads were restarted by the preemption.
@@ -67,7 +67,7 @@ bool releases_are_restartable() noexcept { return detail::rseq_field.load(std::m
 
 #else
 
-void settle_releases() noexcept { fence(); }
+void membarrier_releases() noexcept { fence(); }
 bool releases_are_restartable() noexcept { return false; }
 
 #endif

@@ -22,7 +22,7 @@ bool scripted_interruption() noexcept {
 
 }  // namespace detail
 
-void settle_releases() noexcept {
+void membarrier_releases() noexcept {
   detail::scripted_system_call();
   script::count(the_state().tally.settles);
   fence();

@@ -22,7 +22,7 @@ std::uint64_t thread_cpu_ns() noexcept { return txsync_sim_clock_ns(); }
 std::uint64_t cycles_per_second() noexcept { return txsync_sim_cycles_per_second(); }
 
 void heavy_fence() noexcept { txsync_sim_fence(); }
-void settle_releases() noexcept { txsync_sim_fence(); }
+void membarrier_releases() noexcept { txsync_sim_fence(); }
 bool releases_are_restartable() noexcept { return false; }
 
 thread::~thread() {

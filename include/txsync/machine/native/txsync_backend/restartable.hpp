@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Native releases. On x86-64 Linux a release is a restartable sequence (rseq, Linux 4.18). membarrier's rseq command
-// (Linux 5.10), which settle_releases() issues, makes it safe against other CPUs. Everywhere else a release is a
+// (Linux 5.10), which membarrier_releases() issues, makes it safe against other CPUs. Everywhere else a release is a
 // compare-exchange, and also under ThreadSanitizer, which does not see into assembly.
 #pragma once
 
@@ -39,8 +39,8 @@ inline bool release_unless_waited(lock_word& word, std::uint16_t value) noexcept
   const std::ptrdiff_t field = detail::rseq_field.load(std::memory_order_relaxed);
   if (field == 0) [[unlikely]]
     return detail::release_by_exchange(word, value);
-  // Between labels 1 and 2, an interruption, or settle_releases() in another thread, sends this thread to label 4. The
-  // last instruction is the store that gives the lock up. The descriptor's address is cleared at once, so that this
+  // Between labels 1 and 2, an interruption, or membarrier_releases() in another thread, sends this thread to label 4.
+  // The last instruction is the store that gives the lock up. The descriptor's address is cleared at once, so that this
   // code may be unloaded.
   asm goto volatile(
       // "?": in the COMDAT group of the function, so that the linker drops both together if the function is emitted
