@@ -9,26 +9,27 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 
 namespace {
 constexpr int left_by_itself = detail::landed_by_fault + 1;
-constinit thread_local std::jmp_buf* my_landing = nullptr;
+constinit thread_local std::jmp_buf* my_jump_target = nullptr;
 }  // namespace
 
-bool is_guarded() noexcept { return my_landing != nullptr; }
+bool is_guarded() noexcept { return my_jump_target != nullptr; }
 
 void leave_guarded() noexcept {
-  std::longjmp(*my_landing, left_by_itself);  // NOLINT(cert-err52-cpp): an exception would run what has to be left out
+  std::longjmp(*my_jump_target,
+               left_by_itself);  // NOLINT(cert-err52-cpp): an exception would run what has to be left out
 }
 
 guarded_end run_guarded(void (*body)(void* data), void* data) noexcept {
-  std::jmp_buf* const around = my_landing;
-  std::jmp_buf landing;
-  const int how = setjmp(landing);  // NOLINT(cert-err52-cpp): as above
+  std::jmp_buf* const around = my_jump_target;
+  std::jmp_buf target;
+  const int how = setjmp(target);  // NOLINT(cert-err52-cpp): as above
   if (how == 0) {
-    my_landing = &landing;
-    detail::catch_faults(&landing);
+    my_jump_target = &target;
+    detail::catch_faults(&target);
     body(data);
   }
   detail::catch_faults(around);
-  my_landing = around;
+  my_jump_target = around;
   if (how == 0) return guarded_end::returned;
   return how == left_by_itself ? guarded_end::left : guarded_end::fault;
 }

@@ -11,8 +11,8 @@ namespace txsync::inline TXSYNC_BACKEND::machine::detail {
 /// What setjmp returns after a fault.
 inline constexpr int landed_by_fault = 1;
 
-/// From now on, a fault of the calling thread continues at `landing`: an access fault that no fault handler claims, or
+/// From now on, a fault of the calling thread continues at `target`: an access fault that no fault handler claims, or
 /// a division that faults. Null ends this.
-void catch_faults(std::jmp_buf* landing) noexcept;
+void catch_faults(std::jmp_buf* target) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine::detail

@@ -258,8 +258,8 @@ bool run_alternative(engine& engine, erased_code first, void* data) {
   runner& me = runner_of(engine);
   require_block(me);
   const log_mark before = me.mark();
-  machine::landing* const outer = me.alternative;
-  machine::landing here;
+  machine::jump_target* const outer = me.alternative;
+  machine::jump_target here;
   if (!TXSYNC_LAND(here)) {
     me.alternative = &here;
     try {
@@ -292,7 +292,7 @@ void run(block& where, const erased_body& body, void* data) {
   me.begin_block(where);
   if (algorithm_now().in_hardware && run_in_hardware(me, body, data)) [[unlikely]]
     return settle(me);
-  machine::landing start;
+  machine::jump_target start;
   me.beginning = &start;
   static_cast<void>(TXSYNC_LAND(start));  // every attempt begins here
   const kind begun = begin_attempt(me);

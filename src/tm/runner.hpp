@@ -7,7 +7,7 @@
 #include <utility>
 
 #include <txsync/machine/cpu.hpp>
-#include <txsync/machine/landing.hpp>
+#include <txsync/machine/jump_target.hpp>
 #include <txsync/machine/thread.hpp>
 #include <txsync/tm/transaction.hpp>
 
@@ -62,10 +62,10 @@ class alignas(machine::pad_bytes) runner : public transaction {
   observe::speculation_counters* counts = nullptr;
   block* other_block = nullptr;  ///< the block that the thread ran before
   observe::speculation_counters* other_counts = nullptr;
-  txsync::detail::timed_sections timed;     ///< of what runs in attempts
-  machine::landing* beginning = nullptr;    ///< where an attempt begins
-  machine::landing* alternative = nullptr;  ///< where the second body of or_else() begins
-  std::uint32_t failures = 0;               ///< aborted attempts of the transaction
+  txsync::detail::timed_sections timed;         ///< of what runs in attempts
+  machine::jump_target* beginning = nullptr;    ///< where an attempt begins
+  machine::jump_target* alternative = nullptr;  ///< where the second body of or_else() begins
+  std::uint32_t failures = 0;                   ///< aborted attempts of the transaction
   bool wants_irrevocable = false;
   bool is_marked = false;         ///< failures, or a wish, differ from what a transaction begins with
   std::uint32_t moves_clock = 0;  ///< so many transactions of dctl move the clock when they start

@@ -21,7 +21,7 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 namespace {
 
 // initial-exec: a signal handler reads it.
-[[gnu::tls_model("initial-exec")]] constinit thread_local std::jmp_buf* fault_landing = nullptr;
+[[gnu::tls_model("initial-exec")]] constinit thread_local std::jmp_buf* fault_jump_target = nullptr;
 
 struct claim {
   std::atomic<fault_handler> handler{nullptr};
@@ -153,20 +153,20 @@ void restore_rounding_and_traps([[maybe_unused]] const ucontext_t& context) noex
 }
 
 /// Leaves the guarded body that has faulted, on its own stack.
-[[noreturn]] void leave_body(std::jmp_buf& landing, const void* raw) noexcept {
+[[noreturn]] void leave_body(std::jmp_buf& target, const void* raw) noexcept {
   const auto& context = *static_cast<const ucontext_t*>(raw);
   pthread_sigmask(SIG_SETMASK, &context.uc_sigmask, nullptr);  // as it was in the body
   restore_rounding_and_traps(context);
-  std::longjmp(landing, detail::landed_by_fault);  // NOLINT(cert-err52-cpp): as in guarded.cpp
+  std::longjmp(target, detail::landed_by_fault);  // NOLINT(cert-err52-cpp): as in guarded.cpp
 }
 
 void on_signal(int signal, siginfo_t* info, void* context) {
   const int saved_errno = errno;
   const bool dealt_with = is_access_fault(signal, *info) && ask_claim(info->si_addr, was_write(context));
   // Also for a fault without an address (a general protection fault), whose si_addr may have any value.
-  if (!dealt_with && fault_landing != nullptr && info->si_code > 0) {
+  if (!dealt_with && fault_jump_target != nullptr && info->si_code > 0) {
     errno = saved_errno;
-    leave_body(*fault_landing, context);
+    leave_body(*fault_jump_target, context);
   }
   if (!dealt_with) pass_on(signal, info, context);
   errno = saved_errno;
@@ -193,8 +193,8 @@ bool install() noexcept {
 
 }  // namespace
 
-void detail::catch_faults(std::jmp_buf* landing) noexcept {
-  fault_landing = landing;
+void detail::catch_faults(std::jmp_buf* target) noexcept {
+  fault_jump_target = target;
   if (installed.load(std::memory_order_acquire)) return;  // pairs with the release in install()
   if (!permitted(system_call::fault_handler)) return;
   pthread_mutex_lock(&setters);

@@ -15,7 +15,7 @@
 
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
-void detail::catch_faults(std::jmp_buf* landing) noexcept { txsync_sim_catch_faults(landing); }
+void detail::catch_faults(std::jmp_buf* target) noexcept { txsync_sim_catch_faults(target); }
 
 std::uint64_t clock_ns() noexcept { return txsync_sim_clock_ns(); }
 std::uint64_t thread_cpu_ns() noexcept { return txsync_sim_clock_ns(); }

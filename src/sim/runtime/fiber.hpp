@@ -117,7 +117,7 @@ struct alignas(64) thread_record {
   bool timed_out = false;  ///< whether its last wait timed out
   std::uint32_t id = 0;
   std::uintptr_t stack_low = 0;
-  void* fault_landing = nullptr;  // a jmp_buf of the program
+  void* fault_jump_target = nullptr;  // a jmp_buf of the program
   std::uintptr_t stack_high = 0;
 
   void (*function)(void*) = nullptr;

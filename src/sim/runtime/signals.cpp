@@ -12,11 +12,11 @@
 namespace txsync::sim {
 
 void land_after_fault(thread_record& thread) noexcept {
-  if (thread.fault_landing == nullptr || (thread.tx.depth != 0 && !thread.tx.suspended)) return;
+  if (thread.fault_jump_target == nullptr || (thread.tx.depth != 0 && !thread.tx.suspended)) return;
   charge(thread, state.model.os_syscall);
-  auto& landing = *static_cast<std::jmp_buf*>(thread.fault_landing);
-  thread.fault_landing = nullptr;
-  std::longjmp(landing, 1);  // NOLINT(cert-err52-cpp): the frames are the program's, not ours
+  auto& target = *static_cast<std::jmp_buf*>(thread.fault_jump_target);
+  thread.fault_jump_target = nullptr;
+  std::longjmp(target, 1);  // NOLINT(cert-err52-cpp): the frames are the program's, not ours
 }
 
 namespace {
@@ -63,8 +63,8 @@ void settle_rights(thread_record& thread, std::uintptr_t address, std::size_t by
 
 using namespace txsync::sim;
 
-extern "C" void txsync_sim_catch_faults(void* landing) {
-  if (state.current != nullptr) state.current->fault_landing = landing;
+extern "C" void txsync_sim_catch_faults(void* target) {
+  if (state.current != nullptr) state.current->fault_jump_target = target;
 }
 
 extern "C" int txsync_sim_sigaction(int signal, const struct sigaction* action, struct sigaction* old) {

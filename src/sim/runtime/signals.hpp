@@ -6,7 +6,7 @@
 
 namespace txsync::sim {
 
-/// Continues at the thread's landing, if it has one and is not in an attempt; otherwise returns.
+/// Continues at the thread's jump target, if it has one and is not in an attempt; otherwise returns.
 void land_after_fault(thread_record& thread) noexcept;
 
 }  // namespace txsync::sim

@@ -94,9 +94,9 @@ void txsync_sim_phase(int phase);
 /* Writes a line to the standard error, except during explorations, where each schedule would repeat it. */
 void txsync_sim_complain(const char* text, size_t length);
 
-/* Until it is called with null, an access fault of the calling thread outside attempts continues at `landing`. That is
+/* Until it is called with null, an access fault of the calling thread outside attempts continues at `target`. That is
    a jmp_buf, where setjmp then returns 1. No handler of the program's is called. */
-void txsync_sim_catch_faults(void* landing);
+void txsync_sim_catch_faults(void* target);
 
 size_t txsync_sim_page_size(void);
 void* txsync_sim_map_pages(size_t bytes);
