@@ -33,7 +33,7 @@ TEST(Guarded, EndsAtAFaultAndGuardsAgain) {
   for (int i = 0; i < 3; ++i) {
     volatile std::uintptr_t nowhere = 8;
     const auto read = [](void* place) {
-      (void)machine::peek(reinterpret_cast<const int*>(*static_cast<volatile std::uintptr_t*>(place)));
+      (void)machine::speculative_load(reinterpret_cast<const int*>(*static_cast<volatile std::uintptr_t*>(place)));
       FAIL() << "went on behind a fault";
     };
     EXPECT_EQ(machine::run_guarded(read, const_cast<std::uintptr_t*>(&nowhere)), machine::guarded_end::fault);
@@ -44,7 +44,7 @@ TEST(Guarded, EndsAtAFaultAndGuardsAgain) {
 TEST(Guarded, TakesWhatIsNoAddressForAFault) {
   volatile std::uintptr_t wild = 0xA5A5A5A5A5A5A5A0;
   const auto read = [](void* place) {
-    (void)machine::peek(reinterpret_cast<const int*>(*static_cast<volatile std::uintptr_t*>(place)));
+    (void)machine::speculative_load(reinterpret_cast<const int*>(*static_cast<volatile std::uintptr_t*>(place)));
   };
   EXPECT_EQ(machine::run_guarded(read, const_cast<std::uintptr_t*>(&wild)), machine::guarded_end::fault);
 }
@@ -73,7 +73,7 @@ TEST(Guarded, KeepsTheWayOfRoundingThroughAFault) {
   volatile const double before = one / three;
   volatile std::uintptr_t nowhere = 8;
   const auto read = [](void* place) {
-    (void)machine::peek(reinterpret_cast<const int*>(*static_cast<volatile std::uintptr_t*>(place)));
+    (void)machine::speculative_load(reinterpret_cast<const int*>(*static_cast<volatile std::uintptr_t*>(place)));
   };
   EXPECT_EQ(machine::run_guarded(read, const_cast<std::uintptr_t*>(&nowhere)), machine::guarded_end::fault);
   const int round = std::fegetround();
@@ -91,7 +91,7 @@ TEST(Guarded, WithinAnotherEndsAlone) {
     EXPECT_EQ(machine::run_guarded([](void*) { machine::leave_guarded(); }, nullptr), machine::guarded_end::left);
     volatile std::uintptr_t nowhere = 8;
     const auto read = [](void* place) {
-      (void)machine::peek(reinterpret_cast<const int*>(*static_cast<volatile std::uintptr_t*>(place)));
+      (void)machine::speculative_load(reinterpret_cast<const int*>(*static_cast<volatile std::uintptr_t*>(place)));
     };
     EXPECT_EQ(machine::run_guarded(read, const_cast<std::uintptr_t*>(&nowhere)), machine::guarded_end::fault);
     EXPECT_TRUE(machine::is_guarded());

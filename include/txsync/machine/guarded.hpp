@@ -14,7 +14,11 @@ namespace txsync::inline TXSYNC_BACKEND::machine {
 /// read may fault, so call it in run_guarded(). It is no data race in the sense of the language: neither the compiler
 /// nor the sanitizers see an access. It is as if the CPU had speculated. Cost: a load. It orders nothing.
 template <class T>
-[[gnu::always_inline]] inline T peek(const T* place) noexcept;
+[[gnu::always_inline]] inline T speculative_load(const T* place) noexcept;
+template <class T>
+[[deprecated("speculative_load")]] inline T peek(const T* place) noexcept {
+  return speculative_load(place);
+}
 
 /// How a guarded body ended.
 enum class guarded_end : std::uint8_t { returned, left, fault };
@@ -40,4 +44,4 @@ TXSYNC_EXPORT bool is_guarded() noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine
 
-#include <txsync_backend/peek.hpp>
+#include <txsync_backend/speculative_load.hpp>

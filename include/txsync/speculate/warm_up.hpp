@@ -73,7 +73,7 @@ class warm_memory {
   /// The value of an object of up to 8 bytes (a number, a pointer). It may be wrong.
   template <class T>
   T load(const T& place) noexcept {
-    return goes_on() ? machine::peek(&place) : T{};
+    return goes_on() ? machine::speculative_load(&place) : T{};
   }
   /// Fetches the object's line for writing.
   template <class T, class V>

@@ -5,7 +5,7 @@
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
 template <class T>
-inline T peek(const T* place) noexcept {
+inline T speculative_load(const T* place) noexcept {
   static_assert(std::is_scalar_v<T>);
   return *const_cast<const volatile T*>(place);
 }

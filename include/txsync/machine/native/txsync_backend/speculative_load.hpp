@@ -5,7 +5,7 @@
 namespace txsync::inline TXSYNC_BACKEND::machine {
 
 template <class T>
-inline T peek(const T* place) noexcept {
+inline T speculative_load(const T* place) noexcept {
   constexpr unsigned bytes = sizeof(T);  // NOLINT(bugprone-sizeof-expression): pointers are read too
   static_assert(std::is_scalar_v<T> && bytes <= 8);
 #if defined(__x86_64__)
@@ -22,9 +22,9 @@ inline T peek(const T* place) noexcept {
     }
     return seen;
   } else if constexpr (bytes == 4) {
-    return __builtin_bit_cast(float, peek(reinterpret_cast<const std::uint32_t*>(place)));
+    return __builtin_bit_cast(float, speculative_load(reinterpret_cast<const std::uint32_t*>(place)));
   } else {
-    return __builtin_bit_cast(double, peek(reinterpret_cast<const std::uint64_t*>(place)));
+    return __builtin_bit_cast(double, speculative_load(reinterpret_cast<const std::uint64_t*>(place)));
   }
 #else
   return *const_cast<const volatile T*>(place);  // the sanitizers run on x86-64
