@@ -24,7 +24,7 @@ void complain_of_switch(std::string_view wish) noexcept {
   detail::unknown_setting said("TXSYNC_HTM", "value", wish);
   said.allow("off");
   said.allow("on");
-  said.tell("it is ignored");
+  said.report("it is ignored");
 }
 
 bool switched_off_by_environment() noexcept {

@@ -30,7 +30,7 @@ class unknown_setting {
   }
 
   /// Writes the line with the consequence.
-  void tell(std::string_view consequence) noexcept {
+  void report(std::string_view consequence) noexcept {
     add("; ");
     add(consequence);
     text_[length_++] = '\n';

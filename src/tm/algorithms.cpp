@@ -30,7 +30,7 @@ const algorithm* find(std::string_view name) noexcept {
 void complain_of_name(std::string_view name) noexcept {
   machine::detail::unknown_setting said("TXSYNC_TM", "algorithm", name);
   for (const algorithm* const one : table) said.allow(one->name);
-  said.tell("using dctl");
+  said.report("using dctl");
 }
 
 /// An access to a software transaction while its thread runs none. In a hardware attempt the block is first restarted

@@ -217,7 +217,7 @@ TEST(ConditionVariable, IsOfUseInTheChildOfAFork) {
     std::unique_lock hold(guard);
     condition->wait(hold, [&] { return told; });
   };
-  const auto tell = [&] {
+  const auto notify = [&] {
     const std::lock_guard hold(guard);
     told = true;
     condition->notify_all();
@@ -225,11 +225,11 @@ TEST(ConditionVariable, IsOfUseInTheChildOfAFork) {
   std::vector<std::thread> others = start_waiting(many, wait);
   EXPECT_TRUE(child_succeeds([&] {
     std::vector<std::thread> own = start_waiting(1, wait);
-    tell();
+    notify();
     join(own);
     std::destroy_at(condition.get());
   }));
-  tell();
+  notify();
   join(others);
 }
 

@@ -21,7 +21,7 @@
 /// What copies read in each other. Its layout belongs to the note's type: a new layout needs a new type.
 struct txsync_copy_record {
   const char* separate;            ///< not null: see separate_copy.hpp
-  std::atomic<std::uint8_t> told;  ///< a notice was given in this process
+  std::atomic<std::uint8_t> told;  ///< this was reported in this process
 };
 
 extern "C" {
@@ -128,7 +128,7 @@ int note_copy(dl_phdr_info* file, std::size_t, void* raw) noexcept {
 }
 
 /// One line for the standard error.
-class notice {
+class diagnostic {
  public:
   void add(std::string_view part) noexcept {
     for (const char one : part.substr(0, sizeof text_ - 1 - length_)) text_[length_++] = one < ' ' ? '?' : one;
@@ -149,7 +149,7 @@ class notice {
     add(one.version);
     add(")");
   }
-  void tell() noexcept {
+  void report() noexcept {
     text_[length_++] = '\n';
     complain(text_, length_);
   }
@@ -166,12 +166,12 @@ bool is_silenced() noexcept {
   if (std::strcmp(value, "separate") == 0) return true;
   unknown_setting said("TXSYNC_COPIES", "value", value);
   said.allow("separate");
-  said.tell("it is ignored");
+  said.report("it is ignored");
   return false;
 }
 
-void tell_of(const copies& all) noexcept {
-  notice said;
+void report_copies(const copies& all) noexcept {
+  diagnostic said;
   said.add("txsync: two copies of the library are in this process, ");
   said.add(all.mine);
   said.add(" and ");
@@ -181,7 +181,7 @@ void tell_of(const copies& all) noexcept {
       "condition variable of both may sleep for ever. ");
   if (all.mine.version != all.other.version) said.add("As the versions differ, they may share no object at all. ");
   said.add("Link libtxsync.so in both; if they share no objects, TXSYNC_COPIES=separate ends this notice.");
-  said.tell();
+  said.report();
 }
 
 }  // namespace
@@ -195,7 +195,7 @@ void look_for_other_copies() noexcept {
   const bool told = all.told || txsync_copy.told.load(std::memory_order_relaxed) != 0;
   txsync_copy.told.store(1, std::memory_order_relaxed);
   all.other.record->told.store(1, std::memory_order_relaxed);
-  if (!told && !is_silenced()) tell_of(all);
+  if (!told && !is_silenced()) report_copies(all);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::machine::detail
