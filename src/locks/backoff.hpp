@@ -96,10 +96,10 @@ class exponential_backoff {
       : bounds_(bounds), next_(bounds.first), naps_(bounds.first_nap_ns, bounds.longest_nap_ns), jitter_(this) {}
 
   void wait() noexcept {
-    if (spent_ < bounds_.spin_budget) {
+    if (spun_ < bounds_.spin_budget) {
       const std::uint64_t length = jitter_.upto(next_);
       pause_for(length);
-      spent_ += length;
+      spun_ += length;
       if (next_ < bounds_.longest) next_ *= 2;
     } else if (yielded_ < bounds_.yields) {
       ++yielded_;
@@ -113,7 +113,7 @@ class exponential_backoff {
   const limits& bounds_;
   std::uint64_t next_;
   doubling naps_;
-  std::uint64_t spent_ = 0;
+  std::uint64_t spun_ = 0;
   std::uint32_t yielded_ = 0;
   jitter jitter_;
 };
