@@ -3,7 +3,8 @@
 """language.py [--list | --write-exceptions] [ROOT]: the rules for the project's language over all tracked files.
 
 sentence    no sentence has more than 25 words: in comments of sources, and in Markdown (prose.py says what a sentence is)
-name        no C++ identifier is a name of the former vocabulary, or says most_, least_, ... of a bound
+name        no C++ identifier is a name of the former vocabulary, or says most_, least_, ... of a bound; except in
+            declarations that are [[deprecated]]
 exception   no line of language-exceptions.txt is without use
 
 Without an option it prints one line a violation, as file:line: rule: what, and exits with 1 when there is one. house.py
@@ -116,6 +117,7 @@ MAX_PARTS = 4  # a longer identifier is the name of a test, a sentence
 
 INCLUDE_LINE = re.compile(r"^[ \t]*#[ \t]*include\b[^\n]*", re.MULTILINE)
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+DEPRECATED = re.compile(r"^.*\[\[deprecated\b", re.MULTILINE)
 
 
 class offence(typing.NamedTuple):
@@ -157,6 +159,19 @@ def only_code(text):
     return INCLUDE_LINE.sub("", blank)
 
 
+def without_deprecated(code):
+    """The code with its deprecated declarations blanked: former names may stay there."""
+    for found in reversed(list(DEPRECATED.finditer(code))):
+        depth, end = 0, found.start()
+        while end < len(code) and (depth != 0 or code[end] != ";"):
+            depth += {"{": 1, "}": -1}.get(code[end], 0)
+            end += 1
+            if code[end - 1] == "}" and depth <= 0:
+                break
+        code = code[: found.start()] + "\n" * code.count("\n", found.start(), end) + code[end:]
+    return code
+
+
 def better_name(path, name):
     """What to say instead of an identifier of the former vocabulary; None for any other."""
     bound = BOUND.search(name)
@@ -171,7 +186,7 @@ def better_name(path, name):
 def former_names(path, text):
     if not path.endswith(NAME_SUFFIXES) or not path.startswith(NAME_FOLDERS):
         return
-    code = only_code(text)
+    code = without_deprecated(only_code(text))
     for name in sorted(set(IDENTIFIER.findall(code))):
         instead = better_name(path, name)
         if instead:

@@ -193,6 +193,13 @@ class Names(unittest.TestCase):
             with self.subTest(name=name):
                 self.assertEqual(self.found("src/a/a.hpp", f"int {name};\n"), [])
 
+    def test_deprecated_declarations_may_have_former_names(self):
+        for code in ('using pastime [[deprecated("wait_task")]] = wait_task;', '[[deprecated("a")]] void spend() { a(); }',
+                     'class [[deprecated("a")]] pastime {\n  using spent = b;\n  int spend() { return 1; }\n};'):
+            with self.subTest(code=code):
+                self.assertEqual(self.found("src/a/a.hpp", code + "\n"), [])
+                self.assertEqual(self.found("src/a/a.hpp", code + "\nint meanwhile;\n"), [3 + code.count("\n")])
+
     def test_some_names_are_refused_in_their_folders_only(self):
         self.assertEqual(self.found("src/tm/a.cpp", "int gate;\n"), [2])
         self.assertEqual(self.found("src/sim/a.cpp", "int gate;\n"), [])
