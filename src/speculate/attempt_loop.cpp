@@ -398,9 +398,8 @@ try_outcome try_enter_elided(site& place, const void* lock, latch_mode mode, hel
   site_state& state = site_state::of(place);
   if (mine.is(attempt_frame::in_attempt)) {
     if (!is_elided_within(place, state)) return try_outcome::try_lock;
-    const latch_mode own_mode = elided_mode(lock);
-    const bool own =
-        own_mode == latch_mode::exclusive || (own_mode == latch_mode::shared && mode != latch_mode::shared);
+    const latch_mode within = elided_mode(lock);
+    const bool own = within == latch_mode::exclusive || (within == latch_mode::shared && mode != latch_mode::shared);
     if (own || held(lock)) return try_outcome::busy;
     record(mine, lock, mode);
     return try_outcome::elided;
