@@ -47,7 +47,7 @@ class region {
 
   void run() noexcept { body_(data_); }
 
-  warm_barrier& barrier_of(std::uint32_t threads) noexcept {
+  warm_barrier& door(std::uint32_t threads) noexcept {
     // acquire: pairs with the release below
     while (made_.load(std::memory_order_acquire) != all) {
       std::uint32_t none = nothing;
@@ -125,7 +125,7 @@ void wait_at_barrier() noexcept {
   if (!is_in_known_region() || threads < 2) return openmp().barrier();
   region& of = *mine.in;
   const std::uint32_t phase = mine.phase;
-  (void)of.barrier_of(static_cast<std::uint32_t>(threads)).arrive_and_wait();
+  (void)of.door(static_cast<std::uint32_t>(threads)).arrive_and_wait();
   mine.phase = phase + 1;
   if (machine::warm_active()) return;
   if (of.has_tasks(phase)) openmp().barrier();
