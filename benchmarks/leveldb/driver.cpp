@@ -353,7 +353,7 @@ int main(int count, char** words) {
   asked.count = std::strtoull(words[4], nullptr, 10);
   asked.seed = std::strtoull(words[5], nullptr, 10);
   asked.records = std::strtoull(words[6], nullptr, 10);
-  if (asked.threads == 0 || asked.threads > ycsb::record_count::most_threads || asked.count == 0 ||
+  if (asked.threads == 0 || asked.threads > ycsb::record_count::max_threads || asked.count == 0 ||
       (asked.workload.find("fill") != 0 && asked.records == 0))
     stop("1 to 64 threads, at least one operation and one record");
   std::FILE* const out = count == 8 ? std::fopen(words[7], "w") : stdout;

@@ -27,7 +27,7 @@
 namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
 
-constexpr std::size_t most_rows = 20;
+constexpr std::size_t max_rows = 20;
 constexpr std::size_t max_holders = 8;
 constexpr double longest_limit = 1e8;  // three years
 constexpr std::uint64_t fallback_bucket_us = 1000;
@@ -229,10 +229,10 @@ class run_verb final : public verb {
   /// With the programs, if threads of several waited.
   static void print_sites(const launch::result& result, const std::vector<observe::abort_end>& ends) {
     const bool several = several_programs_waited(result.sites);
-    std::vector<site_row> rows = rows_by_program(result.sites, most_rows);
+    std::vector<site_row> rows = rows_by_program(result.sites, max_rows);
     if (!several)
       for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = {"", &result.sites[i]};
-    print_site_table(stderr, several ? "program" : "", rows, most_rows);
+    print_site_table(stderr, several ? "program" : "", rows, max_rows);
     print_abort_ends(stderr, ends);
     std::vector<launch::blame> holds = result.hold_chains;
     for (launch::blame& one : holds) {

@@ -103,7 +103,7 @@ std::string curves_of(const json& experiment) {
   chart.positions = positions;
   for (const double at : positions) chart.position_words.push_back(plain(at));
   for (const json& curve : part_of(experiment, "curves")) {
-    if (chart.lines.size() < most_lines && !part_of(curve, "points").empty()) {
+    if (chart.lines.size() < max_lines && !part_of(curve, "points").empty()) {
       chart.lines.push_back(line_of(curve, positions, unit));
     }
   }

@@ -17,7 +17,7 @@ constexpr double letter_size = 11.5;
 constexpr double inset = 4;      // left and right of the text in a frame
 constexpr double narrowest = 4;  // narrower frames are merged
 constexpr std::size_t max_frames = 250;
-constexpr std::size_t most_name = 300;  // names of C++ templates can be long
+constexpr std::size_t max_name_letters = 300;  // names of C++ templates can be long
 constexpr double legend_height = 26;
 
 /// How much a frame changed: seven steps from gone to new.
@@ -136,8 +136,8 @@ class drawing {
 
   /// The text shown on hover.
   std::string sentence(const call_frame& frame) const {
-    std::string words =
-        frame.merged != 0 ? std::to_string(frame.merged) + " narrow frames together" : shortened(frame.name, most_name);
+    std::string words = frame.merged != 0 ? std::to_string(frame.merged) + " narrow frames together"
+                                          : shortened(frame.name, max_name_letters);
     words += ": ";
     if (!chart_.compares)
       return words + duration(frame.amount) + " " + chart_.what + ", " + percent(frame.amount / all_) + " of all";

@@ -250,10 +250,10 @@ std::string lines(const std::vector<shown>& list, const scale& unit, const json&
   for (const double count : threads) chart.position_words.push_back(grouped(count));
   std::vector<std::string> names = ranked(list);
   chart.title = text_of(first, "metric") + " of " + text_of(first, "workload") + " over threads";
-  if (names.size() > most_lines) {
+  if (names.size() > max_lines) {
     chart.title +=
-        ", the " + std::to_string(most_lines) + " of " + std::to_string(names.size()) + " with the best medians";
-    names.resize(most_lines);
+        ", the " + std::to_string(max_lines) + " of " + std::to_string(names.size()) + " with the best medians";
+    names.resize(max_lines);
   }
   for (const std::string& name : names) {
     line made{name, std::vector<std::optional<estimate>>(threads.size()), std::vector<std::string>(threads.size())};

@@ -122,7 +122,7 @@ std::vector<std::string> subjects_to_show(const grid& all) {
     means.emplace_back(-sum / static_cast<double>(all.medians.at(subject).size()), subject);
   }
   std::stable_sort(means.begin(), means.end());
-  means.resize(std::min(means.size(), most_panels(all.threads.size())));
+  means.resize(std::min(means.size(), max_panels(all.threads.size())));
   std::vector<std::string> shown;
   for (const std::string& subject : all.subjects) {
     const auto is_it = [&](const auto& one) { return one.second == subject; };

@@ -96,7 +96,7 @@ class retries {
       waited_ = before + (machine::cycles() - start);
       if (most != 0 && waited_ >= most) {
         // A thread behind a lock whose queue never ends never sees it free.
-        if (known_.in_vain < experience::most_in_vain) ++known_.in_vain;
+        if (known_.in_vain < experience::max_in_vain) ++known_.in_vain;
         return false;
       }
       waiting.wait(shortest_wait);
@@ -131,7 +131,7 @@ bool is_capacity(abort_cause why) noexcept {
 }
 
 bool is_coarse(const experience& known, const elision_policy& policy) noexcept {
-  return policy.most_sections > 1 && known.commits >= policy.coarsens_after && known.grain > 1;
+  return policy.max_sections > 1 && known.commits >= policy.coarsens_after && known.grain > 1;
 }
 
 /// For a race detector of the library or of the program only: it does not see attempts. To be called within them.
@@ -441,7 +441,7 @@ bool leave_elided(const void* lock) noexcept {
   if (mine.count != 0) return true;
   const elision_policy& policy = mine.how.page().elides_by();
   unsigned sections = 1;
-  if (policy.most_sections > 1) {
+  if (policy.max_sections > 1) {
     sections = ++mine.done;
     const experience& known = experience_in_attempt(mine.outermost);
     if (mine.actions == 0 && is_coarse(known, policy) && sections < known.grain) {

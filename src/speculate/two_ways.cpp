@@ -46,7 +46,7 @@ constexpr std::uint32_t changing = 1u << 31;
 // If the second mode was kept (the lock), its sleepers have to be woken one by one before the first shows its speed.
 constexpr std::uint32_t windows_at_first = 2;
 constexpr std::uint32_t windows_after_second = 4;
-constexpr std::uint32_t most_agreed = 5;
+constexpr std::uint32_t max_agreed = 5;
 
 // Long sections make long windows, and few of them tell little. Threads that queue for a lock leave it one by one
 // before elision shows its speed. So a window has to hold all of them and as many more.
@@ -57,7 +57,7 @@ std::uint64_t fewest_sections() noexcept {
 // Sections that a thread has begun and not reported at the end of a window are lost to that window.
 constexpr std::uint64_t reports_a_window = 8;
 // The maximum length of a trial without pauses of the program, in windows.
-constexpr std::uint64_t most_windows = 8;
+constexpr std::uint64_t max_windows = 8;
 
 // If a thread runs so many sections in a window, it looks at one of 64, or of 256, instead of one of 16.
 constexpr std::uint64_t many_a_window = 256;
@@ -108,10 +108,10 @@ std::uint64_t two_ways::sections() const noexcept {
 std::uint32_t two_ways::decide(bool second, std::uint64_t now, std::uint64_t window) noexcept {
   const std::uint32_t agreed = agreed_.load(relaxed);
   const bool as_before = agreed != 0 && second_before(agreed) == second;
-  const std::uint32_t times = as_before ? std::min(agreed / 2 + 1, most_agreed) : 1;
+  const std::uint32_t times = as_before ? std::min(agreed / 2 + 1, max_agreed) : 1;
   agreed_.store(times * 2 + (second ? 1 : 0), relaxed);
   second_.store(second, relaxed);
-  const std::uint64_t took = std::min(now - began_.load(relaxed), most_windows * longest_window * window);
+  const std::uint64_t took = std::min(now - began_.load(relaxed), max_windows * longest_window * window);
   since_.store(now + (took << (times + 4)), relaxed);
   return between;
 }

@@ -16,7 +16,7 @@ constexpr std::uint64_t shortest_wait = 64;  // cycles
 
 // Between two looks whether others run transactions. So many cycles are enough to pay for the end of a bias.
 constexpr std::uint64_t longest_between_looks = 4'000'000;
-constexpr std::uint32_t most_between_looks = 1U << 16;  // transactions
+constexpr std::uint32_t max_between_looks = 1U << 16;  // transactions
 
 // Except in explorations.
 constexpr std::uint32_t usual_between_looks = 64;  // transactions
@@ -114,7 +114,7 @@ void look_for_others(runner& me) noexcept {
   // time.
   if ((quiet || since > longest_between_looks) && me.look_every > fewest_between_looks) {
     me.look_every /= 2;
-  } else if (!quiet && since < longest_between_looks / 4 && me.look_every < most_between_looks) {
+  } else if (!quiet && since < longest_between_looks / 4 && me.look_every < max_between_looks) {
     me.look_every *= 4;
   }
   me.until_look = me.look_every;

@@ -33,12 +33,12 @@ void most_waiting_first(std::vector<site_seen>& sites) {
   });
 }
 
-/// How many of the sorted sites together have 95 % of all waiting; at most most_sites.
+/// How many of the sorted sites together have 95 % of all waiting; at most max_sites.
 std::size_t sites_worth_trying(const std::vector<site_seen>& sites) {
   const auto enough = share_of_waiting * static_cast<double>(all_waiting(sites));
   double sum = 0;
   std::size_t count = 0;
-  while (count < sites.size() && count < most_sites && sites[count].counted.all_wait_ns() != 0 && sum < enough) {
+  while (count < sites.size() && count < max_sites && sites[count].counted.all_wait_ns() != 0 && sum < enough) {
     sum += static_cast<double>(sites[count++].counted.all_wait_ns());
   }
   return count;
@@ -341,7 +341,7 @@ expected_time expected(const question& asked, double run_seconds) {
     return static_cast<double>(lanes * asked.rounds + (also ? std::min(asked.rounds, rounds_of_fair_reference) : 0));
   };
   const double whole = runs_of(asked.candidates.size(), is_candidate) + runs_of(lanes_of_the_proof, false);
-  const double sites = asked.by_sites ? most_sites * runs_of(usual_lanes_of_a_site, false) : 0;
+  const double sites = asked.by_sites ? max_sites * runs_of(usual_lanes_of_a_site, false) : 0;
   return {run_seconds, whole * run_seconds, (whole + sites) * run_seconds};
 }
 

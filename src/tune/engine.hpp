@@ -35,7 +35,7 @@ struct question {
 };
 
 inline constexpr unsigned least_rounds_of_a_proof = 6;
-inline constexpr unsigned most_sites = 6;
+inline constexpr unsigned max_sites = 6;
 
 // Comparisons with the best so far, as for sites, and not with the reference:
 /// of changed sites, each left out in turn;

@@ -102,7 +102,7 @@ void tree_visitor::start(key_tree& shared, unsigned thread, std::uint64_t seed) 
 }
 
 bool tree_visitor::stock_up() noexcept {
-  while (spares_ < most_spare) {
+  while (spares_ < max_spare) {
     tree_node* const fresh = take_node();
     if (fresh == nullptr) {
       starved_ = true;

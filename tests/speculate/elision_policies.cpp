@@ -248,7 +248,7 @@ TEST_F(ElisionPolicies, ATrialKeepsTheFasterWay) {
 // ---- coarsening
 
 constexpr elision_policy coarse{
-    .longest_backoff = 0, .adapts = adaptation::none, .most_sections = 8, .coarsens_after = 2};
+    .longest_backoff = 0, .adapts = adaptation::none, .max_sections = 8, .coarsens_after = 2};
 
 TEST_F(ElisionPolicies, CommitsInARowMakeAttemptsLarger) {
   scoped_site place(coarse);

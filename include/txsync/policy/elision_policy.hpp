@@ -63,10 +63,10 @@ struct elision_policy {
   adaptation adapts = adaptation::trial;
   std::uint16_t skip_after_busy = 0;   ///< for skip_after_failure: sections, if the lock was found held
   std::uint16_t skip_after_abort = 0;  ///< likewise, for any other cause
-  std::uint16_t most_badness = 1023;   ///< for badness and trial: 2^n-1; at least one section in 2^n is tried
+  std::uint16_t max_badness = 1023;    ///< for badness and trial: 2^n-1; at least one section in 2^n is tried
   /// Coarsening (leveldb 4.2.2): the maximum number of consecutive sections in one attempt; 1: no coarsening. Between
   /// them the thread stays in the attempt. For code that does little there (see commit_coarsened()).
-  std::uint8_t most_sections = 1;
+  std::uint8_t max_sections = 1;
   std::uint8_t coarsens_after = 16;     ///< commits in a row
   std::uint32_t trial_cycles = 65'536;  ///< min. length of a window of a trial, in cycles
 };
@@ -115,7 +115,7 @@ inline constexpr elision_policy libomp{
 /// LevelDB paper, 4.2: a retry limit that an abort lowers to one at once, and coarsening. The paper does not give its
 /// numbers.
 inline constexpr elision_policy xsync{
-    .attempts = 8, .adapts = adaptation::retry_limit, .most_sections = 16, .coarsens_after = 16};
+    .attempts = 8, .adapts = adaptation::retry_limit, .max_sections = 16, .coarsens_after = 16};
 /// A lock found held uses attempts up and is not waited for, after which all threads take it. To be studied, not to be
 /// used.
 inline constexpr elision_policy lemming{

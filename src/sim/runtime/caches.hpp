@@ -81,7 +81,7 @@ class tag_array {
  private:
   static constexpr std::uint32_t free_stamp = 0;
   static constexpr std::uint32_t no_way = ~std::uint32_t{0};  ///< the stamp of entries that only pad a vector
-  static constexpr unsigned most_ways = 64;
+  static constexpr unsigned max_ways = 64;
   static constexpr unsigned lanes = sizeof(__m128i) / sizeof(std::uint32_t);
 
   std::uint32_t* tags_of(line_number line) const noexcept { return tags_ + std::size_t{set_of(line)} * 2 * width_; }
@@ -160,9 +160,9 @@ class translation_buffer {
 struct hardware_thread;
 
 struct core_caches {
-  static constexpr unsigned most_threads_a_core = 8;  // model.hpp
+  static constexpr unsigned max_threads_per_core = 8;  // model.hpp
   /// Its hardware threads that have ever run something, in their order. The filters of all others are empty.
-  hardware_thread* used[most_threads_a_core] = {};
+  hardware_thread* used[max_threads_per_core] = {};
   unsigned used_count = 0;
   tag_array l1;
   tag_array l2;

@@ -7,12 +7,12 @@ namespace txsync::sim {
 
 namespace {
 
-constexpr unsigned most_ways = 32;  // model.hpp
+constexpr unsigned max_ways = 32;  // model.hpp
 
 /// By the number of ways of a set that attempts have: the chance that others take more than the rest, of 2^32.
-constinit std::uint32_t chance_by_held[most_ways + 1] = {};
+constinit std::uint32_t chance_by_held[max_ways + 1] = {};
 /// With fewer written lines in a set the chance is 0, so short attempts are not checked.
-constinit unsigned least_held = most_ways + 1;
+constinit unsigned least_held = max_ways + 1;
 
 /// e^-x, because the runtime links no mathematical library.
 double negative_exponential(double x) noexcept {
