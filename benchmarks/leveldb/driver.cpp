@@ -256,7 +256,7 @@ void serve(leveldb::DB& db, const task& asked, const ycsb::mix& mix, ycsb::recor
     const ycsb::operation what = mix.draw(random);
     const std::uint64_t record =
         what == ycsb::operation::insert ? count.begin_insert(me) : records.draw(random, count.there(asked.threads));
-    const std::uint64_t length = 1 + random.below(ycsb::longest_scan);
+    const std::uint64_t length = 1 + random.below(ycsb::max_scan);
     const auto start = steady_clock::now();
     bool right = true;
     switch (what) {

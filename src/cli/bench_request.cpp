@@ -15,7 +15,7 @@ namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
 
 constexpr std::uint64_t ns_per_ms = 1'000'000;
-constexpr std::uint64_t longest_ms = 3'600'000;
+constexpr std::uint64_t max_ms = 3'600'000;
 constexpr std::uint64_t max_repeats = 1000;
 
 template <class Range>
@@ -196,8 +196,7 @@ bench_request checked(const bench_options& options, const surroundings& on) {
   }
   constexpr std::uint64_t any = std::numeric_limits<std::uint64_t>::max();
   request.repeat = static_cast<unsigned>(number_of("--repeat", options.repeat, 1, max_repeats, on.simulated ? 1 : 5));
-  request.plan.duration_ns =
-      number_of("--duration", options.duration, 1, longest_ms, on.simulated ? 1 : 100) * ns_per_ms;
+  request.plan.duration_ns = number_of("--duration", options.duration, 1, max_ms, on.simulated ? 1 : 100) * ns_per_ms;
   request.plan.operations = number_of("--operations", options.operations, 1, any, 0);
   request.plan.run_in_ns = request.plan.operations == 0 ? request.plan.duration_ns / 10 : 0;
   request.plan.seed = number_of("--seed", options.seed, 0, any, 1);

@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::size_t max_rows = 20;
 constexpr std::size_t max_holders = 8;
-constexpr double longest_limit = 1e8;  // three years
+constexpr double max_limit = 1e8;  // three years
 constexpr std::uint64_t fallback_bucket_us = 1000;
 constexpr std::uint64_t greatest_bucket_us = 1'000'000'000;
 
@@ -177,7 +177,7 @@ class run_verb final : public verb {
   static double checked_limit(const std::string& text) {
     double seconds = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (error != std::errc{} || end != text.data() + text.size() || !(seconds > 0) || seconds > longest_limit) {
+    if (error != std::errc{} || end != text.data() + text.size() || !(seconds > 0) || seconds > max_limit) {
       throw bad_input("--limit: '" + text + "' is not a number of seconds; allowed: more than 0, at most 1e8");
     }
     return seconds;

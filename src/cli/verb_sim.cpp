@@ -10,7 +10,7 @@ namespace txsync::inline TXSYNC_BACKEND::cli {
 namespace {
 
 constexpr std::uint64_t max_slack_cycles = 10'000;
-constexpr std::uint64_t longest_limit_ms = 1'000'000;
+constexpr std::uint64_t max_limit_ms = 1'000'000;
 
 class sim_verb final : public verb {
  public:
@@ -96,7 +96,7 @@ class sim_verb final : public verb {
     request.command = command;
     request.seed = number_of("--seed", options_.seed, 0, std::numeric_limits<std::uint64_t>::max(), 1);
     request.slack_cycles = number_of("--slack", slack_, 0, max_slack_cycles, 0);
-    request.limit_ms = number_of("--limit", limit_, 1, longest_limit_ms, 0);
+    request.limit_ms = number_of("--limit", limit_, 1, max_limit_ms, 0);
     request.oracle = check_;
     request.elides = elide_;
     if (policy_) put_policy(request, *policy_);

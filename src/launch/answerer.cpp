@@ -20,7 +20,7 @@ namespace {
 using channel::asked_by;
 using channel::question;
 
-constexpr std::uint64_t longest_sleep_ns = 50'000'000;
+constexpr std::uint64_t max_sleep_ns = 50'000'000;
 /// A slot that has not changed for so long may belong to a process that has ended.
 constexpr std::uint64_t abandoned_after_ns = 1'000'000'000;
 
@@ -78,7 +78,7 @@ void answerer::work() {
     const bool last = ending_.load();
     look();
     if (last) return;
-    (void)machine::park_shared(head.doorbell, rung, machine::clock_ns() + longest_sleep_ns);
+    (void)machine::park_shared(head.doorbell, rung, machine::clock_ns() + max_sleep_ns);
   }
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double row_height = 28;
 constexpr double tick_room = 40;
-constexpr std::size_t longest_label = 30;
+constexpr std::size_t max_label_letters = 30;
 
 /// About five round steps from 0 that reach `greatest`.
 struct axis {
@@ -65,7 +65,7 @@ std::string drawn(const bar& one, const bar_layout& at, double top) {
   std::string made = "<g class=\"mark " + one.look + "\"><title>" + escaped(one.hover) + "</title>";
   made += "<rect class=\"hit\" x=\"0\" y=\"" + px(top) + "\" width=\"" + px(width) + "\" height=\"" + px(row_height) +
           "\"/>";
-  made += svg_text("label", at.left - 8, middle + 4.5, shortened(one.label, longest_label));
+  made += svg_text("label", at.left - 8, middle + 4.5, shortened(one.label, max_label_letters));
   made += "<rect class=\"bar\" x=\"" + px(at.left) + "\" y=\"" + px(middle - 8) + "\" width=\"" +
           px(std::max(0.0, at.x(one.what.value) - at.left)) + "\" height=\"16\"/>";
   if (one.interval) {
@@ -86,7 +86,7 @@ std::string drawn(const bar_chart& chart) {
   for (const bar& one : chart.bars) {
     max_value_letters = std::max(max_value_letters, length(words_of_value(one)));
     greatest = std::max(greatest, greatest_of(one.what));
-    longest = std::max(longest, std::min(length(one.label), longest_label));
+    longest = std::max(longest, std::min(length(one.label), max_label_letters));
   }
   const double top = chart.marker ? 24 : 6;
   const double value_room = std::max(76.0, static_cast<double>(max_value_letters) * letter_width + 16);
@@ -230,7 +230,7 @@ std::string drawn(const line& one, std::size_t index, const line_layout& at, dou
   const std::string connection = one.connected ? "<path d=\"" + path + "\"/>" : "";
   return "<g class=\"line " + look + "\">" + connection + marks +
          svg_line("leader", last_x + 7, last_y, at.right + 8, label_y) +
-         svg_text("name", at.right + 12, label_y + 4.5, shortened(one.label, longest_label)) + "</g>\n";
+         svg_text("name", at.right + 12, label_y + 4.5, shortened(one.label, max_label_letters)) + "</g>\n";
 }
 
 }  // namespace
@@ -242,7 +242,7 @@ std::string drawn(const line_chart& chart) {
   std::size_t longest = 0;
   for (const line& one : chart.lines) {
     for (const auto& value : one.at) greatest = std::max(greatest, value ? greatest_of(*value) : 0);
-    longest = std::max(longest, std::min(length(one.label), longest_label));
+    longest = std::max(longest, std::min(length(one.label), max_label_letters));
   }
   at.scale = axis(greatest);
   x_scale across(chart.positions);

@@ -87,7 +87,7 @@ class retries {
   }
   /// False: take the lock.
   bool wait_outside() noexcept {
-    const std::uint64_t most = std::uint64_t{policy_.longest_wait} << known_.in_vain;
+    const std::uint64_t most = std::uint64_t{policy_.max_wait} << known_.in_vain;
     const std::uint64_t before = waited_;
     const std::uint64_t start = machine::cycles();
     patient_spin waiting;
@@ -101,16 +101,16 @@ class retries {
       }
       waiting.wait(shortest_wait);
     }
-    if (waited_ < policy_.longest_wait) known_.in_vain = 0;
+    if (waited_ < policy_.max_wait) known_.in_vain = 0;
     return true;
   }
   void back_off() noexcept {
-    if (policy_.longest_backoff == 0) return;
+    if (policy_.max_backoff == 0) return;
     // Threads that conflicted once conflict again if both come back after the same time (thesis 2.4; always-abort
     // paper, IV-A).
     jitter random(this);
     pause_for(random.upto(pause_));
-    if (pause_ < policy_.longest_backoff) pause_ *= 2;
+    if (pause_ < policy_.max_backoff) pause_ *= 2;
   }
 
   const site_page& how_;

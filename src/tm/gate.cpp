@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t shortest_wait = 64;  // cycles
 
 // Between two looks whether others run transactions. So many cycles are enough to pay for the end of a bias.
-constexpr std::uint64_t longest_between_looks = 4'000'000;
+constexpr std::uint64_t max_between_looks = 4'000'000;
 constexpr std::uint32_t max_between_looks = 1U << 16;  // transactions
 
 // Except in explorations.
@@ -112,9 +112,9 @@ void look_for_others(runner& me) noexcept {
   me.others_activity = activity;
   // The interval grows faster than it shrinks: a thread that comes once in a while must not find the gate biased each
   // time.
-  if ((quiet || since > longest_between_looks) && me.look_every > fewest_between_looks) {
+  if ((quiet || since > max_between_looks) && me.look_every > fewest_between_looks) {
     me.look_every /= 2;
-  } else if (!quiet && since < longest_between_looks / 4 && me.look_every < max_between_looks) {
+  } else if (!quiet && since < max_between_looks / 4 && me.look_every < max_between_looks) {
     me.look_every *= 4;
   }
   me.until_look = me.look_every;

@@ -95,7 +95,7 @@ struct mix {
   }
 };
 
-inline constexpr std::uint64_t longest_scan = 100;  ///< lengths are uniform from 1
+inline constexpr std::uint64_t max_scan = 100;  ///< lengths are uniform from 1
 
 inline constexpr mix mixes[] = {
     {"ycsb-a", "YCSB A, update heavy", 50, 50, 0, 0},

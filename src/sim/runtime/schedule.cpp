@@ -23,7 +23,7 @@ constinit std::uintptr_t scheduler_stack = 0;
 constinit std::uintptr_t scheduler_fs = 0;
 
 // A thread that only pauses does nothing that others could see. But it must let them reach what it waits for.
-constexpr ticks longest_pause = 4096 * ticks_per_cycle;
+constexpr ticks max_pause = 4096 * ticks_per_cycle;
 
 void set_place(hardware_thread& cpu) noexcept {
   if (exploring()) return;  // there, time gives no order
@@ -271,7 +271,7 @@ void scheduling_point() noexcept {
 void pausing_point() noexcept {
   if (exploring()) return scheduling_point();
   const thread_record& thread = *state.current;
-  const ticks limit = state.limit > never - longest_pause ? never : state.limit + longest_pause;
+  const ticks limit = state.limit > never - max_pause ? never : state.limit + max_pause;
   const ticks timer = cpu_of(thread).next_timer;
   if (thread.time >= state.limit && (thread.time >= limit || thread.time >= timer)) scheduling_point();
 }

@@ -267,7 +267,7 @@ answer store::count(Memory& memory, request& asked) noexcept {
   item* const old = find_live(memory, *asked.key, asked.now, old_link);
   if (old == nullptr) return answer::not_found;
   if constexpr (Memory::speculative) {
-    memory.fetch(value_of(memory, old), longest_number);
+    memory.fetch(value_of(memory, old), max_number_letters);
     return answer::done;
   } else {
     std::uint64_t number = 0;
@@ -278,7 +278,7 @@ answer store::count(Memory& memory, request& asked) noexcept {
       number -= asked.delta < number ? asked.delta : number;
     }
     asked.number = number;
-    char text[longest_number];
+    char text[max_number_letters];
     const unsigned length = write_number(number, text);
     if (length <= old->value_bytes && old->references == 0) {  // no one reads it
       std::memcpy(old->value(), text, length);
