@@ -31,7 +31,7 @@ constexpr std::size_t max_rows = 20;
 constexpr std::size_t max_holders = 8;
 constexpr double max_limit = 1e8;  // three years
 constexpr std::uint64_t fallback_bucket_us = 1000;
-constexpr std::uint64_t greatest_bucket_us = 1'000'000'000;
+constexpr std::uint64_t max_bucket_us = 1'000'000'000;
 
 /// Chains in the form of documents.
 observe::json to_json(const std::vector<launch::blame>& chains) {
@@ -167,7 +167,7 @@ class run_verb final : public verb {
     } catch (const policy::policy_error& error) {
       throw bad_input("--policy: " + std::string(error.what()));
     }
-    const std::uint64_t bucket_us = number_of("--bucket", bucket_, 0, greatest_bucket_us, fallback_bucket_us);
+    const std::uint64_t bucket_us = number_of("--bucket", bucket_, 0, max_bucket_us, fallback_bucket_us);
     made.ns_per_chain = 1000 * bucket_us;
     made.events = trace_.file.has_value();
     if (limit_) made.limit_seconds = checked_limit(*limit_);

@@ -46,7 +46,7 @@ struct axis {
   }
 };
 
-double greatest_of(const estimate& one) { return std::max({one.value, one.low, one.high}); }
+double max_of(const estimate& one) { return std::max({one.value, one.low, one.high}); }
 
 struct bar_layout {
   double left;
@@ -85,7 +85,7 @@ std::string drawn(const bar_chart& chart) {
   std::size_t longest = 0, max_value_letters = 0;
   for (const bar& one : chart.bars) {
     max_value_letters = std::max(max_value_letters, length(words_of_value(one)));
-    greatest = std::max(greatest, greatest_of(one.what));
+    greatest = std::max(greatest, max_of(one.what));
     longest = std::max(longest, std::min(length(one.label), max_label_letters));
   }
   const double top = chart.marker ? 24 : 6;
@@ -241,7 +241,7 @@ std::string drawn(const line_chart& chart) {
   double greatest = 0;
   std::size_t longest = 0;
   for (const line& one : chart.lines) {
-    for (const auto& value : one.at) greatest = std::max(greatest, value ? greatest_of(*value) : 0);
+    for (const auto& value : one.at) greatest = std::max(greatest, value ? max_of(*value) : 0);
     longest = std::max(longest, std::min(length(one.label), max_label_letters));
   }
   at.scale = axis(greatest);
