@@ -200,8 +200,8 @@ tune_request checked(const tune_options& options, const words& program) {
     check_workload(request, options);
   }
   request.asked.way = request.described.way;
-  request.asked.rounds = static_cast<unsigned>(
-      number_of("--rounds", options.rounds, tune::least_rounds_of_a_proof, max_rounds, usual_rounds));
+  request.asked.rounds =
+      static_cast<unsigned>(number_of("--rounds", options.rounds, tune::min_proof_rounds, max_rounds, usual_rounds));
   request.asked.seconds = static_cast<double>(number_of("--time", options.time, 1, max_seconds, 0));
   return request;
 }

@@ -125,7 +125,7 @@ std::vector<double> spread(const std::vector<double>& ascending) {
   return made;
 }
 
-double least_distance(const std::vector<double>& ascending) {
+double min_distance(const std::vector<double>& ascending) {
   double least = 1;
   for (std::size_t i = 1; i < ascending.size(); ++i) least = std::min(least, ascending[i] - ascending[i - 1]);
   return least;
@@ -153,7 +153,7 @@ struct x_scale {
     if (logs.empty()) return;
     std::vector<double> factors = spread(logs);
     constexpr double rounding = 1e-9;
-    if (least_distance(factors) <= least_distance(places) + rounding) return;
+    if (min_distance(factors) <= min_distance(places) + rounding) return;
     places = std::move(factors);
     words = positions.front() == 0 ? " (logarithmic scale, 0 apart)" : " (logarithmic scale)";
   }

@@ -151,7 +151,7 @@ std::string row(const shown& one, const scale& unit, bool best, const columns& m
   return made + "</tr>\n";
 }
 
-double least_coverage(const std::vector<shown>& list) {
+double min_coverage(const std::vector<shown>& list) {
   double least = 1;
   for (const shown& one : list) {
     if (one.rounds != 0) least = std::min(least, one.middle.coverage);
@@ -160,7 +160,7 @@ double least_coverage(const std::vector<shown>& list) {
 }
 
 std::string interval_note(const std::vector<shown>& list) {
-  const double least = least_coverage(list);
+  const double least = min_coverage(list);
   if (least == 0) return "A single repetition has no interval.";
   std::string words = "Intervals: of the median, by order statistics; they cover ";
   if (least >= 0.95) return words + "at least 95 %.";

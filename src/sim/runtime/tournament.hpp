@@ -28,14 +28,14 @@ class tournament {
   comparison set_and_compare(unsigned place, ticks time) noexcept {
     const std::uint64_t own = key(place, time);
     std::uint64_t node = leaves_ + place;
-    std::uint64_t least_rival = empty;
+    std::uint64_t min_rival = empty;
     nodes_[node] = own;
     for (; node > 1; node /= 2) {
       const std::uint64_t rival = nodes_[node ^ 1];
-      least_rival = rival < least_rival ? rival : least_rival;
-      nodes_[node / 2] = least_rival < own ? least_rival : own;
+      min_rival = rival < min_rival ? rival : min_rival;
+      nodes_[node / 2] = min_rival < own ? min_rival : own;
     }
-    return {own < least_rival, static_cast<unsigned>(least_rival % max_places), time_in(least_rival)};
+    return {own < min_rival, static_cast<unsigned>(min_rival % max_places), time_in(min_rival)};
   }
   /// The place with the least time, the lowest of equals. Requires: at least one place.
   unsigned first() const noexcept { return nodes_[1] % max_places; }
