@@ -51,7 +51,7 @@ constexpr std::uint32_t max_agreed = 5;
 // Long sections make long windows, and few of them tell little. Threads that queue for a lock leave it one by one
 // before elision shows its speed. So a window has to hold all of them and as many more.
 constexpr std::uint64_t max_window = 32;  // times the shortest window
-std::uint64_t fewest_sections() noexcept {
+std::uint64_t min_sections() noexcept {
   return std::max<std::uint64_t>(48, std::uint64_t{2} * machine::cpu_count()) * 256;
 }
 // Sections that a thread has begun and not reported at the end of a window are lost to that window.
@@ -161,7 +161,7 @@ void two_ways::take_part(const report& mine, std::uint64_t window) noexcept {
   if (part != between) {
     add(mine, since);
     const std::uint64_t length = mine.now - since;
-    if (length < window || (length < max_window * window && sections() < fewest_sections())) return;
+    if (length < window || (length < max_window * window && sections() < min_sections())) return;
   }
   // acquire: as above. A thread whose exchange fails was overtaken, and looks again later.
   if (!part_.compare_exchange_strong(part, part | changing, std::memory_order_acquire, relaxed)) return;
