@@ -14,7 +14,7 @@ bool priority_tatas_lock::lock_slow(wait_task* task) noexcept {
   while (!try_lock()) {
     wait_task::result result = wait_task::result::nothing;
     // relaxed: bounds a number, orders nothing
-    if (task != nullptr && ready_.load(std::memory_order_relaxed) < most_ready) {
+    if (task != nullptr && ready_.load(std::memory_order_relaxed) < max_ready) {
       result = task->run_once({is_over, this, 0, 1});
     }
     if (result == wait_task::result::in_attempt) return false;

@@ -91,7 +91,7 @@ void attempts_failed(elision_history& mine, const void* lock, const elision_poli
   // take it more often.
   if (policy.adapts == adaptation::trial && why != failure::hopeless) return;
   if (uses_badness(policy)) {
-    const unsigned most = (policy.most_badness + 1u) << forgiven(policy);
+    const unsigned most = (policy.max_badness + 1u) << forgiven(policy);
     mine.badness = static_cast<std::uint16_t>(std::min(most, mine.badness * 2u + 2) - 1);
   } else if (policy.adapts == adaptation::skip_after_failure && why != failure::conflicts) {
     skip_next(lock, why == failure::busy ? policy.skip_after_busy : policy.skip_after_abort);
@@ -101,12 +101,12 @@ void attempts_failed(elision_history& mine, const void* lock, const elision_poli
 void attempt_committed(elision_history& mine, const elision_policy& policy, unsigned sections) noexcept {
   if (mine.badness != 0) mine.badness = 0;
   if (policy.adapts == adaptation::retry_limit && mine.attempt_deficit != 0) --mine.attempt_deficit;
-  if (policy.most_sections <= 1) return;
+  if (policy.max_sections <= 1) return;
   if (mine.commits < policy.coarsens_after) {
     ++mine.commits;
   } else if (sections >= mine.coarsening_factor) {
     mine.coarsening_factor =
-        static_cast<std::uint8_t>(std::min<unsigned>(policy.most_sections, mine.coarsening_factor * 2u));
+        static_cast<std::uint8_t>(std::min<unsigned>(policy.max_sections, mine.coarsening_factor * 2u));
   }
 }
 
