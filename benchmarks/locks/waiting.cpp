@@ -29,7 +29,7 @@ std::uint64_t max_wait_in_line_ns(std::uint64_t threads, std::uint64_t section_n
 }
 
 /// The bound as docs/locks/ticket.md states it, with a hand-over of 1 us in each section.
-std::uint64_t max_wait_at_door_ns(std::uint64_t threads, std::uint64_t section_ns) {
+std::uint64_t max_wait_at_limiter_ns(std::uint64_t threads, std::uint64_t section_ns) {
   const std::uint64_t inside = std::max(machine::cpu_count(), 2u);
   return threads * (2'000'000 + 60'000 + (64 + inside) * (section_ns + 1'000));
 }
@@ -165,7 +165,7 @@ const std::vector<waiting_lock>& waiting_locks() {
       {"preloaded mutex", "pthread", true, futex_mutex::bypass_bound, max_wait_in_line_ns},
 #endif
       {"spinning_mutex", "spinning_mutex", false, spinning_mutex::bypass_bound, max_wait_in_line_ns},
-      {"ticket", "ticket", false, ticket_lock::bypass_bound, max_wait_at_door_ns},
+      {"ticket", "ticket", false, ticket_lock::bypass_bound, max_wait_at_limiter_ns},
       {"pthread_mutex", "pthread", false, nullptr, nullptr}};
   return all;
 }
