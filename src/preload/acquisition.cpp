@@ -127,20 +127,21 @@ void count_for_trials(lock_tag tag) noexcept {
 
 bool try_acquire(mutex_state& mutex, algorithm how) noexcept { return lock_of(mutex).try_acquire(how, process_mark); }
 
-gain acquire(mutex_state& mutex, lock_tag tag, algorithm how, std::uint64_t deadline, lock_call call) noexcept {
+acquire_result acquire(mutex_state& mutex, lock_tag tag, algorithm how, std::uint64_t deadline,
+                       lock_call call) noexcept {
   tell_if_priority_is_ignored(tag, how);
   const begun_wait wait = begin_wait(tag.site(), &mutex, call);
   if (deadline != machine::no_deadline) {
     if (!wait_until(mutex, how, deadline)) {
       fail_wait(tag.site(), &mutex, call, wait);
-      return gain::nothing;
+      return acquire_result::timed_out;
     }
   } else if (!wait_for(mutex, how, runs_ahead_by(tag))) {
     forget_wait(wait);
-    return gain::attempt;
+    return acquire_result::in_attempt;
   }
   end_wait(tag.site(), &mutex, call, wait);
-  return gain::lock;
+  return acquire_result::acquired;
 }
 
 void settle_here(mutex_state& mutex, algorithm how) noexcept {

@@ -38,16 +38,17 @@ inline bool is_left_to_libc(lock_tag tag) noexcept {
 void count_for_trials(lock_tag tag) noexcept;
 bool try_acquire(mutex_state& mutex, algorithm how) noexcept;
 
-enum class gain : std::uint8_t {
-  lock,
-  nothing,  ///< the deadline has passed
+enum class acquire_result : std::uint8_t {
+  acquired,
+  timed_out,  ///< the deadline has passed
   /// The caller is in an always-abort attempt that runs the critical section ahead of time. It goes on as if it held
   /// the lock, and writes nothing that says so. When the attempt ends, control is in this call again.
-  attempt,
+  in_attempt,
 };
 /// To be called after try_acquire() has failed: waits, as the policy says, and counts the wait. `how` is
 /// lock_under(tag), `call` what the program called. The caller calls released(&mutex) when it has given the lock up.
-gain acquire(mutex_state& mutex, lock_tag tag, algorithm how, std::uint64_t deadline, lock_call call) noexcept;
+acquire_result acquire(mutex_state& mutex, lock_tag tag, algorithm how, std::uint64_t deadline,
+                       lock_call call) noexcept;
 
 /// To be called by the new owner, at once. In the child of a fork: removes waiters that are threads of the parent.
 void settle_here(mutex_state& mutex, algorithm how) noexcept;

@@ -141,8 +141,8 @@ int lock_any(pthread_mutex_t* raw, lock_tag tag, Deadline deadline) noexcept {
     std::uint64_t until = machine::no_deadline;
     if (const int status = deadline(until); status != 0) return status;
     take_slow_unlock(mutex);  // by the thread that has it
-    const gain got = acquire(mutex, tag, how, until, lock_call::mutex);
-    if (got != gain::lock) return got == gain::attempt ? 0 : ETIMEDOUT;
+    const acquire_result result = acquire(mutex, tag, how, until, lock_call::mutex);
+    if (result != acquire_result::acquired) return result == acquire_result::in_attempt ? 0 : ETIMEDOUT;
     become_owner_of_any(mutex, tag, how, arrival::waits);
     take_slow_unlock(mutex);
     return 0;

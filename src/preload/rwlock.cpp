@@ -234,8 +234,8 @@ int lock_as_mutex(rwlock_state& lock, rw_tag tag, entry how, const patience& how
   count_for_trials(by);
   if (!try_acquire(mutex, under)) {
     if (!how_long.waits) return EBUSY;
-    const gain got = acquire(mutex, by, under, deadline_of(how_long), call_of(how));
-    if (got != gain::lock) return got == gain::attempt ? 0 : ETIMEDOUT;
+    const acquire_result result = acquire(mutex, by, under, deadline_of(how_long), call_of(how));
+    if (result != acquire_result::acquired) return result == acquire_result::in_attempt ? 0 : ETIMEDOUT;
   }
   settle_here(mutex, under);
   count(&lock, tag);
