@@ -56,14 +56,14 @@ ownership ownership_of(pthread_mutex_t* raw) noexcept {
 bool is_acquired(int status) noexcept { return status == 0 || status == EOWNERDEAD; }
 
 /// For an acquisition that is a sample, or whose order is watched.
-[[gnu::noinline, gnu::cold]] void count_slowly(pthread_mutex_t* raw, lock_tag tag, arrival came) noexcept {
+[[gnu::noinline, gnu::cold]] void count_slowly(pthread_mutex_t* raw, lock_tag tag, acquire_kind kind) noexcept {
   if (observe::detail::until_sample <= 0) (void)observe::detail::sample(tag.site(), raw);
-  if (watches_order()) acquired_in_order(raw, tag.site(), came);
+  if (watches_order()) acquired_in_order(raw, tag.site(), kind);
 }
 
-[[gnu::always_inline]] inline void count(pthread_mutex_t* raw, lock_tag tag, arrival came) noexcept {
+[[gnu::always_inline]] inline void count(pthread_mutex_t* raw, lock_tag tag, acquire_kind kind) noexcept {
   if (--observe::detail::until_sample <= 0 || watches_order()) [[unlikely]]
-    count_slowly(raw, tag, came);
+    count_slowly(raw, tag, kind);
 }
 
 void give_up(pthread_mutex_t* raw) noexcept {
@@ -112,7 +112,7 @@ int wait_for(pthread_mutex_t* raw, lock_tag tag, site* ahead, Lock lock) noexcep
 
 int count_outcome(pthread_mutex_t* raw, lock_tag tag, int status) noexcept {
   if (status == inside_attempt) return 0;
-  if (is_acquired(status)) count(raw, tag, arrival::waits);
+  if (is_acquired(status)) count(raw, tag, acquire_kind::waits);
   return status;
 }
 
@@ -177,7 +177,7 @@ int lock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
   const int status = next().mutex_trylock(raw);
   if (status != 0) [[unlikely]]
     return after_try(raw, tag, status);
-  count(raw, tag, arrival::waits);
+  count(raw, tag, acquire_kind::waits);
   return 0;
 }
 
@@ -194,7 +194,7 @@ int lock_foreign_until(pthread_mutex_t* raw, lock_tag tag, clockid_t clock, cons
 int try_lock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
   if (runs_ahead()) return 0;
   const int status = next().mutex_trylock(raw);
-  if (is_acquired(status)) count(raw, tag, arrival::tries);
+  if (is_acquired(status)) count(raw, tag, acquire_kind::tries);
   return status;
 }
 
@@ -230,7 +230,7 @@ void before_foreign_wait(pthread_mutex_t* raw, lock_tag tag) noexcept {
 }
 
 void after_foreign_wait(pthread_mutex_t* raw, lock_tag tag) noexcept {
-  if (tag.site() != 0) count(raw, tag, arrival::waits);
+  if (tag.site() != 0) count(raw, tag, acquire_kind::waits);
 }
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload

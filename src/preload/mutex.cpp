@@ -93,11 +93,11 @@ void become_owner(mutex_state& mutex, std::uint32_t site) noexcept {
   mutex.hold.store(hold, std::memory_order_relaxed);
 }
 
-void become_owner_of_any(mutex_state& mutex, lock_tag tag, algorithm how, arrival came) noexcept {
+void become_owner_of_any(mutex_state& mutex, lock_tag tag, algorithm how, acquire_kind kind) noexcept {
   settle_here(mutex, how);
   become_owner(mutex, tag.site());
   if (watches_order()) [[unlikely]]
-    acquired_in_order(&mutex, tag.site(), came);
+    acquired_in_order(&mutex, tag.site(), kind);
 }
 
 void stop_owning(mutex_state& mutex) noexcept {
@@ -143,11 +143,11 @@ int lock_any(pthread_mutex_t* raw, lock_tag tag, Deadline deadline) noexcept {
     take_slow_unlock(mutex);  // by the thread that has it
     const acquire_result result = acquire(mutex, tag, how, until, lock_call::mutex);
     if (result != acquire_result::acquired) return result == acquire_result::in_attempt ? 0 : ETIMEDOUT;
-    become_owner_of_any(mutex, tag, how, arrival::waits);
+    become_owner_of_any(mutex, tag, how, acquire_kind::waits);
     take_slow_unlock(mutex);
     return 0;
   }
-  become_owner_of_any(mutex, tag, how, arrival::waits);
+  become_owner_of_any(mutex, tag, how, acquire_kind::waits);
   return 0;
 }
 
@@ -323,7 +323,7 @@ int try_lock_mutex(pthread_mutex_t* raw) noexcept {
   }
   const algorithm how = lock_under(tag);
   if (!try_acquire(mutex, how)) return EBUSY;
-  become_owner_of_any(mutex, tag, how, arrival::tries);
+  become_owner_of_any(mutex, tag, how, acquire_kind::tries);
   return 0;
 }
 

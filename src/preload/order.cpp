@@ -127,12 +127,12 @@ bool give_up(const void* lock) noexcept {
 
 }  // namespace
 
-void acquired_in_order(const void* lock, std::uint32_t site, arrival how) noexcept {
+void acquired_in_order(const void* lock, std::uint32_t site, acquire_kind kind) noexcept {
   const std::uint64_t taken = identity(lock);
   held_list* const held = list_of_caller();
   if (held == nullptr) return;
   drop_lost(*held);
-  for (unsigned i = 0; i < held->remembered() && how == arrival::waits; ++i) {
+  for (unsigned i = 0; i < held->remembered() && kind == acquire_kind::waits; ++i) {
     if (held->locks[i].lock == lock) continue;  // a recursive lock
     const std::uint64_t before = identity(held->locks[i].lock);
     if (remember(pair_of(before, taken)) && is_known(pair_of(taken, before)))
