@@ -108,23 +108,22 @@ bool try_enter_settled(rwlock_state& lock, rw_mode mode) noexcept {
 }
 
 /// How long a thread will wait: not at all for a try; else for ever, or until a time.
-struct patience {
+struct wait_spec {
   bool waits = true;
   const timespec* until = nullptr;
   clockid_t clock = CLOCK_REALTIME;
 };
 
-std::uint64_t deadline_of(const patience& how_long) noexcept {
-  return how_long.until != nullptr ? on_our_clock(how_long.clock, *how_long.until) : machine::no_deadline;
+std::uint64_t deadline_of(const wait_spec& spec) noexcept {
+  return spec.until != nullptr ? on_our_clock(spec.clock, *spec.until) : machine::no_deadline;
 }
 
 /// `tries`: an acquisition that does not wait. `waits`: one that waits, until a deadline.
 template <class Tries, class Waits>
-int take(const rwlock_state& lock, rw_tag tag, rw_mode mode, const patience& how_long, Tries tries,
-         Waits waits) noexcept {
+int take(const rwlock_state& lock, rw_tag tag, rw_mode mode, const wait_spec& spec, Tries tries, Waits waits) noexcept {
   if (!tries()) {
-    if (!how_long.waits) return EBUSY;
-    const std::uint64_t deadline = deadline_of(how_long);
+    if (!spec.waits) return EBUSY;
+    const std::uint64_t deadline = deadline_of(spec);
     const begun_wait wait = begin_wait(tag.site(), &lock, call_of(mode));
     if (!waits(deadline)) {
       fail_wait(tag.site(), &lock, call_of(mode), wait);
@@ -170,11 +169,10 @@ detail::held_test held_test_of(const rwlock_state& lock, rw_mode mode) noexcept 
 }
 
 /// 0: in an attempt that runs the critical section. EBUSY: a try finds the lock held. -1: the lock is to be taken.
-int elide(const rwlock_state& lock, site& place, detail::held_test held, rw_mode mode,
-          const patience& how_long) noexcept {
+int elide(const rwlock_state& lock, site& place, detail::held_test held, rw_mode mode, const wait_spec& spec) noexcept {
   const latch_mode latch = mode == rw_mode::read ? latch_mode::shared : latch_mode::exclusive;
   const void* const word = word_of(lock);
-  if (how_long.waits && how_long.until == nullptr) {
+  if (spec.waits && spec.until == nullptr) {
     // A thread that comes again as a writer, or that has come as one, would wait for itself. The lock decides about
     // that, outside the attempt.
     if (runs_elided(lock) && (mode == rw_mode::write || detail::elided_mode(word) == latch_mode::exclusive))
@@ -184,15 +182,15 @@ int elide(const rwlock_state& lock, site& place, detail::held_test held, rw_mode
   const detail::try_outcome tried = detail::try_enter_elided(place, word, latch, held);
   if (tried == detail::try_outcome::elided) return 0;
   if (tried == detail::try_outcome::try_lock) return -1;
-  if (!how_long.waits) return EBUSY;
+  if (!spec.waits) return EBUSY;
   leave_attempt();
   return -1;
 }
 
 /// Out of line, like everything that only elided locks need: other locks' path stays short.
-[[gnu::noinline]] int elide_as_rwlock(rwlock_state& lock, rw_tag tag, rw_mode mode, const patience& how_long) noexcept {
+[[gnu::noinline]] int elide_as_rwlock(rwlock_state& lock, rw_tag tag, rw_mode mode, const wait_spec& spec) noexcept {
   forget_parents_sleepers(lock);  // or an attempt would wait for one of them
-  return elide(lock, speculating_site_of(tag.role()).place, held_test_of(lock, mode), mode, how_long);
+  return elide(lock, speculating_site_of(tag.role()).place, held_test_of(lock, mode), mode, spec);
 }
 
 // ---- as a reader-writer lock or as a mutex
@@ -202,42 +200,42 @@ bool is_callers_as_writer(const rwlock_state& lock) noexcept {
   return is_callers(lock.shared.writer.load(std::memory_order_relaxed), &lock);
 }
 
-int lock_as_rwlock(rwlock_state& lock, rw_tag tag, rw_mode mode, const patience& how_long) noexcept {
+int lock_as_rwlock(rwlock_state& lock, rw_tag tag, rw_mode mode, const wait_spec& spec) noexcept {
   if (runs_ahead()) return 0;
-  if (is_callers_as_writer(lock)) return how_long.waits ? EDEADLK : EBUSY;
+  if (is_callers_as_writer(lock)) return spec.waits ? EDEADLK : EBUSY;
   if (tag.is_elided()) {
-    const int answer = elide_as_rwlock(lock, tag, mode, how_long);
+    const int answer = elide_as_rwlock(lock, tag, mode, spec);
     if (answer >= 0) return answer;
   }
   if (mode == rw_mode::read && lock.shared.rwlock.is_full()) [[unlikely]]
     return EAGAIN;
   const int status = take(
-      lock, tag, mode, how_long, [&]() noexcept { return try_enter_settled(lock, mode); },
+      lock, tag, mode, spec, [&]() noexcept { return try_enter_settled(lock, mode); },
       [&](std::uint64_t deadline) noexcept { return enter_until(lock, mode, deadline); });
   if (status == 0 && mode == rw_mode::write) lock.shared.writer.store(thread_number(), std::memory_order_relaxed);
   return status;
 }
 
 /// Readers may come again, as under the real lock. A reader that wants to write would wait for itself there.
-int lock_again(rwlock_state& lock, rw_mode mode, const patience& how_long) noexcept {
-  if (mode == rw_mode::write || lock.written != 0) return how_long.waits ? EDEADLK : EBUSY;
+int lock_again(rwlock_state& lock, rw_mode mode, const wait_spec& spec) noexcept {
+  if (mode == rw_mode::write || lock.written != 0) return spec.waits ? EDEADLK : EBUSY;
   return lock.mutex.lock_once_more() ? 0 : EAGAIN;
 }
 
-int lock_as_mutex(rwlock_state& lock, rw_tag tag, rw_mode mode, const patience& how_long) noexcept {
+int lock_as_mutex(rwlock_state& lock, rw_tag tag, rw_mode mode, const wait_spec& spec) noexcept {
   mutex_state& mutex = lock.mutex;
   if (runs_ahead()) return 0;
-  if (is_callers(mutex.owner(), &lock)) return lock_again(lock, mode, how_long);
+  if (is_callers(mutex.owner(), &lock)) return lock_again(lock, mode, spec);
   const lock_tag by = mutex_tag(lock);
   const algorithm under = lock_under(by);
   if (by.has_role() && speculating_site_of(by.role()).choices().elides) {
-    const int answer = elide(lock, speculating_site_of(by.role()).place, detail::held_as(under), mode, how_long);
+    const int answer = elide(lock, speculating_site_of(by.role()).place, detail::held_as(under), mode, spec);
     if (answer >= 0) return answer;
   }
   count_for_trials(by);
   if (!try_acquire(mutex, under)) {
-    if (!how_long.waits) return EBUSY;
-    const acquire_result result = acquire(mutex, by, under, deadline_of(how_long), call_of(mode));
+    if (!spec.waits) return EBUSY;
+    const acquire_result result = acquire(mutex, by, under, deadline_of(spec), call_of(mode));
     if (result != acquire_result::acquired) return result == acquire_result::in_attempt ? 0 : ETIMEDOUT;
   }
   settle_here(mutex, under);
@@ -247,9 +245,9 @@ int lock_as_mutex(rwlock_state& lock, rw_tag tag, rw_mode mode, const patience& 
   return 0;
 }
 
-int lock_ours(rwlock_state& lock, rw_tag tag, rw_mode mode, const patience& how_long) noexcept {
-  return tag.how() == rw_algorithm::as_mutex ? lock_as_mutex(lock, tag, mode, how_long)
-                                             : lock_as_rwlock(lock, tag, mode, how_long);
+int lock_ours(rwlock_state& lock, rw_tag tag, rw_mode mode, const wait_spec& spec) noexcept {
+  return tag.how() == rw_algorithm::as_mutex ? lock_as_mutex(lock, tag, mode, spec)
+                                             : lock_as_rwlock(lock, tag, mode, spec);
 }
 
 int unlock_as_mutex(rwlock_state& lock, rw_tag tag) noexcept {
@@ -302,23 +300,23 @@ int try_foreign(pthread_rwlock_t* raw, rw_mode mode) noexcept {
   return mode == rw_mode::read ? next().rwlock_tryrdlock(raw) : next().rwlock_trywrlock(raw);
 }
 
-int wait_for_foreign(pthread_rwlock_t* raw, rw_mode mode, const patience& how_long) noexcept {
+int wait_for_foreign(pthread_rwlock_t* raw, rw_mode mode, const wait_spec& spec) noexcept {
   const bool read = mode == rw_mode::read;
-  if (how_long.until == nullptr) return read ? next().rwlock_rdlock(raw) : next().rwlock_wrlock(raw);
-  if (how_long.clock == CLOCK_REALTIME)
-    return read ? next().rwlock_timedrdlock(raw, how_long.until) : next().rwlock_timedwrlock(raw, how_long.until);
+  if (spec.until == nullptr) return read ? next().rwlock_rdlock(raw) : next().rwlock_wrlock(raw);
+  if (spec.clock == CLOCK_REALTIME)
+    return read ? next().rwlock_timedrdlock(raw, spec.until) : next().rwlock_timedwrlock(raw, spec.until);
   const auto function = read ? next().rwlock_clockrdlock : next().rwlock_clockwrlock;
-  return function != nullptr ? function(raw, how_long.clock, how_long.until) : ENOTSUP;
+  return function != nullptr ? function(raw, spec.clock, spec.until) : ENOTSUP;
 }
 
 /// If the try fails, the real lock call follows, whose result may differ.
-[[gnu::noinline]] int lock_foreign(pthread_rwlock_t* raw, rw_tag tag, rw_mode mode, const patience& how_long) noexcept {
-  if (tag.site() == 0 && how_long.waits) return wait_for_foreign(raw, mode, how_long);
+[[gnu::noinline]] int lock_foreign(pthread_rwlock_t* raw, rw_tag tag, rw_mode mode, const wait_spec& spec) noexcept {
+  if (tag.site() == 0 && spec.waits) return wait_for_foreign(raw, mode, spec);
   int status = try_foreign(raw, mode);
   if (status != 0) {
-    if (!how_long.waits) return status;
+    if (!spec.waits) return status;
     const begun_wait wait = begin_wait(tag.site(), raw, call_of(mode));
-    status = wait_for_foreign(raw, mode, how_long);
+    status = wait_for_foreign(raw, mode, spec);
     if (status != 0) {
       fail_wait(tag.site(), raw, call_of(mode), wait);
       return status;
@@ -329,13 +327,13 @@ int wait_for_foreign(pthread_rwlock_t* raw, rw_mode mode, const patience& how_lo
   return status;
 }
 
-[[gnu::always_inline]] inline int lock_rwlock(pthread_rwlock_t* raw, rw_mode mode, const patience& how_long) noexcept {
+[[gnu::always_inline]] inline int lock_rwlock(pthread_rwlock_t* raw, rw_mode mode, const wait_spec& spec) noexcept {
   // Even if the lock is free, as in the C library.
-  if (how_long.until != nullptr && !is_time(*how_long.until)) return EINVAL;
+  if (spec.until != nullptr && !is_time(*spec.until)) return EINVAL;
   rwlock_state& lock = state_of(raw);
   const rw_tag tag = tag_of(lock);
-  if (tag.how() == rw_algorithm::libc) return lock_foreign(raw, tag, mode, how_long);
-  return lock_ours(lock, tag, mode, how_long);
+  if (tag.how() == rw_algorithm::libc) return lock_foreign(raw, tag, mode, spec);
+  return lock_ours(lock, tag, mode, spec);
 }
 
 bool is_clock(clockid_t clock) noexcept { return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC; }
