@@ -8,7 +8,7 @@
 // The file outlives the program's processes. So kill -9, _exit and children lose only some commits of attempts
 // (observe/commit_counts.hpp).
 //
-// Who writes what: the launcher makes the file, fills the header and the policies, and answers questions. Every process
+// Who writes what: the launcher makes the file, fills the header and the policies, and answers site requests. Every process
 // of the program maps its head, and the blocks that it counts in. All zero beyond the header is valid. A program may
 // link another build than the launcher's: both sides compare `version` and `block_layout`. No pointer is stored: a
 // place in a program is a module and an offset in it.
@@ -56,17 +56,17 @@ struct object_places {
   }
 };
 
-/// By what a question is asked.
+/// What a site request is about.
 enum class asked_by : std::uint32_t {
   calls,   ///< `where` is the chain of calls that made the lock
   object,  ///< `where` has one frame, the place of the lock itself in a file's static storage
   name,    ///< the name of a txsync::site stands in the frames' `module` texts, one after the other (put_name())
 };
 
-/// A question for the site of a call chain, a static object or a name, and its answer. `state` says whose turn it is,
-/// and which question it is. The latter is a number above the two bits, which each claim of the slot counts up. A
-/// thread that gives up frees only its own question, and a late answer finds another number.
-struct question {
+/// A request for the site of a call chain, a static object or a name, and its answer. `state` says whose turn it is,
+/// and which request it is. The latter is a number above the two bits, which each claim of the slot counts up. A
+/// thread that gives up frees only its own request, and a late answer finds another number.
+struct site_request {
   enum : std::uint32_t { free, claimed, asked, answered, turn_bits = 3, number = 4 };
   std::atomic<std::uint32_t> state{free};  // asked and answered: release; the other side reads with acquire
   std::atomic<std::uint32_t> process{0};   // the asker's; 0: the launcher has no number for it
@@ -135,7 +135,7 @@ struct block_owner {
 struct head {
   static constexpr std::uint64_t magic_number = 0x314C484353585401;
   static constexpr std::uint32_t current_version = 8;
-  static constexpr unsigned questions_at_once = 16;
+  static constexpr unsigned site_requests_at_once = 16;
   static constexpr unsigned most_notices = 128;
   static constexpr unsigned starts_at_once = 16;
   static constexpr std::uint32_t max_blocks = 1024;
@@ -164,13 +164,13 @@ struct head {
   std::atomic<std::uint32_t> linked_processes{0};  // likewise with the linked library; most are in `processes`, too
   // machine::clock_ns() when the launcher last looked, at least every 100 ms; 0: it has ended, and nobody answers
   std::atomic<std::uint64_t> launcher_alive{0};
-  std::atomic<std::uint32_t> doorbell{0};       // counted up and woken (machine::unpark_shared) after a question
+  std::atomic<std::uint32_t> doorbell{0};       // counted up and woken (machine::unpark_shared) after a request
   std::atomic<std::uint32_t> notices_given{0};  // may exceed most_notices; those beyond it were dropped
   // How often a thread could not count because of its sandbox, a limit or a full disk.
   std::atomic<std::uint32_t> blocks_out_of_reach{0};
   std::atomic<std::uint64_t> locks_without_place{0};  // that got the default policy, since their process had no room
                                                       // to remember another place
-  question questions[questions_at_once];
+  site_request site_requests[site_requests_at_once];
   notice notices[most_notices];
   started_program started[starts_at_once];
   /// For each block that was given out: its owner (block_owner). 0: nobody counts in it now, and the next process may.
@@ -180,10 +180,10 @@ struct head {
 
 /// The longest name of a site that is sent; a longer one is cut.
 inline constexpr std::size_t max_name_bytes = place::most * (sizeof(frame::module) - 1);
-/// Puts a name into a question, and cuts it if there is no room.
+/// Puts a name into a request, and cuts it if there is no room.
 void put_name(const char* name, place& out) noexcept;
 
-/// A question without an answer is given up when the launcher has not looked for so long.
+/// A request without an answer is given up when the launcher has not looked for so long.
 inline constexpr std::uint64_t launcher_patience_ns = 3'000'000'000;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::channel

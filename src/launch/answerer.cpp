@@ -18,7 +18,7 @@ namespace txsync::inline TXSYNC_BACKEND::launch {
 namespace {
 
 using channel::asked_by;
-using channel::question;
+using channel::site_request;
 
 constexpr std::uint64_t longest_sleep_ns = 50'000'000;
 /// A slot that has not changed for so long may belong to a process that has ended.
@@ -73,7 +73,7 @@ void answerer::stop() {
 void answerer::work() {
   channel::head& head = channel_.head();
   for (;;) {
-    // acquire: pairs with an asker's increment after its question; read before looking, so that no question is missed
+    // acquire: pairs with an asker's increment after its request; read before looking, so that no request is missed
     const std::uint32_t rung = head.doorbell.load(std::memory_order_acquire);
     const bool last = ending_.load();
     look();
@@ -84,60 +84,60 @@ void answerer::work() {
 
 void answerer::look() {
   channel_.say_alive();
-  for (unsigned i = 0; i < channel::head::questions_at_once; ++i) {
-    question& asked = channel_.head().questions[i];
+  for (unsigned i = 0; i < channel::head::site_requests_at_once; ++i) {
+    site_request& request = channel_.head().site_requests[i];
     // acquire pairs with the asker's release: the place is complete
-    const std::uint32_t state = asked.state.load(std::memory_order_acquire);
+    const std::uint32_t state = request.state.load(std::memory_order_acquire);
     if (state != seen_[i].state) seen_[i] = {state, machine::clock_ns()};
-    const std::uint32_t turn = state & question::turn_bits;
-    if (turn == question::asked) {
-      answer(asked, state);
-    } else if (turn != question::free) {
-      free_if_abandoned(asked, seen_[i]);
+    const std::uint32_t turn = state & site_request::turn_bits;
+    if (turn == site_request::asked) {
+      answer(request, state);
+    } else if (turn != site_request::free) {
+      free_if_abandoned(request, seen_[i]);
     }
   }
   read_notices();
   started_.read(channel_.head());
 }
 
-void answerer::answer(question& asked, std::uint32_t state) {
-  const std::uint32_t process = asked.process.load(std::memory_order_relaxed);  // relaxed: a hint
+void answerer::answer(site_request& request, std::uint32_t state) {
+  const std::uint32_t process = request.process.load(std::memory_order_relaxed);  // relaxed: a hint
   std::string program = names_.program_of(process);
   // The kernel appends this to the name of a file that was replaced while it ran.
   constexpr std::string_view gone = " (deleted)";
   if (program.ends_with(gone)) program.resize(program.size() - gone.size());
-  const place_answer& known = answer_of(asked, process, program);
+  const place_answer& known = answer_of(request, process, program);
   // What a process without a number runs is unknown.
   if (known.site != 0 && process != 0) sites_[known.site - 1].programs.insert(program.substr(program.rfind('/') + 1));
-  asked.site = known.site;
-  asked.frames = known.frames;
-  asked.same = known.same;
-  const std::string_view name = asked.site == 0 ? std::string_view() : sites_[asked.site - 1].place.name;
-  if (asked.by == asked_by::name) {
+  request.site = known.site;
+  request.frames = known.frames;
+  request.same = known.same;
+  const std::string_view name = request.site == 0 ? std::string_view() : sites_[request.site - 1].place.name;
+  if (request.by == asked_by::name) {
     // The locks are the program's own. What no policy says about them stays as the program has it.
     const observe::said_policy told = policies_.said(name);
-    asked.policy = told.word;
-    asked.said = told.said;
-    if (asked.site != 0) sites_[asked.site - 1].heeded |= asked.heeded;
+    request.policy = told.word;
+    request.said = told.said;
+    if (request.site != 0) sites_[request.site - 1].heeded |= request.heeded;
   } else {
-    asked.policy = policies_.find(name).word();
+    request.policy = policies_.find(name).word();
   }
   // release: the asker reads the answer after it has seen this. The exchange fails if the asker has given up.
-  if (asked.state.compare_exchange_strong(state, state - question::asked + question::answered,
-                                          std::memory_order_release, std::memory_order_relaxed))
-    machine::unpark_shared(asked.state, machine::everyone);
+  if (request.state.compare_exchange_strong(state, state - site_request::asked + site_request::answered,
+                                            std::memory_order_release, std::memory_order_relaxed))
+    machine::unpark_shared(request.state, machine::everyone);
 }
 
 /// Frees a slot of a process that has ended between claiming, asking and fetching.
-void answerer::free_if_abandoned(question& asked, const last_look& seen) {
-  // relaxed: a hint; the exchange below frees only this question
+void answerer::free_if_abandoned(site_request& request, const last_look& seen) {
+  // relaxed: a hint; the exchange below frees only this request
   if (machine::clock_ns() - seen.since < abandoned_after_ns ||
-      !has_ended(asked.process.load(std::memory_order_relaxed)))
+      !has_ended(request.process.load(std::memory_order_relaxed)))
     return;
   std::uint32_t state = seen.state;
   // release: the next thread that claims the slot has it alone
-  asked.state.compare_exchange_strong(state, state & ~std::uint32_t{question::turn_bits}, std::memory_order_release,
-                                      std::memory_order_relaxed);
+  request.state.compare_exchange_strong(state, state & ~std::uint32_t{site_request::turn_bits},
+                                        std::memory_order_release, std::memory_order_relaxed);
 }
 
 namespace {
@@ -152,10 +152,10 @@ std::string name_in(const channel::place& where) {
 }  // namespace
 
 /// `program`: what the process runs. Processes of several programs may ask for the same offsets.
-std::string answerer::key_of(const channel::question& asked, const std::string& program) {
-  if (asked.by == asked_by::name) return std::string(1, '\0') + 'n' + name_in(asked.where);
-  std::string key = program + '\0' + (asked.by == asked_by::object ? 'o' : 'c');
-  const channel::place& where = asked.where;
+std::string answerer::key_of(const channel::site_request& request, const std::string& program) {
+  if (request.by == asked_by::name) return std::string(1, '\0') + 'n' + name_in(request.where);
+  std::string key = program + '\0' + (request.by == asked_by::object ? 'o' : 'c');
+  const channel::place& where = request.where;
   for (std::uint32_t i = 0; i < where.count && i < channel::place::most; ++i) {
     const channel::frame& frame = where.frames[i];
     key.append(reinterpret_cast<const char*>(&frame.offset), sizeof frame.offset);
@@ -165,32 +165,32 @@ std::string answerer::key_of(const channel::question& asked, const std::string& 
   return key;
 }
 
-const answerer::place_answer& answerer::answer_of(const question& asked, std::uint32_t process,
+const answerer::place_answer& answerer::answer_of(const site_request& request, std::uint32_t process,
                                                   const std::string& program) {
-  const auto [at, is_new] = by_place_.try_emplace(key_of(asked, program));
-  if (is_new) at->second = find_answer(asked, process);
+  const auto [at, is_new] = by_place_.try_emplace(key_of(request, program));
+  if (is_new) at->second = find_answer(request, process);
   return at->second;
 }
 
-answerer::place_answer answerer::find_answer(const question& asked, std::uint32_t process) {
+answerer::place_answer answerer::find_answer(const site_request& request, std::uint32_t process) {
   // To find a name costs time, and this name would not be used.
   if (sites_.size() >= channel::most_sites) {
     ++refused_;
     return {};
   }
   object_name named;
-  if (asked.by == asked_by::name) {
-    named.name.name = observe::printable(name_in(asked.where));
+  if (request.by == asked_by::name) {
+    named.name.name = observe::printable(name_in(request.where));
     if (named.name.name.empty()) named.name.name = "(no name)";
-  } else if (asked.by == asked_by::object) {
-    named = names_.name_object(asked.where, process, asked.kind);
+  } else if (request.by == asked_by::object) {
+    named = names_.name_object(request.where, process, request.kind);
   } else {
-    named.name = names_.name(asked.where, process);
+    named.name = names_.name(request.where, process);
   }
   place_answer made{0, named.name.frames, named.same};
   const auto [known, is_new_site] = by_name_.try_emplace(named.name.name, 0);
   if (is_new_site) {
-    sites_.push_back({std::move(named.name), asked.kind, 0, {}});
+    sites_.push_back({std::move(named.name), request.kind, 0, {}});
     known->second = static_cast<std::uint32_t>(sites_.size());
     const site& made_site = sites_.back();
     list_.add({known->second, to_string(made_site.kind), made_site.place.name, made_site.place.where,

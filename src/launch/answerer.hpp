@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers a program's questions for the sites of its locks, and reads what the program's libraries noticed.
+// Answers a program's requests for the sites of its locks, and reads what the program's libraries noticed.
 #pragma once
 
 #include <atomic>
@@ -26,7 +26,7 @@ class answerer {
   struct site {
     place_name place;
     channel::object_kind kind{};
-    std::uint32_t heeded = 0;        ///< of a named site: the parts of the policy that its locks use (question::heeded)
+    std::uint32_t heeded = 0;  ///< of a named site: the parts of the policy that its locks use (site_request::heeded)
     std::set<std::string> programs;  ///< the names of the programs whose processes have asked for it
   };
   struct noticed {
@@ -59,8 +59,8 @@ class answerer {
     std::uint32_t state = 0;
     std::uint64_t since = 0;  // when the slot was first seen in this state
   };
-  void answer(channel::question& asked, std::uint32_t state);
-  static void free_if_abandoned(channel::question& asked, const last_look& seen);
+  void answer(channel::site_request& request, std::uint32_t state);
+  static void free_if_abandoned(channel::site_request& request, const last_look& seen);
   void read_notices();
   /// The answer that a place got.
   struct place_answer {
@@ -68,9 +68,10 @@ class answerer {
     std::uint32_t frames = 0;
     channel::object_places same;
   };
-  const place_answer& answer_of(const channel::question& asked, std::uint32_t process, const std::string& program);
-  place_answer find_answer(const channel::question& asked, std::uint32_t process);
-  static std::string key_of(const channel::question& asked, const std::string& program);
+  const place_answer& answer_of(const channel::site_request& request, std::uint32_t process,
+                                const std::string& program);
+  place_answer find_answer(const channel::site_request& request, std::uint32_t process);
+  static std::string key_of(const channel::site_request& request, const std::string& program);
 
   channel_file& channel_;
   const policy::policy_set& policies_;
@@ -82,7 +83,7 @@ class answerer {
   std::vector<noticed> notices_;
   std::vector<bool> notice_read_;
   started_programs started_;
-  last_look seen_[channel::head::questions_at_once];
+  last_look seen_[channel::head::site_requests_at_once];
   std::uint64_t refused_ = 0;
   std::atomic<bool> ending_{false};
   std::thread thread_;

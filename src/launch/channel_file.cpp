@@ -224,13 +224,14 @@ void channel_file::say_alive() const noexcept {
 }
 
 void channel_file::say_gone() const noexcept {
-  // seq_cst: a process that asks after this reads it; the loop below finds the questions of the others
+  // seq_cst: a process that asks after this reads it; the loop below finds the requests of the others
   head_->launcher_alive.store(0);
-  for (channel::question& asked : head_->questions) {
-    std::uint32_t state = asked.state.load();
-    if ((state & channel::question::turn_bits) == channel::question::asked &&
-        asked.state.compare_exchange_strong(state, state - channel::question::asked + channel::question::free))
-      machine::unpark_shared(asked.state, machine::everyone);
+  for (channel::site_request& request : head_->site_requests) {
+    std::uint32_t state = request.state.load();
+    if ((state & channel::site_request::turn_bits) == channel::site_request::asked &&
+        request.state.compare_exchange_strong(state,
+                                              state - channel::site_request::asked + channel::site_request::free))
+      machine::unpark_shared(request.state, machine::everyone);
   }
 }
 

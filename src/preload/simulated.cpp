@@ -14,7 +14,7 @@
 #include <txsync/observe/counters.hpp>
 
 #include "call_chain.hpp"
-#include "channel/questions.hpp"
+#include "channel/site_requests.hpp"
 #include "contention.hpp"
 #include "identity.hpp"
 #include "known_tags.hpp"
@@ -186,7 +186,7 @@ std::uint32_t launchers_number(const head&) noexcept { return 0; }
 bool has_ended(std::uint32_t) noexcept { return false; }
 
 // There is nobody to ask.
-claim claim_question(head&) noexcept { return {}; }
+claim claim_site_request(head&) noexcept { return {}; }
 bool ask(head&, const claim&) noexcept { return false; }
 void give_back(const claim&) noexcept {}
 

@@ -7,7 +7,7 @@
 
 #include "acquisition.hpp"
 #include "call_chain.hpp"
-#include "channel/questions.hpp"
+#include "channel/site_requests.hpp"
 #include "known_places.hpp"
 #include "loaded_code.hpp"
 #include "main_heap.hpp"
@@ -32,27 +32,27 @@ site_answer answer_of(std::uint64_t word, std::uintptr_t call = 0) noexcept {
 struct told_answer {
   site_answer answer;
   bool is_told = false;
-  std::uint32_t frames = 0;  // as in question
+  std::uint32_t frames = 0;  // as in site_request
   object_places same;
 };
 
 template <class Place>
 told_answer ask_site(channel::head& file, const Place& where, channel::asked_by by, object_kind kind) noexcept {
   told_answer made{{0, policy::packed::of(file.default_policy), 0}, false, 0, {}};
-  const channel::claim mine = channel::claim_question(file);
+  const channel::claim mine = channel::claim_site_request(file);
   if (mine.slot == nullptr) return made;
-  channel::question& asked = *mine.slot;
-  asked.kind = kind;
-  asked.by = by;
-  describe(where, asked.where);
+  channel::site_request& request = *mine.slot;
+  request.kind = kind;
+  request.by = by;
+  describe(where, request.where);
   if (!channel::ask(file, mine)) return made;
-  const std::uint32_t site = asked.site <= channel::most_sites ? asked.site : 0;
-  made = {{site, policy::packed::of(asked.policy), 0}, true, asked.frames, asked.same};
+  const std::uint32_t site = request.site <= channel::most_sites ? request.site : 0;
+  made = {{site, policy::packed::of(request.policy), 0}, true, request.frames, request.same};
   channel::give_back(mine);
   return made;
 }
 
-/// There is no room to remember another place, and a question for each lock would cost 0.1 ms.
+/// There is no room to remember another place, and a request for each lock would cost 0.1 ms.
 site_answer without_place(channel::head& file) noexcept {
   file.locks_without_place.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
   return {0, policy::packed::of(file.default_policy), 0};
@@ -60,7 +60,7 @@ site_answer without_place(channel::head& file) noexcept {
 
 // ---- locks in static storage
 
-/// Objects that share one site as a whole, or at each step: an array of locks costs one question. It grows up to its
+/// Objects that share one site as a whole, or at each step: an array of locks costs one request. It grows up to its
 /// size.
 struct known_object {
   std::uint64_t file = 0;

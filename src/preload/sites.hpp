@@ -33,7 +33,7 @@ struct site_answer {
 /// The site of the lock `object`, which the calling function's caller makes or takes first. An object in static storage
 /// decides it; otherwise the calls do. Without a launcher: site 0 and the built-in policy. If one policy is for all
 /// sites and does not need them (needs_site()): site 0 and that policy. Cost: some 20 ns for a known place, 1 to 3 us
-/// if the calls have to be unwound. A new place costs a question to the launcher, 0.1 ms and more.
+/// if the calls have to be unwound. A new place costs a request to the launcher, 0.1 ms and more.
 site_answer find_site(object_kind kind, const void* object) noexcept;
 
 /// The policy without an answer of the launcher. If there is a launcher whose file cannot be opened: its default, which

@@ -112,37 +112,37 @@ struct answer {
   std::uint32_t site, policy;
 };
 
-channel::question& claim() {
+channel::site_request& claim() {
   for (;;) {
-    for (channel::question& one : file->questions) {
+    for (channel::site_request& one : file->site_requests) {
       std::uint32_t seen = one.state;
-      if ((seen & channel::question::turn_bits) != channel::question::free) continue;
-      const std::uint32_t next = seen + channel::question::number + channel::question::claimed;
+      if ((seen & channel::site_request::turn_bits) != channel::site_request::free) continue;
+      const std::uint32_t next = seen + channel::site_request::number + channel::site_request::claimed;
       if (one.state.compare_exchange_strong(seen, next)) return one;
     }
     std::this_thread::yield();
   }
 }
 
-channel::question& pose(const channel::place& where, channel::object_kind kind, std::uint32_t process) {
-  channel::question& one = claim();
+channel::site_request& pose(const channel::place& where, channel::object_kind kind, std::uint32_t process) {
+  channel::site_request& one = claim();
   one.process = process;
   one.kind = kind;
   one.by = channel::asked_by::calls;
   one.where = where;
-  one.state += channel::question::asked - channel::question::claimed;
+  one.state += channel::site_request::asked - channel::site_request::claimed;
   ++file->doorbell;
   machine::unpark_shared(file->doorbell, 1);
   return one;
 }
 
 answer ask(const channel::place& where, channel::object_kind kind = channel::object_kind::mutex) {
-  channel::question& one = pose(where, kind, static_cast<std::uint32_t>(getpid()));
-  for (std::uint32_t seen = one.state; (seen & channel::question::turn_bits) != channel::question::answered;
+  channel::site_request& one = pose(where, kind, static_cast<std::uint32_t>(getpid()));
+  for (std::uint32_t seen = one.state; (seen & channel::site_request::turn_bits) != channel::site_request::answered;
        seen = one.state)
     (void)machine::park_shared(one.state, seen);
   const answer got{one.site, one.policy};
-  one.state -= channel::question::answered;
+  one.state -= channel::site_request::answered;
   return got;
 }
 
@@ -181,7 +181,7 @@ void abandon_questions() {
   const pid_t child = fork();
   if (child == 0) _exit(0);
   waitpid(child, nullptr, 0);
-  for (unsigned i = 0; i < channel::head::questions_at_once; ++i) {
+  for (unsigned i = 0; i < channel::head::site_requests_at_once; ++i) {
     pose(orders(), channel::object_kind::mutex, static_cast<std::uint32_t>(child));
   }
 }

@@ -16,14 +16,14 @@ bool launcher_lives(const head& file) noexcept;
 /// microseconds.
 bool launcher_has_ended(head& file) noexcept;
 
-/// A slot for a question, owned by the calling thread.
+/// A slot for a request, owned by the calling thread.
 struct claim {
-  question* slot = nullptr;  ///< null: the launcher is gone, or too slow
-  std::uint32_t number = 0;  ///< the question's number, at its position in `state`
+  site_request* slot = nullptr;  ///< null: the launcher is gone, or too slow
+  std::uint32_t number = 0;      ///< the request's number, at its position in `state`
 };
-claim claim_question(head& file) noexcept;
+claim claim_site_request(head& file) noexcept;
 
-/// Asks the question that the caller has put into the slot. False if the launcher is gone, or too slow: then the slot
+/// Sends the request that the caller has put into the slot. False if the launcher is gone, or too slow: then the slot
 /// is no longer the caller's. True: the answer is in the slot, until give_back().
 bool ask(head& file, const claim& mine) noexcept;
 void give_back(const claim& mine) noexcept;
