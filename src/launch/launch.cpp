@@ -15,7 +15,6 @@
 #include <txsync/machine/attempt.hpp>
 #include <txsync/machine/cpu.hpp>
 
-#include "launch/answerer.hpp"
 #include "launch/channel_file.hpp"
 #include "launch/child.hpp"
 #include "launch/folder.hpp"
@@ -23,6 +22,7 @@
 #include "launch/profile_reader.hpp"
 #include "launch/program_input.hpp"
 #include "launch/sampler.hpp"
+#include "launch/site_resolver.hpp"
 #include "observe/document/sites.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
@@ -122,16 +122,16 @@ class counted_launch {
         channel_(
             {what.policies.find({}), what.policies.sites.empty(), what.check_order, what.ns_per_chain, what.events}),
         names_(names),
-        answers_(channel_, what_.policies, names, std::move(preloaded)) {}
+        resolver_(channel_, what_.policies, names, std::move(preloaded)) {}
 
   const channel_file& channel() const { return channel_; }
 
   void collect(result& into, const child_end& ended) {
-    answers_.stop();
+    resolver_.stop();
     put_sites(into, ended);
-    for (std::string& sentence : sentences_of(answers_, waited_at_end_)) into.notices.push_back(std::move(sentence));
-    into.without_library = answers_.started().without_library();
-    into.priority_ignored_at = sites_that_ignored_a_priority(answers_);
+    for (std::string& sentence : sentences_of(resolver_, waited_at_end_)) into.notices.push_back(std::move(sentence));
+    into.without_library = resolver_.started().without_library();
+    into.priority_ignored_at = sites_that_ignored_a_priority(resolver_);
     // relaxed, here and below: the program has ended Processes that link txsync have the preloaded library, too, unless
     // somebody has changed their environment.
     into.processes = std::max(channel_.head().processes.load(std::memory_order_relaxed),
@@ -141,7 +141,7 @@ class counted_launch {
 
  private:
   void put_sites(result& into, const child_end& ended) {
-    const std::vector<answerer::site>& known = answers_.sites();
+    const std::vector<site_resolver::site>& known = resolver_.sites();
     channel_file::counts counted =
         channel_.read_counts(static_cast<std::uint32_t>(known.size()), ended.process, ended.ended_at);
     into.threads = counted.threads;
@@ -170,7 +170,7 @@ class counted_launch {
 
   void put_profile(result& into, const std::vector<observe::site_totals>& totals) {
     if (what_.ns_per_chain != 0) {
-      read_chains chains = chains_of(channel_, answers_.sites(), names_, totals);
+      read_chains chains = chains_of(channel_, resolver_.sites(), names_, totals);
       into.wait_chains = std::move(chains.waits);
       into.hold_chains = std::move(chains.holds);
       if (chains.left_out != 0) {
@@ -180,7 +180,7 @@ class counted_launch {
       }
     }
     if (!what_.events) return;
-    read_events events = events_of(channel_, answers_.sites(), started_at_);
+    read_events events = events_of(channel_, resolver_.sites(), started_at_);
     into.events = std::move(events.events);
     into.events_left_out = events.left_out;
     if (events.left_out != 0) {
@@ -244,10 +244,10 @@ class counted_launch {
   /// What else found no room.
   void put_remarks_on_room(result& into) {
     const channel::head& head = channel_.head();
-    if (answers_.refused() != 0) {
-      into.remarks.push_back(plural(answers_.refused(), "place", "places") + " beyond the first " +
-                             std::to_string(answers_.sites().size()) + " sites " +
-                             (answers_.refused() == 1 ? "was" : "were") + " not counted");
+    if (resolver_.refused() != 0) {
+      into.remarks.push_back(plural(resolver_.refused(), "place", "places") + " beyond the first " +
+                             std::to_string(resolver_.sites().size()) + " sites " +
+                             (resolver_.refused() == 1 ? "was" : "were") + " not counted");
     }
     if (const std::uint64_t lost = head.locks_without_place.load(std::memory_order_relaxed); lost != 0) {
       into.remarks.push_back(plural(lost, "lock", "locks") + (lost == 1 ? " was" : " were") +
@@ -278,7 +278,7 @@ class counted_launch {
   place_names& names_;
   std::vector<bool> waited_at_end_;  // by site
   std::uint64_t started_at_ = machine::cycles();
-  answerer answers_;
+  site_resolver resolver_;
 };
 
 /// The results that any program has. Takes the output.

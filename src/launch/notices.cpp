@@ -8,7 +8,7 @@ namespace {
 
 using channel::notice_kind;
 
-std::string site_name(const answerer& from, std::uint32_t number) {
+std::string site_name(const site_resolver& from, std::uint32_t number) {
   const bool known = number != 0 && number <= from.sites().size();
   return known ? from.sites()[number - 1].place.name : "(unknown)";
 }
@@ -23,7 +23,8 @@ std::string end_of_relock(const std::vector<bool>& waited_at_end, std::uint32_t 
   return waited ? "; when the run ended, a thread still waited there" : "";
 }
 
-std::string sentence_of(const answerer& from, const answerer::noticed& one, const std::vector<bool>& waited_at_end) {
+std::string sentence_of(const site_resolver& from, const site_resolver::noticed& one,
+                        const std::vector<bool>& waited_at_end) {
   const std::string lock = "a lock of site " + site_name(from, one.site);
   const std::string where = one.place.name + (one.place.where.empty() ? std::string() : " (" + one.place.where + ")");
   switch (one.kind) {
@@ -58,15 +59,15 @@ std::string sentence_of(const answerer& from, const answerer::noticed& one, cons
 
 }  // namespace
 
-std::vector<std::string> sentences_of(const answerer& from, const std::vector<bool>& waited_at_end) {
+std::vector<std::string> sentences_of(const site_resolver& from, const std::vector<bool>& waited_at_end) {
   std::vector<std::string> list;
-  for (const answerer::noticed& one : from.notices()) put_once(list, sentence_of(from, one, waited_at_end));
+  for (const site_resolver::noticed& one : from.notices()) put_once(list, sentence_of(from, one, waited_at_end));
   return list;
 }
 
-std::vector<std::string> sites_that_ignored_a_priority(const answerer& from) {
+std::vector<std::string> sites_that_ignored_a_priority(const site_resolver& from) {
   std::vector<std::string> list;
-  for (const answerer::noticed& one : from.notices())
+  for (const site_resolver::noticed& one : from.notices())
     if (one.kind == notice_kind::priority_ignored) put_once(list, site_name(from, one.site));
   return list;
 }

@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "launch/answerer.hpp"
+#include "launch/site_resolver.hpp"
 
 namespace txsync::inline TXSYNC_BACKEND::launch {
 
 /// One sentence each, in the order in which they were noticed. The same sentence for several processes appears once.
-/// Requires: the answerer has stopped. `waited_at_end`: for each of its sites, whether threads waited there when the
+/// Requires: the resolver has stopped. `waited_at_end`: for each of its sites, whether threads waited there when the
 /// run ended.
-std::vector<std::string> sentences_of(const answerer& from, const std::vector<bool>& waited_at_end);
+std::vector<std::string> sentences_of(const site_resolver& from, const std::vector<bool>& waited_at_end);
 /// The sites with a notice that a real-time priority was ignored, each once. Requires: as above.
-std::vector<std::string> sites_that_ignored_a_priority(const answerer& from);
+std::vector<std::string> sites_that_ignored_a_priority(const site_resolver& from);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch

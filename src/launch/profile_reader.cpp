@@ -107,7 +107,7 @@ blame blame_of(const chain_area& area, const chain_record& one, const std::strin
   return made;
 }
 
-blame rest_of(const answerer::site& site, std::uint64_t waits, std::uint64_t wait_ns) {
+blame rest_of(const site_resolver::site& site, std::uint64_t waits, std::uint64_t wait_ns) {
   blame made;
   made.calls = {{"(no call chain)", {}, 0, {}, 0, false}, {name_of(site.kind), {}, 0, {}, 0, false}};
   made.site = site.place.name;
@@ -121,7 +121,7 @@ std::uint64_t less(std::uint64_t all, std::uint64_t part) { return all - std::mi
 
 }  // namespace
 
-read_chains chains_of(const channel_file& channel, const std::vector<answerer::site>& sites, place_names& names,
+read_chains chains_of(const channel_file& channel, const std::vector<site_resolver::site>& sites, place_names& names,
                       const std::vector<observe::site_totals>& all_waits) {
   collection waits;
   collection holds;
@@ -168,7 +168,8 @@ lock_event::kind kind_of(std::uint32_t kind) {
 
 }  // namespace
 
-read_events events_of(const channel_file& channel, const std::vector<answerer::site>& sites, std::uint64_t started_at) {
+read_events events_of(const channel_file& channel, const std::vector<site_resolver::site>& sites,
+                      std::uint64_t started_at) {
   read_events made;
   const auto area = channel.read_events();
   if (!area) return made;

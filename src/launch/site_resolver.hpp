@@ -21,7 +21,7 @@ namespace txsync::inline TXSYNC_BACKEND::launch {
 const char* to_string(channel::object_kind kind) noexcept;
 
 /// A thread that answers as long as this object lives.
-class answerer {
+class site_resolver {
  public:
   struct site {
     place_name place;
@@ -39,10 +39,10 @@ class answerer {
 
   /// Requires: all three live longer, and nobody else uses `names` in that time. `preloaded`: as for
   /// check_takes_library().
-  answerer(channel_file& channel, const policy::policy_set& policies, place_names& names, std::string preloaded);
-  ~answerer() { stop(); }
-  answerer(const answerer&) = delete;
-  answerer& operator=(const answerer&) = delete;
+  site_resolver(channel_file& channel, const policy::policy_set& policies, place_names& names, std::string preloaded);
+  ~site_resolver() { stop(); }
+  site_resolver(const site_resolver&) = delete;
+  site_resolver& operator=(const site_resolver&) = delete;
 
   /// Answers what has been asked, and ends. The functions below are to be called after it.
   void stop();

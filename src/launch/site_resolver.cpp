@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launch/answerer.hpp"
+#include "launch/site_resolver.hpp"
 
 #include <pthread.h>
 
@@ -45,7 +45,8 @@ const char* to_string(channel::object_kind kind) noexcept {
   return "";
 }
 
-answerer::answerer(channel_file& channel, const policy::policy_set& policies, place_names& names, std::string preloaded)
+site_resolver::site_resolver(channel_file& channel, const policy::policy_set& policies, place_names& names,
+                             std::string preloaded)
     : channel_(channel),
       policies_(policies),
       names_(names),
@@ -61,7 +62,7 @@ answerer::answerer(channel_file& channel, const policy::policy_set& policies, pl
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void answerer::stop() {
+void site_resolver::stop() {
   if (!thread_.joinable()) return;
   ending_.store(true);
   channel_.head().doorbell.fetch_add(1);
@@ -70,7 +71,7 @@ void answerer::stop() {
   channel_.say_gone();
 }
 
-void answerer::work() {
+void site_resolver::work() {
   channel::head& head = channel_.head();
   for (;;) {
     // acquire: pairs with an asker's increment after its request; read before looking, so that no request is missed
@@ -82,7 +83,7 @@ void answerer::work() {
   }
 }
 
-void answerer::look() {
+void site_resolver::look() {
   channel_.say_alive();
   for (unsigned i = 0; i < channel::head::site_requests_at_once; ++i) {
     site_request& request = channel_.head().site_requests[i];
@@ -100,7 +101,7 @@ void answerer::look() {
   started_.read(channel_.head());
 }
 
-void answerer::answer(site_request& request, std::uint32_t state) {
+void site_resolver::answer(site_request& request, std::uint32_t state) {
   const std::uint32_t process = request.process.load(std::memory_order_relaxed);  // relaxed: a hint
   std::string program = names_.program_of(process);
   // The kernel appends this to the name of a file that was replaced while it ran.
@@ -129,7 +130,7 @@ void answerer::answer(site_request& request, std::uint32_t state) {
 }
 
 /// Frees a slot of a process that has ended between claiming, asking and fetching.
-void answerer::free_if_abandoned(site_request& request, const last_look& seen) {
+void site_resolver::free_if_abandoned(site_request& request, const last_look& seen) {
   // relaxed: a hint; the exchange below frees only this request
   if (machine::clock_ns() - seen.since < abandoned_after_ns ||
       !has_ended(request.process.load(std::memory_order_relaxed)))
@@ -152,7 +153,7 @@ std::string name_in(const channel::place& where) {
 }  // namespace
 
 /// `program`: what the process runs. Processes of several programs may ask for the same offsets.
-std::string answerer::key_of(const channel::site_request& request, const std::string& program) {
+std::string site_resolver::key_of(const channel::site_request& request, const std::string& program) {
   if (request.by == asked_by::name) return std::string(1, '\0') + 'n' + name_in(request.where);
   std::string key = program + '\0' + (request.by == asked_by::object ? 'o' : 'c');
   const channel::place& where = request.where;
@@ -165,14 +166,14 @@ std::string answerer::key_of(const channel::site_request& request, const std::st
   return key;
 }
 
-const answerer::place_answer& answerer::answer_of(const site_request& request, std::uint32_t process,
-                                                  const std::string& program) {
+const site_resolver::place_answer& site_resolver::answer_of(const site_request& request, std::uint32_t process,
+                                                            const std::string& program) {
   const auto [at, is_new] = by_place_.try_emplace(key_of(request, program));
   if (is_new) at->second = find_answer(request, process);
   return at->second;
 }
 
-answerer::place_answer answerer::find_answer(const site_request& request, std::uint32_t process) {
+site_resolver::place_answer site_resolver::find_answer(const site_request& request, std::uint32_t process) {
   // To find a name costs time, and this name would not be used.
   if (sites_.size() >= channel::most_sites) {
     ++refused_;
@@ -200,7 +201,7 @@ answerer::place_answer answerer::find_answer(const site_request& request, std::u
   return made;
 }
 
-void answerer::read_notices() {
+void site_resolver::read_notices() {
   channel::head& head = channel_.head();
   // relaxed: only how far to look; each record has its own release
   const std::uint32_t given = head.notices_given.load(std::memory_order_relaxed);
