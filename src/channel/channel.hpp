@@ -84,7 +84,7 @@ struct site_request {
 };
 
 /// Something that the program did and should not have done, or that the library could not do.
-enum class notice_kind : std::uint32_t {
+enum class diagnostic_kind : std::uint32_t {
   double_unlock = 1,   ///< unlocked though nobody held it
   unlock_by_stranger,  ///< unlocked by another thread than the one that locked it
   destroyed_locked,    ///< destroyed, or initialised again, while a thread held it
@@ -96,7 +96,7 @@ enum class notice_kind : std::uint32_t {
   priority_ignored,  ///< a thread with a real-time priority waited for a lock that treats all alike
 };
 
-struct notice {
+struct diagnostic {
   std::atomic<std::uint32_t> kind{0};  // written last, release; 0 while the record is being written
   std::uint32_t process = 0;
   std::uint32_t site = 0;
@@ -136,7 +136,7 @@ struct head {
   static constexpr std::uint64_t magic_number = 0x314C484353585401;
   static constexpr std::uint32_t current_version = 8;
   static constexpr unsigned site_requests_at_once = 16;
-  static constexpr unsigned most_notices = 128;
+  static constexpr unsigned max_diagnostics = 128;
   static constexpr unsigned starts_at_once = 16;
   static constexpr std::uint32_t max_blocks = 1024;
 
@@ -164,14 +164,14 @@ struct head {
   std::atomic<std::uint32_t> linked_processes{0};  // likewise with the linked library; most are in `processes`, too
   // machine::clock_ns() when the launcher last looked, at least every 100 ms; 0: it has ended, and nobody answers
   std::atomic<std::uint64_t> launcher_alive{0};
-  std::atomic<std::uint32_t> doorbell{0};       // counted up and woken (machine::unpark_shared) after a request
-  std::atomic<std::uint32_t> notices_given{0};  // may exceed most_notices; those beyond it were dropped
+  std::atomic<std::uint32_t> doorbell{0};           // counted up and woken (machine::unpark_shared) after a request
+  std::atomic<std::uint32_t> diagnostics_given{0};  // may exceed max_diagnostics; those beyond it were dropped
   // How often a thread could not count because of its sandbox, a limit or a full disk.
   std::atomic<std::uint32_t> blocks_out_of_reach{0};
   std::atomic<std::uint64_t> locks_without_place{0};  // that got the default policy, since their process had no room
                                                       // to remember another place
   site_request site_requests[site_requests_at_once];
-  notice notices[most_notices];
+  diagnostic diagnostics[max_diagnostics];
   started_program started[starts_at_once];
   /// For each block that was given out: its owner (block_owner). 0: nobody counts in it now, and the next process may.
   /// Its counts stay.

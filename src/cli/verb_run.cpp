@@ -220,8 +220,8 @@ class run_verb final : public verb {
       std::fputc('\n', stderr);
       print_sites(result, ends);
     }
-    for (const std::string& notice : result.notices)
-      std::fprintf(stderr, "notice: %s\n", observe::printable(notice).c_str());
+    for (const std::string& diagnostic : result.diagnostics)
+      std::fprintf(stderr, "notice: %s\n", observe::printable(diagnostic).c_str());
     for (const std::string& remark : result.remarks)
       std::fprintf(stderr, "remark: %s\n", observe::printable(remark).c_str());
   }
@@ -314,7 +314,7 @@ class run_verb final : public verb {
     run["processes"] = result.processes;
     if (result.samples && result.samples->why_not.empty())
       run["abort_samples"] = {{"samples", result.samples->samples}, {"lost", result.samples->lost}};
-    if (!result.notices.empty()) run["notices"] = result.notices;
+    if (!result.diagnostics.empty()) run["notices"] = result.diagnostics;
     if (!result.remarks.empty()) run["remarks"] = result.remarks;
   }
 

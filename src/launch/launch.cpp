@@ -17,8 +17,8 @@
 
 #include "launch/channel_file.hpp"
 #include "launch/child.hpp"
+#include "launch/diagnostics.hpp"
 #include "launch/folder.hpp"
-#include "launch/notices.hpp"
 #include "launch/profile_reader.hpp"
 #include "launch/program_input.hpp"
 #include "launch/sampler.hpp"
@@ -129,7 +129,8 @@ class counted_launch {
   void collect(result& into, const child_end& ended) {
     resolver_.stop();
     put_sites(into, ended);
-    for (std::string& sentence : sentences_of(resolver_, waited_at_end_)) into.notices.push_back(std::move(sentence));
+    for (std::string& sentence : sentences_of(resolver_, waited_at_end_))
+      into.diagnostics.push_back(std::move(sentence));
     into.without_library = resolver_.started().without_library();
     into.priority_ignored_at = sites_that_ignored_a_priority(resolver_);
     // relaxed, here and below: the program has ended Processes that link txsync have the preloaded library, too, unless
@@ -254,10 +255,10 @@ class counted_launch {
                              " not counted and had the default policy: a process remembers 32768 places that make "
                              "locks");
     }
-    const std::uint32_t notices = head.notices_given.load(std::memory_order_relaxed);
-    if (notices > channel::head::most_notices) {
-      into.remarks.push_back(plural(notices - channel::head::most_notices, "notice", "notices") + " beyond the first " +
-                             std::to_string(channel::head::most_notices) + " were dropped");
+    const std::uint32_t diagnostics = head.diagnostics_given.load(std::memory_order_relaxed);
+    if (diagnostics > channel::head::max_diagnostics) {
+      into.remarks.push_back(plural(diagnostics - channel::head::max_diagnostics, "notice", "notices") +
+                             " beyond the first " + std::to_string(channel::head::max_diagnostics) + " were dropped");
     }
   }
 

@@ -60,9 +60,9 @@ struct result {
   std::vector<lock_event> events;           ///< by their start times
   std::uint64_t events_left_out = 0;
   std::optional<code_samples> samples = {};  ///< for options::sampled
-  std::vector<std::string> notices;          ///< what the program did wrong with its locks, one sentence each
+  std::vector<std::string> diagnostics;      ///< what the program did wrong with its locks, one sentence each
   /// Sites whose locks ignore priorities, and that a thread with a real-time priority waited for. They are in the
-  /// notices, too.
+  /// diagnostics, too.
   std::vector<std::string> priority_ignored_at;
   /// Why programs that the program started cannot have loaded the library. In the remarks, too.
   std::vector<std::string> without_library;

@@ -51,7 +51,7 @@ site_resolver::site_resolver(channel_file& channel, const policy::policy_set& po
       policies_(policies),
       names_(names),
       list_(channel.path()),
-      notice_read_(channel::head::most_notices),
+      diagnostic_read_(channel::head::max_diagnostics),
       started_(std::move(preloaded)) {
   // Signals are left to the thread that runs the program.
   sigset_t all;
@@ -97,7 +97,7 @@ void site_resolver::look() {
       free_if_abandoned(request, seen_[i]);
     }
   }
-  read_notices();
+  read_diagnostics();
   started_.read(channel_.head());
 }
 
@@ -201,18 +201,18 @@ site_resolver::place_answer site_resolver::find_answer(const site_request& reque
   return made;
 }
 
-void site_resolver::read_notices() {
+void site_resolver::read_diagnostics() {
   channel::head& head = channel_.head();
   // relaxed: only how far to look; each record has its own release
-  const std::uint32_t given = head.notices_given.load(std::memory_order_relaxed);
-  for (std::uint32_t i = 0; i < std::min(given, channel::head::most_notices); ++i) {
-    channel::notice& one = head.notices[i];
-    if (notice_read_[i]) continue;
+  const std::uint32_t given = head.diagnostics_given.load(std::memory_order_relaxed);
+  for (std::uint32_t i = 0; i < std::min(given, channel::head::max_diagnostics); ++i) {
+    channel::diagnostic& one = head.diagnostics[i];
+    if (diagnostic_read_[i]) continue;
     const auto kind =
-        static_cast<channel::notice_kind>(one.kind.load(std::memory_order_acquire));  // the record is complete
-    if (kind == channel::notice_kind{}) continue;
-    notice_read_[i] = true;
-    notices_.push_back({kind, one.process, one.site, one.other_site, names_.name(one.where, one.process)});
+        static_cast<channel::diagnostic_kind>(one.kind.load(std::memory_order_acquire));  // the record is complete
+    if (kind == channel::diagnostic_kind{}) continue;
+    diagnostic_read_[i] = true;
+    diagnostics_.push_back({kind, one.process, one.site, one.other_site, names_.name(one.where, one.process)});
   }
 }
 

@@ -29,8 +29,8 @@ class site_resolver {
     std::uint32_t heeded = 0;  ///< of a named site: the parts of the policy that its locks use (site_request::heeded)
     std::set<std::string> programs;  ///< the names of the programs whose processes have asked for it
   };
-  struct noticed {
-    channel::notice_kind kind{};
+  struct diagnostic {
+    channel::diagnostic_kind kind{};
     std::uint32_t process = 0;
     std::uint32_t site = 0;
     std::uint32_t other_site = 0;
@@ -48,7 +48,7 @@ class site_resolver {
   void stop();
 
   const std::vector<site>& sites() const noexcept { return sites_; }  ///< that of number i at [i - 1]
-  const std::vector<noticed>& notices() const noexcept { return notices_; }
+  const std::vector<diagnostic>& diagnostics() const noexcept { return diagnostics_; }
   const started_programs& started() const noexcept { return started_; }
   std::uint64_t refused() const noexcept { return refused_; }  ///< places beyond the maximum number of sites
 
@@ -61,7 +61,7 @@ class site_resolver {
   };
   void answer(channel::site_request& request, std::uint32_t state);
   static void free_if_abandoned(channel::site_request& request, const last_look& seen);
-  void read_notices();
+  void read_diagnostics();
   /// The answer that a place got.
   struct place_answer {
     std::uint32_t site = 0;
@@ -80,8 +80,8 @@ class site_resolver {
   std::map<std::string, std::uint32_t> by_name_;
   std::vector<site> sites_;
   site_list list_;
-  std::vector<noticed> notices_;
-  std::vector<bool> notice_read_;
+  std::vector<diagnostic> diagnostics_;
+  std::vector<bool> diagnostic_read_;
   started_programs started_;
   last_look seen_[channel::head::site_requests_at_once];
   std::uint64_t refused_ = 0;

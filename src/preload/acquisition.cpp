@@ -76,7 +76,7 @@ void tell_if_priority_is_ignored(lock_tag tag, algorithm how) noexcept {
   std::atomic<std::uint64_t>& word = told[tag.site() / bits];
   // relaxed, both: a set of numbers
   if ((word.load(std::memory_order_relaxed) & bit) != 0) return;
-  if ((word.fetch_or(bit, std::memory_order_relaxed) & bit) == 0) tell(notice_kind::priority_ignored, tag.site());
+  if ((word.fetch_or(bit, std::memory_order_relaxed) & bit) == 0) tell(diagnostic_kind::priority_ignored, tag.site());
 }
 
 }  // namespace

@@ -428,7 +428,7 @@ int nap(pthread_mutex_t* mutex, std::uint64_t deadline) {
 
 /// Threads of another process wait on the condition, which its attributes do not allow.
 [[gnu::noinline]] int wait_beside(pthread_mutex_t* mutex, machine::wait_clock clock, std::uint64_t deadline) {
-  tell(notice_kind::condition_of_two_processes, site_of(mutex));
+  tell(diagnostic_kind::condition_of_two_processes, site_of(mutex));
   if (clock == machine::wait_clock::monotonic || deadline == machine::no_deadline) return nap(mutex, deadline);
   return nap(mutex, on_our_clock(CLOCK_REALTIME, from_ns(deadline)));
 }

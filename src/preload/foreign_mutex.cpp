@@ -134,7 +134,7 @@ int lock_and_count(pthread_mutex_t* raw, lock_tag tag, site* ahead, Lock lock) n
 
 void tell_if_relocked(pthread_mutex_t* raw, lock_tag tag) noexcept {
   if (tag.site() != 0 && is_watched(raw) && ownership_of(raw) == ownership::mine)
-    tell(notice_kind::relock_by_owner, tag.site());
+    tell(diagnostic_kind::relock_by_owner, tag.site());
 }
 
 int real_lock(pthread_mutex_t* raw, lock_tag tag) noexcept {
@@ -157,7 +157,7 @@ int real_lock(pthread_mutex_t* raw, lock_tag tag) noexcept {
 [[gnu::noinline]] void tell_if_not_held(pthread_mutex_t* raw, lock_tag tag) noexcept {
   const ownership whose = is_watched(raw) ? ownership_of(raw) : ownership::mine;
   if (whose == ownership::none || whose == ownership::another)
-    tell(whose == ownership::none ? notice_kind::double_unlock : notice_kind::unlock_by_stranger, tag.site());
+    tell(whose == ownership::none ? diagnostic_kind::double_unlock : diagnostic_kind::unlock_by_stranger, tag.site());
 }
 
 /// Whether the mutex holds the kernel's number of the calling thread. False is no statement: the thread may have no
@@ -215,7 +215,7 @@ int unlock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
 int destroy_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
   if (runs_ahead()) leave_attempt();
   const int status = next().mutex_destroy(raw);
-  if (status == EBUSY) tell(notice_kind::destroyed_locked, tag.site());
+  if (status == EBUSY) tell(diagnostic_kind::destroyed_locked, tag.site());
   if (status != 0) return status;
   if (watches_order()) forget_in_order(raw);
   state_of(raw).tag.store(0, std::memory_order_relaxed);  // relaxed: nothing else is read because of it
@@ -225,7 +225,7 @@ int destroy_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
 void before_foreign_wait(pthread_mutex_t* raw, lock_tag tag) noexcept {
   if (tag.site() == 0) return;
   const ownership whose = is_watched(raw) ? ownership_of(raw) : ownership::mine;
-  if (whose == ownership::none || whose == ownership::another) tell(notice_kind::wait_without_mutex, tag.site());
+  if (whose == ownership::none || whose == ownership::another) tell(diagnostic_kind::wait_without_mutex, tag.site());
   give_up(raw);
 }
 

@@ -155,23 +155,23 @@ void remember_chain(const call_chain& chain, object_kind kind, const told_answer
   return told.answer;
 }
 
-constexpr const char* words_of(notice_kind kind) noexcept {
+constexpr const char* words_of(diagnostic_kind kind) noexcept {
   switch (kind) {
-    case notice_kind::double_unlock:
+    case diagnostic_kind::double_unlock:
       return "a lock was unlocked that nobody held";
-    case notice_kind::unlock_by_stranger:
+    case diagnostic_kind::unlock_by_stranger:
       return "a lock was unlocked by a thread that did not hold it";
-    case notice_kind::destroyed_locked:
+    case diagnostic_kind::destroyed_locked:
       return "a lock was destroyed while a thread held it";
-    case notice_kind::order_inversion:
+    case diagnostic_kind::order_inversion:
       return "two locks are taken in both orders";
-    case notice_kind::wait_without_mutex:
+    case diagnostic_kind::wait_without_mutex:
       return "a condition wait by a thread that did not hold the mutex";
-    case notice_kind::relock_by_owner:
+    case diagnostic_kind::relock_by_owner:
       return "a thread locks a mutex that it holds, and waits until another thread unlocks it or its deadline comes";
-    case notice_kind::condition_of_two_processes:
+    case diagnostic_kind::condition_of_two_processes:
       return "a condition is used by two processes, and its attributes say that it is of one";
-    case notice_kind::priority_ignored:
+    case diagnostic_kind::priority_ignored:
       return "a thread with a real-time priority waits for a lock that ignores priorities";
   }
   return "";
@@ -190,7 +190,7 @@ bool is_news(std::uint64_t hash) noexcept {
   return false;
 }
 
-void tell_standard_error(notice_kind kind, const call_chain& chain) noexcept {
+void tell_standard_error(diagnostic_kind kind, const call_chain& chain) noexcept {
   char line[512];
   place where;
   describe(chain, where);
@@ -225,16 +225,16 @@ void tell_standard_error(notice_kind kind, const call_chain& chain) noexcept {
   return site_by_unwinding(*file, kind);
 }
 
-void tell(notice_kind kind, std::uint32_t site, std::uint32_t other_site) noexcept {
+void tell(diagnostic_kind kind, std::uint32_t site, std::uint32_t other_site) noexcept {
   const call_chain chain = chain_of_caller();
   if (!is_news((chain.hash() ^ (std::uint64_t{site} << 32) ^ (std::uint64_t{other_site} << 48)) * 31 +
                static_cast<std::uint64_t>(kind)))
     return;
   channel::head* const file = open_file();
   if (file == nullptr) return tell_standard_error(kind, chain);
-  const std::uint32_t number = file->notices_given.fetch_add(1, std::memory_order_relaxed);  // relaxed: a ticket
-  if (number >= channel::head::most_notices) return;
-  notice& one = file->notices[number];
+  const std::uint32_t number = file->diagnostics_given.fetch_add(1, std::memory_order_relaxed);  // relaxed: a ticket
+  if (number >= channel::head::max_diagnostics) return;
+  diagnostic& one = file->diagnostics[number];
   one.process = launchers_number(*file);
   one.site = site;
   one.other_site = other_site;

@@ -12,11 +12,11 @@
 
 namespace txsync::inline TXSYNC_BACKEND::preload {
 
+using channel::diagnostic;
+using channel::diagnostic_kind;
 using channel::frame;
 using channel::launchers_number;
 using channel::most_sites;
-using channel::notice;
-using channel::notice_kind;
 using channel::object_kind;
 using channel::object_places;
 using channel::open_file;
@@ -43,7 +43,7 @@ policy::packed default_policy() noexcept;
 std::uint32_t site_without_channel() noexcept;
 
 /// Reports something that the program did to the launcher (else on standard error). Each place and kind once.
-void tell(notice_kind kind, std::uint32_t site, std::uint32_t other_site = 0) noexcept;
+void tell(diagnostic_kind kind, std::uint32_t site, std::uint32_t other_site = 0) noexcept;
 
 /// Writes to standard error if there is no launcher.
 void say(const char* text, std::size_t length) noexcept;

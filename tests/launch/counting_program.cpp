@@ -156,10 +156,10 @@ void count(std::uint32_t site, unsigned times, unsigned waits) {
   for (unsigned i = 0; i < waits; ++i) observe::detail::waited(site, nullptr, 1'000'000);
 }
 
-void tell(channel::notice_kind kind, std::uint32_t site, std::uint32_t other) {
-  const std::uint32_t number = file->notices_given++;
-  if (number >= channel::head::most_notices) return;
-  channel::notice& one = file->notices[number];
+void tell(channel::diagnostic_kind kind, std::uint32_t site, std::uint32_t other) {
+  const std::uint32_t number = file->diagnostics_given++;
+  if (number >= channel::head::max_diagnostics) return;
+  channel::diagnostic& one = file->diagnostics[number];
   one.process = static_cast<std::uint32_t>(getpid());
   one.site = site;
   one.other_site = other;
@@ -170,10 +170,11 @@ void tell(channel::notice_kind kind, std::uint32_t site, std::uint32_t other) {
 void tell_all() {
   const std::uint32_t site = ask(orders()).site;
   const std::uint32_t other = ask(wrapped_bills()).site;
-  for (std::uint32_t kind = 1; kind <= 6; ++kind) tell(static_cast<channel::notice_kind>(kind), site, other);
-  tell(channel::notice_kind::double_unlock, site, other);                              // once more
-  tell(channel::notice_kind::double_unlock, 999'999, 0);                               // of a site that is not known
-  for (int i = 0; i < 200; ++i) tell(channel::notice_kind::relock_by_owner, site, 0);  // more than there is room for
+  for (std::uint32_t kind = 1; kind <= 6; ++kind) tell(static_cast<channel::diagnostic_kind>(kind), site, other);
+  tell(channel::diagnostic_kind::double_unlock, site, other);  // once more
+  tell(channel::diagnostic_kind::double_unlock, 999'999, 0);   // of a site that is not known
+  for (int i = 0; i < 200; ++i)
+    tell(channel::diagnostic_kind::relock_by_owner, site, 0);  // more than there is room for
 }
 
 /// Fills all slots with answers that nobody fetches, as of a process that was killed meanwhile.

@@ -200,7 +200,7 @@ TEST_F(ElidedMutexes, ADoubleUnlockIsToldAndHarmless) {
   pthread_mutex_t around = PTHREAD_MUTEX_INITIALIZER;
   EXPECT_TRUE(is_elided(mutex));
   EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
-  EXPECT_EQ(told, std::vector{notice_kind::double_unlock});
+  EXPECT_EQ(told, std::vector{diagnostic_kind::double_unlock});
   // In another section: that is left for the lock, and comes here again.
   EXPECT_EQ(scripted_mutex_lock(&around), 0);
   EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
@@ -216,7 +216,7 @@ TEST_F(ElidedMutexes, DestroyedInItsSectionItIsBusy) {
   EXPECT_EQ(scripted_mutex_destroy(&mutex), EBUSY);
   EXPECT_FALSE(machine::active());
   EXPECT_EQ(scripted_mutex_unlock(&mutex), 0);
-  EXPECT_EQ(told, std::vector{notice_kind::destroyed_locked});
+  EXPECT_EQ(told, std::vector{diagnostic_kind::destroyed_locked});
   EXPECT_EQ(scripted_mutex_destroy(&mutex), 0);
 }
 

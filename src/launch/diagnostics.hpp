@@ -13,7 +13,7 @@ namespace txsync::inline TXSYNC_BACKEND::launch {
 /// Requires: the resolver has stopped. `waited_at_end`: for each of its sites, whether threads waited there when the
 /// run ended.
 std::vector<std::string> sentences_of(const site_resolver& from, const std::vector<bool>& waited_at_end);
-/// The sites with a notice that a real-time priority was ignored, each once. Requires: as above.
+/// The sites with a diagnostic that a real-time priority was ignored, each once. Requires: as above.
 std::vector<std::string> sites_that_ignored_a_priority(const site_resolver& from);
 
 }  // namespace txsync::inline TXSYNC_BACKEND::launch
