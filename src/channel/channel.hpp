@@ -85,12 +85,12 @@ struct site_request {
 
 /// Something that the program did and should not have done, or that the library could not do.
 enum class diagnostic_kind : std::uint32_t {
-  double_unlock = 1,   ///< unlocked though nobody held it
-  unlock_by_stranger,  ///< unlocked by another thread than the one that locked it
-  destroyed_locked,    ///< destroyed, or initialised again, while a thread held it
-  order_inversion,     ///< two locks taken in both orders; `other_site` is that of the lock held before
-  wait_without_mutex,  ///< a condition wait by a thread that did not hold the mutex
-  relock_by_owner,     ///< a thread locked a mutex that it held: it waits for another to unlock it, or its deadline
+  double_unlock = 1,    ///< unlocked though nobody held it
+  unlock_by_non_owner,  ///< unlocked by another thread than the one that locked it
+  destroyed_locked,     ///< destroyed, or initialised again, while a thread held it
+  order_inversion,      ///< two locks taken in both orders; `other_site` is that of the lock held before
+  wait_without_mutex,   ///< a condition wait by a thread that did not hold the mutex
+  relock_by_owner,      ///< a thread locked a mutex that it held: it waits for another to unlock it, or its deadline
   /// Threads of two processes use a condition whose attributes say that it belongs to one.
   condition_of_two_processes,
   priority_ignored,  ///< a thread with a real-time priority waited for a lock that treats all alike

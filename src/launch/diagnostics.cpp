@@ -30,7 +30,7 @@ std::string sentence_of(const site_resolver& from, const site_resolver::diagnost
   switch (one.kind) {
     case diagnostic_kind::double_unlock:
       return lock + " was unlocked though nobody held it, by " + where;
-    case diagnostic_kind::unlock_by_stranger:
+    case diagnostic_kind::unlock_by_non_owner:
       return lock + " was unlocked by a thread that did not hold it, by " + where;
     case diagnostic_kind::destroyed_locked:
       return lock + " was destroyed or initialised again while a thread held it, by " + where;

@@ -157,7 +157,7 @@ int real_lock(pthread_mutex_t* raw, lock_tag tag) noexcept {
 [[gnu::noinline]] void tell_if_not_held(pthread_mutex_t* raw, lock_tag tag) noexcept {
   const ownership whose = is_watched(raw) ? ownership_of(raw) : ownership::mine;
   if (whose == ownership::none || whose == ownership::another)
-    tell(whose == ownership::none ? diagnostic_kind::double_unlock : diagnostic_kind::unlock_by_stranger, tag.site());
+    tell(whose == ownership::none ? diagnostic_kind::double_unlock : diagnostic_kind::unlock_by_non_owner, tag.site());
 }
 
 /// Whether the mutex holds the kernel's number of the calling thread. False is no statement: the thread may have no

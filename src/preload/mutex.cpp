@@ -227,7 +227,7 @@ int lock_until(pthread_mutex_t* raw, clockid_t clock, const timespec* time) noex
 }
 
 /// A thread that does not own a normal mutex gives it up, as in the C library.
-void release_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) noexcept {
+void release_by_non_owner(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) noexcept {
   // relaxed: the answer has to be exact only for the owner itself
   const bool wakes = (mutex.hold.exchange(0, std::memory_order_relaxed) & mutex_state::wakes) != 0;
   if (watches_order()) released_in_order(&mutex);
@@ -236,13 +236,13 @@ void release_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag)
 }
 
 /// An unlock by a thread that does not own the mutex.
-int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) noexcept {
+int unlock_by_non_owner(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) noexcept {
   leave_attempt();
   const bool held = mutex.owner() != 0;
   const bool checked = is_checked(mutex.kind.load(std::memory_order_relaxed));
-  if (!checked || !held) tell(held ? diagnostic_kind::unlock_by_stranger : diagnostic_kind::double_unlock, tag.site());
+  if (!checked || !held) tell(held ? diagnostic_kind::unlock_by_non_owner : diagnostic_kind::double_unlock, tag.site());
   if (checked) return EPERM;
-  if (held) release_as_stranger(raw, mutex, tag);
+  if (held) release_by_non_owner(raw, mutex, tag);
   return 0;
 }
 
@@ -257,7 +257,7 @@ int unlock_as_stranger(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) n
     unlock_ahead(mutex);
     return 0;
   }
-  if (!is_callers(mutex)) return unlock_as_stranger(raw, mutex, tag);
+  if (!is_callers(mutex)) return unlock_by_non_owner(raw, mutex, tag);
   if (mutex.unlock_once_of_several()) return 0;
   // relaxed: it is the owner's
   const bool wakes = (mutex.hold.load(std::memory_order_relaxed) & mutex_state::wakes) != 0;
@@ -396,7 +396,7 @@ int release_for_wait(pthread_mutex_t* raw) noexcept {
     // relaxed: constant since the initialisation
     if (is_checked(mutex.kind.load(std::memory_order_relaxed))) return EPERM;
     // As in the C library, the wait goes on. Otherwise a program that sleeps like this would spin.
-    if (mutex.owner() != 0) release_as_stranger(raw, mutex, tag);
+    if (mutex.owner() != 0) release_by_non_owner(raw, mutex, tag);
     return 0;
   }
   return unlock_mutex(raw);

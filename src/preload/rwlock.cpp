@@ -261,7 +261,7 @@ int unlock_as_mutex(rwlock_state& lock, rw_tag tag) noexcept {
   const std::uint32_t owner = mutex.owner();
   if (!is_callers(owner, &lock)) {
     leave_attempt();
-    tell(owner == 0 ? diagnostic_kind::double_unlock : diagnostic_kind::unlock_by_stranger, tag.site());
+    tell(owner == 0 ? diagnostic_kind::double_unlock : diagnostic_kind::unlock_by_non_owner, tag.site());
   }
   if (owner == 0) return 0;  // as in the C library
   if (mutex.unlock_once_of_several()) return 0;
@@ -281,7 +281,7 @@ int unlock_rwlock(rwlock_state& lock, rw_tag tag) noexcept {
   if (runs_ahead()) return 0;
   observe::detail::hold_ends_if_timed(&lock);
   if (lock.shared.rwlock.has_writer()) {
-    if (!is_callers_as_writer(lock)) tell_outside(diagnostic_kind::unlock_by_stranger, tag);
+    if (!is_callers_as_writer(lock)) tell_outside(diagnostic_kind::unlock_by_non_owner, tag);
     lock.shared.writer.store(0, std::memory_order_relaxed);
     lock.shared.rwlock.unlock();
     return 0;

@@ -159,7 +159,7 @@ constexpr const char* words_of(diagnostic_kind kind) noexcept {
   switch (kind) {
     case diagnostic_kind::double_unlock:
       return "a lock was unlocked that nobody held";
-    case diagnostic_kind::unlock_by_stranger:
+    case diagnostic_kind::unlock_by_non_owner:
       return "a lock was unlocked by a thread that did not hold it";
     case diagnostic_kind::destroyed_locked:
       return "a lock was destroyed while a thread held it";

@@ -409,7 +409,7 @@ TEST_F(ElidedRwlocks, AStrangersUnlockIsToldOutside) {
   EXPECT_FALSE(machine::active());
   EXPECT_EQ(*attempts_seen, 1U);
   EXPECT_EQ(scripted_mutex_unlock(&around), 0);
-  EXPECT_EQ(told, std::vector{diagnostic_kind::unlock_by_stranger});
+  EXPECT_EQ(told, std::vector{diagnostic_kind::unlock_by_non_owner});
   EXPECT_TRUE(is_elided(*lock));
 }
 
