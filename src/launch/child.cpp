@@ -164,11 +164,11 @@ class spawn_plan {
     int error = output_ < 0 || take_files() ? 0 : errno;
     signals_.leave_to_program();
     if (error == 0) {
-      tell(news, {machine::clock_ns(), 0});
+      report(news, {machine::clock_ns(), 0});
       execve(path, arguments, environment);
       error = errno;
     }
-    tell(news, {0, error});
+    report(news, {0, error});
     _exit(127);
   }
 
@@ -179,7 +179,7 @@ class spawn_plan {
     return dup2(output_, STDOUT_FILENO) >= 0 && dup2(output_, STDERR_FILENO) >= 0;
   }
 
-  static void tell(int news, const message& what) { (void)!write(news, &what, sizeof what); }
+  static void report(int news, const message& what) { (void)!write(news, &what, sizeof what); }
 
   /// Reads until exec closes the child's end.
   static void read_news(pipe_ends& news, outcome& made) {

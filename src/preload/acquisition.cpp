@@ -66,17 +66,17 @@ bool wait_for(mutex_state& mutex, algorithm how, site* runs_ahead) noexcept {
 
 /// Locks that treat all waiters alike keep a thread with a real-time priority from its turn. Reported once for each
 /// site.
-void tell_if_priority_is_ignored(lock_tag tag, algorithm how) noexcept {
+void report_if_priority_is_ignored(lock_tag tag, algorithm how) noexcept {
   constexpr std::uint32_t bits = 64;
-  static constinit std::atomic<std::uint64_t> told[most_sites / bits + 1] = {};
+  static constinit std::atomic<std::uint64_t> reported[most_sites / bits + 1] = {};
   if (how != algorithm::tatas && !detail::counts_waiters(how)) return;
   // A system call is impossible within an attempt. After the attempt's end the thread comes here once more.
   if (tag.site() == 0 || machine::active() || !machine::has_realtime_priority()) return;
   const std::uint64_t bit = std::uint64_t{1} << tag.site() % bits;
-  std::atomic<std::uint64_t>& word = told[tag.site() / bits];
+  std::atomic<std::uint64_t>& word = reported[tag.site() / bits];
   // relaxed, both: a set of numbers
   if ((word.load(std::memory_order_relaxed) & bit) != 0) return;
-  if ((word.fetch_or(bit, std::memory_order_relaxed) & bit) == 0) tell(diagnostic_kind::priority_ignored, tag.site());
+  if ((word.fetch_or(bit, std::memory_order_relaxed) & bit) == 0) report(diagnostic_kind::priority_ignored, tag.site());
 }
 
 }  // namespace
@@ -129,7 +129,7 @@ bool try_acquire(mutex_state& mutex, algorithm how) noexcept { return lock_of(mu
 
 acquire_result acquire(mutex_state& mutex, lock_tag tag, algorithm how, std::uint64_t deadline,
                        lock_call call) noexcept {
-  tell_if_priority_is_ignored(tag, how);
+  report_if_priority_is_ignored(tag, how);
   const begun_wait wait = begin_wait(tag.site(), &mutex, call);
   if (deadline != machine::no_deadline) {
     if (!wait_until(mutex, how, deadline)) {

@@ -428,7 +428,7 @@ int nap(pthread_mutex_t* mutex, std::uint64_t deadline) {
 
 /// Threads of another process wait on the condition, which its attributes do not allow.
 [[gnu::noinline]] int wait_beside(pthread_mutex_t* mutex, machine::wait_clock clock, std::uint64_t deadline) {
-  tell(diagnostic_kind::condition_of_two_processes, site_of(mutex));
+  report(diagnostic_kind::condition_of_two_processes, site_of(mutex));
   if (clock == machine::wait_clock::monotonic || deadline == machine::no_deadline) return nap(mutex, deadline);
   return nap(mutex, on_our_clock(CLOCK_REALTIME, from_ns(deadline)));
 }
@@ -499,11 +499,11 @@ bool waits_in_libc(const condition_state& condition, pthread_mutex_t* mutex) noe
 bool is_out_of_reach(condition_state& condition) noexcept { return is_shared(condition) || !make_ours(condition); }
 
 /// Signals the threads that wait in the C library.
-template <class Tell>
-int tell_in_libc(condition_state& condition, Tell tell) noexcept {
+template <class Call>
+int call_in_libc(condition_state& condition, Call call) noexcept {
   if (!is_shared(condition) && !has_foreign_waiters(condition)) return 0;
   end_attempt();
-  return tell();
+  return call();
 }
 
 machine::wait_clock own_clock(const condition_state& condition) noexcept {
@@ -529,7 +529,7 @@ TXSYNC_INTERPOSE int pthread_cond_init(pthread_cond_t* condition, const pthread_
 TXSYNC_INTERPOSE int pthread_cond_destroy(pthread_cond_t* condition) noexcept {
   condition_state& state = state_of(condition);
   if (!is_shared(state) && is_ours(state)) return destroy(state);
-  return tell_in_libc(state, [&]() noexcept { return next().cond_destroy(condition); });
+  return call_in_libc(state, [&]() noexcept { return next().cond_destroy(condition); });
 }
 
 TXSYNC_INTERPOSE int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
@@ -569,7 +569,7 @@ TXSYNC_INTERPOSE int pthread_cond_clockwait(pthread_cond_t* condition, pthread_m
 TXSYNC_INTERPOSE int pthread_cond_signal(pthread_cond_t* condition) noexcept {
   condition_state& state = state_of(condition);
   if (is_shared(state) || !is_ours(state))
-    return tell_in_libc(state, [&]() noexcept { return next().cond_signal(condition); });
+    return call_in_libc(state, [&]() noexcept { return next().cond_signal(condition); });
   notify_one(state);
   return 0;
 }
@@ -577,7 +577,7 @@ TXSYNC_INTERPOSE int pthread_cond_signal(pthread_cond_t* condition) noexcept {
 TXSYNC_INTERPOSE int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
   condition_state& state = state_of(condition);
   if (is_shared(state) || !is_ours(state))
-    return tell_in_libc(state, [&]() noexcept { return next().cond_broadcast(condition); });
+    return call_in_libc(state, [&]() noexcept { return next().cond_broadcast(condition); });
   notify_all(state);
   return 0;
 }

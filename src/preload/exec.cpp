@@ -58,7 +58,7 @@ bool put_path(char (&out)[channel::started_program::max_bytes], const char* path
 }
 
 /// `searched`: a name without a slash is searched along PATH.
-void tell_of_start(const char* path, bool searched) noexcept {
+void report_start(const char* path, bool searched) noexcept {
   channel::head* const file = open_file();
   if (file == nullptr || path == nullptr || path[0] == '\0') return;
   const bool along_path = searched && std::strchr(path, '/') == nullptr;
@@ -86,30 +86,30 @@ void tell_of_start(const char* path, bool searched) noexcept {
 using namespace txsync::preload;
 
 TXSYNC_INTERPOSE int execve(const char* path, char* const arguments[], char* const environment[]) noexcept {
-  tell_of_start(path, false);
+  report_start(path, false);
   return next_start().execve(path, arguments, environment);
 }
 TXSYNC_INTERPOSE int execv(const char* path, char* const arguments[]) noexcept {
-  tell_of_start(path, false);
+  report_start(path, false);
   return next_start().execv(path, arguments);
 }
 TXSYNC_INTERPOSE int execvp(const char* name, char* const arguments[]) noexcept {
-  tell_of_start(name, true);
+  report_start(name, true);
   return next_start().execvp(name, arguments);
 }
 TXSYNC_INTERPOSE int execvpe(const char* name, char* const arguments[], char* const environment[]) noexcept {
-  tell_of_start(name, true);
+  report_start(name, true);
   return next_start().execvpe(name, arguments, environment);
 }
 TXSYNC_INTERPOSE int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
                                  const posix_spawnattr_t* attributes, char* const arguments[],
                                  char* const environment[]) {
-  tell_of_start(path, false);
+  report_start(path, false);
   return next_start().posix_spawn(process, path, actions, attributes, arguments, environment);
 }
 TXSYNC_INTERPOSE int posix_spawnp(pid_t* process, const char* name, const posix_spawn_file_actions_t* actions,
                                   const posix_spawnattr_t* attributes, char* const arguments[],
                                   char* const environment[]) {
-  tell_of_start(name, true);
+  report_start(name, true);
   return next_start().posix_spawnp(process, name, actions, attributes, arguments, environment);
 }

@@ -132,13 +132,13 @@ int lock_and_count(pthread_mutex_t* raw, lock_tag tag, site* ahead, Lock lock) n
   return count_outcome(raw, tag, status);
 }
 
-void tell_if_relocked(pthread_mutex_t* raw, lock_tag tag) noexcept {
+void report_if_relocked(pthread_mutex_t* raw, lock_tag tag) noexcept {
   if (tag.site() != 0 && is_watched(raw) && ownership_of(raw) == ownership::mine)
-    tell(diagnostic_kind::relock_by_owner, tag.site());
+    report(diagnostic_kind::relock_by_owner, tag.site());
 }
 
 int real_lock(pthread_mutex_t* raw, lock_tag tag) noexcept {
-  tell_if_relocked(raw, tag);
+  report_if_relocked(raw, tag);
   return next().mutex_lock(raw);
 }
 
@@ -154,10 +154,11 @@ int real_lock(pthread_mutex_t* raw, lock_tag tag) noexcept {
 }
 
 /// A counted mutex is about to be given up. Does nothing if the calling thread obviously holds it.
-[[gnu::noinline]] void tell_if_not_held(pthread_mutex_t* raw, lock_tag tag) noexcept {
+[[gnu::noinline]] void report_if_not_held(pthread_mutex_t* raw, lock_tag tag) noexcept {
   const ownership whose = is_watched(raw) ? ownership_of(raw) : ownership::mine;
   if (whose == ownership::none || whose == ownership::another)
-    tell(whose == ownership::none ? diagnostic_kind::double_unlock : diagnostic_kind::unlock_by_non_owner, tag.site());
+    report(whose == ownership::none ? diagnostic_kind::double_unlock : diagnostic_kind::unlock_by_non_owner,
+           tag.site());
 }
 
 /// Whether the mutex holds the kernel's number of the calling thread. False is no statement: the thread may have no
@@ -186,7 +187,7 @@ int lock_foreign_until(pthread_mutex_t* raw, lock_tag tag, clockid_t clock, cons
   if (runs_ahead()) return 0;
   count_for_trials(tag);
   return lock_and_count(raw, tag, nullptr, [&]() noexcept {
-    tell_if_relocked(raw, tag);
+    report_if_relocked(raw, tag);
     return clock == CLOCK_REALTIME ? next().mutex_timedlock(raw, time) : next().mutex_clocklock(raw, clock, time);
   });
 }
@@ -206,7 +207,7 @@ int unlock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
   if (tag.site() == 0) return next().mutex_unlock(raw);
   give_up(raw);
   if (!is_plainly_mine(raw)) [[unlikely]]
-    tell_if_not_held(raw, tag);
+    report_if_not_held(raw, tag);
   const int status = next().mutex_unlock(raw);
   released(raw);
   return status;
@@ -215,7 +216,7 @@ int unlock_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
 int destroy_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
   if (runs_ahead()) leave_attempt();
   const int status = next().mutex_destroy(raw);
-  if (status == EBUSY) tell(diagnostic_kind::destroyed_locked, tag.site());
+  if (status == EBUSY) report(diagnostic_kind::destroyed_locked, tag.site());
   if (status != 0) return status;
   if (watches_order()) forget_in_order(raw);
   state_of(raw).tag.store(0, std::memory_order_relaxed);  // relaxed: nothing else is read because of it
@@ -225,7 +226,7 @@ int destroy_foreign(pthread_mutex_t* raw, lock_tag tag) noexcept {
 void before_foreign_wait(pthread_mutex_t* raw, lock_tag tag) noexcept {
   if (tag.site() == 0) return;
   const ownership whose = is_watched(raw) ? ownership_of(raw) : ownership::mine;
-  if (whose == ownership::none || whose == ownership::another) tell(diagnostic_kind::wait_without_mutex, tag.site());
+  if (whose == ownership::none || whose == ownership::another) report(diagnostic_kind::wait_without_mutex, tag.site());
   give_up(raw);
 }
 

@@ -120,7 +120,7 @@ int relock(mutex_state& mutex, lock_tag tag, bool waits) noexcept {
     case PTHREAD_MUTEX_ERRORCHECK:
       return waits ? EDEADLK : EBUSY;
     default:
-      if (waits) tell(diagnostic_kind::relock_by_owner, tag.site());
+      if (waits) report(diagnostic_kind::relock_by_owner, tag.site());
       return -1;
   }
 }
@@ -240,7 +240,8 @@ int unlock_by_non_owner(pthread_mutex_t* raw, mutex_state& mutex, lock_tag tag) 
   leave_attempt();
   const bool held = mutex.owner() != 0;
   const bool checked = is_checked(mutex.kind.load(std::memory_order_relaxed));
-  if (!checked || !held) tell(held ? diagnostic_kind::unlock_by_non_owner : diagnostic_kind::double_unlock, tag.site());
+  if (!checked || !held)
+    report(held ? diagnostic_kind::unlock_by_non_owner : diagnostic_kind::double_unlock, tag.site());
   if (checked) return EPERM;
   if (held) release_by_non_owner(raw, mutex, tag);
   return 0;
@@ -343,7 +344,7 @@ int initialise(pthread_mutex_t* raw, const pthread_mutexattr_t* attributes, std:
   if (runs_elided(mutex) || runs_ahead()) leave_attempt();
   if (mutex.owner() != 0) {
     leave_attempt();
-    tell(diagnostic_kind::destroyed_locked, tag.site());
+    report(diagnostic_kind::destroyed_locked, tag.site());
     return EBUSY;
   }
   if (watches_order()) forget_in_order(&mutex);
@@ -392,7 +393,7 @@ int release_for_wait(pthread_mutex_t* raw) noexcept {
   leave_attempt();
   if (tag.how() == algorithm::unknown) return EINVAL;  // destroyed
   if (!is_left_to_libc(tag) && !is_callers(mutex)) {
-    tell(diagnostic_kind::wait_without_mutex, tag.site());
+    report(diagnostic_kind::wait_without_mutex, tag.site());
     // relaxed: constant since the initialisation
     if (is_checked(mutex.kind.load(std::memory_order_relaxed))) return EPERM;
     // As in the C library, the wait goes on. Otherwise a program that sleeps like this would spin.

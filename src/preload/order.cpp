@@ -136,7 +136,7 @@ void acquired_in_order(const void* lock, std::uint32_t site, acquire_kind kind) 
     if (held->locks[i].lock == lock) continue;  // a recursive lock
     const std::uint64_t before = identity(held->locks[i].lock);
     if (remember(pair_of(before, taken)) && is_known(pair_of(taken, before)))
-      tell(diagnostic_kind::order_inversion, site, held->locks[i].site);
+      report(diagnostic_kind::order_inversion, site, held->locks[i].site);
   }
   if (held->count < most_held) held->locks[held->count] = {lock, site, losses_of(lock).load(std::memory_order_relaxed)};
   ++held->count;

@@ -261,7 +261,7 @@ int unlock_as_mutex(rwlock_state& lock, rw_tag tag) noexcept {
   const std::uint32_t owner = mutex.owner();
   if (!is_callers(owner, &lock)) {
     leave_attempt();
-    tell(owner == 0 ? diagnostic_kind::double_unlock : diagnostic_kind::unlock_by_non_owner, tag.site());
+    report(owner == 0 ? diagnostic_kind::double_unlock : diagnostic_kind::unlock_by_non_owner, tag.site());
   }
   if (owner == 0) return 0;  // as in the C library
   if (mutex.unlock_once_of_several()) return 0;
@@ -271,9 +271,9 @@ int unlock_as_mutex(rwlock_state& lock, rw_tag tag) noexcept {
   return 0;
 }
 
-[[gnu::noinline]] void tell_outside(diagnostic_kind kind, rw_tag tag) noexcept {
+[[gnu::noinline]] void report_outside_attempt(diagnostic_kind kind, rw_tag tag) noexcept {
   leave_attempt();
-  tell(kind, tag.site());
+  report(kind, tag.site());
 }
 
 int unlock_rwlock(rwlock_state& lock, rw_tag tag) noexcept {
@@ -281,13 +281,13 @@ int unlock_rwlock(rwlock_state& lock, rw_tag tag) noexcept {
   if (runs_ahead()) return 0;
   observe::detail::hold_ends_if_timed(&lock);
   if (lock.shared.rwlock.has_writer()) {
-    if (!is_callers_as_writer(lock)) tell_outside(diagnostic_kind::unlock_by_non_owner, tag);
+    if (!is_callers_as_writer(lock)) report_outside_attempt(diagnostic_kind::unlock_by_non_owner, tag);
     lock.shared.writer.store(0, std::memory_order_relaxed);
     lock.shared.rwlock.unlock();
     return 0;
   }
   if (lock.shared.rwlock.readers() == 0) {
-    tell_outside(diagnostic_kind::double_unlock, tag);
+    report_outside_attempt(diagnostic_kind::double_unlock, tag);
     return 0;  // as in the C library
   }
   lock.shared.rwlock.unlock_shared();
@@ -351,7 +351,7 @@ int destroy(pthread_rwlock_t* raw) noexcept {
                         ? lock.mutex.owner() != 0
                         : lock.shared.rwlock.has_writer() || lock.shared.rwlock.readers() != 0;
   if (held) {
-    tell_outside(diagnostic_kind::destroyed_locked, tag);
+    report_outside_attempt(diagnostic_kind::destroyed_locked, tag);
     return 0;  // the C library's answer, which also leaves the lock unchanged
   }
   if (tag.how() == rw_algorithm::as_mutex) lock.mutex.tag.store(0, std::memory_order_relaxed);

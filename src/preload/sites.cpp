@@ -180,9 +180,9 @@ constexpr const char* words_of(diagnostic_kind kind) noexcept {
 /// True the first time for this place and kind.
 bool is_news(std::uint64_t hash) noexcept {
   constexpr std::size_t size = 256;
-  static constinit std::atomic<std::uint64_t> told[size] = {};
+  static constinit std::atomic<std::uint64_t> reported[size] = {};
   for (std::size_t step = 0; step < size; ++step) {
-    std::atomic<std::uint64_t>& one = told[(hash + step) % size];
+    std::atomic<std::uint64_t>& one = reported[(hash + step) % size];
     std::uint64_t seen = 0;
     if (one.compare_exchange_strong(seen, hash, std::memory_order_relaxed)) return true;  // relaxed: a set of numbers
     if (seen == hash) return false;
@@ -190,7 +190,7 @@ bool is_news(std::uint64_t hash) noexcept {
   return false;
 }
 
-void tell_standard_error(diagnostic_kind kind, const call_chain& chain) noexcept {
+void report_on_standard_error(diagnostic_kind kind, const call_chain& chain) noexcept {
   char line[512];
   place where;
   describe(chain, where);
@@ -225,13 +225,13 @@ void tell_standard_error(diagnostic_kind kind, const call_chain& chain) noexcept
   return site_by_unwinding(*file, kind);
 }
 
-void tell(diagnostic_kind kind, std::uint32_t site, std::uint32_t other_site) noexcept {
+void report(diagnostic_kind kind, std::uint32_t site, std::uint32_t other_site) noexcept {
   const call_chain chain = chain_of_caller();
   if (!is_news((chain.hash() ^ (std::uint64_t{site} << 32) ^ (std::uint64_t{other_site} << 48)) * 31 +
                static_cast<std::uint64_t>(kind)))
     return;
   channel::head* const file = open_file();
-  if (file == nullptr) return tell_standard_error(kind, chain);
+  if (file == nullptr) return report_on_standard_error(kind, chain);
   const std::uint32_t number = file->diagnostics_given.fetch_add(1, std::memory_order_relaxed);  // relaxed: a ticket
   if (number >= channel::head::max_diagnostics) return;
   diagnostic& one = file->diagnostics[number];

@@ -43,7 +43,7 @@ policy::packed default_policy() noexcept;
 std::uint32_t site_without_channel() noexcept;
 
 /// Reports something that the program did to the launcher (else on standard error). Each place and kind once.
-void tell(diagnostic_kind kind, std::uint32_t site, std::uint32_t other_site = 0) noexcept;
+void report(diagnostic_kind kind, std::uint32_t site, std::uint32_t other_site = 0) noexcept;
 
 /// Writes to standard error if there is no launcher.
 void say(const char* text, std::size_t length) noexcept;

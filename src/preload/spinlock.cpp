@@ -148,7 +148,7 @@ TXSYNC_INTERPOSE int pthread_spin_destroy(pthread_spinlock_t* lock) noexcept {
   spin_word& word = word_of(lock);
   const std::uint32_t seen = word.load(std::memory_order_relaxed);  // relaxed: the caller is the last user
   if (is_ours(seen) && (seen & held) != 0) {
-    tell(diagnostic_kind::destroyed_locked, site_in(seen));
+    report(diagnostic_kind::destroyed_locked, site_in(seen));
     return EBUSY;
   }
   if (!is_ours(seen)) sites_of_foreign.forget(lock);
@@ -184,7 +184,7 @@ TXSYNC_INTERPOSE int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
     return status;
   }
   if ((seen & held) == 0) {
-    tell(diagnostic_kind::double_unlock, site_in(seen));
+    report(diagnostic_kind::double_unlock, site_in(seen));
     return 0;  // as in the C library
   }
   word.store(seen & ~held, std::memory_order_release);  // pairs with the acquire in try_take()

@@ -142,7 +142,7 @@ bool run_round(trial& runs, std::vector<lane>& lanes, unsigned round, const cont
   const unsigned planned = (round + rules.rounds - 1) / rules.rounds * rules.rounds;
   if (const choice* const also = judge.wanted(lanes, round)) {
     if (world.stop()) return false;
-    world.tell({rules.phase, round, planned, name_of(*also), running(lanes)});
+    world.report({rules.phase, round, planned, name_of(*also), running(lanes)});
     judge.keep_reference(runs.run(*also, rules.timeout_seconds));
     if (world.stop()) return false;
   }
@@ -150,7 +150,7 @@ bool run_round(trial& runs, std::vector<lane>& lanes, unsigned round, const cont
     lane& one = lanes[(turn + round - 1) % lanes.size()];
     if (one.status != lane_status::running) continue;
     if (world.stop()) return false;
-    world.tell({rules.phase, round, planned, name_of(one.what), running(lanes)});
+    world.report({rules.phase, round, planned, name_of(one.what), running(lanes)});
     measured seen = runs.run(one.what, rules.timeout_seconds);
     if (world.stop()) return false;  // the program got the signal, too
     if (seen.failure.empty() && !seen.unfit.empty() && &one != lanes.data()) {

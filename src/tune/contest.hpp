@@ -64,7 +64,7 @@ struct expected_time {
 struct surroundings {
   std::function<double()> now;  ///< seconds since any moment
   std::function<bool()> stop;   ///< the user wants it to end
-  std::function<void(const progress&)> tell = [](const progress&) {};
+  std::function<void(const progress&)> report = [](const progress&) {};
   /// Called once, after the first run, if there is no time limit.
   std::function<void(const expected_time&)> expect = [](const expected_time&) {};
 };

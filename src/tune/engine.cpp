@@ -99,7 +99,7 @@ class tuner {
   bool going_on() const { return result_.broken.empty() && !world_.stop(); }
 
   bool rehearse() {
-    world_.tell({"rehearsal", 0, 0, name_of(result_.reference), 1});
+    world_.report({"rehearsal", 0, 0, name_of(result_.reference), 1});
     const measured first = runs_.run(result_.reference, asked_.seconds);
     if (world_.stop()) return false;
     timeout_seconds_ = std::max(least_timeout_seconds, timeout_factor * first.seconds);
@@ -196,7 +196,7 @@ class tuner {
     const bool stands_for_it = base().candidate == asked_.counted_reference;
     if (seen.empty() && stands_for_it) seen = result_.reference_sites;
     if (seen.empty() && !(base() == result_.best) && !(stands_for_it && !result_.unjudged.empty())) {
-      world_.tell({"looking for sites that wait", 0, 0, name_of(base()), 1});
+      world_.report({"looking for sites that wait", 0, 0, name_of(base()), 1});
       measured one = runs_.run(base(), timeout_seconds_);
       if (one.failure.empty() && !world_.stop()) seen = std::move(one.sites);
     }

@@ -156,7 +156,7 @@ void count(std::uint32_t site, unsigned times, unsigned waits) {
   for (unsigned i = 0; i < waits; ++i) observe::detail::waited(site, nullptr, 1'000'000);
 }
 
-void tell(channel::diagnostic_kind kind, std::uint32_t site, std::uint32_t other) {
+void report(channel::diagnostic_kind kind, std::uint32_t site, std::uint32_t other) {
   const std::uint32_t number = file->diagnostics_given++;
   if (number >= channel::head::max_diagnostics) return;
   channel::diagnostic& one = file->diagnostics[number];
@@ -167,14 +167,14 @@ void tell(channel::diagnostic_kind kind, std::uint32_t site, std::uint32_t other
   one.kind.store(static_cast<std::uint32_t>(kind));
 }
 
-void tell_all() {
+void report_all() {
   const std::uint32_t site = ask(orders()).site;
   const std::uint32_t other = ask(wrapped_bills()).site;
-  for (std::uint32_t kind = 1; kind <= 6; ++kind) tell(static_cast<channel::diagnostic_kind>(kind), site, other);
-  tell(channel::diagnostic_kind::double_unlock, site, other);  // once more
-  tell(channel::diagnostic_kind::double_unlock, 999'999, 0);   // of a site that is not known
+  for (std::uint32_t kind = 1; kind <= 6; ++kind) report(static_cast<channel::diagnostic_kind>(kind), site, other);
+  report(channel::diagnostic_kind::double_unlock, site, other);  // once more
+  report(channel::diagnostic_kind::double_unlock, 999'999, 0);   // of a site that is not known
   for (int i = 0; i < 200; ++i)
-    tell(channel::diagnostic_kind::relock_by_owner, site, 0);  // more than there is room for
+    report(channel::diagnostic_kind::relock_by_owner, site, 0);  // more than there is room for
 }
 
 /// Fills all slots with answers that nobody fetches, as of a process that was killed meanwhile.
@@ -284,7 +284,7 @@ const std::map<std::string, deed> deeds = {
     {"condition", [] { observe::detail::condition_waited(ask(orders()).site, 1000); }},
     {"policies", [] { std::printf("%u %u\n", ask(orders()).policy, file->default_policy); }},
     {"one-policy", [] { std::printf("%u\n", file->is_one_policy); }},
-    {"notices", tell_all},
+    {"notices", report_all},
     {"abandon", abandon_questions},
     {"threads", ask_from_many_threads},
     {"fork", count_in_child},

@@ -567,7 +567,7 @@ TEST(tune, tells_where_it_is) {
   fake_program program = four();
   std::vector<tune::progress> told;
   tune::surroundings world = program.world();
-  world.tell = [&](const tune::progress& one) { told.push_back(one); };
+  world.report = [&](const tune::progress& one) { told.push_back(one); };
   const tune::question asked{.candidates = {"unmodified", "mutex", "tatas"}, .site_base = {}};
   tune::tune(program, asked, world);
   ASSERT_EQ(told.size(), program.runs.size());
