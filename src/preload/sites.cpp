@@ -178,7 +178,7 @@ constexpr const char* words_of(diagnostic_kind kind) noexcept {
 }
 
 /// True the first time for this place and kind.
-bool is_news(std::uint64_t hash) noexcept {
+bool first_time(std::uint64_t hash) noexcept {
   constexpr std::size_t size = 256;
   static constinit std::atomic<std::uint64_t> reported[size] = {};
   for (std::size_t step = 0; step < size; ++step) {
@@ -227,8 +227,8 @@ void report_on_standard_error(diagnostic_kind kind, const call_chain& chain) noe
 
 void report(diagnostic_kind kind, std::uint32_t site, std::uint32_t other_site) noexcept {
   const call_chain chain = chain_of_caller();
-  if (!is_news((chain.hash() ^ (std::uint64_t{site} << 32) ^ (std::uint64_t{other_site} << 48)) * 31 +
-               static_cast<std::uint64_t>(kind)))
+  if (!first_time((chain.hash() ^ (std::uint64_t{site} << 32) ^ (std::uint64_t{other_site} << 48)) * 31 +
+                  static_cast<std::uint64_t>(kind)))
     return;
   channel::head* const file = open_file();
   if (file == nullptr) return report_on_standard_error(kind, chain);
