@@ -93,7 +93,7 @@ std::uint32_t take_number() noexcept {
   }
 }
 
-void say_out_of_reach() noexcept {
+void count_out_of_reach() noexcept {
   the_channel().file_head->blocks_out_of_reach.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
 }
 
@@ -107,7 +107,7 @@ observe::block_source::taken take_block(std::size_t bytes) noexcept {
     begin = nullptr;
   }
   if (begin == nullptr) {
-    say_out_of_reach();
+    count_out_of_reach();
     // release pairs with take_over_block()
     the_channel().file_head->block_owners[number].store(0, std::memory_order_release);
   }
@@ -116,7 +116,7 @@ observe::block_source::taken take_block(std::size_t bytes) noexcept {
 
 bool reserve_counters(void* begin, std::size_t bytes) noexcept {
   if (reserve(begin, bytes)) return true;
-  say_out_of_reach();
+  count_out_of_reach();
   return false;
 }
 

@@ -90,7 +90,7 @@ void tune_progress::show(const tune::progress& now, double seconds) {
   last_ = line;
 }
 
-void tune_progress::say(const std::string& line) {
+void tune_progress::log(const std::string& line) {
   std::fprintf(stderr, "%stxsync tune: %s\n", open_ ? "\r\033[K" : "", line.c_str());
   std::fflush(stderr);
   open_ = false;

@@ -113,7 +113,7 @@ class tune_verb final : public verb {
     tune::surroundings world{seconds_now, [&] { return stop_on_signal::asked() || also_stop(); },
                              [&](const tune::progress& now) { line.show(now, seconds_now() - started); },
                              [&](const tune::expected_time& time) {
-                               if (const std::string words = expectation_words(time); !words.empty()) line.say(words);
+                               if (const std::string words = expectation_words(time); !words.empty()) line.log(words);
                              }};
     return tune::tune(runs, request.asked, world);
   }

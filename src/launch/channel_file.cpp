@@ -202,7 +202,7 @@ bool channel_file::make_in(const std::string& parent, const contents& what) {
   head_->launcher = static_cast<std::uint32_t>(getpid());
   head_->cycles_per_second = machine::cycles_per_second();
   head_->magic = channel::head::magic_number;
-  say_alive();
+  mark_alive();
   return true;
 }
 
@@ -218,12 +218,12 @@ void channel_file::remove() noexcept {
   folder_.clear();
 }
 
-void channel_file::say_alive() const noexcept {
+void channel_file::mark_alive() const noexcept {
   // relaxed: a sign of life; it guards nothing
   head_->launcher_alive.store(machine::clock_ns(), std::memory_order_relaxed);
 }
 
-void channel_file::say_gone() const noexcept {
+void channel_file::mark_gone() const noexcept {
   // seq_cst: a process that asks after this reads it; the loop below finds the requests of the others
   head_->launcher_alive.store(0);
   for (channel::site_request& request : head_->site_requests) {

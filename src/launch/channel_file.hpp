@@ -40,10 +40,10 @@ class channel_file {
   const std::string& path() const noexcept { return path_; }
   channel::head& head() const noexcept { return *head_; }
 
-  /// Tells the program's processes that the launcher answers.
-  void say_alive() const noexcept;
+  /// Shows the program's processes that the launcher answers.
+  void mark_alive() const noexcept;
   /// The launcher answers no more: processes that have asked, or ask from now on, go on at once.
-  void say_gone() const noexcept;
+  void mark_gone() const noexcept;
 
   struct counts {
     std::vector<observe::site_totals> totals;                   ///< of site i at [i - 1]

@@ -33,7 +33,7 @@ bool is_runnable_file(const std::string& path) {
 }
 
 /// Why the file at a path that the user named cannot be run.
-[[noreturn]] void say_why(const std::string& path) {
+[[noreturn]] void throw_cannot_start(const std::string& path) {
   struct stat about{};
   if (stat(path.c_str(), &about) != 0) {
     const int reason = errno;
@@ -57,7 +57,7 @@ std::string along_path(const std::string& command) {
     if (end == std::string_view::npos) break;
     rest.remove_prefix(end + 1);
   }
-  if (!denied.empty()) say_why(denied);
+  if (!denied.empty()) throw_cannot_start(denied);
   throw cannot_start(not_there, command + ": not found along PATH");
 }
 
@@ -170,7 +170,7 @@ void check_sanitizer(int file, const std::string& path, const std::string& prelo
 std::string find_program(const std::string& command) {
   if (command.empty()) throw cannot_start(not_there, "the program's name is empty");
   if (command.find('/') == std::string::npos) return along_path(command);
-  if (!is_runnable_file(command)) say_why(command);
+  if (!is_runnable_file(command)) throw_cannot_start(command);
   return command;
 }
 

@@ -347,7 +347,7 @@ result launcher::launch(const options& what) {
   std::optional<sampler> samples;
   if (what.sampled) samples.emplace(*what.sampled);
   request.while_waiting = [&] {
-    if (counted) counted->channel().say_alive();
+    if (counted) counted->channel().mark_alive();
     if (samples) samples->read();
   };
   request.environment = set.take();

@@ -68,7 +68,7 @@ void site_resolver::stop() {
   channel_.head().doorbell.fetch_add(1);
   machine::unpark_shared(channel_.head().doorbell, machine::everyone);
   thread_.join();
-  channel_.say_gone();
+  channel_.mark_gone();
 }
 
 void site_resolver::work() {
@@ -84,7 +84,7 @@ void site_resolver::work() {
 }
 
 void site_resolver::look() {
-  channel_.say_alive();
+  channel_.mark_alive();
   for (unsigned i = 0; i < channel::head::site_requests_at_once; ++i) {
     site_request& request = channel_.head().site_requests[i];
     // acquire pairs with the asker's release: the place is complete

@@ -147,7 +147,7 @@ std::uint32_t process_number() noexcept { return machine::fork_count() + 1; }
 std::uint16_t process_mark() noexcept { return static_cast<std::uint16_t>(process_number()); }
 bool is_shared_memory(const void*) noexcept { return false; }
 
-void say(const char* text, std::size_t length) noexcept { (void)!write(STDERR_FILENO, text, length); }
+void log(const char* text, std::size_t length) noexcept { (void)!write(STDERR_FILENO, text, length); }
 
 std::uint64_t code_epoch() noexcept { return 1; }
 void remember_code(const std::uintptr_t*, std::uint32_t) noexcept {}

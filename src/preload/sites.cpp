@@ -199,7 +199,7 @@ void report_on_standard_error(diagnostic_kind kind, const call_chain& chain) noe
                        : std::snprintf(line, sizeof line, "txsync: %s, by %s+0x%llx (process %d)\n", words_of(kind),
                                        where.frames[0].module, static_cast<unsigned long long>(where.frames[0].offset),
                                        static_cast<int>(getpid()));
-  if (length > 0) say(line, static_cast<std::size_t>(length));
+  if (length > 0) log(line, static_cast<std::size_t>(length));
 }
 
 }  // namespace

@@ -46,6 +46,6 @@ std::uint32_t site_without_channel() noexcept;
 void report(diagnostic_kind kind, std::uint32_t site, std::uint32_t other_site = 0) noexcept;
 
 /// Writes to standard error if there is no launcher.
-void say(const char* text, std::size_t length) noexcept;
+void log(const char* text, std::size_t length) noexcept;
 
 }  // namespace txsync::inline TXSYNC_BACKEND::preload
